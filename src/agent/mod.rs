@@ -1,0 +1,1 @@
+//! The agent: one conversation, its loop and its lifecycle.

@@ -1,0 +1,1 @@
+//! The files that are built into the program: prompts, personas, example configuration.

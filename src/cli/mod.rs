@@ -1,0 +1,1 @@
+//! The command line: flags, sub-commands, and what they start.

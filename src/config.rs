@@ -1,0 +1,1 @@
+//! The configuration: file, environment and flags merged into one value.

@@ -1,0 +1,66 @@
+//! The cancel flag: set from any thread, checked by the loop, awaited by every wait.
+//!
+//! Setting it is one atomic store and a wake. Only the root turn clears it (D9); children share it by reference.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::sync::Notify;
+
+use crate::error::Cancelled;
+
+/// Stops a run. Clones share one flag.
+#[derive(Debug, Clone, Default)]
+pub struct Cancellable {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    flag: AtomicBool,
+    wake: Notify,
+}
+
+impl Cancellable {
+    /// Makes a flag that is not set.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Asks the run to stop. Idempotent; from any thread.
+    pub fn cancel(&self) {
+        self.shared.flag.store(true, Ordering::SeqCst);
+        self.shared.wake.notify_waiters();
+    }
+
+    /// Tells whether a stop was asked for.
+    pub fn is_cancelled(&self) -> bool {
+        self.shared.flag.load(Ordering::SeqCst)
+    }
+
+    /// Passes unless a stop was asked for.
+    ///
+    /// # Errors
+    /// [`Cancelled`] when the flag is set.
+    pub fn check(&self) -> Result<(), Cancelled> {
+        if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
+    }
+
+    /// Clears the flag. For the owner of the root turn only (D9).
+    pub fn reset(&self) {
+        self.shared.flag.store(false, Ordering::SeqCst);
+    }
+
+    /// Waits until a stop is asked for; returns at once when it already was.
+    pub async fn cancelled(&self) {
+        loop {
+            let mut wake = std::pin::pin!(self.shared.wake.notified());
+            // Registered before the flag is read: a cancel between the two is seen either way.
+            wake.as_mut().enable();
+            if self.is_cancelled() {
+                return;
+            }
+            wake.await;
+        }
+    }
+}

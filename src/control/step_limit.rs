@@ -1,0 +1,74 @@
+//! The step budget: how many tool calls a turn may make.
+//!
+//! One per agent, never shared. Counts calls, not rounds; reset at the start of a turn only, never by an injection.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::error::{BuildError, Exceeded};
+
+/// Limits the tool calls of a turn: with `max = N`, N calls run and call N+1 trips.
+#[derive(Debug)]
+pub struct StepLimit {
+    max: u32,
+    step: AtomicU32,
+    on_exhausted: OnExhausted,
+}
+
+/// Says what happens when the budget is used up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OnExhausted {
+    /// A rescue without tools answers from the gathered evidence.
+    #[default]
+    Synthesize,
+    /// The turn fails with [`Exceeded`].
+    Fail,
+}
+
+impl StepLimit {
+    /// Makes a budget of `max` tool calls.
+    ///
+    /// # Errors
+    /// An argument error when `max` is 0.
+    pub fn new(max: u32) -> Result<Self, BuildError> {
+        if max == 0 {
+            return Err(BuildError::argument("the step limit must be greater than 0"));
+        }
+        Ok(Self { max, step: AtomicU32::new(0), on_exhausted: OnExhausted::default() })
+    }
+
+    /// Sets what happens when the budget is used up.
+    #[must_use]
+    pub fn on_exhausted(mut self, action: OnExhausted) -> Self {
+        self.on_exhausted = action;
+        self
+    }
+
+    /// Counts one tool call.
+    ///
+    /// # Errors
+    /// [`Exceeded`] once the count is greater than the maximum.
+    pub fn tick(&self) -> Result<(), Exceeded> {
+        let step = self.step.fetch_add(1, Ordering::SeqCst).saturating_add(1);
+        if step > self.max { Err(Exceeded { max_steps: self.max }) } else { Ok(()) }
+    }
+
+    /// Sets the count back to 0. At the start of a turn only.
+    pub fn reset(&self) {
+        self.step.store(0, Ordering::SeqCst);
+    }
+
+    /// Returns the budget, in tool calls.
+    pub fn max(&self) -> u32 {
+        self.max
+    }
+
+    /// Returns the tool calls counted so far in this turn.
+    pub fn step(&self) -> u32 {
+        self.step.load(Ordering::SeqCst)
+    }
+
+    /// Returns what happens when the budget is used up.
+    pub fn exhausted_action(&self) -> OnExhausted {
+        self.on_exhausted
+    }
+}

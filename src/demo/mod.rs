@@ -1,0 +1,1 @@
+//! The embedded model: a deterministic planner behind a loopback chat-completions server.

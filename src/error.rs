@@ -1,0 +1,79 @@
+//! The errors that callers of the library meet. Each prints as one clear sentence.
+//!
+//! What the model causes is never an error here: it is an `Error: …` observation in the conversation.
+
+use crate::provider::ProviderError;
+
+/// Says why text was not taken into the queue; the caller keeps the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// Nothing but white space or invisible characters.
+    #[error("the message is blank")]
+    Blank,
+    /// Over `limits::MESSAGE_BYTES`.
+    #[error("the message is longer than 256 KiB")]
+    TooLong,
+    /// Over `limits::PENDING_ENTRIES`.
+    #[error("100 messages are pending already")]
+    TooMany,
+}
+
+/// Is raised when the user stops the run; passes through every tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("cancelled")]
+pub struct Cancelled;
+
+/// Is raised by the tool call that goes over the step budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("agent exhausted {max_steps} steps")]
+pub struct Exceeded {
+    /// The budget, in tool calls.
+    pub max_steps: u32,
+}
+
+/// Says why an agent could not be built.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// A value the host gave is not legal.
+    #[error("{0}")]
+    Argument(String),
+    /// The provider could not be set up.
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
+    /// The construction was cancelled.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+    /// An extension failed; its own error.
+    #[error(transparent)]
+    Extension(#[from] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl BuildError {
+    /// Makes an argument error out of a sentence.
+    pub fn argument(message: impl Into<String>) -> Self {
+        Self::Argument(message.into())
+    }
+}
+
+/// Says how a turn ended when it did not end with an answer.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The user message was blank; nothing happened at all.
+    #[error("the message is blank")]
+    Blank,
+    /// The user stopped the turn.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+    /// The provider failed; the history is intact.
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
+    /// The step budget is used up and the agent was told to fail then.
+    #[error(transparent)]
+    Exceeded(#[from] Exceeded),
+    /// The limit on model rounds is used up.
+    #[error("exceeded max_turns ({max_turns}) without a final answer")]
+    MaxTurns {
+        /// The limit, in model rounds.
+        max_turns: u32,
+    },
+}

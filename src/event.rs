@@ -1,0 +1,319 @@
+//! What happens in a run, as values: the only thing the screen, the logs and the recorders see.
+//!
+//! The wire form (one JSON object per line, `spec.md` 1.1) is the serde form of [`Envelope`]: `exec --json`,
+//! logs and replays share it. Readers ignore types and fields that they do not know ([`Event::Unknown`]).
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::id::{AgentId, CallId, MessageId};
+use crate::message::{Arguments, Message};
+
+/// The version of the wire form, sent in [`Event::SessionStarted`].
+pub const SCHEMA: u32 = 1;
+
+/// Carries one event together with who did it and when.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Envelope {
+    /// Rises by at least one per event, over the whole tree; starts at 1. Gaps are legal (merged deltas).
+    pub seq: u64,
+    /// The moment of the event, UTC, to the microsecond.
+    #[serde(serialize_with = "micros")]
+    pub at: Timestamp,
+    /// The agent that did it; empty for the main agent.
+    pub agent: AgentId,
+    /// The agent that spawned it; null for the main agent.
+    pub parent: Option<AgentId>,
+    /// What happened.
+    pub event: Event,
+}
+
+fn micros<S: serde::Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&format_args!("{at:.6}"))
+}
+
+/// Is one thing that happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Event {
+    /// Opens a session; always the first record.
+    SessionStarted {
+        /// The version of this wire form, [`SCHEMA`].
+        schema: u32,
+        /// Program name and version.
+        program: String,
+        /// The workspace's directory.
+        cwd: String,
+        /// The provider's name (`openai`, `demo`, …).
+        provider: String,
+        /// The model's name, when it is known already.
+        model: Option<String>,
+        /// Tool calls that a turn may make.
+        max_steps: Option<u32>,
+        /// The tools that the main agent has.
+        tools: Vec<String>,
+    },
+    /// A turn begins: one user message up to its final answer. Truffle's `agent_start`.
+    TurnStarted {
+        /// Counts from 1 per agent.
+        turn: u32,
+    },
+    /// A round begins: one model request with its tool batch. Truffle's `turn_start`.
+    RoundStarted {
+        /// The turn it belongs to.
+        turn: u32,
+        /// Counts from 1 per turn.
+        round: u32,
+    },
+    /// The round's last tool result is in the history, or its reply had no calls.
+    RoundEnded {
+        /// The turn it belongs to.
+        turn: u32,
+        /// Counts from 1 per turn.
+        round: u32,
+    },
+    /// A user message is in the history.
+    UserTurn {
+        /// The text, exactly as typed.
+        content: String,
+        /// True when it entered at a tool-result boundary of a running turn.
+        mid_loop: bool,
+        /// The id that `inject_user_message` returned; null for a turn started by `run_loop`.
+        injection: Option<MessageId>,
+    },
+    /// A piece of reasoning; preview only.
+    ThinkingDelta {
+        /// The piece.
+        text: String,
+    },
+    /// A piece of the answer; preview only.
+    AssistantDelta {
+        /// The piece.
+        text: String,
+    },
+    /// The whole reasoning of a reply; replaces the deltas.
+    Thinking {
+        /// The whole text.
+        text: String,
+    },
+    /// The whole text of a reply; replaces the deltas.
+    Assistant {
+        /// The whole text, Markdown.
+        text: String,
+        /// True when a cancel or a broken stream cut it.
+        interrupted: bool,
+    },
+    /// What a round consumed; once per round, also when the reply was tool calls only.
+    Tokens(Usage),
+    /// A tool call begins.
+    ToolCall {
+        /// The call.
+        id: CallId,
+        /// The tool's name.
+        name: String,
+        /// As the model wrote them, not validated.
+        arguments: Arguments,
+    },
+    /// Output of a call that still runs.
+    ToolProgress {
+        /// The call.
+        id: CallId,
+        /// The new piece of output.
+        text: String,
+    },
+    /// A tool call ended.
+    ToolResult {
+        /// The call.
+        id: CallId,
+        /// The observation that the model gets.
+        content: String,
+        /// True when the content starts with `Error: `.
+        is_error: bool,
+        /// How long it ran, milliseconds.
+        elapsed_ms: u64,
+    },
+    /// A sub-agent or a rescue begins; the envelope carries the spawner's id.
+    AgentSpawned {
+        /// The new agent.
+        child: AgentId,
+        /// Its persona's name; `synthesizer` for a rescue.
+        persona: String,
+        /// The task it was given.
+        task: String,
+        /// The `agent` call that spawned it; null for a rescue.
+        call: Option<CallId>,
+        /// Its model.
+        model: Option<String>,
+        /// Its own step budget.
+        max_steps: Option<u32>,
+        /// Its tools.
+        tools: Vec<String>,
+    },
+    /// A sub-agent or a rescue ended; the envelope carries the spawner's id.
+    AgentFinished {
+        /// The agent that ended.
+        child: AgentId,
+        /// How.
+        outcome: Outcome,
+        /// Why, when it failed.
+        message: Option<String>,
+    },
+    /// The model's context window; once at construction and again after a switch.
+    ContextCap {
+        /// Tokens, when any source knew it.
+        tokens: Option<u64>,
+    },
+    /// The step budget is used up; a rescue writes the answer.
+    FallbackNotice {
+        /// A sentence for the user.
+        reason: String,
+    },
+    /// The provider waits before it tries again.
+    Retrying {
+        /// The attempt that comes, from 2.
+        attempt: u32,
+        /// How long it waits, milliseconds.
+        after_ms: u64,
+        /// Why.
+        reason: String,
+    },
+    /// The turn is being cancelled.
+    Cancelled {},
+    /// A turn ended.
+    TurnEnded {
+        /// The number given in `TurnStarted`.
+        turn: u32,
+        /// How.
+        outcome: Outcome,
+        /// Why, when it failed.
+        message: Option<String>,
+    },
+    /// The whole pending queue, after each change.
+    Pending {
+        /// In delivery order.
+        entries: Vec<Pending>,
+    },
+    /// The program asks the user.
+    Question {
+        /// Names the question.
+        id: String,
+        /// What is asked.
+        question: String,
+        /// What exactly would happen.
+        detail: Option<String>,
+    },
+    /// A question was answered.
+    Answer {
+        /// Names the question.
+        id: String,
+        /// The answer's name (`yes`, `no`, …).
+        answer: String,
+        /// Words for the model that came with it.
+        words: Option<String>,
+    },
+    /// The conversation goes on with another model.
+    ModelSwitched {
+        /// The model before.
+        from: Option<String>,
+        /// The model from here on.
+        to: Option<String>,
+    },
+    /// Older rounds were replaced by a summary.
+    Compacted {
+        /// Tokens before, as far as known.
+        before: Option<u64>,
+        /// Tokens after, as far as known.
+        after: Option<u64>,
+    },
+    /// The history is back to the system prompt.
+    Reset {},
+    /// One message as it was appended (session log only).
+    History {
+        /// The message.
+        message: Message,
+    },
+    /// An event of an extension.
+    Extension {
+        /// The extension's name.
+        name: String,
+        /// Its own data.
+        payload: Value,
+    },
+    /// A type that this version does not know; only ever read, never emitted.
+    #[serde(other)]
+    Unknown,
+}
+
+/// Counts the tokens of one round, as the server reported them.
+///
+/// `input + cached + cache_creation` is the size of the prompt; adapters subtract where a dialect nests them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Prompt tokens that no cache held.
+    pub input: Option<u64>,
+    /// Tokens of the reply, thinking included.
+    pub output: Option<u64>,
+    /// Prompt tokens read from a cache.
+    pub cached: Option<u64>,
+    /// Prompt tokens written to a cache.
+    pub cache_creation: Option<u64>,
+    /// Tokens of thinking, a part of `output`.
+    pub thinking: Option<u64>,
+    /// The model that answered.
+    pub model: Option<String>,
+}
+
+impl Usage {
+    /// Returns the size of the prompt in tokens; unknown parts count as 0.
+    pub fn prompt(&self) -> u64 {
+        let part = |tokens: Option<u64>| tokens.unwrap_or(0);
+        part(self.input).saturating_add(part(self.cached)).saturating_add(part(self.cache_creation))
+    }
+
+    /// Returns the tokens that the conversation holds after this reply.
+    pub fn context(&self) -> u64 {
+        self.prompt().saturating_add(self.output.unwrap_or(0))
+    }
+}
+
+/// Says how a turn or an agent ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The model gave its final answer.
+    Completed,
+    /// The step budget was used up and the rescue answered.
+    Synthesized,
+    /// The user stopped it.
+    Cancelled,
+    /// Something broke; a message says what.
+    Failed,
+}
+
+/// Is one message that waits for delivery.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pending {
+    /// The id that the injection returned.
+    pub id: MessageId,
+    /// The text, exactly as typed.
+    pub text: String,
+    /// Where it will enter.
+    pub delivery: Delivery,
+    /// True while the user edits it: every drain passes over it.
+    pub held: bool,
+    /// When it was accepted.
+    #[serde(serialize_with = "micros")]
+    pub at: Timestamp,
+}
+
+/// Says where a pending message enters the conversation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Delivery {
+    /// At the next tool-result boundary, or as the next turn.
+    #[default]
+    Steer,
+    /// Only after the turn has ended, as a turn of its own.
+    FollowUp,
+}

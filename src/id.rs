@@ -1,0 +1,93 @@
+//! Newtypes for the three kinds of ids that travel through the program.
+//!
+//! Owns nothing but the names. An id is opaque: it is compared, shown and sent back, never parsed.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! id_type {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// Wraps the text of an id.
+            pub fn new(text: impl AsRef<str>) -> Self {
+                Self(Arc::from(text.as_ref()))
+            }
+
+            /// Returns the id as it is written on the wire.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self::new(text)
+            }
+        }
+
+        impl From<String> for $name {
+            fn from(text: String) -> Self {
+                Self::new(text)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{:?}", &*self.0)
+            }
+        }
+    };
+}
+
+id_type! {
+    /// Names one agent of the tree: empty for the main agent, `researcher 0` for a sub-agent,
+    /// `synthesizer` or `researcher 0_synthesizer` for a rescue.
+    AgentId
+}
+
+id_type! {
+    /// Names one message typed by the user: `m1`, `m2`, … one counter per session.
+    MessageId
+}
+
+id_type! {
+    /// Names one tool call, as the model server gave it. Sent back unchanged.
+    CallId
+}
+
+impl AgentId {
+    /// Returns the id of the main agent, which is the empty text.
+    pub fn main() -> Self {
+        Self::new("")
+    }
+
+    /// Tells whether this is the main agent.
+    pub fn is_main(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the id of this agent's rescue: `synthesizer`, or `<id>_synthesizer` for a sub-agent.
+    #[must_use]
+    pub fn synthesizer(&self) -> Self {
+        if self.is_main() { Self::new("synthesizer") } else { Self::new(format!("{self}_synthesizer")) }
+    }
+}
+
+impl Default for AgentId {
+    fn default() -> Self {
+        Self::main()
+    }
+}

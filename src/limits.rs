@@ -1,0 +1,72 @@
+//! Every limit of the program, in one table. A limit that is not here does not exist.
+
+use std::time::Duration;
+
+/// Longest message a user can send, bytes.
+pub const MESSAGE_BYTES: usize = 256 * 1024;
+/// Most messages that can be pending.
+pub const PENDING_ENTRIES: usize = 100;
+
+/// Tool calls that a turn of the main agent may make, unless set.
+pub const MAX_STEPS: u32 = 60;
+/// Tool calls of one group that run at the same time.
+pub const PARALLEL_TOOLS: usize = 8;
+
+/// Longest line of a server-sent event stream, bytes.
+pub const SSE_LINE_BYTES: usize = 8 * 1024 * 1024;
+/// Longest event of a server-sent event stream (its data lines together), bytes.
+pub const SSE_EVENT_BYTES: usize = 16 * 1024 * 1024;
+/// Longest body read from a server when it does not stream, bytes.
+pub const BODY_BYTES: usize = 32 * 1024 * 1024;
+/// Longest part of an error body that is shown, characters.
+pub const ERROR_CHARS: usize = 600;
+/// Most tool calls taken from one reply.
+pub const CALLS_PER_REPLY: usize = 128;
+/// Longest text of one reply, bytes.
+pub const REPLY_BYTES: usize = 32 * 1024 * 1024;
+
+/// Time to open a connection.
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Longest silence of a server within a reply. Keep-alives count as life.
+pub const READ_TIMEOUT: Duration = Duration::from_secs(300);
+/// Requests made for one reply before giving up, the first included.
+pub const ATTEMPTS: u32 = 4;
+/// First wait between attempts; doubles each time.
+pub const RETRY_BASE: Duration = Duration::from_millis(500);
+/// Longest wait between attempts that is made without asking.
+pub const RETRY_CAP: Duration = Duration::from_secs(60);
+/// Time for the llama.cpp `/props` question, and for `/v1/models`.
+pub const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// `read`: lines of one call.
+pub const READ_LINES: usize = 2_000;
+/// `read`: bytes of one call.
+pub const READ_BYTES: usize = 50 * 1024;
+/// `read`: characters shown of one line.
+pub const READ_LINE_CHARS: usize = 2_000;
+/// `grep`: hits of one call.
+pub const GREP_HITS: usize = 200;
+/// `grep`: columns shown of one line.
+pub const GREP_COLUMNS: usize = 2_000;
+/// `grep`: a file larger than this is passed over, bytes.
+pub const GREP_FILE_BYTES: u64 = 64 * 1024 * 1024;
+/// `glob`: paths of one call.
+pub const GLOB_PATHS: usize = 1_000;
+/// `grep`, `glob`: directory entries visited by one call.
+pub const WALK_ENTRIES: usize = 500_000;
+/// `calculator`: longest expression, characters.
+pub const EXPRESSION_CHARS: usize = 1_000;
+
+/// Longest tool result put into a rescue's prompt, characters.
+pub const EVIDENCE_RESULT_CHARS: usize = 8_000;
+/// Longest evidence put into a rescue's prompt, characters.
+pub const EVIDENCE_CHARS: usize = 120_000;
+
+/// Frames per second while text streams.
+pub const STREAM_FPS: u32 = 20;
+/// Most frames per second, for keys.
+pub const KEY_FPS: u32 = 60;
+/// A second Ctrl+C within this time quits.
+pub const QUIT_WINDOW: Duration = Duration::from_secs(1);
+/// Time from losing the terminal (or a signal) to the end of the program.
+pub const EXIT_GRACE: Duration = Duration::from_secs(2);

@@ -1,0 +1,99 @@
+//! The list of listeners of one agent; stamps each event with who, when and its place in the order.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use jiff::Timestamp;
+
+use crate::event::{Envelope, Event};
+use crate::id::AgentId;
+use crate::listener::Listener;
+
+/// Passes the events of one agent to its listeners. Cheap to clone; clones emit as the same agent.
+#[derive(Clone)]
+pub struct ListenerList {
+    agent: AgentId,
+    parent: Option<AgentId>,
+    /// One counter for the whole tree (D12).
+    seq: Arc<AtomicU64>,
+    listeners: Arc<[Arc<dyn Listener>]>,
+}
+
+impl ListenerList {
+    /// Makes the list of a main agent; copies its input.
+    pub fn new(listeners: &[Arc<dyn Listener>]) -> Self {
+        Self { agent: AgentId::main(), parent: None, seq: Arc::default(), listeners: Arc::from(listeners.to_vec()) }
+    }
+
+    /// Returns a new list for a child of this agent, each listener mapped through its own hook.
+    #[must_use]
+    pub fn for_sub_agent(&self, id: &AgentId) -> Self {
+        let derive = |listener: &Arc<dyn Listener>| listener.for_sub_agent(id).unwrap_or_else(|| Arc::clone(listener));
+        Self {
+            agent: id.clone(),
+            parent: Some(self.agent.clone()),
+            seq: Arc::clone(&self.seq),
+            listeners: self.listeners.iter().map(derive).collect(),
+        }
+    }
+
+    /// Returns the same list with more listeners behind the ones it has.
+    #[must_use]
+    pub fn with(&self, more: &[Arc<dyn Listener>]) -> Self {
+        Self { listeners: self.listeners.iter().chain(more).cloned().collect(), ..self.clone() }
+    }
+
+    /// Returns the same list for an agent that has this id but was not spawned by another.
+    #[must_use]
+    pub fn with_id(&self, id: AgentId) -> Self {
+        Self { agent: id, ..self.clone() }
+    }
+
+    /// Returns the agent whose events go through this list.
+    pub fn agent(&self) -> &AgentId {
+        &self.agent
+    }
+
+    /// Returns the listeners, in order.
+    pub fn listeners(&self) -> &[Arc<dyn Listener>] {
+        &self.listeners
+    }
+
+    /// Stamps one event and passes it to every listener.
+    pub fn emit(&self, event: Event) {
+        let envelope = Envelope {
+            seq: self.seq.fetch_add(1, Ordering::SeqCst) + 1,
+            at: Timestamp::now(),
+            agent: self.agent.clone(),
+            parent: self.parent.clone(),
+            event,
+        };
+        for listener in self.listeners.iter() {
+            if catch_unwind(AssertUnwindSafe(|| listener.on_event(&envelope))).is_err() {
+                tracing::error!(listener = %listener.label(), seq = envelope.seq, "a listener panicked; the run goes on");
+            }
+        }
+    }
+}
+
+impl Default for ListenerList {
+    fn default() -> Self {
+        Self::new(&[])
+    }
+}
+
+impl fmt::Display for ListenerList {
+    /// Writes the labels in brackets: `[Terminal, TokenLog]`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let labels: Vec<String> = self.listeners.iter().map(|listener| listener.label()).collect();
+        write!(f, "[{}]", labels.join(", "))
+    }
+}
+
+impl fmt::Debug for ListenerList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}

@@ -1,0 +1,30 @@
+//! Listeners: pure consumers of the event stream. The agent is the sole emitter; a listener never writes back.
+//!
+//! Called on the agent's task, in registration order; they must not block. A panicking listener is caught and
+//! logged, and the others still get the event (D17).
+
+mod list;
+mod recorder;
+
+use std::sync::Arc;
+
+use crate::event::Envelope;
+use crate::id::AgentId;
+
+pub use list::ListenerList;
+pub use recorder::InMemoryEventList;
+
+/// Consumes events.
+pub trait Listener: Send + Sync {
+    /// Takes one event.
+    fn on_event(&self, envelope: &Envelope);
+
+    /// Returns the listener that a sub-agent's events go to; `None` means this same instance.
+    fn for_sub_agent(&self, id: &AgentId) -> Option<Arc<dyn Listener>> {
+        let _ = id;
+        None
+    }
+
+    /// Returns the short name shown in banners, e.g. `Terminal`.
+    fn label(&self) -> String;
+}

@@ -1,0 +1,41 @@
+//! The recorder: keeps every event of a tree in memory (seed: `InMemoryEventList`).
+//!
+//! One instance is shared by the parent, its children and the rescue, so the record is one ordered list.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::event::{Envelope, Event};
+use crate::listener::Listener;
+
+/// Appends every event to a list that can be read at any time.
+#[derive(Debug, Default)]
+pub struct InMemoryEventList {
+    envelopes: Mutex<Vec<Envelope>>,
+}
+
+impl InMemoryEventList {
+    /// Makes an empty list.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns a copy of everything recorded so far.
+    pub fn envelopes(&self) -> Vec<Envelope> {
+        self.envelopes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns a copy of the events alone.
+    pub fn events(&self) -> Vec<Event> {
+        self.envelopes().into_iter().map(|envelope| envelope.event).collect()
+    }
+}
+
+impl Listener for InMemoryEventList {
+    fn on_event(&self, envelope: &Envelope) {
+        self.envelopes.lock().unwrap_or_else(PoisonError::into_inner).push(envelope.clone());
+    }
+
+    fn label(&self) -> String {
+        "InMemoryEventList".to_owned()
+    }
+}

@@ -1,0 +1,124 @@
+//! The messages of a conversation, as the history keeps them and a provider translates them.
+//!
+//! Plain values: no dialect of any server is known here. The order rules live in `agent::history`.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::id::CallId;
+
+/// Is one entry of the conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "role", rename_all = "snake_case")]
+pub enum Message {
+    /// Instructions, or a text that an extension put behind a user message.
+    System {
+        /// The text.
+        content: String,
+    },
+    /// Words of the user (or, for a sub-agent, its task).
+    User {
+        /// The text, exactly as typed.
+        content: String,
+    },
+    /// A reply of the model.
+    Assistant(AssistantMessage),
+    /// The result of one tool call.
+    Tool {
+        /// The call that this answers.
+        call_id: CallId,
+        /// The name of the tool that was called.
+        name: String,
+        /// The observation; a recoverable failure starts with `Error: `.
+        content: String,
+    },
+}
+
+impl Message {
+    /// Makes a system message.
+    pub fn system(content: impl Into<String>) -> Self {
+        Self::System { content: content.into() }
+    }
+
+    /// Makes a user message.
+    pub fn user(content: impl Into<String>) -> Self {
+        Self::User { content: content.into() }
+    }
+
+    /// Makes an assistant message of text only.
+    pub fn assistant(content: impl Into<String>) -> Self {
+        Self::Assistant(AssistantMessage { content: content.into(), ..AssistantMessage::default() })
+    }
+
+    /// Makes the result of a call.
+    pub fn tool(call: &ToolCall, content: impl Into<String>) -> Self {
+        Self::Tool { call_id: call.id.clone(), name: call.name.clone(), content: content.into() }
+    }
+}
+
+/// Is one reply of the model: text, thinking and the tool calls it asks for.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct AssistantMessage {
+    /// The visible text, Markdown; empty when the reply is tool calls only.
+    pub content: String,
+    /// The reasoning text that came with it; empty when there was none.
+    #[serde(default)]
+    pub thinking: String,
+    /// The calls, in the order in which the model wrote them.
+    #[serde(default)]
+    pub tool_calls: Vec<ToolCall>,
+    /// True when the reply was cut by a cancel or a broken stream.
+    #[serde(default)]
+    pub interrupted: bool,
+}
+
+/// Is one tool call that a reply asks for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// The server's id of the call, unique within the conversation on the wire.
+    pub id: CallId,
+    /// The name of the tool.
+    pub name: String,
+    /// The arguments, not validated.
+    pub arguments: Arguments,
+}
+
+/// Holds the arguments of a call as the model wrote them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Arguments {
+    /// A JSON object.
+    Object(Map<String, Value>),
+    /// The raw text, when it was not a JSON object.
+    Raw(String),
+}
+
+impl Arguments {
+    /// Reads the text that a server sent: an object, or the raw text if it is none.
+    ///
+    /// An empty text means no arguments and becomes `{}`, as several servers send it.
+    pub fn parse(text: &str) -> Self {
+        if text.trim().is_empty() {
+            return Self::Object(Map::new());
+        }
+        match serde_json::from_str::<Value>(text) {
+            Ok(Value::Object(map)) => Self::Object(map),
+            _ => Self::Raw(text.to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Arguments {
+    /// Writes compact JSON, or the raw text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Object(map) => match serde_json::to_string(map) {
+                Ok(text) => f.write_str(&text),
+                Err(_) => Err(fmt::Error),
+            },
+            Self::Raw(text) => f.write_str(text),
+        }
+    }
+}

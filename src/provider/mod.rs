@@ -1,0 +1,211 @@
+//! Providers: how one request to a model becomes one reply.
+//!
+//! This file owns the seam: the trait, its request, its reply and its errors. A provider knows nothing of the
+//! loop; the loop knows nothing of HTTP. [`ScriptedProvider`] plays a prepared conversation for tests.
+
+mod scripted;
+mod transport;
+
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+
+use crate::error::Cancelled;
+use crate::event::Usage;
+use crate::message::{Message, ToolCall};
+
+pub use scripted::{Played, ScriptedProvider, Step};
+pub use transport::{ApiKey, ChatTransport, Connector, FixedProvider};
+
+/// Turns one request into one reply.
+pub trait ChatProvider: Send + Sync {
+    /// Asks the model. Pieces go to `sink` as they arrive; the whole reply is returned at the end.
+    ///
+    /// Dropping the future drops the request. The sink's `Err` must end it at once.
+    ///
+    /// # Errors
+    /// [`ProviderError`]; what the sink was given before stays true.
+    fn complete<'a>(
+        &'a self,
+        request: ChatRequest<'a>,
+        sink: &'a mut Sink<'a>,
+    ) -> BoxFuture<'a, Result<Reply, ProviderError>>;
+}
+
+/// Takes the pieces of a reply; its `Err` ends the request.
+pub type Sink<'a> = dyn FnMut(Piece) -> Result<(), Cancelled> + Send + 'a;
+
+/// Is what a provider reports while it works.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Piece {
+    /// A part of the reply arrived. Both may be empty (a fragment of a tool call): the poll still counts.
+    Chunk {
+        /// New reasoning text.
+        thinking: String,
+        /// New answer text.
+        text: String,
+    },
+    /// The provider waits, then tries again. Never after a chunk with text.
+    Retrying {
+        /// The attempt that comes, from 2.
+        attempt: u32,
+        /// How long it waits, milliseconds.
+        after_ms: u64,
+        /// Why, one sentence.
+        reason: String,
+    },
+}
+
+/// Is one request: the conversation (checked), the tools and how to answer.
+#[derive(Debug, Clone, Copy)]
+pub struct ChatRequest<'a> {
+    /// The model's name; empty means the server's default.
+    pub model: &'a str,
+    /// The conversation; [`ChatRequest::new`] has checked it.
+    messages: &'a [Message],
+    /// The tools on offer.
+    pub tools: &'a [ToolSchema],
+    /// Whether the reply comes in pieces.
+    pub streaming: Streaming,
+}
+
+/// Says whether replies come in pieces.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Streaming {
+    /// One answer, one event.
+    #[default]
+    Off,
+    /// Server-sent events, with deltas.
+    On,
+}
+
+impl<'a> ChatRequest<'a> {
+    /// Makes a request out of a conversation that can be sent.
+    ///
+    /// # Errors
+    /// [`ProviderError::InvalidHistory`] when a call has not exactly its result directly behind it, in order (D7).
+    pub fn new(
+        model: &'a str,
+        messages: &'a [Message],
+        tools: &'a [ToolSchema],
+        streaming: Streaming,
+    ) -> Result<Self, ProviderError> {
+        validate(messages)?;
+        Ok(Self { model, messages, tools, streaming })
+    }
+
+    /// Returns the conversation.
+    pub fn messages(&self) -> &'a [Message] {
+        self.messages
+    }
+}
+
+/// Checks that a conversation can be sent: each assistant tool call has exactly one result directly behind
+/// it, in call order, and no result stands anywhere else (D7). Runs on every request, in release too.
+///
+/// # Errors
+/// [`ProviderError::InvalidHistory`] that names the first fault.
+pub fn validate(messages: &[Message]) -> Result<(), ProviderError> {
+    let mut open: std::collections::VecDeque<&ToolCall> = std::collections::VecDeque::new();
+    let fault = |index: usize, what: &str| Err(ProviderError::InvalidHistory(format!("message {index}: {what}")));
+    for (index, message) in messages.iter().enumerate() {
+        match message {
+            Message::Tool { call_id, .. } => match open.pop_front() {
+                Some(call) if call.id == *call_id => {}
+                Some(call) => return fault(index, &format!("the result of {call_id} stands where {} is due", call.id)),
+                None => return fault(index, &format!("the result of {call_id} has no call before it")),
+            },
+            _ if !open.is_empty() => return fault(index, "a message stands between a call and its result"),
+            Message::Assistant(reply) => open.extend(&reply.tool_calls),
+            Message::System { .. } | Message::User { .. } => {}
+        }
+    }
+    match open.front() {
+        Some(call) => fault(messages.len(), &format!("the call {} has no result", call.id)),
+        None => Ok(()),
+    }
+}
+
+/// Describes one tool to the model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSchema {
+    /// The tool's name.
+    pub name: String,
+    /// What it does, for the model.
+    pub description: String,
+    /// JSON Schema of its arguments.
+    pub parameters: Value,
+}
+
+/// Is one whole reply. Only a reply that ended properly is returned at all (D15).
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Reply {
+    /// The visible text.
+    pub content: String,
+    /// The reasoning text.
+    pub thinking: String,
+    /// The calls, in the order the model wrote them; ids are unique within the reply.
+    pub tool_calls: Vec<ToolCall>,
+    /// What it consumed.
+    pub usage: Usage,
+    /// Why it ended.
+    pub finish: Finish,
+}
+
+/// Says why a reply ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Finish {
+    /// The model was done, or wants its tools.
+    #[default]
+    Stop,
+    /// The token limit cut it; its calls must not run.
+    Length,
+    /// A filter of the server cut it; its calls must not run.
+    ContentFilter,
+}
+
+/// Says why there is no reply. Each prints as one clear sentence; server text in it is not yet sanitised.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProviderError {
+    /// The server could not be reached.
+    #[error("cannot reach {host}: {reason}")]
+    Unreachable {
+        /// Host and port.
+        host: String,
+        /// Which step failed and how.
+        reason: String,
+    },
+    /// The server answered with an error status.
+    #[error("the server answered {status}: {message}")]
+    Status {
+        /// The HTTP status.
+        status: u16,
+        /// The server's own words.
+        message: String,
+        /// The wait that it asked for, milliseconds.
+        retry_after_ms: Option<u64>,
+    },
+    /// The server reported an error within a reply.
+    #[error("the server reported an error: {0}")]
+    Server(String),
+    /// The reply stopped before its end. Nothing of it was run.
+    #[error("the reply was cut off before its end")]
+    CutOff,
+    /// No bytes came for too long.
+    #[error("the server was silent for {0} s")]
+    Stalled(u64),
+    /// The reply was not what the protocol says.
+    #[error("the server sent something that is not a reply: {0}")]
+    Malformed(String),
+    /// The server sends us elsewhere; the key does not go along.
+    #[error("the server redirects to {0}; set that address as the base URL if it is right")]
+    Redirect(String),
+    /// A setting is wrong; the user must change it.
+    #[error("{0}")]
+    Configuration(String),
+    /// The conversation must not be sent. A fault of this program.
+    #[error("the conversation cannot be sent ({0}); this is a fault of the program")]
+    InvalidHistory(String),
+    /// The run was stopped.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+}

@@ -1,0 +1,178 @@
+//! A provider that plays a prepared conversation: for tests of whatever stands above the wire.
+//!
+//! Each request takes the next [`Played`] reply and is recorded, so that a test can look at what was sent.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use tokio::sync::Notify;
+
+use crate::message::{Arguments, Message, ToolCall};
+use crate::provider::{ChatProvider, ChatRequest, Finish, Piece, ProviderError, Reply, Sink, Streaming, ToolSchema};
+
+/// Plays prepared replies in order and records the requests.
+#[derive(Default)]
+pub struct ScriptedProvider {
+    script: Mutex<VecDeque<Played>>,
+    requests: Mutex<Vec<RecordedRequest>>,
+}
+
+/// Is one request as it was sent.
+#[derive(Debug, Clone)]
+pub struct RecordedRequest {
+    /// The model asked for.
+    pub model: String,
+    /// The whole conversation.
+    pub messages: Vec<Message>,
+    /// The tools on offer.
+    pub tools: Vec<ToolSchema>,
+    /// Whether pieces were asked for.
+    pub streaming: Streaming,
+}
+
+/// Is one prepared reply: steps played in order, then the reply or the error.
+#[derive(Default)]
+pub struct Played {
+    steps: Vec<Step>,
+    reply: Reply,
+    error: Option<ProviderError>,
+}
+
+/// Is one thing that happens while a reply is played.
+#[derive(Clone)]
+pub enum Step {
+    /// A piece goes to the sink.
+    Piece(Piece),
+    /// Tells that this point is reached.
+    Reached(Arc<Notify>),
+    /// Waits until the test lets it go on.
+    Wait(Arc<Notify>),
+}
+
+impl Played {
+    /// Plays a text, as one delta.
+    pub fn text(text: impl Into<String>) -> Self {
+        let text = text.into();
+        let mut played = Self::default();
+        if !text.is_empty() {
+            played.steps.push(Step::Piece(Piece::Chunk { thinking: String::new(), text: text.clone() }));
+        }
+        played.reply.content = text;
+        played
+    }
+
+    /// Plays tool calls `(id, name, arguments as JSON)` without text.
+    pub fn calls(calls: &[(&str, &str, &str)]) -> Self {
+        Self::default().with_calls(calls)
+    }
+
+    /// Plays an error.
+    pub fn error(error: ProviderError) -> Self {
+        Self { error: Some(error), ..Self::default() }
+    }
+
+    /// Adds tool calls to the reply.
+    #[must_use]
+    pub fn with_calls(mut self, calls: &[(&str, &str, &str)]) -> Self {
+        self.reply.tool_calls.extend(calls.iter().map(|(id, name, arguments)| ToolCall {
+            id: (*id).into(),
+            name: (*name).to_owned(),
+            arguments: Arguments::parse(arguments),
+        }));
+        self
+    }
+
+    /// Adds reasoning text, as one delta before what follows.
+    #[must_use]
+    pub fn with_thinking(mut self, thinking: &str) -> Self {
+        let piece = Piece::Chunk { thinking: thinking.to_owned(), text: String::new() };
+        self.steps.insert(0, Step::Piece(piece));
+        thinking.clone_into(&mut self.reply.thinking);
+        self
+    }
+
+    /// Adds a step behind the ones there are.
+    #[must_use]
+    pub fn then(mut self, step: Step) -> Self {
+        self.steps.push(step);
+        self
+    }
+
+    /// Sets what the reply consumed.
+    #[must_use]
+    pub fn with_usage(mut self, usage: crate::event::Usage) -> Self {
+        self.reply.usage = usage;
+        self
+    }
+
+    /// Sets why the reply ended.
+    #[must_use]
+    pub fn with_finish(mut self, finish: Finish) -> Self {
+        self.reply.finish = finish;
+        self
+    }
+
+    /// Ends in an error after the steps were played.
+    #[must_use]
+    pub fn failing(mut self, error: ProviderError) -> Self {
+        self.error = Some(error);
+        self
+    }
+}
+
+impl ScriptedProvider {
+    /// Prepares the replies, in order.
+    pub fn new(script: impl IntoIterator<Item = Played>) -> Self {
+        Self { script: Mutex::new(script.into_iter().collect()), requests: Mutex::default() }
+    }
+
+    /// Adds one more reply behind the prepared ones.
+    pub fn push(&self, played: Played) {
+        self.script.lock().unwrap_or_else(PoisonError::into_inner).push_back(played);
+    }
+
+    /// Returns the requests made so far.
+    pub fn requests(&self) -> Vec<RecordedRequest> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl ChatProvider for ScriptedProvider {
+    fn complete<'a>(
+        &'a self,
+        request: ChatRequest<'a>,
+        sink: &'a mut Sink<'a>,
+    ) -> BoxFuture<'a, Result<Reply, ProviderError>> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(RecordedRequest {
+            model: request.model.to_owned(),
+            messages: request.messages().to_vec(),
+            tools: request.tools.to_vec(),
+            streaming: request.streaming,
+        });
+        let played = self.script.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        async move {
+            let Some(played) = played else {
+                return Err(ProviderError::Server("the script has no further reply".to_owned()));
+            };
+            for step in played.steps {
+                match step {
+                    Step::Piece(piece) => {
+                        let preview = matches!(piece, Piece::Chunk { .. });
+                        if !preview || request.streaming == Streaming::On {
+                            sink(piece)?;
+                        }
+                    }
+                    Step::Reached(notify) => notify.notify_one(),
+                    Step::Wait(notify) => notify.notified().await,
+                }
+            }
+            match played.error {
+                Some(error) => Err(error),
+                None => Ok(played.reply),
+            }
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,113 @@
+//! `ChatTransport`: everything that says which model answers, as one value (seed: `ChatTransport`).
+//!
+//! It travels as one unit to every chat: main, rescue, sub-agent, think. It holds no client; a [`Connector`]
+//! turns it into a provider.
+
+use std::fmt;
+use std::sync::Arc;
+
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::provider::{ChatProvider, ProviderError};
+
+/// Names a model and how to reach it. Immutable; cheap to clone.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ChatTransport {
+    /// The model's name; `None` is replaced by the configured default when an agent is built.
+    pub model: Option<String>,
+    /// The provider's name, e.g. `openai`.
+    pub provider: Option<String>,
+    /// Whether a model that no registry knows is used anyway.
+    pub assume_model_exists: bool,
+    /// The server's address, with or without `/v1`.
+    pub api_base: Option<String>,
+    /// The key; without one no Authorization header is sent.
+    pub api_key: Option<ApiKey>,
+    /// The context window in tokens, when the user said it.
+    pub context_window: Option<u64>,
+}
+
+impl ChatTransport {
+    /// Returns a copy with another model.
+    #[must_use]
+    pub fn with_model(&self, model: impl Into<String>) -> Self {
+        Self { model: Some(model.into()), ..self.clone() }
+    }
+
+    /// Returns the model's name, empty when none is set.
+    pub fn model_name(&self) -> &str {
+        self.model.as_deref().unwrap_or("")
+    }
+}
+
+/// Holds a secret key. Debug, Display and serde never show it (D22).
+#[derive(Clone)]
+pub struct ApiKey(SecretString);
+
+impl ApiKey {
+    /// Wraps a key.
+    pub fn new(key: impl Into<String>) -> Self {
+        Self(SecretString::from(key.into()))
+    }
+
+    /// Returns the key itself, for the Authorization header and nothing else.
+    pub fn expose(&self) -> &str {
+        self.0.expose_secret()
+    }
+}
+
+impl PartialEq for ApiKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.expose() == other.expose()
+    }
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[redacted]")
+    }
+}
+
+/// Makes providers out of transports. One per program; shared by every chat of a tree.
+pub trait Connector: Send + Sync {
+    /// Makes the provider that a transport names.
+    ///
+    /// # Errors
+    /// [`ProviderError::Configuration`] when the transport names none.
+    fn connect(&self, transport: &ChatTransport) -> Result<Arc<dyn ChatProvider>, ProviderError>;
+
+    /// Returns the model that is used when a transport names none.
+    fn default_model(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Answers every transport with the same provider.
+pub struct FixedProvider {
+    provider: Arc<dyn ChatProvider>,
+    default_model: Option<String>,
+}
+
+impl FixedProvider {
+    /// Wraps one provider.
+    pub fn new(provider: Arc<dyn ChatProvider>) -> Self {
+        Self { provider, default_model: None }
+    }
+
+    /// Sets the model that is used when a transport names none.
+    #[must_use]
+    pub fn with_default_model(mut self, model: impl Into<String>) -> Self {
+        self.default_model = Some(model.into());
+        self
+    }
+}
+
+impl Connector for FixedProvider {
+    fn connect(&self, _transport: &ChatTransport) -> Result<Arc<dyn ChatProvider>, ProviderError> {
+        Ok(Arc::clone(&self.provider))
+    }
+
+    fn default_model(&self) -> Option<String> {
+        self.default_model.clone()
+    }
+}

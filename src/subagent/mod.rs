@@ -1,0 +1,1 @@
+//! Sub-agents: personas, the `agent` tool and the extension that adds them.

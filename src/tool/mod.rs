@@ -1,0 +1,141 @@
+//! Tools: what the model can call. This file owns the seam: the trait, its context and its contract.
+//!
+//! What goes wrong because of the model (bad arguments, a missing file) is never an exception: it is an observation
+//! that starts with `Error: ` (D14). Only [`ToolError::Cancelled`] passes through.
+
+mod params;
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+
+use crate::control::Cancellable;
+use crate::error::Cancelled;
+use crate::id::CallId;
+use crate::message::Arguments;
+use crate::workspace::Workspace;
+
+pub use params::{Args, Parameters, ParametersBuilder};
+
+/// Is one tool. Instances are shared: a sub-agent gets the very instance that its parent has.
+pub trait Tool: Send + Sync {
+    /// Returns the name that the model calls it by.
+    fn name(&self) -> &str;
+
+    /// Returns what it does, for the model.
+    fn description(&self) -> &str;
+
+    /// Returns the arguments it takes.
+    fn parameters(&self) -> &Parameters;
+
+    /// Does the work with arguments that passed [`Parameters::validate`].
+    ///
+    /// # Errors
+    /// [`ToolError::Failed`] becomes an `Error: …` observation; [`ToolError::Cancelled`] ends the turn.
+    fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>>;
+
+    /// Says whether it may run at the same time as its neighbours of a batch (D11).
+    fn concurrency(&self) -> Concurrency {
+        Concurrency::Alone
+    }
+
+    /// Says what a cancel does to a call that runs (D6).
+    fn on_cancel(&self) -> OnCancel {
+        OnCancel::Drop
+    }
+
+    /// Returns the same tool bound to another workspace; `None` when it uses none.
+    fn with_workspace(&self, workspace: &Arc<Workspace>) -> Option<Arc<dyn Tool>> {
+        let _ = workspace;
+        None
+    }
+}
+
+/// Is a tool that brings its own schema and takes arguments unchecked (the seed's raw tool).
+///
+/// Added by `Agent::internal_add_tool` only; no sub-agent ever gets one.
+pub trait RawTool: Send + Sync {
+    /// Returns the name that the model calls it by.
+    fn name(&self) -> &str;
+
+    /// Returns what it does, for the model.
+    fn description(&self) -> &str;
+
+    /// Returns the JSON Schema of its arguments.
+    fn schema(&self) -> Value;
+
+    /// Does the work.
+    ///
+    /// # Errors
+    /// As [`Tool::execute`].
+    fn call<'a>(
+        &'a self,
+        arguments: &'a Arguments,
+        context: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<String, ToolError>>;
+
+    /// As [`Tool::concurrency`].
+    fn concurrency(&self) -> Concurrency {
+        Concurrency::Alone
+    }
+
+    /// As [`Tool::on_cancel`].
+    fn on_cancel(&self) -> OnCancel {
+        OnCancel::Drop
+    }
+}
+
+/// Says whether a tool may run beside others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Concurrency {
+    /// Neighbouring calls of this kind run at the same time.
+    Beside,
+    /// It runs by itself, in order.
+    Alone,
+}
+
+/// Says what a cancel does to a running call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnCancel {
+    /// The call is dropped at once.
+    Drop,
+    /// The call sees the flag itself and ends within a moment (an atomic write; a sub-agent).
+    Wait,
+}
+
+/// Is what a running call can use.
+#[derive(Clone)]
+pub struct ToolContext {
+    /// The call's id.
+    pub call: CallId,
+    /// The cancel flag of the tree.
+    pub cancellable: Cancellable,
+    /// Takes output of the running call, shown live.
+    pub progress: Arc<dyn Fn(String) + Send + Sync>,
+}
+
+impl ToolContext {
+    /// Makes a context that belongs to no agent, for a tool called by itself.
+    pub fn detached() -> Self {
+        Self { call: CallId::new("detached"), cancellable: Cancellable::new(), progress: Arc::new(|_| {}) }
+    }
+}
+
+/// Says why a call has no ordinary result.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ToolError {
+    /// A recoverable failure; the model gets `Error: ` and these words.
+    #[error("{0}")]
+    Failed(String),
+    /// The run was stopped.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+}
+
+impl ToolError {
+    /// Makes a recoverable failure out of a sentence.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::Failed(message.into())
+    }
+}

@@ -1,0 +1,1 @@
+//! The full screen: a fold over the event stream, drawn.

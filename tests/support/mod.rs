@@ -1,0 +1,3 @@
+//! What the tests share: doubles, servers, drivers.
+
+#![allow(dead_code)] // Each test binary uses its own part.
