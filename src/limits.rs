@@ -28,13 +28,13 @@ pub const REPLY_BYTES: usize = 32 * 1024 * 1024;
 /// Time to open a connection.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest silence of a server within a reply. Keep-alives count as life.
-pub const READ_TIMEOUT: Duration = Duration::from_secs(300);
+pub const READ_TIMEOUT: Duration = Duration::from_mins(5);
 /// Requests made for one reply before giving up, the first included.
 pub const ATTEMPTS: u32 = 4;
 /// First wait between attempts; doubles each time.
 pub const RETRY_BASE: Duration = Duration::from_millis(500);
 /// Longest wait between attempts that is made without asking.
-pub const RETRY_CAP: Duration = Duration::from_secs(60);
+pub const RETRY_CAP: Duration = Duration::from_mins(1);
 /// Time for the llama.cpp `/props` question, and for `/v1/models`.
 pub const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
 

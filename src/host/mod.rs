@@ -1,1 +1,9 @@
 //! The host: runs the agent on a worker task and hands its events to whoever shows them.
+//!
+//! The queue and the cancel flag are shared handles, not commands: a busy agent reads no command channel.
+
+mod handle;
+mod mailbox;
+
+pub use handle::Handle;
+pub use mailbox::{Mailbox, Notice, Post};

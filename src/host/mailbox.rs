@@ -1,0 +1,116 @@
+//! The mailbox between the agent's task and the UI thread.
+//!
+//! The agent only appends and never waits; nothing is dropped; deltas of one agent merge while they wait.
+//! One wake per emptying: the waker is called when the box goes from empty to not empty.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::event::{Envelope, Event};
+use crate::listener::Listener;
+
+/// Is one thing that the worker tells the UI.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Post {
+    /// An event of the tree.
+    Envelope(Envelope),
+    /// Something about the host itself.
+    Notice(Notice),
+}
+
+/// Is what the host says outside the event stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Notice {
+    /// The agent is built and takes turns.
+    Ready,
+    /// The agent could not be built; the sentence says why. Nothing will run.
+    BuildFailed(String),
+    /// A sentence for the status line.
+    Info(String),
+}
+
+type Wake = Arc<dyn Fn() + Send + Sync>;
+
+/// Holds what the UI has not taken yet.
+#[derive(Default)]
+pub struct Mailbox {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    posts: Vec<Post>,
+    wake: Option<Wake>,
+}
+
+impl Mailbox {
+    /// Makes an empty mailbox.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets what is called when the box goes from empty to not empty. Called on the worker; must not block.
+    pub fn on_wake(&self, wake: Wake) {
+        let waiting = {
+            let mut inner = self.lock();
+            inner.wake = Some(Arc::clone(&wake));
+            !inner.posts.is_empty()
+        };
+        if waiting {
+            wake();
+        }
+    }
+
+    /// Appends one post; merges a delta into the one before when both are of the same agent and kind.
+    pub fn push(&self, post: Post) {
+        let wake = {
+            let mut inner = self.lock();
+            let was_empty = inner.posts.is_empty();
+            match inner.posts.last_mut() {
+                Some(last) if merge(last, &post) => {}
+                _ => inner.posts.push(post),
+            }
+            was_empty.then(|| inner.wake.clone()).flatten()
+        };
+        if let Some(wake) = wake {
+            wake();
+        }
+    }
+
+    /// Takes everything, in order.
+    pub fn take(&self) -> Vec<Post> {
+        std::mem::take(&mut self.lock().posts)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Appends `next` to `last` when both are deltas of the same kind and agent; the later seq and time stay.
+fn merge(last: &mut Post, next: &Post) -> bool {
+    let (Post::Envelope(last), Post::Envelope(next)) = (last, next) else { return false };
+    if last.agent != next.agent {
+        return false;
+    }
+    match (&mut last.event, &next.event) {
+        (Event::AssistantDelta { text }, Event::AssistantDelta { text: more })
+        | (Event::ThinkingDelta { text }, Event::ThinkingDelta { text: more }) => text.push_str(more),
+        (Event::ToolProgress { id, text }, Event::ToolProgress { id: same, text: more }) if id == same => {
+            text.push_str(more);
+        }
+        _ => return false,
+    }
+    last.seq = next.seq;
+    last.at = next.at;
+    true
+}
+
+impl Listener for Mailbox {
+    fn on_event(&self, envelope: &Envelope) {
+        self.push(Post::Envelope(envelope.clone()));
+    }
+
+    fn label(&self) -> String {
+        "Mailbox".to_owned()
+    }
+}
