@@ -65,9 +65,9 @@ impl Mailbox {
         let wake = {
             let mut inner = self.lock();
             let was_empty = inner.posts.is_empty();
-            match inner.posts.last_mut() {
-                Some(last) if merge(last, &post) => {}
-                _ => inner.posts.push(post),
+            let merged = inner.posts.last_mut().is_some_and(|last| merge(last, &post));
+            if !merged {
+                inner.posts.push(post);
             }
             was_empty.then(|| inner.wake.clone()).flatten()
         };
