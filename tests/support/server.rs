@@ -1,0 +1,603 @@
+//! A scripted model server on 127.0.0.1 for tests of everything above or on the wire.
+//!
+//! It runs on a thread of its own (so plain, async and pty tests can use it), takes one [`Reply`] per chat request,
+//! records every request and checks each one: a tool call without its result directly behind it makes the test fail
+//! when the server is dropped. Do not use it under paused tokio time: sockets know nothing of that clock.
+//!
+//! ```ignore
+//! let server = Server::start([Reply::calls(&[("call_1", "glob", r#"{"pattern":"*"}"#)]), Reply::text("Done.")]);
+//! // … run something against server.url() …
+//! assert_eq!(server.chats().len(), 2);
+//! ```
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{oneshot, watch};
+
+/// Longest time that a waiting helper waits before it fails the test.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Is a running server. Dropping it stops it, and panics if any chat request was invalid.
+pub struct Server {
+    origin: String,
+    shared: Arc<Shared>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+type Route = dyn Fn(&Request) -> Option<Reply> + Send + Sync;
+
+struct Shared {
+    route: Box<Route>,
+    script: Mutex<VecDeque<Reply>>,
+    fixed: Mutex<Vec<(String, Reply)>>,
+    requests: Mutex<Vec<Request>>,
+    chats: watch::Sender<usize>,
+    hang_ups: watch::Sender<usize>,
+}
+
+impl Server {
+    /// Starts with replies for the chat requests, in order. Without a further reply it answers 400.
+    pub fn start(script: impl IntoIterator<Item = Reply>) -> Self {
+        Self::run(script.into_iter().collect(), |_| None)
+    }
+
+    /// Starts with a function that makes the reply out of each chat request: for agents that run at the same time.
+    pub fn routed(route: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
+        Self::run(VecDeque::new(), move |request| Some(route(request)))
+    }
+
+    fn run(script: VecDeque<Reply>, route: impl Fn(&Request) -> Option<Reply> + Send + Sync + 'static) -> Self {
+        let shared = Arc::new(Shared {
+            route: Box::new(route),
+            script: Mutex::new(script),
+            fixed: Mutex::default(),
+            requests: Mutex::default(),
+            chats: watch::channel(0).0,
+            hang_ups: watch::channel(0).0,
+        });
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let origin = format!("http://{}", listener.local_addr().unwrap());
+        let (stop, stopped) = oneshot::channel();
+        let in_thread = Arc::clone(&shared);
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let listener = TcpListener::from_std(listener).unwrap();
+                let accept = async {
+                    while let Ok((socket, _)) = listener.accept().await {
+                        tokio::spawn(serve(socket, Arc::clone(&in_thread)));
+                    }
+                };
+                tokio::select! { () = accept => {}, _ = stopped => {} }
+            });
+        });
+        Self { origin, shared, stop: Some(stop), thread: Some(thread) }
+    }
+
+    /// Returns the base URL with `/v1`.
+    pub fn url(&self) -> String {
+        format!("{}/v1", self.origin)
+    }
+
+    /// Returns `http://127.0.0.1:port`.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// Adds a reply behind the ones there are.
+    pub fn reply(&self, reply: Reply) {
+        self.shared.script.lock().unwrap().push_back(reply);
+    }
+
+    /// Adds a text reply.
+    pub fn reply_text(&self, text: &str) {
+        self.reply(Reply::text(text));
+    }
+
+    /// Adds a reply of calls `(id, name, arguments as JSON)`.
+    pub fn reply_calls(&self, calls: &[(&str, &str, &str)]) {
+        self.reply(Reply::calls(calls));
+    }
+
+    /// Adds a reply that waits for the returned gate before its first byte.
+    pub fn reply_gated(&self, reply: Reply) -> Gate {
+        let gate = Gate::new();
+        self.reply(reply.gated(&gate));
+        gate
+    }
+
+    /// Answers every request whose path and query starts with `path` and is no chat request (`/v1/models`, `/props`).
+    /// The longest match wins.
+    pub fn on(&self, path: &str, reply: Reply) {
+        self.shared.fixed.lock().unwrap().push((path.to_owned(), reply));
+    }
+
+    /// Returns every request so far.
+    pub fn requests(&self) -> Vec<Request> {
+        self.shared.requests.lock().unwrap().clone()
+    }
+
+    /// Returns the chat requests so far.
+    pub fn chats(&self) -> Vec<Request> {
+        self.requests().into_iter().filter(Request::is_chat).collect()
+    }
+
+    /// Waits until `count` chat requests came.
+    pub async fn requested(&self, count: usize) {
+        wait(self.shared.chats.subscribe(), "chat requests", |seen| *seen >= count).await;
+    }
+
+    /// Blocking form of [`Server::requested`], for tests without a runtime.
+    pub fn wait_requested(&self, count: usize) {
+        block_on(self.requested(count));
+    }
+
+    /// Waits until the client has closed `count` connections before their replies were whole.
+    pub async fn hung_up(&self, count: usize) {
+        wait(self.shared.hang_ups.subscribe(), "hang-ups", |seen| *seen >= count).await;
+    }
+
+    /// Blocking form of [`Server::hung_up`].
+    pub fn wait_hung_up(&self, count: usize) {
+        block_on(self.hung_up(count));
+    }
+
+    /// Returns what is wrong with the chat requests so far: nothing, in a good program.
+    pub fn violations(&self) -> Vec<String> {
+        let check = |(index, chat): (usize, &Request)| violation(chat).map(|fault| format!("request {index}: {fault}"));
+        self.chats().iter().enumerate().filter_map(check).collect()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        if !std::thread::panicking() {
+            let violations = self.violations();
+            assert!(violations.is_empty(), "invalid requests were sent: {violations:#?}");
+        }
+    }
+}
+
+/// Is one request as it came.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// `GET`, `POST`, …
+    pub method: String,
+    /// Path and query.
+    pub path: String,
+    /// Names in lower case, in order.
+    pub headers: Vec<(String, String)>,
+    /// The JSON body, null without one.
+    pub body: Value,
+}
+
+impl Request {
+    /// Tells whether it asks for a reply of the model.
+    pub fn is_chat(&self) -> bool {
+        self.method == "POST" && self.path.ends_with("/chat/completions")
+    }
+
+    /// Returns a header.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+    }
+
+    /// Returns the messages of a chat request.
+    pub fn messages(&self) -> Vec<Value> {
+        self.body["messages"].as_array().cloned().unwrap_or_default()
+    }
+
+    /// Returns the roles of the messages, in order.
+    pub fn roles(&self) -> Vec<String> {
+        self.messages().iter().map(|message| message["role"].as_str().unwrap_or("?").to_owned()).collect()
+    }
+
+    /// Returns the texts of the messages with a role, in order.
+    pub fn texts(&self, role: &str) -> Vec<String> {
+        let of_role = |message: &Value| message["role"] == role;
+        let text = |message: Value| message["content"].as_str().unwrap_or_default().to_owned();
+        self.messages().into_iter().filter(of_role).map(text).collect()
+    }
+
+    /// Returns the names of the tools on offer.
+    pub fn tools(&self) -> Vec<String> {
+        let name = |tool: &Value| tool["function"]["name"].as_str().unwrap_or("?").to_owned();
+        self.body["tools"].as_array().map(|tools| tools.iter().map(name).collect()).unwrap_or_default()
+    }
+
+    /// Tells whether the reply shall come as a stream.
+    pub fn streams(&self) -> bool {
+        self.body["stream"] == true
+    }
+}
+
+/// Is one scripted reply. Model replies come as a stream or whole, as the request asks.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    gate: Option<Gate>,
+    status: u16,
+    headers: Vec<(String, String)>,
+    body: Body,
+}
+
+#[derive(Debug, Clone)]
+enum Body {
+    Model { thinking: Vec<String>, text: Vec<String>, calls: Vec<(String, String, String)>, usage: Value },
+    Fixed(String),
+    Steps(Vec<Step>),
+}
+
+/// Is one step of a raw stream.
+#[derive(Debug, Clone)]
+pub enum Step {
+    /// Sends bytes as one HTTP chunk.
+    Bytes(Vec<u8>),
+    /// Waits for a gate.
+    Wait(Gate),
+    /// Sends nothing for a while (pace of a slow model).
+    Pause(Duration),
+    /// Closes the connection in the middle of the body.
+    Cut,
+}
+
+impl Step {
+    /// Sends one event: `data: …` and a blank line.
+    pub fn data(value: impl std::fmt::Display) -> Self {
+        Self::Bytes(format!("data: {value}\n\n").into_bytes())
+    }
+
+    /// Sends one chunk with a delta.
+    #[allow(clippy::needless_pass_by_value)] // Callers write `json!` in place.
+    pub fn delta(delta: Value) -> Self {
+        Self::data(chunk(&delta, &Value::Null))
+    }
+
+    /// Sends the chunk with the finish reason.
+    pub fn finish(reason: &str) -> Self {
+        Self::data(chunk(&json!({}), &json!(reason)))
+    }
+
+    /// Sends `data: [DONE]`.
+    pub fn done() -> Self {
+        Self::data("[DONE]")
+    }
+}
+
+fn chunk(delta: &Value, finish: &Value) -> Value {
+    json!({"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "scripted",
+        "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
+}
+
+impl Reply {
+    /// Answers with a text; streamed word by word.
+    pub fn text(text: &str) -> Self {
+        let words = text.split_inclusive(' ').map(str::to_owned).collect();
+        Self::model(words, Vec::new())
+    }
+
+    /// Answers with calls `(id, name, arguments as JSON)`; streamed with the arguments in two fragments.
+    pub fn calls(calls: &[(&str, &str, &str)]) -> Self {
+        let own = |(id, name, args): &(&str, &str, &str)| ((*id).to_owned(), (*name).to_owned(), (*args).to_owned());
+        Self::model(Vec::new(), calls.iter().map(own).collect())
+    }
+
+    fn model(text: Vec<String>, calls: Vec<(String, String, String)>) -> Self {
+        let usage = json!({"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120});
+        Self::with_body(200, Body::Model { thinking: Vec::new(), text, calls, usage })
+    }
+
+    /// Answers with a status and a JSON body.
+    #[allow(clippy::needless_pass_by_value)] // Callers write `json!` in place.
+    pub fn json(status: u16, body: Value) -> Self {
+        Self::body(status, &body.to_string()).header("content-type", "application/json")
+    }
+
+    /// Answers with a status and any body.
+    pub fn body(status: u16, body: &str) -> Self {
+        Self::with_body(status, Body::Fixed(body.to_owned()))
+    }
+
+    /// Answers with a raw event stream. Without [`Step::Cut`] the body ends properly.
+    pub fn stream(steps: impl IntoIterator<Item = Step>) -> Self {
+        let steps = Body::Steps(steps.into_iter().collect());
+        Self::with_body(200, steps).header("content-type", "text/event-stream")
+    }
+
+    fn with_body(status: u16, body: Body) -> Self {
+        Self { gate: None, status, headers: Vec::new(), body }
+    }
+
+    /// Adds a header.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Waits for a gate before the first byte.
+    #[must_use]
+    pub fn gated(mut self, gate: &Gate) -> Self {
+        self.gate = Some(gate.clone());
+        self
+    }
+
+    /// Puts text before the calls of a model reply.
+    #[must_use]
+    pub fn saying(mut self, words: &str) -> Self {
+        if let Body::Model { text, .. } = &mut self.body {
+            *text = words.split_inclusive(' ').map(str::to_owned).collect();
+        }
+        self
+    }
+
+    /// Puts reasoning before a model reply.
+    #[must_use]
+    pub fn thinking(mut self, words: &str) -> Self {
+        if let Body::Model { thinking, .. } = &mut self.body {
+            *thinking = words.split_inclusive(' ').map(str::to_owned).collect();
+        }
+        self
+    }
+
+    /// Sets the usage of a model reply.
+    #[must_use]
+    pub fn usage(mut self, prompt: u64, completion: u64) -> Self {
+        if let Body::Model { usage, .. } = &mut self.body {
+            *usage = json!({"prompt_tokens": prompt, "completion_tokens": completion});
+        }
+        self
+    }
+}
+
+/// Holds a reply back until the test opens it. Clones are the same gate.
+#[derive(Debug, Clone)]
+pub struct Gate(Arc<(watch::Sender<bool>, watch::Sender<bool>)>);
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Gate {
+    /// Makes a closed gate.
+    pub fn new() -> Self {
+        Self(Arc::new((watch::channel(false).0, watch::channel(false).0)))
+    }
+
+    /// Opens it for good.
+    pub fn open(&self) {
+        self.0.1.send_replace(true);
+    }
+
+    /// Waits until a reply stands before it.
+    pub async fn reached(&self) {
+        wait(self.0.0.subscribe(), "a reply at the gate", |reached| *reached).await;
+    }
+
+    /// Blocking form of [`Gate::reached`].
+    pub fn wait_reached(&self) {
+        block_on(self.reached());
+    }
+
+    async fn pass(&self) {
+        self.0.0.send_replace(true);
+        let _ = self.0.1.subscribe().wait_for(|open| *open).await;
+    }
+}
+
+async fn wait<T>(mut watched: watch::Receiver<T>, what: &str, enough: impl FnMut(&T) -> bool) {
+    let waiting = tokio::time::timeout(PATIENCE, watched.wait_for(enough));
+    assert!(waiting.await.is_ok(), "waited in vain for {what}");
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+/// Returns the first fault of a chat request: each call has its result directly behind it, in order.
+fn violation(request: &Request) -> Option<String> {
+    let mut open: VecDeque<String> = VecDeque::new();
+    for (index, message) in request.messages().iter().enumerate() {
+        let role = message["role"].as_str().unwrap_or("?");
+        if role == "tool" {
+            let answered = message["tool_call_id"].as_str().unwrap_or("?");
+            match open.pop_front() {
+                Some(due) if due == answered => continue,
+                due => return Some(format!("message {index} answers {answered}, due was {due:?}")),
+            }
+        }
+        if let Some(due) = open.front() {
+            return Some(format!("message {index} ({role}) stands before the result of {due}"));
+        }
+        for call in message["tool_calls"].as_array().into_iter().flatten() {
+            let id = call["id"].as_str().unwrap_or_default().to_owned();
+            if id.is_empty() || open.contains(&id) || !call["function"]["arguments"].is_string() {
+                return Some(format!("message {index} has a bad call: {call}"));
+            }
+            open.push_back(id);
+        }
+    }
+    open.front().map(|due| format!("the call {due} has no result"))
+}
+
+async fn serve(socket: TcpStream, shared: Arc<Shared>) {
+    let _ = socket.set_nodelay(true);
+    let (mut reader, mut writer) = socket.into_split();
+    let mut buffer = Vec::new();
+    while let Some(request) = read_request(&mut reader, &mut buffer).await {
+        let chat = request.is_chat();
+        let streams = request.streams();
+        shared.requests.lock().unwrap().push(request.clone());
+        let reply = choose(&request, &shared);
+        if chat {
+            shared.chats.send_modify(|count| *count += 1);
+        }
+        let outcome = tokio::select! {
+            outcome = answer(&mut writer, reply, streams) => outcome,
+            () = closed(&mut reader, &mut buffer) => Err(Ended::HungUp),
+        };
+        match outcome {
+            Ok(()) => {}
+            Err(Ended::Cut) => return,
+            Err(Ended::HungUp) => {
+                shared.hang_ups.send_modify(|count| *count += 1);
+                return;
+            }
+        }
+    }
+}
+
+fn choose(request: &Request, shared: &Shared) -> Reply {
+    if request.is_chat() {
+        return (shared.route)(request)
+            .or_else(|| shared.script.lock().unwrap().pop_front())
+            .unwrap_or_else(|| Reply::json(400, json!({"error": {"message": "the script has no further reply"}})));
+    }
+    let fixed = shared.fixed.lock().unwrap();
+    let matching = fixed.iter().filter(|(path, _)| request.path.starts_with(path));
+    let best = matching.max_by_key(|(path, _)| path.len()).map(|(_, reply)| reply.clone());
+    best.unwrap_or_else(|| Reply::json(404, json!({"error": {"message": "no such path"}})))
+}
+
+async fn read_request(reader: &mut OwnedReadHalf, buffer: &mut Vec<u8>) -> Option<Request> {
+    let head_end = loop {
+        if let Some(at) = buffer.windows(4).position(|window| window == b"\r\n\r\n") {
+            break at;
+        }
+        if reader.read_buf(buffer).await.ok()? == 0 {
+            return None;
+        }
+    };
+    let head = String::from_utf8_lossy(&buffer[..head_end]).into_owned();
+    buffer.drain(..head_end + 4);
+    let mut lines = head.split("\r\n");
+    let mut words = lines.next()?.split(' ');
+    let (method, path) = (words.next()?.to_owned(), words.next()?.to_owned());
+    let split = |line: &str| line.split_once(':').map(|(k, v)| (k.trim().to_lowercase(), v.trim().to_owned()));
+    let headers: Vec<(String, String)> = lines.filter_map(split).collect();
+    let length = headers.iter().find(|(name, _)| name == "content-length");
+    let length: usize = length.and_then(|(_, value)| value.parse().ok()).unwrap_or(0);
+    while buffer.len() < length {
+        if reader.read_buf(buffer).await.ok()? == 0 {
+            return None;
+        }
+    }
+    let body: Vec<u8> = buffer.drain(..length).collect();
+    Some(Request { method, path, headers, body: serde_json::from_slice(&body).unwrap_or(Value::Null) })
+}
+
+/// Returns when the client has closed the connection.
+async fn closed(reader: &mut OwnedReadHalf, buffer: &mut Vec<u8>) {
+    while matches!(reader.read_buf(buffer).await, Ok(read) if read > 0) {}
+}
+
+enum Ended {
+    Cut,
+    HungUp,
+}
+
+impl From<std::io::Error> for Ended {
+    fn from(_: std::io::Error) -> Self {
+        Self::HungUp
+    }
+}
+
+async fn answer(writer: &mut OwnedWriteHalf, reply: Reply, streams: bool) -> Result<(), Ended> {
+    if let Some(gate) = &reply.gate {
+        gate.pass().await;
+    }
+    let mut headers = reply.headers;
+    let steps = match reply.body {
+        Body::Model { thinking, text, calls, usage } if streams => {
+            headers.push(("content-type".to_owned(), "text/event-stream".to_owned()));
+            Err(stream_steps(thinking, text, &calls, &usage))
+        }
+        Body::Model { thinking, text, calls, usage } => {
+            headers.push(("content-type".to_owned(), "application/json".to_owned()));
+            Ok(whole(&thinking.concat(), &text.concat(), &calls, &usage).to_string())
+        }
+        Body::Fixed(body) => Ok(body),
+        Body::Steps(steps) => Err(steps),
+    };
+    let mut head = format!("HTTP/1.1 {} Scripted\r\n", reply.status);
+    for (name, value) in &headers {
+        head.extend([name, ": ", value, "\r\n"]);
+    }
+    let steps = match steps {
+        Ok(_) if reply.status == 204 => return Ok(writer.write_all((head + "\r\n").as_bytes()).await?),
+        Ok(body) => {
+            head.extend(["content-length: ", &body.len().to_string(), "\r\n\r\n", &body]);
+            return Ok(writer.write_all(head.as_bytes()).await?);
+        }
+        Err(steps) => steps,
+    };
+    writer.write_all((head + "transfer-encoding: chunked\r\n\r\n").as_bytes()).await?;
+    for step in steps {
+        match step {
+            Step::Bytes(bytes) if bytes.is_empty() => {}
+            Step::Bytes(bytes) => {
+                let mut piece = format!("{:x}\r\n", bytes.len()).into_bytes();
+                piece.extend_from_slice(&bytes);
+                piece.extend_from_slice(b"\r\n");
+                writer.write_all(&piece).await?;
+            }
+            Step::Wait(gate) => gate.pass().await,
+            Step::Pause(pause) => tokio::time::sleep(pause).await,
+            Step::Cut => return Err(Ended::Cut),
+        }
+    }
+    Ok(writer.write_all(b"0\r\n\r\n").await?)
+}
+
+fn stream_steps(
+    thinking: Vec<String>,
+    text: Vec<String>,
+    calls: &[(String, String, String)],
+    usage: &Value,
+) -> Vec<Step> {
+    let mut steps = vec![Step::delta(json!({"role": "assistant", "content": null}))];
+    steps.extend(thinking.into_iter().map(|word| Step::delta(json!({"reasoning_content": word}))));
+    steps.extend(text.into_iter().map(|word| Step::delta(json!({"content": word}))));
+    for (index, (id, name, arguments)) in calls.iter().enumerate() {
+        let middle = (0..=arguments.len() / 2).rev().find(|at| arguments.is_char_boundary(*at)).unwrap_or(0);
+        let (first, second) = arguments.split_at(middle);
+        let function = json!({"name": name, "arguments": first});
+        let call = json!({"index": index, "id": id, "type": "function", "function": function});
+        steps.push(Step::delta(json!({"tool_calls": [call]})));
+        steps.push(Step::delta(json!({"tool_calls": [{"index": index, "function": {"arguments": second}}]})));
+    }
+    steps.push(Step::finish(if calls.is_empty() { "stop" } else { "tool_calls" }));
+    steps.push(Step::data(json!({"id": "chatcmpl-1", "model": "scripted", "choices": [], "usage": usage})));
+    steps.push(Step::done());
+    steps
+}
+
+fn whole(thinking: &str, text: &str, calls: &[(String, String, String)], usage: &Value) -> Value {
+    let call = |(id, name, arguments): &(String, String, String)| json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}});
+    let mut message = json!({"role": "assistant", "content": text});
+    if !thinking.is_empty() {
+        message["reasoning_content"] = json!(thinking);
+    }
+    if !calls.is_empty() {
+        message["tool_calls"] = calls.iter().map(call).collect();
+    }
+    let finish = if calls.is_empty() { "stop" } else { "tool_calls" };
+    json!({"id": "chatcmpl-1", "object": "chat.completion", "model": "scripted",
+        "choices": [{"index": 0, "message": message, "finish_reason": finish}], "usage": usage})
+}
