@@ -1,1 +1,12 @@
-//! The files that are built into the program: prompts, personas, example configuration.
+//! The texts that are built into the program, as constants. Each is a file under `assets/`, edited there.
+//!
+//! Used by the program (system prompt, personas) and by tests. Nothing here is parsed.
+
+/// The default system prompt of the main agent, with the placeholders `{{cwd}}`, `{{date}}` and `{{tools}}`.
+pub const MAIN_PROMPT: &str = include_str!("../assets/prompts/main.md");
+
+/// The bundled personas: file name without its ending, and the file (a TOML header between `+++` lines, then the prompt).
+pub const PERSONAS: &[(&str, &str)] = &[
+    ("file_miner", include_str!("../assets/personas/file_miner.md")),
+    ("researcher", include_str!("../assets/personas/researcher.md")),
+];
