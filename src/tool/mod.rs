@@ -3,7 +3,10 @@
 //! What goes wrong because of the model (bad arguments, a missing file) is never an exception: it is an observation
 //! that starts with `Error: ` (D14). Only [`ToolError::Cancelled`] passes through.
 
+mod args;
+mod fn_tool;
 mod params;
+mod toolbox;
 
 use std::sync::Arc;
 
@@ -16,7 +19,10 @@ use crate::id::CallId;
 use crate::message::Arguments;
 use crate::workspace::Workspace;
 
-pub use params::{Args, Parameters, ParametersBuilder};
+pub use args::Args;
+pub use fn_tool::FnTool;
+pub use params::{Choices, Parameters, ParametersBuilder};
+pub use toolbox::{Found, Toolbox};
 
 /// Is one tool. Instances are shared: a sub-agent gets the very instance that its parent has.
 pub trait Tool: Send + Sync {

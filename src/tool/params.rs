@@ -1,22 +1,303 @@
-//! Tool parameters: a schema for the model and the check of what the model sent (spec 2.13).
+//! Tool parameters: the schema that the model reads and the check of what the model sent (spec 2.13).
+//!
+//! A set of parameters is frozen once built. The check is strict: nothing is coerced, nothing unknown is passed over,
+//! and its message names every problem at once and ends with the schema, so that the model can correct itself.
+
+use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-/// Describes the arguments of a tool.
+use crate::error::BuildError;
+use crate::message::Arguments;
+use crate::tool::Args;
+
+/// How many characters of a wrong value a message quotes.
+const QUOTED_CHARS: usize = 40;
+
+/// Describes the arguments of a tool, in the order of declaration.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Parameters {}
+pub struct Parameters {
+    list: Vec<Parameter>,
+}
+
+/// Is one declared argument.
+#[derive(Debug, Clone, PartialEq)]
+struct Parameter {
+    name: String,
+    description: String,
+    kind: Kind,
+    need: Need,
+}
+
+/// Says whether an argument may be left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Need {
+    Required,
+    Optional,
+}
+
+/// Is the type of an argument.
+#[derive(Debug, Clone, PartialEq)]
+enum Kind {
+    String,
+    Integer,
+    Number,
+    Boolean,
+    Enum(Choices),
+    StringArray,
+}
+
+/// Holds the allowed values of an enum parameter: at least one, none empty, none twice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choices(Vec<String>);
+
+impl Choices {
+    /// Makes the list of allowed values.
+    ///
+    /// # Errors
+    /// [`BuildError::Argument`] when the list or one of its values is empty, or a value occurs twice.
+    pub fn new<S: Into<String>>(values: impl IntoIterator<Item = S>) -> Result<Self, BuildError> {
+        let values: Vec<String> = values.into_iter().map(Into::into).collect();
+        if values.is_empty() {
+            return Err(BuildError::argument("an enum parameter needs at least one value"));
+        }
+        for (index, value) in values.iter().enumerate() {
+            if value.is_empty() {
+                return Err(BuildError::argument("a value of an enum parameter is empty"));
+            }
+            if values.iter().take(index).any(|earlier| earlier == value) {
+                return Err(BuildError::argument(format!("the enum value {value:?} occurs twice")));
+            }
+        }
+        Ok(Self(values))
+    }
+
+    /// Returns the values in their order.
+    pub fn values(&self) -> &[String] {
+        &self.0
+    }
+}
 
 /// Collects parameters; [`Parameters::build`] freezes them.
+///
+/// Declaring a name again replaces what it was before, at its first place.
 #[derive(Debug, Default)]
-pub struct ParametersBuilder {}
+pub struct ParametersBuilder {
+    list: Vec<Parameter>,
+}
 
-/// Holds arguments that passed the check.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Args {}
+impl ParametersBuilder {
+    /// Declares a string that must be given.
+    pub fn required_string(&mut self, name: &str, description: &str) -> &mut Self {
+        self.declare(name, description, Kind::String, Need::Required)
+    }
+
+    /// Declares a string that may be left out.
+    pub fn optional_string(&mut self, name: &str, description: &str) -> &mut Self {
+        self.declare(name, description, Kind::String, Need::Optional)
+    }
+
+    /// Declares a whole number (of the range of `i64`) that must be given.
+    pub fn required_integer(&mut self, name: &str, description: &str) -> &mut Self {
+        self.declare(name, description, Kind::Integer, Need::Required)
+    }
+
+    /// Declares a whole number (of the range of `i64`) that may be left out.
+    pub fn optional_integer(&mut self, name: &str, description: &str) -> &mut Self {
+        self.declare(name, description, Kind::Integer, Need::Optional)
+    }
+
+    /// Declares a finite number that must be given.
+    pub fn required_number(&mut self, name: &str, description: &str) -> &mut Self {
+        self.declare(name, description, Kind::Number, Need::Required)
+    }
+
+    /// Declares a finite number that may be left out.
+    pub fn optional_number(&mut self, name: &str, description: &str) -> &mut Self {
+        self.declare(name, description, Kind::Number, Need::Optional)
+    }
+
+    /// Declares a truth value that must be given.
+    pub fn required_boolean(&mut self, name: &str, description: &str) -> &mut Self {
+        self.declare(name, description, Kind::Boolean, Need::Required)
+    }
+
+    /// Declares a truth value that may be left out.
+    pub fn optional_boolean(&mut self, name: &str, description: &str) -> &mut Self {
+        self.declare(name, description, Kind::Boolean, Need::Optional)
+    }
+
+    /// Declares one of several strings that must be given.
+    pub fn required_enum(&mut self, name: &str, description: &str, choices: Choices) -> &mut Self {
+        self.declare(name, description, Kind::Enum(choices), Need::Required)
+    }
+
+    /// Declares one of several strings that may be left out.
+    pub fn optional_enum(&mut self, name: &str, description: &str, choices: Choices) -> &mut Self {
+        self.declare(name, description, Kind::Enum(choices), Need::Optional)
+    }
+
+    /// Declares a list of strings that must be given; it may be empty.
+    pub fn required_string_array(&mut self, name: &str, description: &str) -> &mut Self {
+        self.declare(name, description, Kind::StringArray, Need::Required)
+    }
+
+    /// Declares a list of strings that may be left out.
+    pub fn optional_string_array(&mut self, name: &str, description: &str) -> &mut Self {
+        self.declare(name, description, Kind::StringArray, Need::Optional)
+    }
+
+    fn declare(&mut self, name: &str, description: &str, kind: Kind, need: Need) -> &mut Self {
+        let parameter = Parameter { name: name.to_owned(), description: description.to_owned(), kind, need };
+        match self.list.iter_mut().find(|earlier| earlier.name == name) {
+            Some(earlier) => *earlier = parameter,
+            None => self.list.push(parameter),
+        }
+        self
+    }
+}
 
 impl Parameters {
-    /// Returns the JSON Schema.
-    pub fn to_schema(&self) -> Value {
-        json!({"type": "object", "properties": Map::new(), "required": []})
+    /// Builds a frozen set of parameters.
+    ///
+    /// ```
+    /// use steersman::tool::Parameters;
+    ///
+    /// let parameters = Parameters::build(|p| {
+    ///     p.required_string("path", "The file.");
+    ///     p.optional_integer("limit", "How many lines.");
+    /// });
+    /// assert_eq!(parameters.to_schema()["required"], serde_json::json!(["path"]));
+    /// ```
+    pub fn build(declare: impl FnOnce(&mut ParametersBuilder)) -> Self {
+        let mut builder = ParametersBuilder::default();
+        declare(&mut builder);
+        Self { list: builder.list }
     }
+
+    /// Returns the JSON Schema of the arguments, in the order of declaration.
+    pub fn to_schema(&self) -> Value {
+        let properties: Map<String, Value> = self.list.iter().map(|p| (p.name.clone(), p.to_schema())).collect();
+        let required: Vec<&str> =
+            self.list.iter().filter(|p| p.need == Need::Required).map(|p| p.name.as_str()).collect();
+        json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+    }
+
+    /// Checks what the model sent.
+    ///
+    /// # Errors
+    /// One message for the model: every problem on a line of its own, then the schema.
+    pub fn validate(&self, arguments: &Arguments) -> Result<Args, String> {
+        let map = match arguments {
+            Arguments::Object(map) => map,
+            Arguments::Raw(_) => return Err(self.message(&["the arguments are not a JSON object".to_owned()])),
+        };
+        let mut problems = Vec::new();
+        for parameter in &self.list {
+            match map.get(&parameter.name) {
+                Some(value) => problems.extend(parameter.problem(value)),
+                None if parameter.need == Need::Required => {
+                    problems.push(format!("{:?} is missing; it must be {}", parameter.name, parameter.kind.wanted()));
+                }
+                None => {}
+            }
+        }
+        for name in map.keys().filter(|name| !self.list.iter().any(|p| p.name == **name)) {
+            problems.push(format!("{} is not a parameter; {}", quoted(name), self.known()));
+        }
+        if problems.is_empty() { Ok(Args::new(map.clone())) } else { Err(self.message(&problems)) }
+    }
+
+    fn known(&self) -> String {
+        let names: Vec<&str> = self.list.iter().map(|p| p.name.as_str()).collect();
+        if names.is_empty() { "there are none".to_owned() } else { format!("the parameters are {}", names.join(", ")) }
+    }
+
+    fn message(&self, problems: &[String]) -> String {
+        let mut text = "invalid arguments:\n".to_owned();
+        for problem in problems {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "- {problem}");
+        }
+        let _ = write!(text, "The schema is: {}", self.to_schema());
+        text
+    }
+}
+
+impl Parameter {
+    fn to_schema(&self) -> Value {
+        let mut schema = match &self.kind {
+            Kind::String => json!({"type": "string"}),
+            Kind::Integer => json!({"type": "integer"}),
+            Kind::Number => json!({"type": "number"}),
+            Kind::Boolean => json!({"type": "boolean"}),
+            Kind::Enum(choices) => json!({"type": "string", "enum": choices.values()}),
+            Kind::StringArray => json!({"type": "array", "items": {"type": "string"}}),
+        };
+        if let Value::Object(map) = &mut schema {
+            map.insert("description".to_owned(), Value::String(self.description.clone()));
+        }
+        schema
+    }
+
+    fn problem(&self, value: &Value) -> Option<String> {
+        let fits = match &self.kind {
+            Kind::String => value.is_string(),
+            Kind::Integer => value.is_i64(),
+            Kind::Number => value.as_f64().is_some_and(f64::is_finite),
+            Kind::Boolean => value.is_boolean(),
+            Kind::Enum(choices) => value.as_str().is_some_and(|given| choices.values().iter().any(|v| v == given)),
+            Kind::StringArray => value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
+        };
+        (!fits).then(|| format!("{:?} must be {}, not {}", self.name, self.kind.wanted(), shown(value)))
+    }
+}
+
+impl Kind {
+    fn wanted(&self) -> String {
+        match self {
+            Self::String => "a string".to_owned(),
+            Self::Integer => "an integer".to_owned(),
+            Self::Number => "a finite number".to_owned(),
+            Self::Boolean => "true or false".to_owned(),
+            Self::Enum(choices) => {
+                let values: Vec<String> = choices.values().iter().map(|v| format!("{v:?}")).collect();
+                format!("one of {}", values.join(", "))
+            }
+            Self::StringArray => "a list of strings".to_owned(),
+        }
+    }
+}
+
+/// Names the type of a value and quotes it, shortened.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(value) if value.is_u64() && !value.is_i64() => format!("{value}, which is too large"),
+        Value::Number(value) => format!("the number {value}"),
+        Value::String(value) => format!("the string {}", quoted(value)),
+        Value::Array(items) => match items.iter().find(|item| !item.is_string()) {
+            Some(item) => format!("a list with {}", nested(item)),
+            None => "a list".to_owned(),
+        },
+        Value::Object(_) => "an object".to_owned(),
+    }
+}
+
+/// Names what a list holds. Apart from [`shown`], so that the depth of a hostile value does not matter.
+fn nested(item: &Value) -> String {
+    match item {
+        Value::Array(_) => "a list in it".to_owned(),
+        Value::Object(_) => "an object in it".to_owned(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => format!("{} in it", shown(item)),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    if text.chars().nth(QUOTED_CHARS).is_none() {
+        return format!("{text:?}");
+    }
+    let head: String = text.chars().take(QUOTED_CHARS).collect();
+    format!("{head:?}…")
 }
