@@ -70,6 +70,9 @@ pub enum RunError {
     /// The step budget is used up and the agent was told to fail then.
     #[error(transparent)]
     Exceeded(#[from] Exceeded),
+    /// An extension failed on a user message.
+    #[error("an extension failed: {0}")]
+    Extension(Box<dyn std::error::Error + Send + Sync>),
     /// The limit on model rounds is used up.
     #[error("exceeded max_turns ({max_turns}) without a final answer")]
     MaxTurns {

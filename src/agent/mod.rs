@@ -1,1 +1,223 @@
-//! The agent: one conversation, its loop and its lifecycle.
+//! The agent: one conversation, its loop and its lifecycle (seed: `Pikuri::Agent`, with Truffle's surface, D18).
+//!
+//! [`run_loop`] holds the loop; this file holds the state and the readers. One future runs a turn and spawns no task;
+//! the controls are shared handles, read at fixed boundaries. The agent is the sole emitter of its events.
+
+mod batch;
+mod builder;
+mod extension;
+pub mod finalizers;
+mod history;
+mod reply;
+mod run_loop;
+mod subscribe;
+mod synthesizer;
+mod think;
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::control::{Cancellable, Interloper, StepLimit};
+use crate::error::BuildError;
+use crate::event::Event;
+use crate::id::AgentId;
+use crate::listener::ListenerList;
+use crate::provider::{ChatProvider, ChatTransport, Connector, Streaming};
+use crate::tool::{RawTool, Tool, Toolbox};
+
+pub use builder::{AgentBuilder, Configurator};
+pub use extension::{AgentContext, Extension, ExtensionError};
+pub use history::{History, Unrun};
+pub use subscribe::EventKind;
+pub use synthesizer::{SYSTEM_PROMPT as SYNTHESIZER_PROMPT, build_prompt as synthesizer_prompt};
+pub use think::think;
+
+use subscribe::Subscribers;
+
+/// Is one agent: a model, a conversation, tools, and the events of what it does.
+pub struct Agent {
+    id: AgentId,
+    transport: ChatTransport,
+    connector: Arc<dyn Connector>,
+    provider: Arc<dyn ChatProvider>,
+    system_prompt: String,
+    toolbox: Toolbox,
+    sub_agent_tools: Vec<Arc<dyn Tool>>,
+    listeners: ListenerList,
+    subscribers: Arc<Subscribers>,
+    step_limit: Option<StepLimit>,
+    cancellable: Option<Cancellable>,
+    /// False when another agent owns the cancel flag (D9).
+    resets_cancel: bool,
+    interloper: Option<Arc<Interloper>>,
+    extensions: Vec<Arc<dyn Extension>>,
+    context_window_cap: Option<u64>,
+    streaming: Streaming,
+    max_turns: Option<u32>,
+    empty_reply: EmptyReply,
+    history: History,
+    synth_answer: Option<String>,
+    turns: u32,
+    closer: Arc<finalizers::Closer>,
+}
+
+/// Says what an answer without text and without calls means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EmptyReply {
+    /// Ask once more, then fail.
+    AskAgain,
+    /// It is an answer (a rescue's: seed, row 20).
+    Accept,
+}
+
+impl Agent {
+    /// Starts building an agent.
+    pub fn builder(
+        transport: ChatTransport,
+        system_prompt: impl Into<String>,
+        connector: Arc<dyn Connector>,
+    ) -> AgentBuilder {
+        AgentBuilder::new(transport, system_prompt.into(), connector)
+    }
+
+    /// Returns the id; empty for the main agent.
+    pub fn id(&self) -> &AgentId {
+        &self.id
+    }
+
+    /// Returns the transport, with its model filled in.
+    pub fn transport(&self) -> &ChatTransport {
+        &self.transport
+    }
+
+    /// Returns what makes providers out of transports.
+    pub fn connector(&self) -> &Arc<dyn Connector> {
+        &self.connector
+    }
+
+    /// Returns the model's name, when one is known.
+    pub fn model(&self) -> Option<&str> {
+        self.transport.model.as_deref()
+    }
+
+    /// Returns the system prompt as it is sent: the base and what extensions appended.
+    pub fn system_prompt(&self) -> &str {
+        &self.system_prompt
+    }
+
+    /// Returns the tools that the model can call, in declaration order; raw tools are not among them.
+    pub fn tools(&self) -> &[Arc<dyn Tool>] {
+        self.toolbox.tools()
+    }
+
+    /// Returns the tools that only sub-agents may be given.
+    pub fn sub_agent_tools(&self) -> &[Arc<dyn Tool>] {
+        &self.sub_agent_tools
+    }
+
+    /// Returns the listeners.
+    pub fn listeners(&self) -> &ListenerList {
+        &self.listeners
+    }
+
+    /// Returns the step budget.
+    pub fn step_limit(&self) -> Option<&StepLimit> {
+        self.step_limit.as_ref()
+    }
+
+    /// Returns the cancel flag.
+    pub fn cancellable(&self) -> Option<&Cancellable> {
+        self.cancellable.as_ref()
+    }
+
+    /// Returns the queue.
+    pub fn interloper(&self) -> Option<&Arc<Interloper>> {
+        self.interloper.as_ref()
+    }
+
+    /// Returns the extensions, in order.
+    pub fn extensions(&self) -> &[Arc<dyn Extension>] {
+        &self.extensions
+    }
+
+    /// Returns the context window in tokens, when any source knew it.
+    pub fn context_window_cap(&self) -> Option<u64> {
+        self.context_window_cap
+    }
+
+    /// Returns whether replies come in pieces.
+    pub fn streaming(&self) -> Streaming {
+        self.streaming
+    }
+
+    /// Returns the conversation.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// Returns the final text of the last turn: the rescue's answer when there was one (also when it is empty), else
+    /// the last reply's content. `None` before the first reply.
+    pub fn last_assistant_content(&self) -> Option<&str> {
+        self.synth_answer.as_deref().or_else(|| self.history.last_assistant_content())
+    }
+
+    /// Adds a raw tool to this conversation only. It is not in [`Agent::tools`], so no sub-agent ever gets it.
+    ///
+    /// # Errors
+    /// An argument error when the name is taken.
+    pub fn internal_add_tool(&mut self, tool: Arc<dyn RawTool>) -> Result<(), BuildError> {
+        self.toolbox.add_raw(tool)
+    }
+
+    /// Goes back to the system prompt (Truffle's `reset`): tools and listeners stay, the controls are reset.
+    pub fn reset(&mut self) {
+        self.history = History::new(&self.system_prompt);
+        self.synth_answer = None;
+        self.reset_step_limit();
+        if let Some(cancellable) = self.owned_cancellable() {
+            cancellable.reset();
+        }
+        self.listeners.emit(Event::Reset {});
+    }
+
+    /// Adds a clean-up handler for [`Agent::close`].
+    pub fn on_close(&self, handler: impl FnOnce() + Send + 'static) {
+        self.closer.on_close(handler);
+    }
+
+    /// Releases what the agent holds: runs the handlers, newest first, each by itself. A second call does nothing.
+    pub fn close(&self) {
+        self.closer.close();
+    }
+
+    fn reset_step_limit(&self) {
+        if let Some(step_limit) = &self.step_limit {
+            step_limit.reset();
+        }
+    }
+
+    fn owned_cancellable(&self) -> Option<&Cancellable> {
+        self.cancellable.as_ref().filter(|_| self.resets_cancel)
+    }
+}
+
+impl Drop for Agent {
+    /// A forgotten agent still cleans up; the order across agents is what `close` and the finalizers are for.
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl fmt::Display for Agent {
+    /// Writes `Agent(id=, model=qwen3-35b, tools=4, listeners=[Terminal])`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (model, tools) = (self.transport.model_name(), self.tools().len());
+        write!(f, "Agent(id={}, model={model}, tools={tools}, listeners={})", self.id, self.listeners)
+    }
+}
+
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}

@@ -80,6 +80,12 @@ pub trait Connector: Send + Sync {
     fn default_model(&self) -> Option<String> {
         None
     }
+
+    /// Returns the context window that a registry knows for a model, tokens.
+    fn context_window(&self, model: &str) -> Option<u64> {
+        let _ = model;
+        None
+    }
 }
 
 /// Answers every transport with the same provider.

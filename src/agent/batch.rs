@@ -1,0 +1,182 @@
+//! The tool calls of one reply, in groups (D11).
+//!
+//! A group is a run of neighbouring calls that may run beside each other, or one other call. Each group is prepared
+//! call by call (event, tick, check), then runs; results enter the history in call order, events come as they happen.
+//! Whatever goes wrong in a tool is an observation; only a cancel passes through (D14).
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures_util::stream::{self, StreamExt};
+use futures_util::{FutureExt, future::BoxFuture};
+use tokio::sync::mpsc;
+
+use crate::agent::{Agent, Unrun};
+use crate::control::Cancellable;
+use crate::error::{Cancelled, Exceeded, RunError};
+use crate::event::Event;
+use crate::limits;
+use crate::message::ToolCall;
+use crate::provider::Finish;
+use crate::tool::{Concurrency, Found, OnCancel, ToolContext, ToolError};
+
+/// Starts every observation of a recoverable failure.
+const ERROR: &str = "Error: ";
+
+impl Agent {
+    /// Runs the calls of a reply whose message is in the history already.
+    pub(super) async fn run_batch(&mut self, calls: &[ToolCall], finish: &Finish) -> Result<(), RunError> {
+        if let Some(refusal) = refusal(finish) {
+            // A call that the server cut must not run; the model is told to write it again (D15).
+            for call in calls {
+                self.prepare(call)?;
+                self.emit_result(call, refusal, Instant::now());
+                self.history.push_result(refusal);
+            }
+            return Ok(());
+        }
+        let mut rest = calls;
+        while !rest.is_empty() {
+            let (group, behind) = rest.split_at(self.group_length(rest));
+            rest = behind;
+            self.run_group(group).await?;
+        }
+        Ok(())
+    }
+
+    /// Counts the calls at the front that form one group.
+    fn group_length(&self, calls: &[ToolCall]) -> usize {
+        let beside = |call: &&ToolCall| self.toolbox.concurrency(&call.name) == Concurrency::Beside;
+        calls.iter().take_while(beside).count().max(1)
+    }
+
+    async fn run_group(&mut self, group: &[ToolCall]) -> Result<(), RunError> {
+        let mut prepared = Vec::with_capacity(group.len());
+        let mut exceeded: Option<Exceeded> = None;
+        for call in group {
+            match self.prepare(call) {
+                Ok(()) => prepared.push(call),
+                Err(RunError::Exceeded(error)) => {
+                    exceeded = Some(error);
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+
+        let runs = prepared.iter().map(|call| self.run_call(call));
+        // `buffered` keeps call order and still runs up to the limit at the same time.
+        let outcomes: Vec<Result<String, Cancelled>> =
+            stream::iter(runs).buffered(limits::PARALLEL_TOOLS).collect().await;
+        let mut cancelled = false;
+        for outcome in outcomes {
+            match outcome {
+                Ok(content) => self.history.push_result(content),
+                Err(Cancelled) => {
+                    cancelled = true;
+                    self.history.push_result(Unrun::Interrupted.observation());
+                }
+            }
+        }
+        match exceeded {
+            _ if cancelled => Err(Cancelled.into()),
+            Some(exceeded) => Err(exceeded.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs one call to its observation and emits it.
+    async fn run_call(&self, call: &ToolCall) -> Result<String, Cancelled> {
+        let started = Instant::now();
+        let (progress, mut pieces) = mpsc::unbounded_channel::<String>();
+        let context = ToolContext {
+            call: call.id.clone(),
+            cancellable: self.cancellable.clone().unwrap_or_default(),
+            progress: Arc::new(move |text| {
+                // The receiver lives as long as the call; a piece after that has nobody left to read it.
+                let _ = progress.send(text);
+            }),
+        };
+        let show = |text: String| self.listeners.emit(Event::ToolProgress { id: call.id.clone(), text });
+
+        // Pieces travel through a channel so that events are emitted on the agent's task only.
+        let mut work = self.work(call, &context);
+        let outcome = loop {
+            tokio::select! {
+                biased;
+                Some(text) = pieces.recv() => show(text),
+                outcome = &mut work => break outcome,
+            }
+        };
+        while let Ok(text) = pieces.try_recv() {
+            show(text);
+        }
+        let content = match outcome {
+            Ok(content) => content,
+            Err(ToolError::Failed(message)) => format!("{ERROR}{message}"),
+            Err(ToolError::Cancelled(cancelled)) => return Err(cancelled),
+        };
+        self.emit_result(call, &content, started);
+        Ok(content)
+    }
+
+    fn emit_result(&self, call: &ToolCall, content: &str, started: Instant) {
+        self.listeners.emit(Event::ToolResult {
+            id: call.id.clone(),
+            content: content.to_owned(),
+            is_error: content.starts_with(ERROR),
+            elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        });
+    }
+
+    /// Finds the tool, checks the arguments, and runs it so that a panic and a cancel are contained.
+    fn work<'a>(&'a self, call: &'a ToolCall, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
+        let Some(found) = self.toolbox.find(&call.name) else {
+            let names: Vec<String> = self.toolbox.schemas().into_iter().map(|schema| schema.name).collect();
+            let message = format!("unknown tool '{}'; the tools are: {}", call.name, names.join(", "));
+            return async { Err(ToolError::Failed(message)) }.boxed();
+        };
+        async move {
+            let (work, on_cancel) = match &found {
+                Found::Tool(tool) => {
+                    let args = tool.parameters().validate(&call.arguments).map_err(ToolError::Failed)?;
+                    (tool.execute(args, context), tool.on_cancel())
+                }
+                Found::Raw(tool) => (tool.call(&call.arguments, context), tool.on_cancel()),
+            };
+            let contained = AssertUnwindSafe(work).catch_unwind().map(|outcome| {
+                outcome.unwrap_or_else(|_| {
+                    tracing::error!(tool = %call.name, "a tool panicked; the run goes on");
+                    Err(ToolError::Failed(format!("the tool '{}' broke down", call.name)))
+                })
+            });
+            match on_cancel {
+                OnCancel::Wait => contained.await,
+                OnCancel::Drop => until_cancelled(contained, &context.cancellable).await,
+            }
+        }
+        .boxed()
+    }
+}
+
+async fn until_cancelled(
+    work: impl Future<Output = Result<String, ToolError>>,
+    cancellable: &Cancellable,
+) -> Result<String, ToolError> {
+    tokio::select! {
+        biased;
+        () = cancellable.cancelled() => Err(Cancelled.into()),
+        outcome = work => outcome,
+    }
+}
+
+fn refusal(finish: &Finish) -> Option<&'static str> {
+    match finish {
+        Finish::Stop => None,
+        Finish::Length => {
+            Some("Error: not run, the reply was cut at the token limit; write the call again, with shorter arguments")
+        }
+        Finish::ContentFilter => Some("Error: not run, the server's content filter cut the reply"),
+    }
+}

@@ -1,0 +1,343 @@
+//! How an agent is built: the builder with its inputs, and the Configurator that the build block fills.
+//!
+//! The order (spec 2.2.2): register for clean-up, run the block (each extension's `configure` at once), compose the
+//! prompt, make the conversation, resolve the context window and emit it, bind the extensions. On an error what was
+//! armed is cleaned up, newest first, and the same error is returned.
+
+use std::sync::Arc;
+
+use crate::agent::finalizers::Closer;
+use crate::agent::{Agent, EmptyReply, Extension, History, Subscribers};
+use crate::control::{Cancellable, Interloper, StepLimit};
+use crate::error::BuildError;
+use crate::event::Event;
+use crate::id::AgentId;
+use crate::listener::{Listener, ListenerList};
+use crate::provider::{ChatTransport, Connector, ContextWindowDetector, Streaming};
+use crate::tool::{Tool, Toolbox};
+
+/// Collects the inputs of an agent; [`AgentBuilder::build`] makes it.
+#[must_use]
+pub struct AgentBuilder {
+    pub(crate) transport: ChatTransport,
+    pub(crate) connector: Arc<dyn Connector>,
+    pub(crate) system_prompt: String,
+    pub(crate) step_limit: Option<StepLimit>,
+    pub(crate) cancellable: Option<Cancellable>,
+    pub(crate) resets_cancel: bool,
+    pub(crate) interloper: Option<Arc<Interloper>>,
+    pub(crate) context_window: Option<u64>,
+    pub(crate) llama_probe_url: Option<String>,
+    pub(crate) id: AgentId,
+    pub(crate) streaming: Streaming,
+    pub(crate) max_turns: Option<u32>,
+    pub(crate) empty_reply: EmptyReply,
+    pub(crate) listeners: ListenerList,
+}
+
+impl AgentBuilder {
+    pub(crate) fn new(transport: ChatTransport, system_prompt: String, connector: Arc<dyn Connector>) -> Self {
+        Self {
+            transport,
+            connector,
+            system_prompt,
+            step_limit: None,
+            cancellable: None,
+            resets_cancel: true,
+            interloper: None,
+            context_window: None,
+            llama_probe_url: None,
+            id: AgentId::main(),
+            streaming: Streaming::Off,
+            max_turns: None,
+            empty_reply: EmptyReply::AskAgain,
+            listeners: ListenerList::default(),
+        }
+    }
+
+    /// Sets the step budget; without one the loop has none.
+    pub fn step_limit(mut self, step_limit: StepLimit) -> Self {
+        self.step_limit = Some(step_limit);
+        self
+    }
+
+    /// Sets the cancel flag, which this agent's turns clear at their start.
+    pub fn cancellable(mut self, cancellable: Cancellable) -> Self {
+        self.cancellable = Some(cancellable);
+        self.resets_cancel = true;
+        self
+    }
+
+    /// Sets a cancel flag that another agent owns: this one never clears it (D9).
+    pub fn shared_cancellable(mut self, cancellable: Cancellable) -> Self {
+        self.cancellable = Some(cancellable);
+        self.resets_cancel = false;
+        self
+    }
+
+    /// Sets the queue of messages that arrive while a turn runs.
+    pub fn interloper(mut self, interloper: Arc<Interloper>) -> Self {
+        self.interloper = Some(interloper);
+        self
+    }
+
+    /// Sets the context window in tokens; wins over every other source.
+    pub fn context_window(mut self, tokens: u64) -> Self {
+        self.context_window = Some(tokens);
+        self
+    }
+
+    /// Sets the llama.cpp `/props` address that is asked when no other source knows the context window.
+    pub fn llama_probe_url(mut self, url: impl Into<String>) -> Self {
+        self.llama_probe_url = Some(url.into());
+        self
+    }
+
+    /// Sets the id; empty means the main agent.
+    pub fn id(mut self, id: impl Into<AgentId>) -> Self {
+        self.id = id.into();
+        self
+    }
+
+    /// Sets whether replies come in pieces.
+    pub fn streaming(mut self, streaming: Streaming) -> Self {
+        self.streaming = streaming;
+        self
+    }
+
+    /// Limits the model rounds of a turn (Truffle's `max_turns`).
+    pub fn max_turns(mut self, max_turns: u32) -> Self {
+        self.max_turns = Some(max_turns);
+        self
+    }
+
+    /// Emits through this list: the one that a parent derived for a child, with its seq counter.
+    pub fn listeners(mut self, listeners: ListenerList) -> Self {
+        self.listeners = listeners;
+        self
+    }
+
+    pub(crate) fn empty_reply(mut self, empty_reply: EmptyReply) -> Self {
+        self.empty_reply = empty_reply;
+        self
+    }
+
+    /// Builds the agent; `block` adds tools, listeners and extensions.
+    ///
+    /// # Errors
+    /// The block's or an extension's own error, or what is wrong with the inputs; nothing is left behind.
+    pub async fn build(
+        mut self,
+        block: impl FnOnce(&mut Configurator) -> Result<(), BuildError>,
+    ) -> Result<Agent, BuildError> {
+        if self.transport.model.is_none() {
+            self.transport.model = self.connector.default_model();
+        }
+        let closer = Closer::registered();
+        let built = self.assemble(block, Arc::clone(&closer)).await;
+        if built.is_err() {
+            closer.close();
+        }
+        built
+    }
+
+    async fn assemble(
+        self,
+        block: impl FnOnce(&mut Configurator) -> Result<(), BuildError>,
+        closer: Arc<Closer>,
+    ) -> Result<Agent, BuildError> {
+        let mut configurator = Configurator::new(self, closer);
+        block(&mut configurator)?;
+        let Configurator { inputs, closer, toolbox, sub_agent_tools, listeners, extensions, snippets } = configurator;
+
+        let mut system_prompt = inputs.system_prompt;
+        for snippet in snippets {
+            system_prompt.push_str("\n\n");
+            system_prompt.push_str(&snippet);
+        }
+        let listeners = match inputs.listeners.agent() == &inputs.id {
+            true => inputs.listeners.with(&listeners),
+            false => inputs.listeners.with_id(inputs.id.clone()).with(&listeners),
+        };
+        let provider = inputs.connector.connect(&inputs.transport)?;
+        let context_window_cap = ContextWindowDetector {
+            explicit: inputs.context_window.or(inputs.transport.context_window),
+            registered: inputs.connector.context_window(inputs.transport.model_name()),
+            probe_url: inputs.llama_probe_url,
+            model: inputs.transport.model.clone(),
+        }
+        .detect()
+        .await;
+
+        let mut agent = Agent {
+            history: History::new(&system_prompt),
+            id: inputs.id,
+            transport: inputs.transport,
+            connector: inputs.connector,
+            provider,
+            system_prompt,
+            toolbox,
+            sub_agent_tools,
+            listeners,
+            subscribers: Arc::new(Subscribers::default()),
+            step_limit: inputs.step_limit,
+            cancellable: inputs.cancellable,
+            resets_cancel: inputs.resets_cancel,
+            interloper: inputs.interloper,
+            extensions,
+            context_window_cap,
+            streaming: inputs.streaming,
+            max_turns: inputs.max_turns,
+            empty_reply: inputs.empty_reply,
+            synth_answer: None,
+            turns: 0,
+            closer,
+        };
+        agent.listeners.emit(Event::ContextCap { tokens: context_window_cap });
+        for extension in agent.extensions.clone() {
+            extension.bind(&mut agent)?;
+        }
+        Ok(agent)
+    }
+}
+
+/// Collects what the build block adds (seed: `Configurator`). Lives during the construction only.
+pub struct Configurator {
+    inputs: AgentBuilder,
+    closer: Arc<Closer>,
+    toolbox: Toolbox,
+    sub_agent_tools: Vec<Arc<dyn Tool>>,
+    listeners: Vec<Arc<dyn Listener>>,
+    extensions: Vec<Arc<dyn Extension>>,
+    snippets: Vec<String>,
+}
+
+impl Configurator {
+    fn new(inputs: AgentBuilder, closer: Arc<Closer>) -> Self {
+        Self {
+            inputs,
+            closer,
+            toolbox: Toolbox::default(),
+            sub_agent_tools: Vec::new(),
+            listeners: Vec::new(),
+            extensions: Vec::new(),
+            snippets: Vec::new(),
+        }
+    }
+
+    /// Adds a tool that the model can call and that sub-agents may be given.
+    ///
+    /// # Errors
+    /// An argument error when the name is taken.
+    pub fn add_tool(&mut self, tool: Arc<dyn Tool>) -> Result<(), BuildError> {
+        self.refuse_taken(tool.name())?;
+        self.toolbox.add(tool)
+    }
+
+    /// Adds several tools, in order.
+    ///
+    /// # Errors
+    /// As [`Configurator::add_tool`].
+    pub fn add_tools(&mut self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Result<(), BuildError> {
+        tools.into_iter().try_for_each(|tool| self.add_tool(tool))
+    }
+
+    /// Adds a tool for sub-agents only: this agent's model never sees it, which keeps network egress away from
+    /// whoever reads private files.
+    ///
+    /// # Errors
+    /// As [`Configurator::add_tool`].
+    pub fn add_sub_agent_tool(&mut self, tool: Arc<dyn Tool>) -> Result<(), BuildError> {
+        self.refuse_taken(tool.name())?;
+        self.sub_agent_tools.push(tool);
+        Ok(())
+    }
+
+    /// Adds a listener.
+    pub fn add_listener(&mut self, listener: Arc<dyn Listener>) {
+        self.listeners.push(listener);
+    }
+
+    /// Adds several listeners, in order.
+    pub fn add_listeners(&mut self, listeners: impl IntoIterator<Item = Arc<dyn Listener>>) {
+        self.listeners.extend(listeners);
+    }
+
+    /// Adds an extension and runs its `configure` at once.
+    ///
+    /// # Errors
+    /// The extension's own error.
+    pub fn add_extension(&mut self, extension: Arc<dyn Extension>) -> Result<(), BuildError> {
+        extension.configure(self)?;
+        self.extensions.push(extension);
+        Ok(())
+    }
+
+    /// Appends a text to the system prompt, after a blank line.
+    pub fn append_system_prompt(&mut self, snippet: impl Into<String>) {
+        self.snippets.push(snippet.into());
+    }
+
+    /// Adds a clean-up handler; it is armed at once and also runs when the construction fails later.
+    pub fn on_close(&mut self, handler: impl FnOnce() + Send + 'static) {
+        self.closer.on_close(handler);
+    }
+
+    /// Returns the transport.
+    pub fn transport(&self) -> &ChatTransport {
+        &self.inputs.transport
+    }
+
+    /// Returns the system prompt without what was appended.
+    pub fn base_system_prompt(&self) -> &str {
+        &self.inputs.system_prompt
+    }
+
+    /// Returns the agent's id.
+    pub fn id(&self) -> &AgentId {
+        &self.inputs.id
+    }
+
+    /// Returns whether replies come in pieces.
+    pub fn streaming(&self) -> Streaming {
+        self.inputs.streaming
+    }
+
+    /// Returns the step budget.
+    pub fn step_limit(&self) -> Option<&StepLimit> {
+        self.inputs.step_limit.as_ref()
+    }
+
+    /// Returns the cancel flag.
+    pub fn cancellable(&self) -> Option<&Cancellable> {
+        self.inputs.cancellable.as_ref()
+    }
+
+    /// Returns the queue.
+    pub fn interloper(&self) -> Option<&Arc<Interloper>> {
+        self.inputs.interloper.as_ref()
+    }
+
+    /// Returns the tools added so far.
+    pub fn tools(&self) -> &[Arc<dyn Tool>] {
+        self.toolbox.tools()
+    }
+
+    /// Returns the tools for sub-agents added so far.
+    pub fn sub_agent_tools(&self) -> &[Arc<dyn Tool>] {
+        &self.sub_agent_tools
+    }
+
+    /// Returns the listeners added so far.
+    pub fn listeners(&self) -> &[Arc<dyn Listener>] {
+        &self.listeners
+    }
+
+    fn refuse_taken(&self, name: &str) -> Result<(), BuildError> {
+        let taken = self.toolbox.tools().iter().chain(&self.sub_agent_tools).any(|tool| tool.name() == name);
+        if taken {
+            return Err(BuildError::argument(format!("a tool named '{name}' is registered already")));
+        }
+        Ok(())
+    }
+}

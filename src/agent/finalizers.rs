@@ -1,0 +1,99 @@
+//! Clean-up that must not be forgotten (seed: `Pikuri::Finalizers`): a process-global list, run once at the exit.
+//!
+//! An agent registers before anything of its construction can fail and leaves on close. Entries are weak, so the list
+//! keeps nothing alive. `main` calls [`run`] on every way out; there is no hidden exit hook.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+type Handler = Box<dyn FnOnce() + Send>;
+
+enum Entry {
+    Closer(Weak<Closer>),
+    Closure(Handler),
+}
+
+static ENTRIES: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
+
+/// Registers a closure for the exit.
+pub fn register(closure: impl FnOnce() + Send + 'static) {
+    entries().push(Entry::Closure(Box::new(closure)));
+}
+
+/// Runs every entry, newest first, and empties the list; a second run does nothing. A panicking entry is logged.
+pub fn run() {
+    loop {
+        // One entry at a time, without the lock while it runs: an entry may register or close others.
+        let Some(entry) = entries().pop() else { return };
+        match entry {
+            Entry::Closer(closer) => {
+                if let Some(closer) = closer.upgrade() {
+                    closer.close();
+                }
+            }
+            Entry::Closure(closure) => contained("finalizer", closure),
+        }
+    }
+}
+
+/// Returns how many entries would run.
+pub fn registered() -> usize {
+    entries().iter().filter(|entry| !matches!(entry, Entry::Closer(closer) if closer.strong_count() == 0)).count()
+}
+
+fn entries() -> std::sync::MutexGuard<'static, Vec<Entry>> {
+    ENTRIES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn contained(what: &str, closure: impl FnOnce()) {
+    if catch_unwind(AssertUnwindSafe(closure)).is_err() {
+        tracing::warn!("a {what} panicked; the others still run");
+    }
+}
+
+/// Holds the clean-up of one agent: handlers, run newest first, once.
+#[derive(Default)]
+pub(crate) struct Closer {
+    closed: AtomicBool,
+    handlers: Mutex<Vec<Handler>>,
+}
+
+impl Closer {
+    /// Makes a closer that is on the exit list.
+    pub(crate) fn registered() -> Arc<Self> {
+        let closer = Arc::new(Self::default());
+        entries().push(Entry::Closer(Arc::downgrade(&closer)));
+        closer
+    }
+
+    /// Adds a handler. After the close it runs at once, so that nothing leaks.
+    pub(crate) fn on_close(&self, handler: impl FnOnce() + Send + 'static) {
+        if self.is_closed() {
+            contained("close handler", handler);
+        } else {
+            self.lock().push(Box::new(handler));
+        }
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+
+    /// Leaves the exit list and runs the handlers, newest first. A second or re-entrant call does nothing.
+    pub(crate) fn close(&self) {
+        if self.closed.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let me = std::ptr::from_ref(self);
+        entries().retain(|entry| !matches!(entry, Entry::Closer(closer) if closer.as_ptr() == me));
+        loop {
+            let Some(handler) = self.lock().pop() else { return };
+            contained("close handler", handler);
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Handler>> {
+        self.handlers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

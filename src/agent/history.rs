@@ -1,0 +1,101 @@
+//! The conversation of one agent, in an order that can always be sent (D7).
+//!
+//! Always holds: a tool result answers the oldest call that is still open; no other message enters while a call is
+//! open (the open calls are closed first). `provider::validate` checks the same once more on every request.
+
+use std::collections::VecDeque;
+
+use crate::message::{AssistantMessage, Message, ToolCall};
+
+/// Holds the messages and the calls that wait for their results.
+#[derive(Debug, Clone, Default)]
+pub struct History {
+    messages: Vec<Message>,
+    open: VecDeque<ToolCall>,
+}
+
+/// Says why a call has no result of its own. The model reads these words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unrun {
+    /// The turn was cancelled before the call ran.
+    Cancelled,
+    /// The turn was cancelled while the call ran.
+    Interrupted,
+    /// The step budget was used up.
+    BudgetExhausted,
+    /// The user sent a message that cut the batch.
+    UserMessage,
+}
+
+impl Unrun {
+    /// Returns the observation that stands in for the result.
+    pub fn observation(self) -> &'static str {
+        match self {
+            Self::Cancelled => "Error: cancelled before it ran",
+            Self::Interrupted => "Error: cancelled while it ran",
+            Self::BudgetExhausted => "Error: step budget exhausted",
+            Self::UserMessage => "Error: not run, the user sent a message",
+        }
+    }
+}
+
+impl History {
+    /// Starts a conversation with its system prompt.
+    pub fn new(system_prompt: &str) -> Self {
+        Self { messages: vec![Message::system(system_prompt)], open: VecDeque::new() }
+    }
+
+    /// Returns the messages, oldest first.
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// Returns the calls that have no result yet, in order.
+    pub fn open_calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.open.iter()
+    }
+
+    /// Appends words of the user.
+    pub fn push_user(&mut self, content: impl Into<String>) {
+        self.push(Message::user(content));
+    }
+
+    /// Appends a system text.
+    pub fn push_system(&mut self, content: impl Into<String>) {
+        self.push(Message::system(content));
+    }
+
+    /// Appends a reply; its calls are open from here on.
+    pub fn push_assistant(&mut self, reply: AssistantMessage) {
+        let calls = reply.tool_calls.clone();
+        self.push(Message::Assistant(reply));
+        self.open.extend(calls);
+    }
+
+    /// Appends the result of the oldest open call; does nothing when no call is open.
+    pub fn push_result(&mut self, content: impl Into<String>) {
+        if let Some(call) = self.open.pop_front() {
+            self.messages.push(Message::tool(&call, content));
+        }
+    }
+
+    /// Gives every open call the observation that says why it has no result.
+    pub fn close_open(&mut self, why: Unrun) {
+        while !self.open.is_empty() {
+            self.push_result(why.observation());
+        }
+    }
+
+    /// Returns the content of the last reply, which is empty when that was tool calls only.
+    pub fn last_assistant_content(&self) -> Option<&str> {
+        self.messages.iter().rev().find_map(|message| match message {
+            Message::Assistant(reply) => Some(reply.content.as_str()),
+            Message::System { .. } | Message::User { .. } | Message::Tool { .. } => None,
+        })
+    }
+
+    fn push(&mut self, message: Message) {
+        self.close_open(Unrun::UserMessage);
+        self.messages.push(message);
+    }
+}

@@ -1,0 +1,239 @@
+//! The loop. A turn is: user message → (round: reply → batch → boundary)* → final answer.
+//!
+//! Everything that decides what happens next is in this file; `reply` asks the model once, `batch` runs the calls of
+//! one reply, `history` keeps the order that can be sent, `synthesizer` rescues a turn whose budget is used up.
+
+use crate::agent::{Agent, AgentContext, EmptyReply, Unrun};
+use crate::control::OnExhausted;
+use crate::error::{Cancelled, Exceeded, RunError};
+use crate::event::{Event, Outcome, Pending};
+use crate::id::MessageId;
+use crate::message::ToolCall;
+use crate::provider::ProviderError;
+use crate::text::is_blank;
+
+/// Is one user message that starts a turn.
+struct Input {
+    text: String,
+    injection: Option<MessageId>,
+}
+
+impl From<Pending> for Input {
+    fn from(entry: Pending) -> Self {
+        Self { text: entry.text, injection: Some(entry.id) }
+    }
+}
+
+impl Agent {
+    /// Runs one turn with one user message (seed: `run_loop`). The answer is in `last_assistant_content`.
+    ///
+    /// # Errors
+    /// [`RunError::Blank`] before anything happened; [`RunError::Cancelled`]; or what failed. After any of them the
+    /// history can be sent and the next turn works.
+    pub async fn run_loop(&mut self, user_message: &str) -> Result<(), RunError> {
+        if is_blank(user_message) {
+            return Err(RunError::Blank);
+        }
+        self.synth_answer = None;
+        self.reset_step_limit();
+        if let Some(cancellable) = self.owned_cancellable() {
+            cancellable.reset();
+        }
+        self.turn(vec![Input { text: user_message.to_owned(), injection: None }]).await
+    }
+
+    /// Runs turns with what is pending until nothing deliverable is left (D2, D3). Returns how many turns ran.
+    ///
+    /// Steers that wait together start one turn; follow-ups start one turn each. Without an interloper it does nothing.
+    ///
+    /// # Errors
+    /// As [`Agent::run_loop`]; what is still pending stays pending, and after a failure waits until the next text.
+    pub async fn run_queue(&mut self) -> Result<u32, RunError> {
+        let Some(interloper) = self.interloper.clone() else { return Ok(0) };
+        let mut turns = 0;
+        loop {
+            // Clears the cancel flag under the queue's lock: a cancel that comes later always holds (D9).
+            let taken = interloper.take_turn(self.owned_cancellable());
+            if taken.is_empty() {
+                return Ok(turns);
+            }
+            self.synth_answer = None;
+            self.reset_step_limit();
+            self.turn(taken.into_iter().map(Input::from).collect()).await?;
+            turns += 1;
+        }
+    }
+
+    /// Runs one turn and says how it ended; always closes what it opened.
+    async fn turn(&mut self, inputs: Vec<Input>) -> Result<(), RunError> {
+        self.turns += 1;
+        let turn = self.turns;
+        self.listeners.emit(Event::TurnStarted { turn });
+
+        let question = inputs.iter().map(|input| input.text.as_str()).collect::<Vec<_>>().join("\n\n");
+        let result = match self.deliver_all(inputs, Place::TurnStart) {
+            Ok(()) => self.rounds(turn).await,
+            Err(error) => Err(error),
+        };
+        let (result, outcome) = match result {
+            Ok(()) => (Ok(()), Outcome::Completed),
+            Err(RunError::Exceeded(exceeded)) if self.rescues() => {
+                (self.rescue(&question, exceeded).await, Outcome::Synthesized)
+            }
+            Err(error) => (Err(error), Outcome::Failed),
+        };
+
+        let (outcome, message) = match &result {
+            Ok(()) => (outcome, None),
+            Err(RunError::Cancelled(Cancelled)) => {
+                self.history.close_open(Unrun::Cancelled);
+                self.listeners.emit(Event::Cancelled {});
+                (Outcome::Cancelled, None)
+            }
+            Err(error) => {
+                self.history.close_open(Unrun::BudgetExhausted);
+                if let Some(interloper) = &self.interloper {
+                    interloper.pause();
+                }
+                (Outcome::Failed, Some(error.to_string()))
+            }
+        };
+        self.listeners.emit(Event::TurnEnded { turn, outcome, message });
+        result
+    }
+
+    /// Asks, runs the calls, asks again, until a reply has no calls.
+    async fn rounds(&mut self, turn: u32) -> Result<(), RunError> {
+        let mut round = 0;
+        let mut empty_before = false;
+        loop {
+            if let Some(max_turns) = self.max_turns.filter(|max| round >= *max) {
+                return Err(RunError::MaxTurns { max_turns });
+            }
+            round += 1;
+            self.listeners.emit(Event::RoundStarted { turn, round });
+            let next = self.round(empty_before).await;
+            self.listeners.emit(Event::RoundEnded { turn, round });
+            match next? {
+                Next::Answered => return Ok(()),
+                Next::Round => empty_before = false,
+                Next::Again => empty_before = true,
+            }
+        }
+    }
+
+    /// One model request with its tool batch and the boundary behind it.
+    async fn round(&mut self, empty_before: bool) -> Result<Next, RunError> {
+        let reply = self.ask().await?;
+        let calls = reply.tool_calls.clone();
+        let empty = is_blank(&reply.content) && calls.is_empty();
+        let finish = reply.finish.clone();
+        if empty && self.empty_reply == EmptyReply::AskAgain {
+            return if empty_before {
+                Err(ProviderError::Server("the model gave an empty answer twice".to_owned()).into())
+            } else {
+                Ok(Next::Again)
+            };
+        }
+        self.accept(reply);
+        if calls.is_empty() {
+            return Ok(Next::Answered);
+        }
+        self.run_batch(&calls, &finish).await?;
+        // The boundary: every call of the batch has its result, so messages may enter (D1).
+        self.drain()?;
+        Ok(Next::Round)
+    }
+
+    /// Puts the pending steers into the history. Resets no control: an injection refreshes nothing.
+    fn drain(&mut self) -> Result<(), RunError> {
+        let Some(interloper) = &self.interloper else { return Ok(()) };
+        let inputs = interloper.drain().into_iter().map(Input::from).collect();
+        self.deliver_all(inputs, Place::MidLoop)
+    }
+
+    /// Delivers every text, also behind one on which an extension failed: what was taken is delivered (D5).
+    fn deliver_all(&mut self, inputs: Vec<Input>, place: Place) -> Result<(), RunError> {
+        let mut result = Ok(());
+        for input in inputs {
+            let delivered = self.deliver(&input.text, input.injection, place);
+            result = result.and(delivered);
+        }
+        result
+    }
+
+    /// Appends one user message, says so, and lets the extensions add their words behind it.
+    fn deliver(&mut self, text: &str, injection: Option<MessageId>, place: Place) -> Result<(), RunError> {
+        self.history.push_user(text);
+        let mid_loop = matches!(place, Place::MidLoop);
+        self.listeners.emit(Event::UserTurn { content: text.to_owned(), mid_loop, injection });
+        for extension in &self.extensions {
+            let context = AgentContext {
+                listeners: &self.listeners,
+                extension: extension.name(),
+                context_window_cap: self.context_window_cap,
+            };
+            match extension.on_user_message(&context, text) {
+                Ok(None) => {}
+                Ok(Some(words)) => self.history.push_system(words),
+                Err(error) if error.is::<Cancelled>() => return Err(Cancelled.into()),
+                Err(error) => return Err(RunError::Extension(error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn rescues(&self) -> bool {
+        self.step_limit.as_ref().is_some_and(|limit| limit.exhausted_action() == OnExhausted::Synthesize)
+    }
+
+    /// Lets a fresh, tools-free conversation answer from the evidence; its answer becomes this turn's.
+    async fn rescue(&mut self, question: &str, exceeded: Exceeded) -> Result<(), RunError> {
+        self.history.close_open(Unrun::BudgetExhausted);
+        let steps = exceeded.max_steps;
+        let reason = format!("agent exhausted {steps} steps; synthesizing answer from gathered evidence");
+        self.listeners.emit(Event::FallbackNotice { reason });
+        let answer = self.synthesize(question).await?;
+        if !answer.is_empty() {
+            self.history.push_assistant(crate::message::AssistantMessage {
+                content: answer.clone(),
+                ..Default::default()
+            });
+        }
+        self.synth_answer = Some(answer);
+        Ok(())
+    }
+
+    /// Returns whether a tick and a check let this call run; the event comes before both (spec 2.2.5).
+    pub(super) fn prepare(&self, call: &ToolCall) -> Result<(), RunError> {
+        self.listeners.emit(Event::ToolCall {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            arguments: call.arguments.clone(),
+        });
+        if let Some(step_limit) = &self.step_limit {
+            step_limit.tick()?;
+        }
+        if let Some(cancellable) = &self.cancellable {
+            cancellable.check()?;
+        }
+        Ok(())
+    }
+}
+
+/// Says what follows a round.
+enum Next {
+    /// The final answer is in the history.
+    Answered,
+    /// The calls ran; ask again.
+    Round,
+    /// The reply was empty; ask once more.
+    Again,
+}
+
+/// Says where a user message enters.
+#[derive(Clone, Copy)]
+enum Place {
+    TurnStart,
+    MidLoop,
+}

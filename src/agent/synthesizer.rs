@@ -1,0 +1,127 @@
+//! The rescue of a turn whose step budget is used up (seed: `Pikuri::Agent::Synthesizer`).
+//!
+//! A fresh conversation without tools answers the question from the gathered evidence. It shares the transport and the
+//! cancel flag, has a budget of its own, and emits under the id `synthesizer` or `<id>_synthesizer`.
+
+use crate::agent::{Agent, EmptyReply};
+use crate::control::{OnExhausted, StepLimit};
+use crate::error::{BuildError, RunError};
+use crate::event::{Event, Outcome};
+use crate::limits;
+use crate::message::Message;
+use crate::provider::ProviderError;
+
+/// Tells the rescue what to do with the evidence.
+pub const SYSTEM_PROMPT: &str = "You are given evidence another agent collected before running out of steps. \
+Answer the user's question using only this evidence. You have no tools. If the evidence is insufficient, state plainly \
+what's missing and what partial answer you can give. Do not apologize or comment on the previous agent.";
+
+/// Writes the rescue's one user message. Pure.
+///
+/// The evidence leaves out system messages, the question itself and the calls that never ran; long results are cut
+/// and the oldest evidence gives way when the whole would not fit a small context window.
+pub fn build_prompt(parent_messages: &[Message], user_message: &str) -> String {
+    format!("Question: {user_message}\n\nEvidence gathered:\n{}", transcript(parent_messages, user_message))
+}
+
+fn transcript(messages: &[Message], question: &str) -> String {
+    let never_ran = |content: &str| content == super::Unrun::BudgetExhausted.observation();
+    let answered = |id: &crate::id::CallId| {
+        messages.iter().any(|message| match message {
+            Message::Tool { call_id, content, .. } => call_id == id && !never_ran(content),
+            Message::System { .. } | Message::User { .. } | Message::Assistant(_) => false,
+        })
+    };
+    let mut parts: Vec<String> = Vec::new();
+    for message in messages {
+        match message {
+            Message::System { .. } => {}
+            Message::User { content } if question.contains(content.as_str()) => {}
+            Message::User { content } => parts.push(format!("User: {content}")),
+            Message::Assistant(reply) => {
+                if !reply.content.is_empty() {
+                    parts.push(format!("Assistant: {}", reply.content));
+                }
+                let calls = reply.tool_calls.iter().filter(|call| answered(&call.id));
+                parts.extend(calls.map(|call| format!("Tool call: {} {}", call.name, call.arguments)));
+            }
+            Message::Tool { content, .. } if never_ran(content) => {}
+            Message::Tool { name, content, .. } => parts.push(format!("Result of {name}: {}", cut(content))),
+        }
+    }
+    if parts.is_empty() {
+        return "(none)".to_owned();
+    }
+    let mut kept = 0;
+    let mut size = 0;
+    for part in parts.iter().rev() {
+        size += part.len();
+        if size > limits::EVIDENCE_CHARS && kept > 0 {
+            break;
+        }
+        kept += 1;
+    }
+    parts.split_off(parts.len() - kept).join("\n")
+}
+
+fn cut(content: &str) -> String {
+    match content.char_indices().nth(limits::EVIDENCE_RESULT_CHARS) {
+        Some((end, _)) => format!("{}… [cut, {} bytes in all]", &content[..end], content.len()),
+        None => content.to_owned(),
+    }
+}
+
+impl Agent {
+    /// Runs the rescue and returns its answer, which may be empty.
+    pub(super) async fn synthesize(&self, question: &str) -> Result<String, RunError> {
+        let id = self.id.synthesizer();
+        self.listeners.emit(Event::AgentSpawned {
+            child: id.clone(),
+            persona: "synthesizer".to_owned(),
+            task: question.to_owned(),
+            call: None,
+            model: self.transport.model.clone(),
+            max_steps: self.step_limit.as_ref().map(|_| 1),
+            tools: Vec::new(),
+        });
+        let result = self.run_synthesizer(question).await;
+        let (outcome, message) = match &result {
+            Ok(_) => (Outcome::Completed, None),
+            Err(RunError::Cancelled(_)) => (Outcome::Cancelled, None),
+            Err(error) => (Outcome::Failed, Some(error.to_string())),
+        };
+        self.listeners.emit(Event::AgentFinished { child: id, outcome, message });
+        result
+    }
+
+    async fn run_synthesizer(&self, question: &str) -> Result<String, RunError> {
+        let id = self.id.synthesizer();
+        let mut builder = Agent::builder(self.transport.clone(), SYSTEM_PROMPT, self.connector.clone())
+            .id(id.clone())
+            .listeners(self.listeners.for_sub_agent(&id))
+            .streaming(self.streaming)
+            .empty_reply(EmptyReply::Accept);
+        builder.context_window = self.context_window_cap;
+        if self.step_limit.is_some() {
+            let budget = StepLimit::new(1).map_err(into_run_error)?;
+            builder = builder.step_limit(budget.on_exhausted(OnExhausted::Fail));
+        }
+        if let Some(cancellable) = &self.cancellable {
+            builder = builder.shared_cancellable(cancellable.clone());
+        }
+        let mut synthesizer = builder.build(|_| Ok(())).await.map_err(into_run_error)?;
+        let prompt = build_prompt(self.history.messages(), question);
+        // Boxed: an agent's turn may contain a rescue's turn.
+        Box::pin(synthesizer.run_loop(&prompt)).await?;
+        Ok(synthesizer.last_assistant_content().unwrap_or_default().to_owned())
+    }
+}
+
+fn into_run_error(error: BuildError) -> RunError {
+    match error {
+        BuildError::Provider(error) => error.into(),
+        BuildError::Cancelled(cancelled) => cancelled.into(),
+        BuildError::Argument(message) => ProviderError::Configuration(message).into(),
+        BuildError::Extension(error) => RunError::Extension(error),
+    }
+}

@@ -1,0 +1,48 @@
+//! One question, one answer: no tools, no listeners, no budget, no history (seed: `Agent.think`).
+
+use crate::control::Cancellable;
+use crate::error::{Cancelled, RunError};
+use crate::message::Message;
+use crate::provider::{ChatRequest, ChatTransport, Connector, ProviderError, Streaming};
+use crate::text::is_blank;
+
+/// Asks the model one thing and returns its answer, empty when it gave none. Never resets the cancel flag.
+///
+/// # Errors
+/// [`RunError::Blank`] for a blank prompt; [`RunError::Cancelled`] when the flag is set before, while or after it
+/// asks; the provider's own error unchanged.
+pub async fn think(
+    connector: &dyn Connector,
+    transport: &ChatTransport,
+    prompt: &str,
+    cancellable: Option<&Cancellable>,
+) -> Result<String, RunError> {
+    if is_blank(prompt) {
+        return Err(RunError::Blank);
+    }
+    let check = || cancellable.map_or(Ok(()), Cancellable::check);
+    check()?;
+    let transport = match (&transport.model, connector.default_model()) {
+        (None, Some(model)) => transport.with_model(model),
+        _ => transport.clone(),
+    };
+    let provider = connector.connect(&transport)?;
+    let messages = [Message::user(prompt)];
+    let request = ChatRequest::new(transport.model_name(), &messages, &[], Streaming::Off)?;
+    let mut sink = |_piece| check();
+    let reply = provider.complete(request, &mut sink);
+    let reply = match cancellable {
+        Some(cancellable) => tokio::select! {
+            biased;
+            () = cancellable.cancelled() => return Err(Cancelled.into()),
+            reply = reply => reply,
+        },
+        None => reply.await,
+    };
+    let reply = reply.map_err(|error| match error {
+        ProviderError::Cancelled(cancelled) => RunError::Cancelled(cancelled),
+        other => other.into(),
+    })?;
+    check()?;
+    Ok(reply.content)
+}
