@@ -47,7 +47,9 @@ impl Agent {
 
     /// Counts the calls at the front that form one group.
     fn group_length(&self, calls: &[ToolCall]) -> usize {
-        let beside = |call: &&ToolCall| self.toolbox.concurrency(&call.name) == Concurrency::Beside;
+        let beside = |call: &&ToolCall| {
+            self.toolbox.find(&call.name).is_some_and(|found| found.concurrency() == Concurrency::Beside)
+        };
         calls.iter().take_while(beside).count().max(1)
     }
 
@@ -65,7 +67,7 @@ impl Agent {
             }
         }
 
-        let runs = prepared.iter().map(|call| self.run_call(call));
+        let runs: Vec<BoxFuture<'_, _>> = prepared.into_iter().map(|call| self.run_call(call).boxed()).collect();
         // `buffered` keeps call order and still runs up to the limit at the same time.
         let outcomes: Vec<Result<String, Cancelled>> =
             stream::iter(runs).buffered(limits::PARALLEL_TOOLS).collect().await;
@@ -112,13 +114,13 @@ impl Agent {
         while let Ok(text) = pieces.try_recv() {
             show(text);
         }
-        let content = match outcome {
-            Ok(content) => content,
+        let observation = match outcome {
+            Ok(observation) => observation,
             Err(ToolError::Failed(message)) => format!("{ERROR}{message}"),
             Err(ToolError::Cancelled(cancelled)) => return Err(cancelled),
         };
-        self.emit_result(call, &content, started);
-        Ok(content)
+        self.emit_result(call, &observation, started);
+        Ok(observation)
     }
 
     fn emit_result(&self, call: &ToolCall, content: &str, started: Instant) {
@@ -133,17 +135,16 @@ impl Agent {
     /// Finds the tool, checks the arguments, and runs it so that a panic and a cancel are contained.
     fn work<'a>(&'a self, call: &'a ToolCall, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
         let Some(found) = self.toolbox.find(&call.name) else {
-            let names: Vec<String> = self.toolbox.schemas().into_iter().map(|schema| schema.name).collect();
-            let message = format!("unknown tool '{}'; the tools are: {}", call.name, names.join(", "));
+            let message = format!("unknown tool '{}'; the tools are: {}", call.name, self.toolbox.names().join(", "));
             return async { Err(ToolError::Failed(message)) }.boxed();
         };
         async move {
-            let (work, on_cancel) = match &found {
+            let work = match &found {
                 Found::Tool(tool) => {
                     let args = tool.parameters().validate(&call.arguments).map_err(ToolError::Failed)?;
-                    (tool.execute(args, context), tool.on_cancel())
+                    tool.execute(args, context)
                 }
-                Found::Raw(tool) => (tool.call(&call.arguments, context), tool.on_cancel()),
+                Found::Raw(tool) => tool.call(&call.arguments, context),
             };
             let contained = AssertUnwindSafe(work).catch_unwind().map(|outcome| {
                 outcome.unwrap_or_else(|_| {
@@ -151,7 +152,7 @@ impl Agent {
                     Err(ToolError::Failed(format!("the tool '{}' broke down", call.name)))
                 })
             });
-            match on_cancel {
+            match found.on_cancel() {
                 OnCancel::Wait => contained.await,
                 OnCancel::Drop => until_cancelled(contained, &context.cancellable).await,
             }

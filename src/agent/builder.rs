@@ -13,7 +13,7 @@ use crate::error::BuildError;
 use crate::event::Event;
 use crate::id::AgentId;
 use crate::listener::{Listener, ListenerList};
-use crate::provider::{ChatTransport, Connector, ContextWindowDetector, Streaming};
+use crate::provider::{ChatTransport, Connector, Streaming};
 use crate::tool::{Tool, Toolbox};
 
 /// Collects the inputs of an agent; [`AgentBuilder::build`] makes it.
@@ -160,14 +160,10 @@ impl AgentBuilder {
             false => inputs.listeners.with_id(inputs.id.clone()).with(&listeners),
         };
         let provider = inputs.connector.connect(&inputs.transport)?;
-        let context_window_cap = ContextWindowDetector {
-            explicit: inputs.context_window.or(inputs.transport.context_window),
-            registered: inputs.connector.context_window(inputs.transport.model_name()),
-            probe_url: inputs.llama_probe_url,
-            model: inputs.transport.model.clone(),
-        }
-        .detect()
-        .await;
+        let context_window_cap = inputs
+            .context_window
+            .or(inputs.transport.context_window)
+            .or_else(|| inputs.connector.context_window(inputs.transport.model_name()));
 
         let mut agent = Agent {
             history: History::new(&system_prompt),

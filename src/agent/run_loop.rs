@@ -195,10 +195,8 @@ impl Agent {
         self.listeners.emit(Event::FallbackNotice { reason });
         let answer = self.synthesize(question).await?;
         if !answer.is_empty() {
-            self.history.push_assistant(crate::message::AssistantMessage {
-                content: answer.clone(),
-                ..Default::default()
-            });
+            self.history
+                .push_assistant(crate::message::AssistantMessage { content: answer.clone(), ..Default::default() });
         }
         self.synth_answer = Some(answer);
         Ok(())
