@@ -50,12 +50,13 @@ impl Mailbox {
 
     /// Sets what is called when the box goes from empty to not empty. Called on the worker; must not block.
     pub fn on_wake(&self, wake: Wake) {
-        let waiting = {
+        let due = {
             let mut inner = self.lock();
-            inner.wake = Some(Arc::clone(&wake));
-            !inner.posts.is_empty()
+            let due = (!inner.posts.is_empty()).then(|| Arc::clone(&wake));
+            inner.wake = Some(wake);
+            due
         };
-        if waiting {
+        if let Some(wake) = due {
             wake();
         }
     }
