@@ -1,1 +1,231 @@
+//! `config`: who wins, when a model is configured, and what is said about a wrong file. All of it pure.
 
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use steersman::config::{Config, ConfigError, Environment, Layer, ModelSource, Provider, parse};
+use steersman::provider::Streaming;
+
+fn resolve(flags: Layer, environment: &[(&str, &str)], file: &str) -> Result<Config, ConfigError> {
+    let environment = environment.iter().copied().collect::<Environment>();
+    Config::resolve(flags, &environment, parse(file).expect("the file is right"))
+}
+
+fn server(config: Result<Config, ConfigError>) -> (String, Option<String>, Option<String>) {
+    match config.expect("a configuration").model {
+        ModelSource::Server { base_url, model, key } => (base_url, model, key.map(|key| key.expose().to_owned())),
+        ModelSource::Embedded { .. } => panic!("the embedded model was chosen"),
+    }
+}
+
+fn is_embedded(config: Result<Config, ConfigError>) -> bool {
+    matches!(config.expect("a configuration").model, ModelSource::Embedded { .. })
+}
+
+fn flags(change: impl FnOnce(&mut Layer)) -> Layer {
+    let mut layer = Layer::default();
+    change(&mut layer);
+    layer
+}
+
+#[test]
+fn nothing_configured_means_the_embedded_model_and_the_defaults() {
+    let config = resolve(Layer::default(), &[], "").unwrap();
+    assert_eq!(config.model, ModelSource::Embedded { pace: None });
+    assert_eq!(config.max_steps, 60);
+    assert_eq!(config.streaming, Streaming::On);
+    assert_eq!(config.context_window, None);
+    assert_eq!(config.system_prompt, None);
+}
+
+#[test]
+fn a_bare_key_does_not_configure_a_model() {
+    assert!(is_embedded(resolve(Layer::default(), &[("OPENAI_API_KEY", "sk-1")], "")));
+    assert!(is_embedded(resolve(Layer::default(), &[("KEY", "sk-1")], "api_key_env = 'KEY'")));
+    assert!(is_embedded(resolve(flags(|f| f.api_key_env = Some("KEY".into())), &[("KEY", "sk-1")], "")));
+}
+
+/// Flags, environment, file; the address and the model that are chosen.
+type Case<'a> = (Layer, &'a [(&'a str, &'a str)], &'a str, (&'a str, Option<&'a str>));
+
+#[test]
+fn an_address_a_model_or_a_provider_configures_one_from_every_source() {
+    let url = "http://localhost:8080";
+    let cases: [Case; 9] = [
+        (flags(|f| f.base_url = Some(url.into())), &[], "", (url, None)),
+        (flags(|f| f.model = Some("m".into())), &[], "", ("https://api.openai.com/v1", Some("m"))),
+        (flags(|f| f.provider = Some(Provider::OpenAi)), &[], "base_url = 'http://localhost:8080'", (url, None)),
+        (Layer::default(), &[("STEERSMAN_BASE_URL", url)], "", (url, None)),
+        (Layer::default(), &[("STEERSMAN_MODEL", "m")], "", ("https://api.openai.com/v1", Some("m"))),
+        (Layer::default(), &[("OPENAI_BASE_URL", url)], "", (url, None)),
+        (Layer::default(), &[], "base_url = 'http://localhost:8080'", (url, None)),
+        (Layer::default(), &[], "model = 'm'", ("https://api.openai.com/v1", Some("m"))),
+        (Layer::default(), &[], "provider = 'openai'\nmodel = 'm'", ("https://api.openai.com/v1", Some("m"))),
+    ];
+    for (flags, environment, file, (address, model)) in cases {
+        let found = server(resolve(flags.clone(), environment, file));
+        assert_eq!(found, (address.to_owned(), model.map(str::to_owned), None), "{flags:?} {environment:?} {file:?}");
+    }
+}
+
+#[test]
+fn flag_beats_environment_beats_file() {
+    let file = "base_url = 'http://file'\nmodel = 'file'";
+    let own = ("STEERSMAN_BASE_URL", "http://own");
+    let shared = ("OPENAI_BASE_URL", "http://shared");
+    let model = ("STEERSMAN_MODEL", "own");
+    let flag = flags(|f| {
+        f.base_url = Some("http://flag".into());
+        f.model = Some("flag".into());
+    });
+    let address = |flags: Layer, environment: &[(&str, &str)]| {
+        let (address, model, _) = server(resolve(flags, environment, file));
+        (address, model.unwrap())
+    };
+    let pair = |address: &str, model: &str| (address.to_owned(), model.to_owned());
+    assert_eq!(address(flag, &[own, shared, model]), pair("http://flag", "flag"));
+    assert_eq!(address(Layer::default(), &[own, shared, model]), pair("http://own", "own"));
+    assert_eq!(address(Layer::default(), &[shared]), pair("http://shared", "file"));
+    assert_eq!(address(Layer::default(), &[]), pair("http://file", "file"));
+}
+
+#[test]
+fn flags_without_a_variable_beat_the_file() {
+    let file = "max_steps = 5\nstream = true\ncontext_window = 1000\nsystem_prompt = 'file.md'\napi_key_env = 'A'\nmodel = 'm'";
+    let environment = [("A", "key-a"), ("B", "key-b")];
+    let by_file = resolve(Layer::default(), &environment, file).unwrap();
+    assert_eq!(by_file.max_steps, 5);
+    assert_eq!(by_file.streaming, Streaming::On);
+    assert_eq!(by_file.context_window, Some(1000));
+    assert_eq!(by_file.system_prompt, Some(PathBuf::from("file.md")));
+    let flags = flags(|f| {
+        f.max_steps = NonZeroU32::new(9);
+        f.stream = Some(false);
+        f.context_window = 2000.try_into().ok();
+        f.system_prompt = Some("flag.md".into());
+        f.api_key_env = Some("B".into());
+    });
+    let by_flag = resolve(flags, &environment, file).unwrap();
+    assert_eq!(by_flag.max_steps, 9);
+    assert_eq!(by_flag.streaming, Streaming::Off);
+    assert_eq!(by_flag.context_window, Some(2000));
+    assert_eq!(by_flag.system_prompt, Some(PathBuf::from("flag.md")));
+    assert_eq!(server(Ok(by_file)).2.as_deref(), Some("key-a"));
+    assert_eq!(server(Ok(by_flag)).2.as_deref(), Some("key-b"));
+}
+
+#[test]
+fn provider_demo_as_a_flag_wins_over_all() {
+    let flags = flags(|f| {
+        f.provider = Some(Provider::Demo);
+        f.base_url = Some("http://flag".into());
+        f.model = Some("flag".into());
+    });
+    let environment =
+        [("STEERSMAN_BASE_URL", "http://own"), ("OPENAI_BASE_URL", "http://shared"), ("OPENAI_API_KEY", "k")];
+    assert!(is_embedded(resolve(flags, &environment, "provider = 'openai'\nbase_url = 'http://file'")));
+}
+
+#[test]
+fn demo_in_the_file_gives_way_to_what_is_said_to_this_program_but_not_to_a_shared_variable() {
+    let file = "provider = 'demo'";
+    assert!(is_embedded(resolve(Layer::default(), &[], file)));
+    assert!(is_embedded(resolve(Layer::default(), &[("OPENAI_BASE_URL", "http://shared")], file)));
+    assert_eq!(server(resolve(Layer::default(), &[("STEERSMAN_BASE_URL", "http://own")], file)).0, "http://own");
+    assert_eq!(server(resolve(flags(|f| f.base_url = Some("http://flag".into())), &[], file)).0, "http://flag");
+}
+
+#[test]
+fn the_key_comes_from_the_named_variable_only() {
+    let file = "model = 'm'";
+    let named = || flags(|f| f.api_key_env = Some("MY_KEY".into()));
+    let key = |flags, environment: &[(&str, &str)]| server(resolve(flags, environment, file)).2;
+    assert_eq!(key(Layer::default(), &[]), None);
+    assert_eq!(key(Layer::default(), &[("OPENAI_API_KEY", "")]), None);
+    assert_eq!(key(Layer::default(), &[("OPENAI_API_KEY", "sk")]).as_deref(), Some("sk"));
+    assert_eq!(key(named(), &[("OPENAI_API_KEY", "sk"), ("MY_KEY", "mine")]).as_deref(), Some("mine"));
+    let error = resolve(named(), &[("OPENAI_API_KEY", "sk")], file).unwrap_err();
+    assert_eq!(error, ConfigError::NoKey("MY_KEY".into()));
+    assert!(error.to_string().contains("MY_KEY"));
+}
+
+#[test]
+fn no_form_of_the_configuration_shows_the_key() {
+    let config = resolve(flags(|f| f.model = Some("m".into())), &[("OPENAI_API_KEY", "sk-canary")], "").unwrap();
+    assert!(!format!("{config:?}").contains("canary"));
+}
+
+#[test]
+fn a_provider_without_address_and_model_is_refused() {
+    let error = resolve(Layer::default(), &[("OPENAI_API_KEY", "sk")], "provider = 'openai'").unwrap_err();
+    assert_eq!(error, ConfigError::NoModel);
+    assert!(error.to_string().contains("--model"));
+}
+
+#[test]
+fn what_is_no_address_is_refused() {
+    for wrong in ["localhost:8080", "ftp://host/v1", "http://", "host", "file:///etc/passwd"] {
+        let error = resolve(flags(|f| f.base_url = Some(wrong.into())), &[], "").unwrap_err();
+        assert_eq!(error, ConfigError::BaseUrl(wrong.into()));
+    }
+    for right in ["http://localhost:8080", "https://host/v1/", "http://[::1]:1/v1", "http://10.0.0.1/api/v3"] {
+        assert_eq!(server(resolve(flags(|f| f.base_url = Some(right.into())), &[], "")).0, right);
+    }
+}
+
+#[test]
+fn an_empty_variable_counts_as_not_set() {
+    let environment = [("STEERSMAN_BASE_URL", ""), ("STEERSMAN_MODEL", ""), ("OPENAI_BASE_URL", "")];
+    assert!(is_embedded(resolve(Layer::default(), &environment, "")));
+}
+
+#[test]
+fn the_pace_reaches_the_embedded_model() {
+    assert_eq!(resolve(Layer::default(), &[], "pace = 0").unwrap().model, ModelSource::Embedded { pace: Some(0) });
+}
+
+#[test]
+fn an_unknown_key_names_its_line_and_the_nearest_known_key() {
+    let error = parse("# a comment\nmodel = 'm'\n\nbase-url = 'http://localhost'\nzzz = 1\n").unwrap_err();
+    assert_eq!(error.line, 4);
+    assert_eq!(error.message, "unknown key \"base-url\"; the nearest known key is \"base_url\"");
+    let error = parse("[max_stps]\nx = 1").unwrap_err();
+    assert_eq!((error.line, error.message.contains("\"max_steps\"")), (1, true));
+}
+
+#[test]
+fn a_value_of_the_wrong_kind_names_its_line() {
+    for (text, line) in [
+        ("model = 'm'\nmax_steps = 'many'", 2),
+        ("max_steps = 0", 1),
+        ("max_steps = -1", 1),
+        ("\n\nprovider = 'openia'", 3),
+        ("stream = 1", 1),
+        ("context_window = 0", 1),
+        ("model = 'a'\nmodel = 'b'", 2),
+        ("model = ", 1),
+        ("model", 1),
+    ] {
+        let error = parse(text).unwrap_err();
+        assert_eq!(error.line, line, "{text:?}: {error}");
+        assert!(!error.to_string().contains('\n'), "one line: {error}");
+    }
+}
+
+#[test]
+fn the_example_documents_every_key_and_is_valid_when_uncommented() {
+    let example = include_str!("../../assets/config.example.toml");
+    assert_eq!(parse(example).unwrap(), Layer::default(), "as it is, it changes nothing");
+    let settings: Vec<&str> = example
+        .lines()
+        .filter_map(|line| line.strip_prefix('#'))
+        .filter(|line| !line.starts_with(' '))
+        .filter(|line| !line.starts_with('(') && !line.is_empty())
+        .collect();
+    let layer = parse(&settings.join("\n")).unwrap();
+    assert_eq!(settings.len(), Layer::KEYS.len());
+    for key in Layer::KEYS {
+        assert!(settings.iter().any(|line| line.starts_with(&format!("{key} = "))), "{key} is not documented");
+    }
+    assert_eq!(layer.model.as_deref(), Some("qwen3-coder"));
+}

@@ -1,1 +1,0 @@
-//! The configuration: file, environment and flags merged into one value.

@@ -1,0 +1,69 @@
+//! One source of settings: the flags, the environment or the file. Each says only what it knows.
+
+use std::num::{NonZeroU32, NonZeroU64};
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use crate::config::Provider;
+
+/// Holds the settings of one source; `None` is left to the next one. Its serde form is the file.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Layer {
+    /// `openai` or `demo`.
+    pub provider: Option<Provider>,
+    /// The server's address, with or without `/v1`.
+    pub base_url: Option<String>,
+    /// The model's name.
+    pub model: Option<String>,
+    /// The environment variable that holds the key.
+    pub api_key_env: Option<String>,
+    /// Tool calls per turn.
+    pub max_steps: Option<NonZeroU32>,
+    /// False: replies come whole.
+    pub stream: Option<bool>,
+    /// The context window in tokens.
+    pub context_window: Option<NonZeroU64>,
+    /// The file that replaces the default system prompt.
+    pub system_prompt: Option<PathBuf>,
+    /// Words per second of the embedded model; 0 is as fast as it goes.
+    pub pace: Option<u32>,
+}
+
+impl Layer {
+    /// The keys of the file, in the order of its documentation.
+    pub const KEYS: [&'static str; 9] = [
+        "provider",
+        "base_url",
+        "model",
+        "api_key_env",
+        "max_steps",
+        "stream",
+        "context_window",
+        "system_prompt",
+        "pace",
+    ];
+
+    /// Returns this layer with its gaps filled from a lower one.
+    #[must_use]
+    pub fn or(self, lower: Self) -> Self {
+        Self {
+            provider: self.provider.or(lower.provider),
+            base_url: self.base_url.or(lower.base_url),
+            model: self.model.or(lower.model),
+            api_key_env: self.api_key_env.or(lower.api_key_env),
+            max_steps: self.max_steps.or(lower.max_steps),
+            stream: self.stream.or(lower.stream),
+            context_window: self.context_window.or(lower.context_window),
+            system_prompt: self.system_prompt.or(lower.system_prompt),
+            pace: self.pace.or(lower.pace),
+        }
+    }
+
+    /// Returns the provider that this layer asks for: the one it names, or a server when it names an address or a model.
+    pub(super) fn asks_for(&self) -> Option<Provider> {
+        let server = self.base_url.is_some() || self.model.is_some();
+        self.provider.or(server.then_some(Provider::OpenAi))
+    }
+}

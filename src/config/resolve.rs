@@ -1,0 +1,87 @@
+//! From the layers to one [`Config`]: who wins, when a model is configured, where the key comes from.
+
+use std::collections::BTreeMap;
+
+use crate::config::{Config, ConfigError, DEFAULT_API_KEY_ENV, DEFAULT_BASE_URL, Layer, ModelSource, Provider};
+use crate::limits;
+use crate::provider::{ApiKey, Streaming};
+
+/// Holds the environment as plain values, so that interpreting it needs no process.
+#[derive(Debug, Clone, Default)]
+pub struct Environment(BTreeMap<String, String>);
+
+impl Environment {
+    /// Takes the variables of this process; those that are not UTF-8 are left out.
+    pub fn of_process() -> Self {
+        std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect()
+    }
+
+    /// Returns a variable; an empty one counts as not set.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    fn owned(&self, name: &str) -> Option<String> {
+        self.get(name).map(str::to_owned)
+    }
+}
+
+impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Environment {
+    fn from_iter<I: IntoIterator<Item = (N, V)>>(variables: I) -> Self {
+        Self(variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+}
+
+impl Config {
+    /// Makes the configuration out of flags, environment and file, the first of them that says something winning.
+    ///
+    /// A model is configured when one of them names a base URL, a model or a provider: a bare key is not enough, so that
+    /// no file goes to a paid service unasked. For the same reason a file that says `demo` is not overruled by
+    /// `OPENAI_BASE_URL`, which may be meant for other programs. `demo` as a flag overrules everything.
+    ///
+    /// # Errors
+    /// [`ConfigError`], one sentence for the user.
+    pub fn resolve(flags: Layer, environment: &Environment, file: Layer) -> Result<Self, ConfigError> {
+        let own = Layer {
+            base_url: environment.owned("STEERSMAN_BASE_URL"),
+            model: environment.owned("STEERSMAN_MODEL"),
+            ..Layer::default()
+        };
+        let shared = Layer { base_url: environment.owned("OPENAI_BASE_URL"), ..Layer::default() };
+        let provider = [&flags, &own, &file, &shared].into_iter().find_map(Layer::asks_for).unwrap_or(Provider::Demo);
+        let merged = flags.or(own).or(shared).or(file);
+        Ok(Self {
+            max_steps: merged.max_steps.map_or(limits::MAX_STEPS, Into::into),
+            streaming: if merged.stream.unwrap_or(true) { Streaming::On } else { Streaming::Off },
+            context_window: merged.context_window.map(Into::into),
+            system_prompt: merged.system_prompt.clone(),
+            model: match provider {
+                Provider::Demo => ModelSource::Embedded { pace: merged.pace },
+                Provider::OpenAi => server(merged, environment)?,
+            },
+        })
+    }
+}
+
+fn server(merged: Layer, environment: &Environment) -> Result<ModelSource, ConfigError> {
+    // Taking the first model of a list is for one's own server; nobody wants the first of a vendor's hundred.
+    if merged.base_url.is_none() && merged.model.is_none() {
+        return Err(ConfigError::NoModel);
+    }
+    let base_url = merged.base_url.unwrap_or_else(|| DEFAULT_BASE_URL.to_owned());
+    check_address(&base_url)?;
+    let key = match merged.api_key_env {
+        Some(name) => Some(environment.get(&name).ok_or_else(|| ConfigError::NoKey(name.clone()))?),
+        None => environment.get(DEFAULT_API_KEY_ENV),
+    };
+    Ok(ModelSource::Server { base_url, model: merged.model, key: key.map(ApiKey::new) })
+}
+
+fn check_address(base_url: &str) -> Result<(), ConfigError> {
+    match reqwest::Url::parse(base_url) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(()),
+        _ => Err(ConfigError::BaseUrl(base_url.to_owned())),
+    }
+}
