@@ -71,15 +71,10 @@ impl Agent {
         // `buffered` keeps call order and still runs up to the limit at the same time.
         let outcomes: Vec<Result<String, Cancelled>> =
             stream::iter(runs).buffered(limits::PARALLEL_TOOLS).collect().await;
-        let mut cancelled = false;
+        let cancelled = outcomes.iter().any(Result::is_err);
         for outcome in outcomes {
-            match outcome {
-                Ok(content) => self.history.push_result(content),
-                Err(Cancelled) => {
-                    cancelled = true;
-                    self.history.push_result(Unrun::Interrupted.observation());
-                }
-            }
+            let interrupted = |Cancelled| Unrun::Interrupted.observation().to_owned();
+            self.history.push_result(outcome.unwrap_or_else(interrupted));
         }
         match exceeded {
             _ if cancelled => Err(Cancelled.into()),

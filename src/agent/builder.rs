@@ -155,10 +155,7 @@ impl AgentBuilder {
             system_prompt.push_str("\n\n");
             system_prompt.push_str(&snippet);
         }
-        let listeners = match inputs.listeners.agent() == &inputs.id {
-            true => inputs.listeners.with(&listeners),
-            false => inputs.listeners.with_id(inputs.id.clone()).with(&listeners),
-        };
+        let listeners = inputs.listeners.with_id(inputs.id.clone()).with(&listeners);
         let provider = inputs.connector.connect(&inputs.transport)?;
         let context_window_cap = inputs
             .context_window
