@@ -62,6 +62,15 @@ pub const EVIDENCE_RESULT_CHARS: usize = 8_000;
 /// Longest evidence put into a rescue's prompt, characters.
 pub const EVIDENCE_CHARS: usize = 120_000;
 
+/// Output of a running call that the screen keeps, bytes; its older half goes when there is more.
+pub const PROGRESS_BYTES: usize = 64 * 1024;
+/// Longest stretch of a transcript's text laid out at once, bytes; longer blocks are laid out piece by piece.
+pub const LAYOUT_BYTES: usize = 16 * 1024;
+/// Laid-out lines that the screen keeps for cells that are out of view.
+pub const LAYOUT_LINES: usize = 4_000;
+/// Characters of one displayed character (base and marks) that are shown.
+pub const GRAPHEME_CHARS: usize = 8;
+
 /// Frames per second while text streams.
 pub const STREAM_FPS: u32 = 20;
 /// Most frames per second, for keys.

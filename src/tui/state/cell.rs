@@ -1,0 +1,289 @@
+//! One block of a transcript: what it is and how far it has come.
+//!
+//! Every text in a cell has passed the sanitiser; arguments of calls pass it when they are drawn. A cell never changes
+//! its kind, and its revision rises with every visible change.
+
+use jiff::Timestamp;
+
+use crate::event::Outcome;
+use crate::id::{AgentId, CallId};
+use crate::message::Arguments;
+use crate::text;
+
+/// Names one cell of a transcript; ids rise with the position and are never used again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CellId(usize);
+
+impl CellId {
+    pub(crate) fn new(index: usize) -> Self {
+        Self(index)
+    }
+
+    /// Returns the position in the transcript, from 0.
+    pub fn index(self) -> usize {
+        self.0
+    }
+}
+
+/// Says whether a cell that can fold shows its head only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fold {
+    /// The head only.
+    Folded,
+    /// Everything.
+    Open,
+}
+
+/// Says how far a text of the model has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Deltas still come.
+    Live,
+    /// This is the whole text.
+    Done,
+    /// A cancel or a broken stream cut it.
+    Interrupted,
+}
+
+/// Says how far a tool call has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallState {
+    /// It runs; the output so far, its older part cut at a limit.
+    Running {
+        /// What it has printed.
+        progress: String,
+    },
+    /// It ended.
+    Ended {
+        /// The observation that the model gets.
+        content: String,
+        /// True when the observation is an error.
+        is_error: bool,
+        /// How long it ran, milliseconds.
+        elapsed_ms: u64,
+    },
+    /// The turn ended before it did; what it had printed is kept.
+    Interrupted {
+        /// What it has printed.
+        progress: String,
+    },
+}
+
+/// Says how a sub-agent stands, as its spawner sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChildState {
+    /// It works.
+    Running,
+    /// It ended.
+    Ended {
+        /// How.
+        outcome: Outcome,
+        /// Why, when it failed.
+        message: Option<String>,
+    },
+    /// The spawner's turn ended first.
+    Interrupted,
+}
+
+/// Says how much a notice matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// Good to know.
+    Info,
+    /// Something unusual that was dealt with.
+    Warning,
+    /// Something broke.
+    Error,
+}
+
+/// Is one tool call with all that is known of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallCell {
+    /// The call's id, not sanitised: compared, never shown.
+    pub id: CallId,
+    /// The tool's name.
+    pub name: String,
+    /// As the model wrote them, not sanitised.
+    pub arguments: Arguments,
+    /// The arguments as one line.
+    pub summary: String,
+    /// When it began.
+    pub started: Timestamp,
+    /// How far it has come.
+    pub state: CallState,
+}
+
+impl CallCell {
+    /// Returns what the tool has printed so far, or its result.
+    pub fn output(&self) -> &str {
+        match &self.state {
+            CallState::Running { progress } | CallState::Interrupted { progress } => progress,
+            CallState::Ended { content, .. } => content,
+        }
+    }
+}
+
+/// Is one sub-agent, seen from its spawner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChildCell {
+    /// The sub-agent's id, not sanitised: compared, never shown.
+    pub id: AgentId,
+    /// The sub-agent's name.
+    pub name: String,
+    /// The task it was given.
+    pub task: String,
+    /// How it stands.
+    pub state: ChildState,
+}
+
+/// Is the content of a cell.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Body {
+    /// Words of the user.
+    User {
+        /// The text.
+        text: String,
+        /// True when they entered a running turn.
+        mid_loop: bool,
+    },
+    /// Reasoning.
+    Thinking {
+        /// The text.
+        text: String,
+        /// How far it has come.
+        stage: Stage,
+    },
+    /// The model's answer, Markdown.
+    Assistant {
+        /// The text.
+        text: String,
+        /// How far it has come.
+        stage: Stage,
+    },
+    /// A tool call.
+    Call(CallCell),
+    /// A sub-agent.
+    Child(ChildCell),
+    /// A sentence of the program.
+    Notice {
+        /// How much it matters.
+        level: Level,
+        /// The sentence.
+        text: String,
+    },
+}
+
+/// Is one block of a transcript.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cell {
+    id: CellId,
+    revision: u64,
+    fold: Fold,
+    body: Body,
+}
+
+impl Cell {
+    pub(crate) fn new(id: CellId, body: Body) -> Self {
+        Self { id, revision: 0, fold: Fold::Folded, body }
+    }
+
+    /// Returns the id.
+    pub fn id(&self) -> CellId {
+        self.id
+    }
+
+    /// Returns a number that rises with every visible change.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Returns the content.
+    pub fn body(&self) -> &Body {
+        &self.body
+    }
+
+    /// Gives the content to change it; counts as a visible change.
+    pub(crate) fn change(&mut self) -> &mut Body {
+        self.revision += 1;
+        &mut self.body
+    }
+
+    /// Tells whether the cell has more to show than its head.
+    pub fn can_fold(&self) -> bool {
+        match &self.body {
+            Body::Thinking { stage, .. } => *stage != Stage::Live,
+            Body::Call(_) => true,
+            Body::User { .. } | Body::Assistant { .. } | Body::Child(_) | Body::Notice { .. } => false,
+        }
+    }
+
+    /// Returns what is shown: the head only, or everything.
+    pub fn fold(&self) -> Fold {
+        if self.can_fold() { self.fold } else { Fold::Open }
+    }
+
+    pub(crate) fn set_fold(&mut self, fold: Fold) {
+        if self.can_fold() && self.fold != fold {
+            self.fold = fold;
+            self.revision += 1;
+        }
+    }
+
+    /// Returns roughly how many bytes of text are shown; enough to guess a height.
+    pub fn weight(&self) -> usize {
+        match (&self.body, self.fold()) {
+            (Body::Thinking { .. } | Body::Call(_), Fold::Folded) => 1,
+            (
+                Body::User { text, .. }
+                | Body::Thinking { text, .. }
+                | Body::Assistant { text, .. }
+                | Body::Notice { text, .. },
+                _,
+            ) => text.len(),
+            (Body::Call(call), Fold::Open) => call.output().len(),
+            (Body::Child(child), _) => child.task.len(),
+        }
+    }
+}
+
+/// The arguments that say best what a call is about, most telling first.
+const TELLING: [&str; 12] =
+    ["path", "file", "pattern", "command", "query", "url", "expression", "persona", "task", "name", "content", "text"];
+
+/// Sums up the arguments of a call in one sanitised line, the most telling ones first.
+///
+/// The leading value stands alone, the others as `name=value`; values longer than 200 characters are cut.
+pub fn summarise(arguments: &Arguments) -> String {
+    match arguments {
+        Arguments::Raw(raw) => one_line(raw),
+        Arguments::Object(map) => {
+            let rank = |key: &str| TELLING.iter().position(|telling| *telling == key).unwrap_or(TELLING.len());
+            let mut fields: Vec<_> = map.iter().collect();
+            fields.sort_by_key(|(key, _)| rank(key));
+            let mut line = String::new();
+            for (key, value) in fields {
+                let value = match value {
+                    serde_json::Value::String(text) => one_line(text),
+                    other => one_line(&other.to_string()),
+                };
+                if line.is_empty() && rank(key) < TELLING.len() {
+                    line.push_str(&value);
+                } else {
+                    let gap = if line.is_empty() { "" } else { " " };
+                    line.extend([gap, &one_line(key), "=", &value]);
+                }
+            }
+            line
+        }
+    }
+}
+
+fn one_line(text: &str) -> String {
+    const CHARS: usize = 200;
+    let mut cut: String = text.trim().chars().take(CHARS + 1).collect();
+    if cut.chars().count() > CHARS {
+        cut.pop();
+        cut.push('…');
+    }
+    text::visible(&cut).split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,439 @@
+//! The transcript of one agent: the fold of its envelopes into cells.
+//!
+//! `update` feeds it each envelope of the agent once, in order; a live run, a resumed session and a replay alike.
+//! Deltas are previews that the authoritative event replaces. Whatever ends a turn closes every open cell, so nothing
+//! stays live for ever. Cells are only appended: a cell's id is its position.
+
+use jiff::Timestamp;
+
+use super::cell::{Body, CallCell, CallState, Cell, CellId, ChildCell, ChildState, Fold, Level, Stage, summarise};
+use crate::event::{Envelope, Event, Outcome};
+use crate::id::{AgentId, CallId};
+use crate::limits::PROGRESS_BYTES;
+use crate::text;
+
+/// Holds the cells of one agent.
+#[derive(Debug, Clone, Default)]
+pub struct Transcript {
+    agent: AgentId,
+    cells: Vec<Cell>,
+    /// Cells that something is still expected for.
+    open: Vec<CellId>,
+    thinking: Option<Live>,
+    answer: Option<Live>,
+    retry: Option<CellId>,
+    context: Option<u64>,
+    /// Whether this turn's cancel was already told.
+    cancel_told: bool,
+    refolds: u64,
+}
+
+/// Is a cell that deltas go to.
+#[derive(Debug, Clone, Copy)]
+struct Live {
+    cell: CellId,
+    /// A carriage return ended the last delta; only the next one says whether it belongs to a line end.
+    held_return: bool,
+}
+
+impl Transcript {
+    /// Makes the empty transcript of an agent.
+    pub fn new(agent: AgentId) -> Self {
+        Self { agent, ..Self::default() }
+    }
+
+    /// Returns the agent.
+    pub fn agent(&self) -> &AgentId {
+        &self.agent
+    }
+
+    /// Returns the cells, oldest first.
+    pub fn cells(&self) -> &[Cell] {
+        &self.cells
+    }
+
+    /// Returns a cell.
+    pub fn get(&self, id: CellId) -> Option<&Cell> {
+        self.cells.get(id.index())
+    }
+
+    /// Returns a number that rises when many cells folded or opened at once.
+    pub fn refolds(&self) -> u64 {
+        self.refolds
+    }
+
+    /// Takes one envelope; those of other agents are passed over. Returns whether the picture changed.
+    pub fn apply(&mut self, envelope: &Envelope) -> bool {
+        if envelope.agent != self.agent {
+            return false;
+        }
+        match &envelope.event {
+            Event::TurnStarted { .. } => {
+                self.cancel_told = false;
+                self.retry = None;
+                self.settle_texts()
+            }
+            Event::RoundStarted { .. } | Event::RoundEnded { .. } => {
+                self.retry = None;
+                self.settle_texts()
+            }
+            Event::UserTurn { content, mid_loop, .. } => {
+                self.settle_texts();
+                self.push(Body::User { text: text::visible(content).into_owned(), mid_loop: *mid_loop });
+                true
+            }
+            Event::ThinkingDelta { text } => self.think_more(text),
+            Event::AssistantDelta { text } => self.answer_more(text),
+            Event::Thinking { text } => self.thought(text),
+            Event::Assistant { text, interrupted } => {
+                self.answered(text, if *interrupted { Stage::Interrupted } else { Stage::Done })
+            }
+            Event::ToolCall { id, name, arguments } => {
+                self.settle_texts();
+                self.retry = None;
+                let cell = self.push(Body::Call(CallCell {
+                    id: id.clone(),
+                    name: text::visible(name).into_owned(),
+                    arguments: arguments.clone(),
+                    summary: summarise(arguments),
+                    started: envelope.at,
+                    state: CallState::Running { progress: String::new() },
+                }));
+                self.open.push(cell);
+                true
+            }
+            Event::ToolProgress { id, text } => self.progress(id, text),
+            Event::ToolResult { id, content, is_error, elapsed_ms } => {
+                let content = text::visible(content).into_owned();
+                let state = CallState::Ended { content, is_error: *is_error, elapsed_ms: *elapsed_ms };
+                self.result(id, state, envelope.at);
+                true
+            }
+            Event::AgentSpawned { child, task, .. } => {
+                let cell = self.push(Body::Child(ChildCell {
+                    id: child.clone(),
+                    name: text::visible(child.as_str()).into_owned(),
+                    task: text::visible(task).into_owned(),
+                    state: ChildState::Running,
+                }));
+                self.open.push(cell);
+                true
+            }
+            Event::AgentFinished { child, outcome, message } => {
+                self.child_finished(child, *outcome, message.as_deref())
+            }
+            Event::FallbackNotice { reason } => {
+                self.close();
+                self.say(Level::Warning, reason)
+            }
+            Event::Retrying { attempt, after_ms, reason } => {
+                self.retrying(*attempt, *after_ms, reason);
+                true
+            }
+            Event::Cancelled {} => {
+                self.close();
+                self.tell_cancel();
+                true
+            }
+            Event::TurnEnded { outcome, message, .. } => self.turn_ended(*outcome, message.as_deref()),
+            Event::Reset {} => {
+                self.close();
+                self.say(Level::Info, "history cleared: the model starts afresh")
+            }
+            Event::ContextCap { tokens } => self.context_cap(*tokens),
+            Event::Question { question, .. } => self.say(Level::Warning, &format!("asks: {question}")),
+            Event::Answer { answer, words, .. } => self.question_answered(answer, words.as_deref()),
+            Event::ModelSwitched { from, to } => self.model_switched(from.as_deref(), to.as_deref()),
+            Event::Compacted { before, after } => self.compacted(*before, *after),
+            Event::SessionStarted { .. }
+            | Event::Tokens(_)
+            | Event::Pending { .. }
+            | Event::History { .. }
+            | Event::Extension { .. }
+            | Event::Unknown => false,
+        }
+    }
+
+    /// Folds an open cell, opens a folded one.
+    pub fn toggle(&mut self, id: CellId) {
+        if let Some(cell) = self.cells.get_mut(id.index()) {
+            let fold = match cell.fold() {
+                Fold::Folded => Fold::Open,
+                Fold::Open => Fold::Folded,
+            };
+            cell.set_fold(fold);
+        }
+    }
+
+    /// Folds all cells when any that can fold is open, else opens all.
+    pub fn toggle_all(&mut self) {
+        let any_open = self.cells.iter().any(|cell| cell.can_fold() && cell.fold() == Fold::Open);
+        let fold = if any_open { Fold::Folded } else { Fold::Open };
+        for cell in &mut self.cells {
+            cell.set_fold(fold);
+        }
+        self.refolds += 1;
+    }
+
+    /// Returns the cell below the selected one; the last one when none is selected.
+    pub fn next(&self, selected: Option<CellId>) -> Option<CellId> {
+        let last = self.cells.len().checked_sub(1)?;
+        Some(CellId::new(selected.map_or(last, |id| id.index().saturating_add(1).min(last))))
+    }
+
+    /// Returns the cell above the selected one; the last one when none is selected.
+    pub fn previous(&self, selected: Option<CellId>) -> Option<CellId> {
+        let last = self.cells.len().checked_sub(1)?;
+        Some(CellId::new(selected.map_or(last, |id| id.index().saturating_sub(1).min(last))))
+    }
+
+    fn push(&mut self, body: Body) -> CellId {
+        let id = CellId::new(self.cells.len());
+        self.cells.push(Cell::new(id, body));
+        id
+    }
+
+    fn notice(&mut self, level: Level, sentence: &str) -> CellId {
+        self.push(Body::Notice { level, text: text::visible(sentence).into_owned() })
+    }
+
+    /// Adds a notice; the picture has changed.
+    fn say(&mut self, level: Level, sentence: &str) -> bool {
+        self.notice(level, sentence);
+        true
+    }
+
+    fn context_cap(&mut self, cap: Option<u64>) -> bool {
+        let changed = cap != self.context;
+        self.context = cap;
+        match cap {
+            Some(tokens) if changed => self.say(Level::Info, &format!("context window: {tokens} tokens")),
+            Some(_) | None => false,
+        }
+    }
+
+    fn question_answered(&mut self, answer: &str, words: Option<&str>) -> bool {
+        let words = words.map(|words| format!(": {words}")).unwrap_or_default();
+        self.say(Level::Info, &format!("answered {answer}{words}"))
+    }
+
+    fn model_switched(&mut self, from: Option<&str>, to: Option<&str>) -> bool {
+        let [from, to] = [from, to].map(|model| model.unwrap_or("unknown"));
+        self.say(Level::Info, &format!("model: {from} -> {to}"))
+    }
+
+    fn compacted(&mut self, before: Option<u64>, after: Option<u64>) -> bool {
+        let [before, after] =
+            [before, after].map(|tokens| tokens.map_or_else(|| "?".to_owned(), |tokens| tokens.to_string()));
+        self.say(Level::Info, &format!("history compacted: {before} -> {after} tokens"))
+    }
+
+    fn think_more(&mut self, delta: &str) -> bool {
+        if delta.is_empty() {
+            return false;
+        }
+        self.retry = None;
+        let mut live = self.thinking.unwrap_or_else(|| {
+            let body = Body::Thinking { text: String::new(), stage: Stage::Live };
+            Live { cell: self.push(body), held_return: false }
+        });
+        if let Some(Body::Thinking { text, .. }) = self.cells.get_mut(live.cell.index()).map(Cell::change) {
+            append(text, &mut live.held_return, delta);
+        }
+        self.thinking = Some(live);
+        true
+    }
+
+    fn answer_more(&mut self, delta: &str) -> bool {
+        if delta.is_empty() {
+            return false;
+        }
+        self.retry = None;
+        let mut live = self.answer.unwrap_or_else(|| {
+            let body = Body::Assistant { text: String::new(), stage: Stage::Live };
+            Live { cell: self.push(body), held_return: false }
+        });
+        if let Some(Body::Assistant { text, .. }) = self.cells.get_mut(live.cell.index()).map(Cell::change) {
+            append(text, &mut live.held_return, delta);
+        }
+        self.answer = Some(live);
+        true
+    }
+
+    fn thought(&mut self, whole: &str) -> bool {
+        let live = self.thinking.take();
+        if live.is_none() && text::is_blank(whole) {
+            return false;
+        }
+        let body = Body::Thinking { text: text::visible(whole).into_owned(), stage: Stage::Done };
+        self.put(live, body);
+        true
+    }
+
+    fn answered(&mut self, whole: &str, stage: Stage) -> bool {
+        self.retry = None;
+        let live = self.answer.take();
+        if live.is_none() && text::is_blank(whole) {
+            return false;
+        }
+        let body = Body::Assistant { text: text::visible(whole).into_owned(), stage };
+        self.put(live, body);
+        true
+    }
+
+    fn put(&mut self, live: Option<Live>, body: Body) {
+        match live.and_then(|live| self.cells.get_mut(live.cell.index())) {
+            Some(cell) => *cell.change() = body,
+            None => {
+                self.push(body);
+            }
+        }
+    }
+
+    /// Ends live texts whose authoritative event did not come (a reply without text sends none).
+    fn settle_texts(&mut self) -> bool {
+        self.end_texts(Stage::Done)
+    }
+
+    fn end_texts(&mut self, end: Stage) -> bool {
+        let lives = [self.thinking.take(), self.answer.take()];
+        for live in lives.iter().flatten() {
+            if let Some(cell) = self.cells.get_mut(live.cell.index()) {
+                match cell.change() {
+                    Body::Thinking { stage, .. } | Body::Assistant { stage, .. } => *stage = end,
+                    Body::User { .. } | Body::Call(_) | Body::Child(_) | Body::Notice { .. } => {}
+                }
+            }
+        }
+        lives.iter().any(Option::is_some)
+    }
+
+    /// Finds the call a result belongs to: the oldest open one of that id, else the newest of that id.
+    fn find_call(&self, id: &CallId) -> Option<CellId> {
+        let is_it = |cell: &Cell| matches!(cell.body(), Body::Call(call) if call.id == *id);
+        let open = self.open.iter().copied().find(|cell| self.get(*cell).is_some_and(is_it));
+        open.or_else(|| self.cells.iter().rev().find(|cell| is_it(cell)).map(Cell::id))
+    }
+
+    fn progress(&mut self, id: &CallId, piece: &str) -> bool {
+        let Some(cell) = self.find_call(id).and_then(|cell| self.cells.get_mut(cell.index())) else {
+            return false;
+        };
+        let Body::Call(CallCell { state: CallState::Running { .. }, .. }) = cell.body() else {
+            return false;
+        };
+        if let Body::Call(CallCell { state: CallState::Running { progress }, .. }) = cell.change() {
+            progress.push_str(&text::visible(piece));
+            if progress.len() > PROGRESS_BYTES {
+                let cut = progress.ceil_char_boundary(progress.len() - PROGRESS_BYTES / 2);
+                progress.drain(..cut);
+            }
+        }
+        true
+    }
+
+    fn result(&mut self, id: &CallId, state: CallState, at: Timestamp) {
+        let Some(cell) = self.find_call(id) else {
+            // A result whose call was not seen: a log that begins in the middle.
+            self.push(Body::Call(CallCell {
+                id: id.clone(),
+                name: "tool".to_owned(),
+                arguments: crate::message::Arguments::Object(serde_json::Map::new()),
+                summary: String::new(),
+                started: at,
+                state,
+            }));
+            return;
+        };
+        self.open.retain(|open| *open != cell);
+        if let Some(Body::Call(call)) = self.cells.get_mut(cell.index()).map(Cell::change) {
+            call.state = state;
+        }
+    }
+
+    fn child_finished(&mut self, child: &AgentId, outcome: Outcome, message: Option<&str>) -> bool {
+        let is_it = |cell: &&mut Cell| matches!(cell.body(), Body::Child(link) if link.id == *child);
+        let Some(cell) = self.cells.iter_mut().rev().find(is_it) else {
+            return false;
+        };
+        let id = cell.id();
+        if let Body::Child(link) = cell.change() {
+            let message = message.map(|message| text::visible(message).into_owned());
+            link.state = ChildState::Ended { outcome, message };
+        }
+        self.open.retain(|open| *open != id);
+        true
+    }
+
+    fn retrying(&mut self, attempt: u32, after_ms: u64, reason: &str) {
+        let wait = seconds(after_ms);
+        let sentence = format!("retrying in {wait}, attempt {attempt}: {reason}");
+        let known = self.retry.and_then(|retry| self.cells.get_mut(retry.index()));
+        if let Some(Body::Notice { text, .. }) = known.map(Cell::change) {
+            *text = text::visible(&sentence).into_owned();
+        } else {
+            self.retry = Some(self.notice(Level::Warning, &sentence));
+        }
+    }
+
+    fn tell_cancel(&mut self) {
+        if !self.cancel_told {
+            self.cancel_told = true;
+            self.notice(Level::Warning, "cancelled");
+        }
+    }
+
+    fn turn_ended(&mut self, outcome: Outcome, message: Option<&str>) -> bool {
+        let closed = self.close();
+        self.retry = None;
+        match outcome {
+            Outcome::Completed | Outcome::Synthesized => closed,
+            Outcome::Cancelled => {
+                self.tell_cancel();
+                true
+            }
+            Outcome::Failed => self.say(Level::Error, &format!("failed: {}", message.unwrap_or("no reason was given"))),
+        }
+    }
+
+    /// Marks everything that is still open as interrupted.
+    fn close(&mut self) -> bool {
+        let texts = self.end_texts(Stage::Interrupted);
+        let open = std::mem::take(&mut self.open);
+        for id in &open {
+            match self.cells.get_mut(id.index()).map(Cell::change) {
+                Some(Body::Call(call)) => {
+                    if let CallState::Running { progress } = &mut call.state {
+                        call.state = CallState::Interrupted { progress: std::mem::take(progress) };
+                    }
+                }
+                Some(Body::Child(child)) => child.state = ChildState::Interrupted,
+                Some(Body::User { .. } | Body::Thinking { .. } | Body::Assistant { .. } | Body::Notice { .. })
+                | None => {}
+            }
+        }
+        texts || !open.is_empty()
+    }
+}
+
+/// Writes a time as a person says it: `250 ms`, `1.5 s`, `2:05 min`.
+pub fn seconds(millis: u64) -> String {
+    match millis {
+        0..1_000 => format!("{millis} ms"),
+        1_000..60_000 => format!("{}.{} s", millis / 1_000, millis % 1_000 / 100),
+        _ => format!("{}:{:02} min", millis / 60_000, millis / 1_000 % 60),
+    }
+}
+
+/// Appends a delta, sanitised, joining a line end that was cut between two deltas.
+fn append(text: &mut String, held_return: &mut bool, delta: &str) {
+    let joined;
+    let mut piece = delta;
+    if *held_return {
+        joined = format!("\r{delta}");
+        piece = &joined;
+    }
+    *held_return = piece.ends_with('\r');
+    let piece = piece.strip_suffix('\r').unwrap_or(piece);
+    text.push_str(&text::visible(piece));
+}

@@ -1,0 +1,135 @@
+//! The styles of the screen, by name.
+//!
+//! Colours are the terminal's own sixteen, and only those that read on dark and light backgrounds alike. Meaning never
+//! hangs on colour: every kind of cell also has a mark or a word, so `plain` loses nothing.
+
+use ratatui::style::{Color, Modifier, Style};
+
+/// Names every style that a view may use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Theme {
+    /// Ordinary text.
+    pub text: Style,
+    /// What matters less: labels, counts, elapsed times.
+    pub dim: Style,
+    /// Markdown headings.
+    pub heading: Style,
+    /// Inline code and code blocks.
+    pub code: Style,
+    /// Markdown emphasis.
+    pub emphasis: Style,
+    /// Markdown strong emphasis.
+    pub strong: Style,
+    /// Markdown strikethrough.
+    pub struck: Style,
+    /// A link's text.
+    pub link: Style,
+    /// Quoted text.
+    pub quote: Style,
+    /// The mark of the model's answer.
+    pub assistant: Style,
+    /// Words of the user.
+    pub user: Style,
+    /// Words of the user that entered a running turn.
+    pub mid_loop: Style,
+    /// Reasoning.
+    pub thinking: Style,
+    /// A tool's name, while it runs.
+    pub tool: Style,
+    /// The mark of a call that ended well.
+    pub tool_ok: Style,
+    /// The mark of a call that failed.
+    pub tool_error: Style,
+    /// Untrusted output of a tool.
+    pub output: Style,
+    /// The line left of untrusted output.
+    pub gutter: Style,
+    /// A link to another agent.
+    pub agent: Style,
+    /// A notice of the program.
+    pub notice: Style,
+    /// A failure.
+    pub error: Style,
+    /// The border of a pane.
+    pub border: Style,
+    /// The border of the pane that has the focus.
+    pub border_focus: Style,
+    /// The title of a pane.
+    pub title: Style,
+    /// The selected row or cell.
+    pub selected: Style,
+    /// The status line.
+    pub status: Style,
+    /// What draws the eye: keys in help, the running state.
+    pub accent: Style,
+    /// Messages that wait for delivery.
+    pub pending: Style,
+}
+
+impl Theme {
+    /// Makes the default theme: sixteen colours, readable on dark and on light backgrounds.
+    pub fn dark() -> Self {
+        let plain = Self::plain();
+        Self {
+            heading: plain.heading.fg(Color::Blue),
+            code: plain.code.fg(Color::Cyan),
+            link: plain.link.fg(Color::Blue),
+            assistant: plain.assistant.fg(Color::Magenta),
+            user: plain.user.fg(Color::Green),
+            mid_loop: plain.mid_loop.fg(Color::Magenta),
+            tool: plain.tool.fg(Color::Blue),
+            tool_ok: plain.tool_ok.fg(Color::Green),
+            tool_error: plain.tool_error.fg(Color::Red),
+            agent: plain.agent.fg(Color::Cyan),
+            notice: plain.notice.fg(Color::Magenta),
+            error: plain.error.fg(Color::Red),
+            border_focus: plain.border_focus.fg(Color::Cyan),
+            accent: plain.accent.fg(Color::Cyan),
+            pending: plain.pending.fg(Color::Magenta),
+            ..plain
+        }
+    }
+
+    /// Makes the theme without colour, for `NO_COLOR` and terminals that have none.
+    pub fn plain() -> Self {
+        let style = Style::new();
+        let bold = style.add_modifier(Modifier::BOLD);
+        let dim = style.add_modifier(Modifier::DIM);
+        Self {
+            text: style,
+            dim,
+            heading: bold,
+            code: style,
+            emphasis: style.add_modifier(Modifier::ITALIC),
+            strong: bold,
+            struck: style.add_modifier(Modifier::CROSSED_OUT),
+            link: style.add_modifier(Modifier::UNDERLINED),
+            quote: style.add_modifier(Modifier::ITALIC),
+            assistant: bold,
+            user: bold,
+            mid_loop: bold,
+            thinking: dim.add_modifier(Modifier::ITALIC),
+            tool: bold,
+            tool_ok: bold,
+            tool_error: bold,
+            output: style,
+            gutter: dim,
+            agent: style,
+            notice: style,
+            error: bold,
+            border: dim,
+            border_focus: bold,
+            title: bold,
+            selected: style.add_modifier(Modifier::REVERSED),
+            status: style.add_modifier(Modifier::REVERSED),
+            accent: bold,
+            pending: style,
+        }
+    }
+}
+
+impl Default for Theme {
+    fn default() -> Self {
+        Self::dark()
+    }
+}
