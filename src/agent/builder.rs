@@ -141,6 +141,7 @@ impl AgentBuilder {
         built
     }
 
+    #[expect(clippy::unused_async, reason = "the probe of the context window is awaited here")]
     async fn assemble(
         self,
         block: impl FnOnce(&mut Configurator) -> Result<(), BuildError>,

@@ -4,7 +4,7 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::agent::Agent;
 use crate::error::BuildError;
@@ -94,13 +94,25 @@ type OnAny = Arc<dyn Fn(EventKind, &Envelope) + Send + Sync>;
 /// Holds the functions of one agent; joins its listeners with the first of them.
 #[derive(Default)]
 pub(crate) struct Subscribers {
-    functions: Mutex<(Vec<(EventKind, OnKind)>, Vec<OnAny>)>,
+    functions: Mutex<Functions>,
+}
+
+#[derive(Clone, Default)]
+struct Functions {
+    specific: Vec<(EventKind, OnKind)>,
+    any: Vec<OnAny>,
+}
+
+impl Subscribers {
+    fn lock(&self) -> MutexGuard<'_, Functions> {
+        self.functions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Listener for Subscribers {
     fn on_event(&self, envelope: &Envelope) {
         let Some(kind) = EventKind::of(&envelope.event) else { return };
-        let (specific, any) = self.functions.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Functions { specific, any } = self.lock().clone();
         for (_, function) in specific.iter().filter(|(wanted, _)| *wanted == kind) {
             function(envelope);
         }
@@ -117,20 +129,20 @@ impl Listener for Subscribers {
 impl Agent {
     /// Calls `function` for every event of one kind. Returns the agent, so that calls can be chained.
     pub fn on(&mut self, kind: EventKind, function: impl Fn(&Envelope) + Send + Sync + 'static) -> &mut Self {
-        self.subscribed().functions.lock().unwrap_or_else(PoisonError::into_inner).0.push((kind, Arc::new(function)));
+        self.subscribed().lock().specific.push((kind, Arc::new(function)));
         self
     }
 
     /// Calls `function` for every event that has a kind, behind the specific ones.
     pub fn on_any(&mut self, function: impl Fn(EventKind, &Envelope) + Send + Sync + 'static) -> &mut Self {
-        self.subscribed().functions.lock().unwrap_or_else(PoisonError::into_inner).1.push(Arc::new(function));
+        self.subscribed().lock().any.push(Arc::new(function));
         self
     }
 
     fn subscribed(&mut self) -> &Subscribers {
         let empty = {
-            let functions = self.subscribers.functions.lock().unwrap_or_else(PoisonError::into_inner);
-            functions.0.is_empty() && functions.1.is_empty()
+            let functions = self.subscribers.lock();
+            functions.specific.is_empty() && functions.any.is_empty()
         };
         if empty {
             let subscribers: Arc<dyn Listener> = self.subscribers.clone();
