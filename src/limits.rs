@@ -57,6 +57,9 @@ pub const WALK_ENTRIES: usize = 500_000;
 /// `calculator`: longest expression, characters.
 pub const EXPRESSION_CHARS: usize = 1_000;
 
+/// Combining marks shown on one character; further ones are shown as their code.
+pub const MARKS_PER_CHARACTER: usize = 10;
+
 /// Longest tool result put into a rescue's prompt, characters.
 pub const EVIDENCE_RESULT_CHARS: usize = 8_000;
 /// Longest evidence put into a rescue's prompt, characters.

@@ -1,36 +1,25 @@
 //! The one sanitiser: every text from outside passes here before it reaches a cell, a title, a log line or stderr.
 //!
 //! Escape, control, bidi and invisible characters are shown, not obeyed. Also the one rule for what is blank (D16).
+//! It never drops a character, changes nothing that is plain, and applied twice does no more than applied once.
+//! Give it whole texts: a line ending, an emoji or a letter with its marks must not be cut between two calls.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Makes a text safe to show: line feeds and tabs stay, every other control or invisible character becomes visible.
-///
-/// Controls become their pictures (`␛`), the rest `<U+202E>`; CRLF becomes a line feed; emoji selectors are dropped.
-pub fn visible(text: &str) -> Cow<'_, str> {
-    let is_plain = |c: char| c == '\n' || c == '\t' || !is_invisible(c);
-    if text.chars().all(is_plain) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::with_capacity(text.len() + 16);
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\r' if chars.peek() == Some(&'\n') => {}
-            '\u{FE0E}' | '\u{FE0F}' => {}
-            '\n' | '\t' => shown.push(c),
-            '\0'..='\u{1F}' => shown.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{FFFD}')),
-            '\u{7F}' => shown.push('␡'),
-            c if is_invisible(c) => {
-                // Writing to a string cannot fail.
-                let _ = write!(shown, "<U+{:04X}>", u32::from(c));
-            }
-            c => shown.push(c),
-        }
-    }
-    Cow::Owned(shown)
-}
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::limits;
+
+/// Columns from one tab stop to the next.
+const TAB_STOP: usize = 4;
+/// Carries a combining mark that stands at the start of a line, lest it join what the screen has before it.
+const MARK_BASE: char = '◌';
+/// Stands for a line break in a text of one line.
+const LINE_BREAK: char = '⏎';
+/// Ends a text that was cut.
+const ELLIPSIS: char = '…';
 
 /// Tells whether a text is empty after removing white space and invisible characters (D16).
 pub fn is_blank(text: &str) -> bool {
@@ -45,4 +34,240 @@ pub fn is_invisible(c: char) -> bool {
             | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}'
             | '\u{2800}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}'
             | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
+}
+
+/// Makes a text of several lines safe to show; borrowed when it was already.
+///
+/// - `\n` stays, `\r\n` becomes `\n`, tabs become spaces up to the next stop of 4 columns.
+/// - Other controls become their pictures (`␛ ␍ ␀ ␡`); those of C1 and all invisible characters (bidi controls,
+///   zero-width, tags, soft hyphen, fillers, line and paragraph separators) become `<U+202E>` and the like.
+/// - What real writing needs stays: joiners between two letters of one Arabic, Indic or similar script, or behind a
+///   virama; joiners between two emoji; one variation selector behind an emoji, an ideograph or a Mongolian letter;
+///   the keycap selector. Flags made of tag characters are not among it: tags can hide whole sentences.
+/// - Combining marks stay, up to `limits::MARKS_PER_CHARACTER`; one without a letter before it gets a `◌`.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    show(text, LineBreaks::Kept)
+}
+
+/// Makes a text safe to show on one line: as [`visible`], and line breaks become `⏎`.
+pub fn visible_line(text: &str) -> Cow<'_, str> {
+    show(text, LineBreaks::Shown)
+}
+
+/// Cuts a text of one line to a number of columns, between characters as the reader sees them, with `…` at the end.
+///
+/// The text must have passed [`visible_line`]. Reads no more of it than fits.
+pub fn clip(text: &str, columns: usize) -> Cow<'_, str> {
+    let mut used = 0;
+    // Where the text is cut if the rest turns out not to fit: the last place that leaves a column for the ellipsis.
+    let mut cut = 0;
+    for (index, cluster) in text.grapheme_indices(true) {
+        let end = used + cluster.width();
+        if end > columns {
+            return match columns {
+                0 => Cow::Borrowed(""),
+                _ => Cow::Owned(format!("{}{ELLIPSIS}", text.get(..cut).unwrap_or_default())),
+            };
+        }
+        used = end;
+        if used < columns {
+            cut = index + cluster.len();
+        }
+    }
+    Cow::Borrowed(text)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LineBreaks {
+    Kept,
+    Shown,
+}
+
+fn show(text: &str, breaks: LineBreaks) -> Cow<'_, str> {
+    let plain = |byte: u8| matches!(byte, b' '..=b'~') || (byte == b'\n' && breaks == LineBreaks::Kept);
+    let Some(start) = text.bytes().position(|byte| !plain(byte)) else { return Cow::Borrowed(text) };
+    let (head, tail) = text.split_at_checked(start).unwrap_or((text, ""));
+    let column = head.len() - head.rfind('\n').map_or(0, |newline| newline + 1);
+    let before = head.chars().next_back().filter(|&c| c != '\n');
+    let mut painter = Painter { text, out: None, before, marks: 0, column };
+    let mut rest = tail.char_indices().peekable();
+    while let Some((index, c)) = rest.next() {
+        let next = rest.peek().map(|&(_, next)| next);
+        if c == '\r' && next == Some('\n') {
+            painter.replace(start + index, "");
+        } else {
+            painter.paint(start + index, c, next, breaks);
+        }
+    }
+    painter.out.map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
+/// Writes the shown text. It allocates at the first character that changes.
+///
+/// What it decides depends only on what is written already, and, for a joiner, on a next character that is sure to
+/// stay. So its own output passes unchanged.
+struct Painter<'a> {
+    text: &'a str,
+    out: Option<String>,
+    /// The last character written on this line.
+    before: Option<char>,
+    /// Characters without width since the last one with.
+    marks: usize,
+    column: usize,
+}
+
+impl Painter<'_> {
+    fn paint(&mut self, index: usize, c: char, next: Option<char>, breaks: LineBreaks) {
+        match c {
+            '\n' if breaks == LineBreaks::Kept => self.new_line(),
+            '\n' => self.replace(index, LINE_BREAK.encode_utf8(&mut [0; 4])),
+            '\t' => {
+                let spaces = TAB_STOP - self.column % TAB_STOP;
+                self.replace(index, "    ".get(..spaces).unwrap_or_default());
+            }
+            ' '..='~' | '\u{2800}' => self.keep(c, 1),
+            '\0'..='\u{1F}' => self.replace_char(index, u32::from(c) + 0x2400),
+            '\u{7F}' => self.replace_char(index, 0x2421),
+            '\u{2028}' | '\u{2029}' => self.mark(index, c),
+            _ if is_invisible(c) => {
+                if self.needed(c, next) {
+                    self.keep(c, 0);
+                } else {
+                    self.mark(index, c);
+                }
+            }
+            _ => match c.width() {
+                Some(0) if self.marks >= limits::MARKS_PER_CHARACTER => {
+                    self.mark(index, c);
+                    // The rest of the heap is shown as codes as well.
+                    self.marks = limits::MARKS_PER_CHARACTER;
+                }
+                Some(0) => {
+                    if self.before.is_none() {
+                        self.replace(index, MARK_BASE.encode_utf8(&mut [0; 4]));
+                    }
+                    self.keep(c, 0);
+                }
+                width => self.keep(c, width.unwrap_or(1)),
+            },
+        }
+    }
+
+    /// Tells whether an invisible character does its work in real writing here.
+    fn needed(&self, c: char, next: Option<char>) -> bool {
+        let Some(before) = self.before else { return false };
+        // Room for the character and for a mark behind it, so that what it joins cannot be replaced.
+        if self.marks + 2 > limits::MARKS_PER_CHARACTER {
+            return false;
+        }
+        match c {
+            '\u{200D}' if is_emoji(before) || before == '\u{FE0F}' => next.is_some_and(is_emoji),
+            '\u{200C}' | '\u{200D}' => joins(before, next),
+            '\u{FE0F}' if matches!(before, '0'..='9' | '#' | '*') => next == Some('\u{20E3}'),
+            '\u{FE0E}' | '\u{FE0F}' => is_emoji(before),
+            '\u{FE00}'..='\u{FE02}' | '\u{E0100}'..='\u{E01EF}' => is_ideograph(before),
+            '\u{180B}'..='\u{180F}' => matches!(before, '\u{1820}'..='\u{18AA}'),
+            _ => false,
+        }
+    }
+
+    fn new_line(&mut self) {
+        if let Some(out) = &mut self.out {
+            out.push('\n');
+        }
+        self.before = None;
+        self.marks = 0;
+        self.column = 0;
+    }
+
+    fn keep(&mut self, c: char, width: usize) {
+        if let Some(out) = &mut self.out {
+            out.push(c);
+        }
+        self.wrote(c, width);
+    }
+
+    fn wrote(&mut self, c: char, width: usize) {
+        self.before = Some(c);
+        self.marks = if width == 0 { self.marks + 1 } else { 0 };
+        self.column += width;
+    }
+
+    fn replace(&mut self, index: usize, shown: &str) {
+        let text = self.text;
+        let out = self.out.get_or_insert_with(|| {
+            let mut out = String::with_capacity(text.len() + text.len() / 8 + 16);
+            out.push_str(text.get(..index).unwrap_or_default());
+            out
+        });
+        out.push_str(shown);
+        for c in shown.chars() {
+            self.wrote(c, 1);
+        }
+    }
+
+    fn replace_char(&mut self, index: usize, code: u32) {
+        let shown = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
+        self.replace(index, shown.encode_utf8(&mut [0; 4]));
+    }
+
+    fn mark(&mut self, index: usize, c: char) {
+        let mut shown = String::with_capacity(10);
+        // Writing to a string cannot fail.
+        let _ = write!(shown, "<U+{:04X}>", u32::from(c));
+        self.replace(index, &shown);
+    }
+}
+
+/// Tells whether a joiner belongs between two characters: both of one script that uses it, or the first a virama.
+fn joins(before: char, next: Option<char>) -> bool {
+    let Some(script) = joining_script(before) else { return false };
+    let same = next.is_some_and(|next| joining_script(next) == Some(script) && !is_invisible(next));
+    same || matches!(
+        before,
+        '\u{094D}'
+            | '\u{09CD}'
+            | '\u{0A4D}'
+            | '\u{0ACD}'
+            | '\u{0B4D}'
+            | '\u{0BCD}'
+            | '\u{0C4D}'
+            | '\u{0CCD}'
+            | '\u{0D4D}'
+            | '\u{0DCA}'
+            | '\u{1039}'
+            | '\u{17D2}'
+    )
+}
+
+/// Numbers the scripts in which joiners change letters; the number has no other meaning.
+fn joining_script(c: char) -> Option<u32> {
+    match c {
+        '\u{0600}'..='\u{06FF}'
+        | '\u{0750}'..='\u{077F}'
+        | '\u{0870}'..='\u{08FF}'
+        | '\u{FB50}'..='\u{FDFF}'
+        | '\u{FE70}'..='\u{FEFC}' => Some(1),
+        '\u{0700}'..='\u{074F}' => Some(2),
+        '\u{07C0}'..='\u{07FF}' => Some(3),
+        '\u{1800}'..='\u{18AF}' => Some(4),
+        '\u{1000}'..='\u{109F}' => Some(5),
+        '\u{1780}'..='\u{17FF}' => Some(6),
+        '\u{A980}'..='\u{A9DF}' => Some(7),
+        // Devanagari to Sinhala: ten scripts of one block of 128 each.
+        '\u{0900}'..='\u{0DFF}' => Some(u32::from(c) / 0x80),
+        _ => None,
+    }
+}
+
+/// Tells, a little generously, whether a character can be an emoji. Each of them is visible.
+fn is_emoji(c: char) -> bool {
+    matches!(c,
+        '\u{A9}' | '\u{AE}' | '\u{203C}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{2190}'..='\u{21FF}'
+        | '\u{2300}'..='\u{23FF}' | '\u{2460}'..='\u{24FF}' | '\u{25A0}'..='\u{27BF}' | '\u{2900}'..='\u{297F}'
+        | '\u{2B00}'..='\u{2BFF}' | '\u{3030}' | '\u{303D}' | '\u{3297}' | '\u{3299}' | '\u{1F000}'..='\u{1FAFF}')
+}
+
+fn is_ideograph(c: char) -> bool {
+    matches!(c, '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{323AF}')
 }
