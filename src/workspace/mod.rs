@@ -1,5 +1,137 @@
-//! The workspace: which files tools may touch (spec 2.15).
+//! The workspace: which files tools may touch (spec 2.15, faults F1).
+//!
+//! Every path that a model names is resolved here, symbolic links and all, before a tool opens it. What is allowed
+//! is decided on the real path. Existence is not its concern: a path that does not exist yet resolves too.
+//! A hard link cannot be told from the file itself; writers must replace files, not write into them.
 
-/// Confines paths to a root.
-#[derive(Debug)]
-pub struct Workspace {}
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use crate::text::visible_line;
+
+/// Confines paths to a root, and for reading to some more directories.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workspace {
+    /// Real and absolute, as are all that follow.
+    root: PathBuf,
+    readable: Vec<PathBuf>,
+}
+
+impl Workspace {
+    /// Makes a workspace of an existing directory.
+    ///
+    /// # Errors
+    /// The error of the file system when the directory cannot be resolved or is none.
+    pub fn new(root: &Path) -> io::Result<Self> {
+        Ok(Self { root: real_directory(root)?, readable: Vec::new() })
+    }
+
+    /// Allows reading, not writing, in further directories.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_readable<P: AsRef<Path>>(mut self, directories: impl IntoIterator<Item = P>) -> io::Result<Self> {
+        for directory in directories {
+            self.readable.push(real_directory(directory.as_ref())?);
+        }
+        Ok(self)
+    }
+
+    /// Returns the real, absolute root.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Resolves a path that is to be read: relative to the root, to a real and absolute path.
+    ///
+    /// # Errors
+    /// One sentence for the model when the path leads outside, or cannot be resolved.
+    pub fn resolve_read(&self, path: &str) -> Result<PathBuf, String> {
+        let real = self.resolve(path)?;
+        if self.may_read(&real) { Ok(real) } else { Err(self.outside(path, &real)) }
+    }
+
+    /// Resolves a path that is to be written, as [`Self::resolve_read`]. The file and its directories may be missing.
+    ///
+    /// # Errors
+    /// As [`Self::resolve_read`].
+    pub fn resolve_write(&self, path: &str) -> Result<PathBuf, String> {
+        let real = self.resolve(path)?;
+        if real.starts_with(&self.root) { Ok(real) } else { Err(self.outside(path, &real)) }
+    }
+
+    /// Tells whether a real path lies where reading is allowed.
+    pub fn may_read(&self, real: &Path) -> bool {
+        real.starts_with(&self.root) || self.readable.iter().any(|directory| real.starts_with(directory))
+    }
+
+    /// Returns a path as it is shown: relative to the root (`.` for the root itself), on one line, nothing hidden.
+    pub fn display(&self, path: &Path) -> String {
+        let shown = match path.strip_prefix(&self.root) {
+            Ok(relative) if relative.as_os_str().is_empty() => Path::new("."),
+            Ok(relative) => relative,
+            Err(_) => path,
+        };
+        visible_line(&shown.to_string_lossy()).into_owned()
+    }
+
+    /// Finds the real path. The part that exists is resolved by the file system; the rest may only go down.
+    fn resolve(&self, path: &str) -> Result<PathBuf, String> {
+        let named = visible_line(path);
+        if path.is_empty() {
+            return Err("the path is empty".to_owned());
+        }
+        if path.contains('\0') {
+            return Err(format!("{named} is not a path: it contains a NUL character"));
+        }
+        if path.starts_with('~') {
+            return Err(format!(
+                "{named}: ~ is not expanded; name a path within the workspace (./{named} if it is a name)"
+            ));
+        }
+        let whole = self.root.join(path);
+        let mut parts: Vec<Component<'_>> = whole.components().collect();
+        let mut missing = Vec::new();
+        loop {
+            let existing: PathBuf = parts.iter().collect();
+            match existing.canonicalize() {
+                Ok(mut real) => {
+                    real.extend(missing.iter().rev());
+                    return Ok(real);
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(format!("{named} cannot be resolved: {error}")),
+            }
+            // Only a symbolic link that leads nowhere is there and yet not found.
+            if existing.symlink_metadata().is_ok() {
+                let target = existing.read_link().unwrap_or_default();
+                let target = visible_line(&target.to_string_lossy()).into_owned();
+                return Err(format!("{named} is a symbolic link that leads nowhere (to {target})"));
+            }
+            match parts.pop() {
+                Some(part @ Component::Normal(_)) => missing.push(part),
+                Some(Component::ParentDir) => {
+                    return Err(format!("{named} goes up (..) from a directory that does not exist"));
+                }
+                Some(Component::CurDir | Component::RootDir | Component::Prefix(_)) | None => {
+                    return Err(format!("{named} cannot be resolved"));
+                }
+            }
+        }
+    }
+
+    fn outside(&self, path: &str, real: &Path) -> String {
+        let real = visible_line(&real.to_string_lossy()).into_owned();
+        let root = visible_line(&self.root.to_string_lossy()).into_owned();
+        format!("{} is outside the workspace: it is {real}, the workspace is {root}", visible_line(path))
+    }
+}
+
+fn real_directory(path: &Path) -> io::Result<PathBuf> {
+    let real = path.canonicalize()?;
+    if real.is_dir() {
+        Ok(real)
+    } else {
+        Err(io::Error::new(io::ErrorKind::NotADirectory, format!("{} is not a directory", real.display())))
+    }
+}
