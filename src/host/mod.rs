@@ -4,6 +4,10 @@
 
 mod handle;
 mod mailbox;
+mod setup;
+mod worker;
 
 pub use handle::Handle;
 pub use mailbox::{Mailbox, Notice, Post};
+pub use setup::Setup;
+pub use worker::{Host, Last, State, start, start_with};

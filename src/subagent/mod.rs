@@ -1,1 +1,13 @@
-//! Sub-agents: personas, the `agent` tool and the extension that adds them.
+//! Sub-agents: personas, the `agent` tool and the extension that adds them (seed: `Pikuri::SubAgentTool`).
+//!
+//! The model delegates a task; a fresh agent with the persona's prompt, tools and budget works on a conversation of its
+//! own; its final answer is the parent's observation. A child never gets the `agent` tool, an extension or a queue.
+
+mod extension;
+mod persona;
+mod temp_workspace;
+mod tool;
+
+pub use extension::{SubAgents, available_agents_snippet};
+pub use persona::{Persona, TempWorkspace};
+pub use tool::{DESCRIPTION, SubAgentTool};

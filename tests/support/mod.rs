@@ -3,3 +3,5 @@
 #![allow(dead_code)] // Each test binary uses its own part.
 
 pub mod server;
+pub mod paced;
+pub mod terminal;

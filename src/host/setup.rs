@@ -1,0 +1,113 @@
+//! What the main agent of the program is made of: tools, personas, prompt, controls.
+//!
+//! `exec` and the screen build the same agent from one [`Setup`]; only their listeners differ.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::Zoned;
+
+use crate::agent::Agent;
+use crate::assets;
+use crate::control::{Cancellable, Interloper, StepLimit};
+use crate::error::BuildError;
+use crate::event::{Event, SCHEMA};
+use crate::listener::{Listener, ListenerList};
+use crate::provider::{ChatTransport, Connector, Streaming};
+use crate::subagent::{Persona, SubAgents};
+use crate::tool::Tool;
+use crate::workspace::Workspace;
+
+/// Holds everything that the program decides before an agent is built.
+pub struct Setup {
+    /// Which model answers.
+    pub transport: ChatTransport,
+    /// Makes providers.
+    pub connector: Arc<dyn Connector>,
+    /// The directory that tools work in.
+    pub cwd: PathBuf,
+    /// Tool calls that a turn may make.
+    pub max_steps: u32,
+    /// Whether replies come in pieces.
+    pub streaming: Streaming,
+    /// The llama.cpp `/props` address, when the server may be one.
+    pub llama_probe_url: Option<String>,
+    /// A system prompt in place of the default one.
+    pub system_prompt: Option<String>,
+    /// Who gets the events, besides the mailbox of a screen.
+    pub listeners: Vec<Arc<dyn Listener>>,
+}
+
+impl Setup {
+    /// Builds the main agent and emits `session_started` before anything else.
+    ///
+    /// # Errors
+    /// What the builder says; one sentence for the user.
+    pub(super) async fn build(
+        self,
+        interloper: Arc<Interloper>,
+        cancellable: Cancellable,
+        listeners: ListenerList,
+    ) -> Result<Agent, BuildError> {
+        let workspace = Workspace::new(&self.cwd).map_err(|error| {
+            BuildError::argument(format!("cannot work in {}: {error}", self.cwd.display()))
+        })?;
+        let tools: Vec<Arc<dyn Tool>> = Vec::new();
+        let personas = usable_personas(&tools)?;
+
+        let mut names: Vec<&str> = tools.iter().map(|tool| tool.name()).collect();
+        if !personas.is_empty() {
+            names.push("agent");
+        }
+        listeners.emit(Event::SessionStarted {
+            schema: SCHEMA,
+            program: concat!("steersman ", env!("CARGO_PKG_VERSION")).to_owned(),
+            cwd: workspace.root().display().to_string(),
+            provider: self.transport.provider.clone().unwrap_or_else(|| "openai".to_owned()),
+            model: self.transport.model.clone(),
+            max_steps: Some(self.max_steps),
+            tools: names.iter().map(|name| (*name).to_owned()).collect(),
+        });
+
+        let prompt = self.system_prompt.as_deref().unwrap_or(assets::MAIN_PROMPT);
+        let prompt = fill(prompt, workspace.root(), &names);
+        let mut builder = Agent::builder(self.transport, prompt, self.connector)
+            .step_limit(StepLimit::new(self.max_steps)?)
+            .cancellable(cancellable)
+            .interloper(interloper)
+            .streaming(self.streaming)
+            .listeners(listeners);
+        if let Some(url) = self.llama_probe_url {
+            builder = builder.llama_probe_url(url);
+        }
+        builder
+            .build(|configurator| {
+                configurator.add_tools(tools)?;
+                configurator.add_extension(Arc::new(SubAgents::new(personas)?))
+            })
+            .await
+    }
+}
+
+/// Returns the bundled personas whose tools are there; the others are left out with a note in the log (D20).
+fn usable_personas(tools: &[Arc<dyn Tool>]) -> Result<Vec<Persona>, BuildError> {
+    let available: Vec<&str> = tools.iter().map(|tool| tool.name()).collect();
+    let mut personas = Persona::bundled()?;
+    personas.retain(|persona| {
+        let missing = persona.missing_tools(&available);
+        if !missing.is_empty() {
+            tracing::info!(persona = %persona.name, missing = %missing.join(", "), "left out, its tools are not there");
+        }
+        missing.is_empty()
+    });
+    Ok(personas)
+}
+
+/// Fills the placeholders of a system prompt.
+fn fill(prompt: &str, cwd: &Path, tools: &[&str]) -> String {
+    let date = Zoned::now().date().to_string();
+    prompt
+        .replace("{{cwd}}", &cwd.display().to_string())
+        .replace("{{date}}", &date)
+        .replace("{{tools}}", &tools.join(", "))
+}

@@ -1,0 +1,191 @@
+//! The worker task: builds the agent, then runs a turn whenever the queue holds something deliverable.
+//!
+//! There is one way in, the queue, so there is no "idle or running?" race (D2). `pending` events are emitted here, on
+//! the agent's own task, between whatever the agent emits.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
+
+use crate::agent::Agent;
+use crate::control::{Cancellable, Interloper};
+use crate::error::RunError;
+use crate::event::Event;
+use crate::host::{Handle, Mailbox, Notice, Post, Setup};
+use crate::listener::{Listener, ListenerList};
+
+/// Says what the worker does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    /// The agent is being built.
+    Building,
+    /// It could not be built; nothing will run.
+    Broken(String),
+    /// It waits for a message.
+    Idle(Last),
+    /// A turn runs.
+    Running,
+}
+
+/// Says how the last run of turns ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Last {
+    /// No turn ran yet.
+    None,
+    /// With an answer.
+    Answered,
+    /// The user stopped it.
+    Cancelled,
+    /// It failed; the sentence says why.
+    Failed(String),
+}
+
+/// Is a running agent: the handle that steers it, and the task that runs it.
+pub struct Host {
+    handle: Handle,
+    state: watch::Receiver<State>,
+    end: Arc<Notify>,
+    task: JoinHandle<()>,
+}
+
+/// Starts the worker on a runtime. Returns at once; the agent is built on the worker.
+pub fn start(runtime: &tokio::runtime::Handle, setup: Setup) -> Host {
+    start_with(runtime, async { Ok(setup) })
+}
+
+/// Starts the worker with a setup that takes time to find out (a model to ask for, a server to start).
+pub fn start_with<F>(runtime: &tokio::runtime::Handle, setup: F) -> Host
+where
+    F: Future<Output = Result<Setup, String>> + Send + 'static,
+{
+    let interloper = Arc::new(Interloper::new());
+    let cancellable = Cancellable::new();
+    let mailbox = Arc::new(Mailbox::new());
+    let (publish, state) = watch::channel(State::Building);
+    let end = Arc::new(Notify::new());
+    let handle = Handle::new(Arc::clone(&interloper), cancellable.clone(), Arc::clone(&mailbox));
+    let worker = Worker { interloper, cancellable, mailbox, publish, end: Arc::clone(&end) };
+    let task = runtime.spawn(worker.run(setup));
+    Host { handle, state, end, task }
+}
+
+impl Host {
+    /// Returns what steers the agent.
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Returns what the worker does now.
+    pub fn state(&self) -> State {
+        self.state.borrow().clone()
+    }
+
+    /// Waits until no turn runs and nothing deliverable is pending; returns how the last turns ended.
+    ///
+    /// # Errors
+    /// The sentence of a construction that failed.
+    pub async fn settled(&mut self) -> Result<Last, String> {
+        loop {
+            self.state.borrow_and_update();
+            // In this order: once the queue was taken, the state says `Running` already.
+            let waiting = self.handle.interloper().deliverable();
+            match self.state() {
+                State::Broken(reason) => return Err(reason),
+                State::Idle(last) if !waiting => return Ok(last),
+                State::Building | State::Idle(_) | State::Running => {}
+            }
+            if self.state.changed().await.is_err() {
+                return Err("the worker ended".to_owned());
+            }
+        }
+    }
+
+    /// Stops the run, closes the agent and waits for the worker's end, at most `grace`.
+    pub async fn shutdown(self, grace: Duration) {
+        self.handle.stop();
+        self.end.notify_one();
+        let mut task = self.task;
+        if tokio::time::timeout(grace, &mut task).await.is_err() {
+            task.abort();
+        }
+    }
+}
+
+struct Worker {
+    interloper: Arc<Interloper>,
+    cancellable: Cancellable,
+    mailbox: Arc<Mailbox>,
+    publish: watch::Sender<State>,
+    end: Arc<Notify>,
+}
+
+impl Worker {
+    async fn run(self, setup: impl Future<Output = Result<Setup, String>>) {
+        let built = tokio::select! {
+            () = self.end.notified() => return,
+            built = self.build(setup) => built,
+        };
+        let agent = match built {
+            Ok(agent) => agent,
+            Err(reason) => {
+                self.mailbox.push(Post::Notice(Notice::BuildFailed(reason.clone())));
+                self.publish.send_replace(State::Broken(reason));
+                return;
+            }
+        };
+        self.mailbox.push(Post::Notice(Notice::Ready));
+        self.take_turns(agent).await;
+    }
+
+    async fn build(&self, setup: impl Future<Output = Result<Setup, String>>) -> Result<Agent, String> {
+        let setup = setup.await?;
+        let mailbox: Arc<dyn Listener> = self.mailbox.clone();
+        let mut all = setup.listeners.clone();
+        all.push(mailbox);
+        let agent = setup.build(Arc::clone(&self.interloper), self.cancellable.clone(), ListenerList::new(&all));
+        agent.await.map_err(|error| error.to_string())
+    }
+
+    async fn take_turns(self, mut agent: Agent) {
+        let changed = Arc::new(Notify::new());
+        let wake = Arc::clone(&changed);
+        self.interloper.watch(Arc::new(move || wake.notify_one()));
+        let listeners = agent.listeners().clone();
+        let say_pending = || listeners.emit(Event::Pending { entries: self.interloper.entries() });
+        if self.interloper.pending() {
+            // Typed while the agent was being built, before anybody watched.
+            say_pending();
+        }
+
+        let mut last = Last::None;
+        let mut ending = false;
+        while !ending {
+            if !self.interloper.deliverable() {
+                self.publish.send_replace(State::Idle(last.clone()));
+                tokio::select! {
+                    () = self.end.notified() => break,
+                    () = changed.notified() => say_pending(),
+                }
+                continue;
+            }
+            self.publish.send_replace(State::Running);
+            let mut turns = std::pin::pin!(agent.run_queue());
+            let result = loop {
+                tokio::select! {
+                    biased;
+                    () = self.end.notified(), if !ending => ending = true,
+                    () = changed.notified() => say_pending(),
+                    result = &mut turns => break result,
+                }
+            };
+            last = match result {
+                Ok(_) => Last::Answered,
+                Err(RunError::Cancelled(_)) => Last::Cancelled,
+                Err(error) => Last::Failed(error.to_string()),
+            };
+        }
+        agent.close();
+    }
+}

@@ -1,0 +1,69 @@
+//! The extension that gives an agent its sub-agents: checks the personas, writes `<available_agents>`, adds the tool.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::agent::{Agent, Configurator, Extension};
+use crate::error::BuildError;
+use crate::subagent::{Persona, SubAgentTool};
+
+/// Adds the `agent` tool for these personas. Add the personas' tools before it: it checks what is there so far.
+pub struct SubAgents {
+    personas: Vec<Persona>,
+}
+
+impl SubAgents {
+    /// Takes the personas, in the order in which the model sees them.
+    ///
+    /// # Errors
+    /// An argument error when two have the same name.
+    pub fn new(personas: Vec<Persona>) -> Result<Self, BuildError> {
+        let mut seen = HashSet::new();
+        match personas.iter().find(|persona| !seen.insert(persona.name.as_str())) {
+            Some(twice) => Err(BuildError::argument(format!("there are two personas named '{}'", twice.name))),
+            None => Ok(Self { personas }),
+        }
+    }
+}
+
+/// Writes the part of the system prompt that says which personas there are.
+pub fn available_agents_snippet(personas: &[Persona]) -> String {
+    let bullet = |persona: &Persona| format!("- `{}` — {}", persona.name, persona.description);
+    let bullets: Vec<String> = personas.iter().map(bullet).collect();
+    format!(
+        "<available_agents>\nThe `agent` tool delegates a self-contained task to a fresh agent. Pick one of these by \
+         `name:`:\n\n{}\n</available_agents>",
+        bullets.join("\n")
+    )
+}
+
+impl Extension for SubAgents {
+    fn name(&self) -> &'static str {
+        "sub_agents"
+    }
+
+    fn configure(&self, configurator: &mut Configurator) -> Result<(), BuildError> {
+        let tools = configurator.tools().iter().chain(configurator.sub_agent_tools());
+        let available: Vec<&str> = tools.map(|tool| tool.name()).collect();
+        for persona in &self.personas {
+            if let Some(missing) = persona.missing_tools(&available).first() {
+                let name = &persona.name;
+                return Err(BuildError::argument(format!(
+                    "the persona '{name}' needs the tool '{missing}', which is not registered"
+                )));
+            }
+        }
+        if !self.personas.is_empty() {
+            configurator.append_system_prompt(available_agents_snippet(&self.personas));
+        }
+        Ok(())
+    }
+
+    fn bind(&self, agent: &mut Agent) -> Result<(), BuildError> {
+        if self.personas.is_empty() {
+            return Ok(());
+        }
+        let tool = SubAgentTool::new(agent, self.personas.clone())?;
+        agent.internal_add_tool(Arc::new(tool))
+    }
+}

@@ -1,0 +1,91 @@
+//! A persona: what kind of sub-agent there is. A plain value, written in code or read from a Markdown file.
+//!
+//! The file form is a TOML header between two `+++` lines, then the system prompt.
+
+use serde::Deserialize;
+
+use crate::error::BuildError;
+
+/// Describes one kind of sub-agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Persona {
+    /// The name that the model picks; unique.
+    pub name: String,
+    /// What it is good for; the picker sees it, the child does not.
+    pub description: String,
+    /// The tools it may use; the order is the parent's.
+    pub tool_names: Vec<String>,
+    /// The child's whole system prompt; nothing is inherited.
+    pub system_prompt: String,
+    /// Tool calls that one task may make.
+    pub max_steps: u32,
+    /// Whether each child works in a fresh directory of its own.
+    pub temp_workspace: TempWorkspace,
+}
+
+/// Says where a child's file tools work.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TempWorkspace {
+    /// In the parent's workspace.
+    #[default]
+    No,
+    /// In a fresh directory that is deleted when the child closes.
+    Yes,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header {
+    name: String,
+    description: String,
+    tools: Vec<String>,
+    max_steps: u32,
+    #[serde(default)]
+    temp_workspace: bool,
+}
+
+impl Persona {
+    /// Reads a persona out of its file form.
+    ///
+    /// # Errors
+    /// An argument error that says what is wrong with the file.
+    pub fn parse(text: &str) -> Result<Self, BuildError> {
+        let wrong = |what: String| BuildError::argument(format!("a persona file {what}"));
+        let body = text.strip_prefix('\u{FEFF}').unwrap_or(text).replace("\r\n", "\n");
+        let parts = body.strip_prefix("+++\n").and_then(|rest| rest.split_once("\n+++\n"));
+        let Some((header, prompt)) = parts else {
+            return Err(wrong("needs a TOML header between two lines of '+++'".to_owned()));
+        };
+        let header: Header = toml::from_str(header).map_err(|error| wrong(format!("has a bad header: {error}")))?;
+        let prompt = prompt.trim();
+        for (what, value) in [("name", header.name.as_str()), ("description", &header.description), ("prompt", prompt)] {
+            if crate::text::is_blank(value) {
+                return Err(wrong(format!("needs a {what}")));
+            }
+        }
+        if header.max_steps == 0 {
+            return Err(wrong("needs max_steps greater than 0".to_owned()));
+        }
+        Ok(Self {
+            name: header.name,
+            description: header.description,
+            tool_names: header.tools,
+            system_prompt: prompt.to_owned(),
+            max_steps: header.max_steps,
+            temp_workspace: if header.temp_workspace { TempWorkspace::Yes } else { TempWorkspace::No },
+        })
+    }
+
+    /// Returns the personas that are built into the program.
+    ///
+    /// # Errors
+    /// A fault of the program's own files.
+    pub fn bundled() -> Result<Vec<Self>, BuildError> {
+        crate::assets::PERSONAS.iter().map(|(_, text)| Self::parse(text)).collect()
+    }
+
+    /// Returns the tools it names that are not among `available`.
+    pub fn missing_tools<'a>(&'a self, available: &[&str]) -> Vec<&'a str> {
+        self.tool_names.iter().map(String::as_str).filter(|name| !available.contains(name)).collect()
+    }
+}

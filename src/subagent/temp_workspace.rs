@@ -1,0 +1,25 @@
+//! The fresh directory of one child, and the child's tools bound to it.
+//!
+//! The directory is owned by a guard from the moment it exists, so it goes away whatever fails later.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tempfile::TempDir;
+
+use crate::tool::{Tool, ToolError};
+use crate::workspace::Workspace;
+
+/// Where programs that file tools may need are installed; readable from every temporary workspace.
+const READABLE: [&str; 2] = ["/usr", "/opt"];
+
+/// Makes the directory and returns its guard with the tools that work in it; tools without a workspace pass through.
+pub(super) fn rebind(persona: &str, tools: Vec<Arc<dyn Tool>>) -> Result<(TempDir, Vec<Arc<dyn Tool>>), ToolError> {
+    let failed = |error: std::io::Error| ToolError::failed(format!("no temporary workspace could be made: {error}"));
+    let dir = tempfile::Builder::new().prefix(&format!("steersman-{persona}-")).tempdir().map_err(failed)?;
+    let readable = READABLE.iter().map(Path::new).filter(|path| path.is_dir());
+    let workspace = Workspace::new(dir.path()).and_then(|workspace| workspace.with_readable(readable));
+    let workspace = Arc::new(workspace.map_err(failed)?);
+    let tools = tools.into_iter().map(|tool| tool.with_workspace(&workspace).unwrap_or(tool)).collect();
+    Ok((dir, tools))
+}

@@ -1,0 +1,238 @@
+//! Drives the built program on a pseudo-terminal and looks at its screen through a terminal emulator.
+//!
+//! A reader thread feeds the emulator and wakes whoever waits; a wait ends with the screen that was expected or fails
+//! the test with the screen that was there. Nothing here sleeps.
+
+use std::collections::HashMap;
+use std::io::{Read, Write};
+use std::num::NonZeroU16;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
+
+/// Longest time that a wait waits before it fails the test.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The escape key, and what programs get for other named keys.
+pub mod keys {
+    pub const ENTER: &str = "\r";
+    pub const ESC: &str = "\x1b";
+    pub const TAB: &str = "\t";
+    pub const CTRL_C: &str = "\x03";
+    pub const CTRL_D: &str = "\x04";
+    pub const CTRL_J: &str = "\x0a";
+    pub const CTRL_T: &str = "\x14";
+    pub const CTRL_O: &str = "\x0f";
+    pub const ALT_UP: &str = "\x1b[1;3A";
+    pub const UP: &str = "\x1b[A";
+    pub const DOWN: &str = "\x1b[B";
+    pub const PAGE_UP: &str = "\x1b[5~";
+    pub const F1: &str = "\x1bOP";
+}
+
+/// Is a program on a pseudo-terminal, with a HOME of its own.
+pub struct Terminal {
+    master: Option<Box<dyn MasterPty + Send>>,
+    writer: Option<Box<dyn Write + Send>>,
+    child: Box<dyn Child + Send + Sync>,
+    seen: Arc<(Mutex<Seen>, Condvar)>,
+    home: tempfile::TempDir,
+}
+
+struct Seen {
+    parser: vt100::Parser,
+    raw: Vec<u8>,
+    ended: bool,
+}
+
+/// Says how to start the program.
+pub struct Start {
+    args: Vec<String>,
+    env: HashMap<String, String>,
+    cwd: Option<PathBuf>,
+    size: (u16, u16),
+}
+
+impl Start {
+    /// Starts the built program with these arguments, in 120x36.
+    pub fn new<S: Into<String>>(args: impl IntoIterator<Item = S>) -> Self {
+        Self { args: args.into_iter().map(Into::into).collect(), env: HashMap::new(), cwd: None, size: (120, 36) }
+    }
+
+    /// Starts it against a model server.
+    pub fn against(server: &super::server::Server) -> Self {
+        Self::new(["--base-url", &server.url(), "--model", "scripted"])
+    }
+
+    pub fn arg(mut self, arg: &str) -> Self {
+        self.args.push(arg.to_owned());
+        self
+    }
+
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.env.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    pub fn cwd(mut self, dir: &Path) -> Self {
+        self.cwd = Some(dir.to_path_buf());
+        self
+    }
+
+    /// Columns and rows.
+    pub fn size(mut self, columns: u16, rows: u16) -> Self {
+        self.size = (columns, rows);
+        self
+    }
+
+    pub fn run(self) -> Terminal {
+        let home = tempfile::tempdir().unwrap();
+        let (columns, rows) = self.size;
+        let pair = native_pty_system().openpty(size(columns, rows)).unwrap();
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_steersman"));
+        command.args(&self.args);
+        command.env_clear();
+        for (name, value) in [("TERM", "xterm-256color"), ("LANG", "C.UTF-8"), ("PATH", "/usr/bin:/bin")] {
+            command.env(name, value);
+        }
+        command.env("HOME", home.path());
+        for (name, value) in &self.env {
+            command.env(name, value);
+        }
+        command.cwd(self.cwd.as_deref().unwrap_or(home.path()));
+        let child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let mut reader = pair.master.try_clone_reader().unwrap();
+        let writer = pair.master.take_writer().unwrap();
+        let parser = vt100::Parser::new(nonzero(rows), nonzero(columns), 0);
+        let seen = Arc::new((Mutex::new(Seen { parser, raw: Vec::new(), ended: false }), Condvar::new()));
+        let in_thread = Arc::clone(&seen);
+        std::thread::spawn(move || {
+            let mut buffer = [0; 65536];
+            loop {
+                let count = reader.read(&mut buffer).unwrap_or(0);
+                let (lock, wake) = &*in_thread;
+                let mut seen = lock.lock().unwrap();
+                seen.parser.process(&buffer[..count]);
+                seen.raw.extend_from_slice(&buffer[..count]);
+                seen.ended = count == 0;
+                wake.notify_all();
+                if count == 0 {
+                    return;
+                }
+            }
+        });
+        Terminal { master: Some(pair.master), writer: Some(writer), child, seen, home }
+    }
+}
+
+impl Terminal {
+    /// Types these bytes in one write.
+    pub fn send(&mut self, text: &str) {
+        let writer = self.writer.as_mut().expect("the terminal is gone");
+        writer.write_all(text.as_bytes()).unwrap();
+        writer.flush().unwrap();
+    }
+
+    /// Waits until the screen shows this text.
+    #[track_caller]
+    pub fn wait_for(&self, text: &str) -> String {
+        self.wait_until(&format!("the screen to show {text:?}"), |screen| screen.contains(text))
+    }
+
+    /// Waits until the screen no longer shows this text.
+    #[track_caller]
+    pub fn wait_gone(&self, text: &str) -> String {
+        self.wait_until(&format!("{text:?} to leave the screen"), |screen| !screen.contains(text))
+    }
+
+    /// Waits until the screen's text satisfies a condition; returns it.
+    #[track_caller]
+    pub fn wait_until(&self, what: &str, condition: impl Fn(&str) -> bool) -> String {
+        let deadline = Instant::now() + PATIENCE;
+        let (lock, wake) = &*self.seen;
+        let mut seen = lock.lock().unwrap();
+        loop {
+            let screen = seen.parser.screen().contents();
+            if condition(&screen) {
+                return screen;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            assert!(!left.is_zero() && !seen.ended, "waited in vain for {what}; the screen was:\n{screen}");
+            seen = wake.wait_timeout(seen, left).unwrap().0;
+        }
+    }
+
+    /// Returns the screen's text.
+    pub fn screen(&self) -> String {
+        self.seen.0.lock().unwrap().parser.screen().contents()
+    }
+
+    /// Looks at the emulator's screen: cells, cursor, modes.
+    pub fn look<R>(&self, look: impl FnOnce(&vt100::Screen) -> R) -> R {
+        look(self.seen.0.lock().unwrap().parser.screen())
+    }
+
+    /// Returns every byte that the program wrote.
+    pub fn raw(&self) -> Vec<u8> {
+        self.seen.0.lock().unwrap().raw.clone()
+    }
+
+    /// Changes the size; the program gets SIGWINCH.
+    pub fn resize(&self, columns: u16, rows: u16) {
+        self.seen.0.lock().unwrap().parser.screen_mut().set_size(nonzero(rows), nonzero(columns));
+        self.master.as_ref().expect("the terminal is gone").resize(size(columns, rows)).unwrap();
+    }
+
+    /// Takes the terminal away, as a closed window does.
+    pub fn hang_up(&mut self) {
+        self.writer = None;
+        self.master = None;
+    }
+
+    /// Sends a signal by its name, e.g. `TERM`.
+    pub fn signal(&self, name: &str) {
+        let pid = self.pid().to_string();
+        let status = std::process::Command::new("kill").args(["-s", name, &pid]).status().unwrap();
+        assert!(status.success(), "no signal could be sent to {pid}");
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.process_id().expect("the program has a pid")
+    }
+
+    /// Waits for the program's end; fails the test when it lives on.
+    #[track_caller]
+    pub fn wait_exit(&mut self, patience: Duration) -> ExitStatus {
+        let deadline = Instant::now() + patience;
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            assert!(Instant::now() < deadline, "the program lives on; the screen was:\n{}", self.screen());
+            // The end of a process is no event on the terminal when the terminal is gone: ask again soon.
+            std::thread::park_timeout(Duration::from_millis(5));
+        }
+    }
+
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn size(cols: u16, rows: u16) -> PtySize {
+    PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }
+}
+
+fn nonzero(value: u16) -> NonZeroU16 {
+    NonZeroU16::new(value).unwrap()
+}
