@@ -49,9 +49,8 @@ impl Setup {
         cancellable: Cancellable,
         listeners: ListenerList,
     ) -> Result<Agent, BuildError> {
-        let workspace = Workspace::new(&self.cwd).map_err(|error| {
-            BuildError::argument(format!("cannot work in {}: {error}", self.cwd.display()))
-        })?;
+        let workspace = Workspace::new(&self.cwd)
+            .map_err(|error| BuildError::argument(format!("cannot work in {}: {error}", self.cwd.display())))?;
         let tools: Vec<Arc<dyn Tool>> = Vec::new();
         let personas = usable_personas(&tools)?;
 

@@ -58,7 +58,8 @@ impl Persona {
         };
         let header: Header = toml::from_str(header).map_err(|error| wrong(format!("has a bad header: {error}")))?;
         let prompt = prompt.trim();
-        for (what, value) in [("name", header.name.as_str()), ("description", &header.description), ("prompt", prompt)] {
+        for (what, value) in [("name", header.name.as_str()), ("description", &header.description), ("prompt", prompt)]
+        {
             if crate::text::is_blank(value) {
                 return Err(wrong(format!("needs a {what}")));
             }

@@ -2,6 +2,6 @@
 
 #![allow(dead_code)] // Each test binary uses its own part.
 
-pub mod server;
 pub mod paced;
+pub mod server;
 pub mod terminal;

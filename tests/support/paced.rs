@@ -49,7 +49,8 @@ fn serve(socket: TcpStream, cut: &(Mutex<Option<Instant>>, Condvar)) {
     let mut writer = socket;
     while let Some((path, body)) = request(&mut reader) {
         if !path.ends_with("/chat/completions") {
-            let body = json!({"data": [{"id": "paced"}], "default_generation_settings": {"n_ctx": 1_000_000}}).to_string();
+            let body =
+                json!({"data": [{"id": "paced"}], "default_generation_settings": {"n_ctx": 1_000_000}}).to_string();
             let _ = write!(writer, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
             continue;
         }
@@ -87,13 +88,13 @@ fn answer(writer: &mut TcpStream, body: &Value) -> std::io::Result<()> {
     let messages = body["messages"].as_array().cloned().unwrap_or_default();
     let asked = messages.iter().rev().find(|message| message["role"] == "user");
     let asked = asked.and_then(|message| message["content"].as_str()).unwrap_or_default().to_owned();
-    let numbers: Vec<usize> = asked.split(' ').filter_map(|word| word.parse().ok()).collect();
+    let numbers: Vec<u32> = asked.split(' ').filter_map(|word| word.parse().ok()).collect();
     writer.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")?;
     match numbers.as_slice() {
         [count, rate] if asked.starts_with("stream") => {
             let began = Instant::now();
-            for (index, word) in words(*count).enumerate() {
-                let due = began + Duration::from_secs_f64(index as f64 / *rate as f64);
+            for (index, word) in (0..).zip(words(*count as usize)) {
+                let due = began + Duration::from_secs(1) * index / *rate;
                 while let Some(left) = due.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
                     std::thread::park_timeout(left);
                 }
@@ -101,7 +102,7 @@ fn answer(writer: &mut TcpStream, body: &Value) -> std::io::Result<()> {
             }
         }
         [count] if asked.starts_with("burst") => {
-            for word in words(*count) {
+            for word in words(*count as usize) {
                 chunk(writer, &delta(&word))?;
             }
         }
@@ -133,8 +134,8 @@ fn chunk(writer: &mut TcpStream, data: &str) -> std::io::Result<()> {
 /// Makes pieces of Markdown: headings, paragraphs with emphasis and code, lists, fenced code. Lower case only.
 pub fn words(count: usize) -> impl Iterator<Item = String> {
     const WORDS: [&str; 24] = [
-        "the", "model", "reads", "a", "line", "of", "code", "and", "finds", "where", "its", "value", "was", "set", "before",
-        "it", "writes", "another", "test", "for", "this", "branch", "every", "change",
+        "the", "model", "reads", "a", "line", "of", "code", "and", "finds", "where", "its", "value", "was", "set",
+        "before", "it", "writes", "another", "test", "for", "this", "branch", "every", "change",
     ];
     let mut seed: u32 = 12345;
     let mut next = move || {

@@ -110,7 +110,7 @@ impl Start {
         let seen = Arc::new((Mutex::new(Seen { parser, raw: Vec::new(), ended: false }), Condvar::new()));
         let in_thread = Arc::clone(&seen);
         std::thread::spawn(move || {
-            let mut buffer = [0; 65536];
+            let mut buffer = vec![0; 65536];
             loop {
                 let count = reader.read(&mut buffer).unwrap_or(0);
                 let (lock, wake) = &*in_thread;
