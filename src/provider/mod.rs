@@ -4,6 +4,7 @@
 //! loop; the loop knows nothing of HTTP. [`ScriptedProvider`] plays a prepared conversation for tests.
 
 mod scripted;
+pub mod sse;
 mod transport;
 
 use futures_util::future::BoxFuture;
