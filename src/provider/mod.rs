@@ -3,6 +3,10 @@
 //! This file owns the seam: the trait, its request, its reply and its errors. A provider knows nothing of the
 //! loop; the loop knows nothing of HTTP. [`ScriptedProvider`] plays a prepared conversation for tests.
 
+pub mod assemble;
+mod calls;
+mod chunk;
+mod error_body;
 mod scripted;
 pub mod sse;
 mod transport;

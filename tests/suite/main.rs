@@ -4,6 +4,7 @@
 mod support;
 
 mod agent;
+mod assemble;
 mod calculator;
 mod cancel;
 mod cli;

@@ -1,0 +1,239 @@
+//! Chunks of a chat completion become pieces for the screen and one reply.
+//!
+//! Fed with the data of each event; pure. A reply exists only when the stream said that it is whole (a finish
+//! reason or `[DONE]`): whatever was cut or broken returns an error and no calls (D15).
+
+use std::borrow::Cow;
+
+use crate::event::Usage;
+use crate::limits;
+use crate::provider::calls::Calls;
+use crate::provider::chunk::{Chunk, Delta, ReasoningDetail, WireUsage};
+use crate::provider::error_body::{self, ErrorBody};
+use crate::provider::sse::{Frame, TooLong};
+use crate::provider::{Finish, Piece, ProviderError, Reply};
+
+/// What finish reasons mean, by the words that servers use. Any other word means that the model was done.
+const FINISHES: [(&str, Ending); 10] = [
+    ("length", Ending::Whole(Finish::Length)),
+    ("max_tokens", Ending::Whole(Finish::Length)),
+    ("model_length", Ending::Whole(Finish::Length)),
+    ("content_filter", Ending::Whole(Finish::ContentFilter)),
+    ("safety", Ending::Whole(Finish::ContentFilter)),
+    ("recitation", Ending::Whole(Finish::ContentFilter)),
+    ("abort", Ending::Cut),
+    ("cancelled", Ending::Cut),
+    ("error", Ending::Failed),
+    ("insufficient_system_resource", Ending::Failed),
+];
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Ending {
+    Whole(Finish),
+    Cut,
+    Failed,
+}
+
+/// Is the member in which a server writes its reasoning. The first one seen counts for the whole reply: others
+/// repeat the same text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Spelling {
+    ReasoningContent,
+    Reasoning,
+    Details,
+}
+
+/// Builds one reply out of the frames of a stream, or out of one body.
+#[derive(Debug, Default)]
+pub struct Assembler {
+    reply: Reply,
+    calls: Calls,
+    spelling: Option<Spelling>,
+    ending: Option<(Ending, String)>,
+    done: bool,
+    bytes: usize,
+}
+
+impl Assembler {
+    /// Takes the next frame. Returns the piece of each chunk, also when it brought no text; nothing for comments.
+    ///
+    /// # Errors
+    /// [`ProviderError::Server`] or [`ProviderError::Status`] for an error that the server reported within the
+    /// stream, [`ProviderError::Malformed`] for what is no chunk or too long.
+    pub fn take(&mut self, frame: Frame<'_>) -> Result<Option<Piece>, ProviderError> {
+        match frame {
+            Frame::Event { name: "error", data, .. } | Frame::Field { name: "error", value: data } => {
+                Err(reported(ErrorBody::read(data)))
+            }
+            Frame::Comment | Frame::Field { .. } => Ok(None),
+            Frame::Event { .. } if self.done => Ok(None),
+            Frame::Event { data, .. } => match data.trim() {
+                "" => Ok(None),
+                "[DONE]" => {
+                    self.done = true;
+                    Ok(None)
+                }
+                data => self.add(parse(data)?).map(Some),
+            },
+        }
+    }
+
+    /// Tells whether the stream said `[DONE]`: nothing of the reply can come any more.
+    pub fn is_done(&self) -> bool {
+        self.done
+    }
+
+    /// Tells whether the stream said that the reply is whole.
+    pub fn is_whole(&self) -> bool {
+        self.done || self.ending.is_some()
+    }
+
+    /// Ends the stream.
+    ///
+    /// # Errors
+    /// [`ProviderError::CutOff`] when nothing said that the reply is whole, [`ProviderError::Server`] when the
+    /// finish reason says that it failed.
+    pub fn finish(mut self) -> Result<Reply, ProviderError> {
+        match self.ending {
+            Some((Ending::Whole(finish), _)) => self.reply.finish = finish,
+            Some((Ending::Failed, word)) => {
+                return Err(ProviderError::Server(format!("the reply ended with \"{word}\"")));
+            }
+            Some((Ending::Cut, _)) => return Err(ProviderError::CutOff),
+            None if !self.done => return Err(ProviderError::CutOff),
+            None => {}
+        }
+        self.reply.tool_calls = self.calls.finish();
+        Ok(self.reply)
+    }
+
+    /// Reads a reply that came in one body.
+    ///
+    /// # Errors
+    /// As [`Assembler::take`] and [`Assembler::finish`]; [`ProviderError::Malformed`] for a body that is no reply.
+    pub fn whole(body: &str) -> Result<Reply, ProviderError> {
+        let mut chunk = parse(body.trim_start_matches('\u{FEFF}').trim_start())?;
+        let mut assembler = Self { done: true, ..Self::default() };
+        let mut any = false;
+        for choice in chunk.choices.iter_mut().flatten() {
+            any |= choice.message.is_some();
+            choice.delta = choice.message.take();
+        }
+        assembler.add(chunk)?;
+        if any { assembler.finish() } else { Err(ProviderError::Malformed(error_body::plain(body))) }
+    }
+
+    fn add(&mut self, chunk: Chunk<'_>) -> Result<Piece, ProviderError> {
+        if let Some(error) = chunk.error.as_ref().filter(|error| !error.is_null()) {
+            return Err(reported(ErrorBody::of(error)));
+        }
+        if chunk.choices.is_none() {
+            let words = chunk.message.filter(serde_json::Value::is_string).or(chunk.detail);
+            match words {
+                Some(words) if !words.is_null() => return Err(reported(ErrorBody::of(&words))),
+                _ if chunk.object.0 == "error" => return Err(ProviderError::Server("no further words".to_owned())),
+                _ => {}
+            }
+        }
+        if !chunk.model.0.is_empty() && self.reply.usage.model.as_deref() != Some(&*chunk.model.0) {
+            self.reply.usage.model = Some(chunk.model.0.into_owned());
+        }
+        self.count(chunk.x_groq.and_then(|holder| holder.usage));
+        self.count(chunk.usage);
+        let (mut thinking, mut text) = (String::new(), String::new());
+        if let Some(choice) = chunk.choices.into_iter().flatten().next() {
+            if let Some(error) = choice.error.as_ref().filter(|error| !error.is_null()) {
+                return Err(reported(ErrorBody::of(error)));
+            }
+            self.count(choice.usage);
+            if !choice.finish_reason.0.is_empty() {
+                let word = choice.finish_reason.0.into_owned();
+                self.ending = Some((ending(&word), word));
+            }
+            if let Some(delta) = choice.delta {
+                (thinking, text) = self.add_delta(delta)?;
+            }
+        }
+        Ok(Piece::Chunk { thinking, text })
+    }
+
+    fn add_delta(&mut self, delta: Delta<'_>) -> Result<(String, String), ProviderError> {
+        for call in delta.tool_calls.iter().flatten() {
+            self.calls.take(call);
+            self.bytes += call.function.as_ref().map_or(0, |function| function.arguments.0.len());
+        }
+        if self.calls.len() > limits::CALLS_PER_REPLY {
+            return Err(ProviderError::Malformed(format!("more than {} tool calls", limits::CALLS_PER_REPLY)));
+        }
+        let mut thinking =
+            self.reasoning(delta.reasoning_content.0, delta.reasoning.0, delta.reasoning_details.as_deref());
+        thinking.push_str(&delta.content.thinking);
+        let mut text = delta.content.text.into_owned();
+        text.push_str(&delta.refusal.0);
+        self.bytes += thinking.len() + text.len();
+        if self.bytes > limits::REPLY_BYTES {
+            return Err(ProviderError::Malformed(format!("a reply longer than {} bytes", limits::REPLY_BYTES)));
+        }
+        self.reply.thinking.push_str(&thinking);
+        self.reply.content.push_str(&text);
+        Ok((thinking, text))
+    }
+
+    fn reasoning(
+        &mut self,
+        content: Cow<'_, str>,
+        plain: Cow<'_, str>,
+        details: Option<&[ReasoningDetail<'_>]>,
+    ) -> String {
+        let join = |details: &[ReasoningDetail<'_>]| -> String {
+            details.iter().flat_map(|detail| [&*detail.text.0, &*detail.summary.0]).collect()
+        };
+        let details = details.map(join).unwrap_or_default();
+        let spellings = [
+            (Spelling::ReasoningContent, content),
+            (Spelling::Reasoning, plain),
+            (Spelling::Details, Cow::Owned(details)),
+        ];
+        let chosen = self.spelling;
+        let mut brought = spellings.into_iter().filter(|(_, text)| !text.is_empty());
+        let Some((spelling, text)) = brought.find(|(spelling, _)| chosen.is_none_or(|chosen| chosen == *spelling))
+        else {
+            return String::new();
+        };
+        self.spelling = Some(spelling);
+        text.into_owned()
+    }
+
+    /// The last count wins: some servers send a growing one in every chunk.
+    fn count(&mut self, usage: Option<WireUsage>) {
+        if let Some(usage) = usage.and_then(|usage| usage.usage()) {
+            let model = self.reply.usage.model.take();
+            self.reply.usage = Usage { model, ..usage };
+        }
+    }
+}
+
+fn parse(data: &str) -> Result<Chunk<'_>, ProviderError> {
+    // Serde would also read a list as a chunk, member by member.
+    let chunk = if data.starts_with('{') { serde_json::from_str(data).ok() } else { None };
+    chunk.ok_or_else(|| ProviderError::Malformed(error_body::plain(data)))
+}
+
+fn ending(word: &str) -> Ending {
+    let known = FINISHES.iter().find(|(name, _)| word.eq_ignore_ascii_case(name));
+    known.map_or(Ending::Whole(Finish::Stop), |(_, ending)| ending.clone())
+}
+
+/// Makes the error for one that the server reported within a reply. One that names a status is treated as such.
+fn reported(body: ErrorBody) -> ProviderError {
+    match body.status {
+        Some(status) if !body.spent => ProviderError::Status { status, message: body.words, retry_after_ms: None },
+        _ => ProviderError::Server(body.words),
+    }
+}
+
+impl From<TooLong> for ProviderError {
+    fn from(error: TooLong) -> Self {
+        Self::Malformed(error.to_string())
+    }
+}

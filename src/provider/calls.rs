@@ -1,0 +1,129 @@
+//! Fragments of tool calls become calls, whatever a server does to index, id and name.
+//!
+//! Used by the assembler. A fragment belongs to a new call only when it brings a name; anything else continues a
+//! call. Ids are kept as the server gave them and made unique within the reply at the end.
+
+use std::collections::HashSet;
+
+use crate::message::{Arguments, ToolCall};
+use crate::provider::chunk::CallDelta;
+
+/// Collects the calls of one reply.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    calls: Vec<Call>,
+}
+
+#[derive(Debug, Default)]
+struct Call {
+    index: Option<u64>,
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+impl Call {
+    /// Tells whether its arguments are whole JSON: what comes next is not a part of them.
+    fn is_whole(&self) -> bool {
+        self.arguments.trim_end().ends_with('}')
+            && serde_json::from_str::<serde::de::IgnoredAny>(&self.arguments).is_ok()
+    }
+
+    /// Tells whether a fragment goes on with this call. An id and a name may be repeated in each fragment, and
+    /// either may come late or in pieces.
+    fn goes_on_with(&self, fragment: &Fragment<'_>) -> bool {
+        if fragment.name.is_empty() {
+            return true;
+        }
+        let same_id = fragment.id.is_empty() || self.id.is_empty() || fragment.id == self.id;
+        let same_name = self.name == fragment.name;
+        let fits =
+            if same_name { fragment.arguments.is_empty() || !self.is_whole() } else { self.arguments.is_empty() };
+        same_id && fits
+    }
+}
+
+/// Is a fragment, absent parts as empty texts.
+struct Fragment<'a> {
+    index: Option<u64>,
+    id: &'a str,
+    name: &'a str,
+    arguments: &'a str,
+}
+
+impl Calls {
+    /// Takes one fragment.
+    pub fn take(&mut self, delta: &CallDelta<'_>) {
+        let function = delta.function.as_ref();
+        let fragment = Fragment {
+            index: delta.index.0,
+            id: &delta.id.0,
+            name: function.map_or("", |function| &function.name.0),
+            arguments: function.map_or("", |function| &function.arguments.0),
+        };
+        let nothing = fragment.id.is_empty() && fragment.name.is_empty() && fragment.arguments.is_empty();
+        let found = match self.position(&fragment) {
+            Some(at) => self.calls.get_mut(at),
+            None if nothing => None,
+            None => {
+                self.calls.push(Call { index: fragment.index, ..Call::default() });
+                self.calls.last_mut()
+            }
+        };
+        let Some(call) = found else { return };
+        if call.id.is_empty() {
+            fragment.id.clone_into(&mut call.id);
+        }
+        if call.arguments.is_empty() && call.name != fragment.name {
+            call.name.push_str(fragment.name);
+        }
+        call.arguments.push_str(fragment.arguments);
+    }
+
+    /// Finds the call that a fragment continues: by its index, else by its id, else the last one.
+    fn position(&self, fragment: &Fragment<'_>) -> Option<usize> {
+        let latest = |test: &dyn Fn(&Call) -> bool| self.calls.iter().rposition(test);
+        let by_index = fragment.index.and_then(|index| latest(&|call| call.index == Some(index)));
+        let by_id = if fragment.id.is_empty() { None } else { latest(&|call| call.id == fragment.id) };
+        let last = self.calls.len().checked_sub(1);
+        let at = match (by_index, by_id) {
+            (Some(at), _) | (None, Some(at)) => at,
+            // Neither is known. A fragment of arguments alone continues the last call, whatever its index says;
+            // a late id completes a call that has none; all else is new.
+            (None, None) if fragment.name.is_empty() && fragment.id.is_empty() => last?,
+            (None, None) => last.filter(|at| {
+                let lacks_id = self.calls.get(*at).is_some_and(|call| call.id.is_empty());
+                lacks_id && fragment.index.is_none() && fragment.name.is_empty()
+            })?,
+        };
+        self.calls.get(at)?.goes_on_with(fragment).then_some(at)
+    }
+
+    /// Counts the calls.
+    pub fn len(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Ends the reply: arguments are parsed, and ids that are missing or doubled are replaced by free ones.
+    pub fn finish(self) -> Vec<ToolCall> {
+        let mut taken: HashSet<String> = self.calls.iter().map(|call| call.id.clone()).collect();
+        let mut seen = HashSet::new();
+        let unique = |(at, call): (usize, Call)| {
+            let kept = !call.id.is_empty() && seen.insert(call.id.clone());
+            let id = if kept { call.id } else { free_id(&mut taken, at + 1) };
+            ToolCall { id: id.into(), name: call.name, arguments: Arguments::parse(&call.arguments) }
+        };
+        self.calls.into_iter().enumerate().map(unique).collect()
+    }
+}
+
+fn free_id(taken: &mut HashSet<String>, from: usize) -> String {
+    let mut number = from;
+    loop {
+        let id = format!("call_{number}");
+        if taken.insert(id.clone()) {
+            return id;
+        }
+        number = number.saturating_add(1);
+    }
+}

@@ -1,0 +1,343 @@
+//! The wire form of chat completions, as loosely typed as real servers are.
+//!
+//! Read by the assembler only. Each chunk is parsed once, and text is borrowed where JSON allows it. A member of
+//! the wrong type counts as absent; only what is no JSON object at all is refused.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+
+use crate::event::Usage;
+
+/// Is one chunk of a stream, or a whole answer: the two differ in `delta` and `message` only.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Chunk<'a> {
+    #[serde(borrow, default)]
+    pub model: Text<'a>,
+    #[serde(borrow, default)]
+    pub choices: Option<Vec<Choice<'a>>>,
+    #[serde(default)]
+    pub usage: Option<WireUsage>,
+    #[serde(default)]
+    pub x_groq: Option<UsageHolder>,
+    #[serde(default)]
+    pub error: Option<Value>,
+    #[serde(borrow, default)]
+    pub object: Text<'a>,
+    #[serde(default)]
+    pub message: Option<Value>,
+    #[serde(default)]
+    pub detail: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Choice<'a> {
+    #[serde(borrow, default)]
+    pub delta: Option<Delta<'a>>,
+    /// The whole message. In a stream it repeats the deltas (Perplexity) and is passed over.
+    #[serde(borrow, default)]
+    pub message: Option<Delta<'a>>,
+    #[serde(borrow, default)]
+    pub finish_reason: Text<'a>,
+    #[serde(default)]
+    pub usage: Option<WireUsage>,
+    #[serde(default)]
+    pub error: Option<Value>,
+}
+
+/// Is what a chunk adds, or a whole message.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Delta<'a> {
+    #[serde(borrow, default)]
+    pub content: Content<'a>,
+    #[serde(borrow, default)]
+    pub refusal: Text<'a>,
+    #[serde(borrow, default)]
+    pub reasoning_content: Text<'a>,
+    #[serde(borrow, default)]
+    pub reasoning: Text<'a>,
+    #[serde(borrow, default)]
+    pub reasoning_details: Option<Vec<ReasoningDetail<'a>>>,
+    #[serde(borrow, default)]
+    pub tool_calls: Option<Vec<CallDelta<'a>>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct ReasoningDetail<'a> {
+    #[serde(borrow, default)]
+    pub text: Text<'a>,
+    #[serde(borrow, default)]
+    pub summary: Text<'a>,
+}
+
+/// Is a fragment of a tool call; every part of it may be absent.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct CallDelta<'a> {
+    #[serde(default)]
+    pub index: Number,
+    #[serde(borrow, default)]
+    pub id: Text<'a>,
+    #[serde(borrow, default)]
+    pub function: Option<FunctionDelta<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct FunctionDelta<'a> {
+    #[serde(borrow, default)]
+    pub name: Text<'a>,
+    #[serde(borrow, default)]
+    pub arguments: ArgumentText<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct UsageHolder {
+    #[serde(default)]
+    pub usage: Option<WireUsage>,
+}
+
+/// Counts tokens in every spelling that was seen.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct WireUsage {
+    #[serde(default)]
+    prompt_tokens: Number,
+    #[serde(default)]
+    completion_tokens: Number,
+    /// Moonshot.
+    #[serde(default)]
+    cached_tokens: Number,
+    /// `DeepSeek`.
+    #[serde(default)]
+    prompt_cache_hit_tokens: Number,
+    /// Claude behind a compatible endpoint.
+    #[serde(default)]
+    cache_creation_input_tokens: Number,
+    #[serde(default)]
+    prompt_tokens_details: Option<PromptDetails>,
+    #[serde(default)]
+    completion_tokens_details: Option<CompletionDetails>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct PromptDetails {
+    #[serde(default)]
+    cached_tokens: Number,
+    #[serde(default)]
+    cache_write_tokens: Number,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct CompletionDetails {
+    #[serde(default)]
+    reasoning_tokens: Number,
+}
+
+impl WireUsage {
+    /// Translates into exclusive parts, or `None` when it counts nothing.
+    pub fn usage(&self) -> Option<Usage> {
+        let details = self.prompt_tokens_details.as_ref();
+        let cached = details.and_then(|details| details.cached_tokens.0);
+        let cached = cached.or(self.prompt_cache_hit_tokens.0).or(self.cached_tokens.0);
+        let created = details.and_then(|details| details.cache_write_tokens.0).or(self.cache_creation_input_tokens.0);
+        // This dialect nests the cached tokens in the prompt's; ours are exclusive.
+        let nested = cached.unwrap_or(0).saturating_add(created.unwrap_or(0));
+        let usage = Usage {
+            input: self.prompt_tokens.0.map(|prompt| prompt.saturating_sub(nested)),
+            output: self.completion_tokens.0,
+            cached,
+            cache_creation: created,
+            thinking: self.completion_tokens_details.as_ref().and_then(|details| details.reasoning_tokens.0),
+            model: None,
+        };
+        (usage != Usage::default()).then_some(usage)
+    }
+}
+
+/// Is a text; anything else reads as the empty text.
+#[derive(Debug, Default)]
+pub(super) struct Text<'a>(pub Cow<'a, str>);
+
+/// Is a count; anything but a number from 0 reads as unknown.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Number(pub Option<u64>);
+
+/// Is the visible text: a string, or parts of which some are thoughts (Mistral).
+#[derive(Debug, Default)]
+pub(super) struct Content<'a> {
+    pub text: Cow<'a, str>,
+    pub thinking: String,
+}
+
+/// Is the text of arguments; an object is written out as text.
+#[derive(Debug, Default)]
+pub(super) struct ArgumentText<'a>(pub Cow<'a, str>);
+
+/// Is a part of a content array.
+#[derive(Debug, Default, Deserialize)]
+struct Part<'a> {
+    #[serde(borrow, default, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow, default)]
+    text: Text<'a>,
+    #[serde(borrow, default)]
+    thinking: Thoughts<'a>,
+}
+
+/// Is the `thinking` member of a part: a text, or parts again.
+#[derive(Debug, Default)]
+struct Thoughts<'a>(Cow<'a, str>);
+
+/// Reads a value loosely: strings, numbers, arrays and objects each to their method; the rest is the default.
+trait Loose<'de>: Default {
+    const WHAT: &'static str;
+
+    fn text(_text: Cow<'de, str>) -> Self {
+        Self::default()
+    }
+
+    fn number(_number: u64) -> Self {
+        Self::default()
+    }
+
+    fn array<A: SeqAccess<'de>>(mut array: A) -> Result<Self, A::Error> {
+        while array.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Self::default())
+    }
+
+    fn object<A: MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
+        while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Self::default())
+    }
+}
+
+struct LooseVisitor<T>(std::marker::PhantomData<T>);
+
+impl<'de, T: Loose<'de>> Visitor<'de> for LooseVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::WHAT)
+    }
+
+    fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<T, E> {
+        Ok(T::text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        Ok(T::text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<T, E> {
+        Ok(T::number(number))
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
+        Ok(u64::try_from(number).map_or_else(|_| T::default(), T::number))
+    }
+
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Checked: whole and within u32.
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
+        let whole = (0.0..=f64::from(u32::MAX)).contains(&number);
+        Ok(if whole { T::number(number as u64) } else { T::default() })
+    }
+
+    fn visit_bool<E: de::Error>(self, _: bool) -> Result<T, E> {
+        Ok(T::default())
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<T, E> {
+        Ok(T::default())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, array: A) -> Result<T, A::Error> {
+        T::array(array)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<T, A::Error> {
+        T::object(object)
+    }
+}
+
+macro_rules! deserialize_loosely {
+    ($($name:ty),*) => {$(
+        impl<'de: 'a, 'a> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any(LooseVisitor::<Self>(std::marker::PhantomData))
+            }
+        }
+    )*};
+}
+deserialize_loosely!(Text<'a>, Content<'a>, ArgumentText<'a>, Thoughts<'a>);
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(LooseVisitor::<Self>(std::marker::PhantomData))
+    }
+}
+
+impl<'de: 'a, 'a> Loose<'de> for Text<'a> {
+    const WHAT: &'static str = "a text";
+
+    fn text(text: Cow<'de, str>) -> Self {
+        Self(text)
+    }
+}
+
+impl Loose<'_> for Number {
+    const WHAT: &'static str = "a number";
+
+    fn number(number: u64) -> Self {
+        Self(Some(number))
+    }
+}
+
+impl<'de: 'a, 'a> Loose<'de> for Content<'a> {
+    const WHAT: &'static str = "a text or parts of one";
+
+    fn text(text: Cow<'de, str>) -> Self {
+        Self { text, thinking: String::new() }
+    }
+
+    fn array<A: SeqAccess<'de>>(mut array: A) -> Result<Self, A::Error> {
+        let (mut text, mut thinking) = (String::new(), String::new());
+        while let Some(part) = array.next_element::<Part<'de>>()? {
+            if part.kind.0 == "thinking" {
+                thinking.push_str(&part.thinking.0);
+            } else {
+                text.push_str(&part.text.0);
+            }
+        }
+        Ok(Self { text: Cow::Owned(text), thinking })
+    }
+}
+
+impl<'de: 'a, 'a> Loose<'de> for Thoughts<'a> {
+    const WHAT: &'static str = "a thought or parts of one";
+
+    fn text(text: Cow<'de, str>) -> Self {
+        Self(text)
+    }
+
+    fn array<A: SeqAccess<'de>>(mut array: A) -> Result<Self, A::Error> {
+        let mut thinking = String::new();
+        while let Some(part) = array.next_element::<Part<'de>>()? {
+            thinking.push_str(&part.text.0);
+        }
+        Ok(Self(Cow::Owned(thinking)))
+    }
+}
+
+impl<'de: 'a, 'a> Loose<'de> for ArgumentText<'a> {
+    const WHAT: &'static str = "arguments";
+
+    fn text(text: Cow<'de, str>) -> Self {
+        Self(text)
+    }
+
+    fn object<A: MapAccess<'de>>(object: A) -> Result<Self, A::Error> {
+        let value = Value::deserialize(de::value::MapAccessDeserializer::new(object))?;
+        Ok(Self(Cow::Owned(value.to_string())))
+    }
+}
