@@ -180,6 +180,31 @@ impl Terminal {
         self.seen.0.lock().unwrap().raw.clone()
     }
 
+    /// Returns how many bytes the program wrote so far.
+    pub fn written(&self) -> usize {
+        self.seen.0.lock().unwrap().raw.len()
+    }
+
+    /// Waits until what was written behind `from` holds `needle`; returns the moment it was seen. For measurements:
+    /// it costs less than looking at the screen.
+    #[track_caller]
+    pub fn wait_written(&self, from: usize, needle: &[u8]) -> Instant {
+        let deadline = Instant::now() + PATIENCE;
+        let (lock, wake) = &*self.seen;
+        let mut seen = lock.lock().unwrap();
+        let mut looked = from;
+        loop {
+            let end = seen.raw.len();
+            if seen.raw[looked..end].windows(needle.len()).any(|window| window == needle) {
+                return Instant::now();
+            }
+            looked = end.saturating_sub(needle.len()).max(from);
+            let left = deadline.saturating_duration_since(Instant::now());
+            assert!(!left.is_zero() && !seen.ended, "waited in vain for {needle:?} to be written");
+            seen = wake.wait_timeout(seen, left).unwrap().0;
+        }
+    }
+
     /// Changes the size; the program gets SIGWINCH.
     pub fn resize(&self, columns: u16, rows: u16) {
         self.seen.0.lock().unwrap().parser.screen_mut().set_size(nonzero(rows), nonzero(columns));

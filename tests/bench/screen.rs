@@ -1,0 +1,183 @@
+//! Whole-program figures: the release program on a 120x40 pseudo-terminal against a paced server on loopback.
+//!
+//! `cargo bench --bench screen` prints them, each beside the best comparable program as measured in November 2026.
+//! CPU and memory come from `/proc`, so those rows need Linux. Arguments pick rows: `cargo bench --bench screen -- burst`.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::time::{Duration, Instant};
+
+use support::paced::Paced;
+use support::terminal::{Start, Terminal, keys};
+
+/// Letters that the paced server never writes.
+const RARE: [&str; 4] = ["Z", "Q", "X", "J"];
+/// What rubs a letter out again.
+const RUB_OUT: &str = "\x7f";
+/// What the program writes when it takes the screen.
+const ALTERNATE_SCREEN: &[u8] = b"\x1b[?1049h";
+
+fn main() {
+    let picked: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    let wanted = |name: &str| picked.is_empty() || picked.iter().any(|pick| name.contains(pick.as_str()));
+    println!("{:<46} {:>26}   best comparable program", "figure (times: median / p99 / max)", "here");
+    let rows: [(&str, fn()); 6] =
+        [("start", start), ("idle", idle), ("stream", stream), ("fast", fast), ("burst", burst), ("escape", escape)];
+    for (name, row) in rows {
+        if wanted(name) {
+            row();
+        }
+    }
+}
+
+fn start() {
+    let server = Paced::start();
+    let mut first = Vec::new();
+    for _ in 0..10 {
+        let began = Instant::now();
+        let mut terminal = open(&server);
+        terminal.wait_written(0, ALTERNATE_SCREEN);
+        terminal.send("Z");
+        first.push(terminal.wait_written(0, b"Z").duration_since(began));
+    }
+    print("first key echoed after the start", &summary(&mut first), "59 ms");
+}
+
+fn idle() {
+    let server = Paced::start();
+    let mut terminal = ready(&server);
+    let mut echoes = type_keys(&mut terminal, 200, Duration::from_millis(25));
+    print("key, idle", &summary(&mut echoes), "2.3 / 5.3 ms");
+    wait(Duration::from_secs(2));
+    let (cpu, bytes) = (cpu_ms(&terminal), terminal.written());
+    wait(Duration::from_secs(10));
+    let (cpu, bytes) = (cpu_ms(&terminal) - cpu, terminal.written() - bytes);
+    print("idle for 10 s: CPU / bytes written", &format!("{cpu} ms / {bytes}"), "0 %");
+    print("memory after the start", &memory(&terminal), "142 MiB");
+}
+
+fn stream() {
+    let server = Paced::start();
+    let mut terminal = ready(&server);
+    terminal.send("stream 3200 words at 200 words/s\r");
+    terminal.wait_for("part 4");
+    let bytes = terminal.written();
+    wait(Duration::from_secs(5));
+    let rate = (terminal.written() - bytes) / 5 / 1024;
+    print("to the terminal at 200 words/s", &format!("{rate} KB/s"), "51 KB/s");
+    let mut echoes = type_keys(&mut terminal, 100, Duration::from_millis(30));
+    print("key while 200 words/s stream", &summary(&mut echoes), "11 / 29 ms");
+}
+
+fn fast() {
+    let server = Paced::start();
+    let mut terminal = ready(&server);
+    let cpu = cpu_ms(&terminal);
+    let began = Instant::now();
+    terminal.send("stream 20000 words at 500 words/s\r");
+    wait_end(&terminal);
+    let (cpu, wall) = (u128::from(cpu_ms(&terminal) - cpu), began.elapsed().as_millis());
+    let share = format!("{}.{} %", cpu * 100 / wall, cpu * 1000 / wall % 10);
+    print("20,000 words at 500/s: share of a core", &share, "44 %");
+    print("memory after 20,000 words", &memory(&terminal), "296 MiB");
+}
+
+fn burst() {
+    let server = Paced::start();
+    let mut terminal = ready(&server);
+    let began = Instant::now();
+    terminal.send("burst 20000 words\r");
+    wait_end(&terminal);
+    print("20,000 words in one burst, on screen after", &format!("{} ms", began.elapsed().as_millis()), "4500 ms");
+
+    let mut terminal = ready(&server);
+    terminal.send("burst 20000 words\r");
+    terminal.wait_for("part ");
+    let mut echoes = Vec::new();
+    while !terminal.screen().contains("END") {
+        echoes.extend(type_keys(&mut terminal, 1, Duration::ZERO));
+    }
+    print("key during the burst", &summary(&mut echoes), "max 145 ms");
+}
+
+fn escape() {
+    let mut cuts = Vec::new();
+    for _ in 0..10 {
+        let server = Paced::start();
+        let mut terminal = ready(&server);
+        terminal.send("hang\r");
+        terminal.wait_for("hanging");
+        let pressed = Instant::now();
+        terminal.send(keys::ESC);
+        cuts.push(server.wait_cut().duration_since(pressed));
+    }
+    print("Esc until the request is cut", &summary(&mut cuts), "11 ms");
+}
+
+fn open(server: &Paced) -> Terminal {
+    Start::new(["--base-url", server.url(), "--model", "paced"]).size(120, 40).run()
+}
+
+fn ready(server: &Paced) -> Terminal {
+    let mut terminal = open(server);
+    terminal.wait_written(0, ALTERNATE_SCREEN);
+    terminal.send("Z");
+    terminal.wait_written(0, b"Z");
+    terminal.send(RUB_OUT);
+    terminal
+}
+
+/// Waits for the last word of an answer to be on the screen.
+fn wait_end(terminal: &Terminal) {
+    while !terminal.screen().contains("END") {
+        wait(Duration::from_millis(5));
+    }
+}
+
+/// Types letters and rubs them out again; returns how long each took to be written back.
+fn type_keys(terminal: &mut Terminal, count: usize, gap: Duration) -> Vec<Duration> {
+    let mut echoes = Vec::with_capacity(count);
+    for letter in RARE.iter().cycle().take(count) {
+        let from = terminal.written();
+        let pressed = Instant::now();
+        terminal.send(letter);
+        echoes.push(terminal.wait_written(from, letter.as_bytes()).duration_since(pressed));
+        terminal.send(RUB_OUT);
+        wait(gap);
+    }
+    echoes
+}
+
+fn wait(time: Duration) {
+    let end = Instant::now() + time;
+    while let Some(left) = end.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
+        std::thread::park_timeout(left);
+    }
+}
+
+fn summary(times: &mut [Duration]) -> String {
+    times.sort_unstable();
+    let at = |share: usize| times.get((times.len().saturating_sub(1)) * share / 100).map_or(0, Duration::as_micros);
+    let ms = |micros: u128| format!("{}.{:02}", micros / 1000, micros % 1000 / 10);
+    format!("{} / {} / {} ms", ms(at(50)), ms(at(99)), ms(at(100)))
+}
+
+/// User and system time of the program so far, milliseconds.
+fn cpu_ms(terminal: &Terminal) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", terminal.pid())).unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks = |index: usize| fields.get(index).and_then(|field| field.parse::<u64>().ok()).unwrap_or(0);
+    (ticks(11) + ticks(12)) * 10
+}
+
+fn memory(terminal: &Terminal) -> String {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", terminal.pid())).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
+    let kib: u64 = line.trim().trim_end_matches(" kB").parse().unwrap_or(0);
+    format!("{} MiB", kib / 1024)
+}
+
+fn print(figure: &str, here: &str, best: &str) {
+    println!("{figure:<46} {here:>26}   {best}");
+}
