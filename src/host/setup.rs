@@ -34,6 +34,8 @@ pub struct Setup {
     pub llama_probe_url: Option<String>,
     /// A system prompt in place of the default one.
     pub system_prompt: Option<String>,
+    /// Sentences for the user about how the setup was found out (which model was taken, …).
+    pub notes: Vec<String>,
     /// Who gets the events, besides the mailbox of a screen.
     pub listeners: Vec<Arc<dyn Listener>>,
 }

@@ -141,6 +141,9 @@ impl Worker {
 
     async fn build(&self, setup: impl Future<Output = Result<Setup, String>>) -> Result<Agent, String> {
         let setup = setup.await?;
+        for note in &setup.notes {
+            self.mailbox.push(Post::Notice(Notice::Info(note.clone())));
+        }
         let mailbox: Arc<dyn Listener> = self.mailbox.clone();
         let mut all = setup.listeners.clone();
         all.push(mailbox);
