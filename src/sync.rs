@@ -1,6 +1,4 @@
-//! The mutex that the queue uses: the standard one, or loom's when the model test is built (`--cfg steersman_loom`).
+//! The mutex around the queue. `tests/loom` compiles the queue's sources with a `sync` module of its own, whose
+//! mutex explores every order of two threads; so the queue takes its mutex from here and nowhere else.
 
-#[cfg(steersman_loom)]
-pub(crate) use loom::sync::{Mutex, MutexGuard};
-#[cfg(not(steersman_loom))]
 pub(crate) use std::sync::{Mutex, MutexGuard};

@@ -145,11 +145,15 @@ impl Agent {
         Ok(Next::Round)
     }
 
-    /// Puts the pending steers into the history. Resets no control: an injection refreshes nothing.
+    /// Puts the pending steers into the history, unless the turn is stopped: what is sent after a stop starts the next
+    /// turn. Resets no control: an injection refreshes nothing.
     fn drain(&mut self) -> Result<(), RunError> {
         let Some(interloper) = &self.interloper else { return Ok(()) };
-        let inputs = interloper.drain().into_iter().map(Input::from).collect();
-        self.deliver_all(inputs, Place::MidLoop)
+        let taken = match &self.cancellable {
+            Some(cancellable) => interloper.drain_unless(cancellable),
+            None => interloper.drain(),
+        };
+        self.deliver_all(taken.into_iter().map(Input::from).collect(), Place::MidLoop)
     }
 
     /// Delivers every text, also behind one on which an extension failed: what was taken is delivered (D5).

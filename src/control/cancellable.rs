@@ -1,6 +1,7 @@
 //! The cancel flag: set from any thread, checked by the loop, awaited by every wait.
 //!
-//! Setting it is one atomic store and a wake. Only the root turn clears it (D9); children share it by reference.
+//! Setting it is one atomic store and a wake. Signals arrive as tasks of the runtime, no handler code of ours runs, so
+//! the wake needs no signal-safe path. Only the root turn clears it (D9); children share it by reference.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

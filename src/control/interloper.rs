@@ -5,6 +5,7 @@
 //! The lock is held for a few lines and never while a callback runs. Never call it from a signal handler.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
 
 use jiff::Timestamp;
@@ -18,14 +19,16 @@ use crate::limits;
 use crate::sync::{Mutex, MutexGuard};
 use crate::text::is_blank;
 
-/// Is called after each change of the queue, without the lock, on the thread that made the change.
+/// Is called after each change of the queue, without the lock, on the thread that made the change. One that panics is
+/// logged and the others are still called: what was accepted or taken by then must reach the caller.
 pub type Watcher = Arc<dyn Fn() + Send + Sync>;
 
 /// Holds the messages that wait for delivery.
 #[derive(Default)]
 pub struct Interloper {
     queue: Mutex<Queue>,
-    watchers: Mutex<Vec<Watcher>>,
+    /// Not part of the modelled state (see `crate::sync`): it decides nothing about a message.
+    watchers: std::sync::Mutex<Vec<Watcher>>,
 }
 
 /// Says how many entries of each kind one boundary takes (D19).
@@ -102,6 +105,20 @@ impl Interloper {
     /// Takes the steers that are not held, in order; empty when there are none. For the agent, at a boundary.
     pub fn drain(&self) -> Vec<Pending> {
         let taken = self.lock().drain_steers();
+        if !taken.is_empty() {
+            self.changed();
+        }
+        taken
+    }
+
+    /// As [`Interloper::drain`], but takes nothing once `cancellable` is set. Looked at under the lock that
+    /// [`Interloper::stop`] sets it under, so a text sent after a stop never enters the turn that was stopped: it
+    /// starts the next one.
+    pub fn drain_unless(&self, cancellable: &Cancellable) -> Vec<Pending> {
+        let taken = {
+            let mut queue = self.lock();
+            if cancellable.is_cancelled() { Vec::new() } else { queue.drain_steers() }
+        };
         if !taken.is_empty() {
             self.changed();
         }
@@ -236,7 +253,9 @@ impl Interloper {
     fn changed(&self) {
         let watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for watcher in watchers {
-            watcher();
+            if catch_unwind(AssertUnwindSafe(|| watcher())).is_err() {
+                tracing::error!("a watcher of the queue panicked; the others are still called");
+            }
         }
     }
 

@@ -1,0 +1,166 @@
+//! The queue under every order of its threads: no text is lost, doubled or overtaken, and a stop always holds.
+//!
+//! The sources of the queue are compiled here once more, with loom's mutex in place of the standard one; loom then
+//! runs each story in all orders that matter. Everything else (ids, errors, limits) is the library's own.
+
+mod control;
+mod sync;
+
+use std::sync::Arc;
+
+use loom::thread;
+use steersman::{error, event, id, limits, text};
+
+use crate::control::{Cancellable, Interloper};
+use crate::event::Pending;
+
+/// What happened to the texts in one order of the threads.
+#[derive(Default)]
+struct Seen {
+    delivered: Vec<Pending>,
+    returned: Vec<Pending>,
+    pending: Vec<Pending>,
+}
+
+impl Seen {
+    /// Every text is in one place, once, and no producer's later text stands before its earlier one.
+    fn check(&self, expected: &[&str]) {
+        let mut all: Vec<&str> = Vec::new();
+        for list in [&self.delivered, &self.returned, &self.pending] {
+            all.extend(texts(list));
+            for producer in ["a", "b"] {
+                let own: Vec<&str> = texts(list).into_iter().filter(|text| text.starts_with(producer)).collect();
+                assert!(own.is_sorted(), "reordered: {own:?}");
+            }
+        }
+        all.sort_unstable();
+        assert_eq!(all, expected, "lost or doubled");
+    }
+}
+
+fn texts(list: &[Pending]) -> Vec<&str> {
+    list.iter().map(|entry| entry.text.as_str()).collect()
+}
+
+fn produce(queue: &Arc<Interloper>, texts: [&'static str; 2]) -> thread::JoinHandle<()> {
+    let queue = Arc::clone(queue);
+    thread::spawn(move || {
+        for text in texts {
+            queue.inject_user_message(text).unwrap();
+        }
+    })
+}
+
+#[test]
+fn two_producers_and_a_worker_that_drains_lose_nothing() {
+    loom::model(|| {
+        let queue = Arc::new(Interloper::new());
+        let producers = [produce(&queue, ["a1", "a2"]), produce(&queue, ["b1", "b2"])];
+        let mut seen = Seen::default();
+        seen.delivered.extend(queue.take_turn(None));
+        seen.delivered.extend(queue.drain());
+        for producer in producers {
+            producer.join().unwrap();
+        }
+        seen.pending = queue.entries();
+        seen.check(&["a1", "a2", "b1", "b2"]);
+    });
+}
+
+#[test]
+fn a_stop_amid_two_producers_and_a_worker_loses_nothing() {
+    loom::model(|| {
+        let queue = Arc::new(Interloper::new());
+        let cancel = Cancellable::new();
+        let producers = [produce(&queue, ["a1", "a2"]), produce(&queue, ["b1", "b2"])];
+        let worker = {
+            let (queue, cancel) = (Arc::clone(&queue), cancel.clone());
+            thread::spawn(move || queue.take_turn(Some(&cancel)))
+        };
+        let mut seen = Seen { returned: queue.stop(&cancel), ..Seen::default() };
+        for producer in producers {
+            producer.join().unwrap();
+        }
+        seen.delivered = worker.join().unwrap();
+        seen.pending = queue.entries();
+        seen.check(&["a1", "a2", "b1", "b2"]);
+    });
+}
+
+#[test]
+fn a_stop_either_cancels_the_turn_or_takes_its_text_back() {
+    loom::model(|| {
+        let queue = Arc::new(Interloper::new());
+        let cancel = Cancellable::new();
+        queue.inject_user_message("a1").unwrap();
+        let worker = {
+            let (queue, cancel) = (Arc::clone(&queue), cancel.clone());
+            thread::spawn(move || queue.take_turn(Some(&cancel)))
+        };
+        let returned = queue.stop(&cancel);
+        let delivered = worker.join().unwrap();
+        assert_eq!(returned.len() + delivered.len(), 1);
+        assert!(cancel.is_cancelled(), "the turn goes on although it was stopped");
+    });
+}
+
+#[test]
+fn a_text_sent_after_a_stop_never_enters_the_stopped_turn() {
+    loom::model(|| {
+        let queue = Arc::new(Interloper::new());
+        let cancel = Cancellable::new();
+        let worker = {
+            let (queue, cancel) = (Arc::clone(&queue), cancel.clone());
+            thread::spawn(move || queue.drain_unless(&cancel))
+        };
+        queue.inject_user_message("a1").unwrap();
+        let returned = queue.stop(&cancel);
+        queue.inject_user_message("a2").unwrap();
+        let delivered = worker.join().unwrap();
+        assert!(!texts(&delivered).contains(&"a2"), "delivered to a dead turn");
+        let next = queue.take_turn(Some(&cancel));
+        assert_eq!(texts(&next), ["a2"]);
+        assert!(!cancel.is_cancelled());
+        Seen { delivered, returned, pending: next }.check(&["a1", "a2"]);
+    });
+}
+
+#[test]
+fn an_edited_text_is_delivered_as_it_was_or_as_it_became_and_the_answer_says_which() {
+    loom::model(|| {
+        let queue = Arc::new(Interloper::new());
+        let id = queue.inject_user_message("a1").unwrap();
+        let worker = {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || queue.drain())
+        };
+        let held = queue.hold(&id);
+        let replaced = queue.replace(&id, "a2").unwrap();
+        let released = queue.release(&id);
+        let mut delivered = worker.join().unwrap();
+        assert!(!held || replaced, "a held text was delivered");
+        if delivered.is_empty() {
+            assert!(held && replaced && released);
+            delivered = queue.drain();
+        }
+        assert_eq!(texts(&delivered), [if replaced { "a2" } else { "a1" }]);
+    });
+}
+
+#[test]
+fn a_withdrawn_text_is_not_delivered() {
+    loom::model(|| {
+        let queue = Arc::new(Interloper::new());
+        let first = queue.inject_user_message("a1").unwrap();
+        queue.inject_user_message("a2").unwrap();
+        let worker = {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || queue.drain())
+        };
+        let mut seen = Seen::default();
+        seen.returned.extend(queue.withdraw_newest());
+        seen.returned.splice(0..0, queue.withdraw(&first));
+        seen.delivered = worker.join().unwrap();
+        seen.check(&["a1", "a2"]);
+    });
+}
