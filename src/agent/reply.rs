@@ -5,7 +5,7 @@
 
 use crate::agent::Agent;
 use crate::error::{Cancelled, RunError};
-use crate::event::Event;
+use crate::event::{Event, Usage};
 use crate::message::AssistantMessage;
 use crate::provider::{ChatRequest, Piece, ProviderError, Reply, Streaming};
 use crate::text::is_blank;
@@ -65,14 +65,23 @@ impl Agent {
     /// Puts a whole reply into the history and emits what it says.
     pub(super) fn accept(&mut self, reply: Reply) {
         let Reply { content, thinking, tool_calls, usage, finish: _ } = reply;
+        self.say(&content, &thinking, usage);
+        self.history.push_assistant(AssistantMessage { content, thinking, tool_calls, interrupted: false });
+    }
+
+    /// Emits what a reply without text and without calls says: it has cost its tokens, but does not enter the history.
+    pub(super) fn pass_over(&self, reply: Reply) {
+        self.say("", &reply.thinking, reply.usage);
+    }
+
+    fn say(&self, content: &str, thinking: &str, usage: Usage) {
         if !thinking.is_empty() {
-            self.listeners.emit(Event::Thinking { text: thinking.clone() });
+            self.listeners.emit(Event::Thinking { text: thinking.to_owned() });
         }
         if !content.is_empty() {
-            self.listeners.emit(Event::Assistant { text: content.clone(), interrupted: false });
+            self.listeners.emit(Event::Assistant { text: content.to_owned(), interrupted: false });
         }
         self.listeners.emit(Event::Tokens(usage));
-        self.history.push_assistant(AssistantMessage { content, thinking, tool_calls, interrupted: false });
     }
 
     fn keep_partial(&mut self, partial: String) {

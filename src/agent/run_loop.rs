@@ -3,6 +3,8 @@
 //! Everything that decides what happens next is in this file; `reply` asks the model once, `batch` runs the calls of
 //! one reply, `history` keeps the order that can be sent, `synthesizer` rescues a turn whose budget is used up.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use crate::agent::{Agent, AgentContext, EmptyReply, Unrun};
 use crate::control::OnExhausted;
 use crate::error::{Cancelled, Exceeded, RunError};
@@ -129,6 +131,7 @@ impl Agent {
         let empty = is_blank(&reply.content) && calls.is_empty();
         let finish = reply.finish.clone();
         if empty && self.empty_reply == EmptyReply::AskAgain {
+            self.pass_over(reply);
             return if empty_before {
                 Err(ProviderError::Server("the model gave an empty answer twice".to_owned()).into())
             } else {
@@ -177,7 +180,11 @@ impl Agent {
                 extension: extension.name(),
                 context_window_cap: self.context_window_cap,
             };
-            match extension.on_user_message(&context, text) {
+            // A bug of an extension must not leave the turn open.
+            let outcome = catch_unwind(AssertUnwindSafe(|| extension.on_user_message(&context, text)));
+            let outcome =
+                outcome.unwrap_or_else(|_| Err(format!("the extension '{}' broke down", extension.name()).into()));
+            match outcome {
                 Ok(None) => {}
                 Ok(Some(words)) => self.history.push_system(words),
                 Err(error) if error.is::<Cancelled>() => return Err(Cancelled.into()),
