@@ -2,6 +2,7 @@
 
 #![allow(dead_code)] // Each test binary uses its own part.
 
+pub mod doubles;
 pub mod paced;
 pub mod server;
 pub mod terminal;
