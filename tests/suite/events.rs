@@ -1,1 +1,384 @@
+//! The wire form of every event: one JSON object per line, all fields present, read back equal (spec 1.1).
 
+use serde_json::{Value, json};
+use steersman::event::{Delivery, Envelope, Event, Outcome, Pending, SCHEMA, Usage};
+use steersman::id::{AgentId, CallId, MessageId};
+use steersman::message::{Arguments, AssistantMessage, Message, ToolCall};
+
+fn envelope(event: Event) -> Envelope {
+    Envelope { seq: 12, at: at("2026-11-21T09:30:00.123456Z"), agent: AgentId::main(), parent: None, event }
+}
+
+fn at(text: &str) -> jiff::Timestamp {
+    text.parse().unwrap()
+}
+
+fn call() -> CallId {
+    CallId::new("call_1")
+}
+
+fn read_call() -> ToolCall {
+    ToolCall { id: call(), name: "read".to_owned(), arguments: Arguments::parse(r#"{"path":"README.md"}"#) }
+}
+
+/// Every event with its exact wire form; where fields can be null, both ways.
+fn golden() -> Vec<(Event, &'static str)> {
+    [conversation(), tools_and_agents(), session()].into_iter().flatten().collect()
+}
+
+fn conversation() -> Vec<(Event, &'static str)> {
+    vec![
+        (Event::TurnStarted { turn: 1 }, r#"{"type":"turn_started","turn":1}"#),
+        (Event::RoundStarted { turn: 1, round: 2 }, r#"{"type":"round_started","turn":1,"round":2}"#),
+        (Event::RoundEnded { turn: 1, round: 2 }, r#"{"type":"round_ended","turn":1,"round":2}"#),
+        (
+            Event::UserTurn { content: "look\nthere".into(), mid_loop: true, injection: Some(MessageId::new("m1")) },
+            r#"{"type":"user_turn","content":"look\nthere","mid_loop":true,"injection":"m1"}"#,
+        ),
+        (
+            Event::UserTurn { content: "hello".into(), mid_loop: false, injection: None },
+            r#"{"type":"user_turn","content":"hello","mid_loop":false,"injection":null}"#,
+        ),
+        (Event::ThinkingDelta { text: "hm".into() }, r#"{"type":"thinking_delta","text":"hm"}"#),
+        (Event::AssistantDelta { text: "Yes".into() }, r#"{"type":"assistant_delta","text":"Yes"}"#),
+        (Event::Thinking { text: "hm, yes".into() }, r#"{"type":"thinking","text":"hm, yes"}"#),
+        (
+            Event::Assistant { text: "Yes \u{1b}\u{2028}é".into(), interrupted: true },
+            "{\"type\":\"assistant\",\"text\":\"Yes \\u001b\u{2028}é\",\"interrupted\":true}",
+        ),
+        (
+            Event::Tokens(Usage {
+                input: Some(10),
+                output: Some(2),
+                cached: Some(3),
+                cache_creation: Some(4),
+                thinking: Some(1),
+                model: Some("m".into()),
+            }),
+            r#"{"type":"tokens","input":10,"output":2,"cached":3,"cache_creation":4,"thinking":1,"model":"m"}"#,
+        ),
+        (
+            Event::Tokens(Usage::default()),
+            r#"{"type":"tokens","input":null,"output":null,"cached":null,"cache_creation":null,"thinking":null,"model":null}"#,
+        ),
+        (Event::FallbackNotice { reason: "out of steps".into() }, r#"{"type":"fallback_notice","reason":"out of steps"}"#),
+        (
+            Event::Retrying { attempt: 2, after_ms: 500, reason: "503".into() },
+            r#"{"type":"retrying","attempt":2,"after_ms":500,"reason":"503"}"#,
+        ),
+        (Event::Cancelled {}, r#"{"type":"cancelled"}"#),
+        (
+            Event::TurnEnded { turn: 1, outcome: Outcome::Failed, message: Some("refused".into()) },
+            r#"{"type":"turn_ended","turn":1,"outcome":"failed","message":"refused"}"#,
+        ),
+        (
+            Event::TurnEnded { turn: 1, outcome: Outcome::Completed, message: None },
+            r#"{"type":"turn_ended","turn":1,"outcome":"completed","message":null}"#,
+        ),
+    ]
+}
+
+fn tools_and_agents() -> Vec<(Event, &'static str)> {
+    let (id, name) = (call(), "read".to_owned());
+    vec![
+        (
+            Event::ToolCall { id: id.clone(), name: name.clone(), arguments: read_call().arguments },
+            r#"{"type":"tool_call","id":"call_1","name":"read","arguments":{"path":"README.md"}}"#,
+        ),
+        (
+            Event::ToolCall { id: id.clone(), name, arguments: Arguments::parse(r#"{"path":"#) },
+            r#"{"type":"tool_call","id":"call_1","name":"read","arguments":"{\"path\":"}"#,
+        ),
+        (
+            Event::ToolProgress { id: id.clone(), text: "half".into() },
+            r#"{"type":"tool_progress","id":"call_1","text":"half"}"#,
+        ),
+        (
+            Event::ToolResult { id: id.clone(), content: "Error: no such file".into(), is_error: true, elapsed_ms: 7 },
+            r#"{"type":"tool_result","id":"call_1","content":"Error: no such file","is_error":true,"elapsed_ms":7}"#,
+        ),
+        (
+            Event::AgentSpawned {
+                child: AgentId::new("researcher 0"),
+                persona: "researcher".into(),
+                task: "find it".into(),
+                call: Some(id),
+                model: Some("m".into()),
+                max_steps: Some(20),
+                tools: vec!["fetch".into(), "web_search".into()],
+            },
+            r#"{"type":"agent_spawned","child":"researcher 0","persona":"researcher","task":"find it","call":"call_1","model":"m","max_steps":20,"tools":["fetch","web_search"]}"#,
+        ),
+        (
+            Event::AgentSpawned {
+                child: AgentId::new("synthesizer"),
+                persona: "synthesizer".into(),
+                task: "why?".into(),
+                call: None,
+                model: None,
+                max_steps: None,
+                tools: vec![],
+            },
+            r#"{"type":"agent_spawned","child":"synthesizer","persona":"synthesizer","task":"why?","call":null,"model":null,"max_steps":null,"tools":[]}"#,
+        ),
+        (
+            Event::AgentFinished { child: AgentId::new("researcher 0"), outcome: Outcome::Synthesized, message: None },
+            r#"{"type":"agent_finished","child":"researcher 0","outcome":"synthesized","message":null}"#,
+        ),
+        (
+            Event::AgentFinished {
+                child: AgentId::new("researcher 0"),
+                outcome: Outcome::Cancelled,
+                message: Some("x".into()),
+            },
+            r#"{"type":"agent_finished","child":"researcher 0","outcome":"cancelled","message":"x"}"#,
+        ),
+    ]
+}
+
+fn session() -> Vec<(Event, &'static str)> {
+    vec![
+        (
+            Event::SessionStarted {
+                schema: SCHEMA,
+                program: "steersman 0.1.0".into(),
+                cwd: "/home/me/project".into(),
+                provider: "openai".into(),
+                model: None,
+                max_steps: Some(60),
+                tools: vec!["read".into()],
+            },
+            r#"{"type":"session_started","schema":1,"program":"steersman 0.1.0","cwd":"/home/me/project","provider":"openai","model":null,"max_steps":60,"tools":["read"]}"#,
+        ),
+        (Event::ContextCap { tokens: Some(32_768) }, r#"{"type":"context_cap","tokens":32768}"#),
+        (Event::ContextCap { tokens: None }, r#"{"type":"context_cap","tokens":null}"#),
+        (
+            Event::Pending {
+                entries: vec![Pending {
+                    id: MessageId::new("m2"),
+                    text: "later".into(),
+                    delivery: Delivery::FollowUp,
+                    held: false,
+                    at: at("2026-11-21T09:30:00Z"),
+                }],
+            },
+            r#"{"type":"pending","entries":[{"id":"m2","text":"later","delivery":"follow_up","held":false,"at":"2026-11-21T09:30:00.000000Z"}]}"#,
+        ),
+        (Event::Pending { entries: vec![] }, r#"{"type":"pending","entries":[]}"#),
+        (
+            Event::Question { id: "q1".into(), question: "overwrite a.rs?".into(), detail: None },
+            r#"{"type":"question","id":"q1","question":"overwrite a.rs?","detail":null}"#,
+        ),
+        (
+            Event::Answer { id: "q1".into(), answer: "no".into(), words: Some("use b.rs".into()) },
+            r#"{"type":"answer","id":"q1","answer":"no","words":"use b.rs"}"#,
+        ),
+        (
+            Event::ModelSwitched { from: None, to: Some("m".into()) },
+            r#"{"type":"model_switched","from":null,"to":"m"}"#,
+        ),
+        (
+            Event::Compacted { before: Some(30_000), after: None },
+            r#"{"type":"compacted","before":30000,"after":null}"#,
+        ),
+        (Event::Reset {}, r#"{"type":"reset"}"#),
+        (
+            Event::History { message: Message::tool(&read_call(), "text") },
+            r#"{"type":"history","message":{"role":"tool","call_id":"call_1","name":"read","content":"text"}}"#,
+        ),
+        (
+            Event::History {
+                message: Message::Assistant(AssistantMessage {
+                    tool_calls: vec![read_call()],
+                    ..AssistantMessage::default()
+                }),
+            },
+            r#"{"type":"history","message":{"role":"assistant","content":"","thinking":"","tool_calls":[{"id":"call_1","name":"read","arguments":{"path":"README.md"}}],"interrupted":false}}"#,
+        ),
+        (
+            Event::Extension { name: "tasks".into(), payload: json!({"open": 2}) },
+            r#"{"type":"extension","name":"tasks","payload":{"open":2}}"#,
+        ),
+    ]
+}
+
+/// Names the type of an event. A new event does not compile until it is here, and the table is checked against this.
+fn type_of(event: &Event) -> &'static str {
+    match event {
+        Event::SessionStarted { .. } => "session_started",
+        Event::TurnStarted { .. } => "turn_started",
+        Event::RoundStarted { .. } => "round_started",
+        Event::RoundEnded { .. } => "round_ended",
+        Event::UserTurn { .. } => "user_turn",
+        Event::ThinkingDelta { .. } => "thinking_delta",
+        Event::AssistantDelta { .. } => "assistant_delta",
+        Event::Thinking { .. } => "thinking",
+        Event::Assistant { .. } => "assistant",
+        Event::Tokens(_) => "tokens",
+        Event::ToolCall { .. } => "tool_call",
+        Event::ToolProgress { .. } => "tool_progress",
+        Event::ToolResult { .. } => "tool_result",
+        Event::AgentSpawned { .. } => "agent_spawned",
+        Event::AgentFinished { .. } => "agent_finished",
+        Event::ContextCap { .. } => "context_cap",
+        Event::FallbackNotice { .. } => "fallback_notice",
+        Event::Retrying { .. } => "retrying",
+        Event::Cancelled {} => "cancelled",
+        Event::TurnEnded { .. } => "turn_ended",
+        Event::Pending { .. } => "pending",
+        Event::Question { .. } => "question",
+        Event::Answer { .. } => "answer",
+        Event::ModelSwitched { .. } => "model_switched",
+        Event::Compacted { .. } => "compacted",
+        Event::Reset {} => "reset",
+        Event::History { .. } => "history",
+        Event::Extension { .. } => "extension",
+        Event::Unknown => "unknown",
+    }
+}
+
+/// The types of spec 1.1, in its order.
+const TYPES: [&str; 28] = [
+    "session_started",
+    "turn_started",
+    "round_started",
+    "round_ended",
+    "user_turn",
+    "thinking_delta",
+    "assistant_delta",
+    "thinking",
+    "assistant",
+    "tokens",
+    "tool_call",
+    "tool_progress",
+    "tool_result",
+    "agent_spawned",
+    "agent_finished",
+    "context_cap",
+    "fallback_notice",
+    "retrying",
+    "cancelled",
+    "turn_ended",
+    "pending",
+    "question",
+    "answer",
+    "model_switched",
+    "compacted",
+    "reset",
+    "history",
+    "extension",
+];
+
+#[test]
+fn every_event_is_written_exactly_as_the_wire_form_says() {
+    for (event, wire) in golden() {
+        assert_eq!(serde_json::to_string(&event).unwrap(), wire);
+        assert!(wire.starts_with(&format!(r#"{{"type":"{}""#, type_of(&event))), "{wire}");
+    }
+}
+
+#[test]
+fn every_event_is_read_back_equal() {
+    for (event, wire) in golden() {
+        assert_eq!(serde_json::from_str::<Event>(wire).unwrap(), event, "{wire}");
+    }
+}
+
+#[test]
+fn the_table_holds_every_type_of_the_wire_form() {
+    for name in TYPES {
+        assert!(golden().iter().any(|(event, _)| type_of(event) == name), "no golden line for {name}");
+    }
+    assert!(golden().iter().all(|(event, _)| TYPES.contains(&type_of(event))));
+}
+
+#[test]
+fn an_envelope_is_one_line_with_all_its_fields() {
+    let event = Event::ToolCall { id: call(), name: "read".into(), arguments: read_call().arguments };
+    assert_eq!(
+        serde_json::to_string(&envelope(event)).unwrap(),
+        r#"{"seq":12,"at":"2026-11-21T09:30:00.123456Z","agent":"","parent":null,"event":{"type":"tool_call","id":"call_1","name":"read","arguments":{"path":"README.md"}}}"#
+    );
+    for (event, _) in golden() {
+        assert!(!serde_json::to_string(&envelope(event)).unwrap().contains('\n'));
+    }
+}
+
+#[test]
+fn the_envelope_of_a_child_names_its_parent() {
+    let rescue = AgentId::new("researcher 0").synthesizer();
+    let child = Envelope { agent: rescue, parent: Some("researcher 0".into()), ..envelope(Event::Reset {}) };
+    assert_eq!(
+        serde_json::to_string(&child).unwrap(),
+        r#"{"seq":12,"at":"2026-11-21T09:30:00.123456Z","agent":"researcher 0_synthesizer","parent":"researcher 0","event":{"type":"reset"}}"#
+    );
+}
+
+#[test]
+fn times_always_have_six_digits() {
+    for (given, written) in [
+        ("2026-11-21T09:30:00Z", "2026-11-21T09:30:00.000000Z"),
+        ("2026-11-21T09:30:00.5Z", "2026-11-21T09:30:00.500000Z"),
+        ("2026-11-21T09:30:00.123456789Z", "2026-11-21T09:30:00.123456Z"),
+        ("2026-11-21T10:30:00.000001+01:00", "2026-11-21T09:30:00.000001Z"),
+    ] {
+        let written_envelope = serde_json::to_value(Envelope { at: at(given), ..envelope(Event::Reset {}) }).unwrap();
+        assert_eq!(written_envelope["at"], written);
+    }
+}
+
+#[test]
+fn an_envelope_is_read_back_equal_and_written_again_the_same() {
+    for (event, _) in golden() {
+        let line = serde_json::to_string(&envelope(event.clone())).unwrap();
+        let read: Envelope = serde_json::from_str(&line).unwrap();
+        assert_eq!(read, envelope(event));
+        assert_eq!(serde_json::to_string(&read).unwrap(), line);
+    }
+}
+
+#[test]
+fn an_unknown_type_is_read_as_unknown() {
+    let line = r#"{"seq":3,"at":"2026-11-21T09:30:00.123456Z","agent":"","parent":null,"event":{"type":"dreamt","of":["sheep"],"deep":{"a":1}}}"#;
+    let read: Envelope = serde_json::from_str(line).unwrap();
+    assert_eq!((read.seq, read.event), (3, Event::Unknown));
+}
+
+#[test]
+fn unknown_fields_are_ignored_wherever_they_stand() {
+    for (event, _) in golden() {
+        let mut line = serde_json::to_value(envelope(event.clone())).unwrap();
+        line["mood"] = json!("fine");
+        line["event"]["colour"] = json!({"red": 1});
+        if let Some(entry) = line["event"]["entries"].get_mut(0) {
+            entry["stars"] = json!(5);
+        }
+        if let Some(message) = line["event"].get_mut("message").filter(|message| message.is_object()) {
+            message["lang"] = json!("en");
+        }
+        assert_eq!(serde_json::from_value::<Envelope>(line).unwrap(), envelope(event));
+    }
+}
+
+#[test]
+fn no_field_is_ever_left_out() {
+    // The nullable fields are null, not absent: a reader in any language finds every key.
+    for (event, wire) in golden() {
+        let written: Value = serde_json::from_str(wire).unwrap();
+        let same_type = golden().into_iter().filter(|(other, _)| type_of(other) == type_of(&event));
+        for (_, other) in same_type {
+            let other: Value = serde_json::from_str(other).unwrap();
+            let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+            assert_eq!(keys(&written), keys(&other));
+        }
+    }
+}
+
+#[test]
+fn the_size_of_the_prompt_counts_unknown_parts_as_nothing() {
+    let usage = Usage { input: Some(10), cached: Some(5), output: Some(2), ..Usage::default() };
+    assert_eq!((usage.prompt(), usage.context()), (15, 17));
+    assert_eq!((Usage::default().prompt(), Usage::default().context()), (0, 0));
+    let absurd = Usage { input: Some(u64::MAX), cached: Some(1), output: Some(1), ..Usage::default() };
+    assert_eq!(absurd.context(), u64::MAX);
+}
