@@ -44,8 +44,12 @@ pub const READ_LINES: usize = 2_000;
 pub const READ_BYTES: usize = 50 * 1024;
 /// `read`: characters shown of one line.
 pub const READ_LINE_CHARS: usize = 2_000;
+/// `read`: bytes passed over in search of a line or of its end.
+pub const READ_SCAN_BYTES: u64 = 1024 * 1024 * 1024;
 /// `grep`: hits of one call.
 pub const GREP_HITS: usize = 200;
+/// `grep`: bytes of one call.
+pub const GREP_BYTES: usize = 50 * 1024;
 /// `grep`: columns shown of one line.
 pub const GREP_COLUMNS: usize = 2_000;
 /// `grep`: a file larger than this is passed over, bytes.
@@ -54,6 +58,8 @@ pub const GREP_FILE_BYTES: u64 = 64 * 1024 * 1024;
 pub const GLOB_PATHS: usize = 1_000;
 /// `grep`, `glob`: directory entries visited by one call.
 pub const WALK_ENTRIES: usize = 500_000;
+/// `grep`, `glob`: a larger file of ignore rules closes its directory, bytes.
+pub const IGNORE_FILE_BYTES: u64 = 1024 * 1024;
 /// `calculator`: longest expression, characters.
 pub const EXPRESSION_CHARS: usize = 1_000;
 

@@ -77,6 +77,25 @@ pub fn clip(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
+/// Counts the insertions, deletions and replacements of characters that make `left` into `right` (Levenshtein).
+pub fn distance(left: &str, right: &str) -> usize {
+    let mut costs: Vec<usize> = (0..=right.chars().count()).collect();
+    for (row, a) in left.chars().enumerate() {
+        let mut diagonal = row;
+        let mut before = row + 1;
+        if let Some(first) = costs.first_mut() {
+            *first = before;
+        }
+        for (cost, b) in costs.iter_mut().skip(1).zip(right.chars()) {
+            let replaced = diagonal + usize::from(a != b);
+            diagonal = *cost;
+            before = replaced.min(diagonal + 1).min(before + 1);
+            *cost = before;
+        }
+    }
+    costs.last().copied().unwrap_or_default()
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LineBreaks {
     Kept,

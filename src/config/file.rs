@@ -4,6 +4,7 @@ use toml::Spanned;
 use toml::de::DeTable;
 
 use crate::config::Layer;
+use crate::text::distance;
 
 /// Says what is wrong with the file and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -49,25 +50,6 @@ fn line_of(text: &str, offset: usize) -> usize {
 fn nearest(name: &str) -> &'static str {
     let name = name.to_lowercase().replace('-', "_");
     Layer::KEYS.into_iter().min_by_key(|key| distance(&name, key)).unwrap_or_default()
-}
-
-/// Counts the insertions, deletions and replacements of characters that make `left` into `right` (Levenshtein).
-fn distance(left: &str, right: &str) -> usize {
-    let mut costs: Vec<usize> = (0..=right.chars().count()).collect();
-    for (row, a) in left.chars().enumerate() {
-        let mut diagonal = row;
-        let mut before = row + 1;
-        if let Some(first) = costs.first_mut() {
-            *first = before;
-        }
-        for (cost, b) in costs.iter_mut().skip(1).zip(right.chars()) {
-            let replaced = diagonal + usize::from(a != b);
-            diagonal = *cost;
-            before = replaced.min(diagonal + 1).min(before + 1);
-            *cost = before;
-        }
-    }
-    costs.last().copied().unwrap_or_default()
 }
 
 #[cfg(test)]

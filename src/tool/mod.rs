@@ -4,9 +4,14 @@
 //! that starts with `Error: ` (D14). Only [`ToolError::Cancelled`] passes through.
 
 mod args;
+mod blocking;
 mod fn_tool;
+mod glob;
+mod grep;
 mod params;
+mod read;
 mod toolbox;
+mod walk;
 
 use std::sync::Arc;
 
@@ -21,8 +26,20 @@ use crate::workspace::Workspace;
 
 pub use args::Args;
 pub use fn_tool::FnTool;
+pub use glob::GlobTool;
+pub use grep::GrepTool;
 pub use params::{Choices, Parameters, ParametersBuilder};
+pub use read::ReadTool;
 pub use toolbox::{Found, Toolbox};
+
+/// Makes the tools that read a workspace: `read`, `grep` and `glob`, in this order. The calculator needs no workspace.
+pub fn file_tools(workspace: &Arc<Workspace>) -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(ReadTool::new(Arc::clone(workspace))),
+        Arc::new(GrepTool::new(Arc::clone(workspace))),
+        Arc::new(GlobTool::new(Arc::clone(workspace))),
+    ]
+}
 
 /// Is one tool. Instances are shared: a sub-agent gets the very instance that its parent has.
 pub trait Tool: Send + Sync {

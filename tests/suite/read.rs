@@ -1,1 +1,228 @@
+//! The tool `read` (spec 2.14, fault F4).
 
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use steersman::limits;
+use steersman::message::Arguments;
+use steersman::tool::{Concurrency, ReadTool, Tool, ToolContext, ToolError, file_tools};
+use steersman::workspace::Workspace;
+use tempfile::TempDir;
+
+struct Site {
+    dir: TempDir,
+    tool: ReadTool,
+}
+
+impl Site {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let tool = ReadTool::new(Arc::new(Workspace::new(dir.path()).unwrap()));
+        Self { dir, tool }
+    }
+
+    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> &Self {
+        fs::write(self.dir.path().join(name), content).unwrap();
+        self
+    }
+
+    async fn read(&self, arguments: Value) -> Result<String, String> {
+        let Value::Object(map) = arguments else { panic!("not an object") };
+        let args = self.tool.parameters().validate(&Arguments::Object(map))?;
+        match self.tool.execute(args, &ToolContext::detached()).await {
+            Ok(text) => Ok(text),
+            Err(ToolError::Failed(text)) => Err(text),
+            Err(ToolError::Cancelled(cancelled)) => panic!("{cancelled}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn lines_are_numbered_from_one() {
+    let site = Site::new();
+    site.file("a.txt", "one\n\ttwo\n\nfour");
+    assert_eq!(
+        site.read(json!({"path": "a.txt"})).await.unwrap(),
+        "     1\tone\n     2\t\ttwo\n     3\t\n     4\tfour\n"
+    );
+}
+
+#[tokio::test]
+async fn a_window_is_shown_with_a_note_how_to_go_on() {
+    let site = Site::new();
+    site.file("a.txt", "1\n2\n3\n4\n5\n");
+    let read =
+        async |offset: i64, limit: i64| site.read(json!({"path": "a.txt", "offset": offset, "limit": limit})).await;
+    assert_eq!(
+        read(2, 2).await.unwrap(),
+        "     2\t2\n     3\t3\n[lines 2 to 3 of a file of 10 bytes; to go on, use offset 4]\n"
+    );
+    assert_eq!(read(4, 2).await.unwrap(), "     4\t4\n     5\t5\n");
+    assert_eq!(read(5, 99_999).await.unwrap(), "     5\t5\n");
+    assert_eq!(read(6, 1).await.unwrap_err(), "offset 6 is past the end: a.txt has 5 lines");
+    assert_eq!(read(i64::MAX, 1).await.unwrap_err(), format!("offset {} is past the end: a.txt has 5 lines", i64::MAX));
+    assert_eq!(read(0, 1).await.unwrap_err(), "offset must be at least 1");
+    assert_eq!(read(1, -1).await.unwrap_err(), "limit must be at least 1");
+}
+
+#[tokio::test]
+async fn the_line_limit_holds_whatever_is_asked_for() {
+    let site = Site::new();
+    site.file("a.txt", "x\n".repeat(limits::READ_LINES + 1));
+    let text = site.read(json!({"path": "a.txt", "limit": 1_000_000})).await.unwrap();
+    assert_eq!(text.lines().count(), limits::READ_LINES + 1);
+    assert!(text.ends_with("[lines 1 to 2000 of a file of 4002 bytes; to go on, use offset 2001]\n"), "{text}");
+}
+
+#[tokio::test]
+async fn the_byte_limit_ends_on_a_whole_line_and_nothing_is_left_out_between_calls() {
+    let site = Site::new();
+    let lines: Vec<String> = (0..600).map(|n| format!("{n}:{}", "é".repeat(100))).collect();
+    site.file("a.txt", lines.join("\n"));
+    let mut offset = 1;
+    let mut seen = Vec::new();
+    loop {
+        let text = site.read(json!({"path": "a.txt", "offset": offset})).await.unwrap();
+        assert!(text.len() <= limits::READ_BYTES + 200);
+        let mut next = None;
+        for line in text.lines() {
+            match line.split_once('\t') {
+                Some((_, line)) => seen.push(line.to_owned()),
+                None => next = line.strip_suffix(']').and_then(|l| l.rsplit(' ').next()).map(|n| n.parse().unwrap()),
+            }
+        }
+        match next {
+            Some(next) => offset = next,
+            None => break,
+        }
+    }
+    assert_eq!(seen, lines);
+}
+
+#[tokio::test]
+async fn long_lines_are_cut_with_a_marker() {
+    let site = Site::new();
+    site.file("a.txt", format!("{}\nshort\n{}", "é".repeat(3_000), "x".repeat(100_000)));
+    let text = site.read(json!({"path": "a.txt"})).await.unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], format!("     1\t{}… [line cut, 2000 bytes more]", "é".repeat(2_000)));
+    assert_eq!(lines[1], "     2\tshort");
+    assert_eq!(lines[2], format!("     3\t{}… [line cut, 98000 bytes more]", "x".repeat(2_000)));
+}
+
+#[tokio::test]
+async fn an_empty_file_says_so_and_other_oddities_are_shown() {
+    let site = Site::new();
+    site.file("empty", "").file("crlf", "a\r\nb\r\n").file("latin", b"caf\xe9 cr\xe8me\n").file("bom", "\u{feff}a\n");
+    assert_eq!(site.read(json!({"path": "empty"})).await.unwrap(), "[empty is empty]");
+    assert_eq!(site.read(json!({"path": "crlf"})).await.unwrap(), "     1\ta\n     2\tb\n[lines end in CRLF]\n");
+    assert_eq!(site.read(json!({"path": "latin"})).await.unwrap(), "     1\tcaf\u{fffd} cr\u{fffd}me\n");
+    assert_eq!(site.read(json!({"path": "bom"})).await.unwrap(), "     1\t\u{feff}a\n");
+    let mut late_nul = "text\n".repeat(4_000).into_bytes();
+    late_nul.extend(b"a\0b\n");
+    site.file("late", late_nul);
+    assert_eq!(site.read(json!({"path": "late", "offset": 4001})).await.unwrap(), "  4001\ta␀b\n");
+}
+
+#[tokio::test]
+async fn what_is_not_text_is_named_and_refused() {
+    let site = Site::new();
+    let table: [(&str, &[u8], &str); 9] = [
+        ("a.png", b"\x89PNG\r\n\x1a\n\0\0", "a PNG image"),
+        ("a.jpg", b"\xff\xd8\xff\xe0abc", "a JPEG image"),
+        ("a.gif", b"GIF89a....", "a GIF image"),
+        ("a.webp", b"RIFF\x10\0\0\0WEBPVP8 ", "a WebP image"),
+        ("a.pdf", b"%PDF-1.7\n%abc", "a PDF document"),
+        ("utf16", b"\xff\xfea\0b\0", "UTF-16 text"),
+        ("nul", b"text\0text", "a binary file"),
+        ("controls", b"ab\x01\x02\x03\x04cd", "a binary file"),
+        ("noise", b"\xfe\x80\x81\xff\xc0ab\x90", "a binary file"),
+    ];
+    for (name, content, kind) in table {
+        site.file(name, content);
+        let refusal = site.read(json!({"path": name})).await.unwrap_err();
+        assert_eq!(refusal, format!("{name} is {kind} ({} bytes); read shows text only", content.len()));
+    }
+    site.file("coloured", "\u{1b}[31mred\u{1b}[0m\n");
+    assert!(site.read(json!({"path": "coloured"})).await.is_ok());
+}
+
+#[tokio::test]
+async fn directories_and_missing_files_say_what_to_do() {
+    let site = Site::new();
+    fs::create_dir(site.dir.path().join("src")).unwrap();
+    site.file("README.md", "x").file("readme.txt", "x").file("main.rs", "x");
+    assert_eq!(site.read(json!({"path": "src"})).await.unwrap_err(), "src is a directory: use glob to list it");
+    assert_eq!(
+        site.read(json!({"path": "REDME.md"})).await.unwrap_err(),
+        "REDME.md does not exist; near it: README.md"
+    );
+    assert_eq!(site.read(json!({"path": "mian.rs"})).await.unwrap_err(), "mian.rs does not exist; near it: main.rs");
+    assert_eq!(site.read(json!({"path": "zzzzzz"})).await.unwrap_err(), "zzzzzz does not exist");
+    assert_eq!(
+        site.read(json!({"path": "no/where/x"})).await.unwrap_err(),
+        "no/where/x does not exist, nor does its directory no/where"
+    );
+}
+
+#[tokio::test]
+async fn paths_outside_the_workspace_are_refused() {
+    let site = Site::new();
+    symlink("/etc/passwd", site.dir.path().join("link")).unwrap();
+    for path in ["/etc/passwd", "../../etc/passwd", "link", "~/x", ""] {
+        assert!(site.read(json!({"path": path})).await.is_err(), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_fifo_or_a_device_never_hangs() {
+    let site = Site::new();
+    let fifo = site.dir.path().join("fifo");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
+    assert_eq!(site.read(json!({"path": "fifo"})).await.unwrap_err(), "fifo is not a regular file");
+    let _socket = std::os::unix::net::UnixListener::bind(site.dir.path().join("socket")).unwrap();
+    assert_eq!(site.read(json!({"path": "socket"})).await.unwrap_err(), "socket is not a regular file");
+    let devices = ReadTool::new(Arc::new(Workspace::new(Path::new("/dev")).unwrap()));
+    let args = devices.parameters().validate(&Arguments::parse(r#"{"path": "zero"}"#)).unwrap();
+    let refusal = devices.execute(args, &ToolContext::detached()).await.unwrap_err();
+    assert_eq!(refusal, ToolError::failed("zero is not a regular file"));
+}
+
+#[tokio::test]
+async fn of_a_file_of_ten_gigabytes_only_the_start_is_read() {
+    let site = Site::new();
+    let mut file = fs::File::create(site.dir.path().join("huge")).unwrap();
+    file.write_all("line\n".repeat(5_000).as_bytes()).unwrap();
+    file.set_len(10 * 1024 * 1024 * 1024).unwrap();
+    let text = site.read(json!({"path": "huge", "limit": 3})).await.unwrap();
+    assert!(text.ends_with("[lines 1 to 3 of a file of 10737418240 bytes; to go on, use offset 4]\n"), "{text}");
+}
+
+#[tokio::test]
+async fn a_cancel_ends_it() {
+    let site = Site::new();
+    site.file("a.txt", "x\n");
+    let context = ToolContext::detached();
+    context.cancellable.cancel();
+    let args = site.tool.parameters().validate(&Arguments::parse(r#"{"path": "a.txt"}"#)).unwrap();
+    assert!(matches!(site.tool.execute(args, &context).await, Err(ToolError::Cancelled(_))));
+}
+
+#[tokio::test]
+async fn it_runs_beside_others_and_moves_to_another_workspace() {
+    let (site, other) = (Site::new(), Site::new());
+    other.file("there", "x");
+    let moved = site.tool.with_workspace(&Arc::new(Workspace::new(other.dir.path()).unwrap())).unwrap();
+    let args = moved.parameters().validate(&Arguments::parse(r#"{"path": "there"}"#)).unwrap();
+    assert_eq!(moved.execute(args, &ToolContext::detached()).await.unwrap(), "     1\tx\n");
+    let names: Vec<String> = file_tools(&Arc::new(Workspace::new(other.dir.path()).unwrap()))
+        .iter()
+        .inspect(|tool| assert_eq!(tool.concurrency(), Concurrency::Beside))
+        .map(|tool| tool.name().to_owned())
+        .collect();
+    assert_eq!(names, ["read", "grep", "glob"]);
+}
