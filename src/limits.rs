@@ -20,6 +20,10 @@ pub const SSE_EVENT_BYTES: usize = 16 * 1024 * 1024;
 pub const BODY_BYTES: usize = 32 * 1024 * 1024;
 /// Longest part of an error body that is shown, characters.
 pub const ERROR_CHARS: usize = 600;
+/// Longest error body read from a server, bytes.
+pub const ERROR_BODY_BYTES: usize = 64 * 1024;
+/// Longest answer to a probe (`/props`, `/v1/models`), bytes.
+pub const PROBE_BYTES: usize = 4 * 1024 * 1024;
 /// Most tool calls taken from one reply.
 pub const CALLS_PER_REPLY: usize = 128;
 /// Longest text of one reply, bytes.
@@ -29,6 +33,8 @@ pub const REPLY_BYTES: usize = 32 * 1024 * 1024;
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest silence of a server within a reply. Keep-alives count as life.
 pub const READ_TIMEOUT: Duration = Duration::from_mins(5);
+/// Time for the end of a body behind `[DONE]`; after it the connection is given up.
+pub const DRAIN_TIMEOUT: Duration = Duration::from_millis(20);
 /// Requests made for one reply before giving up, the first included.
 pub const ATTEMPTS: u32 = 4;
 /// First wait between attempts; doubles each time.

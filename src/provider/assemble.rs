@@ -131,7 +131,7 @@ impl Assembler {
             let words = chunk.message.filter(serde_json::Value::is_string).or(chunk.detail);
             match words {
                 Some(words) if !words.is_null() => return Err(reported(ErrorBody::of(&words))),
-                _ if chunk.object.0 == "error" => return Err(ProviderError::Server("no further words".to_owned())),
+                _ if chunk.object.0 == "error" => return Err(ProviderError::Server(error_body::SILENT.to_owned())),
                 _ => {}
             }
         }
@@ -227,7 +227,7 @@ fn ending(word: &str) -> Ending {
 /// Makes the error for one that the server reported within a reply. One that names a status is treated as such.
 fn reported(body: ErrorBody) -> ProviderError {
     match body.status {
-        Some(status) if !body.spent => ProviderError::Status { status, message: body.words, retry_after_ms: None },
+        Some(status) if !body.hopeless => ProviderError::Status { status, message: body.words, retry_after_ms: None },
         _ => ProviderError::Server(body.words),
     }
 }

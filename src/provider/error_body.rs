@@ -6,8 +6,11 @@ use serde_json::Value;
 
 use crate::limits;
 
-/// Marks of a refusal that no waiting cures: the account's money or quota is used up.
-const SPENT: [&str; 7] = [
+/// What is said for a server that says nothing.
+pub(super) const SILENT: &str = "no further words";
+
+/// Marks of a refusal that no waiting cures: money or quota is used up, or the prompt is too long.
+const HOPELESS: [&str; 13] = [
     "insufficient_quota",
     "enforced_spend_limit_reached",
     "billing_hard_limit_reached",
@@ -15,6 +18,12 @@ const SPENT: [&str; 7] = [
     "exceeded_current_quota",
     "insufficient_balance",
     "credit balance is too low",
+    "exceed_context_size",
+    "exceeds the available context size",
+    "context_length_exceeded",
+    "maximum context length",
+    "prompt is too long",
+    "input is too long",
 ];
 
 /// Is what a server said about a failure.
@@ -24,8 +33,8 @@ pub(super) struct ErrorBody {
     pub words: String,
     /// The status that the body itself names (an error within a stream of status 200).
     pub status: Option<u16>,
-    /// Whether money or quota is used up: waiting does not help.
-    pub spent: bool,
+    /// Whether waiting cannot help.
+    pub hopeless: bool,
 }
 
 impl ErrorBody {
@@ -33,10 +42,10 @@ impl ErrorBody {
     pub fn read(body: &str) -> Self {
         let parsed = serde_json::from_str::<Value>(body);
         let lower = body.to_ascii_lowercase();
-        let spent = SPENT.iter().any(|mark| lower.contains(mark));
+        let hopeless = HOPELESS.iter().any(|mark| lower.contains(mark));
         match parsed {
-            Ok(value) => Self { spent, ..Self::of(&value) },
-            Err(_) => Self { words: plain(body), status: None, spent },
+            Ok(value) => Self { hopeless, ..Self::of(&value) },
+            Err(_) => Self { words: plain(body), status: None, hopeless },
         }
     }
 
@@ -48,9 +57,9 @@ impl ErrorBody {
             u16::try_from(number).ok().filter(|status| (400..600).contains(status))
         });
         let text = value.to_string().to_ascii_lowercase();
-        let spent = SPENT.iter().any(|mark| text.contains(mark));
+        let hopeless = HOPELESS.iter().any(|mark| text.contains(mark));
         let words = words(value).unwrap_or_else(|| value.to_string());
-        Self { words: one_line(&words), status, spent }
+        Self { words: one_line(&words), status, hopeless }
     }
 }
 
@@ -80,7 +89,7 @@ fn words(value: &Value) -> Option<String> {
 pub(super) fn plain(body: &str) -> String {
     let trimmed = body.trim_start_matches('\u{FEFF}').trim();
     if trimmed.is_empty() {
-        return "no further words".to_owned();
+        return SILENT.to_owned();
     }
     if !trimmed.starts_with('<') {
         return one_line(trimmed);

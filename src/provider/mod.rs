@@ -4,9 +4,18 @@
 //! loop; the loop knows nothing of HTTP. [`ScriptedProvider`] plays a prepared conversation for tests.
 
 pub mod assemble;
+mod body;
 mod calls;
 mod chunk;
+mod connector;
+mod context_window;
+mod dialect;
+mod endpoint;
 mod error_body;
+mod http;
+mod models;
+mod openai;
+pub mod retry;
 mod scripted;
 pub mod sse;
 mod transport;
@@ -18,6 +27,11 @@ use crate::error::Cancelled;
 use crate::event::Usage;
 use crate::message::{Message, ToolCall};
 
+pub use connector::HttpConnector;
+pub use context_window::ContextWindowDetector;
+pub use http::Http;
+pub use models::list_models;
+pub use openai::OpenAi;
 pub use scripted::{Played, ScriptedProvider, Step};
 pub use transport::{ApiKey, ChatTransport, Connector, FixedProvider};
 

@@ -2,8 +2,75 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::time::Duration;
 
-use crate::support::server::{Gate, Reply, Server, Step};
+use jiff::Timestamp;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::{Value, json};
+use steersman::error::Cancelled;
+use steersman::limits;
+use steersman::message::{Arguments, AssistantMessage, Message, ToolCall};
+use steersman::provider::retry::{Advice, Failure, Retries, retry_after_ms};
+use steersman::provider::{
+    ApiKey, ChatProvider, ChatRequest, ChatTransport, Connector, Finish, Http, HttpConnector, OpenAi, Piece,
+    ProviderError, Streaming, ToolSchema, list_models,
+};
+
+use crate::support::server::{Gate, Reply, Request, Server, Step};
+
+type Answer = Result<steersman::provider::Reply, ProviderError>;
+
+fn transport(base: &str) -> ChatTransport {
+    ChatTransport { api_base: Some(base.to_owned()), model: Some("m".to_owned()), ..ChatTransport::default() }
+}
+
+fn provider(server: &Server) -> OpenAi {
+    OpenAi::new(Http::default(), &transport(&server.url())).unwrap()
+}
+
+/// Makes a request and returns the answer with all pieces.
+async fn complete(provider: &OpenAi, messages: &[Message], streaming: Streaming) -> (Answer, Vec<Piece>) {
+    let mut pieces = Vec::new();
+    let mut sink = |piece: Piece| {
+        pieces.push(piece);
+        Ok(())
+    };
+    let request = ChatRequest::new("m", messages, &[], streaming).unwrap();
+    let answer = provider.complete(request, &mut sink).await;
+    (answer, pieces)
+}
+
+async fn ask(server: &Server) -> (Answer, Vec<Piece>) {
+    complete(&provider(server), &[Message::user("hi")], Streaming::On).await
+}
+
+fn texts(pieces: &[Piece]) -> Vec<&str> {
+    let shown = pieces.iter().filter_map(|piece| match piece {
+        Piece::Chunk { text, .. } if !text.is_empty() => Some(text.as_str()),
+        Piece::Chunk { .. } | Piece::Retrying { .. } => None,
+    });
+    shown.collect()
+}
+
+fn waits(pieces: &[Piece]) -> Vec<(u32, u64)> {
+    let wait = |piece: &Piece| match piece {
+        Piece::Retrying { attempt, after_ms, .. } => Some((*attempt, *after_ms)),
+        Piece::Chunk { .. } => None,
+    };
+    pieces.iter().filter_map(wait).collect()
+}
+
+fn call(id: &str, arguments: &str) -> ToolCall {
+    ToolCall { id: id.into(), name: "read".to_owned(), arguments: Arguments::parse(arguments) }
+}
+
+fn calls(calls: Vec<ToolCall>) -> Message {
+    Message::Assistant(AssistantMessage {
+        thinking: "why".to_owned(),
+        tool_calls: calls,
+        ..AssistantMessage::default()
+    })
+}
 
 fn post(server: &Server, body: &str) -> TcpStream {
     let mut socket = TcpStream::connect(server.origin().trim_start_matches("http://")).unwrap();
@@ -40,4 +107,561 @@ fn the_scripted_server_fails_the_test_of_an_invalid_request() {
     let call = r#"{"id":"c1","function":{"name":"f","arguments":"{}"}}"#;
     let _socket = post(&server, &format!(r#"{{"messages":[{{"role":"assistant","tool_calls":[{call}]}}]}}"#));
     server.wait_requested(1);
+}
+
+#[tokio::test]
+async fn a_streamed_reply_comes_in_pieces_and_whole() {
+    let server = Server::start([Reply::text("a b c").thinking("let me see").usage(10, 3)]);
+    let (answer, pieces) = ask(&server).await;
+    let reply = answer.unwrap();
+    assert_eq!((reply.content.as_str(), reply.thinking.as_str()), ("a b c", "let me see"));
+    assert_eq!((reply.usage.input, reply.usage.output), (Some(10), Some(3)));
+    assert_eq!(texts(&pieces), ["a ", "b ", "c"]);
+    let body = &server.chats()[0].body;
+    assert_eq!((&body["stream"], &body["stream_options"]), (&json!(true), &json!({"include_usage": true})));
+    assert_eq!(body["messages"], json!([{"role": "user", "content": "hi"}]));
+    assert_eq!(body.get("tools"), None);
+}
+
+#[tokio::test]
+async fn a_whole_reply_gives_no_pieces() {
+    let server = Server::start([Reply::calls(&[("c", "read", "{\"path\":\"a\"}")]).saying("I look.")]);
+    let (answer, pieces) = complete(&provider(&server), &[Message::user("hi")], Streaming::Off).await;
+    let reply = answer.unwrap();
+    assert_eq!((reply.content.as_str(), &reply.tool_calls[..]), ("I look.", &[call("c", "{\"path\":\"a\"}")][..]));
+    assert_eq!((pieces.len(), reply.finish), (0, Finish::Stop));
+    assert_eq!(server.chats()[0].body.get("stream"), None);
+}
+
+#[tokio::test]
+async fn a_server_that_answers_in_the_other_form_is_understood() {
+    let whole = json!({"choices": [{"message": {"content": "whole"}, "finish_reason": "stop"}]});
+    let stream = [Step::delta(json!({"content": "streamed"})), Step::finish("stop")];
+    let server = Server::start([Reply::body(200, &format!("{whole:#}")), Reply::stream(stream)]);
+    let (answer, pieces) = ask(&server).await;
+    assert_eq!((answer.unwrap().content.as_str(), texts(&pieces)), ("whole", vec!["whole"]));
+    let (answer, pieces) = complete(&provider(&server), &[Message::user("hi")], Streaming::Off).await;
+    assert_eq!((answer.unwrap().content.as_str(), pieces.len()), ("streamed", 0));
+}
+
+#[tokio::test]
+async fn fragments_cut_at_every_byte_give_the_same_reply() {
+    let text = "data: {\"choices\":[{\"delta\":{\"content\":\"zür漢\"}}]}\r\n\r\n: ping\r\n\r\ndata: [DONE]\r\n\r\n";
+    let bytes = text.as_bytes().iter().map(|byte| Step::Bytes(vec![*byte]));
+    let server = Server::start([Reply::stream(bytes)]);
+    assert_eq!(ask(&server).await.0.unwrap().content, "zür漢");
+}
+
+#[tokio::test]
+async fn the_conversation_is_written_as_the_dialect_wants_it() {
+    let server = Server::start([Reply::text("ok")]);
+    let messages = [
+        Message::system("be brief"),
+        Message::user("look"),
+        calls(vec![call("c1", "{\"b\":1,\"a\":2}"), call("c2", "not json")]),
+        Message::tool(&call("c1", ""), "one"),
+        Message::tool(&call("c2", ""), "Error: two"),
+        Message::user("and?"),
+        Message::assistant("done"),
+        Message::user("more"),
+    ];
+    let parameters = json!({"type": "object", "properties": {"z": {}, "a": {}}});
+    let tools =
+        [ToolSchema { name: "read".to_owned(), description: "Reads.".to_owned(), parameters: parameters.clone() }];
+    let request = ChatRequest::new("m", &messages, &tools, Streaming::Off).unwrap();
+    provider(&server).complete(request, &mut |_| Ok(())).await.unwrap();
+    let body = &server.chats()[0].body;
+    let made = |id: &str, arguments: &str| json!({"id": id, "type": "function", "function": {"name": "read", "arguments": arguments}});
+    assert_eq!(
+        body["messages"],
+        json!([
+            {"role": "system", "content": "be brief"},
+            {"role": "user", "content": "look"},
+            {"role": "assistant", "content": null, "tool_calls": [made("c1", "{\"b\":1,\"a\":2}"), made("c2", "not json")]},
+            {"role": "tool", "content": "one", "tool_call_id": "c1"},
+            {"role": "tool", "content": "Error: two", "tool_call_id": "c2"},
+            {"role": "user", "content": "and?"},
+            {"role": "assistant", "content": "done"},
+            {"role": "user", "content": "more"},
+        ])
+    );
+    let function = json!({"name": "read", "description": "Reads.", "parameters": parameters});
+    assert_eq!(body["tools"], json!([{"type": "function", "function": function}]));
+    assert_eq!(body["tools"][0]["function"]["parameters"].to_string(), parameters.to_string(), "key order is kept");
+    assert_eq!(body["model"], "m");
+}
+
+#[tokio::test]
+async fn no_model_is_named_when_none_is_known() {
+    let server = Server::start([Reply::text("ok")]);
+    let messages = [Message::user("hi")];
+    let request = ChatRequest::new("", &messages, &[], Streaming::Off).unwrap();
+    provider(&server).complete(request, &mut |_| Ok(())).await.unwrap();
+    assert_eq!(server.chats()[0].body.get("model"), None);
+}
+
+#[tokio::test]
+async fn a_key_is_sent_as_a_bearer_and_no_header_without_one() {
+    let server = Server::routed(|_| Reply::text("ok"));
+    for (key, sent) in [(None, None), (Some(" "), None), (Some("sk-1\n"), Some("Bearer sk-1"))] {
+        let mut transport = transport(&server.url());
+        transport.api_key = key.map(ApiKey::new);
+        let provider = OpenAi::new(Http::default(), &transport).unwrap();
+        complete(&provider, &[Message::user("hi")], Streaming::On).await.0.unwrap();
+        assert_eq!(server.chats().last().unwrap().header("authorization"), sent);
+    }
+    let transport = ChatTransport { api_key: Some(ApiKey::new("a\nb")), ..transport(&server.url()) };
+    let error = OpenAi::new(Http::default(), &transport).unwrap_err();
+    assert_eq!(error.to_string(), "the API key holds characters that no key can have");
+}
+
+#[tokio::test]
+async fn v1_is_added_when_the_address_has_no_path() {
+    let server = Server::routed(|_| Reply::text("ok"));
+    for base in
+        [server.origin().to_owned(), format!("{}/", server.origin()), server.url(), format!("{}/", server.url())]
+    {
+        let provider = OpenAi::new(Http::default(), &transport(&base)).unwrap();
+        complete(&provider, &[Message::user("hi")], Streaming::On).await.0.unwrap();
+        assert_eq!(server.chats().last().unwrap().path, "/v1/chat/completions");
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_is_one_request_and_the_servers_own_words() {
+    let pretty = format!("{:#}", json!({"error": {"message": "bad\nkey", "code": "x"}}));
+    let bodies = [
+        (400, pretty.as_str(), "bad key"),
+        (401, r#"{"detail":"no key"}"#, "no key"),
+        (402, r#"{"code":"c","error":"pay"}"#, "pay"),
+        (403, r#"{"message":"forbidden here"}"#, "forbidden here"),
+        (404, r#"[{"error":{"code":404,"message":"no model"}}]"#, "no model"),
+        (405, "", "Method Not Allowed"),
+        (413, "<html><head><title>413 Too Large</title></head>", "a web page, \"413 Too Large\""),
+        (422, r#"{"detail":[{"loc":["body"],"msg":"field required"},{"msg":"too old"}]}"#, "field required; too old"),
+        (400, "plain  words\n", "plain words"),
+        (
+            400,
+            r#"{"error":{"message":"Provider returned error","metadata":{"raw":"{\"error\":\"inner\"}"}}}"#,
+            "Provider returned error: inner",
+        ),
+        (400, r#"{"error":{"code":7}}"#, r#"{"error":{"code":7}}"#),
+    ];
+    for (status, body, words) in bodies {
+        for streaming in [Streaming::On, Streaming::Off] {
+            let server = Server::start([Reply::body(status, body)]);
+            let (answer, pieces) = complete(&provider(&server), &[Message::user("hi")], streaming).await;
+            let error = answer.unwrap_err();
+            assert_eq!(error.to_string(), format!("the server answered {status}: {words}"));
+            assert_eq!((server.chats().len(), pieces.len()), (1, 0), "{status}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_long_error_body_is_cut() {
+    let server = Server::start([Reply::body(400, &"ü".repeat(100_000))]);
+    let error = ask(&server).await.0.unwrap_err().to_string();
+    assert_eq!(error.matches('ü').count(), limits::ERROR_CHARS);
+    assert!(error.ends_with('…'), "{error}");
+}
+
+#[tokio::test]
+async fn a_passing_failure_is_announced_and_tried_again() {
+    for status in [408, 409, 425, 429, 500, 502, 503, 504, 529] {
+        let busy = || Reply::json(status, json!({"error": {"message": "busy"}})).header("retry-after", "0.002");
+        let server = Server::start([busy(), busy(), Reply::text("ok")]);
+        let (answer, pieces) = ask(&server).await;
+        assert_eq!(answer.unwrap().content, "ok");
+        assert_eq!(waits(&pieces), [(2, 2), (3, 2)]);
+        let Piece::Retrying { reason, .. } = &pieces[0] else { panic!("{pieces:?}") };
+        assert_eq!(*reason, format!("the server answered {status}: busy"));
+    }
+}
+
+#[tokio::test]
+async fn it_gives_up_after_the_last_attempt_and_says_so() {
+    let server = Server::routed(|_| Reply::json(503, json!({"error": "loading"})).header("retry-after", "0"));
+    let (answer, pieces) = ask(&server).await;
+    assert_eq!(answer.unwrap_err().to_string(), "the server answered 503: loading (tried 4 times)");
+    assert_eq!((server.chats().len(), pieces.len()), (4, 3));
+}
+
+#[tokio::test]
+async fn a_spent_account_and_a_prompt_too_long_are_not_tried_again() {
+    for (status, code) in
+        [(429, "insufficient_quota"), (429, "enforced_spend_limit_reached"), (500, "exceed_context_size_error")]
+    {
+        let server = Server::start([Reply::json(status, json!({"error": {"message": "no more", "type": code}}))]);
+        let (answer, _) = ask(&server).await;
+        assert!(matches!(answer, Err(ProviderError::Status { .. })), "{answer:?}");
+        assert_eq!(server.chats().len(), 1, "{code}");
+    }
+    let no = Reply::json(500, json!({"error": "no"})).header("x-should-retry", "false");
+    let server = Server::start([no]);
+    assert!(ask(&server).await.0.is_err());
+    assert_eq!(server.chats().len(), 1);
+}
+
+#[tokio::test]
+async fn a_wait_that_is_too_long_is_not_made() {
+    let server = Server::start([Reply::json(429, json!({"error": "slow down"})).header("retry-after", "999999")]);
+    let error = ask(&server).await.0.unwrap_err();
+    let words = "slow down (it asks to wait 11 days, which is too long to wait unasked)";
+    assert_eq!(error.to_string(), format!("the server answered 429: {words}"));
+    assert_eq!(server.chats().len(), 1);
+}
+
+#[test]
+fn retry_after_is_read_in_every_form_and_nonsense_is_ignored() {
+    let now: Timestamp = "2026-11-21T09:30:00Z".parse().unwrap();
+    let read = |name: &'static str, value: &str| {
+        let mut headers = HeaderMap::new();
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_str(value).unwrap());
+        retry_after_ms(&headers, now)
+    };
+    for (value, expected) in [
+        ("2", Some(2_000)),
+        ("0", Some(0)),
+        ("1.5", Some(1_500)),
+        ("-3", None),
+        ("abc", None),
+        ("NaN", None),
+        ("inf", None),
+        ("1e300", None),
+        ("999999", Some(999_999_000)),
+        ("Sat, 21 Nov 2026 09:30:02 GMT", Some(2_000)),
+        ("Sat, 21 Nov 2026 09:29:00 GMT", Some(0)),
+        ("", None),
+    ] {
+        assert_eq!(read("retry-after", value), expected, "{value}");
+    }
+    assert!(read("retry-after", "Tue, 01 Dec 2099 00:00:00 GMT").unwrap() > 1_000_000_000);
+    assert_eq!(read("retry-after-ms", "250"), Some(250));
+    assert_eq!(retry_after_ms(&HeaderMap::new(), now), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn waits_double_with_jitter_and_take_their_time() {
+    let mut retries = Retries::default();
+    let error = ProviderError::Unreachable { host: "h".to_owned(), reason: "refused".to_owned() };
+    for base in [500, 1_000, 2_000] {
+        let mut after = 0;
+        let started = tokio::time::Instant::now();
+        let mut sink = |piece: Piece| {
+            let Piece::Retrying { after_ms, .. } = piece else { panic!("{piece:?}") };
+            after = after_ms;
+            Ok(())
+        };
+        retries.pause(error.clone().into(), &mut sink).await.unwrap();
+        assert!((base / 2..=base).contains(&after), "{after} of {base}");
+        assert!(started.elapsed().abs_diff(Duration::from_millis(after)) <= Duration::from_millis(2));
+    }
+    let last = retries.pause(error.into(), &mut |_| Ok(())).await.unwrap_err();
+    assert_eq!(last.to_string(), "cannot reach h: refused (tried 4 times)");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_ends_the_wait_before_it_begins_and_other_errors_do_not_wait() {
+    let busy = ProviderError::Status { status: 429, message: String::new(), retry_after_ms: Some(50_000) };
+    let stopped = Retries::default().pause(busy.into(), &mut |_| Err(Cancelled)).await;
+    assert_eq!(stopped, Err(ProviderError::Cancelled(Cancelled)));
+    for error in
+        [ProviderError::Stalled(1), ProviderError::Malformed("x".to_owned()), ProviderError::Server("x".to_owned())]
+    {
+        let given = Failure { error: error.clone(), advice: Advice::Retry };
+        assert_eq!(Retries::default().pause(given, &mut |_| panic!("announced")).await, Err(error));
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_be_reached_is_named() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let provider = OpenAi::new(Http::default(), &transport(&format!("http://user:secret@{address}"))).unwrap();
+    let messages = [Message::user("hi")];
+    let request = ChatRequest::new("m", &messages, &[], Streaming::On).unwrap();
+    let mut said = String::new();
+    let mut sink = |piece: Piece| {
+        if let Piece::Retrying { reason, .. } = piece {
+            said = reason;
+        }
+        Err(Cancelled)
+    };
+    let answer = provider.complete(request, &mut sink).await;
+    assert_eq!(answer.unwrap_err(), ProviderError::Cancelled(Cancelled));
+    assert!(said.starts_with(&format!("cannot reach {address}: ")) && said.contains("refused"), "{said}");
+    assert!(!said.contains("secret"), "{said}");
+}
+
+#[tokio::test]
+async fn a_cut_stream_is_cut_off_and_runs_nothing() {
+    let start = json!({"tool_calls": [{"index": 0, "id": "c", "function": {"name": "bash", "arguments": "{\"a"}}]});
+    let text = || Step::delta(json!({"content": "I will"}));
+    for end in [vec![Step::Cut], vec![], vec![Step::Bytes(b"data: {\"choices\":[{\"del".to_vec())]] {
+        let steps = [text(), Step::delta(start.clone())].into_iter().chain(end);
+        let server = Server::start([Reply::stream(steps)]);
+        let (answer, pieces) = ask(&server).await;
+        assert_eq!(answer, Err(ProviderError::CutOff));
+        assert_eq!((texts(&pieces), server.chats().len()), (vec!["I will"], 1), "text was shown: no second try");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_cut_before_its_first_word_is_tried_again() {
+    let fragment = json!({"tool_calls": [{"index": 0, "id": "c", "function": {"name": "bash", "arguments": "{"}}]});
+    let server = Server::start([Reply::stream([Step::delta(fragment), Step::Cut]), Reply::text("ok")]);
+    let (answer, pieces) = ask(&server).await;
+    assert_eq!(answer.unwrap().content, "ok");
+    assert_eq!(waits(&pieces).len(), 1);
+}
+
+#[tokio::test]
+async fn a_stream_that_said_how_it_ended_is_whole_even_when_the_line_breaks() {
+    let steps = || [Step::delta(json!({"content": "all"})), Step::finish("stop")].into_iter();
+    let server = Server::start([Reply::stream(steps().chain([Step::Cut])), Reply::stream(steps())]);
+    assert_eq!(ask(&server).await.0.unwrap().content, "all");
+    assert_eq!(ask(&server).await.0.unwrap().content, "all");
+}
+
+#[tokio::test]
+async fn a_malformed_chunk_is_an_error_and_not_skipped() {
+    let server =
+        Server::start([Reply::stream([Step::delta(json!({"content": "a"})), Step::data("{oops"), Step::done()])]);
+    let error = ask(&server).await.0.unwrap_err();
+    assert_eq!(error.to_string(), "the server sent something that is not a reply: {oops");
+}
+
+#[tokio::test]
+async fn an_error_within_a_stream_is_shown_at_once() {
+    let gate = Gate::new();
+    let error = Step::Bytes(b"event: error\ndata: {\"error\":{\"message\":\"overloaded\"}}\n\n".to_vec());
+    let server = Server::start([Reply::stream([Step::delta(json!({"content": "a"})), error, Step::Wait(gate)])]);
+    let error = ask(&server).await.0.unwrap_err();
+    assert_eq!(error.to_string(), "the server reported an error: overloaded");
+}
+
+#[tokio::test]
+async fn answers_that_are_no_replies_say_what_they_are() {
+    let page = "<!DOCTYPE html><html><head><title>Sign in</title></head></html>";
+    for (reply, words) in [
+        (Reply::body(200, page), "the server sent something that is not a reply: a web page, \"Sign in\""),
+        (Reply::body(204, ""), "the server sent something that is not a reply: an answer without content (status 204)"),
+        (
+            Reply::json(200, json!({"error": {"message": "no such model"}})),
+            "the server reported an error: no such model",
+        ),
+        (Reply::json(200, json!({"hello": 1})), "the server sent something that is not a reply: {\"hello\":1}"),
+    ] {
+        let server = Server::start([reply]);
+        let (answer, pieces) = ask(&server).await;
+        assert_eq!(answer.unwrap_err().to_string(), words);
+        assert_eq!((server.chats().len(), pieces.len()), (1, 0));
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_is_refused_and_the_key_stays_here() {
+    let other = Server::routed(|_| Reply::text("stolen"));
+    for status in [301, 302, 307, 308] {
+        let server =
+            Server::start([Reply::body(status, "").header("location", &format!("{}/chat/completions", other.url()))]);
+        let mut transport = transport(&server.url());
+        transport.api_key = Some(ApiKey::new("sk-1"));
+        let provider = OpenAi::new(Http::default(), &transport).unwrap();
+        let error = complete(&provider, &[Message::user("hi")], Streaming::On).await.0.unwrap_err();
+        assert_eq!(error, ProviderError::Redirect(format!("{}/chat/completions", other.url())));
+    }
+    assert!(other.requests().is_empty());
+}
+
+#[tokio::test]
+async fn silence_is_a_stall_and_comments_are_life() {
+    let quiet = Gate::new();
+    let server = Server::start([
+        Reply::stream([Step::delta(json!({"content": "a"})), Step::Wait(quiet.clone())]),
+        Reply::text("never").gated(&quiet),
+    ]);
+    let provider = provider(&server).with_read_timeout(Duration::from_millis(80));
+    for _ in 0..2 {
+        let (answer, _) = complete(&provider, &[Message::user("hi")], Streaming::On).await;
+        assert_eq!(answer, Err(ProviderError::Stalled(0)));
+    }
+    let beat = || [Step::Bytes(b": ping\n\n".to_vec()), Step::Pause(Duration::from_millis(30))];
+    let steps = (0..6).flat_map(|_| beat()).chain([Step::delta(json!({"content": "late"})), Step::done()]);
+    server.reply(Reply::stream(steps));
+    let (answer, _) = complete(&provider, &[Message::user("hi")], Streaming::On).await;
+    assert_eq!(answer.unwrap().content, "late");
+}
+
+#[tokio::test]
+async fn dropping_the_request_closes_the_connection() {
+    let stream = |gate: &Gate| Reply::stream([Step::delta(json!({"content": "a"})), Step::Wait(gate.clone())]);
+    let silent = |gate: &Gate| Reply::text("never").gated(gate);
+    for reply in [stream as fn(&Gate) -> Reply, silent] {
+        let gate = Gate::new();
+        let server = Server::start([reply(&gate)]);
+        let provider = provider(&server);
+        let asking = tokio::spawn(async move { complete(&provider, &[Message::user("hi")], Streaming::On).await.0 });
+        gate.reached().await;
+        asking.abort();
+        server.hung_up(1).await;
+        assert_eq!(server.chats().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_cancel_in_the_sink_ends_the_request_at_the_next_chunk_even_without_text() {
+    let gate = Gate::new();
+    let fragment = json!({"tool_calls": [{"index": 0, "id": "c", "function": {"name": "f"}}]});
+    let server = Server::start([Reply::stream([Step::delta(fragment), Step::Wait(gate)])]);
+    let messages = [Message::user("hi")];
+    let request = ChatRequest::new("m", &messages, &[], Streaming::On).unwrap();
+    let answer = provider(&server).complete(request, &mut |_| Err(Cancelled)).await;
+    assert_eq!(answer, Err(ProviderError::Cancelled(Cancelled)));
+    server.hung_up(1).await;
+}
+
+#[tokio::test]
+async fn the_connection_is_used_again_for_the_next_round() {
+    let server = Server::start([Reply::text("one"), Reply::text("two")]);
+    let provider = provider(&server);
+    for text in ["one", "two"] {
+        let (answer, _) = complete(&provider, &[Message::user("hi")], Streaming::On).await;
+        assert_eq!(answer.unwrap().content, text);
+    }
+    assert_eq!(server.connections(), 1);
+}
+
+fn steered() -> Vec<Message> {
+    vec![
+        Message::system("prompt"),
+        Message::system("project"),
+        Message::user("look"),
+        Message::system("memory"),
+        calls(vec![call("c1", "{}")]),
+        Message::tool(&call("c1", ""), "one"),
+        Message::user("focus on x"),
+        Message::user("and y"),
+        Message::system("recalled"),
+    ]
+}
+
+const STRICT: &str = "After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results.";
+
+#[tokio::test]
+async fn a_strict_template_gets_alternating_roles_from_then_on() {
+    for (status, words) in [(400, STRICT), (500, STRICT), (400, "Unexpected role 'user' after role 'tool'")] {
+        let strict = Server::routed(move |request: &Request| {
+            let roles = request.roles();
+            let user_after = |before: &str| roles.windows(2).any(|pair| pair[0] == before && pair[1] == "user");
+            let late_system = roles.iter().skip(1).any(|role| role == "system");
+            if user_after("tool") || user_after("user") || late_system {
+                return Reply::json(status, json!({"error": {"message": words}}));
+            }
+            Reply::text("ok")
+        });
+        let provider = provider(&strict);
+        for requests in [2, 3] {
+            let (answer, pieces) = complete(&provider, &steered(), Streaming::On).await;
+            assert_eq!(answer.unwrap().content, "ok");
+            assert_eq!((strict.chats().len(), waits(&pieces).len()), (requests, 0), "learned once, without a wait");
+        }
+        let adapted = strict.chats().remove(2);
+        assert_eq!(adapted.roles(), ["system", "user", "assistant", "tool", "assistant", "user"]);
+        assert_eq!(adapted.texts("system"), ["prompt\n\nproject"]);
+        assert_eq!(adapted.texts("user"), ["look\n\nmemory", "focus on x\n\nand y\n\nrecalled"]);
+        assert_eq!(adapted.texts("assistant"), ["", "(noted)"]);
+    }
+}
+
+#[tokio::test]
+async fn an_easy_template_gets_the_conversation_as_it_is() {
+    let server = Server::start([Reply::text("ok")]);
+    complete(&provider(&server), &steered(), Streaming::On).await.0.unwrap();
+    let roles = ["system", "system", "user", "system", "assistant", "tool", "user", "user", "system"];
+    assert_eq!(server.chats()[0].roles(), roles);
+}
+
+#[tokio::test]
+async fn a_template_that_stays_strict_is_an_error_after_one_adaptation() {
+    let server = Server::routed(|_| Reply::json(400, json!({"error": {"message": STRICT}})));
+    let error = ask(&server).await.0.unwrap_err();
+    assert_eq!(error.to_string(), format!("the server answered 400: {STRICT}"));
+    assert_eq!(server.chats().len(), 2);
+}
+
+#[tokio::test]
+async fn reasoning_is_sent_back_only_where_it_is_demanded() {
+    let has_reasoning =
+        |request: &Request| request.messages().iter().any(|message| message.get("reasoning_content").is_some());
+    let server = Server::routed(move |request| {
+        let missing = "Missing `reasoning_content` field in the assistant message at message index 2";
+        if has_reasoning(request) {
+            Reply::text("ok")
+        } else {
+            Reply::json(400, json!({"error": {"message": missing}}))
+        }
+    });
+    complete(&provider(&server), &steered(), Streaming::On).await.0.unwrap();
+    let sent: Vec<Value> = server
+        .chats()
+        .iter()
+        .map(|chat| chat.messages().into_iter().find(|m| m["role"] == "assistant").unwrap())
+        .collect();
+    assert_eq!((sent[0].get("reasoning_content"), &sent[1]["reasoning_content"]), (None, &json!("why")));
+}
+
+#[tokio::test]
+async fn a_server_that_knows_no_stream_options_is_asked_without() {
+    let server = Server::routed(|request| match request.body.get("stream_options") {
+        Some(_) => Reply::json(422, json!({"detail": [{"msg": "Extra inputs are not permitted: stream_options"}]})),
+        None => Reply::text("ok"),
+    });
+    assert_eq!(ask(&server).await.0.unwrap().content, "ok");
+    assert_eq!(server.chats().len(), 2);
+}
+
+#[tokio::test]
+async fn what_was_learned_is_shared_by_all_providers_of_a_connector() {
+    let server = Server::routed(|request| match request.body.get("stream_options") {
+        Some(_) => Reply::json(400, json!({"error": "unknown field stream_options"})),
+        None => Reply::text("ok"),
+    });
+    let connector = HttpConnector::new(Http::default());
+    for requests in [2, 3] {
+        let provider = connector.connect(&transport(&server.url())).unwrap();
+        let messages = [Message::user("hi")];
+        let request = ChatRequest::new("m", &messages, &[], Streaming::On).unwrap();
+        provider.complete(request, &mut |_| Ok(())).await.unwrap();
+        assert_eq!(server.chats().len(), requests);
+    }
+}
+
+#[test]
+fn a_connector_knows_its_providers_by_name() {
+    let connector = HttpConnector::default().with_default_model("small");
+    assert_eq!(connector.default_model().as_deref(), Some("small"));
+    let named = |name: &str| ChatTransport { provider: Some(name.to_owned()), ..ChatTransport::default() };
+    assert!(connector.connect(&ChatTransport::default()).is_ok());
+    assert!(connector.connect(&named("openai")).is_ok());
+    let error = connector.connect(&named("openia")).err().unwrap();
+    assert_eq!(error.to_string(), "there is no provider \"openia\"; known: openai");
+    let nowhere = ChatTransport { api_base: Some("localhost:80".to_owned()), ..ChatTransport::default() };
+    assert!(matches!(connector.connect(&nowhere), Err(ProviderError::Configuration(_))));
+}
+
+#[tokio::test]
+async fn the_models_of_a_server_are_listed_in_its_order() {
+    let server = Server::start([]);
+    server.on("/v1/models", Reply::json(200, json!({"object": "list", "data": [{"id": "b"}, {"id": "a"}]})));
+    let keyed = ChatTransport { api_key: Some(ApiKey::new("k")), ..transport(server.origin()) };
+    assert_eq!(list_models(&Http::default(), &keyed).await.unwrap(), ["b", "a"]);
+    assert_eq!(server.requests()[0].header("authorization"), Some("Bearer k"));
+
+    let server = Server::start([]);
+    server.on("/v1/models", Reply::json(401, json!({"error": {"message": "who?"}})));
+    let error = list_models(&Http::default(), &transport(server.origin())).await.unwrap_err();
+    assert_eq!(error.to_string(), "the server answered 401: who?");
 }

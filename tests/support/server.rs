@@ -12,6 +12,7 @@
 
 use std::collections::VecDeque;
 use std::future::Future;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -41,6 +42,7 @@ struct Shared {
     requests: Mutex<Vec<Request>>,
     chats: watch::Sender<usize>,
     hang_ups: watch::Sender<usize>,
+    connections: AtomicUsize,
 }
 
 impl Server {
@@ -62,6 +64,7 @@ impl Server {
             requests: Mutex::default(),
             chats: watch::channel(0).0,
             hang_ups: watch::channel(0).0,
+            connections: AtomicUsize::new(0),
         });
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
@@ -74,6 +77,7 @@ impl Server {
                 let listener = TcpListener::from_std(listener).unwrap();
                 let accept = async {
                     while let Ok((socket, _)) = listener.accept().await {
+                        in_thread.connections.fetch_add(1, Ordering::Relaxed);
                         tokio::spawn(serve(socket, Arc::clone(&in_thread)));
                     }
                 };
@@ -149,6 +153,11 @@ impl Server {
     /// Blocking form of [`Server::hung_up`].
     pub fn wait_hung_up(&self, count: usize) {
         block_on(self.hung_up(count));
+    }
+
+    /// Counts the connections that were made.
+    pub fn connections(&self) -> usize {
+        self.shared.connections.load(Ordering::Relaxed)
     }
 
     /// Returns what is wrong with the chat requests so far: nothing, in a good program.

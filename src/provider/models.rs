@@ -1,0 +1,48 @@
+//! The models that a server offers: `GET /v1/models`, asked when the user named none.
+
+use reqwest::Method;
+use serde_json::Value;
+
+use crate::limits;
+use crate::provider::endpoint::Endpoint;
+use crate::provider::error_body::{self, ErrorBody};
+use crate::provider::{ChatTransport, Http, ProviderError, http};
+
+/// Lists the models of a transport's server, in the server's order; the first is the one to take.
+///
+/// # Errors
+/// [`ProviderError`] when the server cannot be reached within a few seconds, refuses or answers something else.
+pub async fn list_models(http: &Http, transport: &ChatTransport) -> Result<Vec<String>, ProviderError> {
+    let endpoint = Endpoint::new(transport.api_base.as_deref(), transport.api_key.as_ref())?;
+    let (status, body) = get(http, &endpoint, endpoint.url("/models")).await?;
+    if !(200..300).contains(&status) {
+        let message = ErrorBody::read(&body).words;
+        return Err(ProviderError::Status { status, message, retry_after_ms: None });
+    }
+    let value: Value = serde_json::from_str(&body).map_err(|_| ProviderError::Malformed(error_body::plain(&body)))?;
+    let list = ["data", "models"].into_iter().find_map(|name| value.get(name)).unwrap_or(&value);
+    let name =
+        |model: &Value| ["id", "name", "model"].into_iter().find_map(|key| model.get(key)?.as_str().map(str::to_owned));
+    match list.as_array() {
+        Some(models) => Ok(models.iter().filter_map(name).collect()),
+        None => Err(ProviderError::Malformed("a list of models without models".to_owned())),
+    }
+}
+
+/// Gets a small text within the time of a probe: status and body.
+pub(super) async fn get(http: &Http, endpoint: &Endpoint, url: reqwest::Url) -> Result<(u16, String), ProviderError> {
+    let asking = async {
+        let sent = endpoint.request(http, Method::GET, url.clone())?.send().await;
+        let mut response = sent.map_err(|error| http::unreachable(&url, error))?;
+        let mut body = Vec::new();
+        while let Some(bytes) = response.chunk().await.map_err(|_| ProviderError::CutOff)? {
+            body.extend_from_slice(&bytes);
+            if body.len() > limits::PROBE_BYTES {
+                return Err(ProviderError::Malformed(format!("an answer longer than {} bytes", limits::PROBE_BYTES)));
+            }
+        }
+        Ok((response.status().as_u16(), String::from_utf8_lossy(&body).into_owned()))
+    };
+    let asked = tokio::time::timeout(limits::PROBE_TIMEOUT, asking).await;
+    asked.unwrap_or(Err(ProviderError::Stalled(limits::PROBE_TIMEOUT.as_secs())))
+}

@@ -1,0 +1,214 @@
+//! The OpenAI-compatible provider: one chat completion over HTTP, streamed or whole.
+//!
+//! It owns the course of a request: send, judge the status, read, assemble, and try again while nothing has been
+//! shown. Dropping the future closes the connection.
+
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use jiff::Timestamp;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
+use reqwest::{Method, Response, Url};
+
+use crate::limits;
+use crate::provider::assemble::Assembler;
+use crate::provider::dialect::{Dialect, Dialects};
+use crate::provider::endpoint::Endpoint;
+use crate::provider::error_body::{self, ErrorBody};
+use crate::provider::http::{self, Http};
+use crate::provider::retry::{self, Advice, Failure, Retries};
+use crate::provider::sse::{Decoder, Frame};
+use crate::provider::{ChatProvider, ChatRequest, ChatTransport, Piece, ProviderError, Reply, Sink, Streaming};
+
+/// Asks one server that speaks chat completions.
+#[derive(Debug, Clone)]
+pub struct OpenAi {
+    http: Http,
+    endpoint: Endpoint,
+    dialects: Dialects,
+    silence: Duration,
+}
+
+impl OpenAi {
+    /// Makes the provider of a transport.
+    ///
+    /// # Errors
+    /// [`ProviderError::Configuration`] when the base URL or the key cannot be used.
+    pub fn new(http: Http, transport: &ChatTransport) -> Result<Self, ProviderError> {
+        let endpoint = Endpoint::new(transport.api_base.as_deref(), transport.api_key.as_ref())?;
+        Ok(Self { http, endpoint, dialects: Dialects::default(), silence: limits::READ_TIMEOUT })
+    }
+
+    /// Sets how long the server may be silent within a reply.
+    #[must_use]
+    pub fn with_read_timeout(mut self, silence: Duration) -> Self {
+        self.silence = silence;
+        self
+    }
+
+    /// Shares what was learned about servers with other providers.
+    #[must_use]
+    pub(super) fn with_dialects(mut self, dialects: Dialects) -> Self {
+        self.dialects = dialects;
+        self
+    }
+
+    async fn run(&self, request: ChatRequest<'_>, sink: &mut Sink<'_>) -> Result<Reply, ProviderError> {
+        let mut retries = Retries::default();
+        let server = self.endpoint.name();
+        loop {
+            let dialect = self.dialects.of(self.endpoint.host_name(), &server, request.model);
+            let mut shown = false;
+            let mut watched = |piece: Piece| {
+                shown |= matches!(&piece, Piece::Chunk { thinking, text } if !(thinking.is_empty() && text.is_empty()));
+                sink(piece)
+            };
+            match self.attempt(&request, dialect, &mut watched).await {
+                Ok(reply) => return Ok(reply),
+                Err(failure) if shown => return Err(failure.error),
+                Err(failure) if self.dialects.learn(&server, request.model, dialect, &failure.error) => {}
+                Err(failure) => retries.pause(failure, sink).await?,
+            }
+        }
+    }
+
+    async fn attempt(
+        &self,
+        request: &ChatRequest<'_>,
+        dialect: Dialect,
+        sink: &mut Sink<'_>,
+    ) -> Result<Reply, Failure> {
+        let url = self.endpoint.url("/chat/completions");
+        let body = super::body::encode(request, dialect)?;
+        let sending = self.endpoint.request(&self.http, Method::POST, url.clone())?;
+        let sending = sending.header(CONTENT_TYPE, "application/json").body(body).send();
+        let response = self.within(sending).await?.map_err(|error| http::unreachable(&url, error))?;
+        let status = response.status();
+        if status.is_redirection()
+            && let Some(target) = target(&url, response.headers())
+        {
+            return Err(ProviderError::Redirect(target).into());
+        }
+        if !status.is_success() {
+            return Err(self.refused(response).await);
+        }
+        if status == reqwest::StatusCode::NO_CONTENT {
+            return Err(ProviderError::Malformed("an answer without content (status 204)".to_owned()).into());
+        }
+        Ok(self.read(response, request.streaming, sink).await?)
+    }
+
+    /// Reads the reply, a stream or one body: what it begins with tells, as labels are often wrong or missing.
+    async fn read(
+        &self,
+        mut response: Response,
+        streaming: Streaming,
+        sink: &mut Sink<'_>,
+    ) -> Result<Reply, ProviderError> {
+        let mut assembler = Assembler::default();
+        let mut decoder = Decoder::default();
+        let mut head = Vec::new();
+        while let Some(first) = self.within(response.chunk()).await?.map_err(|_| ProviderError::CutOff)? {
+            head.extend_from_slice(&first);
+            match head.trim_ascii_start().first() {
+                None if head.len() < limits::SSE_LINE_BYTES => {}
+                Some(b'{' | b'[' | b'<') => return self.read_whole(response, head, streaming, sink).await,
+                _ => break,
+            }
+        }
+        let mut take = |frame: Frame<'_>, assembler: &mut Assembler| -> Result<(), ProviderError> {
+            match (assembler.take(frame)?, streaming) {
+                (Some(piece), Streaming::On) => Ok(sink(piece)?),
+                (_, Streaming::On | Streaming::Off) => Ok(()),
+            }
+        };
+        decoder.push(&head, |frame| take(frame, &mut assembler))?;
+        while !assembler.is_done() {
+            match self.within(response.chunk()).await? {
+                Ok(Some(bytes)) => decoder.push(&bytes, |frame| take(frame, &mut assembler))?,
+                Err(_) if !assembler.is_whole() => return Err(ProviderError::CutOff),
+                // A half line at the end is no fault of form: the server died while it wrote.
+                Ok(None) | Err(_) => {
+                    return match decoder.finish(|frame| take(frame, &mut assembler)) {
+                        Ok(()) => assembler.finish(),
+                        Err(ProviderError::Malformed(_)) => Err(ProviderError::CutOff),
+                        Err(error) => Err(error),
+                    };
+                }
+            }
+        }
+        drain(response).await;
+        assembler.finish()
+    }
+
+    async fn read_whole(
+        &self,
+        mut response: Response,
+        mut body: Vec<u8>,
+        streaming: Streaming,
+        sink: &mut Sink<'_>,
+    ) -> Result<Reply, ProviderError> {
+        while let Some(bytes) = self.within(response.chunk()).await?.map_err(|_| ProviderError::CutOff)? {
+            body.extend_from_slice(&bytes);
+            if body.len() > limits::BODY_BYTES {
+                let cap = limits::BODY_BYTES;
+                return Err(ProviderError::Malformed(format!("an answer longer than {cap} bytes")));
+            }
+        }
+        let reply = Assembler::whole(&String::from_utf8_lossy(&body))?;
+        if streaming == Streaming::On {
+            sink(Piece::Chunk { thinking: reply.thinking.clone(), text: reply.content.clone() })?;
+        }
+        Ok(reply)
+    }
+
+    /// Makes the failure of an error status out of the server's own words.
+    async fn refused(&self, mut response: Response) -> Failure {
+        let status = response.status();
+        let retry_after_ms = retry::retry_after_ms(response.headers(), Timestamp::now());
+        let advice = retry::advice(response.headers());
+        let mut body = Vec::new();
+        while let Ok(Ok(Some(bytes))) = self.within(response.chunk()).await {
+            body.extend_from_slice(&bytes);
+            if body.len() > limits::ERROR_BODY_BYTES {
+                break;
+            }
+        }
+        let body = ErrorBody::read(&String::from_utf8_lossy(&body));
+        let message = if body.words == error_body::SILENT {
+            status.canonical_reason().unwrap_or(error_body::SILENT).to_owned()
+        } else {
+            body.words
+        };
+        let error = ProviderError::Status { status: status.as_u16(), message, retry_after_ms };
+        Failure { error, advice: if body.hopeless { Advice::GiveUp } else { advice } }
+    }
+
+    async fn within<T>(&self, wait: impl Future<Output = T>) -> Result<T, ProviderError> {
+        let waited = tokio::time::timeout(self.silence, wait).await;
+        waited.map_err(|_| ProviderError::Stalled(self.silence.as_secs()))
+    }
+}
+
+impl ChatProvider for OpenAi {
+    fn complete<'a>(
+        &'a self,
+        request: ChatRequest<'a>,
+        sink: &'a mut Sink<'a>,
+    ) -> BoxFuture<'a, Result<Reply, ProviderError>> {
+        self.run(request, sink).boxed()
+    }
+}
+
+/// Reads the end of a body behind `[DONE]`, so that the connection can be used again. A server that keeps it open
+/// longer loses it.
+async fn drain(mut response: Response) {
+    let end = async { while let Ok(Some(_)) = response.chunk().await {} };
+    let _ = tokio::time::timeout(limits::DRAIN_TIMEOUT, end).await;
+}
+
+fn target(url: &Url, headers: &HeaderMap) -> Option<String> {
+    let location = headers.get(LOCATION)?.to_str().ok()?;
+    Some(url.join(location).map_or_else(|_| location.to_owned(), |target| target.to_string()))
+}

@@ -1,0 +1,158 @@
+//! When a failed request is made again, and after how long: one policy for all providers.
+//!
+//! Only a request whose reply has shown nothing yet may come here. Waits use tokio's clock, so tests can pause it;
+//! each wait is announced before it begins.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use reqwest::header::HeaderMap;
+
+use crate::limits;
+use crate::provider::{Piece, ProviderError, Sink};
+
+/// Is a failed request, with what the server said about trying again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// What went wrong.
+    pub error: ProviderError,
+    /// What the server said about it.
+    pub advice: Advice,
+}
+
+/// Says whether the server has an opinion on trying again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Advice {
+    /// It said nothing; the kind of error decides.
+    #[default]
+    Judge,
+    /// It said that it is worth it.
+    Retry,
+    /// It said, or its words mean, that it never will be.
+    GiveUp,
+}
+
+impl From<ProviderError> for Failure {
+    fn from(error: ProviderError) -> Self {
+        Self { error, advice: Advice::Judge }
+    }
+}
+
+/// Counts the attempts of one request.
+#[derive(Debug)]
+pub struct Retries {
+    attempt: u32,
+}
+
+impl Default for Retries {
+    fn default() -> Self {
+        Self { attempt: 1 }
+    }
+}
+
+impl Retries {
+    /// Waits before the next attempt, after announcing it.
+    ///
+    /// # Errors
+    /// The failure itself, when it shall not be tried again; `Cancelled` when the sink says so.
+    pub async fn pause(&mut self, failure: Failure, sink: &mut Sink<'_>) -> Result<(), ProviderError> {
+        if !is_transient(&failure) {
+            return Err(failure.error);
+        }
+        if self.attempt >= limits::ATTEMPTS {
+            return Err(with_words(failure.error, &format!("tried {} times", self.attempt)));
+        }
+        let asked = match &failure.error {
+            ProviderError::Status { retry_after_ms, .. } => retry_after_ms.map(Duration::from_millis),
+            _ => None,
+        };
+        if let Some(asked) = asked.filter(|asked| *asked > limits::RETRY_CAP) {
+            let words = format!("it asks to wait {}, which is too long to wait unasked", spell(asked));
+            return Err(with_words(failure.error, &words));
+        }
+        let wait = asked.unwrap_or_else(|| backoff(self.attempt, random_share()));
+        self.attempt += 1;
+        let after_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        sink(Piece::Retrying { attempt: self.attempt, after_ms, reason: failure.error.to_string() })?;
+        tokio::time::sleep(wait).await;
+        Ok(())
+    }
+}
+
+/// Tells whether the same request may succeed later.
+fn is_transient(failure: &Failure) -> bool {
+    let by_kind = match &failure.error {
+        ProviderError::Status { status, .. } => matches!(status, 408 | 409 | 425 | 429 | 500..=599),
+        ProviderError::Unreachable { .. } | ProviderError::CutOff => true,
+        ProviderError::Server(_)
+        | ProviderError::Stalled(_)
+        | ProviderError::Malformed(_)
+        | ProviderError::Redirect(_)
+        | ProviderError::Configuration(_)
+        | ProviderError::InvalidHistory(_)
+        | ProviderError::Cancelled(_) => false,
+    };
+    match failure.advice {
+        Advice::Judge => by_kind,
+        Advice::Retry => by_kind || matches!(failure.error, ProviderError::Status { .. }),
+        Advice::GiveUp => false,
+    }
+}
+
+fn with_words(error: ProviderError, words: &str) -> ProviderError {
+    match error {
+        ProviderError::Status { status, message, retry_after_ms } => {
+            ProviderError::Status { status, message: format!("{message} ({words})"), retry_after_ms }
+        }
+        ProviderError::Unreachable { host, reason } => {
+            ProviderError::Unreachable { host, reason: format!("{reason} ({words})") }
+        }
+        other => other,
+    }
+}
+
+/// The wait before attempt `attempt + 1`: doubles each time, capped, between half of it and all of it.
+fn backoff(attempt: u32, share: f64) -> Duration {
+    let doubled = limits::RETRY_BASE.saturating_mul(2u32.saturating_pow(attempt.saturating_sub(1)));
+    doubled.min(limits::RETRY_CAP).mul_f64(0.5 + share.clamp(0.0, 1.0) / 2.0)
+}
+
+/// A random number from 0 to 1, so that many clients do not come back at the same moment.
+fn random_share() -> f64 {
+    getrandom::u32().map_or(1.0, |random| f64::from(random) / f64::from(u32::MAX))
+}
+
+/// Reads how long a server asks us to wait, milliseconds. What makes no sense counts as not said.
+pub fn retry_after_ms(headers: &HeaderMap, now: Timestamp) -> Option<u64> {
+    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+    let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
+    if let Some(ms) = text("retry-after-ms").and_then(number) {
+        return u64::try_from(Duration::try_from_secs_f64(ms / 1_000.0).ok()?.as_millis()).ok();
+    }
+    let text = text("retry-after")?;
+    if let Some(seconds) = number(text) {
+        return u64::try_from(Duration::try_from_secs_f64(seconds).ok()?.as_millis()).ok();
+    }
+    let date = jiff::fmt::rfc2822::parse(text).ok()?.timestamp();
+    Some(u64::try_from(date.duration_since(now).as_millis()).unwrap_or(0))
+}
+
+/// Reads whether the server says that trying again is worth it.
+pub fn advice(headers: &HeaderMap) -> Advice {
+    match headers.get("x-should-retry").map(reqwest::header::HeaderValue::as_bytes) {
+        Some(b"true") => Advice::Retry,
+        Some(b"false") => Advice::GiveUp,
+        _ => Advice::Judge,
+    }
+}
+
+/// Writes a time in the largest unit that fits.
+fn spell(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min", seconds / 60),
+        7_200..172_800 => format!("{} h", seconds / 3_600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
