@@ -94,3 +94,14 @@ pub const KEY_FPS: u32 = 60;
 pub const QUIT_WINDOW: Duration = Duration::from_secs(1);
 /// Time from losing the terminal (or a signal) to the end of the program.
 pub const EXIT_GRACE: Duration = Duration::from_secs(2);
+
+/// Embedded model: longest request body, bytes.
+pub const DEMO_BODY_BYTES: usize = 64 * 1024 * 1024;
+/// Embedded model: connections that are open at the same time.
+pub const DEMO_CONNECTIONS: usize = 64;
+/// Embedded model: time for a client to send its next request head; longer than clients keep idle connections.
+pub const DEMO_HEADER_TIMEOUT: Duration = Duration::from_mins(3);
+/// Embedded model: pause after a connection could not be accepted.
+pub const DEMO_ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// Embedded model: context window that it reports, tokens.
+pub const DEMO_CONTEXT: u64 = 131_072;

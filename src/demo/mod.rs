@@ -1,1 +1,20 @@
-//! The embedded model: a deterministic planner behind a loopback chat-completions server.
+//! The embedded model: a model server inside the process, so that the program works with no key, network or download.
+//!
+//! It speaks OpenAI chat completions on a loopback port behind a random key of this start. Its model is a deterministic
+//! planner ([`plan()`](plan::plan)): it holds no state, and derives everything from the messages and tools it was sent.
+
+mod facts;
+mod pace;
+mod plan;
+mod server;
+mod stream;
+mod wire;
+mod words;
+
+pub use pace::Pace;
+pub use plan::{PlannedCall, PlannedReply, plan};
+pub use server::{DemoServer, start};
+pub use wire::ChatBody;
+
+/// The name under which the embedded model is listed.
+pub const MODEL: &str = "steersman-embedded";

@@ -1,0 +1,83 @@
+//! Small pieces of Markdown around text that is not ours: quotes, code spans, fences, tables.
+//!
+//! What is put in cannot break out of its piece.
+
+use crate::demo::facts::Hit;
+
+/// Longest quote of a user's message, characters.
+const QUOTE_CHARS: usize = 200;
+/// Longest line shown of a file, characters.
+const LINE_CHARS: usize = 100;
+
+/// Quotes a message word for word as a block; a long one is cut and says so.
+pub fn block_quote(text: &str) -> String {
+    let mut quote = String::new();
+    for line in cut(text.trim(), QUOTE_CHARS).lines() {
+        quote.push_str("> ");
+        quote.push_str(line);
+        quote.push('\n');
+    }
+    quote
+}
+
+/// Quotes a message within a sentence; line ends become spaces.
+pub fn inline_quote(text: &str) -> String {
+    format!("“{}”", cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), QUOTE_CHARS))
+}
+
+/// Makes a code span; backticks and control characters in it are replaced.
+pub fn code(text: &str) -> String {
+    let clean: String = text.trim().chars().map(|c| if c == '`' || c.is_control() { '\'' } else { c }).collect();
+    format!("`{}`", cut(&clean, LINE_CHARS))
+}
+
+/// Makes the line of a list that shows a hit: `path:line`, then the line.
+pub fn finding(hit: &Hit) -> String {
+    let place = code(&format!("{}:{}", hit.path, hit.line));
+    if hit.text.trim().is_empty() { format!("- {place}\n") } else { format!("- {place} — {}\n", code(&hit.text)) }
+}
+
+/// Makes a fenced block of lines; the fence is longer than any in them.
+pub fn fenced(language: &str, lines: &[&str]) -> String {
+    let longest = lines.iter().flat_map(|line| line.split(|c| c != '`')).map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}{language}\n{}\n{fence}\n", lines.join("\n"))
+}
+
+/// Makes a table; bars in cells are escaped.
+pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let escape = |cell: &str| cell.replace('|', "\\|");
+    let mut table = line(head.iter().map(|cell| escape(cell)).collect());
+    table.push_str(&line(head.iter().map(|_| "---".to_owned()).collect()));
+    for row in rows {
+        table.push_str(&line(row.iter().map(|cell| escape(cell)).collect()));
+    }
+    table
+}
+
+/// Writes a number with its noun: `1 file`, `2 files`.
+pub fn number(count: usize, noun: &str) -> String {
+    match (count, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{count} {stem}ies"),
+        (_, None) => format!("{count} {noun}s"),
+    }
+}
+
+/// Joins words as a sentence does: `a`, `a and b`, `a, b and c`.
+pub fn and(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// Cuts text after so many characters and says so.
+pub fn cut(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        Some((at, _)) => format!("{} …", text.get(..at).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}

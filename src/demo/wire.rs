@@ -1,0 +1,266 @@
+//! The wire of chat completions, as the embedded model reads and writes it: the request body and the chunks of a reply.
+//!
+//! Reading is strict: an unknown role or a tool call without its result is a fault of the client and is named
+//! ([`ChatBody::read`]), so that this server rejects what strict servers reject.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::demo::MODEL;
+use crate::demo::plan::PlannedReply;
+
+/// Is the body of a chat completion request; fields that are not named here do not matter to the planner.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct ChatBody {
+    /// The conversation.
+    pub messages: Vec<WireMessage>,
+    /// The tools on offer.
+    #[serde(default)]
+    pub tools: Option<Vec<ToolOffer>>,
+    /// Whether the reply comes in chunks.
+    #[serde(default)]
+    pub stream: Option<bool>,
+    /// What a streamed reply carries besides text.
+    #[serde(default)]
+    pub stream_options: Option<StreamOptions>,
+}
+
+/// Says what a streamed reply carries besides text.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+pub struct StreamOptions {
+    /// Whether the token counts come in a last chunk.
+    #[serde(default)]
+    pub include_usage: Option<bool>,
+}
+
+/// Is one message of the conversation.
+#[derive(Debug, Clone, Deserialize)]
+pub struct WireMessage {
+    /// Who speaks.
+    pub role: Role,
+    /// The words.
+    #[serde(default)]
+    pub content: Option<Content>,
+    /// The calls of an assistant message.
+    #[serde(default)]
+    pub tool_calls: Option<Vec<WireCall>>,
+    /// The call that a tool message answers.
+    #[serde(default)]
+    pub tool_call_id: Option<String>,
+}
+
+/// Says who speaks. Anything else is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Instructions.
+    #[serde(alias = "developer")]
+    System,
+    /// The person, or the agent that gave a task.
+    User,
+    /// The model.
+    Assistant,
+    /// A tool's result.
+    Tool,
+}
+
+/// Is the content of a message: text, or parts of which the text counts.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub enum Content {
+    /// Plain text.
+    Text(String),
+    /// Parts; those without text are passed over.
+    Parts(Vec<Part>),
+}
+
+/// Is one part of a content.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Part {
+    /// The text, when it is a text part.
+    #[serde(default)]
+    pub text: Option<String>,
+}
+
+/// Is one tool call as it stands in an assistant message.
+#[derive(Debug, Clone, Deserialize)]
+pub struct WireCall {
+    /// The id.
+    pub id: String,
+    /// The function that is called.
+    pub function: WireFunction,
+}
+
+/// Is the called function.
+#[derive(Debug, Clone, Deserialize)]
+pub struct WireFunction {
+    /// The tool's name.
+    pub name: String,
+    /// The arguments, JSON in a string.
+    #[serde(default)]
+    pub arguments: Option<String>,
+}
+
+/// Is one tool on offer.
+#[derive(Debug, Clone, Deserialize)]
+pub struct ToolOffer {
+    /// The function that it describes.
+    pub function: OfferedFunction,
+}
+
+/// Describes a function to the model.
+#[derive(Debug, Clone, Deserialize)]
+pub struct OfferedFunction {
+    /// The tool's name.
+    pub name: String,
+    /// JSON Schema of the arguments.
+    #[serde(default)]
+    pub parameters: Value,
+}
+
+impl WireMessage {
+    /// Returns the words; empty when there are none.
+    pub fn text(&self) -> String {
+        match &self.content {
+            None => String::new(),
+            Some(Content::Text(text)) => text.clone(),
+            Some(Content::Parts(parts)) => parts.iter().filter_map(|part| part.text.as_deref()).collect(),
+        }
+    }
+
+    /// Returns the calls; empty when there are none.
+    pub fn calls(&self) -> &[WireCall] {
+        self.tool_calls.as_deref().unwrap_or(&[])
+    }
+}
+
+impl WireFunction {
+    /// Returns the arguments as an object; empty when they are none.
+    pub fn object(&self) -> Map<String, Value> {
+        match self.arguments.as_deref().map(serde_json::from_str) {
+            Some(Ok(Value::Object(map))) => map,
+            _ => Map::new(),
+        }
+    }
+}
+
+impl ChatBody {
+    /// Reads a request body and checks that the conversation is one.
+    ///
+    /// # Errors
+    /// A sentence that names the first fault.
+    pub fn read(bytes: &[u8]) -> Result<Self, String> {
+        let body: Self = serde_json::from_slice(bytes).map_err(|fault| format!("the body is not valid: {fault}"))?;
+        body.check()?;
+        Ok(body)
+    }
+
+    /// Returns the tools; empty when there are none.
+    pub fn offers(&self) -> &[ToolOffer] {
+        self.tools.as_deref().unwrap_or(&[])
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.messages.is_empty() {
+            return Err("messages must not be empty".to_owned());
+        }
+        let mut open: Vec<&str> = Vec::new();
+        for (index, message) in self.messages.iter().enumerate() {
+            if message.role == Role::Tool {
+                let id = message.tool_call_id.as_deref().unwrap_or_default();
+                match open.iter().position(|due| *due == id) {
+                    Some(at) => {
+                        open.remove(at);
+                    }
+                    None => return Err(format!("messages[{index}]: no call {id:?} is open before this result")),
+                }
+                continue;
+            }
+            if let Some(due) = open.first() {
+                return Err(format!("messages[{index}]: the call {due:?} has no result before this message"));
+            }
+            if message.role == Role::Assistant {
+                open.extend(message.calls().iter().map(|call| call.id.as_str()));
+            }
+        }
+        match open.first() {
+            Some(due) => Err(format!("the call {due:?} has no result")),
+            None => Ok(()),
+        }
+    }
+
+    fn prompt_chars(&self) -> usize {
+        let messages: usize = self
+            .messages
+            .iter()
+            .map(|message| {
+                let calls = message.calls().iter().map(|call| call.function.arguments.as_ref().map_or(0, String::len));
+                message.text().len() + calls.sum::<usize>() + 16
+            })
+            .sum();
+        let offers: usize = self.offers().iter().map(|offer| offer.function.parameters.to_string().len() + 16).sum();
+        messages + offers
+    }
+}
+
+/// Estimates the token counts of a reply: four bytes of text are a token.
+pub fn usage(body: &ChatBody, reply: &PlannedReply) -> Value {
+    let calls: usize = reply.calls.iter().map(|call| call.name.len() + call.arguments.len()).sum();
+    let prompt = body.prompt_chars().div_ceil(4);
+    let reasoning = reply.thinking.len().div_ceil(4);
+    let completion = reasoning + (reply.text.len() + calls).div_ceil(4);
+    json!({
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": prompt + completion,
+        "completion_tokens_details": {"reasoning_tokens": reasoning},
+    })
+}
+
+/// Returns why a reply ends: for its calls, or because it is done.
+pub fn finish_reason(reply: &PlannedReply) -> &'static str {
+    if reply.calls.is_empty() { "stop" } else { "tool_calls" }
+}
+
+/// Writes a whole reply as one completion.
+pub fn completion(body: &ChatBody, reply: &PlannedReply) -> Value {
+    let mut message = json!({"role": "assistant", "content": reply.text});
+    if !reply.thinking.is_empty() {
+        message["reasoning_content"] = json!(reply.thinking);
+    }
+    if !reply.calls.is_empty() {
+        let call = |call: &crate::demo::plan::PlannedCall| json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}});
+        message["tool_calls"] = reply.calls.iter().map(call).collect();
+    }
+    json!({
+        "id": "chatcmpl-embedded",
+        "object": "chat.completion",
+        "created": 0,
+        "model": MODEL,
+        "choices": [{"index": 0, "message": message, "finish_reason": finish_reason(reply)}],
+        "usage": usage(body, reply),
+    })
+}
+
+/// Writes one chunk of a streamed reply.
+pub fn chunk(delta: &Value, finish: Option<&str>) -> Value {
+    let mut chunk = empty_chunk();
+    chunk["choices"] = json!([{"index": 0, "delta": delta, "finish_reason": finish}]);
+    chunk
+}
+
+/// Writes the last chunk of a streamed reply, which carries the token counts and no choice.
+pub fn usage_chunk(usage: &Value) -> Value {
+    let mut chunk = empty_chunk();
+    chunk["usage"] = usage.clone();
+    chunk
+}
+
+/// Writes the body of an error answer.
+pub fn error(message: &str, kind: &str, code: Option<&str>) -> Value {
+    json!({"error": {"message": message, "type": kind, "param": null, "code": code}})
+}
+
+fn empty_chunk() -> Value {
+    json!({"id": "chatcmpl-embedded", "object": "chat.completion.chunk", "created": 0, "model": MODEL, "choices": []})
+}
