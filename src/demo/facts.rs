@@ -241,7 +241,7 @@ fn weight(path: &str) -> usize {
     let name = name_of(&lower);
     let stem = name.split('.').next().unwrap_or_default();
     let depth = path.matches('/').count();
-    if lower.ends_with(".lock") || name == "package-lock.json" {
+    if name.rsplit_once('.').is_some_and(|(_, ending)| ending == "lock") || name == "package-lock.json" {
         return usize::MAX;
     }
     if MANIFESTS.contains(&name) {

@@ -1,6 +1,6 @@
 //! The embedded model: a model server inside the process, so that the program works with no key, network or download.
 //!
-//! It speaks OpenAI chat completions on a loopback port behind a random key of this start. Its model is a deterministic
+//! It speaks chat completions on a loopback port behind a random key of this start. Its model is a deterministic
 //! planner ([`plan()`](plan::plan)): it holds no state, and derives everything from the messages and tools it was sent.
 
 mod facts;

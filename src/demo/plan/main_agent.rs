@@ -90,10 +90,13 @@ fn plain(intent: &Intent, talk: &Talk) -> String {
         Intent::Thanks => "You are welcome.\n".to_owned(),
         Intent::Stop => "Nothing is running, so there is nothing to stop.\n".to_owned(),
         Intent::Help => help(talk),
-        Intent::Calculate(_) | Intent::Read(_) | Intent::Find(_) | Intent::Count(_) | Intent::List(_) => {
-            wants::section(intent, &talk.turn, &talk.offer)
-        }
-        Intent::CountFiles(_) | Intent::Focus(_) | Intent::Skip(_) | Intent::Agents(_) | Intent::Survey(_) => {
+        Intent::Calculate(_)
+        | Intent::Read(_)
+        | Intent::Find(_)
+        | Intent::Count(_)
+        | Intent::List(_)
+        | Intent::CountFiles(_)
+        | Intent::Focus(_) | Intent::Skip(_) | Intent::Agents(_) | Intent::Survey(_) => {
             wants::section(intent, &talk.turn, &talk.offer)
         }
     }

@@ -1,5 +1,7 @@
 //! The sub-agent `file_miner`: lists its area, reads the telling files, searches for definitions and open ends, reports.
 
+use std::fmt::Write as _;
+
 use crate::demo::facts::{self, Hit, Kind};
 use crate::demo::plan::areas::Task;
 use crate::demo::plan::digest::{self, files_read, telling_lines};
@@ -36,9 +38,9 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    fn of(talk: &'a Talk, task: Task) -> Self {
-        let listing = talk.offer.glob(&task.pattern).and_then(|call| talk.turn.result_of(&call)).unwrap_or_default();
-        Self { talk, files: facts::paths(listing), cut: facts::is_cut(listing), task }
+    fn of(talk: &'a Talk, given: Task) -> Self {
+        let listing = talk.offer.glob(&given.pattern).and_then(|call| talk.turn.result_of(&call)).unwrap_or_default();
+        Self { talk, files: facts::paths(listing), cut: facts::is_cut(listing), task: given }
     }
 
     fn list(&self) -> (String, Vec<Call>) {
@@ -56,11 +58,11 @@ impl<'a> Work<'a> {
             }
         }
         chosen.truncate(2);
-        let names: Vec<String> = chosen.iter().map(|path| code(path)).collect();
+        let shown: Vec<String> = chosen.iter().map(|path| code(path)).collect();
         let thinking = format!(
             "{} here. The most telling: {}. I read them together.",
             number(self.files.len(), "file"),
-            and(&names)
+            and(&shown)
         );
         (thinking, chosen.iter().filter_map(|path| self.talk.offer.read(path)).collect())
     }
@@ -123,7 +125,7 @@ impl<'a> Work<'a> {
             code(&self.task.pattern)
         );
         if !names.is_empty() {
-            report.push_str(&format!(" Read: {}.", and(&names)));
+            let _ = write!(report, " Read: {}.", and(&names));
         }
         report.push_str("\n\n");
         let result = |call: Option<Call>| call.and_then(|call| turn.result_of(&call));
@@ -146,10 +148,10 @@ impl<'a> Work<'a> {
             let words: Vec<String> = self.task.words.iter().map(|word| code(word)).collect();
             sums.push(format!("{} with {}", number(wanted.len(), "line"), and(&words)));
         }
-        report.push_str(&format!("\nCounted: {}.", and(&sums)));
+        let _ = write!(report, "\nCounted: {}.", and(&sums));
         let failures = turn.done().filter(|done| facts::failed(&done.result)).count();
         if failures > 0 {
-            report.push_str(&format!(" {} failed.", number(failures, "call")));
+            let _ = write!(report, " {} failed.", number(failures, "call"));
         }
         if self.files.is_empty() {
             report.push_str(" I found no file for this task.");

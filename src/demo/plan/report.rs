@@ -1,6 +1,7 @@
 //! The report at the end of a tour: Markdown out of real results, nothing else.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use crate::demo::facts::{self, Hit};
 use crate::demo::plan::digest::{self, files_read};
@@ -75,7 +76,7 @@ fn opening(talk: &Talk, steering: &Steering, all: &[String], files: &[String], c
         number(directories.len() + 1, "directory"),
     );
     if let Some(subject) = tour::focus(steering) {
-        text.push_str(&format!(" In focus: {} ({}).", code(subject), number(files.len(), "file")));
+        let _ = write!(text, " In focus: {} ({}).", code(subject), number(files.len(), "file"));
     }
     if steering.stop {
         text.push_str(" You stopped the work, so this is what was known by then.");
@@ -84,7 +85,7 @@ fn opening(talk: &Talk, steering: &Steering, all: &[String], files: &[String], c
         let before = talk.earlier_listing().map_or(0, |files| files.len());
         let change =
             if before == all.len() { "as many as now".to_owned() } else { format!("{} are here now", all.len()) };
-        text.push_str(&format!("\n\n{memory} That is {change}."));
+        let _ = write!(text, "\n\n{memory} That is {change}.");
     }
     text.push('\n');
     text
@@ -135,24 +136,25 @@ fn findings(talk: &Talk) -> Option<String> {
         let sums = done.result.lines().find(|line| line.starts_with("Counted:")).unwrap_or_default();
         let lines: Vec<Hit> =
             facts::references(&done.result).into_iter().filter(|hit| !digest::is_open_end(hit)).collect();
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             "**{}** {}\n\n",
             label.replace(['*', '`', '\n'], ""),
             sums.trim_start_matches("Counted:").trim()
-        ));
+        );
         text.extend(lines.iter().take(FINDINGS).map(finding));
         text.push('\n');
     }
     for done in talk.turn.done().filter(|done| done.call.name == "agent" && facts::failed(&done.result)) {
         let failure = done.result.lines().next().unwrap_or_default();
-        text.push_str(&format!("One agent failed: {}.\n\n", code(failure)));
+        let _ = write!(text, "One agent failed: {}.\n\n", code(failure));
     }
     if reports(talk).is_empty() {
         let own: Vec<Hit> = files_read(&talk.turn).iter().flat_map(digest::telling_lines).collect();
         let defined = definitions(talk);
         text.extend(own.iter().chain(defined.iter().take(FINDINGS)).map(finding));
         if !defined.is_empty() {
-            text.push_str(&format!("\nCounted: {}.\n", number(defined.len(), "definition")));
+            let _ = writeln!(text, "\nCounted: {}.", number(defined.len(), "definition"));
         }
     }
     (!text.trim().is_empty()).then(|| format!("## Findings\n\n{}\n", text.trim_end()))
@@ -203,8 +205,11 @@ fn next_steps(talk: &Talk, files: &[String]) -> String {
         steps.push(format!("say *focus on {area}/* to go deeper there"));
     }
     steps.push("say *count TODO* for the open ends, or any word to find it".to_owned());
-    let steps: String = steps.iter().enumerate().map(|(index, step)| format!("{}. {step}\n", index + 1)).collect();
-    format!("## Next steps\n\n{steps}")
+    let mut text = "## Next steps\n\n".to_owned();
+    for (index, step) in steps.iter().enumerate() {
+        let _ = writeln!(text, "{}. {step}", index + 1);
+    }
+    text
 }
 
 /// Returns the sub-agents' reports.
@@ -219,9 +224,19 @@ fn definitions(talk: &Talk) -> Vec<Hit> {
 
 fn has_section(intent: &Intent) -> bool {
     match intent {
-        Intent::Calculate(_) | Intent::Read(_) | Intent::Find(_) | Intent::Count(_) => true,
-        Intent::List(_) | Intent::CountFiles(_) => true,
-        Intent::Greeting | Intent::Thanks | Intent::Help | Intent::Stop => false,
-        Intent::Focus(_) | Intent::Skip(_) | Intent::Agents(_) | Intent::Survey(_) => false,
+        Intent::Calculate(_)
+        | Intent::Read(_)
+        | Intent::Find(_)
+        | Intent::Count(_)
+        | Intent::List(_)
+        | Intent::CountFiles(_) => true,
+        Intent::Greeting
+        | Intent::Thanks
+        | Intent::Help
+        | Intent::Stop
+        | Intent::Focus(_)
+        | Intent::Skip(_)
+        | Intent::Agents(_)
+        | Intent::Survey(_) => false,
     }
 }

@@ -1,5 +1,7 @@
 //! The sub-agent `researcher`: searches, opens the first pages, reports what they say with their addresses.
 
+use std::fmt::Write as _;
+
 use crate::demo::facts;
 use crate::demo::plan::Step;
 use crate::demo::plan::markdown::{cut, inline_quote, number};
@@ -33,10 +35,11 @@ pub fn step(talk: &Talk, steering: &Steering) -> Step {
         let page = talk.turn.result_of(call).unwrap_or_default();
         let line =
             page.lines().find(|line| line.chars().filter(|c| c.is_alphabetic()).count() > 30 && !facts::failed(line));
-        text.push_str(&format!(
-            "- <{address}>: {}\n",
+        let _ = writeln!(
+            text,
+            "- <{address}>: {}",
             line.map_or("nothing readable".to_owned(), |line| inline_quote(&cut(line, SHOWN)))
-        ));
+        );
     }
     if addresses.is_empty() {
         text.push_str("The search gave no page, so I have no answer.\n");

@@ -3,6 +3,8 @@
 //! Each new message is acknowledged in the next reply, quoted word for word and in order; what it asks for is done in the
 //! same batch; the final answer says what came of each. "Stop" ends the turn, after what came together with it.
 
+use std::fmt::Write as _;
+
 use crate::demo::plan::markdown::{block_quote, inline_quote};
 use crate::demo::plan::talk::{Call, Talk, Turn};
 use crate::demo::plan::{Step, wants};
@@ -129,7 +131,7 @@ fn account(talk: &Talk, steering: &Steering) -> String {
         let outcomes: Vec<String> =
             request.intents.iter().map(|intent| wants::outcome(intent, &talk.turn, &talk.offer)).collect();
         let outcomes = if outcomes.is_empty() { "covered by this answer.".to_owned() } else { outcomes.join(" ") };
-        section.push_str(&format!("{}. {}: {outcomes}\n", index + 1, inline_quote(&request.text)));
+        let _ = writeln!(section, "{}. {}: {outcomes}", index + 1, inline_quote(&request.text));
     }
     section
 }

@@ -1,5 +1,7 @@
 //! The rescue: an answer from the evidence text alone, when another agent ran out of steps.
 
+use std::fmt::Write as _;
+
 use crate::demo::facts::{self, Hit};
 use crate::demo::plan::Step;
 use crate::demo::plan::markdown::{code, cut, finding, inline_quote, number};
@@ -27,7 +29,7 @@ pub fn step(talk: &Talk) -> Step {
     } else {
         text.extend(places.iter().take(PLACES).map(finding));
         if places.len() > PLACES {
-            text.push_str(&format!("- … and {} more places\n", places.len() - PLACES));
+            let _ = writeln!(text, "- … and {} more places", places.len() - PLACES);
         }
     }
     text.push_str("\nMissing: the step budget ended before the rest was looked at. Ask again with a narrower question, or a higher `--max-steps`.\n");

@@ -1,6 +1,7 @@
 //! Single wants: which calls one intent needs, and what came of it. For requests and for steering alike.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use crate::demo::facts::{self, Hit};
 use crate::demo::plan::markdown::{and, code, fenced, finding, number, table};
@@ -24,10 +25,15 @@ pub fn calls(intent: &Intent, offer: &Offer) -> Vec<Call> {
             offer.glob(&format!("{}/**/*", subject.trim_end_matches('/')))
         }
         Intent::Focus(subject) if facts::has_known_ending(subject) => offer.read(subject),
-        Intent::Focus(subject) => offer.grep(&expression(&[subject.clone()]), None),
+        Intent::Focus(subject) => offer.grep(&expression(std::slice::from_ref(subject)), None),
         Intent::Survey(words) if !words.is_empty() => offer.grep(&expression(words), None),
-        Intent::Survey(_) | Intent::Greeting | Intent::Thanks | Intent::Help => None,
-        Intent::Stop | Intent::Skip(_) | Intent::Agents(_) => None,
+        Intent::Survey(_)
+        | Intent::Greeting
+        | Intent::Thanks
+        | Intent::Help
+        | Intent::Stop
+        | Intent::Skip(_)
+        | Intent::Agents(_) => None,
     };
     call.into_iter().collect()
 }
@@ -85,7 +91,7 @@ pub fn outcome(intent: &Intent, turn: &Turn, offer: &Offer) -> String {
             let (count, noun) = if lines > 0 { (lines, "line") } else { (facts::paths(text).len(), "file") };
             format!("{} has {}; the work after it went there.", code(subject), extent(count, text, noun))
         }
-        (Intent::Focus(subject), Some(text)) => tally(&[subject.clone()], text),
+        (Intent::Focus(subject), Some(text)) => tally(std::slice::from_ref(subject), text),
         (Intent::List(pattern) | Intent::CountFiles(pattern), Some(text)) => {
             format!("{} matches {}.", code(pattern), extent(facts::paths(text).len(), text, "file"))
         }
@@ -93,7 +99,7 @@ pub fn outcome(intent: &Intent, turn: &Turn, offer: &Offer) -> String {
         (Intent::Skip(subject), _) => format!("{} was left out.", code(subject)),
         (Intent::Agents(count), _) => {
             let made = turn.done().filter(|done| done.call.name == "agent").count();
-            format!("{} wanted, {} used.", count, made)
+            format!("{count} wanted, {made} used.")
         }
         (Intent::Greeting | Intent::Thanks | Intent::Help, _) => "answered in passing.".to_owned(),
         (Intent::Survey(words), None) if words.is_empty() => "read, and nothing in it asked for a search.".to_owned(),
@@ -116,8 +122,13 @@ pub fn section(intent: &Intent, turn: &Turn, offer: &Offer) -> String {
         }
         Intent::Find(_) | Intent::Count(_) | Intent::Survey(_) | Intent::Focus(_) => hit_list(&facts::hits(result)),
         Intent::List(_) | Intent::CountFiles(_) => listing(&facts::paths(result)),
-        Intent::Greeting | Intent::Thanks | Intent::Help | Intent::Stop => String::new(),
-        Intent::Calculate(_) | Intent::Skip(_) | Intent::Agents(_) => String::new(),
+        Intent::Greeting
+        | Intent::Thanks
+        | Intent::Help
+        | Intent::Stop
+        | Intent::Calculate(_)
+        | Intent::Skip(_)
+        | Intent::Agents(_) => String::new(),
     };
     format!("{sentence}\n\n{detail}").trim_end().to_owned() + "\n"
 }
@@ -126,7 +137,7 @@ pub fn section(intent: &Intent, turn: &Turn, offer: &Offer) -> String {
 pub fn hit_list(hits: &[Hit]) -> String {
     let mut list: String = hits.iter().take(SHOWN).map(finding).collect();
     if hits.len() > SHOWN {
-        list.push_str(&format!("- … and {} more\n", hits.len() - SHOWN));
+        let _ = writeln!(list, "- … and {} more", hits.len() - SHOWN);
     }
     list
 }
@@ -181,10 +192,10 @@ fn listing(paths: &[String]) -> String {
     let rows: Vec<Vec<String>> = kinds.into_iter().map(|(kind, count)| vec![kind, count.to_string()]).collect();
     let mut text = if paths.is_empty() { String::new() } else { format!("{}\n", table(&["Kind", "Files"], &rows)) };
     for path in paths.iter().take(SHOWN * 2) {
-        text.push_str(&format!("- {}\n", code(path)));
+        let _ = writeln!(text, "- {}", code(path));
     }
     if paths.len() > SHOWN * 2 {
-        text.push_str(&format!("- … and {} more\n", paths.len() - SHOWN * 2));
+        let _ = writeln!(text, "- … and {} more", paths.len() - SHOWN * 2);
     }
     text
 }
