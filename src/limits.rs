@@ -98,7 +98,7 @@ pub const EXIT_GRACE: Duration = Duration::from_secs(2);
 /// Embedded model: longest request body, bytes.
 pub const DEMO_BODY_BYTES: usize = 64 * 1024 * 1024;
 /// Embedded model: connections that are open at the same time.
-pub const DEMO_CONNECTIONS: usize = 64;
+pub const DEMO_CONNECTIONS: u32 = 64;
 /// Embedded model: time for a client to send its next request head; longer than clients keep idle connections.
 pub const DEMO_HEADER_TIMEOUT: Duration = Duration::from_mins(3);
 /// Embedded model: pause after a connection could not be accepted.

@@ -36,6 +36,7 @@ type Body = UnsyncBoxBody<Bytes, Infallible>;
 pub struct DemoServer {
     address: SocketAddr,
     key: ApiKey,
+    places: Arc<Semaphore>,
     task: AbortHandle,
 }
 
@@ -47,8 +48,10 @@ pub async fn start(pace: Pace) -> io::Result<DemoServer> {
     let key = random_key()?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let address = listener.local_addr()?;
-    let task = tokio::spawn(accept(listener, Arc::new(Service { key: key.clone(), pace }))).abort_handle();
-    Ok(DemoServer { address, key, task })
+    let places = Arc::new(Semaphore::new(limits::DEMO_CONNECTIONS as usize));
+    let service = Arc::new(Service { key: key.clone(), pace });
+    let task = tokio::spawn(accept(listener, service, Arc::clone(&places))).abort_handle();
+    Ok(DemoServer { address, key, places, task })
 }
 
 impl DemoServer {
@@ -60,6 +63,12 @@ impl DemoServer {
     /// Returns the key of this start, the only one that is accepted.
     pub fn api_key(&self) -> ApiKey {
         self.key.clone()
+    }
+
+    /// Waits until no client is connected, and so no reply is being written.
+    pub async fn idle(&self) {
+        // The semaphore is never closed; all places free means that no connection is open.
+        let _ = self.places.acquire_many(limits::DEMO_CONNECTIONS).await;
     }
 }
 
@@ -80,14 +89,13 @@ fn random_key() -> io::Result<ApiKey> {
 }
 
 /// Accepts connections until it is aborted; the connections end with it, for their set is dropped.
-async fn accept(listener: TcpListener, service: Arc<Service>) {
+async fn accept(listener: TcpListener, service: Arc<Service>, places: Arc<Semaphore>) {
     let mut connections = JoinSet::new();
-    let places = Arc::new(Semaphore::new(limits::DEMO_CONNECTIONS));
     loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         match listener.accept().await {
             Ok((stream, _)) => {
                 let service = Arc::clone(&service);
+                let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
                 connections.spawn(async move {
                     serve(stream, service).await;
                     drop(place);

@@ -46,173 +46,15 @@ pub struct Search {
     pub scope: Option<String>,
 }
 
-const FILLERS: &[&str] = &[
-    "a",
-    "about",
-    "again",
-    "all",
-    "also",
-    "an",
-    "and",
-    "any",
-    "are",
-    "around",
-    "as",
-    "at",
-    "be",
-    "been",
-    "but",
-    "by",
-    "can",
-    "check",
-    "could",
-    "current",
-    "describe",
-    "did",
-    "directory",
-    "do",
-    "does",
-    "everything",
-    "explain",
-    "file",
-    "files",
-    "find",
-    "first",
-    "folder",
-    "for",
-    "from",
-    "get",
-    "give",
-    "go",
-    "good",
-    "had",
-    "has",
-    "have",
-    "here",
-    "how",
-    "i",
-    "if",
-    "in",
-    "instead",
-    "into",
-    "is",
-    "it",
-    "its",
-    "just",
-    "know",
-    "let",
-    "like",
-    "line",
-    "list",
-    "look",
-    "looking",
-    "make",
-    "many",
-    "may",
-    "me",
-    "more",
-    "most",
-    "much",
-    "my",
-    "need",
-    "new",
-    "next",
-    "no",
-    "not",
-    "now",
-    "occurrence",
-    "occurrences",
-    "of",
-    "off",
-    "often",
-    "ok",
-    "okay",
-    "on",
-    "one",
-    "only",
-    "open",
-    "or",
-    "our",
-    "out",
-    "over",
-    "overview",
-    "part",
-    "please",
-    "present",
-    "project",
-    "read",
-    "really",
-    "repo",
-    "report",
-    "repository",
-    "review",
-    "run",
-    "same",
-    "say",
-    "see",
-    "shall",
-    "should",
-    "show",
-    "so",
-    "some",
-    "something",
-    "such",
-    "summarise",
-    "summarize",
-    "summary",
-    "survey",
-    "take",
-    "tell",
-    "than",
-    "that",
-    "the",
-    "their",
-    "them",
-    "then",
-    "there",
-    "these",
-    "they",
-    "thing",
-    "things",
-    "think",
-    "this",
-    "those",
-    "time",
-    "times",
-    "to",
-    "too",
-    "tour",
-    "up",
-    "us",
-    "use",
-    "used",
-    "uses",
-    "using",
-    "very",
-    "wait",
-    "want",
-    "was",
-    "we",
-    "well",
-    "were",
-    "what",
-    "when",
-    "where",
-    "which",
-    "while",
-    "who",
-    "why",
-    "will",
-    "with",
-    "word",
-    "words",
-    "work",
-    "works",
-    "would",
-    "write",
-    "you",
-    "your",
-];
+/// Words that tell nothing about a subject.
+const FILLERS: &str = "a about again all also an and any are around as at be been but by can check could current describe did \
+    directory do does everything explain file files find first folder for from get give go good had has have here \
+    how i if in instead into is it its just know let like line list look looking make many may me more most much \
+    my need new next no not now occurrence occurrences of off often ok okay on one only open or our out over \
+    overview part please present project read really repo report repository review run same say see shall should \
+    show so some something such summarise summarize summary survey take tell than that the their them then there \
+    these they thing things think this those time times to too tour up us use used uses using very wait want was \
+    we well were what when where which while who why will with word words work works would write you your";
 
 /// Words with a slash that are no paths.
 const PAIRS: &[&str] =
@@ -268,7 +110,7 @@ pub fn telling(text: &str) -> Vec<String> {
     if words.is_empty() {
         words = tokens(text)
             .into_iter()
-            .filter(|word| word.chars().count() > 2 && !FILLERS.contains(&word.to_lowercase().as_str()))
+            .filter(|word| word.chars().count() > 2 && !is_filler(word))
             .map(str::to_owned)
             .collect();
     }
@@ -288,7 +130,7 @@ pub fn path_in(text: &str) -> Option<String> {
 }
 
 fn single(text: &str) -> Intent {
-    let text = text.trim();
+    let text = without_lead(text);
     let lower = text.to_lowercase();
     let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|w| !w.is_empty()).collect();
     if let Some(intent) = courtesy(&lower, &words) {
@@ -300,29 +142,24 @@ fn single(text: &str) -> Intent {
     if let Some(count) = agents(&words) {
         return Intent::Agents(count);
     }
-    if let Some(rest) =
-        behind(text, &lower, &["focus only on ", "focus on ", "concentrate on ", "only look at ", "only "])
-    {
+    if let Some(rest) = behind(text, &["focus only on ", "focus on ", "concentrate on ", "only look at ", "only "]) {
         return Intent::Focus(subject(rest));
     }
-    if let Some(rest) = behind(text, &lower, &["skip ", "ignore ", "leave out ", "without "]) {
+    if let Some(rest) = behind(text, &["skip ", "ignore ", "leave out ", "without "]) {
         return Intent::Skip(subject(rest));
     }
-    if let Some(rest) = behind(text, &lower, &["count ", "how many ", "number of ", "how often "]) {
+    if let Some(rest) = behind(text, &["count ", "how many ", "number of ", "how often "]) {
         return counted(rest);
     }
-    let listing = behind(
-        text,
-        &lower,
-        &["list ", "ls", "show files", "show the files", "show all files", "what files", "which files"],
-    );
+    let listing =
+        behind(text, &["list ", "ls", "show files", "show the files", "show all files", "what files", "which files"]);
     if let Some(rest) =
         listing.filter(|rest| rest.is_empty() || rest.starts_with([' ', '?', '.']) || lower.starts_with("list "))
     {
         return Intent::List(pattern(rest));
     }
     let finding = ["find ", "grep ", "search for ", "search ", "where is ", "where are ", "look for ", "locate "];
-    if let Some(rest) = behind(text, &lower, &finding) {
+    if let Some(rest) = behind(text, &finding) {
         return found(rest);
     }
     match path_in(text) {
@@ -471,18 +308,23 @@ fn expression(text: &str) -> Option<String> {
     (plain && digits > 1 && operators > 0 && expression.len() <= crate::limits::EXPRESSION_CHARS).then_some(expression)
 }
 
-/// Returns what stands behind the first of some phrases, at the start or after "please", "now", "also", "can you".
-fn behind<'a>(text: &'a str, lower: &str, phrases: &[&str]) -> Option<&'a str> {
-    let mut start = 0;
-    while let Some(lead) = ["please ", "now ", "also ", "then ", "and ", "but ", "can you ", "could you ", "just "]
-        .iter()
-        .find(|lead| lower.get(start..).is_some_and(|rest| rest.starts_with(**lead)))
-    {
-        start += lead.len();
+/// Returns what stands behind the first of some phrases at the start of a text.
+fn behind<'a>(text: &'a str, phrases: &[&str]) -> Option<&'a str> {
+    let behind = |phrase: &&str| {
+        let (start, rest) = text.split_at_checked(phrase.len())?;
+        start.eq_ignore_ascii_case(phrase).then_some(rest)
+    };
+    phrases.iter().find_map(behind)
+}
+
+/// Drops the words that only lead to a request.
+fn without_lead(text: &str) -> &str {
+    const LEADS: &[&str] = &["please ", "now ", "also ", "then ", "and ", "but ", "can you ", "could you ", "just "];
+    let mut rest = text.trim();
+    while let Some(next) = behind(rest, LEADS) {
+        rest = next.trim_start();
     }
-    let phrase = phrases.iter().find(|phrase| lower.get(start..).is_some_and(|rest| rest.starts_with(**phrase)))?;
-    // Lower case can have another length than the text; then the text's own place is not known.
-    text.get(start + phrase.len()..).filter(|_| text.len() == lower.len())
+    rest
 }
 
 /// Returns what a "focus on …" names: a quoted phrase, a path, or its telling words.
@@ -515,6 +357,10 @@ fn quoted(text: &str) -> Vec<String> {
         .filter(|s| !s.trim().is_empty())
         .map(str::to_owned)
         .collect()
+}
+
+fn is_filler(word: &str) -> bool {
+    FILLERS.split(' ').any(|filler| filler.eq_ignore_ascii_case(word))
 }
 
 fn tokens(text: &str) -> Vec<&str> {
