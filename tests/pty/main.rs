@@ -1,1 +1,14 @@
 //! The real program on a pseudo-terminal, looked at through a terminal emulator.
+//!
+//! Each module is one way of using it. The server behind it records every request and fails the test when one is
+//! invalid: a tool call without its result directly behind it.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod embedded;
+mod leaving;
+mod sizes;
+mod steering;
+mod stopping;
+mod trials;

@@ -1,0 +1,39 @@
+//! With nothing configured: the embedded model works on the real files of the directory and can be steered.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::terminal::{Start, keys};
+
+fn project(dir: &Path) {
+    fs::create_dir_all(dir.join("src")).unwrap();
+    fs::create_dir_all(dir.join("tests")).unwrap();
+    fs::write(dir.join("README.md"), "# Tide tables\n\nShows when the water is high.\n").unwrap();
+    fs::write(dir.join("src/main.rs"), "fn main() {\n    println!(\"tide\");\n}\n// TODO: moon phases\n").unwrap();
+    fs::write(dir.join("src/moon.rs"), "pub fn phase() -> u8 {\n    7\n}\n").unwrap();
+    fs::write(dir.join("tests/tides.rs"), "#[test]\nfn high_water() {}\n").unwrap();
+}
+
+#[test]
+fn a_request_leads_to_a_report_on_the_real_files_by_parallel_sub_agents() {
+    let dir = tempfile::tempdir().unwrap();
+    project(dir.path());
+    let mut terminal = Start::new(["Please look at this project"]).cwd(dir.path()).run();
+    terminal.wait_until("two sub-agents", |screen| screen.contains("file_miner 0") && screen.contains("file_miner 1"));
+    let text = "focus on moon";
+    terminal.send(&format!("{text}\r"));
+    terminal.wait_for(text);
+    terminal.wait_for("mid-loop");
+    terminal.wait_for("src/moon.rs");
+    terminal.wait_for("idle");
+    terminal.send(keys::PAGE_UP);
+    terminal.send(keys::CTRL_D);
+    assert_eq!(terminal.wait_exit(std::time::Duration::from_secs(3)).exit_code(), 0);
+}
+
+#[test]
+fn the_status_line_says_that_this_is_the_embedded_model_and_how_to_connect_a_real_one() {
+    let terminal = Start::new([""; 0]).run();
+    let screen = terminal.wait_for("embedded model");
+    assert!(screen.contains("--base-url"), "{screen}");
+}

@@ -1,0 +1,43 @@
+//! Sizes: the screen follows the terminal, from tiny to large, while text streams and after.
+
+use crate::support::server::{Reply, Server};
+use crate::support::terminal::Start;
+
+#[test]
+fn the_screen_follows_every_size() {
+    let server = Server::start([Reply::text("an answer that stays")]);
+    let mut terminal = Start::against(&server).run();
+    terminal.send("go\r");
+    terminal.wait_for("an answer that stays");
+    terminal.send("draft");
+    for (columns, rows) in [(80, 24), (40, 12), (20, 5), (300, 100), (5, 2), (1, 1), (120, 36)] {
+        terminal.resize(columns, rows);
+    }
+    let screen = terminal.wait_until("the last size", |screen| {
+        screen.contains("an answer that stays") && screen.contains("draft") && screen.lines().count() > 30
+    });
+    assert!(screen.lines().all(|line| line.chars().count() <= 120));
+}
+
+#[test]
+fn it_can_be_used_in_twenty_by_five() {
+    let server = Server::start([Reply::text("yes")]);
+    let mut terminal = Start::against(&server).size(20, 5).run();
+    terminal.send("hello");
+    terminal.wait_for("hello");
+    terminal.send("\r");
+    terminal.wait_for("yes");
+}
+
+#[test]
+fn hostile_text_is_shown_and_never_obeyed() {
+    let hostile = "before \x1b[2J\x1b]0;owned\x07\x1b[?1049l \u{202E}evil\u{202C} \u{9b}31m after";
+    let server = Server::start([Reply::text(hostile)]);
+    let mut terminal = Start::against(&server).run();
+    terminal.send("go\r");
+    terminal.wait_for("after");
+    let raw = String::from_utf8_lossy(&terminal.raw()).into_owned();
+    assert!(!raw.contains("\x1b]0;owned"), "no title is set by the model");
+    assert!(!raw.contains('\u{202E}') && !raw.contains('\u{9b}'), "no direction and no C1 character passes");
+    assert!(terminal.look(vt100::Screen::alternate_screen));
+}
