@@ -13,7 +13,7 @@ use crate::error::BuildError;
 use crate::event::Event;
 use crate::id::AgentId;
 use crate::listener::{Listener, ListenerList};
-use crate::provider::{ChatTransport, Connector, Streaming};
+use crate::provider::{ChatTransport, Connector, ContextWindowDetector, Streaming};
 use crate::tool::{Tool, Toolbox};
 
 /// Collects the inputs of an agent; [`AgentBuilder::build`] makes it.
@@ -141,7 +141,6 @@ impl AgentBuilder {
         built
     }
 
-    #[expect(clippy::unused_async, reason = "the probe of the context window is awaited here")]
     async fn assemble(
         self,
         block: impl FnOnce(&mut Configurator) -> Result<(), BuildError>,
@@ -158,10 +157,14 @@ impl AgentBuilder {
         }
         let listeners = inputs.listeners.with_id(inputs.id.clone()).with(&listeners);
         let provider = inputs.connector.connect(&inputs.transport)?;
-        let context_window_cap = inputs
-            .context_window
-            .or(inputs.transport.context_window)
-            .or_else(|| inputs.connector.context_window(inputs.transport.model_name()));
+        let registry = Arc::clone(&inputs.connector);
+        let mut detector = ContextWindowDetector::new(inputs.connector.http())
+            .with_override(inputs.context_window.or(inputs.transport.context_window))
+            .with_registry(move |model| registry.context_window(model));
+        if let Some(url) = inputs.llama_probe_url {
+            detector = detector.with_probe(url, inputs.transport.api_key.clone());
+        }
+        let context_window_cap = detector.detect(inputs.transport.model_name()).await;
 
         let mut agent = Agent {
             history: History::new(&system_prompt),

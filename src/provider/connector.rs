@@ -47,4 +47,8 @@ impl Connector for HttpConnector {
     fn default_model(&self) -> Option<String> {
         self.default_model.clone()
     }
+
+    fn http(&self) -> Http {
+        self.http.clone()
+    }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::provider::{ChatProvider, ProviderError};
+use crate::provider::{ChatProvider, Http, ProviderError};
 
 /// Names a model and how to reach it. Immutable; cheap to clone.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -79,6 +79,11 @@ pub trait Connector: Send + Sync {
     /// Returns the model that is used when a transport names none.
     fn default_model(&self) -> Option<String> {
         None
+    }
+
+    /// Returns the HTTP clients that probes of the server share with the provider.
+    fn http(&self) -> Http {
+        Http::default()
     }
 
     /// Returns the context window that a registry knows for a model, tokens.
