@@ -1,0 +1,310 @@
+//! The one table of keys: action, key, context and words. Keys are looked up here and help is made from here.
+//!
+//! A context's own binding goes before the global one. A character without a binding is text for the composer.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+/// Is what a key means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Send the composer's text; in an empty composer, let held-back texts go.
+    Send,
+    /// Send the composer's text as a follow-up.
+    FollowUp,
+    /// Insert a line break.
+    Newline,
+    /// Close the overlay, else focus the composer, else stop the turn.
+    Escape,
+    /// Clear the composer; twice quits.
+    Clear,
+    /// Quit when the composer is empty, else delete the character under the cursor.
+    QuitOrDelete,
+    /// Take the newest pending text back.
+    TakeBack,
+    /// Undo the last edit.
+    Undo,
+    /// Move or delete within the composer.
+    Edit(Edit),
+    /// Focus the agent tree.
+    FocusTree,
+    /// Focus the transcript.
+    FocusTranscript,
+    /// Focus the composer.
+    FocusComposer,
+    /// Select the one before.
+    Previous,
+    /// Select the one after.
+    Next,
+    /// Select the first, or go to the top.
+    First,
+    /// Select the last, or follow the end.
+    Last,
+    /// Fold or open the selected block.
+    Fold,
+    /// Fold or open all blocks.
+    FoldAll,
+    /// One page up.
+    PageUp,
+    /// One page down.
+    PageDown,
+    /// Show or hide help.
+    Help,
+    /// Write the whole screen again.
+    Redraw,
+}
+
+/// Is one edit of the composer's text or cursor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edit {
+    /// One character left.
+    Left,
+    /// One character right.
+    Right,
+    /// One row up.
+    Up,
+    /// One row down.
+    Down,
+    /// One word left.
+    WordLeft,
+    /// One word right.
+    WordRight,
+    /// Start of the line.
+    LineStart,
+    /// End of the line.
+    LineEnd,
+    /// Delete the character before the cursor.
+    Backspace,
+    /// Delete the character under the cursor.
+    Delete,
+    /// Delete the word before the cursor.
+    DeleteWord,
+    /// Delete the word after the cursor.
+    DeleteNextWord,
+    /// Delete to the start of the line.
+    DeleteToStart,
+    /// Delete to the end of the line.
+    DeleteToEnd,
+    /// Insert what was deleted last.
+    Yank,
+}
+
+/// Says where a binding holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Context {
+    /// Everywhere, unless the context has its own binding.
+    Global,
+    /// The composer has the focus.
+    Composer,
+    /// The agent tree has the focus.
+    Tree,
+    /// The transcript has the focus.
+    Transcript,
+    /// Help is open.
+    Help,
+}
+
+impl Context {
+    /// Returns the heading of its keys in help.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Global => "Everywhere",
+            Self::Composer => "Message",
+            Self::Tree => "Agents",
+            Self::Transcript => "Transcript",
+            Self::Help => "Help",
+        }
+    }
+}
+
+/// Is a key with its modifiers, in the one form that the table uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chord {
+    /// The key; letters with Ctrl are lower case.
+    pub code: KeyCode,
+    /// The modifiers; Shift is dropped where the character already tells it.
+    pub modifiers: KeyModifiers,
+}
+
+impl Chord {
+    /// Brings a key event into the one form.
+    pub fn of(key: &KeyEvent) -> Self {
+        let known = KeyModifiers::SHIFT | KeyModifiers::CONTROL | KeyModifiers::ALT;
+        let mut modifiers = key.modifiers & known;
+        let mut code = key.code;
+        if let KeyCode::Char(c) = code {
+            if modifiers.contains(KeyModifiers::CONTROL) {
+                // Terminals write Ctrl+_ in four ways: 0x1F (read as Ctrl+7), Ctrl+/, Ctrl+_ and Ctrl+Shift+-.
+                let undo = matches!(c, '7' | '/' | '_') || (c == '-' && modifiers.contains(KeyModifiers::SHIFT));
+                code = KeyCode::Char(if undo { '_' } else { c.to_ascii_lowercase() });
+            }
+            modifiers.remove(KeyModifiers::SHIFT);
+        }
+        Self { code, modifiers }
+    }
+
+    /// Returns the character that this key types, if it types one.
+    pub fn typed(self) -> Option<char> {
+        match self.code {
+            KeyCode::Char(c) if self.modifiers.is_empty() => Some(c),
+            _ => None,
+        }
+    }
+
+    /// Returns the character of an Alt+character chord.
+    pub fn alt_char(self) -> Option<char> {
+        match self.code {
+            KeyCode::Char(c) if self.modifiers == KeyModifiers::ALT => Some(c),
+            _ => None,
+        }
+    }
+}
+
+/// Is one row of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct Binding {
+    /// Where it holds.
+    pub context: Context,
+    /// The key.
+    pub chord: Chord,
+    /// What it does.
+    pub action: Action,
+    /// The key's name in help; empty where another row already names it.
+    pub name: &'static str,
+    /// What it does, in words.
+    pub help: &'static str,
+}
+
+const NONE: KeyModifiers = KeyModifiers::NONE;
+const CTRL: KeyModifiers = KeyModifiers::CONTROL;
+const ALT: KeyModifiers = KeyModifiers::ALT;
+const SHIFT: KeyModifiers = KeyModifiers::SHIFT;
+
+const fn row(
+    context: Context,
+    modifiers: KeyModifiers,
+    code: KeyCode,
+    action: Action,
+    name: &'static str,
+    help: &'static str,
+) -> Binding {
+    Binding { context, chord: Chord { code, modifiers }, action, name, help }
+}
+
+const fn also(context: Context, modifiers: KeyModifiers, code: KeyCode, action: Action) -> Binding {
+    row(context, modifiers, code, action, "", "")
+}
+
+use Action as A;
+use Context::{Composer, Global, Help, Transcript, Tree};
+use KeyCode as K;
+
+/// Holds every binding, in the order in which help shows them.
+pub const BINDINGS: &[Binding] = &[
+    row(Composer, NONE, K::Enter, A::Send, "Enter", "send; while a turn runs it waits for the next tool boundary"),
+    row(Composer, NONE, K::Tab, A::FollowUp, "Tab", "send as a follow-up, only after the turn"),
+    row(Composer, CTRL, K::Char('j'), A::Newline, "Ctrl+J  Alt+Enter  Shift+Enter", "new line"),
+    also(Composer, ALT, K::Enter, A::Newline),
+    also(Composer, SHIFT, K::Enter, A::Newline),
+    row(Composer, CTRL, K::Char('_'), A::Undo, "Ctrl+_", "undo the last edit"),
+    row(Composer, NONE, K::Left, A::Edit(Edit::Left), "Left  Right  Up  Down", "move the cursor"),
+    also(Composer, NONE, K::Right, A::Edit(Edit::Right)),
+    also(Composer, NONE, K::Up, A::Edit(Edit::Up)),
+    also(Composer, NONE, K::Down, A::Edit(Edit::Down)),
+    also(Composer, CTRL, K::Char('b'), A::Edit(Edit::Left)),
+    also(Composer, CTRL, K::Char('f'), A::Edit(Edit::Right)),
+    row(Composer, ALT, K::Char('b'), A::Edit(Edit::WordLeft), "Alt+B  Alt+F  Ctrl+Left  Ctrl+Right", "move by words"),
+    also(Composer, ALT, K::Char('f'), A::Edit(Edit::WordRight)),
+    also(Composer, CTRL, K::Left, A::Edit(Edit::WordLeft)),
+    also(Composer, CTRL, K::Right, A::Edit(Edit::WordRight)),
+    also(Composer, ALT, K::Left, A::Edit(Edit::WordLeft)),
+    also(Composer, ALT, K::Right, A::Edit(Edit::WordRight)),
+    row(Composer, NONE, K::Home, A::Edit(Edit::LineStart), "Home  End  Ctrl+A", "start or end of the line"),
+    also(Composer, NONE, K::End, A::Edit(Edit::LineEnd)),
+    also(Composer, CTRL, K::Char('a'), A::Edit(Edit::LineStart)),
+    row(Composer, CTRL, K::Char('u'), A::Edit(Edit::DeleteToStart), "Ctrl+U  Ctrl+K", "delete to the start or end of the line"),
+    also(Composer, CTRL, K::Char('k'), A::Edit(Edit::DeleteToEnd)),
+    row(Composer, CTRL, K::Char('w'), A::Edit(Edit::DeleteWord), "Ctrl+W  Alt+D", "delete the word before or after"),
+    also(Composer, ALT, K::Char('d'), A::Edit(Edit::DeleteNextWord)),
+    also(Composer, ALT, K::Backspace, A::Edit(Edit::DeleteWord)),
+    also(Composer, CTRL, K::Backspace, A::Edit(Edit::DeleteWord)),
+    also(Composer, CTRL, K::Delete, A::Edit(Edit::DeleteNextWord)),
+    row(Composer, CTRL, K::Char('y'), A::Edit(Edit::Yank), "Ctrl+Y", "put back what was deleted"),
+    also(Composer, NONE, K::Backspace, A::Edit(Edit::Backspace)),
+    also(Composer, SHIFT, K::Backspace, A::Edit(Edit::Backspace)),
+    also(Composer, CTRL, K::Char('h'), A::Edit(Edit::Backspace)),
+    also(Composer, NONE, K::Delete, A::Edit(Edit::Delete)),
+    row(Global, NONE, K::Esc, A::Escape, "Esc", "close help, else back to the message, else stop the turn"),
+    row(Global, CTRL, K::Char('c'), A::Clear, "Ctrl+C", "clear the message; twice within a second quits"),
+    row(Global, CTRL, K::Char('d'), A::QuitOrDelete, "Ctrl+D", "quit when the message is empty"),
+    row(Global, ALT, K::Up, A::TakeBack, "Alt+Up", "take the newest pending text back"),
+    row(Global, CTRL, K::Char('t'), A::FocusTree, "Ctrl+T", "go to the agents"),
+    row(Global, CTRL, K::Char('o'), A::FocusTranscript, "Ctrl+O", "go to the transcript"),
+    row(Global, CTRL, K::Char('e'), A::FoldAll, "Ctrl+E", "fold or open all blocks"),
+    row(Global, NONE, K::PageUp, A::PageUp, "PageUp  PageDown", "scroll the transcript"),
+    also(Global, NONE, K::PageDown, A::PageDown),
+    row(Global, CTRL, K::Home, A::First, "Ctrl+Home  Ctrl+End", "top of the transcript, or follow its end"),
+    also(Global, CTRL, K::End, A::Last),
+    row(Global, CTRL, K::Char('l'), A::Redraw, "Ctrl+L", "draw the screen again"),
+    row(Global, NONE, K::F(1), A::Help, "F1", "help"),
+    row(Tree, NONE, K::Up, A::Previous, "Up  Down", "select an agent and show its transcript"),
+    also(Tree, NONE, K::Down, A::Next),
+    row(Tree, NONE, K::Home, A::First, "Home  End", "first or last agent"),
+    also(Tree, NONE, K::End, A::Last),
+    row(Tree, NONE, K::Enter, A::FocusComposer, "Enter", "back to the message, the agent stays shown"),
+    row(Tree, NONE, K::Char('?'), A::Help, "?", "help"),
+    row(Transcript, NONE, K::Up, A::Previous, "Up  Down", "select a block"),
+    also(Transcript, NONE, K::Down, A::Next),
+    row(Transcript, NONE, K::Enter, A::Fold, "Enter  Space", "fold or open the block"),
+    also(Transcript, NONE, K::Char(' '), A::Fold),
+    row(Transcript, NONE, K::Home, A::First, "Home  End", "top, or follow the end"),
+    also(Transcript, NONE, K::End, A::Last),
+    row(Transcript, NONE, K::Char('?'), A::Help, "?", "help"),
+    row(Help, NONE, K::Up, A::Previous, "Up  Down  PageUp  PageDown", "scroll"),
+    also(Help, NONE, K::Down, A::Next),
+    also(Help, NONE, K::Home, A::First),
+    also(Help, NONE, K::End, A::Last),
+    row(Help, NONE, K::Char('?'), A::Help, "?  F1  Esc", "close help"),
+];
+
+/// Finds the action of a key: the context's own binding, else the global one.
+pub fn lookup(context: Context, chord: Chord) -> Option<Action> {
+    let find = |wanted: Context| BINDINGS.iter().find(|b| b.context == wanted && b.chord == chord).map(|b| b.action);
+    find(context).or_else(|| find(Context::Global))
+}
+
+/// Tells whether the event is a key going down; a terminal with the kitty protocol also reports it coming up.
+pub fn pressed(key: &KeyEvent) -> bool {
+    match key.kind {
+        KeyEventKind::Press | KeyEventKind::Repeat => true,
+        KeyEventKind::Release => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_key_has_two_meanings_in_one_context() {
+        for (i, one) in BINDINGS.iter().enumerate() {
+            for two in &BINDINGS[i + 1..] {
+                assert!(one.context != two.context || one.chord != two.chord, "{one:?} and {two:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_action_row_that_has_a_name_has_words_and_the_other_way_round() {
+        for binding in BINDINGS {
+            assert_eq!(binding.name.is_empty(), binding.help.is_empty(), "{binding:?}");
+        }
+    }
+
+    #[test]
+    fn the_four_spellings_of_ctrl_underscore_are_one() {
+        for (c, modifiers) in [('7', CTRL), ('/', CTRL), ('_', CTRL), ('_', CTRL | SHIFT), ('-', CTRL | SHIFT)] {
+            let chord = Chord::of(&KeyEvent::new(K::Char(c), modifiers));
+            assert_eq!(lookup(Composer, chord), Some(A::Undo), "{c} {modifiers:?}");
+        }
+    }
+}

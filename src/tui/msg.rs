@@ -1,0 +1,72 @@
+//! The two vocabularies of the screen: what it is told ([`Msg`]) and what it asks for ([`Effect`]).
+//!
+//! `update` folds the first into the state and answers with the second; `run` is the only one that carries effects out.
+
+use crossterm::event::KeyEvent;
+use jiff::Timestamp;
+use ratatui::layout::Size;
+
+use crate::error::Refused;
+use crate::event::{Delivery, Envelope, Pending};
+use crate::id::MessageId;
+
+/// Is one thing that the screen is told.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Msg {
+    /// A key was pressed, at this moment.
+    Key(KeyEvent, Timestamp),
+    /// The terminal delivered a bracketed paste.
+    Paste(String),
+    /// The terminal has this size now.
+    Resize(Size),
+    /// Time passed; sent while something with a clock is shown.
+    Tick(Timestamp),
+    /// The agent tree did something.
+    Envelope(Envelope),
+    /// The agent is built and takes turns.
+    Ready,
+    /// The agent could not be built.
+    BuildFailed(String),
+    /// A sentence for the status line.
+    Info(String),
+    /// The whole pending queue after a change, and whether it waits for the user.
+    Queue {
+        /// In delivery order.
+        entries: Vec<Pending>,
+        /// True when a failed or stopped turn holds it back.
+        paused: bool,
+    },
+    /// Answers [`Effect::Send`].
+    Sent {
+        /// The text that was offered.
+        text: String,
+        /// Its id, or why the queue did not take it.
+        outcome: Result<MessageId, Refused>,
+    },
+    /// Answers [`Effect::Stop`] with what was pending, in order.
+    Stopped(Vec<Pending>),
+    /// Answers [`Effect::TakeBack`]; `None` when nothing was pending any more.
+    TakenBack(Option<Pending>),
+}
+
+/// Is one thing that the screen wants done outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// Put a text into the queue.
+    Send {
+        /// Exactly what the user typed.
+        text: String,
+        /// Where it shall enter.
+        delivery: Delivery,
+    },
+    /// Stop the turn and take every pending text back.
+    Stop,
+    /// Take the newest pending text back.
+    TakeBack,
+    /// Let what a failed turn holds back start a turn.
+    Resume,
+    /// Write the whole screen again.
+    Redraw,
+    /// End the program.
+    Quit,
+}

@@ -1,0 +1,291 @@
+//! The message being written: the only file that touches the text area crate.
+//!
+//! `update` edits it, `view` draws it. Always holds: no control character but line breaks and tabs is in the text, and
+//! the cursor never stands inside a grapheme. The text leaves only when the queue has taken it.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::{Style, Stylize};
+use ratatui::widgets::Widget;
+use tui_textarea::{AtomicRange, CursorMove, CursorRenderMode, TextArea, WrapMode};
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::limits;
+use crate::text::{is_blank, is_invisible};
+use crate::tui::keymap::Edit;
+
+/// Edits that can be undone.
+const UNDO_STEPS: usize = 500;
+
+/// Holds the text of the message, its cursor and its undo history.
+#[derive(Debug)]
+pub struct Composer {
+    area: TextArea<'static>,
+    width: u16,
+}
+
+/// Says what became of a paste.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pasted {
+    /// It is in the text as it came.
+    Whole,
+    /// It is in the text without this many control and invisible characters.
+    Cleaned(usize),
+    /// It is longer than a message may be; the text is as it was.
+    TooLong,
+}
+
+impl Default for Composer {
+    fn default() -> Self {
+        let mut area = TextArea::default();
+        area.set_wrap_mode(WrapMode::WordOrGlyph);
+        area.set_cursor_render_mode(CursorRenderMode::Hidden);
+        area.set_cursor_line_style(Style::new());
+        area.set_undo_coalescing(true);
+        area.set_max_histories(UNDO_STEPS);
+        area.set_placeholder_text("Type a message. Enter sends, F1 shows the keys");
+        area.set_placeholder_style(Style::new().dim());
+        Self { area, width: 80 }
+    }
+}
+
+impl Composer {
+    /// Returns the text with `\n` between lines.
+    pub fn text(&self) -> String {
+        self.area.lines().join("\n")
+    }
+
+    /// Tells whether there is no character at all.
+    pub fn is_empty(&self) -> bool {
+        self.area.is_empty()
+    }
+
+    /// Types one character; a control character is passed over.
+    pub fn type_char(&mut self, c: char) {
+        if !c.is_control() {
+            self.keep_graphemes();
+            self.area.insert_char(c);
+        }
+    }
+
+    /// Inserts a line break.
+    pub fn newline(&mut self) {
+        self.area.insert_newline();
+    }
+
+    /// Inserts pasted text as one undo step. Never sends, whatever it contains.
+    pub fn paste(&mut self, text: &str) -> Pasted {
+        if text.len() > limits::MESSAGE_BYTES {
+            return Pasted::TooLong;
+        }
+        let (clean, removed) = clean(text);
+        self.keep_graphemes();
+        self.area.insert_str(clean);
+        if removed == 0 { Pasted::Whole } else { Pasted::Cleaned(removed) }
+    }
+
+    /// Moves the cursor or deletes.
+    pub fn edit(&mut self, edit: Edit) {
+        self.keep_graphemes();
+        let area = &mut self.area;
+        match edit {
+            Edit::Left => area.move_cursor(CursorMove::Back),
+            Edit::Right => area.move_cursor(CursorMove::Forward),
+            Edit::Up => area.move_cursor(CursorMove::Up),
+            Edit::Down => area.move_cursor(CursorMove::Down),
+            Edit::WordLeft => area.move_cursor(CursorMove::WordBack),
+            Edit::WordRight => area.move_cursor(CursorMove::WordForward),
+            Edit::LineStart => area.move_cursor(CursorMove::Head),
+            Edit::LineEnd => area.move_cursor(CursorMove::End),
+            Edit::Backspace => {
+                area.delete_char();
+            }
+            Edit::Delete => {
+                area.delete_next_char();
+            }
+            Edit::DeleteWord => {
+                area.delete_word();
+            }
+            Edit::DeleteNextWord => {
+                area.delete_next_word();
+            }
+            Edit::DeleteToStart => {
+                area.delete_line_by_head();
+            }
+            Edit::DeleteToEnd => {
+                area.delete_line_by_end();
+            }
+            Edit::Yank => {
+                area.paste();
+            }
+        }
+        // A move may have ended inside a grapheme of another line.
+        self.keep_graphemes();
+    }
+
+    /// Takes the last edit back; false when there is none.
+    pub fn undo(&mut self) -> bool {
+        self.area.undo()
+    }
+
+    /// Empties the text as one undo step; false when it was empty.
+    pub fn clear(&mut self) -> bool {
+        self.area.clear()
+    }
+
+    /// Forgets the text and its history: the queue has it now.
+    pub fn sent(&mut self) {
+        self.area.set_lines(vec![String::new()], (0, 0));
+    }
+
+    /// Puts texts that came back before the draft, with a blank line between each two; the cursor goes to the end.
+    pub fn put_before(&mut self, texts: &[String]) {
+        if texts.is_empty() {
+            return;
+        }
+        let mut block = texts.join("\n\n");
+        if !is_blank(&self.text()) {
+            block.push_str("\n\n");
+        }
+        self.area.move_cursor(CursorMove::Jump(0, 0));
+        self.area.insert_str(clean(&block).0);
+        self.area.move_cursor(CursorMove::Bottom);
+        self.area.move_cursor(CursorMove::End);
+    }
+
+    /// Sets the width it will be drawn in, in columns.
+    pub fn set_width(&mut self, width: u16) {
+        self.width = width;
+        self.area.measure(width);
+    }
+
+    /// Returns the rows that the text takes at the width set, at least 1.
+    pub fn rows(&mut self) -> u16 {
+        self.area.measure(self.width).content_rows.max(1)
+    }
+
+    /// Draws the text and returns where the terminal's cursor belongs.
+    pub fn render(&self, area: Rect, buffer: &mut Buffer) -> Option<Position> {
+        if area.is_empty() {
+            return None;
+        }
+        (&self.area).render(area, buffer);
+        self.area.rendered_cursor_position()
+    }
+
+    /// Makes every grapheme of several characters on the cursor's line one step for cursor and deletion.
+    fn keep_graphemes(&mut self) {
+        let (row, _) = self.area.cursor();
+        let Some(line) = self.area.lines().get(row) else { return };
+        if line.is_ascii() {
+            return;
+        }
+        let mut column = 0;
+        let mut ranges = Vec::new();
+        for grapheme in line.graphemes(true) {
+            let end = column + grapheme.chars().count();
+            if end > column + 1 {
+                ranges.push(AtomicRange { row, start_col: column, end_col: end });
+            }
+            column = end;
+        }
+        // Refused ranges leave steps by character, which is no more than a nuisance.
+        let _ = self.area.try_set_atomic_ranges(ranges);
+    }
+}
+
+/// Makes every line end `\n` and removes what would be invisible; returns how many characters went.
+///
+/// Joiners and variation selectors stay: emoji are made of them.
+fn clean(text: &str) -> (String, usize) {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let mut removed = 0;
+    let clean = text
+        .chars()
+        .filter(|&c| {
+            let kept = match c {
+                '\n' | '\t' | '\u{200C}' | '\u{200D}' | '\u{FE00}'..='\u{FE0F}' | '\u{E0020}'..='\u{E007F}' => true,
+                c => !is_invisible(c),
+            };
+            removed += usize::from(!kept);
+            kept
+        })
+        .collect();
+    (clean, removed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(text: &str) -> Composer {
+        let mut composer = Composer::default();
+        assert_eq!(composer.paste(text), Pasted::Whole);
+        composer
+    }
+
+    #[test]
+    fn a_family_is_one_step_and_one_backspace() {
+        let mut composer = with("a👨‍👩‍👧‍👦b");
+        composer.edit(Edit::Left);
+        composer.edit(Edit::Backspace);
+        assert_eq!(composer.text(), "ab");
+        let mut composer = with("é👨‍👩‍👧‍👦");
+        composer.edit(Edit::Left);
+        composer.edit(Edit::Left);
+        composer.type_char('x');
+        assert_eq!(composer.text(), "xé👨‍👩‍👧‍👦");
+    }
+
+    #[test]
+    fn a_paste_is_one_undo_step_with_plain_line_ends() {
+        let mut composer = with("one\rtwo\r\nthree\nfour");
+        assert_eq!(composer.text(), "one\ntwo\nthree\nfour");
+        assert!(composer.undo());
+        assert_eq!(composer.text(), "");
+    }
+
+    #[test]
+    fn escape_sequences_and_bidi_marks_do_not_get_into_the_text() {
+        let mut composer = Composer::default();
+        assert_eq!(composer.paste("a\u{1b}[31mb\u{202e}c\u{9b}"), Pasted::Cleaned(3));
+        assert_eq!(composer.text(), "a[31mbc");
+        assert_eq!(composer.paste(&"x".repeat(limits::MESSAGE_BYTES + 1)), Pasted::TooLong);
+        assert_eq!(composer.text(), "a[31mbc");
+    }
+
+    #[test]
+    fn texts_come_back_in_order_before_the_draft() {
+        let mut composer = with("draft");
+        composer.put_before(&["one".into(), "two".into()]);
+        assert_eq!(composer.text(), "one\n\ntwo\n\ndraft");
+        composer.type_char('!');
+        assert_eq!(composer.text(), "one\n\ntwo\n\ndraft!");
+        let mut empty = Composer::default();
+        empty.put_before(&["one".into()]);
+        assert_eq!(empty.text(), "one");
+    }
+
+    #[test]
+    fn clearing_is_one_undo_step_and_sending_forgets() {
+        let mut composer = with("first\nsecond");
+        assert!(composer.clear());
+        assert!(composer.is_empty());
+        assert!(composer.undo());
+        assert_eq!(composer.text(), "first\nsecond");
+        composer.sent();
+        assert!(!composer.undo());
+        assert!(composer.is_empty());
+    }
+
+    #[test]
+    fn rows_follow_the_width() {
+        let mut composer = with("aaaa bbbb cccc");
+        composer.set_width(5);
+        assert!(composer.rows() >= 3);
+        composer.set_width(80);
+        assert_eq!(composer.rows(), 1);
+        composer.set_width(0);
+        assert!(composer.rows() >= 1);
+    }
+}

@@ -1,0 +1,46 @@
+//! Which pane the keys go to, and whether an overlay lies over it.
+
+use crate::tui::keymap::Context;
+
+/// Names the pane that has the focus.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Pane {
+    /// The message being written.
+    #[default]
+    Composer,
+    /// The agent tree.
+    Tree,
+    /// The transcript of the selected agent.
+    Transcript,
+}
+
+/// Holds the focus and the overlay.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Focus {
+    /// The pane beneath any overlay.
+    pub pane: Pane,
+    /// The first line of help that is shown; `None` when help is closed.
+    pub help: Option<u16>,
+}
+
+impl Focus {
+    /// Returns where keys are looked up.
+    pub fn context(&self) -> Context {
+        match (self.help, self.pane) {
+            (Some(_), _) => Context::Help,
+            (None, Pane::Composer) => Context::Composer,
+            (None, Pane::Tree) => Context::Tree,
+            (None, Pane::Transcript) => Context::Transcript,
+        }
+    }
+
+    /// Tells whether this pane has the focus and nothing lies over it.
+    pub fn is_on(&self, pane: Pane) -> bool {
+        self.help.is_none() && self.pane == pane
+    }
+
+    /// Goes to a pane; an overlay is closed.
+    pub fn go(&mut self, pane: Pane) {
+        *self = Self { pane, help: None };
+    }
+}

@@ -1,0 +1,213 @@
+//! Turns frames into few bytes: keeps what the terminal shows, and writes the difference.
+//!
+//! The backend beneath ratatui. It never asks the terminal anything. Each frame is one synchronized update; when the
+//! transcript has moved up, the terminal is told to scroll these rows instead of being sent them again.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Write as _};
+
+use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::layout::{Position, Rect, Size};
+
+/// Rows that a frame may have moved by for scrolling to be worth looking for.
+const MOST_SHIFT: u16 = 12;
+
+/// Collects a frame's cells and makes its bytes.
+#[derive(Debug)]
+pub struct Painter {
+    /// What the terminal shows.
+    front: Buffer,
+    /// What it shall show.
+    back: Buffer,
+    /// Where text scrolls.
+    scrolling: Rect,
+    cursor: Option<Position>,
+    shown_cursor: Option<Position>,
+    wipe: bool,
+    bytes: Vec<u8>,
+}
+
+impl Painter {
+    /// Makes a painter for a terminal of this size that shows nothing yet.
+    pub fn new(size: Size) -> Self {
+        let area = Rect::from((Position::ORIGIN, size));
+        Self {
+            front: Buffer::empty(area),
+            back: Buffer::empty(area),
+            scrolling: Rect::ZERO,
+            cursor: None,
+            shown_cursor: None,
+            wipe: true,
+            bytes: Vec::new(),
+        }
+    }
+
+    /// Says which area scrolls as a whole, for the frame that is drawn next.
+    pub fn set_scrolling(&mut self, area: Rect) {
+        self.scrolling = area;
+    }
+
+    /// Takes over a new size; the next frame is written in full.
+    pub fn set_size(&mut self, size: Size) {
+        let area = Rect::from((Position::ORIGIN, size));
+        self.back = Buffer::empty(area);
+        self.forget();
+    }
+
+    /// Makes the next frame write everything again.
+    pub fn forget(&mut self) {
+        self.front = Buffer::empty(*self.back.area());
+        self.shown_cursor = None;
+        self.wipe = true;
+    }
+
+    /// Takes the bytes of the frame; empty when the terminal shows it already.
+    pub fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
+    }
+
+    fn paint(&mut self) -> io::Result<()> {
+        let mut body = Vec::new();
+        if self.wipe {
+            body.extend_from_slice(b"\x1b[0m\x1b[2J");
+            self.wipe = false;
+        }
+        let mut changes = self.front.diff(&self.back);
+        // Few changes are no scrolling; keys take this way out.
+        if changes.len() > usize::from(self.scrolling.width) * 2
+            && let Some(rows) = shift(&mut self.front, &self.back, self.scrolling)
+        {
+            let (top, bottom) = (self.scrolling.top() + 1, self.scrolling.bottom());
+            write!(body, "\x1b[{top};{bottom}r\x1b[{rows}S\x1b[r")?;
+            changes = self.front.diff(&self.back);
+        }
+        if !changes.is_empty() {
+            CrosstermBackend::new(&mut body).draw(changes.into_iter())?;
+            self.front.clone_from(&self.back);
+        }
+        if body.is_empty() && self.cursor == self.shown_cursor {
+            return Ok(());
+        }
+        self.bytes.extend_from_slice(b"\x1b[?2026h");
+        if !body.is_empty() && self.shown_cursor.is_some() {
+            // Terminals without synchronized updates would show the cursor running over the screen.
+            self.bytes.extend_from_slice(b"\x1b[?25l");
+        }
+        self.bytes.append(&mut body);
+        match self.cursor {
+            Some(Position { x, y }) => {
+                write!(self.bytes, "\x1b[{};{}H\x1b[?25h", y.saturating_add(1), x.saturating_add(1))?;
+            }
+            None => self.bytes.extend_from_slice(b"\x1b[?25l"),
+        }
+        self.bytes.extend_from_slice(b"\x1b[?2026l");
+        self.shown_cursor = self.cursor;
+        Ok(())
+    }
+}
+
+/// Looks for a move of the scrolling area's text by a few rows; when it saves much, moves `front` the same way.
+///
+/// The terminal moves whole rows, so what stands beside the area is moved too and then written again: it is little.
+fn shift(front: &mut Buffer, back: &Buffer, scrolling: Rect) -> Option<u16> {
+    let area = scrolling.intersection(*front.area());
+    if area != scrolling || area.height < 4 || area.width < 4 {
+        return None;
+    }
+    let line = Rect { y: 0, height: 1, ..area };
+    let blank = row_hashes(&Buffer::empty(line), line).first().copied()?;
+    let before = row_hashes(front, area);
+    let after = row_hashes(back, area);
+    // Blank rows are cheap to write anyway; only rows with text count.
+    let matches = |shift: usize| {
+        let pairs = before.iter().skip(shift).zip(&after);
+        pairs.filter(|(old, new)| old == new && **new != blank).count()
+    };
+    let most = MOST_SHIFT.min(area.height - 1);
+    let (rows, moved) = (1..=most).rev().map(|rows| (rows, matches(rows.into()))).max_by_key(|(_, moved)| *moved)?;
+    if moved < matches(0) + 3 {
+        return None;
+    }
+    for y in area.top()..area.bottom() {
+        let from = y.saturating_add(rows);
+        for x in 0..front.area().width {
+            let cell = if from < area.bottom() { front.cell((x, from)).cloned() } else { None };
+            if let Some(target) = front.cell_mut((x, y)) {
+                *target = cell.unwrap_or_default();
+            }
+        }
+    }
+    Some(rows)
+}
+
+fn row_hashes(buffer: &Buffer, area: Rect) -> Vec<u64> {
+    let hash = |y: u16| {
+        let mut hasher = DefaultHasher::new();
+        for x in area.left()..area.right() {
+            if let Some(cell) = buffer.cell((x, y)) {
+                cell.hash(&mut hasher);
+            }
+        }
+        hasher.finish()
+    };
+    (area.top()..area.bottom()).map(hash).collect()
+}
+
+impl Backend for Painter {
+    type Error = io::Error;
+
+    fn draw<'a, I>(&mut self, content: I) -> io::Result<()>
+    where
+        I: Iterator<Item = (u16, u16, &'a Cell)>,
+    {
+        for (x, y, cell) in content {
+            if let Some(target) = self.back.cell_mut((x, y)) {
+                target.clone_from(cell);
+            }
+        }
+        Ok(())
+    }
+
+    fn hide_cursor(&mut self) -> io::Result<()> {
+        self.cursor = None;
+        Ok(())
+    }
+
+    fn show_cursor(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Answers from memory: a terminal that is asked might not answer.
+    fn get_cursor_position(&mut self) -> io::Result<Position> {
+        Ok(self.cursor.unwrap_or_default())
+    }
+
+    fn set_cursor_position<P: Into<Position>>(&mut self, position: P) -> io::Result<()> {
+        self.cursor = Some(position.into());
+        Ok(())
+    }
+
+    fn clear(&mut self) -> io::Result<()> {
+        self.back.reset();
+        Ok(())
+    }
+
+    fn clear_region(&mut self, _region: ClearType) -> io::Result<()> {
+        // Ratatui clears before it writes everything again; the difference is made here anyway.
+        self.back.reset();
+        Ok(())
+    }
+
+    fn size(&self) -> io::Result<Size> {
+        Ok(self.back.area().as_size())
+    }
+
+    fn window_size(&mut self) -> io::Result<WindowSize> {
+        Ok(WindowSize { columns_rows: self.back.area().as_size(), pixels: Size::ZERO })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.paint()
+    }
+}

@@ -1,0 +1,57 @@
+//! Notices that the terminal is gone, outside the input reader, and makes sure that the program then ends.
+//!
+//! A thread sleeps in `poll` for the hang-up alone; it costs nothing while the terminal lives.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::process;
+use std::thread;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, poll};
+
+use crate::limits;
+
+/// The exit code of a program whose terminal is gone: 128 + SIGHUP.
+pub const HANG_UP: u8 = 129;
+
+/// Watches a terminal; calls `gone` once when it hangs up.
+///
+/// # Errors
+/// When no thread can be started.
+pub fn watch(terminal: OwnedFd, gone: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new().name("watchdog".to_owned()).spawn(move || {
+        wait_for_hang_up(&terminal);
+        gone();
+        thread::sleep(limits::EXIT_GRACE);
+        process::exit(HANG_UP.into());
+    })?;
+    Ok(())
+}
+
+/// Ends the process with this code after `grace`, whatever else it is doing; for exits that must not hang.
+pub fn end_within(grace: Duration, code: u8) {
+    // Without a thread the orderly end is all there is.
+    let _ = thread::Builder::new().name("last-exit".to_owned()).spawn(move || {
+        thread::sleep(grace);
+        process::exit(code.into());
+    });
+}
+
+fn wait_for_hang_up(terminal: &OwnedFd) {
+    let fd = terminal.as_fd();
+    loop {
+        // Nothing is asked for: hang-up and error are always reported.
+        let mut fds = [PollFd::new(&fd, PollFlags::empty())];
+        match poll(&mut fds, None) {
+            Ok(_) => {
+                let [fd] = &fds;
+                if fd.revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
+                    return;
+                }
+            }
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return,
+        }
+    }
+}
