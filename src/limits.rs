@@ -86,6 +86,10 @@ pub const LAYOUT_LINES: usize = 4_000;
 /// Characters of one displayed character (base and marks) that are shown.
 pub const GRAPHEME_CHARS: usize = 8;
 
+/// Widest screen that is drawn, columns; what is beyond stays blank.
+pub const SCREEN_COLUMNS: u16 = 1_000;
+/// Highest screen that is drawn, rows.
+pub const SCREEN_ROWS: u16 = 400;
 /// Frames per second while text streams.
 pub const STREAM_FPS: u32 = 20;
 /// Most frames per second, for keys.
@@ -105,3 +109,5 @@ pub const DEMO_HEADER_TIMEOUT: Duration = Duration::from_mins(3);
 pub const DEMO_ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Embedded model: context window that it reports, tokens.
 pub const DEMO_CONTEXT: u64 = 131_072;
+/// Time that a message stays in the status line.
+pub const MESSAGE_TIME: Duration = Duration::from_secs(6);

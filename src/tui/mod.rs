@@ -1,5 +1,17 @@
 //! The full screen: a fold over the event stream, drawn.
+//!
+//! `update` changes the state, `view` draws it, `run` ties both to the terminal and to the agent's host; nothing else
+//! here knows the host.
 
+pub mod frame_clock;
+pub mod input;
+pub mod keymap;
+pub mod msg;
+pub mod run;
 pub mod state;
+pub mod terminal;
 pub mod theme;
+pub mod update;
 pub mod view;
+
+pub use run::{Ending, ScreenOptions, run};

@@ -8,7 +8,8 @@ use ratatui::layout::Size;
 
 use crate::error::Refused;
 use crate::event::{Delivery, Envelope, Pending};
-use crate::id::MessageId;
+use crate::id::{AgentId, MessageId};
+use crate::tui::state::scroll::Position;
 
 /// Is one thing that the screen is told.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,6 +48,21 @@ pub enum Msg {
     Stopped(Vec<Pending>),
     /// Answers [`Effect::TakeBack`]; `None` when nothing was pending any more.
     TakenBack(Option<Pending>),
+    /// A frame was drawn; only it knows the heights that scrolling needs.
+    Drawn(Drawn),
+}
+
+/// Is what a frame found out, to be remembered until the next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Drawn {
+    /// The agent whose transcript was shown.
+    pub agent: AgentId,
+    /// The place that was shown.
+    pub position: Position,
+    /// The number of cells that the transcript had.
+    pub cells: usize,
+    /// The first line of help that was shown.
+    pub help: Option<u16>,
 }
 
 /// Is one thing that the screen wants done outside.

@@ -61,7 +61,10 @@ fn conversation() -> Vec<(Event, &'static str)> {
             Event::Tokens(Usage::default()),
             r#"{"type":"tokens","input":null,"output":null,"cached":null,"cache_creation":null,"thinking":null,"model":null}"#,
         ),
-        (Event::FallbackNotice { reason: "out of steps".into() }, r#"{"type":"fallback_notice","reason":"out of steps"}"#),
+        (
+            Event::FallbackNotice { reason: "out of steps".into() },
+            r#"{"type":"fallback_notice","reason":"out of steps"}"#,
+        ),
         (
             Event::Retrying { attempt: 2, after_ms: 500, reason: "503".into() },
             r#"{"type":"retrying","attempt":2,"after_ms":500,"reason":"503"}"#,
@@ -177,10 +180,7 @@ fn session() -> Vec<(Event, &'static str)> {
             Event::ModelSwitched { from: None, to: Some("m".into()) },
             r#"{"type":"model_switched","from":null,"to":"m"}"#,
         ),
-        (
-            Event::Compacted { before: Some(30_000), after: None },
-            r#"{"type":"compacted","before":30000,"after":null}"#,
-        ),
+        (Event::Compacted { before: Some(30_000), after: None }, r#"{"type":"compacted","before":30000,"after":null}"#),
         (Event::Reset {}, r#"{"type":"reset"}"#),
         (
             Event::History { message: Message::tool(&read_call(), "text") },

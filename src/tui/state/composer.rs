@@ -5,7 +5,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::{Style, Stylize};
+use ratatui::style::{Modifier, Style};
 use ratatui::widgets::Widget;
 use tui_textarea::{AtomicRange, CursorMove, CursorRenderMode, TextArea, WrapMode};
 use unicode_segmentation::UnicodeSegmentation;
@@ -21,7 +21,7 @@ const UNDO_STEPS: usize = 500;
 #[derive(Debug)]
 pub struct Composer {
     area: TextArea<'static>,
-    width: u16,
+    rows: u16,
 }
 
 /// Says what became of a paste.
@@ -44,8 +44,8 @@ impl Default for Composer {
         area.set_undo_coalescing(true);
         area.set_max_histories(UNDO_STEPS);
         area.set_placeholder_text("Type a message. Enter sends, F1 shows the keys");
-        area.set_placeholder_style(Style::new().dim());
-        Self { area, width: 80 }
+        area.set_placeholder_style(Style::new().add_modifier(Modifier::DIM));
+        Self { area, rows: 1 }
     }
 }
 
@@ -153,15 +153,14 @@ impl Composer {
         self.area.move_cursor(CursorMove::End);
     }
 
-    /// Sets the width it will be drawn in, in columns.
-    pub fn set_width(&mut self, width: u16) {
-        self.width = width;
-        self.area.measure(width);
+    /// Lays the text out in this width, in columns.
+    pub fn fit(&mut self, width: u16) {
+        self.rows = self.area.measure(width).content_rows.max(1);
     }
 
-    /// Returns the rows that the text takes at the width set, at least 1.
-    pub fn rows(&mut self) -> u16 {
-        self.area.measure(self.width).content_rows.max(1)
+    /// Returns the rows that the text took when it was laid out last; at least 1.
+    pub fn rows(&self) -> u16 {
+        self.rows
     }
 
     /// Draws the text and returns where the terminal's cursor belongs.
@@ -281,11 +280,11 @@ mod tests {
     #[test]
     fn rows_follow_the_width() {
         let mut composer = with("aaaa bbbb cccc");
-        composer.set_width(5);
+        composer.fit(5);
         assert!(composer.rows() >= 3);
-        composer.set_width(80);
+        composer.fit(80);
         assert_eq!(composer.rows(), 1);
-        composer.set_width(0);
+        composer.fit(0);
         assert!(composer.rows() >= 1);
     }
 }

@@ -1,5 +1,122 @@
 //! What the screen shows, as values folded from events; no I/O, no clock, no knowledge of the view.
 
 pub mod cell;
+pub mod composer;
+pub mod focus;
+pub mod pending;
 pub mod scroll;
+pub mod status;
 pub mod transcript;
+pub mod tree;
+
+use std::collections::HashMap;
+
+use jiff::{SignedDuration, Timestamp};
+use ratatui::layout::Size;
+
+use crate::id::AgentId;
+use crate::tui::theme::Theme;
+use cell::CellId;
+use composer::Composer;
+use focus::Focus;
+use pending::PendingList;
+use scroll::Scroll;
+use status::Status;
+use transcript::Transcript;
+use tree::Tree;
+
+/// Columns left of the composer's text.
+pub const PROMPT_COLUMNS: u16 = 2;
+
+/// Holds everything that a frame is drawn from.
+#[derive(Debug)]
+pub struct App {
+    /// The size of the screen.
+    pub size: Size,
+    /// The moment of the last message that carried one.
+    pub now: Timestamp,
+    /// The styles.
+    pub theme: Theme,
+    /// Where the keys go.
+    pub focus: Focus,
+    /// The message being written.
+    pub composer: Composer,
+    /// The agents.
+    pub tree: Tree,
+    /// The texts that wait for delivery.
+    pub pending: PendingList,
+    /// The status line.
+    pub status: Status,
+    readers: HashMap<AgentId, Reader>,
+}
+
+/// Is the transcript of one agent with the place of its reader.
+#[derive(Debug, Clone, Default)]
+pub struct Reader {
+    /// The cells.
+    pub transcript: Transcript,
+    /// Where the reader is.
+    pub scroll: Scroll,
+    /// The cell that Enter folds.
+    pub selected: Option<CellId>,
+}
+
+impl App {
+    /// Makes an empty screen.
+    pub fn new(size: Size, now: Timestamp, status: Status, theme: Theme) -> Self {
+        let main = AgentId::main();
+        let mut app = Self {
+            size,
+            now,
+            theme,
+            focus: Focus::default(),
+            composer: Composer::default(),
+            tree: Tree::default(),
+            pending: PendingList::default(),
+            status,
+            readers: HashMap::from([(main.clone(), Reader::new(main))]),
+        };
+        app.fit_composer();
+        app
+    }
+
+    /// Returns the transcript of the selected agent; `None` when it has not done anything yet.
+    pub fn reader(&self) -> Option<&Reader> {
+        self.readers.get(self.tree.selected())
+    }
+
+    /// Returns the transcript of an agent to change it; makes an empty one for a new agent.
+    pub fn reader_mut(&mut self, agent: &AgentId) -> &mut Reader {
+        self.readers.entry(agent.clone()).or_insert_with(|| Reader::new(agent.clone()))
+    }
+
+    /// Lays the composer's text out for the width of the screen.
+    pub fn fit_composer(&mut self) {
+        self.composer.fit(self.size.width.saturating_sub(PROMPT_COLUMNS));
+    }
+
+    /// Tells whether a turn runs or is about to: then what is sent waits for it.
+    pub fn busy(&self) -> bool {
+        self.tree.main().running() || (!self.pending.is_empty() && !self.pending.paused)
+    }
+
+    /// Returns when the picture next changes by itself: the next second of a running turn, or the end of a message.
+    pub fn changes_at(&self) -> Option<Timestamp> {
+        let running = self.tree.nodes().iter().find(|node| node.running());
+        let second = running.map(|node| {
+            let start = node.started.unwrap_or(self.now);
+            let next = SignedDuration::from_secs(self.now.duration_since(start).as_secs().max(0) + 1);
+            start.checked_add(next).unwrap_or(Timestamp::MAX)
+        });
+        match (second, self.status.message_ends(self.now)) {
+            (Some(second), Some(message)) => Some(second.min(message)),
+            (one, other) => one.or(other),
+        }
+    }
+}
+
+impl Reader {
+    fn new(agent: AgentId) -> Self {
+        Self { transcript: Transcript::new(agent), ..Self::default() }
+    }
+}

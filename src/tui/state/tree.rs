@@ -272,7 +272,10 @@ impl Tree {
                 node.set(Activity::Retrying { attempt: *attempt, reason: reason.clone() }, at);
             }
             Event::Cancelled {} => node.set(Activity::Cancelling, at),
-            Event::TurnEnded { outcome, message, .. } => node.end(*outcome, message.clone(), at),
+            Event::TurnEnded { outcome, message, .. } => {
+                node.end(*outcome, message.clone(), at);
+                self.end_descendants(index, at);
+            }
             Event::ModelSwitched { to, .. } => node.model.clone_from(to),
             Event::Compacted { after, .. } => node.context = *after,
             Event::Reset {} => node.context = None,
@@ -287,6 +290,15 @@ impl Tree {
             | Event::History { .. }
             | Event::Extension { .. }
             | Event::Unknown => {}
+        }
+    }
+
+    /// No descendant outlives a turn: one whose end was not told was dropped with it.
+    fn end_descendants(&mut self, index: usize, at: Timestamp) {
+        let Some(depth) = self.nodes.get(index).map(|node| node.depth) else { return };
+        let below = self.nodes.iter_mut().skip(index + 1).take_while(|node| node.depth > depth);
+        for node in below.filter(|node| node.running()) {
+            node.end(Outcome::Cancelled, None, at);
         }
     }
 

@@ -40,6 +40,8 @@ pub struct Terminal {
     inner: ratatui::Terminal<Painter>,
     writer: Writer,
     writing: bool,
+    /// Goes out in front of the first frame.
+    prelude: &'static [u8],
 }
 
 impl Terminal {
@@ -54,9 +56,7 @@ impl Terminal {
         restore_on_panic();
         enable_raw_mode()?;
         RAISED.store(true, Ordering::SeqCst);
-        let mut terminal = Self { inner: ratatui::Terminal::new(painter)?, writer, writing: false };
-        terminal.write(ENTER.to_vec());
-        Ok(terminal)
+        Ok(Self { inner: ratatui::Terminal::new(painter)?, writer, writing: false, prelude: ENTER })
     }
 
     /// Returns the size that frames are drawn in.
@@ -92,9 +92,10 @@ impl Terminal {
     pub fn draw(&mut self, scrolling: Rect, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         self.inner.backend_mut().set_scrolling(scrolling);
         self.inner.draw(render)?;
-        let bytes = self.inner.backend_mut().take();
-        if !bytes.is_empty() {
-            self.write(bytes);
+        let frame = self.inner.backend_mut().take();
+        if !frame.is_empty() {
+            self.writing = true;
+            self.writer.frame([std::mem::take(&mut self.prelude), &frame].concat());
         }
         Ok(())
     }
@@ -106,11 +107,6 @@ impl Terminal {
             // A terminal that is gone has no modes.
             let _ = disable_raw_mode();
         }
-    }
-
-    fn write(&mut self, bytes: Vec<u8>) {
-        self.writing = true;
-        self.writer.frame(bytes);
     }
 }
 

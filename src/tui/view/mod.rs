@@ -1,4 +1,99 @@
 //! How the state is drawn: pure functions from state, theme and area to a buffer.
 
 pub mod cache;
+pub mod composer;
+pub mod fit;
+pub mod help;
+pub mod layout;
+pub mod pending;
+pub mod status;
 pub mod transcript;
+pub mod tree;
+
+use std::collections::HashMap;
+
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::id::AgentId;
+use crate::tui::msg::Drawn;
+use crate::tui::state::App;
+use crate::tui::state::focus::Pane;
+use cache::TranscriptCache;
+use fit::{one_line, put, row};
+use layout::{Demand, Panes, TreeForm, TreeUse};
+use transcript::{Metrics, View};
+
+/// Remembers laid-out lines between frames; loses nothing when it is thrown away.
+#[derive(Debug, Default)]
+pub struct ViewCache {
+    transcripts: HashMap<AgentId, TranscriptCache>,
+}
+
+/// Divides the screen for the present state.
+pub fn panes(app: &App, area: Rect) -> Panes {
+    let rows = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
+    let tree = if app.focus.is_on(Pane::Tree) { TreeUse::Focused } else { TreeUse::Watched };
+    let demand = Demand {
+        composer: app.composer.rows(),
+        pending: rows(app.pending.entries().len()),
+        agents: rows(app.tree.nodes().len()),
+        tree,
+    };
+    Panes::of(area, demand)
+}
+
+/// Draws one frame; returns what the state must remember of it.
+pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
+    let area = frame.area();
+    let panes = panes(app, area);
+    let buffer = frame.buffer_mut();
+    tree::draw(app, panes.tree, panes.form, buffer);
+    draw_divider(app, &panes, buffer);
+    draw_title(app, panes.title, buffer);
+    let metrics = draw_transcript(app, cache, panes.transcript, buffer);
+    pending::draw(app, panes.pending, buffer);
+    composer::draw_rule(app, &metrics, panes.rule, buffer);
+    let cursor = composer::draw(app, panes.composer, buffer);
+    status::draw(app, panes.status, buffer);
+    let help = app.focus.help.map(|top| help::draw(&app.theme, top, area, buffer));
+    if let Some(cursor) = cursor {
+        frame.set_cursor_position(cursor);
+    }
+    Drawn { agent: app.tree.selected().clone(), position: metrics.position, cells: metrics.cells, help }
+}
+
+fn draw_transcript(app: &App, cache: &mut ViewCache, area: Rect, buffer: &mut Buffer) -> Metrics {
+    let Some(reader) = app.reader() else { return Metrics::default() };
+    let view = View {
+        transcript: &reader.transcript,
+        scroll: &reader.scroll,
+        selected: if app.focus.is_on(Pane::Transcript) { reader.selected } else { None },
+        theme: &app.theme,
+    };
+    let cache = cache.transcripts.entry(app.tree.selected().clone()).or_default();
+    transcript::draw(&view, cache, area, buffer)
+}
+
+fn draw_divider(app: &App, panes: &Panes, buffer: &mut Buffer) {
+    let symbol = if panes.form == TreeForm::Column { "│" } else { "─" };
+    let area = panes.divider.intersection(*buffer.area());
+    for position in area.positions() {
+        if let Some(cell) = buffer.cell_mut(position) {
+            cell.set_symbol(symbol).set_style(app.theme.border);
+        }
+    }
+}
+
+/// Draws the title of the transcript: whose it is, and which model answers there.
+fn draw_title(app: &App, area: Rect, buffer: &mut Buffer) {
+    let Some(node) = app.tree.get(app.tree.selected()) else { return };
+    let theme = &app.theme;
+    let (mark, style) =
+        if app.focus.is_on(Pane::Transcript) { ("▸ ", theme.border_focus) } else { ("  ", theme.title) };
+    let rest = put(buffer, row(area, 0), &format!("{mark}{}", one_line(&tree::name(node))), style);
+    if let Some(model) = &node.model {
+        put(buffer, rest, &format!("  {}", one_line(model)), theme.dim);
+    }
+}

@@ -1,0 +1,310 @@
+//! The loop of the screen: ties terminal, state and host together; the only part of the screen that sees the host.
+//!
+//! One thread waits for input, signals, mail and time, input first. It never waits for the agent, and never for the
+//! terminal: frames go to a writer of their own. With nothing to show it does not wake up at all.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::Notify;
+use tokio::time::sleep_until;
+
+use crate::event::Delivery;
+use crate::host::{Handle, Notice, Post};
+use crate::limits;
+use crate::tui::frame_clock::FrameClock;
+use crate::tui::input::{self, Input};
+use crate::tui::msg::{Effect, Msg};
+use crate::tui::state::App;
+use crate::tui::state::status::{ModelSource, Status};
+use crate::tui::terminal::{self, Terminal, watchdog};
+use crate::tui::theme::Theme;
+use crate::tui::update::update;
+use crate::tui::view::{self, ViewCache};
+
+/// Says what the screen is to show from the start.
+#[derive(Debug, Clone, Default)]
+pub struct ScreenOptions {
+    /// The provider and model as configured, for the status line.
+    pub label: String,
+    /// Whether the embedded model answers.
+    pub source: ModelSource,
+    /// A text to send at once.
+    pub prompt: Option<String>,
+    /// The styles.
+    pub theme: Theme,
+}
+
+/// Says why the screen ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// The user quit.
+    Quit,
+    /// A signal asked for it, or the terminal is gone; the code that the program is to exit with.
+    Signal(u8),
+}
+
+impl Ending {
+    /// Returns the exit code of the program.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Quit => 0,
+            Self::Signal(code) => code,
+        }
+    }
+}
+
+/// Shows the screen until the user quits; blocks the calling thread. The run is cancelled when it returns.
+///
+/// # Errors
+/// When there is no terminal, or its modes cannot be set.
+pub fn run(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let ending = runtime.block_on(show(options, handle));
+    handle.cancellable().cancel();
+    if let Ok(Ending::Signal(code)) = ending {
+        watchdog::end_within(limits::EXIT_GRACE, code);
+    }
+    // The signal handlers' tasks need no farewell.
+    runtime.shutdown_background();
+    ending
+}
+
+async fn show(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
+    let bell = Arc::new(Bell::default());
+    let mut signals = Signals::new()?;
+    let mut terminal = Terminal::open({
+        let bell = Arc::clone(&bell);
+        Arc::new(move |written| bell.ring(if written.is_ok() { &bell.written } else { &bell.lost }))
+    })?;
+    let mut inputs = input::start()?;
+    let mut screen = Screen::new(&options, handle, &terminal);
+    if let Some(text) = options.prompt {
+        screen.carry_out(Effect::Send { text, delivery: Delivery::Steer }, &mut terminal);
+    }
+    screen.draw(&mut terminal)?;
+    watchdog::watch(terminal::device()?, {
+        let bell = Arc::clone(&bell);
+        move || bell.ring(&bell.lost)
+    })?;
+    handle.mailbox().on_wake({
+        let bell = Arc::clone(&bell);
+        Arc::new(move || bell.ring(&bell.mail))
+    });
+    handle.interloper().watch({
+        let bell = Arc::clone(&bell);
+        Arc::new(move || bell.ring(&bell.queue))
+    });
+    screen.clock.mail_came(Instant::now());
+
+    loop {
+        screen.catch_up(&mut terminal)?;
+        if let Some(ending) = screen.ending {
+            return Ok(ending);
+        }
+        let alarm = screen.alarm(&terminal);
+        tokio::select! {
+            biased;
+            first = inputs.recv() => {
+                screen.input(first.unwrap_or(Input::Lost), &mut terminal);
+                while let Ok(next) = inputs.try_recv() {
+                    screen.input(next, &mut terminal);
+                }
+            }
+            code = signals.next() => screen.ending = Some(Ending::Signal(code)),
+            () = bell.notify.notified() => screen.hear(&bell, &mut terminal),
+            () = sleep_until(alarm.unwrap_or_else(Instant::now).into()), if alarm.is_some() => {}
+        }
+    }
+}
+
+/// Is rung from other threads; however often, one wake-up answers all.
+#[derive(Default)]
+struct Bell {
+    notify: Notify,
+    mail: AtomicBool,
+    queue: AtomicBool,
+    written: AtomicBool,
+    lost: AtomicBool,
+}
+
+impl Bell {
+    fn ring(&self, what: &AtomicBool) {
+        what.store(true, Ordering::SeqCst);
+        self.notify.notify_one();
+    }
+}
+
+struct Signals([(Signal, u8); 4]);
+
+impl Signals {
+    fn new() -> io::Result<Self> {
+        Ok(Self([
+            (signal(SignalKind::terminate())?, 143),
+            (signal(SignalKind::hangup())?, watchdog::HANG_UP),
+            (signal(SignalKind::interrupt())?, 130),
+            (signal(SignalKind::quit())?, 131),
+        ]))
+    }
+
+    /// Waits for the first of them; returns the exit code that it stands for.
+    async fn next(&mut self) -> u8 {
+        let [one, two, three, four] = &mut self.0;
+        tokio::select! {
+            _ = one.0.recv() => one.1,
+            _ = two.0.recv() => two.1,
+            _ = three.0.recv() => three.1,
+            _ = four.0.recv() => four.1,
+        }
+    }
+}
+
+struct Screen<'a> {
+    app: App,
+    cache: ViewCache,
+    clock: FrameClock,
+    handle: &'a Handle,
+    ending: Option<Ending>,
+}
+
+impl<'a> Screen<'a> {
+    fn new(options: &ScreenOptions, handle: &'a Handle, terminal: &Terminal) -> Self {
+        let status = Status::new(options.label.clone(), options.source);
+        Self {
+            app: App::new(terminal.size(), Timestamp::now(), status, options.theme.clone()),
+            cache: ViewCache::default(),
+            clock: FrameClock::new(Instant::now()),
+            handle,
+            ending: None,
+        }
+    }
+
+    /// Takes one input; keys change the picture at once.
+    fn input(&mut self, input: Input, terminal: &mut Terminal) {
+        if self.ending.is_some() {
+            return;
+        }
+        match input {
+            Input::Key(key) => self.tell(Msg::Key(key, Timestamp::now()), terminal),
+            Input::Paste(text) => self.tell(Msg::Paste(text), terminal),
+            Input::Resize(size) => {
+                terminal.resize(size);
+                self.tell(Msg::Resize(terminal.size()), terminal);
+            }
+            Input::Lost => self.ending = Some(Ending::Signal(watchdog::HANG_UP)),
+        }
+    }
+
+    /// Answers the bell.
+    fn hear(&mut self, bell: &Bell, terminal: &mut Terminal) {
+        if bell.lost.swap(false, Ordering::SeqCst) {
+            self.ending = Some(Ending::Signal(watchdog::HANG_UP));
+        }
+        if bell.written.swap(false, Ordering::SeqCst) {
+            terminal.written();
+        }
+        if bell.mail.swap(false, Ordering::SeqCst) {
+            self.clock.mail_came(Instant::now());
+        }
+        if bell.queue.swap(false, Ordering::SeqCst) {
+            self.tell(queue(self.handle), terminal);
+        }
+    }
+
+    /// Does what is due: fold the mail, let time pass, draw.
+    fn catch_up(&mut self, terminal: &mut Terminal) -> io::Result<()> {
+        let now = Instant::now();
+        if self.clock.mail_due().is_some_and(|due| due <= now) {
+            self.clock.folded(now);
+            for post in self.handle.mailbox().take() {
+                self.tell(msg_of(post), terminal);
+            }
+        }
+        let today = Timestamp::now();
+        if self.app.changes_at().is_some_and(|at| at <= today) {
+            self.tell(Msg::Tick(today), terminal);
+        }
+        if !terminal.is_writing() && self.clock.frame_due().is_some_and(|due| due <= now) {
+            self.draw(terminal)?;
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self, terminal: &mut Terminal) -> io::Result<()> {
+        let size = terminal.size();
+        let scrolling = view::panes(&self.app, (ratatui::layout::Position::ORIGIN, size).into()).transcript;
+        let mut drawn = None;
+        terminal.draw(scrolling, |frame| drawn = Some(view::draw(&self.app, &mut self.cache, frame)))?;
+        self.clock.drawn(Instant::now());
+        if let Some(drawn) = drawn {
+            update(&mut self.app, Msg::Drawn(drawn));
+        }
+        Ok(())
+    }
+
+    /// Returns when something is due next; `None` when only the outside can change anything.
+    fn alarm(&self, terminal: &Terminal) -> Option<Instant> {
+        let frame = if terminal.is_writing() { None } else { self.clock.frame_due() };
+        let tick = self.app.changes_at().map(|at| {
+            let wait = Duration::try_from(at.duration_since(Timestamp::now())).unwrap_or(Duration::ZERO);
+            Instant::now() + wait
+        });
+        [frame, self.clock.mail_due(), tick].into_iter().flatten().min()
+    }
+
+    fn tell(&mut self, msg: Msg, terminal: &mut Terminal) {
+        self.clock.want_frame();
+        for effect in update(&mut self.app, msg) {
+            self.carry_out(effect, terminal);
+        }
+    }
+
+    fn carry_out(&mut self, effect: Effect, terminal: &mut Terminal) {
+        match effect {
+            Effect::Redraw => terminal.forget(),
+            Effect::Quit => self.ending = Some(Ending::Quit),
+            Effect::Send { .. } | Effect::Stop | Effect::TakeBack | Effect::Resume => {
+                for answer in steer(effect, self.handle) {
+                    self.tell(answer, terminal);
+                }
+            }
+        }
+    }
+}
+
+/// Carries out an effect that concerns the agent; returns what the screen is to be told. Never waits.
+pub fn steer(effect: Effect, handle: &Handle) -> Vec<Msg> {
+    let answer = match effect {
+        Effect::Send { text, delivery } => {
+            let outcome = handle.inject(&text, delivery);
+            Msg::Sent { text, outcome }
+        }
+        Effect::Stop => Msg::Stopped(handle.stop()),
+        Effect::TakeBack => Msg::TakenBack(handle.interloper().withdraw_newest()),
+        Effect::Resume => {
+            handle.interloper().resume();
+            return vec![queue(handle)];
+        }
+        Effect::Redraw | Effect::Quit => return Vec::new(),
+    };
+    vec![answer, queue(handle)]
+}
+
+/// Puts what the host says into the screen's words.
+pub fn msg_of(post: Post) -> Msg {
+    match post {
+        Post::Envelope(envelope) => Msg::Envelope(envelope),
+        Post::Notice(Notice::Ready) => Msg::Ready,
+        Post::Notice(Notice::BuildFailed(reason)) => Msg::BuildFailed(reason),
+        Post::Notice(Notice::Info(sentence)) => Msg::Info(sentence),
+    }
+}
+
+/// Takes a snapshot of the queue.
+pub fn queue(handle: &Handle) -> Msg {
+    Msg::Queue { entries: handle.interloper().entries(), paused: handle.interloper().paused() }
+}

@@ -1,0 +1,84 @@
+//! What the status line says beside the agents' own state: the model, the host's state, and short messages.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::limits;
+
+/// Says where the answers come from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ModelSource {
+    /// The model that is built into the program; the status line says so and how to connect a real one.
+    Embedded,
+    /// A model that the user configured.
+    #[default]
+    Configured,
+}
+
+/// Says how far the host is with the agent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum HostState {
+    /// The agent is being built; what is typed waits.
+    #[default]
+    Starting,
+    /// The agent takes turns.
+    Ready,
+    /// The agent could not be built, for this reason (untrusted).
+    Failed(String),
+}
+
+/// Holds what the status line needs.
+#[derive(Debug, Clone, Default)]
+pub struct Status {
+    /// The provider and model as configured, until the session says which model it is.
+    pub label: String,
+    /// Where the answers come from.
+    pub source: ModelSource,
+    /// How far the host is.
+    pub host: HostState,
+    message: Option<(String, Timestamp)>,
+    quit_armed: Option<Timestamp>,
+}
+
+impl Status {
+    /// Makes the status of a program that starts.
+    pub fn new(label: impl Into<String>, source: ModelSource) -> Self {
+        Self { label: label.into(), source, ..Self::default() }
+    }
+
+    /// Shows a sentence for a while.
+    pub fn say(&mut self, sentence: impl Into<String>, now: Timestamp) {
+        self.say_until(sentence.into(), later(now, limits::MESSAGE_TIME));
+    }
+
+    /// Returns the sentence that is to be shown now.
+    pub fn message(&self, now: Timestamp) -> Option<&str> {
+        self.message.as_ref().filter(|(_, until)| now < *until).map(|(text, _)| text.as_str())
+    }
+
+    /// Returns when the sentence is to go.
+    pub fn message_ends(&self, now: Timestamp) -> Option<Timestamp> {
+        self.message.as_ref().map(|(_, until)| *until).filter(|until| now < *until)
+    }
+
+    /// Counts a Ctrl+C; true when it is the second within the window.
+    pub fn arm_quit(&mut self, now: Timestamp) -> bool {
+        let window = SignedDuration::try_from(limits::QUIT_WINDOW).unwrap_or(SignedDuration::ZERO);
+        let second = self.quit_armed.is_some_and(|armed| {
+            let since = now.duration_since(armed);
+            !since.is_negative() && since <= window
+        });
+        self.quit_armed = Some(now);
+        if !second {
+            self.say_until("Ctrl+C again quits".to_owned(), later(now, limits::QUIT_WINDOW));
+        }
+        second
+    }
+
+    fn say_until(&mut self, text: String, until: Timestamp) {
+        self.message = Some((text, until));
+    }
+}
+
+fn later(now: Timestamp, by: std::time::Duration) -> Timestamp {
+    now.checked_add(by).unwrap_or(Timestamp::MAX)
+}

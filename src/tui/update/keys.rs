@@ -1,0 +1,178 @@
+//! What the keys do. The meaning of a key is looked up in the keymap; here it is carried out on the state.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use crate::event::Delivery;
+use crate::id::AgentId;
+use crate::tui::keymap::{self, Action, Chord, Context, Edit};
+use crate::tui::msg::Effect;
+use crate::tui::state::focus::Pane;
+use crate::tui::state::scroll::Request;
+use crate::tui::state::{App, Reader};
+
+/// Carries out one key.
+pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
+    let chord = Chord::of(key);
+    if let Some(action) = keymap::lookup(app.focus.context(), chord) {
+        return act(app, action);
+    }
+    if let Some(c) = chord.alt_char() {
+        // A bare Esc and a letter that were read together look like this.
+        let mut effects = escape(app);
+        effects.extend(press(app, &KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE)));
+        return effects;
+    }
+    if let Some(c) = chord.typed() {
+        app.focus.go(Pane::Composer);
+        app.composer.type_char(c);
+    }
+    Vec::new()
+}
+
+fn act(app: &mut App, action: Action) -> Vec<Effect> {
+    match action {
+        Action::Send => return send(app),
+        Action::FollowUp => return follow_up(app),
+        Action::Escape => return escape(app),
+        Action::Clear => return clear(app),
+        Action::QuitOrDelete => return quit_or_delete(app),
+        Action::TakeBack => return vec![Effect::TakeBack],
+        Action::Redraw => return vec![Effect::Redraw],
+        Action::Newline => app.composer.newline(),
+        Action::Undo => {
+            if !app.composer.undo() {
+                app.status.say("nothing to undo", app.now);
+            }
+        }
+        Action::Edit(edit) => app.composer.edit(edit),
+        Action::FocusTree => app.focus.go(Pane::Tree),
+        Action::FocusTranscript => focus_transcript(app),
+        Action::FocusComposer => app.focus.go(Pane::Composer),
+        Action::Fold => {
+            let reader = shown(app);
+            if let Some(cell) = reader.selected {
+                reader.transcript.toggle(cell);
+                reader.scroll.ask(Request::Reveal(cell));
+            }
+        }
+        Action::FoldAll => shown(app).transcript.toggle_all(),
+        Action::Help => app.focus.help = if app.focus.help.is_some() { None } else { Some(0) },
+        Action::Previous | Action::Next | Action::First | Action::Last | Action::PageUp | Action::PageDown => {
+            travel(app, action)
+        }
+    }
+    Vec::new()
+}
+
+fn send(app: &mut App) -> Vec<Effect> {
+    if !app.composer.is_empty() {
+        return vec![Effect::Send { text: app.composer.text(), delivery: Delivery::Steer }];
+    }
+    if app.pending.paused && app.pending.waiting() { vec![Effect::Resume] } else { Vec::new() }
+}
+
+fn follow_up(app: &mut App) -> Vec<Effect> {
+    if app.composer.is_empty() {
+        return Vec::new();
+    }
+    let delivery = if app.busy() { Delivery::FollowUp } else { Delivery::Steer };
+    vec![Effect::Send { text: app.composer.text(), delivery }]
+}
+
+/// Closes the overlay, else returns the focus to the composer, else stops the turn.
+fn escape(app: &mut App) -> Vec<Effect> {
+    if app.focus.help.is_some() {
+        app.focus.help = None;
+        return Vec::new();
+    }
+    if !app.focus.is_on(Pane::Composer) {
+        app.focus.go(Pane::Composer);
+        return Vec::new();
+    }
+    if app.tree.main().running() || !app.pending.is_empty() {
+        app.tree.cancelling(app.now);
+        return vec![Effect::Stop];
+    }
+    Vec::new()
+}
+
+fn clear(app: &mut App) -> Vec<Effect> {
+    if app.status.arm_quit(app.now) {
+        return vec![Effect::Quit];
+    }
+    app.composer.clear();
+    Vec::new()
+}
+
+fn quit_or_delete(app: &mut App) -> Vec<Effect> {
+    if app.composer.is_empty() {
+        return vec![Effect::Quit];
+    }
+    if app.focus.is_on(Pane::Composer) {
+        app.composer.edit(Edit::Delete);
+    }
+    Vec::new()
+}
+
+fn focus_transcript(app: &mut App) {
+    app.focus.go(Pane::Transcript);
+    let reader = shown(app);
+    if reader.selected.is_none() {
+        reader.selected = reader.transcript.previous(None);
+    }
+    if let Some(cell) = reader.selected {
+        reader.scroll.ask(Request::Reveal(cell));
+    }
+}
+
+/// Selects or scrolls, according to the focus.
+fn travel(app: &mut App, action: Action) {
+    match (app.focus.context(), action) {
+        (Context::Help, action) => travel_help(app, action),
+        (_, Action::PageUp) => shown(app).scroll.ask(Request::PageUp),
+        (_, Action::PageDown) => shown(app).scroll.ask(Request::PageDown),
+        (Context::Tree, action) => travel_tree(app, action),
+        (Context::Transcript, Action::Previous | Action::Next) => {
+            let reader = shown(app);
+            reader.selected = match action {
+                Action::Previous => reader.transcript.previous(reader.selected),
+                _ => reader.transcript.next(reader.selected),
+            };
+            if let Some(cell) = reader.selected {
+                reader.scroll.ask(Request::Reveal(cell));
+            }
+        }
+        (_, Action::First) => shown(app).scroll.ask(Request::Top),
+        (_, Action::Last) => shown(app).scroll.ask(Request::Bottom),
+        (_, _) => {}
+    }
+}
+
+fn travel_tree(app: &mut App, action: Action) {
+    let index = app.tree.selected_index();
+    let index = match action {
+        Action::Previous => index.saturating_sub(1),
+        Action::Next => index.saturating_add(1),
+        Action::Last => usize::MAX,
+        _ => 0,
+    };
+    app.tree.select(index);
+}
+
+fn travel_help(app: &mut App, action: Action) {
+    let page = (app.size.height / 2).max(1);
+    app.focus.help = app.focus.help.map(|top| match action {
+        Action::Previous => top.saturating_sub(1),
+        Action::Next => top.saturating_add(1),
+        Action::PageUp => top.saturating_sub(page),
+        Action::PageDown => top.saturating_add(page),
+        Action::Last => u16::MAX,
+        _ => 0,
+    });
+}
+
+/// Returns the transcript that is shown.
+fn shown(app: &mut App) -> &mut Reader {
+    let agent: AgentId = app.tree.selected().clone();
+    app.reader_mut(&agent)
+}

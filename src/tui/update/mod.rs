@@ -1,0 +1,87 @@
+//! The one way in which the screen changes: a fold of messages into the state.
+//!
+//! Pure: no I/O and no clock; what is to be done outside comes back as effects. A live run, a resumed session and a
+//! replay feed the same fold.
+
+mod agent;
+mod keys;
+
+use crate::event::Pending;
+use crate::tui::msg::{Effect, Msg};
+use crate::tui::state::App;
+use crate::tui::state::composer::Pasted;
+use crate::tui::state::focus::Pane;
+use crate::tui::state::scroll::Request;
+use crate::tui::state::status::HostState;
+
+/// Folds one message in; returns what is to be done outside, in order.
+pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    match msg {
+        Msg::Key(key, at) => {
+            app.now = at;
+            effects = keys::press(app, &key);
+        }
+        Msg::Paste(text) => paste(app, &text),
+        Msg::Resize(size) => app.size = size,
+        Msg::Tick(at) => app.now = at,
+        Msg::Envelope(envelope) => agent::apply(app, &envelope),
+        Msg::Ready => app.status.host = HostState::Ready,
+        Msg::BuildFailed(reason) => app.status.host = HostState::Failed(reason),
+        Msg::Info(sentence) => app.status.say(sentence, app.now),
+        Msg::Queue { entries, paused } => app.pending.snapshot(entries, paused),
+        Msg::Sent { text, outcome } => match outcome {
+            Ok(_) => {
+                if app.composer.text() == text {
+                    app.composer.sent();
+                }
+                app.reader_mut(&crate::id::AgentId::main()).scroll.ask(Request::Bottom);
+            }
+            Err(refused) => {
+                if app.composer.text() != text {
+                    app.composer.put_before(&[text]);
+                }
+                app.status.say(format!("not sent: {refused}"), app.now);
+            }
+        },
+        Msg::Stopped(entries) => {
+            if !entries.is_empty() {
+                app.status.say(format!("stopped; {} back in the message", texts(entries.len())), app.now);
+            }
+            bring_back(app, &entries);
+        }
+        Msg::TakenBack(Some(entry)) => bring_back(app, &[entry]),
+        Msg::TakenBack(None) => app.status.say("nothing is pending", app.now),
+        Msg::Drawn(drawn) => {
+            app.reader_mut(&drawn.agent).scroll.settle(drawn.position, drawn.cells);
+            app.focus.help = drawn.help;
+            return effects;
+        }
+    }
+    app.fit_composer();
+    effects
+}
+
+fn paste(app: &mut App, text: &str) {
+    app.focus.go(Pane::Composer);
+    match app.composer.paste(text) {
+        Pasted::Whole => {}
+        Pasted::Cleaned(count) => {
+            app.status.say(format!("{count} control or invisible characters were left out of the paste"), app.now);
+        }
+        Pasted::TooLong => app.status.say("the paste is longer than a message may be (256 KiB)", app.now),
+    }
+}
+
+/// Puts texts that left the queue undelivered back into the composer, in order, before the draft.
+fn bring_back(app: &mut App, entries: &[Pending]) {
+    for entry in entries {
+        app.pending.settle(&entry.id);
+    }
+    let texts: Vec<String> = entries.iter().map(|entry| entry.text.clone()).collect();
+    app.composer.put_before(&texts);
+}
+
+fn texts(count: usize) -> String {
+    if count == 1 { "the pending text is".to_owned() } else { format!("{count} pending texts are") }
+}

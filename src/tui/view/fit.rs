@@ -1,0 +1,107 @@
+//! Fits texts into one row: cuts at graphemes with an ellipsis, counts and times as people write them.
+
+use std::borrow::Cow;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+use crate::text;
+
+/// Returns a text from outside as one safe line.
+pub fn one_line(text: &str) -> String {
+    let visible = text::visible(text);
+    visible.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the columns that a line takes.
+pub fn columns(line: &str) -> u16 {
+    u16::try_from(line.width()).unwrap_or(u16::MAX)
+}
+
+/// Cuts a line to a width, with an ellipsis where something is missing.
+pub fn clip(line: &str, width: u16) -> Cow<'_, str> {
+    if columns(line) <= width {
+        return Cow::Borrowed(line);
+    }
+    let room = usize::from(width).saturating_sub(1);
+    let mut used = 0;
+    let mut cut: String = line
+        .graphemes(true)
+        .take_while(|grapheme| {
+            used += grapheme.width();
+            used <= room
+        })
+        .collect();
+    if width > 0 {
+        cut.push('…');
+    }
+    Cow::Owned(cut)
+}
+
+/// Writes a line from the left edge of an area's first row, cut to its width; returns what is left of the area.
+pub fn put(buffer: &mut Buffer, area: Rect, line: &str, style: Style) -> Rect {
+    let area = area.intersection(*buffer.area());
+    if area.is_empty() {
+        return area;
+    }
+    let line = clip(line, area.width);
+    let (x, _) = buffer.set_stringn(area.x, area.y, &line, area.width.into(), style);
+    Rect { x, width: area.right().saturating_sub(x), ..area }
+}
+
+/// Writes a line to the right edge of an area's first row when it fits; returns what is left of the area.
+pub fn put_right(buffer: &mut Buffer, area: Rect, line: &str, style: Style) -> Rect {
+    let width = columns(line);
+    if width > area.width {
+        return area;
+    }
+    put(buffer, Rect { x: area.right() - width, width, ..area }, line, style);
+    Rect { width: area.width - width, ..area }
+}
+
+/// Returns one row of an area; empty when the area has no such row.
+pub fn row(area: Rect, index: u16) -> Rect {
+    if index < area.height { Rect { y: area.y + index, height: 1, ..area } } else { Rect { height: 0, ..area } }
+}
+
+/// Writes a number of tokens as people say it: `950`, `12.3k`, `1.2M`.
+pub fn count(tokens: u64) -> String {
+    match tokens {
+        0..1_000 => tokens.to_string(),
+        1_000..1_000_000 => format!("{}.{}k", tokens / 1_000, tokens % 1_000 / 100),
+        _ => format!("{}.{}M", tokens / 1_000_000, tokens % 1_000_000 / 100_000),
+    }
+}
+
+/// Writes seconds as a clock: `0:07`, `12:40`, `1:02:03`.
+pub fn clock(seconds: u64) -> String {
+    let (minutes, rest) = (seconds / 60, seconds % 60);
+    if minutes < 60 {
+        format!("{minutes}:{rest:02}")
+    } else {
+        format!("{}:{:02}:{rest:02}", minutes / 60, minutes % 60)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_cut_at_graphemes() {
+        assert_eq!(clip("short", 5), "short");
+        assert_eq!(clip("longer", 5), "long…");
+        assert_eq!(clip("日本語", 5), "日本…");
+        assert_eq!(clip("日本語", 4), "日…");
+        assert_eq!(clip("abc", 0), "");
+    }
+
+    #[test]
+    fn counts_and_clocks() {
+        assert_eq!([count(999), count(12_345), count(1_250_000)], ["999", "12.3k", "1.2M"]);
+        assert_eq!([clock(7), clock(760), clock(3_723)], ["0:07", "12:40", "1:02:03"]);
+    }
+}

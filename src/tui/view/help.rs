@@ -1,0 +1,105 @@
+//! Draws help over the screen: the keys, made from the keymap, and how to connect a model.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::fit::{columns, put, row};
+use crate::tui::keymap::{BINDINGS, Context};
+use crate::tui::theme::Theme;
+
+/// Columns of the key names where they stand beside their words.
+const NAMES: u16 = 34;
+
+const CONNECT: &[(&str, &str)] = &[
+    ("llama.cpp", "steersman --base-url http://127.0.0.1:8080"),
+    ("Ollama", "steersman --base-url http://127.0.0.1:11434 --model NAME"),
+    ("OpenAI", "OPENAI_API_KEY=… steersman --base-url https://api.openai.com --model NAME"),
+    ("OpenRouter", "steersman --base-url https://openrouter.ai/api/v1 --model NAME --api-key-env OPENROUTER_API_KEY"),
+];
+
+enum Line {
+    Title(&'static str),
+    Row(&'static str, &'static str),
+    Blank,
+}
+
+/// Draws help from the line `top`; returns the first line that is shown, which is `top` unless that is past the end.
+pub fn draw(theme: &Theme, top: u16, screen: Rect, buffer: &mut Buffer) -> u16 {
+    let area = frame(screen);
+    for y in area.top()..area.bottom() {
+        for x in area.left()..area.right() {
+            if let Some(cell) = buffer.cell_mut((x, y)) {
+                cell.reset();
+            }
+        }
+    }
+    let inner = draw_border(theme, area, buffer);
+    let lines = lines(inner.width);
+    let most = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_sub(inner.height);
+    let top = top.min(most);
+    for (line, y) in lines.iter().skip(top.into()).zip(0..inner.height) {
+        let area = row(inner, y);
+        match line {
+            Line::Title(title) => {
+                put(buffer, area, title, theme.heading);
+            }
+            Line::Row(name, help) if inner.width > NAMES * 2 => {
+                put(buffer, Rect { width: NAMES.min(area.width), ..area }, name, theme.accent);
+                let x = area.x + NAMES;
+                put(buffer, Rect { x, width: area.right().saturating_sub(x), ..area }, help, theme.text);
+            }
+            Line::Row(name, help) => {
+                let rest = put(buffer, area, name, theme.accent);
+                put(buffer, rest, &format!("  {help}"), theme.text);
+            }
+            Line::Blank => {}
+        }
+    }
+    top
+}
+
+fn frame(screen: Rect) -> Rect {
+    let width = screen.width.saturating_sub(if screen.width > 50 { 4 } else { 0 }).min(116);
+    let height = screen.height.saturating_sub(if screen.height > 20 { 4 } else { 1 });
+    Rect { x: screen.x + (screen.width - width) / 2, y: screen.y + (screen.height - height) / 2, width, height }
+}
+
+/// Draws a border where there is room for one; returns what is inside.
+fn draw_border(theme: &Theme, area: Rect, buffer: &mut Buffer) -> Rect {
+    use ratatui::widgets::{Block, Padding, Widget};
+    if area.width < 30 || area.height < 8 {
+        return area;
+    }
+    let title = " Help: Up/Down scroll, Esc closes ";
+    let block = Block::bordered().title(title).border_style(theme.border_focus).padding(Padding::horizontal(1));
+    let inner = block.inner(area);
+    block.render(area, buffer);
+    inner
+}
+
+fn lines(width: u16) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for context in [Context::Composer, Context::Global, Context::Tree, Context::Transcript, Context::Help] {
+        lines.push(Line::Title(context.title()));
+        let named = BINDINGS.iter().filter(|binding| binding.context == context && !binding.name.is_empty());
+        for binding in named {
+            push(&mut lines, width, binding.name, binding.help);
+        }
+        lines.push(Line::Blank);
+    }
+    lines.push(Line::Title("Connect a model"));
+    for (name, command) in CONNECT {
+        push(&mut lines, width, name, command);
+    }
+    lines
+}
+
+/// Adds a row, or two where name and words do not fit side by side.
+fn push(lines: &mut Vec<Line>, width: u16, name: &'static str, help: &'static str) {
+    if width > NAMES * 2 || columns(name) + columns(help) + 2 <= width {
+        lines.push(Line::Row(name, help));
+    } else {
+        lines.push(Line::Row(name, ""));
+        lines.push(Line::Row("", help));
+    }
+}

@@ -1,0 +1,130 @@
+//! Draws the status line: turn state, context share, tokens, model, and short messages.
+//!
+//! Two rows where there is room, one otherwise. Every state has a word; colour only repeats it.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::fit::{clock, columns, count, one_line, put, put_right, row};
+use super::tree::{longest, tools};
+use crate::event::Outcome;
+use crate::tui::state::App;
+use crate::tui::state::status::{HostState, ModelSource};
+use crate::tui::state::tree::{Activity, seconds};
+
+/// Draws the status line into one or two rows.
+pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
+    let theme = &app.theme;
+    let first = row(area, 0);
+    let (state, style) = turn_state(app);
+    let second = row(area, 1);
+    if !second.is_empty() {
+        let right = put_right(buffer, first, &figures(app).map(|f| format!(" {f} ")).unwrap_or_default(), theme.dim);
+        put(buffer, right, &format!(" {state}"), style);
+        draw_note(app, second, buffer);
+        return;
+    }
+    // One row: a message replaces everything, then the state goes before the figures and the model.
+    if let Some(message) = app.status.message(app.now) {
+        put(buffer, first, &one_line(message), theme.notice);
+        return;
+    }
+    let rest = put(buffer, first, &state, style);
+    let mut rest = Rect { width: rest.width.saturating_sub(2), x: rest.x + rest.width.min(2), ..rest };
+    let short = match app.status.source {
+        ModelSource::Embedded => {
+            vec!["embedded model (F1: connect a real one)".to_owned(), "embedded model".to_owned()]
+        }
+        ModelSource::Configured => vec![model(app)],
+    };
+    if let Some(note) = short.iter().find(|note| columns(note) <= rest.width) {
+        rest = put_right(buffer, rest, note, theme.dim);
+    }
+    if let Some(share) = share(app) {
+        put_right(buffer, rest, &format!("{share}  "), theme.dim);
+    }
+}
+
+fn draw_note(app: &App, line: Rect, buffer: &mut Buffer) {
+    let theme = &app.theme;
+    if let Some(message) = app.status.message(app.now) {
+        put(buffer, line, &format!(" {}", one_line(message)), theme.notice);
+        return;
+    }
+    let note = match app.status.source {
+        ModelSource::Configured => model(app),
+        ModelSource::Embedded => {
+            let long = "embedded model · connect a real one: --base-url URL --model NAME (F1)";
+            let short = "embedded model · --base-url connects a real one";
+            let fitting = [long, short].into_iter().find(|note| columns(note) + 2 <= line.width);
+            fitting.unwrap_or("embedded model · F1: connect").to_owned()
+        }
+    };
+    let line = if columns(&note) + 12 <= line.width { put_right(buffer, line, "F1 keys ", theme.dim) } else { line };
+    put(buffer, line, &format!(" {note}"), theme.dim);
+}
+
+fn model(app: &App) -> String {
+    match &app.tree.main().model {
+        Some(model) if !app.status.label.contains(model.as_str()) => one_line(&format!("{} {model}", app.status.label)),
+        _ => one_line(&app.status.label),
+    }
+}
+
+/// Says what the turn is at, in words, with its style.
+fn turn_state(app: &App) -> (String, Style) {
+    let theme = &app.theme;
+    let main = app.tree.main();
+    let since = |text: &str| {
+        let seconds = main.since.map_or(0, |since| seconds(since, app.now));
+        if seconds == 0 { text.to_owned() } else { format!("{text} {}", clock(seconds)) }
+    };
+    match &app.status.host {
+        HostState::Failed(reason) => return (format!("✗ cannot run: {}", one_line(reason)), theme.error),
+        HostState::Starting if !main.running() => return ("○ starting".to_owned(), theme.dim),
+        HostState::Starting | HostState::Ready => {}
+    }
+    match &main.activity {
+        Activity::Idle | Activity::Ended(Outcome::Completed | Outcome::Synthesized, _) => {
+            ("· idle".to_owned(), theme.dim)
+        }
+        Activity::Waiting => (since("○ waiting for the model"), theme.accent),
+        Activity::Retrying { attempt, reason } => {
+            (since(&format!("○ retrying (attempt {attempt}): {}", one_line(reason))), theme.notice)
+        }
+        Activity::Thinking => (since("◌ thinking"), theme.accent),
+        Activity::Writing => (since("✎ writing"), theme.accent),
+        Activity::Tools => {
+            let names = one_line(&tools(&main.open));
+            (format!("● running {names} {}", clock(longest(&main.open, app.now))), theme.tool)
+        }
+        Activity::Rescue => (since("! out of steps, writing the answer"), theme.notice),
+        Activity::Cancelling => (since("■ stopping"), theme.notice),
+        Activity::Ended(Outcome::Cancelled, _) => ("■ stopped".to_owned(), theme.dim),
+        Activity::Ended(Outcome::Failed, reason) => {
+            let reason = reason.as_deref().unwrap_or("no reason was given");
+            (format!("✗ failed: {}", one_line(reason)), theme.error)
+        }
+    }
+}
+
+/// Returns context share and tokens.
+fn figures(app: &App) -> Option<String> {
+    let spent = app.tree.spent();
+    let spent = (spent > 0).then(|| format!("{} tokens used", count(spent)));
+    let parts: Vec<String> = [share(app), spent].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(" · "))
+}
+
+fn share(app: &App) -> Option<String> {
+    let main = app.tree.main();
+    match (main.context, main.cap) {
+        (Some(context), Some(cap)) if cap > 0 => {
+            let percent = context.saturating_mul(100) / cap;
+            Some(format!("context {}/{} {percent}%", count(context), count(cap)))
+        }
+        (Some(context), _) => Some(format!("context {}", count(context))),
+        (None, _) => None,
+    }
+}

@@ -1,0 +1,214 @@
+//! Draws the agent tree: as a column, as rows, or as one line, whatever the screen has room for.
+
+use jiff::Timestamp;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::fit::{clock, columns, count, one_line, put, put_right, row};
+use super::layout::TreeForm;
+use crate::event::Outcome;
+use crate::tui::state::App;
+use crate::tui::state::focus::Pane;
+use crate::tui::state::tree::{Activity, Node, OpenCall};
+use crate::tui::theme::Theme;
+
+/// Columns of the status word.
+const WORD: u16 = 11;
+
+/// Draws the tree into an area.
+pub fn draw(app: &App, area: Rect, form: TreeForm, buffer: &mut Buffer) {
+    match form {
+        TreeForm::Column => draw_column(app, area, buffer),
+        TreeForm::Rows => draw_rows(app, area, buffer, 1),
+        TreeForm::Line => draw_line(app, area, buffer),
+    }
+}
+
+fn draw_column(app: &App, area: Rect, buffer: &mut Buffer) {
+    let theme = &app.theme;
+    let (mark, style) = if app.focus.is_on(Pane::Tree) { ("▸ ", theme.border_focus) } else { ("  ", theme.title) };
+    let head = row(area, 0);
+    let head = put_right(buffer, head, &format!("{} ", running(app)), theme.dim);
+    put(buffer, head, &format!("{mark}Agents"), style);
+    let body = Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1), ..area };
+    let agents = u16::try_from(app.tree.nodes().len()).unwrap_or(u16::MAX);
+    let rows_each = if agents.saturating_mul(2) <= body.height { 2 } else { 1 };
+    draw_rows(app, body, buffer, rows_each);
+}
+
+/// Draws each agent in one or two rows; keeps the selected one in view.
+fn draw_rows(app: &App, area: Rect, buffer: &mut Buffer, rows_each: u16) {
+    let fits = usize::from(area.height / rows_each.max(1));
+    let selected = app.tree.selected_index();
+    let last_top = app.tree.nodes().len().saturating_sub(fits);
+    let top = (selected + 1).saturating_sub(fits).max(selected.saturating_sub(fits / 2)).min(last_top);
+    let shown = app.tree.nodes().iter().enumerate().skip(top).take(fits);
+    for ((index, node), y) in shown.zip((0..area.height).step_by(usize::from(rows_each.max(1)))) {
+        draw_head(app, index, node, row(area, y), buffer, rows_each == 1);
+        if rows_each > 1 {
+            let theme = &app.theme;
+            let line = row(area, y + 1);
+            let line = put(buffer, line, &format!(" {}", guide(app, index, "│  ", "   ")), theme.border);
+            let figures = [steps(node).map(|steps| format!("{steps} steps")), tokens(node)];
+            let figures: Vec<String> = figures.into_iter().flatten().collect();
+            put(buffer, line, &format!("  {}", figures.join(" · ")), theme.dim);
+        }
+    }
+}
+
+/// Draws mark, name, status and elapsed time; with `figures` also steps and tokens.
+fn draw_head(app: &App, index: usize, node: &Node, line: Rect, buffer: &mut Buffer, figures: bool) {
+    let theme = &app.theme;
+    let selected = *app.tree.selected() == node.id;
+    let guide = guide(app, index, "├─ ", "└─ ");
+    let (mark, style) = look(node, theme);
+    let name = one_line(&name(node));
+    let mut left = Rect { width: line.width.saturating_sub(1), ..line };
+    let need = columns(&guide) + columns(&name).min(24) + 4;
+    // The figures that say least go first where there is no room.
+    let elapsed = node.elapsed(app.now).map(clock).unwrap_or_default();
+    let mut cells = vec![(format!("{elapsed:>7}"), theme.dim)];
+    if figures {
+        cells.push((format!("{:>14}", tokens(node).unwrap_or_default()), theme.dim));
+        cells.push((format!("{:>8}", steps(node).unwrap_or_default()), theme.dim));
+    }
+    let word = format!("{:<width$}", super::fit::clip(&one_line(&status_word(node)), WORD), width = usize::from(WORD));
+    let mut room = left.width.saturating_sub(need + WORD + 1);
+    for (cell, style) in cells {
+        if columns(&cell) <= room {
+            room -= columns(&cell);
+            left = put_right(buffer, left, &cell, style);
+        }
+    }
+    left = put_right(buffer, left, &word, style);
+    let pointer = if selected { "›" } else { " " };
+    let left = put(buffer, left, pointer, theme.accent);
+    let left = put(buffer, left, &guide, theme.border);
+    let left = put(buffer, left, mark, style);
+    let left = Rect { width: left.width.saturating_sub(1), ..left };
+    put(buffer, left, &format!(" {name}"), if selected { theme.title } else { theme.text });
+    if selected && app.focus.is_on(Pane::Tree) {
+        buffer.set_style(line.intersection(*buffer.area()), theme.selected);
+    }
+}
+
+/// Draws the selected agent and how many others there are.
+fn draw_line(app: &App, area: Rect, buffer: &mut Buffer) {
+    let theme = &app.theme;
+    let Some(node) = app.tree.get(app.tree.selected()) else { return };
+    let (mark, style) = look(node, theme);
+    let line = row(area, 0);
+    let line = put(buffer, line, &format!("{mark} "), style);
+    let line = put(buffer, line, &one_line(&name(node)), theme.title);
+    let mut rest = format!(" · {}", one_line(&status_word(node)));
+    let elapsed = node.elapsed(app.now).map(clock);
+    for part in [elapsed, steps(node).map(|steps| format!("{steps} steps")), tokens(node)].into_iter().flatten() {
+        rest.push_str(" · ");
+        rest.push_str(&part);
+    }
+    let line = if app.tree.nodes().len() > 1 {
+        put_right(buffer, line, &format!(" {}", running(app)), theme.dim)
+    } else {
+        line
+    };
+    put(buffer, line, &rest, theme.dim);
+}
+
+fn running(app: &App) -> String {
+    format!("{} of {} running", app.tree.running(), app.tree.nodes().len())
+}
+
+/// Returns the lines that tie a node to its ancestors, with `more` or `last` at its own place.
+fn guide(app: &App, index: usize, more: &str, last: &str) -> String {
+    let nodes = app.tree.nodes();
+    let mut parts: Vec<&str> = Vec::new();
+    let mut at = index;
+    while let Some(node) = nodes.get(at).filter(|node| node.depth > 0) {
+        let goes_on = app.tree.has_later_sibling(at);
+        parts.push(match (at == index, goes_on) {
+            (true, true) => more,
+            (true, false) => last,
+            (false, true) => "│  ",
+            (false, false) => "   ",
+        });
+        let parent = nodes.iter().take(at).rposition(|above| Some(&above.id) == node.parent.as_ref());
+        let Some(parent) = parent else { break };
+        at = parent;
+    }
+    parts.reverse();
+    parts.concat()
+}
+
+/// Returns the name that an agent is shown by.
+pub fn name(node: &Node) -> String {
+    if node.id.is_main() { "main".to_owned() } else { node.id.to_string() }
+}
+
+/// Returns what an agent does, in a word or two; untrusted where a tool is named.
+pub fn status_word(node: &Node) -> String {
+    match &node.activity {
+        Activity::Idle => "idle".to_owned(),
+        Activity::Waiting => "waiting".to_owned(),
+        Activity::Retrying { .. } => "retrying".to_owned(),
+        Activity::Thinking => "thinking".to_owned(),
+        Activity::Writing => "writing".to_owned(),
+        Activity::Tools => tools(&node.open),
+        Activity::Rescue => "out of steps".to_owned(),
+        Activity::Cancelling => "stopping".to_owned(),
+        Activity::Ended(outcome, _) => match outcome {
+            Outcome::Completed | Outcome::Synthesized => "done",
+            Outcome::Cancelled => "cancelled",
+            Outcome::Failed => "failed",
+        }
+        .to_owned(),
+    }
+}
+
+/// Names the running calls: each tool once, with how many of it run. Untrusted.
+pub fn tools(open: &[OpenCall]) -> String {
+    let mut names: Vec<(&str, usize)> = Vec::new();
+    for call in open {
+        match names.iter_mut().find(|(name, _)| *name == call.name) {
+            Some((_, count)) => *count += 1,
+            None => names.push((&call.name, 1)),
+        }
+    }
+    let named = |(name, count): (&str, usize)| if count > 1 { format!("{name} ×{count}") } else { name.to_owned() };
+    names.into_iter().map(named).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the longest time that any of the calls has run.
+pub fn longest(open: &[OpenCall], now: Timestamp) -> u64 {
+    open.iter().map(|call| crate::tui::state::tree::seconds(call.since, now)).max().unwrap_or(0)
+}
+
+fn steps(node: &Node) -> Option<String> {
+    match node.max_steps {
+        Some(max) => Some(format!("{}/{max}", node.steps)),
+        None => (node.steps > 0).then(|| node.steps.to_string()),
+    }
+}
+
+fn tokens(node: &Node) -> Option<String> {
+    node.context.map(|tokens| format!("{} tokens", count(tokens)))
+}
+
+/// Returns the mark and the style of an agent's state; the mark alone tells the state.
+fn look(node: &Node, theme: &Theme) -> (&'static str, Style) {
+    match &node.activity {
+        Activity::Idle => ("·", theme.dim),
+        Activity::Waiting | Activity::Retrying { .. } => ("○", theme.accent),
+        Activity::Thinking => ("◌", theme.accent),
+        Activity::Writing => ("✎", theme.accent),
+        Activity::Tools => ("●", theme.tool),
+        Activity::Rescue => ("!", theme.notice),
+        Activity::Cancelling => ("■", theme.notice),
+        Activity::Ended(outcome, _) => match outcome {
+            Outcome::Completed => ("✓", theme.tool_ok),
+            Outcome::Synthesized => ("✓", theme.notice),
+            Outcome::Cancelled => ("■", theme.dim),
+            Outcome::Failed => ("✗", theme.tool_error),
+        },
+    }
+}
