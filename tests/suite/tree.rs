@@ -1,1 +1,113 @@
+//! The agent tree: who there is, what each does, what it has used.
 
+use steersman::event::{Event, Outcome};
+
+use crate::support::stage::Stage;
+
+fn ids(stage: &Stage) -> Vec<(String, usize)> {
+    stage.app.tree.nodes().iter().map(|node| (node.id.to_string(), node.depth)).collect()
+}
+
+fn row(stage: &mut Stage, name: &str) -> String {
+    let screen = stage.resize(80, 24).screen();
+    screen.lines().find(|row| row.contains(name)).unwrap_or_else(|| panic!("{name} in\n{screen}")).to_owned()
+}
+
+#[test]
+fn agents_stand_behind_their_parents_and_never_move() {
+    let mut stage = Stage::new(120, 36);
+    stage.turn("").spawn("", "researcher 0").spawn("", "file_miner 0");
+    stage.spawn("researcher 0", "researcher 0_synthesizer").spawn("", "researcher 1");
+    let order =
+        [("", 0), ("researcher 0", 1), ("researcher 0_synthesizer", 2), ("file_miner 0", 1), ("researcher 1", 1)];
+    assert_eq!(ids(&stage), order.map(|(id, depth)| (id.to_owned(), depth)));
+    stage.finished("", "researcher 0", Outcome::Completed);
+    assert_eq!(ids(&stage), order.map(|(id, depth)| (id.to_owned(), depth)));
+}
+
+#[test]
+fn an_agent_that_was_never_announced_appears_beneath_its_parent() {
+    let mut stage = Stage::new(120, 36);
+    stage.says("stranger", "hello");
+    assert_eq!(ids(&stage), [(String::new(), 0), ("stranger".to_owned(), 1)]);
+}
+
+#[test]
+fn every_state_has_a_word_and_a_mark() {
+    let mut stage = Stage::new(80, 24);
+    stage.spawn("", "a").spawn("", "b");
+    assert!(row(&mut stage, "main").contains("· main"));
+    stage.turn("a");
+    assert!(row(&mut stage, "├─").contains("○ a") && row(&mut stage, "├─").contains("waiting"));
+    stage.event("a", Event::ThinkingDelta { text: "hm".to_owned() });
+    assert!(row(&mut stage, "├─").contains("◌ a") && row(&mut stage, "├─").contains("thinking"));
+    stage.says("a", "so");
+    assert!(row(&mut stage, "├─").contains("✎ a") && row(&mut stage, "├─").contains("writing"));
+    stage.event("a", Event::Retrying { attempt: 2, after_ms: 500, reason: "429".to_owned() });
+    assert!(row(&mut stage, "├─").contains("retrying"));
+    stage.call("a", "1", "grep").call("a", "2", "grep").call("a", "3", "read");
+    assert!(row(&mut stage, "├─").contains("● a") && row(&mut stage, "├─").contains("grep ×2, r…"));
+    stage.result("a", "1", "x").result("a", "2", "x");
+    assert!(row(&mut stage, "├─").contains(" read "));
+    stage.result("a", "3", "x");
+    assert!(row(&mut stage, "├─").contains("waiting"));
+    stage.finished("", "a", Outcome::Completed).finished("", "b", Outcome::Failed);
+    assert!(row(&mut stage, "├─").contains("✓ a") && row(&mut stage, "├─").contains("done"));
+    assert!(row(&mut stage, "└─").contains("✗ b") && row(&mut stage, "└─").contains("failed"));
+    stage.spawn("", "c").finished("", "c", Outcome::Cancelled);
+    assert!(row(&mut stage, "└─").contains("■ c") && row(&mut stage, "└─").contains("cancelled"));
+}
+
+#[test]
+fn steps_tokens_and_time_are_counted_per_turn_and_round() {
+    let mut stage = Stage::new(80, 24);
+    stage.turn("").spawn("", "miner").turn("miner");
+    stage.tokens("miner", 900, 100).call("miner", "1", "read").call("miner", "2", "read").wait(65_000);
+    let shown = row(&mut stage, "miner");
+    assert!(shown.contains("2/30") && shown.contains("1.0k tokens") && shown.contains("1:05"), "{shown}");
+    stage.finished("", "miner", Outcome::Completed).wait(60_000);
+    assert!(row(&mut stage, "miner").contains("1:05"));
+    stage.turn("miner");
+    assert!(row(&mut stage, "miner").contains("0/30"));
+    assert_eq!(stage.app.tree.spent(), 1_000);
+}
+
+#[test]
+fn the_end_of_a_turn_ends_everything_beneath_it() {
+    let mut stage = Stage::new(80, 24);
+    stage.turn("").spawn("", "a").turn("a").call("a", "1", "grep");
+    stage.turn_ended("", Outcome::Cancelled, None);
+    assert_eq!(stage.app.tree.running(), 0);
+    assert_eq!(stage.app.changes_at(), None);
+}
+
+#[test]
+fn selecting_an_agent_shows_its_transcript() {
+    let mut stage = Stage::new(120, 36);
+    stage.turn("").says("", "words of the main agent").spawn("", "miner").turn("miner");
+    stage.says("miner", "words of the miner");
+    assert!(stage.screen().contains("words of the main agent"));
+    stage.keys("<c-t><down>");
+    let screen = stage.screen();
+    assert!(screen.contains("words of the miner") && !screen.contains("words of the main agent"), "{screen}");
+    stage.keys("<down><down><up>");
+    assert!(stage.app.tree.selected().is_main());
+    stage.keys("<end><enter>typed");
+    assert!(stage.screen().contains("words of the miner"));
+    assert_eq!(stage.app.composer.text(), "typed");
+}
+
+#[test]
+fn a_long_tree_keeps_the_selected_agent_in_view() {
+    let mut stage = Stage::new(120, 20);
+    stage.turn("");
+    for index in 0..40 {
+        stage.spawn("", &format!("miner {index}"));
+    }
+    stage.keys("<c-t><end>");
+    assert!(stage.screen().contains("miner 39"));
+    stage.keys("<up><up>");
+    assert!(stage.screen().contains("miner 37"));
+    stage.keys("<home>");
+    assert!(stage.screen().contains("› ● main") || stage.screen().contains("›○ main"), "{}", stage.screen());
+}

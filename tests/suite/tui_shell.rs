@@ -1,1 +1,409 @@
+//! The screen around the transcript: what each key does, what each pane shows, at any size.
 
+use proptest::prelude::*;
+use steersman::event::{Delivery, Event, Outcome};
+use steersman::tui::msg::{Effect, Msg};
+use steersman::tui::state::focus::Pane;
+use steersman::tui::state::pending::Stage as Where;
+use steersman::tui::state::status::ModelSource;
+
+use crate::support::stage::Stage;
+
+/// A turn with two sub-agents, a pending text and a follow-up.
+fn scene(width: u16, height: u16) -> Stage {
+    let mut stage = Stage::new(width, height);
+    stage.event(
+        "",
+        Event::SessionStarted {
+            schema: 1,
+            program: "steersman 0.1.0".to_owned(),
+            cwd: "/work".to_owned(),
+            provider: "openai".to_owned(),
+            model: Some("qwen3-35b".to_owned()),
+            max_steps: Some(60),
+            tools: vec!["read".to_owned()],
+        },
+    );
+    stage.event("", Event::ContextCap { tokens: Some(32_000) });
+    stage.keys("Look at this project<enter>");
+    let taken = stage.take_turn();
+    stage.turn("").deliver(&taken, false);
+    stage.wait(2_000).says("", "I will delegate this to two file miners.");
+    stage.tokens("", 2_100, 180).call("", "c1", "agent").call("", "c2", "agent");
+    stage.spawn("", "file_miner 0").spawn("", "file_miner 1");
+    stage.turn("file_miner 0").turn("file_miner 1").wait(1_000);
+    stage.call("file_miner 0", "x1", "grep").tokens("file_miner 0", 900, 50);
+    stage.says("file_miner 1", "The sources are in src.").wait(3_000);
+    stage.keys("focus on the tests<enter>").keys("then write a summary<tab>").keys("and a draft");
+    stage
+}
+
+fn texts(stage: &Stage) -> Vec<(String, Where)> {
+    stage.app.pending.entries().iter().map(|entry| (entry.message.text.clone(), entry.stage)).collect()
+}
+
+fn steer(text: &str) -> (String, Delivery) {
+    (text.to_owned(), Delivery::Steer)
+}
+
+#[test]
+fn two_lines_in_one_read_are_two_messages() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("text<enter>text<enter>");
+    assert_eq!(stage.sent(), [steer("text"), steer("text")]);
+    assert_eq!(texts(&stage), [("text".to_owned(), Where::Waiting), ("text".to_owned(), Where::Waiting)]);
+    assert!(stage.app.composer.is_empty());
+}
+
+#[test]
+fn a_paste_never_sends_and_its_line_ends_are_lines() {
+    let mut stage = Stage::new(80, 24);
+    stage.tell(Msg::Paste("one\rtwo\r\nthree\n".to_owned()));
+    assert_eq!(stage.sent(), []);
+    assert_eq!(stage.app.composer.text(), "one\ntwo\nthree\n");
+    stage.keys("<enter>");
+    assert_eq!(stage.sent(), [steer("one\ntwo\nthree\n")]);
+}
+
+#[test]
+fn the_three_newline_keys_insert_one() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("a<c-j>b<a-enter>c<s-enter>d");
+    assert_eq!(stage.app.composer.text(), "a\nb\nc\nd");
+    assert_eq!(stage.sent(), []);
+}
+
+#[test]
+fn tab_sends_a_follow_up_while_a_turn_runs_and_a_message_otherwise() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("<tab>");
+    assert_eq!(stage.effects, []);
+    stage.keys("one<tab>");
+    let taken = stage.take_turn();
+    stage.turn("").deliver(&taken, false).keys("two<tab>");
+    assert_eq!(stage.sent(), [steer("one"), ("two".to_owned(), Delivery::FollowUp)]);
+    assert!(stage.screen().contains("→ after this turn"));
+}
+
+#[test]
+fn a_refused_message_stays_and_the_reason_is_shown() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("   <enter>");
+    assert_eq!(stage.app.composer.text(), "   ");
+    assert!(stage.screen().contains("not sent: the message is blank"));
+    stage.wait(10_000);
+    assert!(!stage.screen().contains("not sent"));
+}
+
+#[test]
+fn escape_closes_help_then_leaves_the_pane_then_stops() {
+    let mut stage = scene(120, 36);
+    stage.keys("<c-t><f1>");
+    assert!(stage.screen().contains("Help: Up/Down scroll"));
+    stage.keys("<esc>");
+    assert!(!stage.screen().contains("Help: Up/Down scroll"));
+    assert_eq!(stage.app.focus.pane, Pane::Tree);
+    stage.keys("<esc>");
+    assert_eq!(stage.app.focus.pane, Pane::Composer);
+    assert!(!stage.effects.contains(&Effect::Stop));
+    stage.keys("<esc>");
+    assert_eq!(stage.effects.last(), Some(&Effect::Stop));
+    assert!(stage.handle.cancellable().is_cancelled());
+}
+
+#[test]
+fn escape_brings_pending_texts_back_in_order_before_the_draft() {
+    let mut stage = scene(120, 36);
+    stage.keys("<esc>");
+    assert_eq!(stage.app.composer.text(), "focus on the tests\n\nthen write a summary\n\nand a draft");
+    assert!(stage.app.pending.is_empty());
+    assert!(stage.screen().contains("stopping"));
+    stage.event("", Event::Cancelled {}).turn_ended("", Outcome::Cancelled, None);
+    let screen = stage.screen();
+    assert!(screen.contains("■ stopped"), "{screen}");
+    assert!(!screen.contains("running agent"), "{screen}");
+    assert_eq!(stage.app.tree.running(), 0);
+}
+
+#[test]
+fn escape_with_nothing_running_does_nothing() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("draft<esc>");
+    assert_eq!(stage.effects, []);
+    assert_eq!(stage.app.composer.text(), "draft");
+}
+
+#[test]
+fn escape_right_after_enter_takes_the_text_back() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("too early<enter><esc>");
+    assert_eq!(stage.app.composer.text(), "too early");
+    assert!(stage.app.pending.is_empty());
+}
+
+#[test]
+fn an_escape_and_a_letter_that_were_read_together_are_both_obeyed() {
+    let mut stage = scene(120, 36);
+    stage.keys("<a-x>");
+    assert!(stage.effects.contains(&Effect::Stop));
+    assert!(stage.app.composer.text().ends_with("and a draftx"));
+}
+
+#[test]
+fn control_c_clears_and_undo_brings_it_back() {
+    let mut stage = scene(120, 36);
+    stage.keys("<c-c>");
+    assert!(stage.app.composer.is_empty());
+    assert!(!stage.effects.contains(&Effect::Stop));
+    assert!(!stage.handle.cancellable().is_cancelled());
+    stage.keys("<c-_>");
+    assert_eq!(stage.app.composer.text(), "and a draft");
+}
+
+#[test]
+fn control_c_twice_within_a_second_quits() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("<c-c>").wait(1_500).keys("<c-c>");
+    assert_eq!(stage.effects, []);
+    assert!(stage.screen().contains("Ctrl+C again quits"));
+    stage.wait(900).keys("<c-c>");
+    assert_eq!(stage.effects, [Effect::Quit]);
+}
+
+#[test]
+fn control_d_quits_on_an_empty_composer_only() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("ab<left><c-d>");
+    assert_eq!((stage.app.composer.text().as_str(), stage.effects.len()), ("a", 0));
+    stage.keys("<bs><c-d>");
+    assert_eq!(stage.effects, [Effect::Quit]);
+}
+
+#[test]
+fn alt_up_takes_the_newest_text_back_before_the_draft() {
+    let mut stage = scene(120, 36);
+    stage.keys("<a-up>");
+    assert_eq!(stage.app.composer.text(), "then write a summary\n\nand a draft");
+    assert_eq!(texts(&stage).len(), 1);
+    stage.keys("<a-up>");
+    assert_eq!(stage.app.composer.text(), "focus on the tests\n\nthen write a summary\n\nand a draft");
+    stage.keys("<a-up>");
+    assert!(stage.screen().contains("nothing is pending"));
+}
+
+#[test]
+fn a_text_shows_as_being_delivered_from_the_drain_to_its_event() {
+    let mut stage = scene(120, 36);
+    let taken = stage.drain();
+    assert_eq!(
+        texts(&stage),
+        [("focus on the tests".to_owned(), Where::Delivering), ("then write a summary".to_owned(), Where::Waiting)]
+    );
+    assert!(stage.screen().contains("→ being delivered"));
+    stage.deliver(&taken, true);
+    assert_eq!(texts(&stage), [("then write a summary".to_owned(), Where::Waiting)]);
+}
+
+#[test]
+fn each_pending_text_says_when_it_will_be_delivered() {
+    let mut stage = Stage::new(120, 36);
+    stage.keys("start<enter>");
+    assert!(stage.screen().contains("→ starts a turn now"));
+    let taken = stage.take_turn();
+    stage.turn("").deliver(&taken, false).keys("more<enter>");
+    assert!(stage.screen().contains("→ at the next tool boundary"));
+    stage.says("", "Let me see.");
+    assert!(stage.screen().contains("→ at the next tool boundary, or as the next turn"));
+    stage.call("", "c1", "agent").call("", "c2", "grep").wait(3_000);
+    assert!(stage.screen().contains("→ after tools finish: agent, grep 0:03"));
+    stage.event("", Event::FallbackNotice { reason: "agent exhausted 3 steps".to_owned() });
+    assert!(stage.screen().contains("→ as the next turn, the final answer is being written"));
+}
+
+#[test]
+fn before_the_agent_is_built_texts_wait_for_it() {
+    let mut stage = Stage::new(120, 36);
+    stage.app.status.host = steersman::tui::state::status::HostState::Starting;
+    stage.keys("hello<enter>");
+    let screen = stage.screen();
+    assert!(screen.contains("→ as soon as the agent is ready") && screen.contains("○ starting"), "{screen}");
+    stage.tell(Msg::BuildFailed("the key file is missing".to_owned()));
+    assert!(stage.screen().contains("✗ cannot run: the key file is missing"));
+}
+
+#[test]
+fn after_a_failed_turn_enter_in_the_empty_composer_sends_what_waits() {
+    let mut stage = Stage::new(120, 36);
+    stage.keys("start<enter>");
+    let taken = stage.take_turn();
+    stage.turn("").deliver(&taken, false).keys("more<enter>");
+    stage.pause().turn_ended("", Outcome::Failed, Some("HTTP 500 from the server"));
+    let screen = stage.screen();
+    assert!(screen.contains("✗ failed: HTTP 500 from the server"), "{screen}");
+    assert!(screen.contains("→ waits: the last turn failed; Enter sends"), "{screen}");
+    stage.keys("<enter>");
+    assert_eq!(stage.effects.last(), Some(&Effect::Resume));
+    assert!(stage.handle.interloper().deliverable());
+}
+
+#[test]
+fn readline_keys_edit_the_message() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("one two three<c-w>");
+    assert_eq!(stage.app.composer.text(), "one two ");
+    stage.keys("<c-a><a-d>");
+    assert_eq!(stage.app.composer.text(), " two ");
+    stage.keys("<end>x<c-u>");
+    assert_eq!(stage.app.composer.text(), "");
+    stage.keys("a b<home><c-k>");
+    assert_eq!(stage.app.composer.text(), "");
+    stage.keys("<c-y>");
+    assert_eq!(stage.app.composer.text(), "a b");
+    stage.keys("<a-b>c");
+    assert_eq!(stage.app.composer.text(), "a cb");
+}
+
+#[test]
+fn a_letter_typed_in_another_pane_goes_to_the_message() {
+    let mut stage = scene(120, 36);
+    stage.keys("<c-t>x");
+    assert_eq!(stage.app.focus.pane, Pane::Composer);
+    assert_eq!(stage.app.composer.text(), "and a draftx");
+    stage.keys("<c-o>").tell(Msg::Paste(" and more".to_owned()));
+    assert_eq!(stage.app.composer.text(), "and a draftx and more");
+    stage.keys("<f1>y");
+    assert_eq!(stage.app.composer.text(), "and a draftx and morey");
+    assert_eq!(stage.app.focus.help, None);
+}
+
+#[test]
+fn a_question_mark_is_help_outside_the_composer_and_text_inside() {
+    let mut stage = Stage::new(120, 36);
+    stage.keys("why?");
+    assert_eq!(stage.app.composer.text(), "why?");
+    stage.keys("<c-t>?");
+    assert!(stage.screen().contains("Help: Up/Down scroll"));
+    stage.keys("?");
+    assert!(!stage.screen().contains("Help: Up/Down scroll"));
+}
+
+#[test]
+fn help_names_every_key_and_scrolls_no_further_than_its_end() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("<f1>");
+    let mut seen = stage.screen();
+    for _ in 0..40 {
+        stage.keys("<pgdn>");
+        seen.push_str(&stage.screen());
+    }
+    for binding in steersman::tui::keymap::BINDINGS {
+        assert!(seen.contains(binding.name), "{}", binding.name);
+    }
+    assert!(seen.contains("steersman --base-url http://127.0.0.1:8080"));
+    let end = stage.screen();
+    stage.keys("<down>");
+    assert_eq!(stage.screen(), end);
+    stage.keys("<up>");
+    assert_ne!(stage.screen(), end);
+}
+
+#[test]
+fn the_composer_grows_to_a_third_of_the_screen() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys(&"line<c-j>".repeat(30));
+    let screen = stage.screen();
+    assert_eq!(screen.lines().filter(|row| row.trim_start_matches("› ").trim() == "line").count(), 7, "{screen}");
+}
+
+#[test]
+fn a_model_of_the_users_own_is_named_and_the_embedded_one_says_how_to_replace_it() {
+    let mut stage = Stage::new(120, 36);
+    stage.app.status.source = ModelSource::Embedded;
+    for (width, height, words) in [
+        (120, 36, "embedded model · connect a real one: --base-url URL"),
+        (80, 24, "embedded model · connect a real one: --base-url URL"),
+        (52, 20, "embedded model · --base-url connects a real one"),
+        (40, 12, "embedded model, F1 to connect"),
+    ] {
+        let screen = stage.resize(width, height).screen();
+        assert!(screen.contains(words), "{screen}");
+    }
+}
+
+#[test]
+fn the_clock_ticks_only_while_something_runs() {
+    let mut stage = Stage::new(80, 24);
+    assert_eq!(stage.app.changes_at(), None);
+    stage.turn("");
+    assert!(stage.app.changes_at().is_some());
+    stage.turn_ended("", Outcome::Completed, None);
+    assert_eq!(stage.app.changes_at(), None);
+}
+
+#[test]
+fn hostile_names_and_reasons_are_shown_not_obeyed() {
+    let mut stage = Stage::new(120, 36);
+    stage.turn("").call("", "c1", "gr\u{1b}[2Jep\u{202e}\r\n");
+    stage.spawn("", "mi\u{1b}]0;title\u{7}ner");
+    stage.keys("a<enter>");
+    let screen = stage.screen();
+    assert!(screen.contains("gr␛[2Jep<U+202E>"), "{screen}");
+    stage.turn_ended("", Outcome::Failed, Some("bad\u{9b}31m\u{1b}[31m thing"));
+    stage.tell(Msg::Info("note\u{1b}c".to_owned()));
+    let screen = stage.screen();
+    assert!(!screen.chars().any(|c| c.is_control() && c != '\n'), "{screen:?}");
+    assert!(screen.contains("note␛c"), "{screen}");
+}
+
+#[test]
+fn the_answer_of_a_rescue_is_shown_to_the_one_who_asked() {
+    let mut stage = Stage::new(120, 36);
+    stage.turn("").event("", Event::FallbackNotice { reason: "agent exhausted 3 steps".to_owned() });
+    stage.spawn("", "synthesizer").turn("synthesizer").says("synthesizer", "From the evidence: 42.");
+    let answer = Event::Assistant { text: "From the evidence: 42.".to_owned(), interrupted: false };
+    stage.event("synthesizer", answer);
+    let screen = stage.screen();
+    assert_eq!(screen.matches("From the evidence: 42.").count(), 1, "{screen}");
+    assert!(screen.contains("synthesizer"), "{screen}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_size_and_no_key_breaks_the_screen(
+        sizes in prop::collection::vec((0u16..300, 0u16..120), 1..6),
+        keys in prop::collection::vec(prop::sample::select(vec![
+            "<c-t>", "<c-o>", "<f1>", "<up>", "<down>", "<pgup>", "<pgdn>", "<esc>", "<enter>", "<tab>", "x", "日", "<c-j>",
+            "<c-e>", "<home>", "<end>", "<c-w>", "<bs>", "<a-up>", "<c-_>", " ", "<c-home>",
+        ]), 0..20),
+    ) {
+        let mut stage = scene(80, 24);
+        for (width, height) in sizes {
+            stage.resize(width, height);
+            stage.screen();
+            for key in &keys {
+                stage.keys(key);
+            }
+            stage.screen();
+        }
+    }
+}
+
+#[test]
+fn the_oddest_sizes_do_not_break_it() {
+    for (width, height) in [(0, 0), (1, 1), (2, 1), (1, 200), (u16::MAX, 1), (1, u16::MAX), (3, 3), (20, 2)] {
+        scene(width, height).screen();
+    }
+}
+
+#[test]
+fn the_whole_screen_at_four_sizes() {
+    for (width, height) in [(120, 36), (80, 24), (40, 12), (20, 5)] {
+        insta::assert_snapshot!(format!("scene_{width}x{height}"), scene(width, height).screen());
+    }
+    let mut help = scene(80, 24);
+    insta::assert_snapshot!("help_80x24", help.keys("<f1>").screen());
+    let mut tree = scene(40, 12);
+    insta::assert_snapshot!("tree_focus_40x12", tree.keys("<c-t><down>").screen());
+}

@@ -5,4 +5,5 @@
 pub mod doubles;
 pub mod paced;
 pub mod server;
+pub mod stage;
 pub mod terminal;

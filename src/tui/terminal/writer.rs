@@ -68,6 +68,9 @@ impl Writer {
 }
 
 /// Writes everything, also when a child left the terminal in non-blocking mode.
+///
+/// # Errors
+/// When the terminal is gone.
 pub fn write_all(file: &mut File, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         match file.write(bytes) {
@@ -84,6 +87,9 @@ pub fn write_all(file: &mut File, mut bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Waits until a terminal takes bytes; false when it did not within the time.
+///
+/// # Errors
+/// When the terminal cannot be waited for.
 pub fn wait_writable(file: &File, patience: Option<Duration>) -> io::Result<bool> {
     let timeout = patience.and_then(|patience| Timespec::try_from(patience).ok());
     let fd = file.as_fd();

@@ -58,7 +58,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::FoldAll => shown(app).transcript.toggle_all(),
         Action::Help => app.focus.help = if app.focus.help.is_some() { None } else { Some(0) },
         Action::Previous | Action::Next | Action::First | Action::Last | Action::PageUp | Action::PageDown => {
-            travel(app, action)
+            travel(app, action);
         }
     }
     Vec::new()

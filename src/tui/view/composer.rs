@@ -24,6 +24,9 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> Option<Position> {
 pub fn draw_rule(app: &App, metrics: &Metrics, area: Rect, buffer: &mut Buffer) {
     let theme = &app.theme;
     let line = row(area, 0);
+    if line.is_empty() {
+        return;
+    }
     for x in line.left()..line.right() {
         if let Some(cell) = buffer.cell_mut((x, line.y)) {
             cell.set_symbol("─").set_style(theme.border);

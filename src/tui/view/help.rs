@@ -8,7 +8,7 @@ use crate::tui::keymap::{BINDINGS, Context};
 use crate::tui::theme::Theme;
 
 /// Columns of the key names where they stand beside their words.
-const NAMES: u16 = 34;
+const NAMES: u16 = 27;
 
 const CONNECT: &[(&str, &str)] = &[
     ("llama.cpp", "steersman --base-url http://127.0.0.1:8080"),
@@ -17,10 +17,13 @@ const CONNECT: &[(&str, &str)] = &[
     ("OpenRouter", "steersman --base-url https://openrouter.ai/api/v1 --model NAME --api-key-env OPENROUTER_API_KEY"),
 ];
 
-enum Line {
-    Title(&'static str),
-    Row(&'static str, &'static str),
-    Blank,
+#[derive(Debug, Default)]
+struct Line {
+    title: bool,
+    name: &'static str,
+    words: String,
+    /// Columns left of the words.
+    indent: u16,
 }
 
 /// Draws help from the line `top`; returns the first line that is shown, which is `top` unless that is past the end.
@@ -39,21 +42,10 @@ pub fn draw(theme: &Theme, top: u16, screen: Rect, buffer: &mut Buffer) -> u16 {
     let top = top.min(most);
     for (line, y) in lines.iter().skip(top.into()).zip(0..inner.height) {
         let area = row(inner, y);
-        match line {
-            Line::Title(title) => {
-                put(buffer, area, title, theme.heading);
-            }
-            Line::Row(name, help) if inner.width > NAMES * 2 => {
-                put(buffer, Rect { width: NAMES.min(area.width), ..area }, name, theme.accent);
-                let x = area.x + NAMES;
-                put(buffer, Rect { x, width: area.right().saturating_sub(x), ..area }, help, theme.text);
-            }
-            Line::Row(name, help) => {
-                let rest = put(buffer, area, name, theme.accent);
-                put(buffer, rest, &format!("  {help}"), theme.text);
-            }
-            Line::Blank => {}
-        }
+        let style = if line.title { theme.heading } else { theme.accent };
+        put(buffer, area, line.name, style);
+        let x = area.x.saturating_add(line.indent).min(area.right());
+        put(buffer, Rect { x, width: area.right() - x, ..area }, &line.words, theme.text);
     }
     top
 }
@@ -80,26 +72,43 @@ fn draw_border(theme: &Theme, area: Rect, buffer: &mut Buffer) -> Rect {
 fn lines(width: u16) -> Vec<Line> {
     let mut lines = Vec::new();
     for context in [Context::Composer, Context::Global, Context::Tree, Context::Transcript, Context::Help] {
-        lines.push(Line::Title(context.title()));
+        lines.push(Line { title: true, name: context.title(), ..Line::default() });
         let named = BINDINGS.iter().filter(|binding| binding.context == context && !binding.name.is_empty());
         for binding in named {
             push(&mut lines, width, binding.name, binding.help);
         }
-        lines.push(Line::Blank);
+        lines.push(Line::default());
     }
-    lines.push(Line::Title("Connect a model"));
+    lines.push(Line { title: true, name: "Connect a model", ..Line::default() });
     for (name, command) in CONNECT {
         push(&mut lines, width, name, command);
     }
     lines
 }
 
-/// Adds a row, or two where name and words do not fit side by side.
-fn push(lines: &mut Vec<Line>, width: u16, name: &'static str, help: &'static str) {
-    if width > NAMES * 2 || columns(name) + columns(help) + 2 <= width {
-        lines.push(Line::Row(name, help));
-    } else {
-        lines.push(Line::Row(name, ""));
-        lines.push(Line::Row("", help));
+/// Adds a name with its words: side by side where there is room, the words beneath otherwise.
+fn push(lines: &mut Vec<Line>, width: u16, name: &'static str, help: &str) {
+    let beside = width >= NAMES * 2;
+    let indent = if beside { NAMES } else { 2 };
+    let mut name = name;
+    if !beside {
+        lines.push(Line { name, ..Line::default() });
+        name = "";
     }
+    let mut words = String::new();
+    for word in help.split(' ') {
+        if !words.is_empty() && columns(&words) + 1 + columns(word) > width.saturating_sub(indent) {
+            lines.push(Line {
+                name: std::mem::take(&mut name),
+                words: std::mem::take(&mut words),
+                indent,
+                title: false,
+            });
+        }
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        words.push_str(word);
+    }
+    lines.push(Line { name, words, indent, title: false });
 }

@@ -78,8 +78,10 @@ impl Panes {
         };
         let rule = u16::from(height >= 8);
         let body = height.saturating_sub(composer + status + rule);
-        let each = if area.width < MEDIUM && height >= 10 { 2 } else { 1 };
-        let pending = demand.pending.saturating_mul(each).min((body / 3).max(1)).min(body.saturating_sub(1));
+        let most = (body / 3).max(1).min(body.saturating_sub(1));
+        // On a narrow screen each forecast has a row of its own, unless that takes too many.
+        let two_rows = demand.pending.saturating_mul(2);
+        let pending = if area.width < MEDIUM && two_rows <= most { two_rows } else { demand.pending.min(most) };
 
         let mut rest = area;
         let status = take_bottom(&mut rest, status);

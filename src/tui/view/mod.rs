@@ -10,8 +10,6 @@ pub mod status;
 pub mod transcript;
 pub mod tree;
 
-use std::collections::HashMap;
-
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -28,7 +26,17 @@ use transcript::{Metrics, View};
 /// Remembers laid-out lines between frames; loses nothing when it is thrown away.
 #[derive(Debug, Default)]
 pub struct ViewCache {
-    transcripts: HashMap<AgentId, TranscriptCache>,
+    transcripts: Vec<(AgentId, TranscriptCache)>,
+}
+
+impl ViewCache {
+    fn of(&mut self, agent: &AgentId) -> &mut TranscriptCache {
+        let index = self.transcripts.iter().position(|(known, _)| known == agent).unwrap_or_else(|| {
+            self.transcripts.push((agent.clone(), TranscriptCache::new()));
+            self.transcripts.len() - 1
+        });
+        &mut self.transcripts[index].1
+    }
 }
 
 /// Divides the screen for the present state.
@@ -72,8 +80,7 @@ fn draw_transcript(app: &App, cache: &mut ViewCache, area: Rect, buffer: &mut Bu
         selected: if app.focus.is_on(Pane::Transcript) { reader.selected } else { None },
         theme: &app.theme,
     };
-    let cache = cache.transcripts.entry(app.tree.selected().clone()).or_default();
-    transcript::draw(&view, cache, area, buffer)
+    transcript::draw(&view, cache.of(app.tree.selected()), area, buffer)
 }
 
 fn draw_divider(app: &App, panes: &Panes, buffer: &mut Buffer) {

@@ -27,8 +27,8 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
         if two_rows {
             y += 1;
             put(buffer, row(area, y), &format!("  {when}"), theme.dim);
-        } else if area.width >= MEDIUM {
-            let most = area.width / 2 + area.width / 8;
+        } else {
+            let most = if area.width < MEDIUM { area.width / 2 } else { area.width / 2 + area.width / 8 };
             line = put_right(buffer, line, &format!(" {}", clip(&when, most)), theme.dim);
         }
         put(buffer, line, &format!("{} {}", mark(entry), one_line(&entry.message.text)), theme.pending);

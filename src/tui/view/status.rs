@@ -34,7 +34,9 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let mut rest = Rect { width: rest.width.saturating_sub(2), x: rest.x + rest.width.min(2), ..rest };
     let short = match app.status.source {
         ModelSource::Embedded => {
-            vec!["embedded model (F1: connect a real one)".to_owned(), "embedded model".to_owned()]
+            ["embedded model (F1: connect a real one)", "embedded model, F1 to connect", "embedded model"]
+                .map(str::to_owned)
+                .to_vec()
         }
         ModelSource::Configured => vec![model(app)],
     };

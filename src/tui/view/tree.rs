@@ -5,7 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::fit::{clock, columns, count, one_line, put, put_right, row};
+use super::fit::{clip, clock, columns, count, one_line, put, put_right, row};
 use super::layout::TreeForm;
 use crate::event::Outcome;
 use crate::tui::state::App;
@@ -44,8 +44,11 @@ fn draw_rows(app: &App, area: Rect, buffer: &mut Buffer, rows_each: u16) {
     let last_top = app.tree.nodes().len().saturating_sub(fits);
     let top = (selected + 1).saturating_sub(fits).max(selected.saturating_sub(fits / 2)).min(last_top);
     let shown = app.tree.nodes().iter().enumerate().skip(top).take(fits);
+    let name_width = |(index, node): (usize, &Node)| columns(&label(app, index, node)).min(30);
+    let name_width = shown.clone().map(name_width).max().unwrap_or(0);
     for ((index, node), y) in shown.zip((0..area.height).step_by(usize::from(rows_each.max(1)))) {
-        draw_head(app, index, node, row(area, y), buffer, rows_each == 1);
+        let line = row(area, y);
+        draw_head(app, index, node, line, buffer, Figures { shown: rows_each == 1, name_width });
         if rows_each > 1 {
             let theme = &app.theme;
             let line = row(area, y + 1);
@@ -57,40 +60,56 @@ fn draw_rows(app: &App, area: Rect, buffer: &mut Buffer, rows_each: u16) {
     }
 }
 
-/// Draws mark, name, status and elapsed time; with `figures` also steps and tokens.
-fn draw_head(app: &App, index: usize, node: &Node, line: Rect, buffer: &mut Buffer, figures: bool) {
+/// Says which figures a row may show.
+#[derive(Debug, Clone, Copy)]
+struct Figures {
+    /// Whether steps and tokens stand in the row itself.
+    shown: bool,
+    /// Columns that the longest guide and name need.
+    name_width: u16,
+}
+
+/// Draws mark, name, status and elapsed time, and the figures that there is room for.
+fn draw_head(app: &App, index: usize, node: &Node, line: Rect, buffer: &mut Buffer, figures: Figures) {
     let theme = &app.theme;
     let selected = *app.tree.selected() == node.id;
-    let guide = guide(app, index, "├─ ", "└─ ");
     let (mark, style) = look(node, theme);
-    let name = one_line(&name(node));
     let mut left = Rect { width: line.width.saturating_sub(1), ..line };
-    let need = columns(&guide) + columns(&name).min(24) + 4;
-    // The figures that say least go first where there is no room.
+    // The figures that say least go first where there is no room; every row has the same ones.
     let elapsed = node.elapsed(app.now).map(clock).unwrap_or_default();
-    let mut cells = vec![(format!("{elapsed:>7}"), theme.dim)];
-    if figures {
-        cells.push((format!("{:>14}", tokens(node).unwrap_or_default()), theme.dim));
-        cells.push((format!("{:>8}", steps(node).unwrap_or_default()), theme.dim));
+    let mut cells = vec![format!("{elapsed:>7}")];
+    if figures.shown {
+        cells.push(format!("{:>8}", steps(node).unwrap_or_default()));
+        cells.push(format!("{:>14}", tokens(node).unwrap_or_default()));
     }
-    let word = format!("{:<width$}", super::fit::clip(&one_line(&status_word(node)), WORD), width = usize::from(WORD));
-    let mut room = left.width.saturating_sub(need + WORD + 1);
-    for (cell, style) in cells {
-        if columns(&cell) <= room {
-            room -= columns(&cell);
-            left = put_right(buffer, left, &cell, style);
-        }
+    let mut room = left.width.saturating_sub(figures.name_width + WORD + 4);
+    cells.retain(|cell| {
+        let fits = columns(cell) <= room;
+        room = if fits { room - columns(cell) } else { 0 };
+        fits
+    });
+    // Steps, tokens, time: the time stands last.
+    if !cells.is_empty() {
+        cells.rotate_left(1);
     }
+    for cell in cells.iter().rev() {
+        left = put_right(buffer, left, cell, theme.dim);
+    }
+    let word = format!("{:<width$}", clip(&one_line(&status_word(node)), WORD), width = usize::from(WORD));
     left = put_right(buffer, left, &word, style);
-    let pointer = if selected { "›" } else { " " };
-    let left = put(buffer, left, pointer, theme.accent);
-    let left = put(buffer, left, &guide, theme.border);
+    let left = put(buffer, left, if selected { "›" } else { " " }, theme.accent);
+    let left = put(buffer, left, &guide(app, index, "├─ ", "└─ "), theme.border);
     let left = put(buffer, left, mark, style);
     let left = Rect { width: left.width.saturating_sub(1), ..left };
+    let name = one_line(&name(node));
     put(buffer, left, &format!(" {name}"), if selected { theme.title } else { theme.text });
     if selected && app.focus.is_on(Pane::Tree) {
         buffer.set_style(line.intersection(*buffer.area()), theme.selected);
     }
+}
+
+fn label(app: &App, index: usize, node: &Node) -> String {
+    guide(app, index, "├─ ", "└─ ") + &one_line(&name(node))
 }
 
 /// Draws the selected agent and how many others there are.
@@ -101,18 +120,21 @@ fn draw_line(app: &App, area: Rect, buffer: &mut Buffer) {
     let line = row(area, 0);
     let line = put(buffer, line, &format!("{mark} "), style);
     let line = put(buffer, line, &one_line(&name(node)), theme.title);
-    let mut rest = format!(" · {}", one_line(&status_word(node)));
-    let elapsed = node.elapsed(app.now).map(clock);
-    for part in [elapsed, steps(node).map(|steps| format!("{steps} steps")), tokens(node)].into_iter().flatten() {
-        rest.push_str(" · ");
-        rest.push_str(&part);
-    }
     let line = if app.tree.nodes().len() > 1 {
         put_right(buffer, line, &format!(" {}", running(app)), theme.dim)
     } else {
         line
     };
-    put(buffer, line, &rest, theme.dim);
+    let word = one_line(&status_word(node));
+    let elapsed = node.elapsed(app.now).map(clock);
+    let figures = [Some(word), elapsed, steps(node).map(|steps| format!("{steps} steps")), tokens(node)];
+    let mut line = line;
+    for part in figures.into_iter().flatten().map(|part| format!(" · {part}")) {
+        if columns(&part) > line.width {
+            break;
+        }
+        line = put(buffer, line, &part, theme.dim);
+    }
 }
 
 fn running(app: &App) -> String {
@@ -174,8 +196,8 @@ pub fn tools(open: &[OpenCall]) -> String {
             None => names.push((&call.name, 1)),
         }
     }
-    let named = |(name, count): (&str, usize)| if count > 1 { format!("{name} ×{count}") } else { name.to_owned() };
-    names.into_iter().map(named).collect::<Vec<_>>().join(", ")
+    let label = |(name, count): (&str, usize)| if count > 1 { format!("{name} ×{count}") } else { name.to_owned() };
+    names.into_iter().map(label).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the longest time that any of the calls has run.

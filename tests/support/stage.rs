@@ -1,0 +1,233 @@
+//! A screen without a terminal: keys and events go in, pictures and effects come out.
+//!
+//! Effects are carried out on a real queue and cancel flag, by the same code as in the program.
+
+use std::sync::Arc;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use jiff::{SignedDuration, Timestamp};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::layout::Size;
+use steersman::control::{Cancellable, Interloper};
+use steersman::event::{Delivery, Envelope, Event, Outcome, Pending, Usage};
+use steersman::host::{Handle, Mailbox};
+use steersman::id::AgentId;
+use steersman::message::Arguments;
+use steersman::tui::msg::{Effect, Msg};
+use steersman::tui::run::{queue, steer};
+use steersman::tui::state::App;
+use steersman::tui::state::status::{ModelSource, Status};
+use steersman::tui::theme::Theme;
+use steersman::tui::update::update;
+use steersman::tui::view::{ViewCache, draw};
+
+/// Plays the user, the agent and the terminal.
+pub struct Stage {
+    pub app: App,
+    pub handle: Handle,
+    /// Every effect so far.
+    pub effects: Vec<Effect>,
+    cache: ViewCache,
+    now: Timestamp,
+    seq: u64,
+}
+
+impl Stage {
+    pub fn new(width: u16, height: u16) -> Self {
+        let now: Timestamp = "2026-11-21T09:30:00Z".parse().unwrap();
+        let interloper = Arc::new(Interloper::new());
+        let handle = Handle::new(interloper, Cancellable::new(), Arc::new(Mailbox::new()));
+        let status = Status::new("openai", ModelSource::Configured);
+        let mut app = App::new(Size { width, height }, now, status, Theme::dark());
+        update(&mut app, Msg::Ready);
+        Self { app, handle, effects: Vec::new(), cache: ViewCache::default(), now, seq: 0 }
+    }
+
+    /// Tells the screen something and carries out what it asks for.
+    pub fn tell(&mut self, msg: Msg) -> &mut Self {
+        for effect in update(&mut self.app, msg) {
+            self.effects.push(effect.clone());
+            for answer in steer(effect, &self.handle) {
+                self.tell(answer);
+            }
+        }
+        self
+    }
+
+    /// Presses keys: characters as they are, others as `<enter>`, `<esc>`, `<c-x>`, `<a-up>`, `<s-enter>`, `<lt>`.
+    pub fn keys(&mut self, keys: &str) -> &mut Self {
+        let mut rest = keys;
+        while let Some(first) = rest.chars().next() {
+            let (key, length) = match (first, rest.find('>')) {
+                ('<', Some(end)) => (named(&rest[1..end]), end + 1),
+                _ => (KeyEvent::new(KeyCode::Char(first), KeyModifiers::NONE), first.len_utf8()),
+            };
+            rest = &rest[length..];
+            self.tell(Msg::Key(key, self.now));
+        }
+        self
+    }
+
+    /// Lets time pass.
+    pub fn wait(&mut self, millis: i64) -> &mut Self {
+        self.now += SignedDuration::from_millis(millis);
+        self.tell(Msg::Tick(self.now))
+    }
+
+    /// Lets an agent do something. The empty name is the main agent.
+    pub fn event(&mut self, agent: &str, event: Event) -> &mut Self {
+        self.seq += 1;
+        let parent = match agent {
+            "" => None,
+            other => other.strip_suffix("_synthesizer").or(Some("")).map(AgentId::new),
+        };
+        let envelope = Envelope { seq: self.seq, at: self.now, agent: agent.into(), parent, event };
+        self.tell(Msg::Envelope(envelope))
+    }
+
+    pub fn turn(&mut self, agent: &str) -> &mut Self {
+        self.event(agent, Event::TurnStarted { turn: 1 });
+        self.event(agent, Event::RoundStarted { turn: 1, round: 1 })
+    }
+
+    pub fn turn_ended(&mut self, agent: &str, outcome: Outcome, message: Option<&str>) -> &mut Self {
+        self.event(agent, Event::TurnEnded { turn: 1, outcome, message: message.map(str::to_owned) })
+    }
+
+    pub fn says(&mut self, agent: &str, text: &str) -> &mut Self {
+        self.event(agent, Event::AssistantDelta { text: text.to_owned() })
+    }
+
+    pub fn call(&mut self, agent: &str, id: &str, name: &str) -> &mut Self {
+        let arguments = Arguments::parse(r#"{"path":"src"}"#);
+        self.event(agent, Event::ToolCall { id: id.into(), name: name.to_owned(), arguments })
+    }
+
+    pub fn result(&mut self, agent: &str, id: &str, content: &str) -> &mut Self {
+        let is_error = content.starts_with("Error: ");
+        self.event(agent, Event::ToolResult { id: id.into(), content: content.to_owned(), is_error, elapsed_ms: 1_200 })
+    }
+
+    pub fn tokens(&mut self, agent: &str, input: u64, output: u64) -> &mut Self {
+        let usage = Usage { input: Some(input), output: Some(output), ..Usage::default() };
+        self.event(agent, Event::Tokens(usage))
+    }
+
+    pub fn spawn(&mut self, parent: &str, child: &str) -> &mut Self {
+        let spawned = Event::AgentSpawned {
+            child: child.into(),
+            persona: "file_miner".to_owned(),
+            task: "Look at the sources.".to_owned(),
+            call: Some("c1".into()),
+            model: Some("qwen3-35b".to_owned()),
+            max_steps: Some(30),
+            tools: vec!["read".to_owned()],
+        };
+        self.event(parent, spawned)
+    }
+
+    pub fn finished(&mut self, parent: &str, child: &str, outcome: Outcome) -> &mut Self {
+        self.event(parent, Event::AgentFinished { child: child.into(), outcome, message: None })
+    }
+
+    /// Plays the agent's boundary as far as the queue sees it; the events come with [`Stage::deliver`].
+    pub fn drain(&mut self) -> Vec<Pending> {
+        let taken = self.handle.interloper().drain();
+        self.tell(queue(&self.handle));
+        taken
+    }
+
+    /// Plays the start of a turn as far as the queue sees it.
+    pub fn take_turn(&mut self) -> Vec<Pending> {
+        let taken = self.handle.interloper().take_turn(Some(self.handle.cancellable()));
+        self.tell(queue(&self.handle));
+        taken
+    }
+
+    /// Tells that these texts are in the conversation.
+    pub fn deliver(&mut self, taken: &[Pending], mid_loop: bool) -> &mut Self {
+        for entry in taken {
+            let injection = Some(entry.id.clone());
+            self.event("", Event::UserTurn { content: entry.text.clone(), mid_loop, injection });
+        }
+        self
+    }
+
+    /// Lets the queue wait, as the worker does after a failed turn.
+    pub fn pause(&mut self) -> &mut Self {
+        self.handle.interloper().pause();
+        self.tell(queue(&self.handle))
+    }
+
+    /// Returns what was sent so far, in order.
+    pub fn sent(&self) -> Vec<(String, Delivery)> {
+        let sent = |effect: &Effect| match effect {
+            Effect::Send { text, delivery } => Some((text.clone(), *delivery)),
+            _ => None,
+        };
+        self.effects.iter().filter_map(sent).collect()
+    }
+
+    pub fn resize(&mut self, width: u16, height: u16) -> &mut Self {
+        self.tell(Msg::Resize(Size { width, height }))
+    }
+
+    /// Draws the screen and returns it as text, one line per row, without blanks at the ends.
+    pub fn screen(&mut self) -> String {
+        let Size { width, height } = self.app.size;
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        let mut drawn = None;
+        terminal.draw(|frame| drawn = Some(draw(&self.app, &mut self.cache, frame))).unwrap();
+        self.tell(Msg::Drawn(drawn.unwrap()));
+        let buffer = terminal.backend().buffer();
+        let mut rows = Vec::new();
+        for y in 0..height {
+            let mut row = String::new();
+            let mut skip = 0;
+            for x in 0..width {
+                let symbol = buffer[(x, y)].symbol();
+                if skip == 0 {
+                    row.push_str(symbol);
+                    skip = unicode_width::UnicodeWidthStr::width(symbol).max(1);
+                }
+                skip -= 1;
+            }
+            rows.push(row.trim_end().to_owned());
+        }
+        rows.join("\n")
+    }
+}
+
+fn named(name: &str) -> KeyEvent {
+    let mut modifiers = KeyModifiers::NONE;
+    let mut rest = name;
+    while let (Some(prefix), true) = (rest.get(..2), rest.len() > 2) {
+        modifiers |= match prefix {
+            "c-" => KeyModifiers::CONTROL,
+            "a-" => KeyModifiers::ALT,
+            "s-" => KeyModifiers::SHIFT,
+            _ => break,
+        };
+        rest = &rest[2..];
+    }
+    let code = match rest {
+        "enter" => KeyCode::Enter,
+        "esc" => KeyCode::Esc,
+        "tab" => KeyCode::Tab,
+        "up" => KeyCode::Up,
+        "down" => KeyCode::Down,
+        "left" => KeyCode::Left,
+        "right" => KeyCode::Right,
+        "home" => KeyCode::Home,
+        "end" => KeyCode::End,
+        "pgup" => KeyCode::PageUp,
+        "pgdn" => KeyCode::PageDown,
+        "bs" => KeyCode::Backspace,
+        "del" => KeyCode::Delete,
+        "f1" => KeyCode::F(1),
+        "lt" => KeyCode::Char('<'),
+        other => KeyCode::Char(other.chars().next().unwrap()),
+    };
+    KeyEvent::new(code, modifiers)
+}
