@@ -96,6 +96,8 @@ pub const STREAM_FPS: u32 = 20;
 pub const KEY_FPS: u32 = 60;
 /// A second Ctrl+C within this time quits.
 pub const QUIT_WINDOW: Duration = Duration::from_secs(1);
+/// Time that a message stays in the status line.
+pub const MESSAGE_TIME: Duration = Duration::from_secs(6);
 /// Time from losing the terminal (or a signal) to the end of the program.
 pub const EXIT_GRACE: Duration = Duration::from_secs(2);
 
@@ -109,5 +111,3 @@ pub const DEMO_HEADER_TIMEOUT: Duration = Duration::from_mins(3);
 pub const DEMO_ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Embedded model: context window that it reports, tokens.
 pub const DEMO_CONTEXT: u64 = 131_072;
-/// Time that a message stays in the status line.
-pub const MESSAGE_TIME: Duration = Duration::from_secs(6);
