@@ -5,6 +5,7 @@
 
 mod args;
 mod blocking;
+mod calculator;
 mod fn_tool;
 mod glob;
 mod grep;
@@ -25,6 +26,7 @@ use crate::message::Arguments;
 use crate::workspace::Workspace;
 
 pub use args::Args;
+pub use calculator::Calculator;
 pub use fn_tool::FnTool;
 pub use glob::GlobTool;
 pub use grep::GrepTool;

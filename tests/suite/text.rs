@@ -151,7 +151,7 @@ fn hostile() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4_000))]
+    #![proptest_config(ProptestConfig::with_cases(1_500))]
 
     #[test]
     fn nothing_that_a_terminal_obeys_comes_out(text in hostile()) {

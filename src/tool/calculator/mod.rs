@@ -1,0 +1,68 @@
+//! The tool `calculator`: one arithmetic expression, one number (spec 2.14).
+//!
+//! It needs no workspace and takes no time: the length of an expression and the depth of its nesting are limited.
+
+mod number;
+mod parser;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
+use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError};
+
+/// Evaluates arithmetic expressions.
+pub struct Calculator {
+    parameters: Parameters,
+}
+
+impl Calculator {
+    /// Makes the tool.
+    pub fn new() -> Self {
+        let parameters = Parameters::build(|p| {
+            p.required_string("expression", "For example `(3 + 4) * 2^10 / sqrt(2)`.");
+        });
+        Self { parameters }
+    }
+
+    /// Evaluates one expression.
+    ///
+    /// # Errors
+    /// One sentence that names the fault and its place (characters, from 1).
+    pub fn evaluate(expression: &str) -> Result<String, String> {
+        match parser::evaluate(expression) {
+            Ok(number) => Ok(number.to_string()),
+            Err(fault) => Err(fault.to_string()),
+        }
+    }
+}
+
+impl Default for Calculator {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Tool for Calculator {
+    fn name(&self) -> &'static str {
+        "calculator"
+    }
+
+    fn description(&self) -> &'static str {
+        "Evaluates one arithmetic expression: + - * / % (sign of the divisor) ^ or ** (power), parentheses, pi, e, tau, \
+         sqrt cbrt abs sign min max round(x, digits) floor ceil trunc exp ln log10 log2 log(x, base; base 10 if left out) \
+         sin cos tan asin acos atan (radians). Whole numbers are exact up to 38 digits, others have 15 digits. No \
+         thousands separators, no variables."
+    }
+
+    fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    fn execute<'a>(&'a self, args: Args, _: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
+        async move { Self::evaluate(args.str("expression")).map_err(ToolError::Failed) }.boxed()
+    }
+
+    fn concurrency(&self) -> Concurrency {
+        Concurrency::Beside
+    }
+}
