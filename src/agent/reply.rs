@@ -27,6 +27,9 @@ impl Agent {
     }
 
     async fn request(&self, partial: &mut String) -> Result<Reply, ProviderError> {
+        if let Some(cancellable) = &self.cancellable {
+            cancellable.check()?;
+        }
         let schemas = self.toolbox.schemas();
         let model = self.transport.model_name();
         let request = ChatRequest::new(model, self.history.messages(), &schemas, self.streaming)?;
