@@ -6,6 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::Arc;
 
+use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 use steersman::limits;
 use steersman::message::Arguments;
@@ -210,6 +211,39 @@ async fn a_cancel_ends_it() {
     context.cancellable.cancel();
     let args = site.tool.parameters().validate(&Arguments::parse(r#"{"path": "a.txt"}"#)).unwrap();
     assert!(matches!(site.tool.execute(args, &context).await, Err(ToolError::Cancelled(_))));
+}
+
+/// A call that has gigabytes to pass over before its first line.
+fn endless(site: &Site) -> steersman::tool::Args {
+    let mut file = fs::File::create(site.dir.path().join("huge")).unwrap();
+    file.write_all("line\n".repeat(5_000).as_bytes()).unwrap();
+    file.set_len(100 * 1024 * 1024 * 1024).unwrap();
+    site.tool.parameters().validate(&Arguments::parse(r#"{"path": "huge", "offset": 1000000}"#)).unwrap()
+}
+
+#[tokio::test]
+async fn a_cancel_ends_it_while_it_runs() {
+    let site = Site::new();
+    let context = ToolContext::detached();
+    let mut call = site.tool.execute(endless(&site), &context);
+    assert!((&mut call).now_or_never().is_none());
+    context.cancellable.cancel();
+    assert!(matches!(call.await, Err(ToolError::Cancelled(_))));
+}
+
+#[test]
+fn a_dropped_call_leaves_no_work_behind() {
+    let site = Site::new();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let context = ToolContext::detached();
+    runtime.block_on(async {
+        let mut call = site.tool.execute(endless(&site), &context);
+        assert!((&mut call).now_or_never().is_none());
+    });
+    // The end of the runtime waits for the work: it would go on for a gigabyte.
+    let start = std::time::Instant::now();
+    drop(runtime);
+    assert!(start.elapsed() < std::time::Duration::from_secs(2), "{:?}", start.elapsed());
 }
 
 #[tokio::test]
