@@ -15,7 +15,7 @@ use crate::event::{Event, SCHEMA};
 use crate::listener::{Listener, ListenerList};
 use crate::provider::{ChatTransport, Connector, Streaming};
 use crate::subagent::{Persona, SubAgents};
-use crate::tool::{self, Tool};
+use crate::tool::{self, Calculator, Tool};
 use crate::workspace::Workspace;
 
 /// Holds everything that the program decides before an agent is built.
@@ -54,7 +54,8 @@ impl Setup {
         let workspace = Workspace::new(&self.cwd)
             .map_err(|error| BuildError::argument(format!("cannot work in {}: {error}", self.cwd.display())))?;
         let workspace = Arc::new(workspace);
-        let tools = tool::file_tools(&workspace);
+        let mut tools = tool::file_tools(&workspace);
+        tools.push(Arc::new(Calculator::new()));
         let personas = usable_personas(&tools)?;
 
         let mut names: Vec<&str> = tools.iter().map(|tool| tool.name()).collect();
