@@ -115,10 +115,16 @@ pub fn is_cut(result: &str) -> bool {
     result.lines().rev().take(3).any(|line| {
         let lower = line.to_lowercase();
         is_note(line)
-            && ["more", "first", "limit", "truncated", "cut", "stopped", "shown"]
+            && ["more", "narrow", "to go on", "first", "truncated", "stopped", "shown"]
                 .iter()
                 .any(|word| lower.contains(word))
     })
+}
+
+/// Returns how many paths there are when a listing shows only some of them: `[1000 of 5313 paths: …]`.
+pub fn total_paths(listing: &str) -> Option<usize> {
+    let note = listing.lines().rev().take(3).find(|line| is_note(line) && line.contains(" paths"))?;
+    note.split(" of ").nth(1)?.split(' ').next()?.parse().ok()
 }
 
 /// Reads search results: `path:line:text`, or a path on its own line followed by `line:text`.
@@ -128,7 +134,7 @@ pub fn hits(result: &str) -> Vec<Hit> {
     }
     let mut heading = "";
     let mut hits = Vec::new();
-    for line in result.lines() {
+    for line in result.lines().filter(|line| !(is_note(line) && line.ends_with(']'))) {
         if let Some((number, text)) = numbered(line) {
             if !heading.is_empty() {
                 hits.push(Hit { path: heading.to_owned(), line: number, text: text.to_owned() });

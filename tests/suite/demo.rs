@@ -1,6 +1,7 @@
 //! The embedded model: what the planner does with conversations. The server is tested in `demo/wire.rs`.
 
 mod project;
+mod real;
 mod wire;
 
 use project::{MAIN, MINER, Run};

@@ -33,15 +33,15 @@ pub fn thinking(talk: &Talk) -> String {
 
 /// Writes the report.
 pub fn write(talk: &Talk, steering: &Steering) -> String {
-    let (all, cut) = tour::listing(talk);
+    let all = tour::listing(talk);
     let files = tour::in_view(talk, steering);
     let name = facts::name_of(talk.directory());
     let title = if name.is_empty() { "this directory".to_owned() } else { code(name) };
     let mut parts = vec![format!("# Report on {title}\n")];
-    if all.is_empty() {
+    if all.files.is_empty() {
         parts.push(nothing(talk));
     } else {
-        parts.push(opening(talk, steering, &all, &files, cut));
+        parts.push(opening(talk, steering, &all, &files));
         parts.push(format!("## What is here\n\n{}", kinds(&files)));
     }
     parts.extend(findings(talk));
@@ -51,30 +51,33 @@ pub fn write(talk: &Talk, steering: &Steering) -> String {
     for intent in steering.primary.intents.iter().filter(|intent| has_section(intent)) {
         parts.push(format!("## Also asked\n\n{}", wants::section(intent, &talk.turn, &talk.offer)));
     }
-    if !all.is_empty() {
+    if !all.files.is_empty() {
         parts.push(next_steps(talk, &files));
     }
     parts.join("\n")
 }
 
-fn opening(talk: &Talk, steering: &Steering, all: &[String], files: &[String], cut: bool) -> String {
+fn opening(talk: &Talk, steering: &Steering, all: &tour::Listing, files: &[String]) -> String {
     let agents = talk.turn.results("agent").count();
     let by = match agents {
         0 => "looked at with my own tools".to_owned(),
         1 => "looked at by 1 agent".to_owned(),
         _ => format!("looked at by {agents} agents"),
     };
-    let least = if cut { "at least " } else { "" };
+    let least = if all.cut { "at least " } else { "" };
     let mut directories: Vec<&str> =
-        all.iter().filter_map(|path| path.rsplit_once('/')).map(|(directory, _)| directory).collect();
+        all.files.iter().filter_map(|path| path.rsplit_once('/')).map(|(directory, _)| directory).collect();
     directories.sort_unstable();
     directories.dedup();
     let mut text = format!(
         "For {}: {least}**{}** in {}, {by}.",
         inline_quote(&steering.primary.text),
-        number(all.len(), "file"),
+        number(all.total, "file"),
         number(directories.len() + 1, "directory"),
     );
+    if all.total > all.files.len() {
+        let _ = write!(text, " The listing shows {} of them; what follows rests on these.", all.files.len());
+    }
     if let Some(subject) = tour::focus(steering) {
         let _ = write!(text, " In focus: {} ({}).", code(subject), number(files.len(), "file"));
     }
@@ -83,8 +86,11 @@ fn opening(talk: &Talk, steering: &Steering, all: &[String], files: &[String], c
     }
     if let Some(memory) = memory(talk) {
         let before = talk.earlier_listing().map_or(0, |files| files.len());
-        let change =
-            if before == all.len() { "as many as now".to_owned() } else { format!("{} are here now", all.len()) };
+        let change = if before == all.files.len() {
+            "as many as now".to_owned()
+        } else {
+            format!("{} are here now", all.files.len())
+        };
         let _ = write!(text, "\n\n{memory} That is {change}.");
     }
     text.push('\n');

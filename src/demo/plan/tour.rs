@@ -21,15 +21,27 @@ pub fn next(talk: &Talk, steering: &Steering) -> Option<Step> {
     list(talk, steering).or_else(|| look(talk, steering)).or_else(|| look_closer(talk, steering))
 }
 
-/// Returns what the tour's listing found, and whether it is not the whole.
-pub fn listing(talk: &Talk) -> (Vec<String>, bool) {
+/// Is what the tour's listing found.
+pub struct Listing {
+    /// The files that it shows.
+    pub files: Vec<String>,
+    /// How many there are as far as it knows.
+    pub total: usize,
+    /// Whether there may be more than that.
+    pub cut: bool,
+}
+
+/// Returns what the tour's listing found.
+pub fn listing(talk: &Talk) -> Listing {
     let result = talk.offer.glob("**/*").and_then(|call| talk.turn.result_of(&call)).unwrap_or_default();
-    (facts::paths(result), facts::is_cut(result))
+    let files = facts::paths(result);
+    let known = facts::total_paths(result);
+    Listing { total: known.unwrap_or(files.len()), cut: known.is_none() && facts::is_cut(result), files }
 }
 
 /// Returns the files that the tour is about after everything said so far: within the focus, without what is skipped.
 pub fn in_view(talk: &Talk, steering: &Steering) -> Vec<String> {
-    let (files, _) = listing(talk);
+    let files = listing(talk).files;
     let skipped: Vec<&String> = subjects(steering, |intent| match intent {
         Intent::Skip(subject) => Some(subject),
         _ => None,
@@ -147,7 +159,7 @@ fn delegate(talk: &Talk, steering: &Steering, area: &Area) -> Option<Call> {
 
 /// Returns the delegations for a focus that came when the first agents were on their way already.
 fn late_focus(talk: &Talk, steering: &Steering, delegated: usize) -> Vec<Call> {
-    let (files, _) = listing(talk);
+    let files = listing(talk).files;
     let late = steering.intents().filter_map(|(after, intent)| match intent {
         Intent::Focus(subject) if after > delegated => Some(subject),
         _ => None,
@@ -176,7 +188,7 @@ fn look_myself(talk: &Talk, files: &[String]) -> Vec<Call> {
 /// Searches for the telling words of the request itself.
 fn question(talk: &Talk, steering: &Steering) -> Option<Call> {
     let words = question_words(steering);
-    let (files, _) = listing(talk);
+    let files = listing(talk).files;
     if words.is_empty() || files.is_empty() { None } else { talk.offer.grep(&wants::expression(&words), None) }
 }
 

@@ -159,8 +159,11 @@ pub fn fence_language(path: &str) -> String {
     }
 }
 
-/// Writes a number of things found; a result that is not the whole says "at least".
+/// Writes a number of things found; a result that is not the whole says "at least", unless it knows the whole number.
 fn extent(count: usize, result: &str, noun: &str) -> String {
+    if let Some(total) = facts::total_paths(result) {
+        return number(total, noun);
+    }
     let least = if facts::is_cut(result) { "at least " } else { "" };
     format!("{least}{}", number(count, noun))
 }
