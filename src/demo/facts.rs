@@ -96,6 +96,9 @@ const MANIFESTS: &[&str] = &[
     "requirements.txt",
 ];
 
+/// Documents that say little about what a project does.
+const NOTICES: &[&str] = &["license", "licence", "changelog", "authors", "notice", "copying"];
+
 /// Tells whether a result is a failure.
 pub fn failed(result: &str) -> bool {
     result.starts_with("Error:")
@@ -186,9 +189,7 @@ pub fn kind_of(path: &str) -> Kind {
     if MANIFESTS.contains(&name) || (kind == Kind::Other && name.starts_with('.')) {
         return Kind::Config;
     }
-    if kind == Kind::Other
-        && ["readme", "license", "licence", "changelog", "authors", "notice", "copying"].contains(&stem)
-    {
+    if kind == Kind::Other && (stem == "readme" || NOTICES.contains(&stem)) {
         return Kind::Doc;
     }
     kind
@@ -253,10 +254,9 @@ fn weight(path: &str) -> usize {
     if MANIFESTS.contains(&name) {
         return depth * 10;
     }
-    if stem == "readme" {
-        return depth * 10 + 1;
-    }
     match kind_of(path) {
+        Kind::Doc if stem == "readme" => depth * 10 + 1,
+        Kind::Doc if NOTICES.contains(&stem) => depth * 10 + 80,
         Kind::Source | Kind::Test if ["main", "lib", "index", "app", "mod", "__init__"].contains(&stem) => {
             depth * 10 + 2
         }

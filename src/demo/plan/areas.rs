@@ -46,7 +46,8 @@ pub fn divide(paths: &[String], most: usize) -> Vec<Area> {
     }
     let area = |label: &str, files: Vec<String>| Area {
         label: label.to_owned(),
-        pattern: pattern(&files),
+        // Sources have a place of their own; documents and settings stand at the top as well.
+        pattern: pattern(&files, if ["sources", "tests"].contains(&label) { 60 } else { 100 }),
         files,
         words: Vec::new(),
     };
@@ -137,11 +138,11 @@ impl Task {
     }
 }
 
-/// Finds a pattern that covers most of some files: their common directory and their endings.
-fn pattern(files: &[String]) -> String {
-    let most = |counts: BTreeMap<&str, usize>| {
+/// Finds a pattern that covers most of some files: the directory that holds so many per cent, and the ending of most.
+fn pattern(files: &[String], per_cent: usize) -> String {
+    let most = |counts: BTreeMap<&str, usize>, per_cent: usize| {
         let best = counts.into_iter().max_by_key(|(name, count)| (*count, std::cmp::Reverse(*name)));
-        best.filter(|(_, count)| count * 5 >= files.len() * 3).map(|(name, _)| name.to_owned())
+        best.filter(|(_, count)| count * 100 >= files.len() * per_cent).map(|(name, _)| name.to_owned())
     };
     let mut tops: BTreeMap<&str, usize> = BTreeMap::new();
     let mut endings: BTreeMap<&str, usize> = BTreeMap::new();
@@ -149,7 +150,8 @@ fn pattern(files: &[String]) -> String {
         *tops.entry(facts::top_of(path)).or_default() += 1;
         *endings.entry(facts::name_of(path).rsplit_once('.').map_or("", |(_, ending)| ending)).or_default() += 1;
     }
-    let top = most(tops).filter(|top| top != ".").map_or(String::new(), |top| format!("{top}/"));
-    let ending = most(endings).filter(|ending| !ending.is_empty()).map_or(String::new(), |ending| format!(".{ending}"));
+    let top = most(tops, per_cent).filter(|top| top != ".").map_or(String::new(), |top| format!("{top}/"));
+    let ending =
+        most(endings, 60).filter(|ending| !ending.is_empty()).map_or(String::new(), |ending| format!(".{ending}"));
     format!("{top}**/*{ending}")
 }

@@ -4,14 +4,16 @@ use std::fmt::Write as _;
 
 use crate::demo::facts::{self, Hit, Kind};
 use crate::demo::plan::areas::Task;
-use crate::demo::plan::digest::{self, files_read, telling_lines};
+use crate::demo::plan::digest::{self, ReadFile, files_read, telling_lines};
 use crate::demo::plan::markdown::{and, code, finding, number};
 use crate::demo::plan::steering::Steering;
 use crate::demo::plan::talk::{Call, Talk};
 use crate::demo::plan::{Step, wants};
 
 /// Findings in a report.
-const FINDINGS: usize = 14;
+const FINDINGS: usize = 10;
+/// Open ends in a report.
+const MARKED: usize = 4;
 
 /// Plans the next step of a task.
 pub fn step(talk: &Talk, steering: &Steering) -> Step {
@@ -100,56 +102,44 @@ impl<'a> Work<'a> {
     }
 
     fn definition_hits(&self) -> Vec<Hit> {
-        let result = self.definitions().and_then(|call| self.talk.turn.result_of(&call)).unwrap_or_default();
-        facts::hits(result)
+        self.searched(self.definitions()).hits
     }
 
     fn is_ours(&self, path: &str) -> bool {
         self.files.is_empty() || self.files.iter().any(|file| file == path)
     }
 
-    fn ours(&self, result: Option<&str>) -> Vec<Hit> {
-        facts::hits(result.unwrap_or_default()).into_iter().filter(|hit| self.is_ours(&hit.path)).collect()
+    fn searched(&self, call: Option<Call>) -> Searched {
+        let result = call.and_then(|call| self.talk.turn.result_of(&call)).unwrap_or_default();
+        let hits = facts::hits(result).into_iter().filter(|hit| self.is_ours(&hit.path)).collect();
+        Searched { hits, cut: facts::is_cut(result) }
     }
 
     fn report(&self) -> String {
         let offer = &self.talk.offer;
-        let turn = &self.talk.turn;
-        let least = if self.cut { "at least " } else { "" };
-        let read = files_read(turn);
-        let names: Vec<String> = read.iter().map(|file| format!("{} ({})", code(&file.path), lines(file))).collect();
-        let mut report = format!(
-            "**{}**: {least}{} under {}.",
-            self.task.label,
-            number(self.files.len(), "file"),
-            code(&self.task.pattern)
-        );
-        if !names.is_empty() {
-            let _ = write!(report, " Read: {}.", and(&names));
-        }
-        report.push_str("\n\n");
-        let result = |call: Option<Call>| call.and_then(|call| turn.result_of(&call));
-        let wanted = self.ours(result(offer.grep(&wants::expression(&self.task.words), self.task.scope())));
-        let marks = self.ours(result(offer.grep(&digest::open_ends(), self.task.scope())));
-        let defined: Vec<Hit> = self.definition_hits().into_iter().filter(|hit| self.is_ours(&hit.path)).collect();
+        let read = files_read(&self.talk.turn);
+        let wanted = self.searched(offer.grep(&wants::expression(&self.task.words), self.task.scope()));
+        let marks = self.searched(offer.grep(&digest::open_ends(), self.task.scope()));
+        let defined = self.searched(self.definitions());
         let mut findings: Vec<Hit> = read.iter().flat_map(telling_lines).collect();
-        findings.extend(wanted.iter().take(4).cloned());
-        findings.extend(defined.iter().take(FINDINGS).cloned());
+        findings.extend(wanted.hits.iter().take(4).cloned());
+        findings.extend(defined.broad().into_iter().cloned());
         let mut shown: Vec<&Hit> = Vec::new();
         for hit in findings.iter().filter(|hit| !digest::is_open_end(hit)) {
-            if shown.len() < FINDINGS - 4 && !shown.iter().any(|other| other.path == hit.path && other.line == hit.line)
-            {
+            let known = shown.iter().any(|other| other.path == hit.path && other.line == hit.line);
+            if shown.len() < FINDINGS && !known {
                 shown.push(hit);
             }
         }
-        report.extend(shown.into_iter().chain(marks.iter().take(4)).map(finding));
-        let mut sums = vec![number(defined.len(), "definition"), number(marks.len(), "open end")];
+        let mut report = self.opening(&read);
+        report.extend(shown.into_iter().chain(marks.hits.iter().take(MARKED)).map(finding));
+        let mut sums = vec![defined.count("definition"), marks.count("open end")];
         if !self.task.words.is_empty() {
             let words: Vec<String> = self.task.words.iter().map(|word| code(word)).collect();
-            sums.push(format!("{} with {}", number(wanted.len(), "line"), and(&words)));
+            sums.push(format!("{} with {}", wanted.count("line"), and(&words)));
         }
         let _ = write!(report, "\nCounted: {}.", and(&sums));
-        let failures = turn.done().filter(|done| facts::failed(&done.result)).count();
+        let failures = self.talk.turn.done().filter(|done| facts::failed(&done.result)).count();
         if failures > 0 {
             let _ = write!(report, " {} failed.", number(failures, "call"));
         }
@@ -158,9 +148,44 @@ impl<'a> Work<'a> {
         }
         report
     }
+
+    fn opening(&self, read: &[ReadFile]) -> String {
+        let least = if self.cut { "at least " } else { "" };
+        let files = number(self.files.len(), "file");
+        let mut text = format!("**{}**: {least}{files} under {}.", self.task.label, code(&self.task.pattern));
+        let names: Vec<String> = read.iter().map(|file| format!("{} ({})", code(&file.path), lines(file))).collect();
+        if !names.is_empty() {
+            let _ = write!(text, " Read: {}.", and(&names));
+        }
+        text.push_str("\n\n");
+        text
+    }
+}
+
+/// Is what a search found within the task's files.
+struct Searched {
+    hits: Vec<Hit>,
+    cut: bool,
+}
+
+impl Searched {
+    fn count(&self, noun: &str) -> String {
+        format!("{}{}", if self.cut { "at least " } else { "" }, number(self.hits.len(), noun))
+    }
+
+    /// Returns the hits, the first of each file in front: a survey shows breadth.
+    fn broad(&self) -> Vec<&Hit> {
+        let (mut first, mut rest): (Vec<&Hit>, Vec<&Hit>) = (Vec::new(), Vec::new());
+        for hit in &self.hits {
+            let known = first.last().is_some_and(|before| before.path == hit.path);
+            if known { rest.push(hit) } else { first.push(hit) }
+        }
+        first.extend(rest);
+        first
+    }
 }
 
 /// Says how long a file is, as far as it was read.
-fn lines(file: &digest::ReadFile) -> String {
+fn lines(file: &ReadFile) -> String {
     format!("{}{}", if file.cut { "at least " } else { "" }, number(file.lines.len(), "line"))
 }
