@@ -87,7 +87,7 @@ impl Decoder {
                 rest = after;
                 continue;
             }
-            let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
+            let Some(end) = memchr::memchr2(b'\n', b'\r', rest) else {
                 self.check_line(rest.len())?;
                 self.line.extend_from_slice(rest);
                 return Ok(());

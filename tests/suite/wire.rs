@@ -665,3 +665,26 @@ async fn the_models_of_a_server_are_listed_in_its_order() {
     let error = list_models(&Http::default(), &transport(server.origin())).await.unwrap_err();
     assert_eq!(error.to_string(), "the server answered 401: who?");
 }
+
+/// Runs one story of this file again, in a process with another environment.
+fn again(story: &str, environment: &[(&str, &str)]) {
+    let program = std::env::current_exe().unwrap();
+    let mut child = std::process::Command::new(program);
+    let output = child.args(["--exact", story]).envs(environment.iter().copied()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}
+
+#[test]
+fn a_server_on_this_machine_is_reached_without_the_proxy() {
+    let proxy = "http://127.0.0.1:9";
+    let environment = ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"].map(|name| (name, proxy));
+    let no_exception = [("NO_PROXY", ""), ("no_proxy", "")];
+    again("wire::a_streamed_reply_comes_in_pieces_and_whole", &[&environment[..], &no_exception].concat());
+}
+
+#[test]
+fn a_machine_without_certificates_still_talks_http() {
+    let nothing = [("SSL_CERT_FILE", "/dev/null"), ("SSL_CERT_DIR", "/nonexistent")];
+    again("wire::a_streamed_reply_comes_in_pieces_and_whole", &nothing);
+}
