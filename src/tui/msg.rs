@@ -16,6 +16,8 @@ use crate::tui::state::scroll::Position;
 pub enum Msg {
     /// A key was pressed, at this moment.
     Key(KeyEvent, Timestamp),
+    /// Many plain characters came at once, as a terminal without bracketed paste sends them.
+    Typed(String, Timestamp),
     /// The terminal delivered a bracketed paste.
     Paste(String),
     /// The terminal has this size now.

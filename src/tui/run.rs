@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crossterm::event::KeyEvent;
 use jiff::Timestamp;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
@@ -18,6 +19,7 @@ use crate::host::{Handle, Notice, Post};
 use crate::limits;
 use crate::tui::frame_clock::FrameClock;
 use crate::tui::input::{self, Input};
+use crate::tui::keymap::Chord;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::state::App;
 use crate::tui::state::status::{ModelSource, Status};
@@ -25,6 +27,9 @@ use crate::tui::terminal::{self, Terminal, watchdog};
 use crate::tui::theme::Theme;
 use crate::tui::update::update;
 use crate::tui::view::{self, ViewCache};
+
+/// Plain characters that are typed as one when they came in together.
+const LONG_RUN: usize = 8;
 
 /// Says what the screen is to show from the start.
 #[derive(Debug, Clone, Default)]
@@ -110,10 +115,8 @@ async fn show(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
         tokio::select! {
             biased;
             first = inputs.recv() => {
-                screen.input(first.unwrap_or(Input::Lost), &mut terminal);
-                while let Ok(next) = inputs.try_recv() {
-                    screen.input(next, &mut terminal);
-                }
+                let more = std::iter::from_fn(|| inputs.try_recv().ok());
+                screen.inputs(std::iter::once(first.unwrap_or(Input::Lost)).chain(more), &mut terminal);
             }
             code = signals.next() => screen.ending = Some(Ending::Signal(code)),
             () = bell.notify.notified() => screen.hear(&bell, &mut terminal),
@@ -180,6 +183,32 @@ impl<'a> Screen<'a> {
             clock: FrameClock::new(Instant::now()),
             handle,
             ending: None,
+        }
+    }
+
+    /// Takes what has come in, in order. Long runs of plain characters go in as one: each by itself would cost more
+    /// the longer the text is.
+    fn inputs(&mut self, inputs: impl Iterator<Item = Input>, terminal: &mut Terminal) {
+        let mut run = Vec::new();
+        for input in inputs {
+            match input {
+                Input::Key(key) if Chord::of(&key).typed().is_some() => run.push(key),
+                other => {
+                    self.typed(&mut run, terminal);
+                    self.input(other, terminal);
+                }
+            }
+        }
+        self.typed(&mut run, terminal);
+    }
+
+    fn typed(&mut self, run: &mut Vec<KeyEvent>, terminal: &mut Terminal) {
+        if run.len() >= LONG_RUN && self.ending.is_none() {
+            let text = run.drain(..).filter_map(|key| Chord::of(&key).typed()).collect();
+            self.tell(Msg::Typed(text, Timestamp::now()), terminal);
+        }
+        for key in run.drain(..) {
+            self.input(Input::Key(key), terminal);
         }
     }
 

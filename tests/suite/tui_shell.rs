@@ -66,6 +66,17 @@ fn a_paste_never_sends_and_its_line_ends_are_lines() {
 }
 
 #[test]
+fn many_characters_at_once_are_typed_where_keys_would_go() {
+    let mut stage = scene(120, 36);
+    let now = stage.app.now;
+    stage.tell(Msg::Typed(" with more".to_owned(), now));
+    assert_eq!(stage.app.composer.text(), "and a draft with more");
+    stage.keys("<c-t>").tell(Msg::Typed("?? then".to_owned(), now));
+    assert_eq!(stage.app.composer.text(), "and a draft with more then");
+    assert_eq!(stage.app.focus.pane, Pane::Composer);
+}
+
+#[test]
 fn the_three_newline_keys_insert_one() {
     let mut stage = Stage::new(80, 24);
     stage.keys("a<c-j>b<a-enter>c<s-enter>d");

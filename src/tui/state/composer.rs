@@ -68,6 +68,12 @@ impl Composer {
         }
     }
 
+    /// Types many characters as one undo step; control characters are passed over.
+    pub fn type_text(&mut self, text: &str) {
+        self.keep_graphemes();
+        self.area.insert_str(text.chars().filter(|c| !c.is_control()).collect::<String>());
+    }
+
     /// Inserts a line break.
     pub fn newline(&mut self) {
         self.area.insert_newline();

@@ -29,6 +29,19 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     Vec::new()
 }
 
+/// Types many characters at once; where single letters are keys, they are pressed one by one.
+pub fn type_text(app: &mut App, text: &str) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    let mut rest = text.chars();
+    while !app.focus.is_on(Pane::Composer)
+        && let Some(c) = rest.next()
+    {
+        effects.extend(press(app, &KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE)));
+    }
+    app.composer.type_text(rest.as_str());
+    effects
+}
+
 fn act(app: &mut App, action: Action) -> Vec<Effect> {
     match action {
         Action::Send => return send(app),

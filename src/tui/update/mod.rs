@@ -22,6 +22,10 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.now = at;
             effects = keys::press(app, &key);
         }
+        Msg::Typed(text, at) => {
+            app.now = at;
+            effects = keys::type_text(app, &text);
+        }
         Msg::Paste(text) => paste(app, &text),
         Msg::Resize(size) => app.size = size,
         Msg::Tick(at) => app.now = at,
