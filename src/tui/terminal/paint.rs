@@ -9,6 +9,7 @@ use std::io::{self, Write as _};
 use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect, Size};
+use unicode_width::UnicodeWidthStr;
 
 /// Rows that a frame may have moved by for scrolling to be worth looking for.
 const MOST_SHIFT: u16 = 12;
@@ -164,6 +165,13 @@ impl Backend for Painter {
         for (x, y, cell) in content {
             if let Some(target) = self.back.cell_mut((x, y)) {
                 target.clone_from(cell);
+            }
+            // A wide character covers what stood beside it; only its own cell is handed over.
+            let columns = u16::try_from(cell.symbol().width()).unwrap_or(1);
+            for covered in 1..columns {
+                if let Some(target) = self.back.cell_mut((x.saturating_add(covered), y)) {
+                    target.reset();
+                }
             }
         }
         Ok(())
