@@ -4,7 +4,7 @@ use std::num::NonZeroU16;
 
 use proptest::prelude::*;
 use ratatui::layout::{Rect, Size};
-use ratatui::style::{Style, Stylize as _};
+use ratatui::style::Style;
 use steersman::event::{Delivery, Event, Outcome};
 use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::state::focus::Pane;
