@@ -29,6 +29,28 @@ pub struct Envelope {
     pub event: Event,
 }
 
+impl Envelope {
+    /// Appends `next` when both are deltas of the same agent and kind (progress: of the same call) and tells whether it
+    /// did; the later `seq` and time stay.
+    #[must_use]
+    pub fn merge(&mut self, next: &Self) -> bool {
+        if self.agent != next.agent {
+            return false;
+        }
+        match (&mut self.event, &next.event) {
+            (Event::AssistantDelta { text }, Event::AssistantDelta { text: more })
+            | (Event::ThinkingDelta { text }, Event::ThinkingDelta { text: more }) => text.push_str(more),
+            (Event::ToolProgress { id, text }, Event::ToolProgress { id: same, text: more }) if id == same => {
+                text.push_str(more);
+            }
+            _ => return false,
+        }
+        self.seq = next.seq;
+        self.at = next.at;
+        true
+    }
+}
+
 fn micros<S: serde::Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&format_args!("{at:.6}"))
 }

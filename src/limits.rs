@@ -90,6 +90,12 @@ pub const GRAPHEME_CHARS: usize = 8;
 pub const SCREEN_COLUMNS: u16 = 1_000;
 /// Highest screen that is drawn, rows.
 pub const SCREEN_ROWS: u16 = 400;
+
+/// Longest summary of a call, a result or a thought on a line of plain output, columns.
+pub const SUMMARY_COLUMNS: usize = 100;
+/// Longest stretch of a line that plain output sanitises as one while it streams, bytes.
+pub const LIVE_BYTES: usize = 4 * 1024;
+
 /// Frames per second while text streams.
 pub const STREAM_FPS: u32 = 20;
 /// Most frames per second, for keys.

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::event::{Envelope, Event};
+use crate::event::Envelope;
 use crate::listener::Listener;
 
 /// Is one thing that the worker tells the UI.
@@ -87,23 +87,12 @@ impl Mailbox {
     }
 }
 
-/// Appends `next` to `last` when both are deltas of the same kind and agent; the later seq and time stay.
+/// Appends `next` to `last` when both are deltas that belong together.
 fn merge(last: &mut Post, next: &Post) -> bool {
-    let (Post::Envelope(last), Post::Envelope(next)) = (last, next) else { return false };
-    if last.agent != next.agent {
-        return false;
+    match (last, next) {
+        (Post::Envelope(last), Post::Envelope(next)) => last.merge(next),
+        _ => false,
     }
-    match (&mut last.event, &next.event) {
-        (Event::AssistantDelta { text }, Event::AssistantDelta { text: more })
-        | (Event::ThinkingDelta { text }, Event::ThinkingDelta { text: more }) => text.push_str(more),
-        (Event::ToolProgress { id, text }, Event::ToolProgress { id: same, text: more }) if id == same => {
-            text.push_str(more);
-        }
-        _ => return false,
-    }
-    last.seq = next.seq;
-    last.at = next.at;
-    true
 }
 
 impl Listener for Mailbox {

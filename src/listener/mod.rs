@@ -3,16 +3,26 @@
 //! Called on the agent's task, in registration order; they must not block. A panicking listener is caught and
 //! logged, and the others still get the event (D17).
 
+mod jsonl;
 mod list;
+mod live;
+mod rate_limited;
 mod recorder;
+mod summary;
+mod terminal;
+mod token_log;
 
 use std::sync::Arc;
 
 use crate::event::Envelope;
 use crate::id::AgentId;
 
+pub use jsonl::JsonLines;
 pub use list::ListenerList;
+pub use rate_limited::{Clock, RateLimited};
 pub use recorder::InMemoryEventList;
+pub use terminal::Terminal;
+pub use token_log::TokenLog;
 
 /// Consumes events.
 pub trait Listener: Send + Sync {
