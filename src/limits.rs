@@ -117,3 +117,5 @@ pub const DEMO_HEADER_TIMEOUT: Duration = Duration::from_mins(3);
 pub const DEMO_ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Embedded model: context window that it reports, tokens.
 pub const DEMO_CONTEXT: u64 = 131_072;
+/// Log files that are kept, one per day.
+pub const LOG_FILES: usize = 7;

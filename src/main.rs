@@ -1,2 +1,25 @@
-//! x
-fn main() {}
+//! The program, as a table of contents; each line leads to the file that does it.
+
+use std::process::ExitCode;
+
+use steersman::agent::finalizers;
+use steersman::cli::{self, Task, logging};
+
+fn main() -> ExitCode {
+    let task = match cli::parse(std::env::args_os()) {
+        Ok(task) => task,
+        Err(exit) => return exit.into(),
+    };
+    // Before the screen's own panic hook, which puts the terminal back and then calls this one.
+    let _ = color_eyre::install();
+    let log = logging::start();
+    let exit = match task {
+        Task::Completions(shell) => cli::completions(shell),
+        Task::Exec { flags, args } => cli::run_exec(&flags, &args),
+        Task::Screen { flags, prompt } => cli::run_screen(&flags, prompt),
+    };
+    finalizers::run();
+    // Writes what is left of the log.
+    drop(log);
+    exit.into()
+}

@@ -1,1 +1,101 @@
-//! The command line: flags, sub-commands, and what they start.
+//! The program: command line, configuration sources, logging, and the two ways to run (`screen`, `exec`).
+//!
+//! Only here and in `main.rs`: flags, environment, home directory, exit codes. What goes wrong is one sentence on standard
+//! error; `println!` is never used, because it panics when its reader is gone.
+
+pub mod args;
+mod exec;
+pub mod exit;
+mod load;
+pub mod logging;
+mod output;
+mod screen;
+mod setup;
+mod signals;
+pub mod steer_stdin;
+
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, Parser as _};
+
+use crate::cli::args::{Command, CommandLine, ExecArgs, Flags};
+use crate::cli::exit::{Exit, say};
+use crate::text::is_blank;
+
+pub use exec::run as run_exec;
+pub use screen::run as run_screen;
+
+/// Is what the command line asks for.
+#[derive(Debug)]
+pub enum Task {
+    /// Open the screen, and send the prompt at once if there is one.
+    Screen {
+        /// The flags.
+        flags: Flags,
+        /// What to send.
+        prompt: Option<String>,
+    },
+    /// Run without a screen.
+    Exec {
+        /// The flags.
+        flags: Flags,
+        /// What `exec` was told.
+        args: ExecArgs,
+    },
+    /// Print a completion script.
+    Completions(clap_complete::Shell),
+}
+
+/// Reads the command line. Help and version are printed here.
+///
+/// # Errors
+/// How the program is to end: done after help or version, usage after a mistake, which was said.
+pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Task, Exit> {
+    let line = CommandLine::try_parse_from(args).map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            let _ = error.print();
+            Exit::Done
+        }
+        _ => usage(&sentence(&error)),
+    })?;
+    let flags = line.flags;
+    match (line.command, line.prompt) {
+        (Some(_), Some(prompt)) => {
+            Err(usage(&format!("unexpected {prompt:?} before the command; a prompt goes behind it, or alone")))
+        }
+        (None, Some(prompt)) if is_blank(&prompt) => Err(usage("the prompt is blank")),
+        (None, prompt) => Ok(Task::Screen { flags, prompt }),
+        (Some(Command::Exec(args)), None) => Ok(Task::Exec { flags, args }),
+        (Some(Command::Completions { shell }), None) => Ok(Task::Completions(shell)),
+    }
+}
+
+/// Prints the completion script of a shell.
+pub fn completions(shell: clap_complete::Shell) -> Exit {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut CommandLine::command(), "steersman", &mut script);
+    let _ = io::stdout().write_all(&script);
+    Exit::Done
+}
+
+/// Makes the runtime that the agent, its tools and the embedded model run on.
+fn runtime() -> io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()
+}
+
+fn usage(sentence: &str) -> Exit {
+    say(sentence);
+    Exit::Usage
+}
+
+/// Makes one sentence out of clap's message: what is wrong, then its tips, without the usage lines.
+fn sentence(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let lines =
+        text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
+    let said: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+    let said = said.join(" ").replace(" tip: ", "; ");
+    format!("{} (see steersman --help)", said.strip_prefix("error: ").unwrap_or(&said))
+}

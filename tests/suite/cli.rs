@@ -1,1 +1,123 @@
+//! The command line of the built program: what it prints, what it refuses, and with which exit code.
 
+use std::fs;
+
+use crate::support::program::{Program, exit_code, stderr, stdout};
+
+#[test]
+fn the_version_names_the_program() {
+    let output = Program::new().args(["--version"]).output();
+    assert_eq!(stdout(&output), format!("steersman {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(exit_code(&output), 0);
+}
+
+#[test]
+fn the_help_names_every_flag_and_command() {
+    let output = Program::new().args(["--help"]).output();
+    let help = stdout(&output);
+    for word in [
+        "--provider",
+        "--base-url",
+        "--model",
+        "--api-key-env",
+        "--max-steps",
+        "--no-stream",
+        "--context-window",
+        "--cwd",
+        "--config",
+        "--system-prompt",
+        "--yes",
+        "--version",
+        "exec",
+        "completions",
+    ] {
+        assert!(help.contains(word), "{word} is missing in {help}");
+    }
+    let exec = stdout(&Program::new().args(["exec", "--help"]).output());
+    assert!(exec.contains("--json") && exec.contains("--steer-stdin"), "{exec}");
+}
+
+#[test]
+fn every_shell_gets_its_completions() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let output = Program::new().args(["completions", shell]).output();
+        assert_eq!(exit_code(&output), 0);
+        assert!(stdout(&output).contains("steer-stdin"), "{shell}");
+    }
+}
+
+#[test]
+fn without_a_terminal_it_ends_with_2_and_names_exec() {
+    for args in [&[][..], &["list the files"], &["--provider", "demo"]] {
+        let output = Program::new().args(args.iter().copied()).output();
+        assert_eq!(exit_code(&output), 2);
+        assert_eq!(stdout(&output), "");
+        assert_eq!(stderr(&output), "steersman: the screen needs a terminal; without one use: steersman exec PROMPT\n");
+    }
+}
+
+/// Asserts that a start ends with 2 and one line on standard error that holds each of the words.
+fn is_refused(program: Program, words: &[&str]) {
+    let output = program.output();
+    let said = stderr(&output);
+    assert_eq!(exit_code(&output), 2, "{said}");
+    assert_eq!(stdout(&output), "");
+    assert!(said.starts_with("steersman: ") && said.lines().count() == 1, "not one sentence: {said:?}");
+    for word in words {
+        assert!(said.contains(word), "{word:?} is missing in {said:?}");
+    }
+}
+
+#[test]
+fn mistakes_on_the_command_line_are_one_sentence_and_2() {
+    is_refused(Program::new().args(["--modle", "x"]), &["--modle", "--model", "steersman --help"]);
+    is_refused(Program::new().args(["exec"]), &["PROMPT"]);
+    is_refused(Program::new().args(["exec", "a", "b"]), &["'b'"]);
+    is_refused(Program::new().args(["exec", " \u{200B} "]), &["blank"]);
+    is_refused(Program::new().args([""]), &["blank"]);
+    is_refused(Program::new().args(["hello", "exec", "a"]), &["hello"]);
+    is_refused(Program::new().args(["exec", "--max-steps", "0", "a"]), &["max-steps"]);
+    is_refused(Program::new().args(["exec", "--provider", "openia", "a"]), &["openia", "openai"]);
+    is_refused(Program::new().args(["exec", "--steer-stdin", "-"]), &["--steer-stdin"]);
+    is_refused(Program::new().args(["completions", "tcsh"]), &["tcsh"]);
+}
+
+#[test]
+fn hostile_arguments_are_shown_not_obeyed() {
+    let output = Program::new().args(["--\u{1b}]0;title\u{7}"]).output();
+    assert!(!output.stderr.contains(&0x1b) && !output.stderr.contains(&0x07), "{:?}", stderr(&output));
+}
+
+#[test]
+fn mistakes_in_the_configuration_are_one_sentence_and_2() {
+    let exec = |args: &[&str]| Program::new().args(["exec"]).args(args.iter().copied()).args(["hello"]);
+    is_refused(exec(&["--base-url", "localhost:8080"]), &["localhost:8080", "http://"]);
+    is_refused(exec(&["--provider", "openai"]), &["--model"]);
+    is_refused(exec(&["--model", "m", "--api-key-env", "NOBODY_SET_THIS"]), &["NOBODY_SET_THIS"]);
+    is_refused(exec(&["--cwd", "/nonexistent"]), &["/nonexistent"]);
+    is_refused(exec(&["--config", "/nonexistent.toml"]), &["/nonexistent.toml"]);
+    is_refused(exec(&["--system-prompt", "/nonexistent.md"]), &["/nonexistent.md"]);
+}
+
+#[test]
+fn the_users_file_is_read_and_its_unknown_key_is_named_with_the_nearest_one() {
+    let program = Program::new().args(["exec", "hello"]);
+    let file = program.home().join(".config/steersman/config.toml");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, "# mine\nbase-url = 'http://localhost'\n").unwrap();
+    is_refused(program, &["config.toml, line 2: ", "\"base-url\"", "\"base_url\""]);
+
+    let program = Program::new().args(["exec", "hello"]);
+    let file = program.home().join("xdg/steersman/config.toml");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, "max_steps = 'many'").unwrap();
+    let xdg = program.home().join("xdg");
+    is_refused(program.env("XDG_CONFIG_HOME", xdg.to_str().unwrap()), &["xdg/steersman/config.toml, line 1: "]);
+}
+
+#[test]
+fn flags_stand_before_or_behind_the_command() {
+    is_refused(Program::new().args(["--cwd", "/nonexistent", "exec", "a"]), &["/nonexistent"]);
+    is_refused(Program::new().args(["exec", "--cwd", "/nonexistent", "a"]), &["/nonexistent"]);
+    is_refused(Program::new().args(["exec", "a", "--cwd", "/nonexistent"]), &["/nonexistent"]);
+}

@@ -1,1 +1,393 @@
+//! `exec` as a user meets it: the built program against a scripted server, or with its embedded model.
 
+use std::fs;
+
+use rustix::process::Signal;
+use serde_json::json;
+use steersman::cli::steer_stdin::{Line, read_lines};
+use steersman::event::{Delivery, Envelope, Event, Outcome};
+use steersman::limits;
+
+use crate::support::program::{Program, Running, exit_code, stderr, stdout};
+use crate::support::server::{Gate, Reply, Server, Step};
+
+const GLOB_AND_SUM: &[(&str, &str, &str)] =
+    &[("c1", "glob", r#"{"pattern":"*"}"#), ("c2", "calculator", r#"{"expression":"6*7"}"#)];
+
+/// `exec` with a model of a scripted server.
+fn exec(server: &Server) -> Program {
+    Program::new().args(["exec", "--base-url", &server.url(), "--model", "scripted"])
+}
+
+fn envelopes(lines: &str) -> Vec<Envelope> {
+    lines.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
+}
+
+/// Sends a line to a run with `--json --steer-stdin` and waits until the program has taken it.
+fn steer(run: &mut Running, line: &str, text: &str) {
+    run.write(&format!("{line}\n"));
+    run.wait_for_line(|line| is_pending(line, text));
+}
+
+fn is_pending(line: &str, text: &str) -> bool {
+    let envelope: Envelope = serde_json::from_str(line).unwrap();
+    matches!(envelope.event, Event::Pending { entries } if entries.iter().any(|entry| entry.text == text))
+}
+
+// --- output
+
+#[test]
+fn plain_output_is_the_answer_on_its_own_lines_and_the_rest_marked() {
+    let answer = "# Report\n\n- one\n· not a mark of ours\n";
+    let server = Server::start([Reply::calls(GLOB_AND_SUM), Reply::text(answer)]);
+    let output = exec(&server).args(["what is here?"]).output();
+    assert_eq!((exit_code(&output), stderr(&output)), (0, String::new()));
+    let text = stdout(&output);
+    assert!(text.contains(answer), "the answer is not unchanged: {text}");
+    let others = text.replace(answer, "");
+    assert!(others.lines().all(|line| line.starts_with("· ")), "unmarked line: {others}");
+    assert!(others.contains("glob") && others.contains("calculator"), "{others}");
+}
+
+#[test]
+fn plain_output_is_the_same_without_streaming() {
+    let server = Server::start([Reply::text("All of it at once.")]);
+    let output = exec(&server).args(["--no-stream", "hello"]).output();
+    assert_eq!(exit_code(&output), 0);
+    assert!(stdout(&output).lines().any(|line| line == "All of it at once."), "{}", stdout(&output));
+    assert!(!server.chats()[0].streams());
+}
+
+#[test]
+fn json_output_is_one_envelope_per_line_from_session_started_to_turn_ended() {
+    let server = Server::start([Reply::calls(GLOB_AND_SUM), Reply::text("42")]);
+    let program = exec(&server).args(["--json", "--max-steps", "7", "hello"]);
+    let home = program.home().canonicalize().unwrap();
+    let output = program.output();
+    assert_eq!((exit_code(&output), stderr(&output)), (0, String::new()));
+    let envelopes = envelopes(&stdout(&output));
+    match &envelopes[0].event {
+        Event::SessionStarted { program, cwd, provider, model, max_steps, tools, .. } => {
+            assert!(program.starts_with("steersman "));
+            assert_eq!(cwd, home.to_str().unwrap());
+            assert_eq!(provider, "openai");
+            assert_eq!(model.as_deref(), Some("scripted"));
+            assert_eq!(*max_steps, Some(7));
+            assert!(tools.iter().any(|tool| tool == "glob"));
+        }
+        other => panic!("the first record is {other:?}"),
+    }
+    assert_eq!(envelopes[0].seq, 1);
+    assert!(envelopes.windows(2).all(|pair| pair[0].seq < pair[1].seq), "seq does not rise");
+    assert!(envelopes.iter().any(
+        |e| matches!(&e.event, Event::UserTurn { content, mid_loop: false, injection: Some(_) } if content == "hello")
+    ));
+    assert!(
+        envelopes.iter().any(|e| matches!(&e.event, Event::Assistant { text, interrupted: false } if text == "42"))
+    );
+    let ends = envelopes.iter().filter(|e| matches!(e.event, Event::TurnEnded { outcome: Outcome::Completed, .. }));
+    assert_eq!(ends.count(), 1);
+}
+
+#[test]
+fn hostile_words_of_a_server_are_shown_on_standard_error_not_obeyed() {
+    let error = json!({"error": {"message": "no\u{1b}]0;title\u{7}\nsteersman: all is well\u{202e}"}});
+    let server = Server::start([Reply::json(400, error)]);
+    let output = exec(&server).args(["hello"]).output();
+    assert_eq!(exit_code(&output), 1);
+    let said = stderr(&output);
+    assert!(!said.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{said:?}");
+    assert!(said.contains("no␛]0;title"), "{said:?}");
+    assert!(!said.lines().skip(1).any(|line| line.starts_with("steersman: all")), "{said:?}");
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_it_quietly() {
+    let gate = Gate::new();
+    let server = Server::start([Reply::text("Nobody reads this.").gated(&gate)]);
+    let (reader, writer) = std::io::pipe().unwrap();
+    let run = exec(&server).args(["--json", "hello"]).stdout(writer.into()).run();
+    gate.wait_reached();
+    drop(reader);
+    gate.open();
+    let end = run.end();
+    assert_eq!((end.code, end.stderr.as_str()), (Some(130), ""));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_that_cannot_be_written_is_a_failure_and_said() {
+    let server = Server::start([Reply::text("Into the void.")]);
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = exec(&server).args(["hello"]).stdout(full.into()).output();
+    assert_eq!(exit_code(&output), 1);
+    assert!(stderr(&output).starts_with("steersman: cannot write to standard output: "), "{}", stderr(&output));
+}
+
+// --- prompt and settings
+
+#[test]
+fn a_dash_reads_the_prompt_from_standard_input() {
+    let server = Server::start([Reply::text("ok")]);
+    let mut run = exec(&server).args(["-"]).piped().run();
+    run.write("two\nlines\n");
+    run.close_stdin();
+    assert_eq!(run.end().code, Some(0));
+    assert_eq!(server.chats()[0].texts("user"), ["two\nlines"]);
+}
+
+#[test]
+fn a_dash_with_nothing_to_read_is_refused() {
+    let server = Server::start([]);
+    let output = exec(&server).args(["-"]).output();
+    assert_eq!((exit_code(&output), stderr(&output)), (2, "steersman: the prompt is blank\n".to_owned()));
+}
+
+#[test]
+fn without_a_key_no_authorization_is_sent_and_with_one_it_is() {
+    let server = Server::start([Reply::text("a"), Reply::text("b")]);
+    assert_eq!(exit_code(&exec(&server).args(["hello"]).output()), 0);
+    assert_eq!(exit_code(&exec(&server).args(["hello"]).env("OPENAI_API_KEY", "sk-1").output()), 0);
+    let keys: Vec<Option<String>> =
+        server.chats().iter().map(|chat| chat.header("authorization").map(str::to_owned)).collect();
+    assert_eq!(keys, [None, Some("Bearer sk-1".to_owned())]);
+}
+
+#[test]
+fn a_server_without_a_named_model_is_asked_and_the_first_is_taken_saying_so() {
+    let server = Server::start([Reply::text("ok"), Reply::text("ok")]);
+    server.on("/v1/models", Reply::json(200, json!({"data": [{"id": "first"}, {"id": "second"}]})));
+    for base_url in [server.url(), server.origin().to_owned()] {
+        let output = Program::new().args(["exec", "--base-url", &base_url, "hello"]).output();
+        assert_eq!(exit_code(&output), 0);
+        assert_eq!(stderr(&output), "steersman: using first, the first of the server's 2 models\n");
+    }
+    assert!(server.chats().iter().all(|chat| chat.body["model"] == "first"));
+}
+
+#[test]
+fn a_server_that_lists_no_models_is_a_wrong_configuration() {
+    let server = Server::start([]);
+    server.on("/v1/models", Reply::json(200, json!({"data": []})));
+    let output = Program::new().args(["exec", "--base-url", &server.url(), "hello"]).output();
+    assert_eq!(exit_code(&output), 2);
+    assert!(stderr(&output).contains("--model NAME"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_system_prompt_of_the_file_is_found_beside_it() {
+    let server = Server::start([Reply::text("ok")]);
+    let program = exec(&server).args(["--config", "conf/mine.toml", "hello"]);
+    fs::create_dir(program.home().join("conf")).unwrap();
+    fs::write(program.home().join("conf/mine.toml"), "system_prompt = 'prompt.md'").unwrap();
+    fs::write(program.home().join("conf/prompt.md"), "You are terse.").unwrap();
+    assert_eq!(exit_code(&program.output()), 0);
+    assert!(server.chats()[0].texts("system")[0].starts_with("You are terse."));
+}
+
+#[test]
+fn used_up_steps_end_in_an_answer_and_0() {
+    let call = |id| Reply::calls(&[(id, "calculator", r#"{"expression":"1+1"}"#)]);
+    let server = Server::start([call("c1"), call("c2"), call("c3"), call("c4"), Reply::text("From what was found.")]);
+    let output = exec(&server).args(["--json", "--max-steps", "3", "hello"]).output();
+    assert_eq!(exit_code(&output), 0);
+    let envelopes = envelopes(&stdout(&output));
+    assert!(envelopes.iter().any(|e| matches!(e.event, Event::TurnEnded { outcome: Outcome::Synthesized, .. })));
+    assert!(envelopes.iter().any(|e| e.agent.as_str() == "synthesizer"));
+    assert!(server.chats()[4].tools().is_empty());
+}
+
+// --- steering
+
+#[test]
+fn a_line_of_standard_input_enters_after_all_results_of_the_batch() {
+    let gate = Gate::new();
+    let server = Server::start([Reply::calls(GLOB_AND_SUM).gated(&gate), Reply::text("Both done.")]);
+    let mut run = exec(&server).args(["--json", "--steer-stdin", "hello"]).piped().run();
+    gate.wait_reached();
+    steer(&mut run, "and count the tests", "and count the tests");
+    gate.open();
+    let end = run.end();
+    assert_eq!((end.code, end.stderr.as_str()), (Some(0), ""));
+    let chats = server.chats();
+    assert_eq!(chats.len(), 2);
+    assert_eq!(chats[1].roles(), ["system", "user", "assistant", "tool", "tool", "user"]);
+    assert_eq!(chats[1].texts("user"), ["hello", "and count the tests"]);
+}
+
+#[test]
+fn a_text_sent_into_the_final_answer_starts_the_next_turn_and_a_follow_up_one_more() {
+    let gate = Gate::new();
+    let server = Server::start([Reply::text("one").gated(&gate), Reply::text("two"), Reply::text("three")]);
+    let mut run = exec(&server).args(["--json", "--steer-stdin", "first"]).piped().run();
+    gate.wait_reached();
+    steer(&mut run, "> third", "third");
+    steer(&mut run, "second", "second");
+    gate.open();
+    let end = run.end();
+    assert_eq!((end.code, end.stderr.as_str()), (Some(0), ""));
+    let last: Vec<String> = server.chats().iter().map(|chat| chat.texts("user").pop().unwrap()).collect();
+    assert_eq!(last, ["first", "second", "third"]);
+}
+
+#[test]
+fn the_end_of_input_changes_nothing() {
+    let gate = Gate::new();
+    let server = Server::start([Reply::text("still here").gated(&gate)]);
+    let mut run = exec(&server).args(["--steer-stdin", "hello"]).piped().run();
+    gate.wait_reached();
+    run.close_stdin();
+    gate.open();
+    let end = run.end();
+    assert_eq!(end.code, Some(0));
+    assert!(end.stdout.contains("still here"));
+}
+
+#[test]
+fn stop_cancels_and_lists_what_was_not_sent() {
+    let words = [Step::delta(json!({"content": "half an "})), Step::Wait(Gate::new())];
+    let server = Server::start([Reply::stream(words)]);
+    let mut run = exec(&server).args(["--json", "--steer-stdin", "hello"]).piped().run();
+    run.wait_for_line(|line| line.contains("half an "));
+    steer(&mut run, "sooner", "sooner");
+    steer(&mut run, "> later", "later");
+    run.write("/stop\nmuch later\n");
+    let end = run.end();
+    assert_eq!(end.code, Some(130));
+    assert!(end.stderr.starts_with("steersman: not sent: sooner\nsteersman: not sent: later\n"), "{:?}", end.stderr);
+    assert_eq!(server.chats().len(), 1);
+    let last = envelopes(&end.stdout).into_iter().rev().find(|e| matches!(e.event, Event::TurnEnded { .. }));
+    assert!(matches!(last.unwrap().event, Event::TurnEnded { outcome: Outcome::Cancelled, .. }));
+    server.wait_hung_up(1);
+}
+
+#[test]
+fn a_failure_ends_with_1_sends_nothing_more_and_lists_what_was_not_sent() {
+    let gate = Gate::new();
+    let error = json!({"error": {"message": "the model is on holiday"}});
+    let server = Server::start([Reply::json(400, error).gated(&gate), Reply::text("must not be asked")]);
+    let mut run = exec(&server).args(["--json", "--steer-stdin", "hello"]).piped().run();
+    gate.wait_reached();
+    steer(&mut run, "and then?", "and then?");
+    gate.open();
+    let end = run.end();
+    assert_eq!(end.code, Some(1));
+    assert!(end.stderr.contains("the model is on holiday"), "{}", end.stderr);
+    assert!(end.stderr.ends_with("steersman: not sent: and then?\n"), "{}", end.stderr);
+    assert_eq!(server.chats().len(), 1);
+}
+
+#[test]
+fn signals_stop_the_turn_and_decide_the_exit_code() {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
+        let gate = Gate::new();
+        let server = Server::start([Reply::text("never").gated(&gate)]);
+        let mut run = exec(&server).args(["--json", "--steer-stdin", "hello"]).piped().run();
+        gate.wait_reached();
+        steer(&mut run, "kept", "kept");
+        run.signal(signal);
+        let end = run.end();
+        assert_eq!(end.code, Some(code), "{signal:?}");
+        assert_eq!(end.stderr, "steersman: not sent: kept\n");
+        server.wait_hung_up(1);
+    }
+}
+
+#[test]
+fn a_line_that_is_too_long_is_refused_and_said() {
+    let gate = Gate::new();
+    let server = Server::start([Reply::text("ok").gated(&gate)]);
+    let mut run = exec(&server).args(["--json", "--steer-stdin", "hello"]).piped().run();
+    gate.wait_reached();
+    run.write(&format!("{}\n", "x".repeat(limits::MESSAGE_BYTES + 100)));
+    steer(&mut run, "short", "short");
+    server.reply_text("ok");
+    gate.open();
+    let end = run.end();
+    assert_eq!(end.code, Some(0));
+    assert!(end.stderr.contains("longer than 256 KiB"), "{}", end.stderr);
+    assert_eq!(server.chats()[1].texts("user"), ["hello", "short"]);
+}
+
+// --- lines
+
+#[test]
+fn each_form_of_a_line_means_what_the_help_says() {
+    let text = |text: &str| Line::Text(text.to_owned());
+    let follow_up = |text: &str| Line::FollowUp(text.to_owned());
+    for (line, meaning) in [
+        ("hello", text("hello")),
+        ("  hello ", text("  hello ")),
+        ("/stop", Line::Stop),
+        ("/stop ", Line::Stop),
+        ("/stop it", text("/stop it")),
+        ("//stop", text("/stop")),
+        ("///x", text("//x")),
+        ("/usr/bin is a directory", text("/usr/bin is a directory")),
+        ("> later", follow_up("later")),
+        (">later", follow_up("later")),
+        (">  later", follow_up(" later")),
+        (">> later", follow_up("> later")),
+        ("\\> quoted", text("> quoted")),
+        ("\\x", text("\\x")),
+        (">", Line::Ignore),
+        ("> ", Line::Ignore),
+        ("", Line::Ignore),
+        (" \t", Line::Ignore),
+        ("\u{200B}\u{FEFF}", Line::Ignore),
+    ] {
+        assert_eq!(Line::parse(line), meaning, "{line:?}");
+    }
+}
+
+#[test]
+fn lines_are_read_whatever_ends_them() {
+    let (sender, mut lines) = tokio::sync::mpsc::unbounded_channel();
+    read_lines(&b"one\r\n\ntw\xFFo\n/stop\r\nlast"[..], &sender);
+    drop(sender);
+    let mut read = Vec::new();
+    while let Ok(line) = lines.try_recv() {
+        read.push(line);
+    }
+    let text = |text: &str| Line::Text(text.to_owned());
+    assert_eq!(read, [text("one"), Line::Ignore, text("tw\u{FFFD}o"), Line::Stop, text("last")]);
+}
+
+// --- the embedded model
+
+#[test]
+fn the_embedded_model_reports_on_real_files() {
+    let program = Program::new().args(["exec", "--json", "look at this project"]);
+    fs::create_dir_all(program.home().join(".config/steersman")).unwrap();
+    fs::write(program.home().join(".config/steersman/config.toml"), "pace = 0").unwrap();
+    let work = program.home().join("work");
+    fs::create_dir_all(work.join("src")).unwrap();
+    fs::write(work.join("README.md"), "# Marmalade\n\nA program about oranges.\n").unwrap();
+    fs::write(work.join("src/main.rs"), "fn main() {\n    println!(\"oranges\");\n}\n").unwrap();
+    let output = program.args(["--cwd", "work"]).output();
+    assert_eq!((exit_code(&output), stderr(&output)), (0, String::new()));
+    let envelopes = envelopes(&stdout(&output));
+    assert!(matches!(&envelopes[0].event, Event::SessionStarted { provider, .. } if provider == "demo"));
+    assert!(envelopes.iter().any(|e| matches!(e.event, Event::AgentSpawned { .. })), "no sub-agent was started");
+    let report = envelopes.iter().rev().find_map(|e| match &e.event {
+        Event::Assistant { text, .. } if e.agent.is_main() => Some(text),
+        _ => None,
+    });
+    let report = report.expect("a report");
+    assert!(report.contains("README.md") && report.contains("main.rs"), "{report}");
+}
+
+#[test]
+fn pending_events_carry_the_delivery_of_a_follow_up() {
+    let gate = Gate::new();
+    let server = Server::start([Reply::text("one").gated(&gate), Reply::text("two")]);
+    let mut run = exec(&server).args(["--json", "--steer-stdin", "first"]).piped().run();
+    gate.wait_reached();
+    steer(&mut run, "> second", "second");
+    gate.open();
+    let found = envelopes(&run.end().stdout).into_iter().any(|e| match e.event {
+        Event::Pending { entries } => entries.iter().any(|entry| entry.delivery == Delivery::FollowUp),
+        _ => false,
+    });
+    assert!(found);
+}

@@ -4,6 +4,7 @@
 
 pub mod doubles;
 pub mod paced;
+pub mod program;
 pub mod server;
 pub mod stage;
 pub mod terminal;

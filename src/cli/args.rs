@@ -1,0 +1,116 @@
+//! The command line as clap reads it. Nothing is interpreted here; `config` decides what it means.
+//!
+//! The flags are global: they stand before or behind `exec`. A prompt that is one word and the name of a sub-command is
+//! written behind `--` (`steersman -- exec`).
+
+use std::num::{NonZeroU32, NonZeroU64};
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+use crate::config::{Layer, Provider};
+
+/// Watch an agent work, and steer it while it runs.
+///
+/// Without a configured model the embedded one answers: no key, no network. What you type while a turn runs is pending,
+/// visibly, and enters the conversation at the next tool-result boundary.
+#[derive(Debug, Parser)]
+#[command(name = "steersman", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(
+    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] PROMPT\n       steersman completions SHELL"
+)]
+#[command(after_help = "A prompt that is the name of a command goes behind two dashes: steersman -- exec")]
+pub struct CommandLine {
+    /// What to send at once; without it the screen waits for you to type.
+    pub prompt: Option<String>,
+    /// The flags that every command takes.
+    #[command(flatten)]
+    pub flags: Flags,
+    /// What to do instead of opening the screen.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// Is what the program does instead of opening the screen.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run one turn without a screen, and the turns that texts sent meanwhile start.
+    ///
+    /// Exit code: 0 completed, 1 failed, 2 usage or configuration, 130 cancelled, 143 SIGTERM, 129 SIGHUP.
+    Exec(ExecArgs),
+    /// Print the completion script of a shell.
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+}
+
+/// Holds what `exec` is told.
+#[derive(Debug, Args)]
+pub struct ExecArgs {
+    /// Write every event as one line of JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Inject each line of standard input: `/stop` cancels, `> text` is a follow-up, `//x` and `\>x` send `/x` and `>x`.
+    #[arg(long)]
+    pub steer_stdin: bool,
+    /// What to send; `-` reads standard input (not together with --steer-stdin).
+    pub prompt: String,
+}
+
+/// Holds the flags that every command takes.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Model and configuration")]
+pub struct Flags {
+    /// `openai` is any server that speaks chat completions; `demo` is the embedded model and wins over all else.
+    #[arg(long, global = true, value_enum)]
+    pub provider: Option<Provider>,
+    /// The model server's address, with or without /v1.
+    #[arg(long, global = true, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// The model's name; a base URL without one asks the server and takes its only or first model.
+    #[arg(long, global = true, value_name = "NAME")]
+    pub model: Option<String>,
+    /// The environment variable that holds the key [default: `OPENAI_API_KEY`].
+    #[arg(long, global = true, value_name = "NAME")]
+    pub api_key_env: Option<String>,
+    /// Tool calls that a turn may make [default: 60].
+    #[arg(long, global = true, value_name = "N")]
+    pub max_steps: Option<NonZeroU32>,
+    /// Ask for whole replies instead of pieces.
+    #[arg(long, global = true)]
+    pub no_stream: bool,
+    /// The model's context window in tokens, where the server does not tell it.
+    #[arg(long, global = true, value_name = "N")]
+    pub context_window: Option<NonZeroU64>,
+    /// The directory to work in; tools reach nothing outside it [default: the current one].
+    #[arg(long, global = true, value_name = "DIR")]
+    pub cwd: Option<PathBuf>,
+    /// The configuration file [default: steersman/config.toml in the user's configuration directory].
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// A file that replaces the default system prompt.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub system_prompt: Option<PathBuf>,
+    /// Answer yes to every question that no rule denies; never to trusting a project.
+    #[arg(long, global = true)]
+    pub yes: bool,
+}
+
+impl Flags {
+    /// Returns the flags as the topmost layer of the configuration.
+    pub fn layer(&self) -> Layer {
+        Layer {
+            provider: self.provider,
+            base_url: self.base_url.clone(),
+            model: self.model.clone(),
+            api_key_env: self.api_key_env.clone(),
+            max_steps: self.max_steps,
+            stream: self.no_stream.then_some(false),
+            context_window: self.context_window,
+            system_prompt: self.system_prompt.clone(),
+            pace: None,
+        }
+    }
+}

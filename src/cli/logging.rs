@@ -1,0 +1,88 @@
+//! The log file: a rolling file of the day in the user's state directory, written by a thread of its own.
+//!
+//! Nothing is logged to the terminal. The directory is 0700, each file 0600. A program that cannot log still runs.
+
+use std::fs::{DirBuilder, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy as _;
+use tracing_appender::non_blocking::WorkerGuard;
+use tracing_appender::rolling::{RollingFileAppender, Rotation};
+use tracing_subscriber::EnvFilter;
+
+use crate::limits;
+
+/// What is logged unless `STEERSMAN_LOG` or `RUST_LOG` says otherwise.
+const DEFAULT_FILTER: &str = "warn,steersman=info";
+
+/// Starts logging. Keep the guard to the end of the program: dropping it writes what is left.
+///
+/// Returns `None` when there is no place to log to.
+pub fn start() -> Option<WorkerGuard> {
+    let directory = etcetera::base_strategy::Xdg::new().ok()?.state_dir()?.join("steersman");
+    let file = PrivateFile::open(directory).ok()?;
+    let (writer, guard) = tracing_appender::non_blocking(file);
+    let filter = ["STEERSMAN_LOG", "RUST_LOG"]
+        .into_iter()
+        .find_map(|name| std::env::var(name).ok().filter(|text| !text.is_empty()))
+        .and_then(|text| EnvFilter::try_new(text).ok())
+        .unwrap_or_else(|| EnvFilter::new(DEFAULT_FILTER));
+    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(writer).finish();
+    tracing::subscriber::set_global_default(subscriber).ok()?;
+    Some(guard)
+}
+
+/// Writes to the rolling file, and takes the rights of others away from each new one.
+struct PrivateFile {
+    appender: RollingFileAppender,
+    directory: PathBuf,
+    /// Days since the epoch, UTC, as the appender counts them.
+    day: i64,
+}
+
+impl PrivateFile {
+    fn open(directory: PathBuf) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(&directory)?;
+        std::fs::set_permissions(&directory, Permissions::from_mode(0o700))?;
+        let appender = RollingFileAppender::builder()
+            .rotation(Rotation::DAILY)
+            .filename_prefix("steersman")
+            .filename_suffix("log")
+            .max_log_files(limits::LOG_FILES)
+            .build(&directory)
+            .map_err(io::Error::other)?;
+        close_to_others(&directory)?;
+        Ok(Self { appender, directory, day: today() })
+    }
+}
+
+impl Write for PrivateFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.appender.write(bytes)?;
+        let today = today();
+        if today != self.day {
+            self.day = today;
+            close_to_others(&self.directory)?;
+        }
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.appender.flush()
+    }
+}
+
+fn today() -> i64 {
+    jiff::Timestamp::now().as_second().div_euclid(24 * 60 * 60)
+}
+
+fn close_to_others(directory: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(directory)?.flatten() {
+        if entry.path().extension().is_some_and(|extension| extension == "log") {
+            std::fs::set_permissions(entry.path(), Permissions::from_mode(0o600))?;
+        }
+    }
+    Ok(())
+}

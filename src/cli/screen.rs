@@ -1,0 +1,75 @@
+//! The full screen: checks that there is a terminal, starts the host on its own threads, and gives the main thread to `tui`.
+//!
+//! Nothing that takes time comes before the first frame: servers, clients and the agent are made on the worker.
+
+use std::io::{self, IsTerminal as _};
+
+use crate::cli::args::Flags;
+use crate::cli::exit::{Exit, say};
+use crate::cli::load::{Start, load};
+use crate::cli::runtime;
+use crate::cli::setup::setup;
+use crate::config::ModelSource;
+use crate::tui::state::status;
+use crate::tui::theme::Theme;
+use crate::tui::{self, ScreenOptions};
+use crate::{host, limits};
+
+/// Opens the screen and runs it until the user leaves.
+pub fn run(flags: &Flags, prompt: Option<String>) -> Exit {
+    let start = check_terminal().map_err(str::to_owned).and_then(|()| load(flags).map_err(|error| error.to_string()));
+    let start = match start {
+        Ok(start) => start,
+        Err(sentence) => {
+            say(&sentence);
+            return Exit::Usage;
+        }
+    };
+    match show(start, prompt) {
+        Ok(exit) => exit,
+        Err(error) => {
+            say(&format!("the screen cannot be shown: {error}"));
+            Exit::Failed
+        }
+    }
+}
+
+fn check_terminal() -> Result<(), &'static str> {
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        return Err("the screen needs a terminal; without one use: steersman exec PROMPT");
+    }
+    if std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
+        return Err("this terminal (TERM=dumb) cannot show the screen; use: steersman exec PROMPT");
+    }
+    Ok(())
+}
+
+fn show(start: Start, prompt: Option<String>) -> io::Result<Exit> {
+    let options = options(&start, prompt);
+    let runtime = runtime()?;
+    let host = host::start_with(runtime.handle(), setup(start, Vec::new()));
+    let ending = tui::run(options, host.handle());
+    runtime.block_on(host.shutdown(limits::EXIT_GRACE));
+    runtime.shutdown_background();
+    ending.map(|ending| Exit::Screen(ending.exit_code()))
+}
+
+fn options(start: &Start, prompt: Option<String>) -> ScreenOptions {
+    let (label, source) = match &start.config.model {
+        ModelSource::Embedded { .. } => ("embedded model".to_owned(), status::ModelSource::Embedded),
+        ModelSource::Server { base_url, model, .. } => {
+            (model.clone().unwrap_or_else(|| host_name(base_url)), status::ModelSource::Configured)
+        }
+    };
+    // https://no-color.org: any value but the empty one.
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let theme = if plain { Theme::plain() } else { Theme::default() };
+    ScreenOptions { label, source, prompt, theme }
+}
+
+/// Returns host and port of an address, without the password that it may hold.
+fn host_name(base_url: &str) -> String {
+    let Ok(url) = reqwest::Url::parse(base_url) else { return String::new() };
+    let host = url.host_str().unwrap_or_default();
+    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+}

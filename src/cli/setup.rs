@@ -1,0 +1,92 @@
+//! From a loaded start to the host's setup: which server, which model, which key. Runs on the worker, behind the first frame.
+
+use std::sync::Arc;
+
+use crate::cli::load::Start;
+use crate::config::ModelSource;
+use crate::demo::{self, DemoServer, Pace};
+use crate::host::Setup;
+use crate::listener::Listener;
+use crate::provider::{
+    ApiKey, ChatProvider, ChatTransport, Connector, Http, HttpConnector, ProviderError, list_models,
+};
+
+/// Makes the setup: starts the embedded model, or asks the server for its models when none is named.
+///
+/// # Errors
+/// One sentence for the user.
+pub async fn setup(start: Start, listeners: Vec<Arc<dyn Listener>>) -> Result<Setup, String> {
+    let config = start.config;
+    let http = Http::default();
+    let mut notes = Vec::new();
+    let mut connector: Arc<dyn Connector> = Arc::new(HttpConnector::new(http.clone()));
+    let transport = match config.model {
+        ModelSource::Embedded { pace } => {
+            let pace = pace.map_or_else(Pace::default, Pace::words_per_second);
+            let server =
+                demo::start(pace).await.map_err(|error| format!("the embedded model does not start: {error}"))?;
+            let transport = transport("demo", server.base_url(), Some(server.api_key())).with_model(demo::MODEL);
+            connector = Arc::new(WithServer { http: connector, _server: server });
+            transport
+        }
+        ModelSource::Server { base_url, model, key } => {
+            let transport = transport("openai", base_url, key);
+            match model {
+                Some(model) => transport.with_model(model),
+                None => with_first_model(&http, &transport, &mut notes).await?,
+            }
+        }
+    };
+    Ok(Setup {
+        transport: ChatTransport { context_window: config.context_window, ..transport },
+        connector,
+        cwd: start.cwd,
+        max_steps: config.max_steps,
+        streaming: config.streaming,
+        llama_probe_url: None,
+        system_prompt: start.system_prompt,
+        notes,
+        listeners,
+    })
+}
+
+fn transport(provider: &str, base_url: String, key: Option<ApiKey>) -> ChatTransport {
+    ChatTransport {
+        provider: Some(provider.to_owned()),
+        assume_model_exists: true,
+        api_base: Some(base_url),
+        api_key: key,
+        ..ChatTransport::default()
+    }
+}
+
+/// Keeps the embedded model's server alive as long as somebody can ask it.
+struct WithServer {
+    http: Arc<dyn Connector>,
+    _server: DemoServer,
+}
+
+impl Connector for WithServer {
+    fn connect(&self, transport: &ChatTransport) -> Result<Arc<dyn ChatProvider>, ProviderError> {
+        // The embedded model speaks what every other server speaks.
+        self.http.connect(&ChatTransport { provider: Some("openai".to_owned()), ..transport.clone() })
+    }
+}
+
+/// Asks a server for its models and takes the only or first one, saying so.
+async fn with_first_model(
+    http: &Http,
+    transport: &ChatTransport,
+    notes: &mut Vec<String>,
+) -> Result<ChatTransport, String> {
+    let models =
+        list_models(http, transport).await.map_err(|error| format!("{error}; name a model with --model NAME"))?;
+    let Some((first, others)) = models.split_first() else {
+        return Err("the server lists no models; name one with --model NAME".to_owned());
+    };
+    notes.push(match others.len() {
+        0 => format!("using {first}, the server's only model"),
+        more => format!("using {first}, the first of the server's {} models", more + 1),
+    });
+    Ok(transport.with_model(first))
+}

@@ -1,0 +1,168 @@
+//! The built program, started with an empty environment and a home directory of its own.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+/// Longest time that a test waits for the program.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Is a start of the program that is being put together. Standard input is empty, the outputs are captured.
+pub struct Program {
+    command: Command,
+    home: TempDir,
+}
+
+impl Program {
+    /// Takes the built program; it works in its (empty) home directory.
+    pub fn new() -> Self {
+        let home = TempDir::new().unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_steersman"));
+        command.env_clear().env("HOME", home.path()).env("PATH", "/usr/bin:/bin");
+        command.current_dir(home.path()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Self { command, home }
+    }
+
+    /// Adds arguments.
+    pub fn args<'a>(mut self, args: impl IntoIterator<Item = &'a str>) -> Self {
+        self.command.args(args);
+        self
+    }
+
+    /// Sets a variable.
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Connects standard input to the test.
+    pub fn piped(mut self) -> Self {
+        self.command.stdin(Stdio::piped());
+        self
+    }
+
+    /// Sends standard output elsewhere.
+    pub fn stdout(mut self, to: Stdio) -> Self {
+        self.command.stdout(to);
+        self
+    }
+
+    /// Returns its home, which is also where it works.
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// Runs it to its end.
+    pub fn output(mut self) -> Output {
+        self.command.spawn().unwrap().wait_with_output().unwrap()
+    }
+
+    /// Starts it, to be steered by the test.
+    pub fn run(mut self) -> Running {
+        let mut child = self.command.spawn().unwrap();
+        let (line, lines) = channel();
+        if let Some(output) = child.stdout.take() {
+            std::thread::spawn(move || {
+                let mut output = BufReader::new(output);
+                let mut text = String::new();
+                while output.read_line(&mut text).unwrap() > 0 {
+                    let _ = line.send(std::mem::take(&mut text));
+                }
+            });
+        }
+        let mut errors = child.stderr.take().unwrap();
+        let (end, ended) = channel();
+        std::thread::spawn(move || {
+            let mut text = String::new();
+            errors.read_to_string(&mut text).unwrap();
+            let _ = end.send(text);
+        });
+        let stdin = child.stdin.take();
+        Running { child, stdin, lines, seen: String::new(), ended, _home: self.home }
+    }
+}
+
+/// Is the running program.
+pub struct Running {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<String>,
+    seen: String,
+    /// Gives standard error when that is closed, which the end of the program does.
+    ended: Receiver<String>,
+    _home: TempDir,
+}
+
+/// Is how a run ended.
+pub struct End {
+    /// The exit code; `None` after a signal that killed it.
+    pub code: Option<i32>,
+    /// All of standard output.
+    pub stdout: String,
+    /// All of standard error.
+    pub stderr: String,
+}
+
+impl Running {
+    /// Writes to its standard input.
+    pub fn write(&mut self, text: &str) {
+        let stdin = self.stdin.as_mut().expect("standard input is not connected");
+        stdin.write_all(text.as_bytes()).unwrap();
+        stdin.flush().unwrap();
+    }
+
+    /// Closes its standard input.
+    pub fn close_stdin(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Reads standard output up to a line that fits.
+    pub fn wait_for_line(&mut self, mut fits: impl FnMut(&str) -> bool) {
+        loop {
+            let line = self.lines.recv_timeout(PATIENCE);
+            let line = line.unwrap_or_else(|_| panic!("waited in vain for a line; seen:\n{}", self.seen));
+            self.seen.push_str(&line);
+            if fits(line.trim_end_matches('\n')) {
+                return;
+            }
+        }
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
+    }
+
+    /// Waits for its end; its standard input stays open until then.
+    pub fn end(mut self) -> End {
+        let ended = self.ended.recv_timeout(PATIENCE);
+        if ended.is_err() {
+            self.child.kill().unwrap();
+            panic!("it does not end; seen:\n{}", self.lines.try_iter().fold(self.seen, |seen, line| seen + &line));
+        }
+        let code = self.child.wait().unwrap().code();
+        let stdout = self.lines.iter().fold(self.seen, |seen, line| seen + &line);
+        End { code, stdout, stderr: ended.unwrap() }
+    }
+}
+
+/// Returns what it wrote to standard output.
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// Returns what it wrote to standard error.
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Returns its exit code.
+pub fn exit_code(output: &Output) -> i32 {
+    output.status.code().expect("it was killed by a signal")
+}
