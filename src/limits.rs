@@ -83,8 +83,6 @@ pub const PROGRESS_BYTES: usize = 64 * 1024;
 pub const LAYOUT_BYTES: usize = 16 * 1024;
 /// Laid-out lines that the screen keeps for cells that are out of view.
 pub const LAYOUT_LINES: usize = 4_000;
-/// Characters of one displayed character (base and marks) that are shown.
-pub const GRAPHEME_CHARS: usize = 8;
 
 /// Widest screen that is drawn, columns; what is beyond stays blank.
 pub const SCREEN_COLUMNS: u16 = 1_000;

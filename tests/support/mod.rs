@@ -6,5 +6,6 @@ pub mod doubles;
 pub mod paced;
 pub mod program;
 pub mod server;
+pub mod snapshot;
 pub mod stage;
 pub mod terminal;

@@ -178,13 +178,14 @@ pub enum Body {
 pub struct Cell {
     id: CellId,
     revision: u64,
+    rewrites: u64,
     fold: Fold,
     body: Body,
 }
 
 impl Cell {
     pub(crate) fn new(id: CellId, body: Body) -> Self {
-        Self { id, revision: 0, fold: Fold::Folded, body }
+        Self { id, revision: 0, rewrites: 0, fold: Fold::Folded, body }
     }
 
     /// Returns the id.
@@ -197,6 +198,11 @@ impl Cell {
         self.revision
     }
 
+    /// Returns a number that rises when the text changed otherwise than by growing at its end.
+    pub fn rewrites(&self) -> u64 {
+        self.rewrites
+    }
+
     /// Returns the content.
     pub fn body(&self) -> &Body {
         &self.body
@@ -206,6 +212,20 @@ impl Cell {
     pub(crate) fn change(&mut self) -> &mut Body {
         self.revision += 1;
         &mut self.body
+    }
+
+    /// Ends a text of the model: takes over what differs from the deltas, and how far it came.
+    pub(crate) fn end_text(&mut self, whole: &str, end: Stage) {
+        let (Body::Thinking { text, stage } | Body::Assistant { text, stage }) = &mut self.body else { return };
+        self.revision += 1;
+        *stage = end;
+        if let Some(more) = whole.strip_prefix(text.as_str()) {
+            text.push_str(more);
+        } else {
+            whole.clone_into(text);
+            self.rewrites += 1;
+        }
+        text.shrink_to_fit();
     }
 
     /// Tells whether the cell has more to show than its head.
@@ -252,7 +272,7 @@ const TELLING: [&str; 12] =
 
 /// Sums up the arguments of a call in one sanitised line, the most telling ones first.
 ///
-/// The leading value stands alone, the others as `name=value`; values longer than 200 characters are cut.
+/// The leading value stands alone, the others as `name=value`; only their first 200 characters count.
 pub fn summarise(arguments: &Arguments) -> String {
     match arguments {
         Arguments::Raw(raw) => one_line(raw),
@@ -280,10 +300,7 @@ pub fn summarise(arguments: &Arguments) -> String {
 
 fn one_line(text: &str) -> String {
     const CHARS: usize = 200;
-    let mut cut: String = text.trim().chars().take(CHARS + 1).collect();
-    if cut.chars().count() > CHARS {
-        cut.pop();
-        cut.push('…');
-    }
-    text::visible(&cut).split_whitespace().collect::<Vec<_>>().join(" ")
+    let line: String =
+        text.split_whitespace().flat_map(|word| [" ", word]).flat_map(str::chars).skip(1).take(CHARS).collect();
+    text::visible_line(&line).into_owned()
 }

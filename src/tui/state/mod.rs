@@ -3,6 +3,7 @@
 pub mod cell;
 pub mod composer;
 pub mod focus;
+mod live;
 pub mod pending;
 pub mod scroll;
 pub mod status;

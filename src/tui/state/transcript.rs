@@ -7,6 +7,7 @@
 use jiff::Timestamp;
 
 use super::cell::{Body, CallCell, CallState, Cell, CellId, ChildCell, ChildState, Fold, Level, Stage, summarise};
+use super::live::Live;
 use crate::event::{Envelope, Event, Outcome};
 use crate::id::{AgentId, CallId};
 use crate::limits::PROGRESS_BYTES;
@@ -26,14 +27,6 @@ pub struct Transcript {
     /// Whether this turn's cancel was already told.
     cancel_told: bool,
     refolds: u64,
-}
-
-/// Is a cell that deltas go to.
-#[derive(Debug, Clone, Copy)]
-struct Live {
-    cell: CellId,
-    /// A carriage return ended the last delta; only the next one says whether it belongs to a line end.
-    held_return: bool,
 }
 
 impl Transcript {
@@ -93,7 +86,7 @@ impl Transcript {
                 self.retry = None;
                 let cell = self.push(Body::Call(CallCell {
                     id: id.clone(),
-                    name: text::visible(name).into_owned(),
+                    name: text::visible_line(name).into_owned(),
                     arguments: arguments.clone(),
                     summary: summarise(arguments),
                     started: envelope.at,
@@ -112,7 +105,7 @@ impl Transcript {
             Event::AgentSpawned { child, task, .. } => {
                 let cell = self.push(Body::Child(ChildCell {
                     id: child.clone(),
-                    name: text::visible(child.as_str()).into_owned(),
+                    name: text::visible_line(child.as_str()).into_owned(),
                     task: text::visible(task).into_owned(),
                     state: ChildState::Running,
                 }));
@@ -233,12 +226,12 @@ impl Transcript {
             return false;
         }
         self.retry = None;
-        let mut live = self.thinking.unwrap_or_else(|| {
+        let mut live = self.thinking.take().unwrap_or_else(|| {
             let body = Body::Thinking { text: String::new(), stage: Stage::Live };
-            Live { cell: self.push(body), held_return: false }
+            Live::new(self.push(body))
         });
         if let Some(Body::Thinking { text, .. }) = self.cells.get_mut(live.cell.index()).map(Cell::change) {
-            append(text, &mut live.held_return, delta);
+            live.append(text, delta);
         }
         self.thinking = Some(live);
         true
@@ -249,12 +242,12 @@ impl Transcript {
             return false;
         }
         self.retry = None;
-        let mut live = self.answer.unwrap_or_else(|| {
+        let mut live = self.answer.take().unwrap_or_else(|| {
             let body = Body::Assistant { text: String::new(), stage: Stage::Live };
-            Live { cell: self.push(body), held_return: false }
+            Live::new(self.push(body))
         });
         if let Some(Body::Assistant { text, .. }) = self.cells.get_mut(live.cell.index()).map(Cell::change) {
-            append(text, &mut live.held_return, delta);
+            live.append(text, delta);
         }
         self.answer = Some(live);
         true
@@ -265,8 +258,7 @@ impl Transcript {
         if live.is_none() && text::is_blank(whole) {
             return false;
         }
-        let body = Body::Thinking { text: text::visible(whole).into_owned(), stage: Stage::Done };
-        self.put(live, body);
+        self.end_text(live, whole, Stage::Done, |text, stage| Body::Thinking { text, stage });
         true
     }
 
@@ -276,16 +268,16 @@ impl Transcript {
         if live.is_none() && text::is_blank(whole) {
             return false;
         }
-        let body = Body::Assistant { text: text::visible(whole).into_owned(), stage };
-        self.put(live, body);
+        self.end_text(live, whole, stage, |text, stage| Body::Assistant { text, stage });
         true
     }
 
-    fn put(&mut self, live: Option<Live>, body: Body) {
+    fn end_text(&mut self, live: Option<Live>, whole: &str, stage: Stage, make: fn(String, Stage) -> Body) {
+        let whole = text::visible(whole);
         match live.and_then(|live| self.cells.get_mut(live.cell.index())) {
-            Some(cell) => *cell.change() = body,
+            Some(cell) => cell.end_text(&whole, stage),
             None => {
-                self.push(body);
+                self.push(make(whole.into_owned(), stage));
             }
         }
     }
@@ -423,17 +415,4 @@ pub fn seconds(millis: u64) -> String {
         1_000..60_000 => format!("{}.{} s", millis / 1_000, millis % 1_000 / 100),
         _ => format!("{}:{:02} min", millis / 60_000, millis / 1_000 % 60),
     }
-}
-
-/// Appends a delta, sanitised, joining a line end that was cut between two deltas.
-fn append(text: &mut String, held_return: &mut bool, delta: &str) {
-    let joined;
-    let mut piece = delta;
-    if *held_return {
-        joined = format!("\r{delta}");
-        piece = &joined;
-    }
-    *held_return = piece.ends_with('\r');
-    let piece = piece.strip_suffix('\r').unwrap_or(piece);
-    text.push_str(&text::visible(piece));
 }

@@ -1,1 +1,314 @@
-//! x
+//! One cell as rows: its mark, a head, a text that may grow, a tail.
+//!
+//! Called by `cache` when a cell changed. Each kind has its own mark, so that none is told by colour alone. Output of
+//! tools is untrusted: every row of it has the gutter on its left.
+
+use ratatui::style::Style;
+
+use super::stream::{Format, Layout};
+use super::wrap::{Break, Line, Wrap, width};
+use crate::event::Outcome;
+use crate::message::Arguments;
+use crate::text;
+use crate::tui::state::cell::{Body, CallCell, CallState, Cell, ChildCell, ChildState, Fold, Level, Stage};
+use crate::tui::state::transcript::seconds;
+use crate::tui::theme::Theme;
+
+/// Columns of the mark at the left of every cell.
+const MARK: usize = 2;
+
+/// Holds the rows of a cell at one width.
+#[derive(Debug, Clone)]
+pub struct Rows {
+    mark: Line,
+    indent: u16,
+    head: Vec<Line>,
+    text: Option<Layout>,
+    tail: Vec<Line>,
+}
+
+impl Rows {
+    /// Lays a cell out; takes over the text's rows from before when the text has only grown.
+    pub fn new(cell: &Cell, columns: u16, theme: &Theme, before: Option<Layout>) -> Self {
+        let (mark, style) = mark(cell.body(), theme);
+        let indent = MARK.min(usize::from(columns) / 2);
+        let room = usize::from(columns) - indent;
+        let mut rows = Self {
+            mark: Line::new(mark, style),
+            indent: u16::try_from(indent).unwrap_or_default(),
+            head: Vec::new(),
+            text: None,
+            tail: Vec::new(),
+        };
+        let pen = Pen { room, theme };
+        match cell.body() {
+            Body::User { text, mid_loop } => {
+                let label = if *mid_loop { "mid-loop: " } else { "" };
+                pen.labelled(label, theme.mid_loop, text, theme.user, &mut rows.head);
+            }
+            Body::Thinking { text, stage } if cell.fold() == Fold::Folded => {
+                rows.head.push(pen.folded_thought(text, *stage));
+            }
+            Body::Thinking { text, stage } => {
+                rows.head.push(pen.cut("thinking", theme.dim));
+                rows.text = Some(pen.grow(before, Format::Plain(theme.thinking), text, *stage));
+                pen.interrupted(*stage, &mut rows.tail);
+            }
+            Body::Assistant { text, stage } => {
+                rows.text = Some(pen.grow(before, Format::Markdown, text, *stage));
+                pen.interrupted(*stage, &mut rows.tail);
+            }
+            Body::Call(tool) => pen.call(tool, cell.fold(), &mut rows.head),
+            Body::Child(child) => pen.child(child, &mut rows.head),
+            Body::Notice { level, text } => {
+                let style = match level {
+                    Level::Info => theme.dim,
+                    Level::Warning => theme.notice,
+                    Level::Error => theme.error,
+                };
+                pen.labelled("", style, text, style, &mut rows.head);
+            }
+        }
+        rows
+    }
+
+    /// Gives up the text's rows, for the next version of the cell.
+    pub fn into_text(self) -> Option<Layout> {
+        self.text
+    }
+
+    /// Returns the number of rows, at least 1: a cell without text shows its mark.
+    pub fn height(&self) -> usize {
+        (self.head.len() + self.text.as_ref().map_or(0, |text| text.rows().len()) + self.tail.len()).max(1)
+    }
+
+    /// Returns the columns that the mark takes.
+    pub fn indent(&self) -> u16 {
+        self.indent
+    }
+
+    /// Returns the mark, shown in the first row.
+    pub fn mark(&self) -> &Line {
+        &self.mark
+    }
+
+    /// Returns a row, without the mark's columns.
+    pub fn row(&self, at: usize) -> Option<&Line> {
+        let text = self.text.as_ref().map(Layout::rows).unwrap_or_default();
+        let behind_head = at.checked_sub(self.head.len());
+        match behind_head {
+            None => self.head.get(at),
+            Some(at) => match at.checked_sub(text.len()) {
+                None => text.get(at),
+                Some(at) => self.tail.get(at),
+            },
+        }
+    }
+}
+
+/// Tells whether a blank row stands between two neighbouring cells; one-line cells of a kind stand close.
+pub fn gap(above: &Body, below: &Body) -> bool {
+    let is_work = |body: &Body| matches!(body, Body::Call(_) | Body::Child(_));
+    let is_notice = |body: &Body| matches!(body, Body::Notice { .. });
+    !(is_work(above) && is_work(below) || is_notice(above) && is_notice(below))
+}
+
+fn mark(body: &Body, theme: &Theme) -> (&'static str, Style) {
+    match body {
+        Body::User { mid_loop: false, .. } => ("› ", theme.user),
+        Body::User { mid_loop: true, .. } => ("» ", theme.mid_loop),
+        Body::Thinking { .. } => ("· ", theme.dim),
+        Body::Assistant { .. } => ("✦ ", theme.assistant),
+        Body::Call(call) => match &call.state {
+            CallState::Running { .. } => ("▸ ", theme.tool),
+            CallState::Ended { is_error: false, .. } => ("✓ ", theme.tool_ok),
+            CallState::Ended { is_error: true, .. } => ("✗ ", theme.tool_error),
+            CallState::Interrupted { .. } => ("▪ ", theme.notice),
+        },
+        Body::Child(_) => ("↳ ", theme.agent),
+        Body::Notice { level: Level::Info, .. } => ("- ", theme.dim),
+        Body::Notice { level: Level::Warning, .. } => ("! ", theme.notice),
+        Body::Notice { level: Level::Error, .. } => ("✗ ", theme.error),
+    }
+}
+
+/// Writes rows of one width.
+struct Pen<'a> {
+    room: usize,
+    theme: &'a Theme,
+}
+
+impl Pen<'_> {
+    fn wrap(&self, at: Break, line: &Line, first: &Line, rest: &Line, rows: &mut Vec<Line>) {
+        Wrap { width: self.room, at, first, rest }.line(line, rows);
+    }
+
+    fn cut(&self, text: &str, style: Style) -> Line {
+        Line::new(text, style).truncate(self.room)
+    }
+
+    fn labelled(&self, label: &str, label_style: Style, text: &str, style: Style, rows: &mut Vec<Line>) {
+        let none = Line::default();
+        for (number, source) in text.lines().enumerate() {
+            let mut line = Line::default();
+            if number == 0 {
+                line.push(label, label_style);
+            }
+            line.push(source, style);
+            self.wrap(Break::Words, &line, &none, &none, rows);
+        }
+    }
+
+    fn grow(&self, before: Option<Layout>, format: Format, text: &str, stage: Stage) -> Layout {
+        let mut layout = before.unwrap_or_else(|| Layout::new(format, self.room));
+        match stage {
+            Stage::Live => layout.update(text, self.theme),
+            Stage::Done | Stage::Interrupted => layout.finish(text, self.theme),
+        }
+        layout
+    }
+
+    fn interrupted(&self, stage: Stage, rows: &mut Vec<Line>) {
+        match stage {
+            Stage::Interrupted => rows.push(self.cut("(interrupted)", self.theme.notice)),
+            Stage::Live | Stage::Done => {}
+        }
+    }
+
+    fn folded_thought(&self, text: &str, stage: Stage) -> Line {
+        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+        let first = lines.next().unwrap_or_default().trim();
+        let more = lines.count();
+        let mut end = if more > 0 { format!(" (+{})", count(more, "line")) } else { String::new() };
+        if stage == Stage::Interrupted {
+            end.push_str(" (interrupted)");
+        }
+        let mut line = Line::new("thinking: ", self.theme.dim);
+        line.push(first, self.theme.thinking);
+        self.with_end(&line, &end)
+    }
+
+    /// Cuts a line so that its end, written dim, is in view.
+    fn with_end(&self, line: &Line, end: &str) -> Line {
+        let room = self.room.saturating_sub(width(end));
+        let end = Line::new(end, self.theme.dim);
+        // Where there is hardly room, what the line says matters more than its end.
+        if room < self.room / 3 || room < 8 {
+            return clean(line).truncate(self.room);
+        }
+        let mut cut = clean(line).truncate(room);
+        cut.append(&end);
+        cut
+    }
+
+    fn call(&self, call: &CallCell, fold: Fold, rows: &mut Vec<Line>) {
+        let style = match &call.state {
+            CallState::Running { .. } | CallState::Interrupted { .. } => self.theme.tool,
+            CallState::Ended { is_error: false, .. } => self.theme.tool_ok,
+            CallState::Ended { is_error: true, .. } => self.theme.tool_error,
+        };
+        let mut line = Line::new(&call.name, style);
+        line.push(" ", self.theme.text);
+        line.push(&call.summary, self.theme.text);
+        let lines = call.output().lines().count();
+        let end = match &call.state {
+            CallState::Running { .. } if lines == 0 => " · running".to_owned(),
+            CallState::Running { .. } => format!(" · running, {}", count(lines, "line")),
+            CallState::Ended { is_error, elapsed_ms, .. } => {
+                let failed = if *is_error { "error, " } else { "" };
+                format!(" · {failed}{}, {}", seconds(*elapsed_ms), count(lines, "line"))
+            }
+            CallState::Interrupted { .. } => " · interrupted".to_owned(),
+        };
+        rows.push(self.with_end(&line, &end));
+        match fold {
+            Fold::Open => self.opened_call(call, rows),
+            Fold::Folded => {
+                let shown = match &call.state {
+                    CallState::Running { progress } => progress.lines().rev().find(|line| !line.trim().is_empty()),
+                    CallState::Ended { content, is_error: true, .. } => content.lines().next(),
+                    CallState::Ended { is_error: false, .. } | CallState::Interrupted { .. } => None,
+                };
+                if let Some(shown) = shown {
+                    let mut line = Line::new("│ ", self.theme.gutter);
+                    line.push(shown, self.theme.output);
+                    rows.push(clean(&line).truncate(self.room));
+                }
+            }
+        }
+    }
+
+    fn opened_call(&self, call: &CallCell, rows: &mut Vec<Line>) {
+        let none = Line::default();
+        let hang = Line::new("    ", self.theme.text);
+        let step = Line::new("  ", self.theme.text);
+        match &call.arguments {
+            Arguments::Raw(raw) => {
+                for source in text::visible(raw).lines() {
+                    self.wrap(Break::Anywhere, &Line::new(source, self.theme.text), &step, &step, rows);
+                }
+            }
+            Arguments::Object(map) => {
+                for (name, value) in map {
+                    let value = match value {
+                        serde_json::Value::String(text) => text.clone(),
+                        other => other.to_string(),
+                    };
+                    let mut line = Line::new(&format!("{}: ", text::visible(name).replace('\n', " ")), self.theme.dim);
+                    for (number, source) in text::visible(&value).lines().enumerate() {
+                        line.push(source, self.theme.text);
+                        let first = if number == 0 { &step } else { &hang };
+                        self.wrap(Break::Anywhere, &line, first, &hang, rows);
+                        line = Line::default();
+                    }
+                    if !line.is_empty() {
+                        self.wrap(Break::Anywhere, &line, &step, &hang, rows);
+                    }
+                }
+            }
+        }
+        let gutter = Line::new("│ ", self.theme.gutter);
+        for source in call.output().lines() {
+            self.wrap(Break::Anywhere, &Line::new(source, self.theme.output), &gutter, &gutter, rows);
+        }
+        let is_ended = matches!(call.state, CallState::Ended { .. });
+        if call.output().is_empty() && is_ended {
+            self.wrap(Break::Words, &Line::new("(no output)", self.theme.dim), &gutter, &none, rows);
+        }
+    }
+
+    fn child(&self, child: &ChildCell, rows: &mut Vec<Line>) {
+        let mut line = Line::new(&child.name, self.theme.agent);
+        line.push(": ", self.theme.dim);
+        line.push(&child.task.split_whitespace().collect::<Vec<_>>().join(" "), self.theme.text);
+        let (end, message) = match &child.state {
+            ChildState::Running => (" · running", None),
+            ChildState::Interrupted => (" · interrupted", None),
+            ChildState::Ended { outcome, message } => {
+                let end = match outcome {
+                    Outcome::Completed => " · completed",
+                    Outcome::Synthesized => " · completed by its synthesizer",
+                    Outcome::Cancelled => " · cancelled",
+                    Outcome::Failed => " · failed",
+                };
+                (end, message.as_deref())
+            }
+        };
+        rows.push(self.with_end(&line, end));
+        if let Some(message) = message {
+            self.labelled("", self.theme.error, message, self.theme.error, rows);
+        }
+    }
+}
+
+/// Turns tabs into blanks and leaves out what no buffer may hold, without wrapping.
+fn clean(line: &Line) -> Line {
+    let none = Line::default();
+    let mut rows = Vec::new();
+    Wrap { width: usize::from(u16::MAX), at: Break::Anywhere, first: &none, rest: &none }.line(line, &mut rows);
+    rows.into_iter().next().unwrap_or_default()
+}
+
+fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}

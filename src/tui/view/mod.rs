@@ -1,14 +1,19 @@
 //! How the state is drawn: pure functions from state, theme and area to a buffer.
 
 pub mod cache;
+mod cell;
 pub mod composer;
 pub mod fit;
 pub mod help;
 pub mod layout;
+pub mod markdown;
 pub mod pending;
 pub mod status;
+pub mod stream;
+mod table;
 pub mod transcript;
 pub mod tree;
+pub mod wrap;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;

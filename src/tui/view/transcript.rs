@@ -1,13 +1,20 @@
-//! Draws the transcript of one agent into an area.
+//! Draws the transcript of one agent: finds the first visible line, then writes the rows below it.
+//!
+//! Resolves what [`Scroll`] was asked against the heights in the cache. Nothing is animated and an unchanged cell is
+//! drawn as before, so that a growing tail costs few bytes. Any area will do, an empty one too.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::cache::TranscriptCache;
-use crate::tui::state::cell::{Body, CellId};
-use crate::tui::state::scroll::{Position, Scroll};
+use super::cache::{TranscriptCache, has_gap};
+use super::wrap::Line;
+use crate::tui::state::cell::CellId;
+use crate::tui::state::scroll::{Position, Request, Scroll};
 use crate::tui::state::transcript::Transcript;
 use crate::tui::theme::Theme;
+
+/// Narrowest area with a column for the scroll bar.
+const BAR_FROM: u16 = 40;
 
 /// Is everything a frame of a transcript depends on.
 #[derive(Debug, Clone, Copy)]
@@ -33,23 +40,206 @@ pub struct Metrics {
     pub new: usize,
     /// Lines below the last visible one; an estimate where cells were never drawn at this width.
     pub below: usize,
+    /// The first cell in view, for a selection that begins there.
+    pub top: Option<CellId>,
 }
 
-/// Draws a transcript. Any area will do, an empty one too.
-pub fn draw(view: &View<'_>, _cache: &mut TranscriptCache, area: Rect, buf: &mut Buffer) -> Metrics {
-    let cells = view.transcript.cells();
-    let visible = &cells[cells.len().saturating_sub(area.height.into())..];
-    for (cell, y) in visible.iter().zip(area.top()..area.bottom()) {
-        let text = match cell.body() {
-            Body::User { text, .. }
-            | Body::Thinking { text, .. }
-            | Body::Assistant { text, .. }
-            | Body::Notice { text, .. } => text,
-            Body::Call(call) => &call.summary,
-            Body::Child(child) => &child.task,
-        };
-        let line = text.lines().next().unwrap_or_default();
-        buf.set_stringn(area.x, y, line, area.width.into(), view.theme.text);
+/// Is a line of the transcript: a cell and a line within it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    cell: usize,
+    line: usize,
+}
+
+/// Draws a transcript.
+pub fn draw(view: &View<'_>, cache: &mut TranscriptCache, area: Rect, buf: &mut Buffer) -> Metrics {
+    let area = area.intersection(buf.area);
+    let cells = view.transcript.cells().len();
+    if area.is_empty() || cells == 0 {
+        return Metrics { position: view.scroll.position(), cells, ..Metrics::default() };
     }
-    Metrics { position: view.scroll.position(), cells: cells.len(), new: 0, below: 0 }
+    let has_bar = area.width >= BAR_FROM;
+    let columns = area.width - u16::from(has_bar);
+    cache.begin(view.transcript, columns, view.theme);
+    let mut walk = Walk { transcript: view.transcript, cache, height: area.height.into() };
+    let (top, position) = walk.resolve(view.scroll);
+    let end = walk.write(top, view, Rect { width: columns, ..area }, buf);
+    let above = cache.lines_above(CellId::new(top.cell)) + top.line;
+    let lines = cache.lines();
+    let shown = cache.lines_above(CellId::new(end.cell)) + end.line - above;
+    let metrics = Metrics {
+        position,
+        cells,
+        new: match position {
+            Position::Bottom => 0,
+            Position::Anchor { .. } => cells.saturating_sub(view.scroll.seen()),
+        },
+        below: match position {
+            Position::Bottom => 0,
+            Position::Anchor { .. } => lines.saturating_sub(above + shown),
+        },
+        top: Some(CellId::new(top.cell)),
+    };
+    cache.end();
+    if matches!(position, Position::Anchor { .. }) {
+        if has_bar {
+            draw_bar(above, lines, view.theme, Rect { x: area.right() - 1, width: 1, ..area }, buf);
+        }
+        draw_badge(&metrics, view.theme, Rect { width: columns, ..area }, buf);
+    }
+    metrics
+}
+
+/// Walks over the lines of the transcript, laying out what it passes.
+struct Walk<'a> {
+    transcript: &'a Transcript,
+    cache: &'a mut TranscriptCache,
+    /// Lines of the view.
+    height: usize,
+}
+
+impl Walk<'_> {
+    fn height_of(&mut self, cell: usize) -> usize {
+        self.cache.height(self.transcript, CellId::new(cell))
+    }
+
+    /// Finds the first visible line and the place to keep.
+    fn resolve(&mut self, scroll: &Scroll) -> (Place, Position) {
+        let bottom = self.bottom();
+        let mut place = match scroll.position() {
+            Position::Bottom => bottom,
+            Position::Anchor { cell, line } => self.clamp(Place { cell: cell.index(), line }),
+        };
+        let mut follows = scroll.position() == Position::Bottom;
+        let page = self.height.saturating_sub(1).max(1);
+        for request in scroll.requests() {
+            place = match request {
+                Request::Up(lines) => self.up(place, *lines),
+                Request::Down(lines) => self.down(place, *lines, bottom),
+                Request::PageUp => self.up(place, page),
+                Request::PageDown => self.down(place, page, bottom),
+                Request::Top => Place { cell: 0, line: 0 },
+                Request::Bottom => bottom,
+                Request::Reveal(cell) => self.reveal(place, cell.index()),
+            };
+            follows = match request {
+                Request::Up(_) | Request::PageUp | Request::Top => false,
+                Request::Down(_) | Request::PageDown | Request::Bottom | Request::Reveal(_) => place >= bottom,
+            };
+        }
+        let fits = bottom == Place { cell: 0, line: 0 };
+        if follows || fits {
+            return (bottom, Position::Bottom);
+        }
+        let place = place.min(bottom);
+        (place, Position::Anchor { cell: CellId::new(place.cell), line: place.line })
+    }
+
+    /// Finds the first line of the view that ends with the last line.
+    fn bottom(&mut self) -> Place {
+        let last = self.transcript.cells().len().saturating_sub(1);
+        let line = self.height_of(last);
+        self.up(Place { cell: last, line }, self.height)
+    }
+
+    fn clamp(&mut self, place: Place) -> Place {
+        let last = self.transcript.cells().len().saturating_sub(1);
+        let cell = place.cell.min(last);
+        Place { cell, line: place.line.min(self.height_of(cell).saturating_sub(1)) }
+    }
+
+    fn up(&mut self, mut place: Place, mut lines: usize) -> Place {
+        while lines > place.line {
+            let Some(above) = place.cell.checked_sub(1) else {
+                return Place { cell: 0, line: 0 };
+            };
+            lines -= place.line;
+            place = Place { cell: above, line: self.height_of(above) };
+        }
+        Place { line: place.line - lines, ..place }
+    }
+
+    fn down(&mut self, mut place: Place, mut lines: usize, bottom: Place) -> Place {
+        while place < bottom {
+            let left = self.height_of(place.cell).saturating_sub(place.line);
+            if lines < left {
+                return Place { line: place.line + lines, ..place }.min(bottom);
+            }
+            lines -= left;
+            place = Place { cell: place.cell + 1, line: 0 };
+        }
+        bottom
+    }
+
+    fn reveal(&mut self, place: Place, cell: usize) -> Place {
+        let cell = cell.min(self.transcript.cells().len().saturating_sub(1));
+        let start = Place { cell, line: 0 };
+        if start < place {
+            return start;
+        }
+        let height = self.height_of(cell);
+        if height >= self.height {
+            return start;
+        }
+        place.max(self.up(Place { cell, line: height }, self.height))
+    }
+
+    /// Writes the rows from a place on; returns the place behind the last one.
+    fn write(&mut self, top: Place, view: &View<'_>, area: Rect, buf: &mut Buffer) -> Place {
+        let mut place = top;
+        let mut height = self.height_of(place.cell);
+        for y in area.top()..area.bottom() {
+            while place.line >= height {
+                if place.cell + 1 >= self.transcript.cells().len() {
+                    return place;
+                }
+                place = Place { cell: place.cell + 1, line: 0 };
+                height = self.height_of(place.cell);
+            }
+            let id = CellId::new(place.cell);
+            if let Some(row) = self.cache.row(self.transcript, id, place.line) {
+                if let Some(mark) = row.mark {
+                    mark.draw(buf, area.x, y, row.indent);
+                }
+                if let Some(line) = row.line {
+                    line.draw(buf, area.x + row.indent, y, area.width - row.indent);
+                }
+            }
+            if view.selected == Some(id) && place.line == self.first_line(id) {
+                buf.set_style(Rect { y, height: 1, ..area }, view.theme.selected);
+            }
+            place.line += 1;
+        }
+        place
+    }
+
+    /// Returns the first line of a cell that is not blank.
+    fn first_line(&self, id: CellId) -> usize {
+        self.transcript.get(id).map_or(0, |cell| usize::from(has_gap(self.transcript, cell)))
+    }
+}
+
+fn draw_bar(above: usize, lines: usize, theme: &Theme, area: Rect, buf: &mut Buffer) {
+    let height = usize::from(area.height);
+    let length = (height * height / lines.max(1)).clamp(1, height);
+    let travel = lines.saturating_sub(height).max(1);
+    let start = (above.min(travel) * (height - length)) / travel;
+    let thumb = Line::new("┃", theme.dim);
+    for y in (area.top()..area.bottom()).skip(start).take(length) {
+        thumb.draw(buf, area.x, y, 1);
+    }
+}
+
+/// Writes what is out of view below into the last row, at its right end.
+fn draw_badge(metrics: &Metrics, theme: &Theme, area: Rect, buf: &mut Buffer) {
+    let text = match (metrics.new, metrics.below) {
+        (0, 0) => return,
+        (0, below) => format!(" ↓ {below} more "),
+        (new, _) => format!(" ↓ {new} new "),
+    };
+    let badge = Line::new(&text, theme.status);
+    let width = u16::try_from(badge.width()).unwrap_or(u16::MAX);
+    if let Some(left) = area.width.checked_sub(width) {
+        badge.draw(buf, area.x + left, area.bottom() - 1, width);
+    }
 }
