@@ -590,7 +590,8 @@ fn a_panicking_listener_is_left_out_and_the_others_still_hear() {
 #[test]
 fn one_order_runs_through_the_whole_tree() {
     let record = Arc::new(InMemoryEventList::new());
-    let list = ListenerList::new(&[record.clone()]);
+    let listener: Arc<dyn Listener> = record.clone();
+    let list = ListenerList::new(&[listener]);
     let child = list.for_sub_agent(&"a 0".into());
     let grandchild = child.for_sub_agent(&"a 0_synthesizer".into());
     for agent in [&list, &child, &grandchild, &list] {
