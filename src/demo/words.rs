@@ -46,6 +46,13 @@ pub struct Search {
     pub scope: Option<String>,
 }
 
+/// Characters of a text that are understood; what is longer is a paste.
+const UNDERSTOOD: usize = 600;
+/// Things that one text can ask for.
+const INTENTS: usize = 6;
+/// Words that are searched for together.
+const WORDS: usize = 4;
+
 /// Words that tell nothing about a subject.
 const FILLERS: &str = "a about again all also an and any are around as at be been but by can check could current describe did \
     directory do does everything explain file files find first folder for from get give go good had has have here \
@@ -60,29 +67,40 @@ const FILLERS: &str = "a about again all also an and any are around as at be bee
 const PAIRS: &[&str] =
     &["and/or", "client/server", "either/or", "i/o", "input/output", "n/a", "tcp/ip", "w/o", "yes/no"];
 
-/// Returns everything that a text asks for, in its order; never empty.
+/// Returns everything that a text asks for, in its order; never empty. Of a long text the beginning counts.
 pub fn understand(text: &str) -> Vec<Intent> {
-    let whole = single(text);
-    if !matches!(whole, Intent::Survey(_)) && clauses(text).len() == 1 {
-        return vec![whole];
+    let head = text.char_indices().nth(UNDERSTOOD).and_then(|(end, _)| text.get(..end)).unwrap_or(text);
+    let clauses = clauses(head);
+    if clauses.len() == 1 {
+        return vec![single(head)];
     }
     let mut intents: Vec<Intent> = Vec::new();
-    for clause in clauses(text) {
+    for clause in clauses {
         match (single(&clause), intents.last_mut()) {
-            (Intent::Survey(words), Some(Intent::Find(search) | Intent::Count(search))) => search.words.extend(words),
-            (Intent::Survey(words), Some(Intent::Survey(before))) => before.extend(words),
+            (Intent::Survey(words), Some(Intent::Find(search) | Intent::Count(search))) => {
+                add(&mut search.words, words);
+            }
+            (Intent::Survey(words), Some(Intent::Survey(before))) => add(before, words),
             (Intent::Survey(words), Some(_)) if words.is_empty() => {}
             (Intent::Greeting | Intent::Thanks, Some(_)) => {}
             (intent, _) => {
-                let courtesy = matches!(intents.as_slice(), [Intent::Greeting | Intent::Thanks]);
-                if courtesy {
+                if matches!(intents.as_slice(), [Intent::Greeting | Intent::Thanks]) {
                     intents.clear();
                 }
                 intents.push(intent);
             }
         }
     }
-    if intents.is_empty() { vec![whole] } else { intents }
+    intents.truncate(INTENTS);
+    if intents.is_empty() { vec![single(head)] } else { intents }
+}
+
+fn add(words: &mut Vec<String>, more: Vec<String>) {
+    for word in more {
+        if words.len() < WORDS && !words.iter().any(|other| other.eq_ignore_ascii_case(&word)) {
+            words.push(word);
+        }
+    }
 }
 
 /// Tells whether a text speaks of the project as a whole, not only of a part.
@@ -104,7 +122,7 @@ pub fn speaks_of_the_whole(text: &str) -> bool {
     tokens(text).iter().any(|word| WHOLE.contains(&word.to_lowercase().as_str()))
 }
 
-/// Returns the telling words of a text: at most four, quoted phrases whole, each once.
+/// Returns the telling words of a text: at most [`WORDS`], quoted phrases whole, each once.
 pub fn telling(text: &str) -> Vec<String> {
     let mut words = quoted(text);
     if words.is_empty() {
@@ -114,13 +132,8 @@ pub fn telling(text: &str) -> Vec<String> {
             .map(str::to_owned)
             .collect();
     }
-    let mut seen: Vec<String> = Vec::new();
-    for word in words {
-        if !seen.iter().any(|other| other.eq_ignore_ascii_case(&word)) {
-            seen.push(word);
-        }
-    }
-    seen.truncate(4);
+    let mut seen = Vec::new();
+    add(&mut seen, words);
     seen
 }
 
@@ -156,7 +169,7 @@ fn single(text: &str) -> Intent {
     if let Some(rest) =
         listing.filter(|rest| rest.is_empty() || rest.starts_with([' ', '?', '.']) || lower.starts_with("list "))
     {
-        return Intent::List(pattern(rest));
+        return listed(rest);
     }
     let finding = ["find ", "grep ", "search for ", "search ", "where is ", "where are ", "look for ", "locate "];
     if let Some(rest) = behind(text, &finding) {
@@ -187,22 +200,29 @@ fn courtesy(lower: &str, words: &[&str]) -> Option<Intent> {
     if help.iter().any(|phrase| lower.contains(phrase)) || (words.len() <= 2 && first == "help") {
         return Some(Intent::Help);
     }
-    let stop = [
+    stops(words).then_some(Intent::Stop)
+}
+
+/// Tells whether words say no more than "stop".
+fn stops(words: &[&str]) -> bool {
+    const STOP: &[&str] = &[
         "stop",
         "enough",
         "halt",
+        "finish",
+        "wrap up",
         "that's enough",
         "that is enough",
         "that's all",
         "that is all",
-        "wrap up",
-        "finish now",
-        "finish",
     ];
-    let stops = stop
-        .iter()
-        .any(|phrase| lower == *phrase || (lower.starts_with(phrase) && !lower.starts_with(&format!("{phrase}p"))));
-    (words.len() <= 7 && stops).then_some(Intent::Stop)
+    const REST: &str =
+        "after this that it now here please thanks thank you the work working step one round right there ok up";
+    let said = words.join(" ");
+    STOP.iter().filter_map(|phrase| said.strip_prefix(phrase)).any(|rest| {
+        (rest.is_empty() || rest.starts_with(' '))
+            && rest.split_whitespace().all(|word| REST.split(' ').any(|known| known == word))
+    })
 }
 
 fn agents(words: &[&str]) -> Option<usize> {
@@ -215,6 +235,12 @@ fn agents(words: &[&str]) -> Option<usize> {
     Some(count.min(5))
 }
 
+/// Lists files, or what else is to be listed: the places where it stands.
+fn listed(rest: &str) -> Intent {
+    let pattern = pattern(rest);
+    if pattern == "**/*" && !telling(rest).is_empty() { found(rest) } else { Intent::List(pattern) }
+}
+
 fn counted(rest: &str) -> Intent {
     let lower = rest.to_lowercase();
     let (what, scope) = scoped(rest);
@@ -223,7 +249,7 @@ fn counted(rest: &str) -> Intent {
     {
         return Intent::Read(path);
     }
-    if lower.contains("file") || what.contains('*') {
+    if lower.contains("file") || lower.contains("line") || what.contains('*') {
         return Intent::CountFiles(pattern(rest));
     }
     Intent::Count(Search { words: wanted(what), scope })

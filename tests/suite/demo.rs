@@ -5,6 +5,7 @@ mod real;
 mod wire;
 
 use project::{MAIN, MINER, Run};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use steersman::demo::{ChatBody, PlannedReply, plan};
 
@@ -115,6 +116,7 @@ fn simple_requests_do_what_they_say() {
         ("grep `pub mod heater`", "grep", "pattern", "(?i)pub mod heater", "`src/lib.rs:2`"),
         ("where is Heater in src/", "grep", "path", "src", "`src/heater.rs:2`"),
         ("list files", "glob", "pattern", "**/*", "- `docs/guide.md`"),
+        ("list the open TODOs", "grep", "pattern", "TODOs", "stands nowhere"),
         ("list *.md", "glob", "pattern", "**/*.md", "2 files"),
         ("count TODO", "grep", "pattern", "TODO", "2 lines of 2 files"),
         ("how many rust files are there?", "glob", "pattern", "**/*.rs", "4 files"),
@@ -209,6 +211,14 @@ fn stop_ends_the_turn_with_what_is_known() {
         let reply = run.say(text).step();
         assert!(reply.calls.is_empty(), "{text}");
         assert!(reply.text.contains("**7 files**") && reply.text.contains("You stopped"), "{}", reply.text);
+    }
+}
+
+#[test]
+fn words_that_only_begin_like_stop_do_not_stop() {
+    for text in ["stopwatch", "stop words in the lexer", "finish the part about heating", "enough memory?"] {
+        let mut run = tour(1);
+        assert!(!run.say(text).step().calls.is_empty(), "{text}");
     }
 }
 
@@ -381,4 +391,62 @@ fn the_researcher_searches_opens_two_pages_and_reports_addresses() {
     assert_eq!(names(&ask("Water boils at a hundred degrees at sea level.")), ["web_scrape", "web_scrape"]);
     let report = ask("");
     assert!(report.text.contains("<https://example.org/boil>: “Water boils"), "{}", report.text);
+}
+
+fn words() -> impl Strategy<Value = String> {
+    let known = prop::sample::select(vec![
+        "focus on ",
+        "count ",
+        "stop",
+        "src/",
+        "a.rs",
+        "`",
+        "\"",
+        "find ",
+        ", ",
+        " and ",
+        "\n",
+        "use 9 agents",
+        "2*",
+        "**",
+        "ß",
+        "İ",
+        "skip ",
+        "list ",
+        "Error: ",
+        "Begin with `",
+        "Look for `",
+        "[1000 of ",
+        "9:9:9",
+        "\u{0}",
+        "> ",
+        "file_miner",
+    ]);
+    let piece = prop_oneof![known.prop_map(str::to_owned), "\\PC{0,12}".prop_map(String::from)];
+    prop::collection::vec(piece, 0..6).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_is_said_and_whatever_comes_back_gives_a_valid_reply(
+        turns in prop::collection::vec((words(), words(), words()), 1..4), miner in any::<bool>(),
+    ) {
+        let mut run = Run::new(if miner { MINER } else { MAIN });
+        for (ask, result, steer) in turns {
+            run.say(&ask);
+            let reply = plan(&run.body());
+            prop_assert!(!reply.text.is_empty() || !reply.calls.is_empty());
+            run.answer_with(&reply, &result);
+            if !steer.is_empty() {
+                run.say(&steer);
+            }
+            let reply = plan(&run.body());
+            for call in &reply.calls {
+                prop_assert!(serde_json::from_str::<Value>(&call.arguments).unwrap().is_object());
+            }
+            run.answer_with(&reply, &result);
+        }
+    }
 }

@@ -53,17 +53,19 @@ pub fn is_open_end(hit: &Hit) -> bool {
 pub fn definitions(kind: Kind) -> &'static str {
     match kind {
         Kind::Source | Kind::Test => {
-            r"^\s*(pub(\([a-z]+\))? |export |default |async |public |private |static |abstract )*(fn|struct|enum|trait|class|def|func|function|interface|type|module|mod) \w+"
+            r"^[ \t]*(pub(\([a-z]+\))? |export |default |async |public |private |static |abstract )*(fn|struct|enum|trait|class|def|func|function|interface|type|module|mod) [A-Za-z_]"
         }
-        Kind::Doc => r"^#{1,3} \S",
-        Kind::Config => r#"^\s*"?(name|version|description|edition|main|scripts|dependencies)"?\s*[:=]|^\[[^\]]+\]"#,
-        Kind::Other => r"^\S+",
+        Kind::Doc => r"^#{1,3} [^ ]",
+        Kind::Config => {
+            r#"^[ \t]*"?(name|version|description|edition|main|scripts|dependencies)"?[ \t]*[:=]|^\[[^\]]+\]"#
+        }
+        Kind::Other => r"^[^ ]",
     }
 }
 
 /// Returns the regular expression that finds open ends.
 pub fn open_ends() -> String {
-    format!(r"\b({})\b", MARKS.join("|"))
+    MARKS.join("|")
 }
 
 fn is_comment(line: &str) -> bool {

@@ -66,21 +66,26 @@ impl Run {
         let reply = plan(&self.body());
         assert_eq!(reply, plan(&self.body()), "the same request gives the same reply");
         assert!(!reply.text.is_empty() || !reply.calls.is_empty(), "no reply is empty");
+        let results: Vec<String> = reply.calls.iter().map(|call| self.execute(call)).collect();
+        self.append(&reply, &results);
+        reply
+    }
+
+    /// Appends a reply, with the same result for each of its calls.
+    pub fn answer_with(&mut self, reply: &PlannedReply, result: &str) {
+        self.append(reply, &vec![result.to_owned(); reply.calls.len()]);
+    }
+
+    fn append(&mut self, reply: &PlannedReply, results: &[String]) {
         let mut message = json!({"role": "assistant", "content": reply.text});
         if !reply.calls.is_empty() {
-            message["tool_calls"] = reply
-                .calls
-                .iter()
-                .map(|call| json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}))
-                .collect();
+            let call = |call: &PlannedCall| json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}});
+            message["tool_calls"] = reply.calls.iter().map(call).collect();
         }
         self.messages.push(message);
-        for call in &reply.calls {
-            assert!(self.tools.contains(&call.name.as_str()), "{} is not on offer", call.name);
-            let result = self.execute(call);
+        for (call, result) in reply.calls.iter().zip(results) {
             self.messages.push(json!({"role": "tool", "tool_call_id": call.id, "content": result}));
         }
-        reply
     }
 
     /// Goes on to the end of the turn; returns its replies.
@@ -109,6 +114,7 @@ impl Run {
     }
 
     fn execute(&self, call: &PlannedCall) -> String {
+        assert!(self.tools.contains(&call.name.as_str()), "{} is not on offer", call.name);
         let arguments: Value = serde_json::from_str(&call.arguments).expect("arguments are JSON");
         assert!(arguments.is_object(), "arguments are an object");
         let text = |name: &str| arguments[name].as_str().unwrap_or_default().to_owned();
