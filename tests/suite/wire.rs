@@ -4,32 +4,29 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use jiff::Timestamp;
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use serde_json::{Value, json};
+use serde_json::json;
 use steersman::error::Cancelled;
 use steersman::limits;
 use steersman::message::{Arguments, AssistantMessage, Message, ToolCall};
-use steersman::provider::retry::{Advice, Failure, Retries, retry_after_ms};
 use steersman::provider::{
     ApiKey, ChatProvider, ChatRequest, ChatTransport, Connector, Finish, Http, HttpConnector, OpenAi, Piece,
     ProviderError, Streaming, ToolSchema, list_models,
 };
 
-use crate::support::server::{Gate, Reply, Request, Server, Step};
+use crate::support::server::{Gate, Reply, Server, Step};
 
-type Answer = Result<steersman::provider::Reply, ProviderError>;
+pub type Answer = Result<steersman::provider::Reply, ProviderError>;
 
-fn transport(base: &str) -> ChatTransport {
+pub fn transport(base: &str) -> ChatTransport {
     ChatTransport { api_base: Some(base.to_owned()), model: Some("m".to_owned()), ..ChatTransport::default() }
 }
 
-fn provider(server: &Server) -> OpenAi {
+pub fn provider(server: &Server) -> OpenAi {
     OpenAi::new(Http::default(), &transport(&server.url())).unwrap()
 }
 
 /// Makes a request and returns the answer with all pieces.
-async fn complete(provider: &OpenAi, messages: &[Message], streaming: Streaming) -> (Answer, Vec<Piece>) {
+pub async fn complete(provider: &OpenAi, messages: &[Message], streaming: Streaming) -> (Answer, Vec<Piece>) {
     let mut pieces = Vec::new();
     let mut sink = |piece: Piece| {
         pieces.push(piece);
@@ -40,11 +37,11 @@ async fn complete(provider: &OpenAi, messages: &[Message], streaming: Streaming)
     (answer, pieces)
 }
 
-async fn ask(server: &Server) -> (Answer, Vec<Piece>) {
+pub async fn ask(server: &Server) -> (Answer, Vec<Piece>) {
     complete(&provider(server), &[Message::user("hi")], Streaming::On).await
 }
 
-fn texts(pieces: &[Piece]) -> Vec<&str> {
+pub fn texts(pieces: &[Piece]) -> Vec<&str> {
     let shown = pieces.iter().filter_map(|piece| match piece {
         Piece::Chunk { text, .. } if !text.is_empty() => Some(text.as_str()),
         Piece::Chunk { .. } | Piece::Retrying { .. } => None,
@@ -52,7 +49,7 @@ fn texts(pieces: &[Piece]) -> Vec<&str> {
     shown.collect()
 }
 
-fn waits(pieces: &[Piece]) -> Vec<(u32, u64)> {
+pub fn waits(pieces: &[Piece]) -> Vec<(u32, u64)> {
     let wait = |piece: &Piece| match piece {
         Piece::Retrying { attempt, after_ms, .. } => Some((*attempt, *after_ms)),
         Piece::Chunk { .. } => None,
@@ -60,11 +57,11 @@ fn waits(pieces: &[Piece]) -> Vec<(u32, u64)> {
     pieces.iter().filter_map(wait).collect()
 }
 
-fn call(id: &str, arguments: &str) -> ToolCall {
+pub fn call(id: &str, arguments: &str) -> ToolCall {
     ToolCall { id: id.into(), name: "read".to_owned(), arguments: Arguments::parse(arguments) }
 }
 
-fn calls(calls: Vec<ToolCall>) -> Message {
+pub fn calls(calls: Vec<ToolCall>) -> Message {
     Message::Assistant(AssistantMessage {
         thinking: "why".to_owned(),
         tool_calls: calls,
@@ -267,114 +264,6 @@ async fn a_long_error_body_is_cut() {
 }
 
 #[tokio::test]
-async fn a_passing_failure_is_announced_and_tried_again() {
-    for status in [408, 409, 425, 429, 500, 502, 503, 504, 529] {
-        let busy = || Reply::json(status, json!({"error": {"message": "busy"}})).header("retry-after", "0.002");
-        let server = Server::start([busy(), busy(), Reply::text("ok")]);
-        let (answer, pieces) = ask(&server).await;
-        assert_eq!(answer.unwrap().content, "ok");
-        assert_eq!(waits(&pieces), [(2, 2), (3, 2)]);
-        let Piece::Retrying { reason, .. } = &pieces[0] else { panic!("{pieces:?}") };
-        assert_eq!(*reason, format!("the server answered {status}: busy"));
-    }
-}
-
-#[tokio::test]
-async fn it_gives_up_after_the_last_attempt_and_says_so() {
-    let server = Server::routed(|_| Reply::json(503, json!({"error": "loading"})).header("retry-after", "0"));
-    let (answer, pieces) = ask(&server).await;
-    assert_eq!(answer.unwrap_err().to_string(), "the server answered 503: loading (tried 4 times)");
-    assert_eq!((server.chats().len(), pieces.len()), (4, 3));
-}
-
-#[tokio::test]
-async fn a_spent_account_and_a_prompt_too_long_are_not_tried_again() {
-    for (status, code) in
-        [(429, "insufficient_quota"), (429, "enforced_spend_limit_reached"), (500, "exceed_context_size_error")]
-    {
-        let server = Server::start([Reply::json(status, json!({"error": {"message": "no more", "type": code}}))]);
-        let (answer, _) = ask(&server).await;
-        assert!(matches!(answer, Err(ProviderError::Status { .. })), "{answer:?}");
-        assert_eq!(server.chats().len(), 1, "{code}");
-    }
-    let no = Reply::json(500, json!({"error": "no"})).header("x-should-retry", "false");
-    let server = Server::start([no]);
-    assert!(ask(&server).await.0.is_err());
-    assert_eq!(server.chats().len(), 1);
-}
-
-#[tokio::test]
-async fn a_wait_that_is_too_long_is_not_made() {
-    let server = Server::start([Reply::json(429, json!({"error": "slow down"})).header("retry-after", "999999")]);
-    let error = ask(&server).await.0.unwrap_err();
-    let words = "slow down (it asks to wait 11 days, which is too long to wait unasked)";
-    assert_eq!(error.to_string(), format!("the server answered 429: {words}"));
-    assert_eq!(server.chats().len(), 1);
-}
-
-#[test]
-fn retry_after_is_read_in_every_form_and_nonsense_is_ignored() {
-    let now: Timestamp = "2026-11-21T09:30:00Z".parse().unwrap();
-    let read = |name: &'static str, value: &str| {
-        let mut headers = HeaderMap::new();
-        headers.insert(HeaderName::from_static(name), HeaderValue::from_str(value).unwrap());
-        retry_after_ms(&headers, now)
-    };
-    for (value, expected) in [
-        ("2", Some(2_000)),
-        ("0", Some(0)),
-        ("1.5", Some(1_500)),
-        ("-3", None),
-        ("abc", None),
-        ("NaN", None),
-        ("inf", None),
-        ("1e300", None),
-        ("999999", Some(999_999_000)),
-        ("Sat, 21 Nov 2026 09:30:02 GMT", Some(2_000)),
-        ("Sat, 21 Nov 2026 09:29:00 GMT", Some(0)),
-        ("", None),
-    ] {
-        assert_eq!(read("retry-after", value), expected, "{value}");
-    }
-    assert!(read("retry-after", "Tue, 01 Dec 2099 00:00:00 GMT").unwrap() > 1_000_000_000);
-    assert_eq!(read("retry-after-ms", "250"), Some(250));
-    assert_eq!(retry_after_ms(&HeaderMap::new(), now), None);
-}
-
-#[tokio::test(start_paused = true)]
-async fn waits_double_with_jitter_and_take_their_time() {
-    let mut retries = Retries::default();
-    let error = ProviderError::Unreachable { host: "h".to_owned(), reason: "refused".to_owned() };
-    for base in [500, 1_000, 2_000] {
-        let mut after = 0;
-        let started = tokio::time::Instant::now();
-        let mut sink = |piece: Piece| {
-            let Piece::Retrying { after_ms, .. } = piece else { panic!("{piece:?}") };
-            after = after_ms;
-            Ok(())
-        };
-        retries.pause(error.clone().into(), &mut sink).await.unwrap();
-        assert!((base / 2..=base).contains(&after), "{after} of {base}");
-        assert!(started.elapsed().abs_diff(Duration::from_millis(after)) <= Duration::from_millis(2));
-    }
-    let last = retries.pause(error.into(), &mut |_| Ok(())).await.unwrap_err();
-    assert_eq!(last.to_string(), "cannot reach h: refused (tried 4 times)");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_cancel_ends_the_wait_before_it_begins_and_other_errors_do_not_wait() {
-    let busy = ProviderError::Status { status: 429, message: String::new(), retry_after_ms: Some(50_000) };
-    let stopped = Retries::default().pause(busy.into(), &mut |_| Err(Cancelled)).await;
-    assert_eq!(stopped, Err(ProviderError::Cancelled(Cancelled)));
-    for error in
-        [ProviderError::Stalled(1), ProviderError::Malformed("x".to_owned()), ProviderError::Server("x".to_owned())]
-    {
-        let given = Failure { error: error.clone(), advice: Advice::Retry };
-        assert_eq!(Retries::default().pause(given, &mut |_| panic!("announced")).await, Err(error));
-    }
-}
-
-#[tokio::test]
 async fn a_server_that_cannot_be_reached_is_named() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -532,111 +421,6 @@ async fn the_connection_is_used_again_for_the_next_round() {
         assert_eq!(answer.unwrap().content, text);
     }
     assert_eq!(server.connections(), 1);
-}
-
-fn steered() -> Vec<Message> {
-    vec![
-        Message::system("prompt"),
-        Message::system("project"),
-        Message::user("look"),
-        Message::system("memory"),
-        calls(vec![call("c1", "{}")]),
-        Message::tool(&call("c1", ""), "one"),
-        Message::user("focus on x"),
-        Message::user("and y"),
-        Message::system("recalled"),
-    ]
-}
-
-const STRICT: &str = "After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results.";
-
-#[tokio::test]
-async fn a_strict_template_gets_alternating_roles_from_then_on() {
-    for (status, words) in [(400, STRICT), (500, STRICT), (400, "Unexpected role 'user' after role 'tool'")] {
-        let strict = Server::routed(move |request: &Request| {
-            let roles = request.roles();
-            let user_after = |before: &str| roles.windows(2).any(|pair| pair[0] == before && pair[1] == "user");
-            let late_system = roles.iter().skip(1).any(|role| role == "system");
-            if user_after("tool") || user_after("user") || late_system {
-                return Reply::json(status, json!({"error": {"message": words}}));
-            }
-            Reply::text("ok")
-        });
-        let provider = provider(&strict);
-        for requests in [2, 3] {
-            let (answer, pieces) = complete(&provider, &steered(), Streaming::On).await;
-            assert_eq!(answer.unwrap().content, "ok");
-            assert_eq!((strict.chats().len(), waits(&pieces).len()), (requests, 0), "learned once, without a wait");
-        }
-        let adapted = strict.chats().remove(2);
-        assert_eq!(adapted.roles(), ["system", "user", "assistant", "tool", "assistant", "user"]);
-        assert_eq!(adapted.texts("system"), ["prompt\n\nproject"]);
-        assert_eq!(adapted.texts("user"), ["look\n\nmemory", "focus on x\n\nand y\n\nrecalled"]);
-        assert_eq!(adapted.texts("assistant"), ["", "(noted)"]);
-    }
-}
-
-#[tokio::test]
-async fn an_easy_template_gets_the_conversation_as_it_is() {
-    let server = Server::start([Reply::text("ok")]);
-    complete(&provider(&server), &steered(), Streaming::On).await.0.unwrap();
-    let roles = ["system", "system", "user", "system", "assistant", "tool", "user", "user", "system"];
-    assert_eq!(server.chats()[0].roles(), roles);
-}
-
-#[tokio::test]
-async fn a_template_that_stays_strict_is_an_error_after_one_adaptation() {
-    let server = Server::routed(|_| Reply::json(400, json!({"error": {"message": STRICT}})));
-    let error = ask(&server).await.0.unwrap_err();
-    assert_eq!(error.to_string(), format!("the server answered 400: {STRICT}"));
-    assert_eq!(server.chats().len(), 2);
-}
-
-#[tokio::test]
-async fn reasoning_is_sent_back_only_where_it_is_demanded() {
-    let has_reasoning =
-        |request: &Request| request.messages().iter().any(|message| message.get("reasoning_content").is_some());
-    let server = Server::routed(move |request| {
-        let missing = "Missing `reasoning_content` field in the assistant message at message index 2";
-        if has_reasoning(request) {
-            Reply::text("ok")
-        } else {
-            Reply::json(400, json!({"error": {"message": missing}}))
-        }
-    });
-    complete(&provider(&server), &steered(), Streaming::On).await.0.unwrap();
-    let sent: Vec<Value> = server
-        .chats()
-        .iter()
-        .map(|chat| chat.messages().into_iter().find(|m| m["role"] == "assistant").unwrap())
-        .collect();
-    assert_eq!((sent[0].get("reasoning_content"), &sent[1]["reasoning_content"]), (None, &json!("why")));
-}
-
-#[tokio::test]
-async fn a_server_that_knows_no_stream_options_is_asked_without() {
-    let server = Server::routed(|request| match request.body.get("stream_options") {
-        Some(_) => Reply::json(422, json!({"detail": [{"msg": "Extra inputs are not permitted: stream_options"}]})),
-        None => Reply::text("ok"),
-    });
-    assert_eq!(ask(&server).await.0.unwrap().content, "ok");
-    assert_eq!(server.chats().len(), 2);
-}
-
-#[tokio::test]
-async fn what_was_learned_is_shared_by_all_providers_of_a_connector() {
-    let server = Server::routed(|request| match request.body.get("stream_options") {
-        Some(_) => Reply::json(400, json!({"error": "unknown field stream_options"})),
-        None => Reply::text("ok"),
-    });
-    let connector = HttpConnector::new(Http::default());
-    for requests in [2, 3] {
-        let provider = connector.connect(&transport(&server.url())).unwrap();
-        let messages = [Message::user("hi")];
-        let request = ChatRequest::new("m", &messages, &[], Streaming::On).unwrap();
-        provider.complete(request, &mut |_| Ok(())).await.unwrap();
-        assert_eq!(server.chats().len(), requests);
-    }
 }
 
 #[test]

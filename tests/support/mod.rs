@@ -5,6 +5,7 @@
 pub mod doubles;
 pub mod paced;
 pub mod program;
+mod reply;
 pub mod server;
 pub mod snapshot;
 pub mod stage;
