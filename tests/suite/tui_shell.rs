@@ -416,12 +416,12 @@ fn the_oddest_sizes_do_not_break_it() {
 #[test]
 fn the_whole_screen_at_four_sizes() {
     for (width, height) in [(120, 36), (80, 24), (40, 12), (20, 5)] {
-        insta::assert_snapshot!(format!("scene_{width}x{height}"), scene(width, height).screen());
+        insta::assert_snapshot!(format!("scene_{width}x{height}"), scene(width, height).picture());
     }
     let mut help = scene(80, 24);
-    insta::assert_snapshot!("help_80x24", help.keys("<f1>").screen());
+    insta::assert_snapshot!("help_80x24", help.keys("<f1>").picture());
     let mut tree = scene(40, 12);
-    insta::assert_snapshot!("tree_focus_40x12", tree.keys("<c-t><down>").screen());
+    insta::assert_snapshot!("tree_focus_40x12", tree.keys("<c-t><down>").picture());
 }
 
 /// Draws frames of text through the painter and lets a terminal emulator obey the bytes.

@@ -4,10 +4,12 @@
 
 use std::sync::Arc;
 
+use super::snapshot::dump;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::{SignedDuration, Timestamp};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
 use ratatui::layout::Size;
 use steersman::control::{Cancellable, Interloper};
 use steersman::event::{Delivery, Envelope, Event, Outcome, Pending, Usage};
@@ -173,14 +175,15 @@ impl Stage {
         self.tell(Msg::Resize(Size { width, height }))
     }
 
+    /// Draws the screen and returns it with its styles.
+    pub fn picture(&mut self) -> String {
+        dump(&self.draw())
+    }
+
     /// Draws the screen and returns it as text, one line per row, without blanks at the ends.
     pub fn screen(&mut self) -> String {
         let Size { width, height } = self.app.size;
-        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-        let mut drawn = None;
-        terminal.draw(|frame| drawn = Some(draw(&self.app, &mut self.cache, frame))).unwrap();
-        self.tell(Msg::Drawn(drawn.unwrap()));
-        let buffer = terminal.backend().buffer();
+        let buffer = self.draw();
         let mut rows = Vec::new();
         for y in 0..height {
             let mut row = String::new();
@@ -196,6 +199,15 @@ impl Stage {
             rows.push(row.trim_end().to_owned());
         }
         rows.join("\n")
+    }
+
+    fn draw(&mut self) -> Buffer {
+        let Size { width, height } = self.app.size;
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        let mut drawn = None;
+        terminal.draw(|frame| drawn = Some(draw(&self.app, &mut self.cache, frame))).unwrap();
+        self.tell(Msg::Drawn(drawn.unwrap()));
+        terminal.backend().buffer().clone()
     }
 }
 

@@ -96,7 +96,9 @@ fn draw_head(app: &App, index: usize, node: &Node, line: Rect, buffer: &mut Buff
         left = put_right(buffer, left, cell, theme.dim);
     }
     let word = format!("{:<width$}", clip(&one_line(&status_word(node)), WORD), width = usize::from(WORD));
-    left = put_right(buffer, left, &word, style);
+    if left.width >= WORD * 2 {
+        left = put_right(buffer, left, &word, style);
+    }
     let left = put(buffer, left, if selected { "›" } else { " " }, theme.accent);
     let left = put(buffer, left, &guide(app, index, "├─ ", "└─ "), theme.border);
     let left = put(buffer, left, mark, style);
