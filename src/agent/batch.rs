@@ -67,12 +67,17 @@ impl Agent {
             }
         }
 
-        let runs: Vec<BoxFuture<'_, _>> = prepared.into_iter().map(|call| self.run_call(call).boxed()).collect();
-        // `buffered` keeps call order and still runs up to the limit at the same time.
-        let outcomes: Vec<Result<String, Cancelled>> =
-            stream::iter(runs).buffered(limits::PARALLEL_TOOLS).collect().await;
-        let cancelled = outcomes.iter().any(Result::is_err);
-        for outcome in outcomes {
+        let runs = prepared.into_iter().enumerate().map(|(place, call)| {
+            let run: BoxFuture<'_, _> = self.run_call(call).map(move |outcome| (place, outcome)).boxed();
+            run
+        });
+        let runs: Vec<_> = runs.collect();
+        // Not in call order while they run: a slow first call must not keep the others waiting.
+        let mut outcomes: Vec<(usize, Result<String, Cancelled>)> =
+            stream::iter(runs).buffer_unordered(limits::PARALLEL_TOOLS).collect().await;
+        outcomes.sort_by_key(|(place, _)| *place);
+        let cancelled = outcomes.iter().any(|(_, outcome)| outcome.is_err());
+        for (_, outcome) in outcomes {
             let interrupted = |Cancelled| Unrun::Interrupted.observation().to_owned();
             self.history.push_result(outcome.unwrap_or_else(interrupted));
         }
@@ -133,26 +138,27 @@ impl Agent {
             let message = format!("unknown tool '{}'; the tools are: {}", call.name, self.toolbox.names().join(", "));
             return async { Err(ToolError::Failed(message)) }.boxed();
         };
-        async move {
-            let work = match &found {
+        let on_cancel = found.on_cancel();
+        // The whole of it, so that a panic before the first await is contained too.
+        let work = async move {
+            match &found {
                 Found::Tool(tool) => {
                     let args = tool.parameters().validate(&call.arguments).map_err(ToolError::Failed)?;
-                    tool.execute(args, context)
+                    tool.execute(args, context).await
                 }
-                Found::Raw(tool) => tool.call(&call.arguments, context),
-            };
-            let contained = AssertUnwindSafe(work).catch_unwind().map(|outcome| {
-                outcome.unwrap_or_else(|_| {
-                    tracing::error!(tool = %call.name, "a tool panicked; the run goes on");
-                    Err(ToolError::Failed(format!("the tool '{}' broke down", call.name)))
-                })
-            });
-            match found.on_cancel() {
-                OnCancel::Wait => contained.await,
-                OnCancel::Drop => until_cancelled(contained, &context.cancellable).await,
+                Found::Raw(tool) => tool.call(&call.arguments, context).await,
             }
+        };
+        let contained = AssertUnwindSafe(work).catch_unwind().map(|outcome| {
+            outcome.unwrap_or_else(|_| {
+                tracing::error!(tool = %call.name, "a tool panicked; the run goes on");
+                Err(ToolError::Failed(format!("the tool '{}' broke down", call.name)))
+            })
+        });
+        match on_cancel {
+            OnCancel::Wait => contained.boxed(),
+            OnCancel::Drop => until_cancelled(contained, &context.cancellable).boxed(),
         }
-        .boxed()
     }
 }
 
