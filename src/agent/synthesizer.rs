@@ -3,6 +3,8 @@
 //! A fresh conversation without tools answers the question from the gathered evidence. It shares the transport and the
 //! cancel flag, has a budget of its own, and emits under the id `synthesizer` or `<id>_synthesizer`.
 
+use std::ops::Range;
+
 use crate::agent::{Agent, EmptyReply};
 use crate::control::{OnExhausted, StepLimit};
 use crate::error::{BuildError, RunError};
@@ -32,11 +34,12 @@ fn transcript(messages: &[Message], question: &str) -> String {
             Message::System { .. } | Message::User { .. } | Message::Assistant(_) => false,
         })
     };
+    let asked = asked(messages, question);
     let mut parts: Vec<String> = Vec::new();
-    for message in messages {
+    for (index, message) in messages.iter().enumerate() {
         match message {
             Message::System { .. } => {}
-            Message::User { content } if question.contains(content.as_str()) => {}
+            Message::User { .. } if asked.contains(&index) => {}
             Message::User { content } => parts.push(format!("User: {content}")),
             Message::Assistant(reply) => {
                 if !reply.content.is_empty() {
@@ -62,6 +65,32 @@ fn transcript(messages: &[Message], question: &str) -> String {
         kept += 1;
     }
     parts.split_off(parts.len() - kept).join("\n")
+}
+
+/// Finds the messages that are the question: the last stretch of the user's words that, joined, is just that.
+/// Comparing texts one by one would also leave out a later "no" to the question "yes or no?".
+fn asked(messages: &[Message], question: &str) -> Range<usize> {
+    let joined = |start: usize| {
+        let mut text = String::new();
+        for (index, message) in messages.iter().enumerate().skip(start) {
+            match message {
+                Message::User { content } if text.is_empty() => text.push_str(content),
+                Message::User { content } => text = format!("{text}\n\n{content}"),
+                Message::System { .. } => continue,
+                Message::Assistant(_) | Message::Tool { .. } => return None,
+            }
+            if text == question {
+                return Some(start..index + 1);
+            }
+            if text.len() > question.len() {
+                return None;
+            }
+        }
+        None
+    };
+    let begins = |message: &Message| matches!(message, Message::User { content } if question.starts_with(content.as_str()));
+    let starts = messages.iter().enumerate().rev().filter(|(_, message)| begins(message));
+    starts.map(|(start, _)| start).find_map(joined).unwrap_or(0..0)
 }
 
 fn cut(content: &str) -> String {
