@@ -73,6 +73,9 @@ pub enum RunError {
     /// An extension failed on a user message.
     #[error("an extension failed: {0}")]
     Extension(Box<dyn std::error::Error + Send + Sync>),
+    /// A part of the program panicked; what it was stands in the log.
+    #[error("a part of the program broke down; the log says more")]
+    Broken,
     /// The limit on model rounds is used up.
     #[error("exceeded max_turns ({max_turns}) without a final answer")]
     MaxTurns {

@@ -161,6 +161,11 @@ impl Agent {
         self.synth_answer.as_deref().or_else(|| self.history.last_assistant_content())
     }
 
+    /// Tells whether the answer of the last turn came from the rescue.
+    pub fn synthesized(&self) -> bool {
+        self.synth_answer.is_some()
+    }
+
     /// Adds a raw tool to this conversation only. It is not in [`Agent::tools`], so no sub-agent ever gets it.
     ///
     /// # Errors

@@ -5,6 +5,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use futures_util::FutureExt;
+
 use crate::agent::{Agent, AgentContext, EmptyReply, Unrun};
 use crate::control::OnExhausted;
 use crate::error::{Cancelled, Exceeded, RunError};
@@ -114,7 +116,9 @@ impl Agent {
             }
             round += 1;
             self.listeners.emit(Event::RoundStarted { turn, round });
-            let next = self.round(empty_before).await;
+            // A bug of a provider must not leave the turn open, nor end the host's worker.
+            let next = AssertUnwindSafe(self.round(empty_before)).catch_unwind().await;
+            let next = next.unwrap_or_else(|_| Err(RunError::Broken));
             self.listeners.emit(Event::RoundEnded { turn, round });
             match next? {
                 Next::Answered => return Ok(()),

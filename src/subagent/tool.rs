@@ -102,7 +102,7 @@ impl SubAgentTool {
         let finished = Finished { listeners: &self.listeners, child: &id };
         let result = self.run_child(persona, task, id.clone(), tools).await;
         finished.say(&result);
-        result.map_err(|error| match error {
+        result.map(|(answer, _)| answer).map_err(|error| match error {
             RunError::Cancelled(cancelled) => ToolError::Cancelled(cancelled),
             other => ToolError::failed(format!("the agent '{id}' failed: {other}")),
         })
@@ -114,7 +114,7 @@ impl SubAgentTool {
         task: &str,
         id: AgentId,
         tools: Vec<Arc<dyn Tool>>,
-    ) -> Result<String, RunError> {
+    ) -> Result<(String, Outcome), RunError> {
         let failed = |error: &dyn std::fmt::Display| RunError::Extension(error.to_string().into());
         let (dir, tools): (Option<TempDir>, _) = match persona.temp_workspace {
             TempWorkspace::No => (None, tools),
@@ -147,7 +147,8 @@ impl SubAgentTool {
         };
         // Boxed: a child's turn may contain a rescue's turn. Dropping the child closes it, whatever happens here.
         Box::pin(child.run_loop(task)).await?;
-        Ok(child.last_assistant_content().unwrap_or_default().to_owned())
+        let outcome = if child.synthesized() { Outcome::Synthesized } else { Outcome::Completed };
+        Ok((child.last_assistant_content().unwrap_or_default().to_owned(), outcome))
     }
 }
 
@@ -158,9 +159,9 @@ struct Finished<'a> {
 }
 
 impl Finished<'_> {
-    fn say(self, result: &Result<String, RunError>) {
+    fn say(self, result: &Result<(String, Outcome), RunError>) {
         let (outcome, message) = match result {
-            Ok(_) => (Outcome::Completed, None),
+            Ok((_, outcome)) => (*outcome, None),
             Err(RunError::Cancelled(_)) => (Outcome::Cancelled, None),
             Err(error) => (Outcome::Failed, Some(error.to_string())),
         };
