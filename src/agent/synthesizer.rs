@@ -88,7 +88,8 @@ fn asked(messages: &[Message], question: &str) -> Range<usize> {
         }
         None
     };
-    let begins = |message: &Message| matches!(message, Message::User { content } if question.starts_with(content.as_str()));
+    let begins =
+        |message: &Message| matches!(message, Message::User { content } if question.starts_with(content.as_str()));
     let starts = messages.iter().enumerate().rev().filter(|(_, message)| begins(message));
     starts.map(|(start, _)| start).find_map(joined).unwrap_or(0..0)
 }
