@@ -2,8 +2,6 @@
 //!
 //! What the model causes is never an error here: it is an `Error: …` observation in the conversation.
 
-use crate::provider::ProviderError;
-
 /// Says why text was not taken into the queue; the caller keeps the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
@@ -29,6 +27,53 @@ pub struct Cancelled;
 pub struct Exceeded {
     /// The budget, in tool calls.
     pub max_steps: u32,
+}
+
+/// Says why there is no reply. Each prints as one clear sentence; server text in it is not yet sanitised.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProviderError {
+    /// The server could not be reached.
+    #[error("cannot reach {host}: {reason}")]
+    Unreachable {
+        /// Host and port.
+        host: String,
+        /// Which step failed and how.
+        reason: String,
+    },
+    /// The server answered with an error status.
+    #[error("the server answered {status}: {message}")]
+    Status {
+        /// The HTTP status.
+        status: u16,
+        /// The server's own words.
+        message: String,
+        /// The wait that it asked for, milliseconds.
+        retry_after_ms: Option<u64>,
+    },
+    /// The server reported an error within a reply.
+    #[error("the server reported an error: {0}")]
+    Server(String),
+    /// The reply stopped before its end. Nothing of it was run.
+    #[error("the reply was cut off before its end")]
+    CutOff,
+    /// No bytes came for too long.
+    #[error("the server was silent for {0} s")]
+    Stalled(u64),
+    /// The reply was not what the protocol says.
+    #[error("the server sent something that is not a reply: {0}")]
+    Malformed(String),
+    /// The server sends us elsewhere; the key does not go along.
+    #[error("the server redirects to {0}; set that address as the base URL if it is right")]
+    Redirect(String),
+    /// A setting is wrong; the user must change it.
+    #[error("{0}")]
+    Configuration(String),
+    /// The conversation must not be sent. A fault of this program.
+    #[error("the conversation cannot be sent ({0}); this is a fault of the program")]
+    InvalidHistory(String),
+    /// The run was stopped.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
 }
 
 /// Says why an agent could not be built.

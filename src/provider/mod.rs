@@ -27,6 +27,7 @@ use crate::error::Cancelled;
 use crate::event::Usage;
 use crate::message::{Message, ToolCall};
 
+pub use crate::error::ProviderError;
 pub use connector::HttpConnector;
 pub use context_window::ContextWindowDetector;
 pub use http::Http;
@@ -180,51 +181,4 @@ pub enum Finish {
     Length,
     /// A filter of the server cut it; its calls must not run.
     ContentFilter,
-}
-
-/// Says why there is no reply. Each prints as one clear sentence; server text in it is not yet sanitised.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ProviderError {
-    /// The server could not be reached.
-    #[error("cannot reach {host}: {reason}")]
-    Unreachable {
-        /// Host and port.
-        host: String,
-        /// Which step failed and how.
-        reason: String,
-    },
-    /// The server answered with an error status.
-    #[error("the server answered {status}: {message}")]
-    Status {
-        /// The HTTP status.
-        status: u16,
-        /// The server's own words.
-        message: String,
-        /// The wait that it asked for, milliseconds.
-        retry_after_ms: Option<u64>,
-    },
-    /// The server reported an error within a reply.
-    #[error("the server reported an error: {0}")]
-    Server(String),
-    /// The reply stopped before its end. Nothing of it was run.
-    #[error("the reply was cut off before its end")]
-    CutOff,
-    /// No bytes came for too long.
-    #[error("the server was silent for {0} s")]
-    Stalled(u64),
-    /// The reply was not what the protocol says.
-    #[error("the server sent something that is not a reply: {0}")]
-    Malformed(String),
-    /// The server sends us elsewhere; the key does not go along.
-    #[error("the server redirects to {0}; set that address as the base URL if it is right")]
-    Redirect(String),
-    /// A setting is wrong; the user must change it.
-    #[error("{0}")]
-    Configuration(String),
-    /// The conversation must not be sent. A fault of this program.
-    #[error("the conversation cannot be sent ({0}); this is a fault of the program")]
-    InvalidHistory(String),
-    /// The run was stopped.
-    #[error(transparent)]
-    Cancelled(#[from] Cancelled),
 }

@@ -1,1 +1,323 @@
+//! The structure of the sources, as a test: one-way layers, small files, a header each, no panics on outside data.
+//!
+//! The layers are the design's. A module that wants an edge which is not here is in the wrong layer.
 
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const WORDS: &[&str] = &["id", "message", "event", "error", "text", "limits", "assets", "sync"];
+const PARTS: &[&str] = &["control", "listener", "provider", "workspace"];
+/// They tie everything together, so they may use everything.
+const PROGRAM: &[&str] = &["main", "lib", "cli", "config", "demo"];
+
+/// Files that may be longer than 500 lines, each with its reason.
+const LONG_FILES: &[(&str, &str)] = &[];
+
+/// Lines that may panic, as (file, part of the line, why it cannot happen).
+const PANICS: &[(&str, &str, &str)] = &[];
+
+/// Returns what a module may use besides itself; `None` for a module that is in no layer.
+fn allowed(module: &str) -> Option<BTreeSet<&'static str>> {
+    let layers: &[&[&str]] = match module {
+        word if WORDS.contains(&word) => &[WORDS],
+        part if PARTS.contains(&part) => &[WORDS],
+        // Of the provider it takes the schema, which is what goes to a model.
+        "tool" => &[WORDS, &["control", "workspace", "provider"]],
+        "agent" => &[WORDS, PARTS, &["tool"]],
+        "subagent" => &[WORDS, PARTS, &["tool", "agent"]],
+        "host" => &[WORDS, PARTS, &["tool", "agent", "subagent"]],
+        // Only `tui/run.rs` sees the host, see below.
+        "tui" => &[WORDS, &["host"]],
+        program if PROGRAM.contains(&program) => {
+            &[WORDS, PARTS, PROGRAM, &["tool", "agent", "subagent", "host", "tui"]]
+        }
+        _ => return None,
+    };
+    Some(layers.iter().flat_map(|layer| layer.iter().copied()).collect())
+}
+
+/// Is one source file, without its tests and comments.
+struct Source {
+    /// As in `src/tui/view/tree.rs`.
+    path: String,
+    whole: String,
+    code: String,
+    /// As in `tui`, `view`, `tree`.
+    module: Vec<String>,
+}
+
+fn sources() -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    collect(&root.join("src"), &mut files);
+    assert!(files.len() > 50, "the sources are not where this test looks");
+    files
+        .into_iter()
+        .map(|file| {
+            let path = file.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+            let whole = fs::read_to_string(&file).unwrap();
+            let module = path.trim_start_matches("src/").trim_end_matches(".rs").trim_end_matches("/mod");
+            let module = module.split('/').map(str::to_owned).collect();
+            Source { code: code_of(&whole), path, whole, module }
+        })
+        .collect()
+}
+
+fn collect(dir: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+/// Leaves out comments and every item under `#[cfg(test)]`, which by our format ends with a `}` or `;` at its own indent.
+fn code_of(whole: &str) -> String {
+    let mut code = String::new();
+    let mut lines = whole.lines();
+    while let Some(line) = lines.next() {
+        let text = line.trim_start();
+        if text == "#[cfg(test)]" {
+            let indent = &line[..line.len() - text.len()];
+            let ends = [format!("{indent}}}"), format!("{indent}}};")];
+            for skipped in lines.by_ref() {
+                let one_line =
+                    skipped.starts_with(indent) && skipped.ends_with(';') && !skipped[indent.len()..].starts_with(' ');
+                if ends.contains(&skipped.to_owned()) || one_line {
+                    break;
+                }
+            }
+        } else if !text.starts_with("//") {
+            code.push_str(line);
+            code.push('\n');
+        }
+    }
+    code
+}
+
+/// Returns the modules that a file names by `crate::…` and `super::…`, as paths from the crate's root; of a list in braces
+/// each member. One segment too many (an item's name) does not matter.
+fn uses(source: &Source) -> BTreeSet<Vec<String>> {
+    let mut found = BTreeSet::new();
+    for (at, _) in source.code.match_indices("crate::") {
+        expand(Vec::new(), &source.code[at + "crate::".len()..], &mut found);
+    }
+    let mut rest = source.code.as_str();
+    while let Some(at) = rest.find("super::") {
+        let mut base = source.module.clone();
+        rest = &rest[at..];
+        while let Some(behind) = rest.strip_prefix("super::") {
+            base.pop();
+            rest = behind;
+        }
+        expand(base, rest, &mut found);
+    }
+    found
+}
+
+/// Reads `a::b::{c, d::e}` behind a base; two more segments are enough to know the module.
+fn expand(base: Vec<String>, text: &str, found: &mut BTreeSet<Vec<String>>) {
+    if let Some(list) = text.strip_prefix('{') {
+        let mut depth = 0;
+        let mut start = 0;
+        for (at, c) in list.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' if depth > 0 => depth -= 1,
+                ',' | '}' if depth == 0 => {
+                    let member = list[start..at].trim();
+                    if !member.is_empty() {
+                        expand(base.clone(), member, found);
+                    }
+                    if c == '}' {
+                        return;
+                    }
+                    start = at + 1;
+                }
+                _ => {}
+            }
+        }
+        panic!("a list of uses without an end: {text:.80}");
+    }
+    let name: String = text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    let behind = &text[name.len()..];
+    let path: Vec<String> = base.into_iter().chain([name]).collect();
+    match behind.strip_prefix("::") {
+        Some(more) if path.len() < 3 => expand(path, more, found),
+        _ => {
+            found.insert(path);
+        }
+    }
+}
+
+fn report(faults: &[String]) {
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
+#[test]
+fn every_module_uses_only_the_layers_above_it() {
+    let mut faults = Vec::new();
+    for source in sources() {
+        let module = source.module[0].as_str();
+        let Some(allowed) = allowed(module) else {
+            faults.push(format!("{}: give `{module}` a layer in this test and in the design", source.path));
+            continue;
+        };
+        for used in uses(&source) {
+            let used = used[0].as_str();
+            // What the library's root itself holds has no module.
+            let is_module = allowed_anywhere(used);
+            if is_module && used != module && !allowed.contains(used) {
+                faults.push(format!("{}: `{module}` must not use `{used}`", source.path));
+            }
+        }
+    }
+    report(&faults);
+}
+
+fn allowed_anywhere(name: &str) -> bool {
+    allowed(name).is_some()
+}
+
+#[test]
+fn only_the_loop_of_the_screen_knows_the_host() {
+    let faults: Vec<String> = sources()
+        .iter()
+        .filter(|source| source.module[0] == "tui" && source.path != "src/tui/run.rs")
+        .filter(|source| uses(source).iter().any(|used| used[0] == "host"))
+        .map(|source| format!("{} names the host", source.path))
+        .collect();
+    report(&faults);
+}
+
+#[test]
+fn inside_the_screen_the_arrows_point_at_the_state() {
+    let below = |part: &str| -> &[&str] {
+        match part {
+            "theme" | "keymap" | "frame_clock" => &[],
+            "state" => &["theme", "keymap"],
+            "msg" => &["state", "keymap", "theme"],
+            "view" | "update" => &["state", "msg", "theme", "keymap"],
+            "input" => &["msg", "keymap"],
+            "terminal" => &["theme", "frame_clock"],
+            _ => &["frame_clock", "input", "keymap", "msg", "run", "state", "terminal", "theme", "update", "view"],
+        }
+    };
+    let mut faults = Vec::new();
+    for source in sources().iter().filter(|source| source.module[0] == "tui" && source.module.len() > 1) {
+        let part = source.module[1].as_str();
+        for used in uses(source).iter().filter(|used| used[0] == "tui" && used.len() > 1) {
+            let used = used[1].as_str();
+            if used != part && !below(part).contains(&used) {
+                faults.push(format!("{}: `{part}` must not use `{used}`", source.path));
+            }
+        }
+    }
+    report(&faults);
+}
+
+#[test]
+fn state_and_update_use_no_outside_thing_and_no_clock() {
+    const OUTSIDE: [&str; 13] = [
+        "std::fs",
+        "std::net",
+        "std::io",
+        "std::env",
+        "std::process",
+        "std::thread",
+        "tokio",
+        // The names of keys are values; reading or writing a terminal is not.
+        "crossterm::terminal",
+        "crossterm::event::read",
+        "crossterm::execute",
+        "Instant::now",
+        "SystemTime",
+        "Timestamp::now",
+    ];
+    let mut faults = Vec::new();
+    for source in sources() {
+        if source.path.starts_with("src/tui/state/") || source.path.starts_with("src/tui/update/") {
+            for outside in OUTSIDE.iter().filter(|outside| source.code.contains(**outside)) {
+                faults.push(format!("{} uses {outside}", source.path));
+            }
+        }
+    }
+    report(&faults);
+}
+
+#[test]
+fn no_file_is_longer_than_500_lines() {
+    let mut faults = Vec::new();
+    for source in sources() {
+        let lines = source.whole.lines().count();
+        let excused = LONG_FILES.iter().any(|(path, _)| *path == source.path);
+        if lines > 500 && !excused {
+            faults.push(format!("{} has {lines} lines: split it by concept", source.path));
+        }
+        if lines <= 500 && excused {
+            faults.push(format!("{} is short enough: take it off the list", source.path));
+        }
+    }
+    report(&faults);
+}
+
+#[test]
+fn every_file_opens_with_what_it_is_for() {
+    let mut faults = Vec::new();
+    for source in sources() {
+        let header = source.whole.lines().take_while(|line| line.starts_with("//!")).count();
+        if header == 0 || source.whole.lines().next().is_some_and(|line| line.trim() == "//!") {
+            faults.push(format!("{} has no header", source.path));
+        }
+    }
+    report(&faults);
+}
+
+#[test]
+fn nothing_outside_tests_panics_on_a_missing_value() {
+    let mut faults = Vec::new();
+    for source in sources() {
+        for line in source.code.lines() {
+            let panics = [".unwrap()", ".expect(", ".unwrap_err()", ".expect_err(", "todo!(", "unimplemented!("];
+            let excused = PANICS.iter().any(|(path, part, _)| *path == source.path && line.contains(part));
+            if panics.iter().any(|call| line.contains(call)) && !excused {
+                faults.push(format!("{}: {}", source.path, line.trim()));
+            }
+        }
+    }
+    report(&faults);
+}
+
+#[test]
+fn the_reader_of_these_rules_sees_what_it_must() {
+    let source = Source {
+        path: "src/tui/view/x.rs".to_owned(),
+        whole: String::new(),
+        code: code_of(
+            "use crate::host::{Handle, Post};\n// use crate::cli::x;\nuse crate::{id, tui::{state::Cell, msg}, text::visible};\n\
+             use super::super::update::keys;\nuse super::fit::{columns,\n    row};\nfn f() { crate::limits::X; }\n\
+             #[cfg(test)]\nuse crate::demo::y;\n#[cfg(test)]\nmod tests {\n    use crate::config::z;\n}\nuse crate::agent;\n",
+        ),
+        module: ["tui", "view", "x"].map(str::to_owned).to_vec(),
+    };
+    let found: Vec<String> = uses(&source).iter().map(|path| path.join("::")).collect();
+    assert_eq!(
+        found,
+        [
+            "agent",
+            "host::Handle",
+            "host::Post",
+            "id",
+            "limits::X",
+            "text::visible",
+            "tui::msg",
+            "tui::state::Cell",
+            "tui::update::keys",
+            "tui::view::fit",
+        ]
+    );
+}
