@@ -418,7 +418,7 @@ fn a_derived_list_is_new_and_keeps_listeners_that_do_not_derive() {
 /// Is a tool with a workspace: says where it works and leaves a file there, then does what the test wants.
 struct Works {
     workspace: Option<Arc<Workspace>>,
-    places: Arc<Mutex<Vec<Option<PathBuf>>>>,
+    places: Places,
     then: fn(Gate) -> BoxFuture<'static, Result<String, ToolError>>,
     gate: Gate,
     parameters: Parameters,
@@ -457,9 +457,11 @@ impl Tool for Works {
     }
 }
 
+/// Where a tool worked: no workspace, or that one.
+type Places = Arc<Mutex<Vec<Option<PathBuf>>>>;
 type Then = fn(Gate) -> BoxFuture<'static, Result<String, ToolError>>;
 
-fn works(then: Then, gate: &Gate) -> (Arc<dyn Tool>, Arc<Mutex<Vec<Option<PathBuf>>>>) {
+fn works(then: Then, gate: &Gate) -> (Arc<dyn Tool>, Places) {
     let places = Arc::new(Mutex::default());
     let tool = Works {
         workspace: None,
