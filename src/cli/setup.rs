@@ -37,13 +37,15 @@ pub async fn setup(start: Start, listeners: Vec<Arc<dyn Listener>>) -> Result<Se
             }
         }
     };
+    // Any server may be llama.cpp, and the embedded model answers as one: it is asked for its context window.
+    let llama_probe_url = transport.api_base.clone();
     Ok(Setup {
         transport: ChatTransport { context_window: config.context_window, ..transport },
         connector,
         cwd: start.cwd,
         max_steps: config.max_steps,
         streaming: config.streaming,
-        llama_probe_url: None,
+        llama_probe_url,
         system_prompt: start.system_prompt,
         notes,
         listeners,
@@ -70,6 +72,10 @@ impl Connector for WithServer {
     fn connect(&self, transport: &ChatTransport) -> Result<Arc<dyn ChatProvider>, ProviderError> {
         // The embedded model speaks what every other server speaks.
         self.http.connect(&ChatTransport { provider: Some("openai".to_owned()), ..transport.clone() })
+    }
+
+    fn http(&self) -> Http {
+        self.http.http()
     }
 }
 
