@@ -49,7 +49,9 @@ fn line_of(text: &str, offset: usize) -> usize {
 /// Returns the known key with the fewest edits to `name`; the first of those that are equally near.
 fn nearest(name: &str) -> &'static str {
     let name = name.to_lowercase().replace('-', "_");
-    Layer::KEYS.into_iter().min_by_key(|key| distance(&name, key)).unwrap_or_default()
+    // A name cut short, or one with an ending too many, is nearer than any slip of the hand.
+    let cut = |key: &str| key.starts_with(&name) || name.starts_with(key);
+    Layer::KEYS.into_iter().min_by_key(|key| (!cut(key), distance(&name, key))).unwrap_or_default()
 }
 
 #[cfg(test)]

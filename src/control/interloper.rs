@@ -167,6 +167,7 @@ impl Interloper {
     /// Keeps what is pending from starting a turn until the next text is sent or [`Interloper::resume`] (D2).
     pub fn pause(&self) {
         self.lock().paused = true;
+        self.changed();
     }
 
     /// Lets what is pending start a turn again.

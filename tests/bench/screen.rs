@@ -9,14 +9,12 @@ mod support;
 use std::time::{Duration, Instant};
 
 use support::paced::Paced;
-use support::terminal::{Start, Terminal, keys};
+use support::terminal::{ALTERNATE_SCREEN, Start, Terminal, keys};
 
 /// Letters that the paced server never writes.
 const RARE: [&str; 4] = ["Z", "Q", "X", "J"];
 /// What rubs a letter out again.
 const RUB_OUT: &str = "\x7f";
-/// What the program writes when it takes the screen.
-const ALTERNATE_SCREEN: &[u8] = b"\x1b[?1049h";
 
 fn main() {
     let picked: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
@@ -116,7 +114,7 @@ fn escape() {
 }
 
 fn open(server: &Paced) -> Terminal {
-    Start::new(["--base-url", server.url(), "--model", "paced"]).size(120, 40).run()
+    Start::new(["--base-url", server.url(), "--model", "paced"]).size(120, 40).spawn()
 }
 
 fn ready(server: &Paced) -> Terminal {

@@ -15,6 +15,9 @@ use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native
 /// Longest time that a wait waits before it fails the test.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// What the program writes when it takes the screen.
+pub const ALTERNATE_SCREEN: &[u8] = b"\x1b[?1049h";
+
 /// The escape key, and what programs get for other named keys.
 pub mod keys {
     pub const ENTER: &str = "\r";
@@ -36,6 +39,7 @@ pub mod keys {
 pub struct Terminal {
     master: Option<Box<dyn MasterPty + Send>>,
     writer: Option<Box<dyn Write + Send>>,
+    reader: Option<std::thread::JoinHandle<()>>,
     child: Box<dyn Child + Send + Sync>,
     seen: Arc<(Mutex<Seen>, Condvar)>,
     home: tempfile::TempDir,
@@ -45,6 +49,7 @@ struct Seen {
     parser: vt100::Parser,
     raw: Vec<u8>,
     ended: bool,
+    leaving: bool,
 }
 
 /// Says how to start the program.
@@ -87,7 +92,15 @@ impl Start {
         self
     }
 
+    /// Starts it and waits until it has taken the screen: keys that come before are read as lines by the kernel.
     pub fn run(self) -> Terminal {
+        let terminal = self.spawn();
+        terminal.wait_written(0, ALTERNATE_SCREEN);
+        terminal
+    }
+
+    /// Starts it and does not wait.
+    pub fn spawn(self) -> Terminal {
         let home = tempfile::tempdir().unwrap();
         let (columns, rows) = self.size;
         let pair = native_pty_system().openpty(size(columns, rows)).unwrap();
@@ -107,9 +120,10 @@ impl Start {
         let mut reader = pair.master.try_clone_reader().unwrap();
         let writer = pair.master.take_writer().unwrap();
         let parser = vt100::Parser::new(nonzero(rows), nonzero(columns), 0);
-        let seen = Arc::new((Mutex::new(Seen { parser, raw: Vec::new(), ended: false }), Condvar::new()));
+        let seen =
+            Arc::new((Mutex::new(Seen { parser, raw: Vec::new(), ended: false, leaving: false }), Condvar::new()));
         let in_thread = Arc::clone(&seen);
-        std::thread::spawn(move || {
+        let reader = std::thread::spawn(move || {
             let mut buffer = vec![0; 65536];
             loop {
                 let count = reader.read(&mut buffer).unwrap_or(0);
@@ -119,12 +133,12 @@ impl Start {
                 seen.raw.extend_from_slice(&buffer[..count]);
                 seen.ended = count == 0;
                 wake.notify_all();
-                if count == 0 {
+                if count == 0 || seen.leaving {
                     return;
                 }
             }
         });
-        Terminal { master: Some(pair.master), writer: Some(writer), child, seen, home }
+        Terminal { master: Some(pair.master), writer: Some(writer), reader: Some(reader), child, seen, home }
     }
 }
 
@@ -213,6 +227,12 @@ impl Terminal {
 
     /// Takes the terminal away, as a closed window does.
     pub fn hang_up(&mut self) {
+        self.seen.0.lock().unwrap().leaving = true;
+        // The reader holds the terminal too, and waits for bytes: a change of size makes the program write some.
+        self.resize(70, 20);
+        if let Some(reader) = self.reader.take() {
+            reader.join().unwrap();
+        }
         self.writer = None;
         self.master = None;
     }

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use ratatui::Frame;
-use ratatui::layout::{Rect, Size};
+use ratatui::layout::{Position, Rect, Size};
 
 use crate::limits;
 use paint::Painter;
@@ -65,9 +65,15 @@ impl Terminal {
         self.inner.backend().size().unwrap_or_default()
     }
 
-    /// Takes over a new size.
+    /// Takes over a new size. Everything is written again, also when the size is the old one: of several changes only
+    /// the last may be heard of, and the terminal has cut and moved what it showed at each of them.
     pub fn resize(&mut self, size: Size) {
-        self.inner.backend_mut().set_size(bounded(size));
+        let size = bounded(size);
+        self.inner.backend_mut().set_size(size);
+        // Ratatui would hand over the changed cells alone when the size is the one that it drew last.
+        if let Err(error) = self.inner.resize(Rect::from((Position::ORIGIN, size))) {
+            tracing::error!(%error, "the frame kept its old size");
+        }
     }
 
     /// Makes the next frame write everything again.
