@@ -1,13 +1,14 @@
 //! From the layers to one [`Config`]: who wins, when a model is configured, where the key comes from.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use crate::config::{Config, ConfigError, DEFAULT_API_KEY_ENV, DEFAULT_BASE_URL, Layer, ModelSource, Provider};
 use crate::limits;
 use crate::provider::{ApiKey, Streaming};
 
 /// Holds the environment as plain values, so that interpreting it needs no process.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Environment(BTreeMap<String, String>);
 
 impl Environment {
@@ -25,6 +26,13 @@ impl Environment {
 
     fn owned(&self, name: &str) -> Option<String> {
         self.get(name).map(str::to_owned)
+    }
+}
+
+impl fmt::Debug for Environment {
+    /// Writes the names only: values may be keys (D22).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
     }
 }
 

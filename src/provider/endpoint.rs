@@ -15,6 +15,7 @@ const DEFAULT_BASE: &str = "https://api.openai.com/v1";
 pub(super) struct Endpoint {
     base: Url,
     bearer: Option<HeaderValue>,
+    key: Option<ApiKey>,
 }
 
 impl Endpoint {
@@ -33,7 +34,7 @@ impl Endpoint {
         let path = if path.is_empty() { "/v1".to_owned() } else { path.to_owned() };
         base.set_path(&path);
         base.set_fragment(None);
-        Ok(Self { base, bearer: key.map(bearer).transpose()?.flatten() })
+        Ok(Self { base, bearer: key.map(bearer).transpose()?.flatten(), key: key.cloned() })
     }
 
     /// Returns the address of a path behind the base.
@@ -59,6 +60,28 @@ impl Endpoint {
     /// Returns the server's host name.
     pub fn host_name(&self) -> &str {
         self.base.host_str().unwrap_or_default()
+    }
+
+    /// Takes the key out of a server's words: some echo the Authorization header in what they say (D22).
+    pub fn masked(&self, error: ProviderError) -> ProviderError {
+        let mask = |text: String| match &self.key {
+            Some(key) => key.mask(text),
+            None => text,
+        };
+        match error {
+            ProviderError::Status { status, message, retry_after_ms } => {
+                ProviderError::Status { status, message: mask(message), retry_after_ms }
+            }
+            ProviderError::Unreachable { host, reason } => ProviderError::Unreachable { host, reason: mask(reason) },
+            ProviderError::Server(words) => ProviderError::Server(mask(words)),
+            ProviderError::Malformed(words) => ProviderError::Malformed(mask(words)),
+            ProviderError::Redirect(target) => ProviderError::Redirect(mask(target)),
+            ProviderError::Configuration(words) => ProviderError::Configuration(mask(words)),
+            ProviderError::CutOff
+            | ProviderError::Stalled(_)
+            | ProviderError::InvalidHistory(_)
+            | ProviderError::Cancelled(_) => error,
+        }
     }
 
     /// Starts a request with the key, if there is one.

@@ -14,7 +14,11 @@ use crate::provider::{ChatTransport, Http, ProviderError, http};
 /// [`ProviderError`] when the server cannot be reached within a few seconds, refuses or answers something else.
 pub async fn list_models(http: &Http, transport: &ChatTransport) -> Result<Vec<String>, ProviderError> {
     let endpoint = Endpoint::new(transport.api_base.as_deref(), transport.api_key.as_ref())?;
-    let (status, body) = get(http, &endpoint, endpoint.url("/models")).await?;
+    ask(http, &endpoint).await.map_err(|error| endpoint.masked(error))
+}
+
+async fn ask(http: &Http, endpoint: &Endpoint) -> Result<Vec<String>, ProviderError> {
+    let (status, body) = get(http, endpoint, endpoint.url("/models")).await?;
     if !(200..300).contains(&status) {
         let message = ErrorBody::read(&body).words;
         return Err(ProviderError::Status { status, message, retry_after_ms: None });

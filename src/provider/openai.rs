@@ -64,7 +64,8 @@ impl OpenAi {
                 shown |= matches!(&piece, Piece::Chunk { thinking, text } if !(thinking.is_empty() && text.is_empty()));
                 sink(piece)
             };
-            match self.attempt(&request, dialect, &mut watched).await {
+            let attempt = self.attempt(&request, dialect, &mut watched).await;
+            match attempt.map_err(|Failure { error, advice }| Failure { error: self.endpoint.masked(error), advice }) {
                 Ok(reply) => return Ok(reply),
                 Err(failure) if shown => return Err(failure.error),
                 Err(failure) if self.dialects.learn(&server, request.model, dialect, &failure.error) => {}

@@ -54,7 +54,27 @@ impl ApiKey {
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
+
+    /// Takes the key out of a text that somebody else wrote, also where the text was cut (it ends with `…`) within it.
+    pub(super) fn mask(&self, text: String) -> String {
+        const MASK: &str = "[key]";
+        let key = self.expose().trim();
+        if key.len() < SHORTEST_SECRET {
+            return text;
+        }
+        let mut text = text.replace(key, MASK);
+        if let Some(kept) = text.strip_suffix('…') {
+            let mut cuts = key.char_indices().map(|(at, _)| at).rev().take_while(|at| *at >= SHORTEST_SECRET);
+            if let Some(whole) = cuts.find_map(|at| kept.strip_suffix(key.get(..at)?)) {
+                text = format!("{whole}{MASK}…");
+            }
+        }
+        text
+    }
 }
+
+/// What is shorter is no secret but a filler (`x`, `-`), and may be a part of any word. Bytes.
+const SHORTEST_SECRET: usize = 4;
 
 impl PartialEq for ApiKey {
     fn eq(&self, other: &Self) -> bool {

@@ -38,6 +38,17 @@ fn nothing_configured_means_the_embedded_model_and_the_defaults() {
     assert_eq!(config.system_prompt, None);
 }
 
+// D22
+#[test]
+fn no_key_shows_in_the_debug_form_of_what_holds_it() {
+    let environment: Environment = [("KEY", "sk-canary"), ("STEERSMAN_MODEL", "m")].into_iter().collect();
+    let named = flags(|f| f.api_key_env = Some("KEY".into()));
+    let config = Config::resolve(named, &environment, Layer::default()).unwrap();
+    assert_eq!(server(Ok(config.clone())).2.as_deref(), Some("sk-canary"));
+    assert!(!format!("{config:?} {environment:?}").contains("canary"));
+    assert_eq!(format!("{environment:?}"), r#"{"KEY", "STEERSMAN_MODEL"}"#);
+}
+
 #[test]
 fn a_bare_key_does_not_configure_a_model() {
     assert!(is_embedded(resolve(Layer::default(), &[("OPENAI_API_KEY", "sk-1")], "")));

@@ -29,6 +29,7 @@ mod read;
 mod readme;
 mod retry;
 mod scripted_provider;
+mod secrets;
 mod sse;
 mod subagent;
 mod synthesizer;

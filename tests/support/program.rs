@@ -83,7 +83,7 @@ impl Program {
             let _ = end.send(text);
         });
         let stdin = child.stdin.take();
-        Running { child, stdin, lines, seen: String::new(), ended, _home: self.home }
+        Running { child, stdin, lines, seen: String::new(), ended, home: self.home }
     }
 }
 
@@ -95,7 +95,7 @@ pub struct Running {
     seen: String,
     /// Gives standard error when that is closed, which the end of the program does.
     ended: Receiver<String>,
-    _home: TempDir,
+    home: TempDir,
 }
 
 /// Is how a run ended.
@@ -140,7 +140,12 @@ impl Running {
     }
 
     /// Waits for its end; its standard input stays open until then.
-    pub fn end(mut self) -> End {
+    pub fn end(self) -> End {
+        self.end_with_home().0
+    }
+
+    /// Waits for its end, and returns its home with what it left there.
+    pub fn end_with_home(mut self) -> (End, TempDir) {
         let ended = self.ended.recv_timeout(PATIENCE);
         if ended.is_err() {
             self.child.kill().unwrap();
@@ -148,7 +153,7 @@ impl Running {
         }
         let code = self.child.wait().unwrap().code();
         let stdout = self.lines.iter().fold(self.seen, |seen, line| seen + &line);
-        End { code, stdout, stderr: ended.unwrap() }
+        (End { code, stdout, stderr: ended.unwrap() }, self.home)
     }
 }
 
