@@ -103,30 +103,30 @@ impl SubAgentTool {
         let result = self.run_child(persona, task, id.clone(), tools).await;
         finished.say(&result);
         result.map(|(answer, _)| answer).map_err(|error| match error {
-            RunError::Cancelled(cancelled) => ToolError::Cancelled(cancelled),
-            other => ToolError::failed(format!("the agent '{id}' failed: {other}")),
+            ToolError::Cancelled(cancelled) => ToolError::Cancelled(cancelled),
+            ToolError::Failed(why) => ToolError::failed(format!("the agent '{id}' failed: {why}")),
         })
     }
 
+    /// Builds a child, runs its task and closes it; the error is why there is no answer, without the child's name.
     async fn run_child(
         &self,
         persona: &Persona,
         task: &str,
         id: AgentId,
         tools: Vec<Arc<dyn Tool>>,
-    ) -> Result<(String, Outcome), RunError> {
-        let failed = |error: &dyn std::fmt::Display| RunError::Extension(error.to_string().into());
+    ) -> Result<(String, Outcome), ToolError> {
         let (dir, tools): (Option<TempDir>, _) = match persona.temp_workspace {
             TempWorkspace::No => (None, tools),
             TempWorkspace::Yes => {
-                let (dir, tools) = temp_workspace::rebind(&persona.name, tools).map_err(|error| failed(&error))?;
+                let (dir, tools) = temp_workspace::rebind(&persona.name, tools)?;
                 (Some(dir), tools)
             }
         };
         let mut builder =
             Agent::builder(self.transport.clone(), persona.system_prompt.clone(), Arc::clone(&self.connector))
                 .id(id.clone())
-                .step_limit(StepLimit::new(persona.max_steps).map_err(|error| failed(&error))?)
+                .step_limit(StepLimit::new(persona.max_steps).map_err(not_built)?)
                 .listeners(self.listeners.for_sub_agent(&id))
                 .streaming(self.streaming);
         if let Some(cancellable) = &self.cancellable {
@@ -140,15 +140,22 @@ impl SubAgentTool {
             configurator.on_close(move || drop(dir));
             configurator.add_tools(tools)
         });
-        let mut child = match built.await {
-            Ok(child) => child,
-            Err(BuildError::Cancelled(cancelled)) => return Err(cancelled.into()),
-            Err(error) => return Err(failed(&error)),
-        };
+        let mut child = built.await.map_err(not_built)?;
         // Boxed: a child's turn may contain a rescue's turn. Dropping the child closes it, whatever happens here.
-        Box::pin(child.run_loop(task)).await?;
+        Box::pin(child.run_loop(task)).await.map_err(|error| match error {
+            RunError::Cancelled(cancelled) => ToolError::Cancelled(cancelled),
+            other => ToolError::failed(other.to_string()),
+        })?;
         let outcome = if child.synthesized() { Outcome::Synthesized } else { Outcome::Completed };
         Ok((child.last_assistant_content().unwrap_or_default().to_owned(), outcome))
+    }
+}
+
+/// Says why a child could not be built.
+fn not_built(error: BuildError) -> ToolError {
+    match error {
+        BuildError::Cancelled(cancelled) => ToolError::Cancelled(cancelled),
+        other => ToolError::failed(other.to_string()),
     }
 }
 
@@ -159,11 +166,11 @@ struct Finished<'a> {
 }
 
 impl Finished<'_> {
-    fn say(self, result: &Result<(String, Outcome), RunError>) {
+    fn say(self, result: &Result<(String, Outcome), ToolError>) {
         let (outcome, message) = match result {
             Ok((_, outcome)) => (*outcome, None),
-            Err(RunError::Cancelled(_)) => (Outcome::Cancelled, None),
-            Err(error) => (Outcome::Failed, Some(error.to_string())),
+            Err(ToolError::Cancelled(_)) => (Outcome::Cancelled, None),
+            Err(ToolError::Failed(why)) => (Outcome::Failed, Some(why.clone())),
         };
         self.listeners.emit(Event::AgentFinished { child: self.child.clone(), outcome, message });
         std::mem::forget(self);

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use serde_json::json;
 use steersman::agent::{Agent, AgentBuilder, EventKind};
 use steersman::error::BuildError;
 use steersman::event::{Envelope, Event, Outcome};
@@ -18,6 +19,7 @@ use steersman::workspace::Workspace;
 use crate::support::doubles::{
     Gate, Log, PROMPT, Pause, PlayedExt, RawEcho, Rig, Spy, acting, calls, echo, gated, run, tool,
 };
+use crate::support::server::{Reply, Server};
 
 fn persona(name: &str, tools: &[&str]) -> Persona {
     Persona {
@@ -336,17 +338,14 @@ async fn a_blank_task_is_an_observation() {
     assert!(rig.last_request().lines()[3].starts_with("tool#c1: Error: "), "{:?}", rig.last_request().lines());
 }
 
-// Row 44, Trap 26, Trap 27: what is shared.
+// Row 44, Trap 26: what is shared.
 #[tokio::test]
 async fn a_child_shares_transport_streaming_and_window() {
     let rig = Rig::new([spawns(&[("c1", "miner", "Dig.")]), Played::text("Thanks.")]);
     rig.model.route(&child("miner"), [Played::text("Gold.")]);
     let transport = ChatTransport { api_base: Some("http://localhost:1".to_owned()), ..Rig::transport() };
-    let builder = Agent::builder(transport.clone(), PROMPT, rig.connector())
-        .streaming(Streaming::On)
-        .context_window(4096)
-        // Nothing listens there: a probe by the child would be noticed by its failure's delay.
-        .llama_probe_url("http://127.0.0.1:1/props");
+    let builder =
+        Agent::builder(transport.clone(), PROMPT, rig.connector()).streaming(Streaming::On).context_window(4096);
     let agent = parent_of(&rig, builder, [], vec![persona("miner", &[])]).await;
     run(agent, "Go.").answered().await;
     assert_eq!(rig.model.transports(), [transport.clone(), transport]);
@@ -360,6 +359,25 @@ async fn a_child_shares_transport_streaming_and_window() {
         .map(|envelope| envelope.agent.to_string())
         .collect();
     assert_eq!(caps, ["", "miner 0"]);
+}
+
+// Trap 27
+#[tokio::test]
+async fn only_the_parent_probes_the_server_for_its_window_whatever_it_learns() {
+    let known = json!({"default_generation_settings": {"n_ctx": 4096}});
+    for (status, body, window) in [(200, known, Some(4096)), (500, json!({}), None)] {
+        let server = Server::start([]);
+        server.on("/props", Reply::json(status, body));
+        let rig = Rig::new([spawns(&[("c1", "miner", "Dig."), ("c2", "miner", "Deeper.")]), Played::text("Thanks.")]);
+        rig.model.route(&child("miner"), [Played::text("Gold."), Played::text("Coal.")]);
+        let builder = rig.builder().llama_probe_url(server.url());
+        let agent = parent_of(&rig, builder, [], vec![persona("miner", &[])]).await;
+        assert_eq!((agent.context_window_cap(), server.requests().len()), (window, 1));
+        run(agent, "Go.").answered().await;
+        assert_eq!(server.requests().len(), 1, "a child has probed");
+        let caps = rig.events().into_iter().filter(|event| *event == Event::ContextCap { tokens: window });
+        assert_eq!(caps.count(), 3, "each child knows what its parent knows");
+    }
 }
 
 /// Is a listener with an instance per agent.
@@ -519,6 +537,23 @@ async fn a_temporary_workspace_goes_with_its_child_however_it_ends() {
 }
 
 // Row 45: dropped in the middle, without a word.
+#[tokio::test]
+async fn a_temporary_workspace_that_cannot_be_made_is_named_as_the_reason() {
+    let rig = Rig::new([spawns(&[("c1", "a/b", "Dig.")]), Played::text("Thanks.")]);
+    // No directory has a name with a slash.
+    let slashed = Persona { temp_workspace: TempWorkspace::Yes, ..persona("a/b", &[]) };
+    let agent = parent(&rig, [], vec![slashed]).await;
+    run(agent, "Go.").answered().await;
+    let why = "no temporary workspace could be made: ";
+    let result = &rig.last_request().lines()[3];
+    assert!(result.starts_with(&format!("tool#c1: Error: the agent 'a/b 0' failed: {why}")), "{result}");
+    let finished = rig.events().into_iter().find_map(|event| match event {
+        Event::AgentFinished { outcome: Outcome::Failed, message, .. } => message,
+        _ => None,
+    });
+    assert!(finished.unwrap().starts_with(why));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_temporary_workspace_goes_when_the_run_is_dropped() {
     let gate = Gate::new();
