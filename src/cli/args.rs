@@ -10,6 +10,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::config::{Layer, Provider};
+use crate::host::Questions;
 
 /// Watch an agent work, and steer it while it runs.
 ///
@@ -93,7 +94,7 @@ pub struct Flags {
     /// A file that replaces the default system prompt.
     #[arg(long, global = true, value_name = "FILE")]
     pub system_prompt: Option<PathBuf>,
-    /// Answer yes to every question that no rule denies; never to trusting a project.
+    /// Answer yes to every question that no rule denies, never to trusting a project; no tool of this version asks one.
     #[arg(long, global = true)]
     pub yes: bool,
 }
@@ -112,5 +113,10 @@ impl Flags {
             system_prompt: self.system_prompt.clone(),
             pace: None,
         }
+    }
+
+    /// Returns who answers questions. Only a flag decides this: no file and no environment gives a standing yes.
+    pub fn questions(&self) -> Questions {
+        if self.yes { Questions::Yes } else { Questions::Ask }
     }
 }

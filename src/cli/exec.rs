@@ -22,7 +22,7 @@ use crate::cli::signals::{Signal, Signals};
 use crate::cli::steer_stdin::{self, Line};
 use crate::error::Refused;
 use crate::event::{Delivery, Envelope, Event, Outcome};
-use crate::host::{self, Handle, Notice, Post};
+use crate::host::{self, Handle, Notice, Post, StartError};
 use crate::id::MessageId;
 use crate::limits;
 use crate::listener::{JsonLines, Listener, Terminal};
@@ -157,9 +157,12 @@ impl Run<'_> {
                 Some((Outcome::Cancelled, _)) => self.stop(Exit::Cancelled),
                 Some((Outcome::Completed | Outcome::Synthesized, _)) | None => {}
             },
-            Post::Notice(Notice::BuildFailed(sentence)) => {
-                say(sentence);
-                self.stop(Exit::Usage);
+            Post::Notice(Notice::BuildFailed(error)) => {
+                say(&error.to_string());
+                self.stop(match error {
+                    StartError::Configuration(_) => Exit::Usage,
+                    StartError::Failed(_) => Exit::Failed,
+                });
                 self.progress.give_up();
             }
             Post::Notice(Notice::Info(sentence)) => say(sentence),

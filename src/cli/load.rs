@@ -7,6 +7,7 @@ use etcetera::BaseStrategy as _;
 
 use crate::cli::args::Flags;
 use crate::config::{Config, ConfigError, Environment, FileError, Layer, parse};
+use crate::host::Questions;
 
 /// Is everything a start of the program needs, read and checked.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub struct Start {
     pub cwd: PathBuf,
     /// The text that replaces the default system prompt.
     pub system_prompt: Option<String>,
+    /// Who answers questions.
+    pub questions: Questions,
 }
 
 /// Says why the program cannot start, in one sentence.
@@ -65,7 +68,7 @@ pub fn load(flags: &Flags) -> Result<Start, LoadError> {
     };
     let config = Config::resolve(flags.layer(), &Environment::of_process(), file)?;
     let system_prompt = config.system_prompt.as_deref().map(read).transpose()?;
-    Ok(Start { cwd: directory(flags.cwd.as_deref())?, config, system_prompt })
+    Ok(Start { cwd: directory(flags.cwd.as_deref())?, config, system_prompt, questions: flags.questions() })
 }
 
 /// Returns the configuration file that is used when none is named.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::cli::load::Start;
 use crate::config::ModelSource;
 use crate::demo::{self, DemoServer, Pace};
-use crate::host::Setup;
+use crate::error::BuildError;
+use crate::host::{Setup, StartError};
 use crate::listener::Listener;
 use crate::provider::{
     ApiKey, ChatProvider, ChatTransport, Connector, Http, HttpConnector, ProviderError, list_models,
@@ -14,8 +15,8 @@ use crate::provider::{
 /// Makes the setup: starts the embedded model, or asks the server for its models when none is named.
 ///
 /// # Errors
-/// One sentence for the user.
-pub async fn setup(start: Start, listeners: Vec<Arc<dyn Listener>>) -> Result<Setup, String> {
+/// [`StartError`], one sentence for the user.
+pub async fn setup(start: Start, listeners: Vec<Arc<dyn Listener>>) -> Result<Setup, StartError> {
     let config = start.config;
     let http = Http::default();
     let mut notes = Vec::new();
@@ -23,8 +24,9 @@ pub async fn setup(start: Start, listeners: Vec<Arc<dyn Listener>>) -> Result<Se
     let transport = match config.model {
         ModelSource::Embedded { pace } => {
             let pace = pace.map_or_else(Pace::default, Pace::words_per_second);
-            let server =
-                demo::start(pace).await.map_err(|error| format!("the embedded model does not start: {error}"))?;
+            let server = demo::start(pace)
+                .await
+                .map_err(|error| StartError::Failed(format!("the embedded model does not start: {error}")))?;
             let transport = transport("demo", server.base_url(), Some(server.api_key())).with_model(demo::MODEL);
             connector = Arc::new(WithServer { http: connector, _server: server });
             transport
@@ -45,6 +47,7 @@ pub async fn setup(start: Start, listeners: Vec<Arc<dyn Listener>>) -> Result<Se
         cwd: start.cwd,
         max_steps: config.max_steps,
         streaming: config.streaming,
+        questions: start.questions,
         llama_probe_url,
         system_prompt: start.system_prompt,
         notes,
@@ -84,15 +87,24 @@ async fn with_first_model(
     http: &Http,
     transport: &ChatTransport,
     notes: &mut Vec<String>,
-) -> Result<ChatTransport, String> {
-    let models =
-        list_models(http, transport).await.map_err(|error| format!("{error}; name a model with --model NAME"))?;
+) -> Result<ChatTransport, StartError> {
+    let models = list_models(http, transport).await.map_err(no_list)?;
     let Some((first, others)) = models.split_first() else {
-        return Err("the server lists no models; name one with --model NAME".to_owned());
+        return Err(StartError::Configuration("the server lists no models; name one with --model NAME".to_owned()));
     };
     notes.push(match others.len() {
         0 => format!("using {first}, the server's only model"),
         more => format!("using {first}, the first of the server's {} models", more + 1),
     });
     Ok(transport.with_model(first))
+}
+
+/// Says why there is no list. A server that answered may still have models, just no list of them.
+fn no_list(error: ProviderError) -> StartError {
+    match error {
+        ProviderError::Status { .. } | ProviderError::Malformed(_) => {
+            StartError::Failed(format!("{error}; if the server has no list of models, name one with --model NAME"))
+        }
+        other => BuildError::from(other).into(),
+    }
 }

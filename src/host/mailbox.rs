@@ -6,6 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::event::Envelope;
+use crate::host::StartError;
 use crate::listener::Listener;
 
 /// Is one thing that the worker tells the UI.
@@ -22,8 +23,8 @@ pub enum Post {
 pub enum Notice {
     /// The agent is built and takes turns.
     Ready,
-    /// The agent could not be built; the sentence says why. Nothing will run.
-    BuildFailed(String),
+    /// The agent could not be built; nothing will run.
+    BuildFailed(StartError),
     /// A sentence for the status line.
     Info(String),
 }

@@ -9,5 +9,5 @@ mod worker;
 
 pub use handle::Handle;
 pub use mailbox::{Mailbox, Notice, Post};
-pub use setup::Setup;
+pub use setup::{Questions, Setup, StartError};
 pub use worker::{Host, Last, State, start, start_with};

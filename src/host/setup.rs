@@ -10,13 +10,46 @@ use jiff::Zoned;
 use crate::agent::Agent;
 use crate::assets;
 use crate::control::{Cancellable, Interloper, StepLimit};
-use crate::error::BuildError;
+use crate::error::{BuildError, ProviderError};
 use crate::event::{Event, SCHEMA};
 use crate::listener::{Listener, ListenerList};
 use crate::provider::{ChatTransport, Connector, Streaming};
 use crate::subagent::{Persona, SubAgents};
 use crate::tool::{self, Calculator, Tool};
 use crate::workspace::Workspace;
+
+/// Says why there is no agent, in one sentence, and what it is to be blamed on.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StartError {
+    /// A setting is wrong; the user must change it.
+    #[error("{0}")]
+    Configuration(String),
+    /// A server or this machine failed; the same start may succeed later.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl From<BuildError> for StartError {
+    fn from(error: BuildError) -> Self {
+        let sentence = error.to_string();
+        match error {
+            BuildError::Argument(_) | BuildError::Provider(ProviderError::Configuration(_)) => {
+                Self::Configuration(sentence)
+            }
+            BuildError::Provider(_) | BuildError::Cancelled(_) | BuildError::Extension(_) => Self::Failed(sentence),
+        }
+    }
+}
+
+/// Says who answers the questions that tools ask before they act.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Questions {
+    /// The user, each time.
+    #[default]
+    Ask,
+    /// Nobody: the answer is yes, unless a rule denies it. Never to trusting a project.
+    Yes,
+}
 
 /// Holds everything that the program decides before an agent is built.
 pub struct Setup {
@@ -30,6 +63,8 @@ pub struct Setup {
     pub max_steps: u32,
     /// Whether replies come in pieces.
     pub streaming: Streaming,
+    /// Who answers questions. No tool of this version asks one; what was chosen is noted in the log.
+    pub questions: Questions,
     /// The llama.cpp `/props` address, when the server may be one.
     pub llama_probe_url: Option<String>,
     /// A system prompt in place of the default one.
@@ -71,6 +106,11 @@ impl Setup {
             max_steps: Some(self.max_steps),
             tools: names.iter().map(|name| (*name).to_owned()).collect(),
         });
+
+        match self.questions {
+            Questions::Ask => {}
+            Questions::Yes => tracing::info!("every question that no rule denies is answered with yes (--yes)"),
+        }
 
         let prompt = self.system_prompt.as_deref().unwrap_or(assets::MAIN_PROMPT);
         let prompt = fill(prompt, workspace.root(), &names);

@@ -13,7 +13,7 @@ use crate::agent::Agent;
 use crate::control::{Cancellable, Interloper};
 use crate::error::RunError;
 use crate::event::Event;
-use crate::host::{Handle, Mailbox, Notice, Post, Setup};
+use crate::host::{Handle, Mailbox, Notice, Post, Setup, StartError};
 use crate::listener::{Listener, ListenerList};
 
 /// Says what the worker does.
@@ -58,7 +58,7 @@ pub fn start(runtime: &tokio::runtime::Handle, setup: Setup) -> Host {
 /// Starts the worker with a setup that takes time to find out (a model to ask for, a server to start).
 pub fn start_with<F>(runtime: &tokio::runtime::Handle, setup: F) -> Host
 where
-    F: Future<Output = Result<Setup, String>> + Send + 'static,
+    F: Future<Output = Result<Setup, StartError>> + Send + 'static,
 {
     let interloper = Arc::new(Interloper::new());
     let cancellable = Cancellable::new();
@@ -122,15 +122,16 @@ struct Worker {
 }
 
 impl Worker {
-    async fn run(self, setup: impl Future<Output = Result<Setup, String>>) {
+    async fn run(self, setup: impl Future<Output = Result<Setup, StartError>>) {
         let built = tokio::select! {
             () = self.end.notified() => return,
             built = self.build(setup) => built,
         };
         let agent = match built {
             Ok(agent) => agent,
-            Err(reason) => {
-                self.mailbox.push(Post::Notice(Notice::BuildFailed(reason.clone())));
+            Err(error) => {
+                let reason = error.to_string();
+                self.mailbox.push(Post::Notice(Notice::BuildFailed(error)));
                 self.publish.send_replace(State::Broken(reason));
                 return;
             }
@@ -139,7 +140,7 @@ impl Worker {
         self.take_turns(agent).await;
     }
 
-    async fn build(&self, setup: impl Future<Output = Result<Setup, String>>) -> Result<Agent, String> {
+    async fn build(&self, setup: impl Future<Output = Result<Setup, StartError>>) -> Result<Agent, StartError> {
         let setup = setup.await?;
         for note in &setup.notes {
             self.mailbox.push(Post::Notice(Notice::Info(note.clone())));
@@ -148,7 +149,7 @@ impl Worker {
         let mut all = setup.listeners.clone();
         all.push(mailbox);
         let agent = setup.build(Arc::clone(&self.interloper), self.cancellable.clone(), ListenerList::new(&all));
-        agent.await.map_err(|error| error.to_string())
+        Ok(agent.await?)
     }
 
     async fn take_turns(self, mut agent: Agent) {

@@ -328,7 +328,7 @@ pub fn msg_of(post: Post) -> Msg {
     match post {
         Post::Envelope(envelope) => Msg::Envelope(envelope),
         Post::Notice(Notice::Ready) => Msg::Ready,
-        Post::Notice(Notice::BuildFailed(reason)) => Msg::BuildFailed(reason),
+        Post::Notice(Notice::BuildFailed(error)) => Msg::BuildFailed(error.to_string()),
         Post::Notice(Notice::Info(sentence)) => Msg::Info(sentence),
     }
 }

@@ -124,6 +124,33 @@ fn an_output_that_cannot_be_written_is_a_failure_and_said() {
     assert!(stderr(&output).starts_with("steersman: cannot write to standard output: "), "{}", stderr(&output));
 }
 
+// --- a start that fails
+
+#[test]
+fn a_server_that_fails_before_the_first_turn_is_a_failure_and_one_sentence() {
+    let refuses = Server::start([]);
+    refuses.on("/v1/models", Reply::json(503, json!({"error": {"message": "loading"}})));
+    // A port that was free a moment ago.
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    for (url, words) in [(refuses.url(), "503: loading"), (format!("http://{nobody}"), "cannot reach 127.0.0.1")] {
+        let output = Program::new().args(["exec", "--base-url", &url, "hello"]).output();
+        let said = stderr(&output);
+        assert_eq!((exit_code(&output), stdout(&output)), (1, String::new()), "{said}");
+        let (sentence, unsent) = said.split_once('\n').unwrap();
+        assert!(sentence.starts_with("steersman: ") && sentence.contains(words), "{said}");
+        assert_eq!(unsent, "steersman: not sent: hello\n");
+    }
+}
+
+#[test]
+fn a_server_without_models_asks_the_user_for_a_name() {
+    let server = Server::start([]);
+    server.on("/v1/models", Reply::json(200, json!({"data": []})));
+    let output = Program::new().args(["exec", "--base-url", &server.url(), "hello"]).output();
+    assert_eq!(exit_code(&output), 2);
+    assert!(stderr(&output).starts_with("steersman: the server lists no models; name one with --model NAME\n"));
+}
+
 // --- prompt and settings
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use steersman::event::{Delivery, Envelope, Event};
-use steersman::host::{self, Host, Last, Mailbox, Notice, Post, Setup, State};
+use steersman::host::{self, Host, Last, Mailbox, Notice, Post, Questions, Setup, StartError, State};
 use steersman::id::AgentId;
 use steersman::listener::{Listener, ListenerList};
 use steersman::provider::{ChatProvider, ChatRequest, FixedProvider, Played, ProviderError, Reply, Sink, Streaming};
@@ -27,6 +27,7 @@ fn setup(rig: &Rig, dir: &TempDir) -> Setup {
         cwd: dir.path().to_path_buf(),
         max_steps: 9,
         streaming: Streaming::Off,
+        questions: Questions::Ask,
         llama_probe_url: None,
         system_prompt: None,
         notes: Vec::new(),
@@ -240,7 +241,7 @@ async fn an_agent_that_cannot_be_built_says_why_and_nothing_runs() {
     let reason = host.settled().await.unwrap_err();
     assert!(reason.starts_with("cannot work in ") && reason.contains("missing"), "{reason}");
     assert_eq!(host.state(), State::Broken(reason.clone()));
-    assert_eq!(host.handle().mailbox().take(), [Post::Notice(Notice::BuildFailed(reason))]);
+    assert_eq!(host.handle().mailbox().take(), [Post::Notice(Notice::BuildFailed(StartError::Configuration(reason)))]);
     host.handle().inject("a", Delivery::Steer).unwrap();
     settle().await;
     assert_eq!(host.handle().interloper().peek(), ["a"], "a text is never lost");
@@ -249,7 +250,7 @@ async fn an_agent_that_cannot_be_built_says_why_and_nothing_runs() {
 #[tokio::test(start_paused = true)]
 async fn a_setup_that_fails_is_told_and_its_notes_are_shown() {
     let runtime = tokio::runtime::Handle::current();
-    let mut host = host::start_with(&runtime, async { Err("no model is there".to_owned()) });
+    let mut host = host::start_with(&runtime, async { Err(StartError::Failed("no model is there".to_owned())) });
     assert_eq!(host.settled().await.unwrap_err(), "no model is there");
 
     let (rig, dir) = (Rig::new([]), TempDir::new().unwrap());
