@@ -1,7 +1,103 @@
-//! Steersman: an agent library, and the full-screen host that steers it while it runs.
+//! Steersman: an agent library, and the full-screen host that steers an agent while it runs.
 //!
-//! Layers, each using only those above it: words (`id message event error text limits`), parts
-//! (`control listener provider workspace`), `tool`, `agent`, `subagent`, `host`, `tui`, and the program (`cli config demo`).
+//! The program is `src/main.rs` and [`cli`]; everything else can be used without it.
+//!
+//! # An agent that is spoken to while it works
+//!
+//! A model is asked, calls a tool, and while the tool runs a message is injected. It enters the conversation at the
+//! boundary: behind the tool's result, and so in the very next request.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use steersman::agent::Agent;
+//! use steersman::control::Interloper;
+//! use steersman::event::Event;
+//! use steersman::listener::InMemoryEventList;
+//! use steersman::message::Message;
+//! use steersman::provider::{ChatTransport, FixedProvider, Played, ScriptedProvider};
+//! use steersman::tool::{FnTool, Parameters};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+//! // The model; `HttpConnector` in place of `FixedProvider` asks a server.
+//! let model = Arc::new(ScriptedProvider::new([
+//!     Played::calls(&[("call_1", "weather", r#"{"place": "Reykjavik"}"#)]),
+//!     Played::text("Reykjavik: 4 °C. And Helsinki I look up next."),
+//! ]));
+//! let connector = Arc::new(FixedProvider::new(model.clone()));
+//!
+//! // Messages come in here, from any thread, at any time.
+//! let interloper = Arc::new(Interloper::new());
+//!
+//! let typing = interloper.clone();
+//! let place = Parameters::build(|p| {
+//!     p.required_string("place", "The place.");
+//! });
+//! let weather = FnTool::new("weather", "Tells the weather.", place, move |_, _| {
+//!     let typing = typing.clone();
+//!     async move {
+//!         // Somebody types while the tool runs.
+//!         let _ = typing.inject_user_message("And Helsinki?");
+//!         Ok("4 °C".to_owned())
+//!     }
+//! });
+//!
+//! let events = Arc::new(InMemoryEventList::new());
+//! let transport = ChatTransport::default().with_model("any-model");
+//! let mut agent = Agent::builder(transport, "You are helpful.", connector)
+//!     .interloper(interloper)
+//!     .build(|configurator| {
+//!         configurator.add_listener(events.clone());
+//!         configurator.add_tool(Arc::new(weather))
+//!     })
+//!     .await?;
+//!
+//! agent.run_loop("How is the weather in Reykjavik?").await?;
+//!
+//! let second_request = &model.requests()[1].messages;
+//! assert!(matches!(second_request[3], Message::Tool { .. }));
+//! assert_eq!(second_request[4], Message::user("And Helsinki?"));
+//! assert!(events.events().iter().any(|event| matches!(
+//!     event,
+//!     Event::UserTurn { content, mid_loop: true, .. } if content == "And Helsinki?"
+//! )));
+//! assert_eq!(agent.last_assistant_content(), Some("Reykjavik: 4 °C. And Helsinki I look up next."));
+//! # Ok(())
+//! # })
+//! # }
+//! ```
+//!
+//! # Layers
+//!
+//! Each module uses only those above it; `tests/suite/layers.rs` enforces it.
+//!
+//! | layer | modules | knows |
+//! |---|---|---|
+//! | words | [`id`] [`message`] [`event`] [`error`] [`text`] [`limits`] [`assets`] | the standard library, serde |
+//! | parts | [`control`] [`listener`] [`provider`] [`workspace`] | words, not each other |
+//! | tools | [`tool`] | words, `control`, `workspace`, the schema that a `provider` sends |
+//! | agent | [`agent`] | words, parts, tools; one future per turn, no task of its own |
+//! | crew | [`subagent`] | all above |
+//! | host | [`host`] | all above; nothing of the screen |
+//! | screen | [`tui`] | words; only its `run` sees `host` |
+//! | program | [`cli`] [`config`] [`demo`] | everything; only here are flags, environment and logging |
+//!
+//! # Glossary
+//!
+//! One word per concept, in the code as in the documentation.
+//!
+//! - *turn*: one user message up to the final answer. Counted per agent, from 1.
+//! - *round*: one model request with the batch of calls that its reply asks for. Counted per turn, from 1.
+//! - *batch*: the tool calls of one reply. *Group*: the neighbours in it that run at the same time.
+//! - *boundary*: the moment after a batch's last result. Here, and nowhere else, messages enter a running turn.
+//! - *steer*: a message for the next boundary; when the turn has none any more, it starts the next turn.
+//! - *follow-up*: a message that starts a turn of its own when the running one has ended.
+//! - *pending*: accepted and not yet delivered; it can still be changed, moved, held and taken back.
+//! - *persona*: what a sub-agent is made from: name, prompt, tools, step budget.
+//! - *rescue*: the answer that a fresh, tools-free conversation (the [synthesizer](agent::synthesizer_prompt)) writes
+//!   from the evidence when a turn's step budget is used up.
+//! - *step*: one tool call. *Budget*: how many of them a turn may make.
 
 pub mod agent;
 pub mod assets;

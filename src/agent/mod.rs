@@ -1,6 +1,6 @@
 //! The agent: one conversation, its loop and its lifecycle (seed: `Pikuri::Agent`, with Truffle's surface, D18).
 //!
-//! [`run_loop`] holds the loop; this file holds the state and the readers. One future runs a turn and spawns no task;
+//! `run_loop` holds the loop; this file holds the state and the readers. One future runs a turn and spawns no task;
 //! the controls are shared handles, read at fixed boundaries. The agent is the sole emitter of its events.
 
 mod batch;
