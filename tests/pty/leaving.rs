@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use rustix::process::Signal;
+
 use crate::steering::one_child_behind;
 use crate::support::server::{Gate, Server};
 use crate::support::terminal::{Start, Terminal, keys};
@@ -52,7 +54,7 @@ fn sigterm_restores_the_terminal_and_exits_with_143() {
     let mut terminal = Start::against(&server).run();
     terminal.send("start\r");
     gate.wait_reached();
-    terminal.signal("TERM");
+    terminal.signal(Signal::TERM);
     assert_eq!(terminal.wait_exit(Duration::from_secs(3)).exit_code(), 143);
     assert_restored(&terminal);
 }
@@ -61,7 +63,7 @@ fn sigterm_restores_the_terminal_and_exits_with_143() {
 fn sighup_restores_the_terminal_and_exits_with_129() {
     let server = Server::start([]);
     let mut terminal = started(&server);
-    terminal.signal("HUP");
+    terminal.signal(Signal::HUP);
     assert_eq!(terminal.wait_exit(Duration::from_secs(3)).exit_code(), 129);
     assert_restored(&terminal);
 }

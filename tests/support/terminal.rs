@@ -11,6 +11,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
+use rustix::process::{Pid, Signal, kill_process};
 
 /// Longest time that a wait waits before it fails the test.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -237,11 +238,10 @@ impl Terminal {
         self.master = None;
     }
 
-    /// Sends a signal by its name, e.g. `TERM`.
-    pub fn signal(&self, name: &str) {
-        let pid = self.pid().to_string();
-        let status = std::process::Command::new("kill").args(["-s", name, &pid]).status().unwrap();
-        assert!(status.success(), "no signal could be sent to {pid}");
+    /// Sends a signal.
+    pub fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(i32::try_from(self.pid()).unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
     }
 
     pub fn pid(&self) -> u32 {
