@@ -73,11 +73,6 @@ impl Toolbox {
         &self.tools
     }
 
-    /// Returns the raw tools, in the order of adding.
-    pub fn raw_tools(&self) -> &[Arc<dyn RawTool>] {
-        &self.raw
-    }
-
     /// Looks a tool up by the name that the model used. Exact: no case folding, no trimming.
     pub fn find(&self, name: &str) -> Option<Found> {
         let checked = self.tools.iter().find(|tool| tool.name() == name).cloned().map(Found::Tool);

@@ -6,15 +6,15 @@ use steersman::control::{Modes, QueueMode};
 use steersman::event::{Delivery, Envelope, Event};
 use steersman::id::MessageId;
 use steersman::listener::Listener;
-use steersman::provider::{Played, ProviderError};
+use steersman::provider::Played;
 use steersman::tool::Tool;
 
 use crate::support::doubles::{
-    FnExtension, Gate, Log, PROMPT, Pause, PlayedExt, Rig, Spy, acting, calls, gated, gated_beside, gated_stubborn,
-    run, run_queue, settle, tool,
+    FnExtension, Gate, Log, PROMPT, Rig, Spy, acting, calls, gated, gated_beside, gated_stubborn, run, run_queue,
+    settle, tool,
 };
 
-fn three() -> Played {
+pub fn three() -> Played {
     calls(&[("c1", "one"), ("c2", "two"), ("c3", "three")])
 }
 
@@ -156,180 +156,6 @@ async fn the_rest_of_a_batch_runs_although_a_text_waits() {
     }
     running.answered().await;
     assert_eq!(rig.story().iter().filter(|line| line.ends_with("done")).count(), 3);
-}
-
-// Row 29, Trap 13, Trap 33, D2
-#[tokio::test(start_paused = true)]
-async fn text_typed_into_the_final_answer_stays_pending_when_run_loop_returns() {
-    let pause = Pause::new();
-    let rig = Rig::new([Played::text("The end.").paused(&pause), Played::text("And more.")]);
-    let agent = rig.agent([]).await;
-    let running = run(agent, "Tell me.");
-    pause.reached().await;
-    rig.inject("wait");
-    pause.open();
-    let mut agent = running.answered().await;
-    assert_eq!(rig.interloper.peek(), ["wait"]);
-    assert_eq!(rig.requests().len(), 1);
-
-    assert_eq!(agent.run_queue().await.unwrap(), 1);
-    assert_eq!(rig.last_request().lines()[1..], ["user: Tell me.", "assistant: The end.", "user: wait"]);
-}
-
-// D2
-#[tokio::test(start_paused = true)]
-async fn text_typed_into_the_final_answer_starts_the_next_turn_at_once() {
-    let pause = Pause::new();
-    let rig = Rig::new([Played::text("The end.").paused(&pause), Played::text("And more.")]);
-    let agent = rig.agent([]).await;
-    rig.inject("Tell me.");
-    let running = run_queue(agent);
-    pause.reached().await;
-    rig.inject("wait");
-    pause.open();
-    running.answered().await;
-    assert_eq!(
-        rig.story(),
-        [
-            "turn 1",
-            "user start m1: Tell me.",
-            "assistant: The end.",
-            "tokens",
-            "ended 1 completed",
-            "turn 2",
-            "user start m2: wait",
-            "assistant: And more.",
-            "tokens",
-            "ended 2 completed"
-        ]
-    );
-}
-
-// D2: also a synthesized turn goes on (G6).
-#[tokio::test(start_paused = true)]
-async fn after_a_rescue_what_waits_starts_the_next_turn() {
-    let pause = Pause::new();
-    let rig = Rig::new([calls(&[("c1", "look"), ("c2", "look")]), Played::text("More.")]);
-    rig.model.route("Evidence gathered", [Played::text("So far.").paused(&pause)]);
-    let agent = rig.limited(1, [tool("look", "seen")]).await;
-    rig.inject("Look.");
-    let running = run_queue(agent);
-    pause.reached().await;
-    rig.inject("go on");
-    pause.open();
-    running.answered().await;
-    assert_eq!(rig.requests().len(), 3);
-    let lines = rig.last_request().lines();
-    assert_eq!(lines[lines.len() - 2..], ["assistant: So far.", "user: go on"]);
-    assert!(!rig.requests()[1].lines().join("\n").contains("go on"), "not lost in the rescue's conversation");
-}
-
-// D3
-#[tokio::test]
-async fn steers_left_at_the_end_start_one_turn_and_follow_ups_one_each() {
-    let rig = Rig::new([Played::text("One."), Played::text("Two."), Played::text("Three.")]);
-    let mut agent = rig.agent([]).await;
-    rig.interloper.inject("later a", Delivery::FollowUp).unwrap();
-    rig.inject("now a");
-    rig.interloper.inject("later b", Delivery::FollowUp).unwrap();
-    rig.inject("now b");
-    assert_eq!(agent.run_queue().await.unwrap(), 3);
-    assert_eq!(
-        rig.story(),
-        [
-            "turn 1",
-            "user start m2: now a",
-            "user start m4: now b",
-            "assistant: One.",
-            "tokens",
-            "ended 1 completed",
-            "turn 2",
-            "user start m1: later a",
-            "assistant: Two.",
-            "tokens",
-            "ended 2 completed",
-            "turn 3",
-            "user start m3: later b",
-            "assistant: Three.",
-            "tokens",
-            "ended 3 completed"
-        ]
-    );
-    assert_eq!(rig.requests()[0].lines()[1..], ["user: now a", "user: now b"]);
-}
-
-// D3
-#[tokio::test(start_paused = true)]
-async fn a_follow_up_is_not_delivered_at_a_boundary() {
-    let gate = Gate::new();
-    let rig = Rig::new([calls(&[("c1", "wait")]), Played::text("Done."), Played::text("Done too.")]);
-    let agent = rig.agent([gated("wait", &gate)]).await;
-    rig.inject("Go.");
-    let running = run_queue(agent);
-    gate.reached().await;
-    rig.interloper.inject("afterwards", Delivery::FollowUp).unwrap();
-    rig.inject("at the boundary");
-    gate.open();
-    running.answered().await;
-    assert_eq!(rig.requests()[1].lines()[3..], ["tool#c1: wait done", "user: at the boundary"]);
-    assert_eq!(rig.requests()[2].lines()[5..], ["assistant: Done.", "user: afterwards"]);
-}
-
-// D3: a steer that comes late goes before the follow-ups.
-#[tokio::test(start_paused = true)]
-async fn a_late_steer_is_a_turn_before_the_waiting_follow_ups() {
-    let pause = Pause::new();
-    let rig = Rig::new([Played::text("1").paused(&pause), Played::text("2"), Played::text("3")]);
-    let agent = rig.agent([]).await;
-    rig.inject("Go.");
-    rig.interloper.inject("afterwards", Delivery::FollowUp).unwrap();
-    let running = run_queue(agent);
-    pause.reached().await;
-    rig.inject("first this");
-    pause.open();
-    running.answered().await;
-    let order: Vec<_> = rig.story().into_iter().filter(|line| line.starts_with("user")).collect();
-    assert_eq!(order, ["user start m1: Go.", "user start m3: first this", "user start m2: afterwards"]);
-}
-
-// D2, D5
-#[tokio::test(start_paused = true)]
-async fn a_failed_turn_keeps_what_waits_until_the_next_text_is_sent() {
-    let pause = Pause::new();
-    let failing = Played::default().paused(&pause).failing(ProviderError::Stalled(300));
-    let rig = Rig::new([failing, Played::text("Fine.")]);
-    let agent = rig.agent([]).await;
-    rig.inject("Go.");
-    let running = run_queue(agent);
-    pause.reached().await;
-    rig.inject("waits");
-    pause.open();
-    let (mut agent, _) = running.failed().await;
-    assert_eq!(rig.interloper.peek(), ["waits"]);
-    assert_eq!(agent.run_queue().await.unwrap(), 0, "the queue is held back");
-    assert!(!rig.interloper.deliverable());
-
-    rig.inject("again");
-    assert_eq!(agent.run_queue().await.unwrap(), 1);
-    assert_eq!(rig.last_request().lines()[1..], ["user: Go.", "user: waits", "user: again"]);
-}
-
-// D2
-#[tokio::test(start_paused = true)]
-async fn a_failed_turn_keeps_what_waits_until_it_is_resumed() {
-    let pause = Pause::new();
-    let failing = Played::default().paused(&pause).failing(ProviderError::CutOff);
-    let rig = Rig::new([failing, Played::text("Fine.")]);
-    let agent = rig.agent([]).await;
-    rig.inject("Go.");
-    let running = run_queue(agent);
-    pause.reached().await;
-    rig.inject("waits");
-    pause.open();
-    let (mut agent, _) = running.failed().await;
-    rig.interloper.resume();
-    assert_eq!(agent.run_queue().await.unwrap(), 1);
-    assert_eq!(rig.story().last().unwrap(), "ended 2 completed");
 }
 
 // Row 16, Trap 14
@@ -497,18 +323,6 @@ async fn one_at_a_time_steers_enter_one_per_boundary() {
     running.answered().await;
     let added: Vec<String> = rig.requests().iter().map(|request| request.lines().pop().unwrap()).collect();
     assert_eq!(added, ["user: Go.", "user: a", "user: b", "user: c"]);
-}
-
-// D19, Row 54
-#[tokio::test]
-async fn follow_ups_can_be_set_to_start_one_turn_together() {
-    let rig = Rig::new([Played::text("Both.")]);
-    rig.interloper.set_modes(Modes { follow_up: QueueMode::All, ..Modes::default() });
-    let mut agent = rig.agent([]).await;
-    rig.interloper.inject("a", Delivery::FollowUp).unwrap();
-    rig.interloper.inject("b", Delivery::FollowUp).unwrap();
-    assert_eq!(agent.run_queue().await.unwrap(), 1);
-    assert_eq!(rig.last_request().lines()[1..], ["user: a", "user: b"]);
 }
 
 // D5: what was typed after the stop belongs to the next turn, whatever the stopped one still does.

@@ -60,6 +60,29 @@ fn good_arguments_come_back_typed() {
 }
 
 #[test]
+fn every_kind_can_be_required_and_can_be_optional() {
+    let choices = || Choices::new(["fast", "slow"]).unwrap();
+    let required = Parameters::build(|p| {
+        p.required_string("a", "").required_integer("b", "").required_number("c", "");
+        p.required_boolean("d", "").required_enum("e", "", choices()).required_string_array("f", "");
+    });
+    let optional = Parameters::build(|p| {
+        p.optional_string("a", "").optional_integer("b", "").optional_number("c", "");
+        p.optional_boolean("d", "").optional_enum("e", "", choices()).optional_string_array("f", "");
+    });
+    let given = json!({"a": "x", "b": 1, "c": 2.5, "d": false, "e": "fast", "f": []});
+    let wrong = json!({"a": 1, "b": 2.5, "c": "x", "d": "no", "e": "medium", "f": "x"});
+    for parameters in [&required, &optional] {
+        assert!(parameters.validate(&object(given.clone())).is_ok());
+        let problems = parameters.validate(&object(wrong.clone())).unwrap_err();
+        assert_eq!(problems.lines().filter(|line| line.starts_with("- ")).count(), 6, "{problems}");
+    }
+    let missing = required.validate(&object(json!({}))).unwrap_err();
+    assert_eq!(missing.lines().filter(|line| line.contains(" is missing")).count(), 6, "{missing}");
+    assert!(optional.validate(&object(json!({}))).is_ok());
+}
+
+#[test]
 fn optional_arguments_may_be_left_out_and_a_whole_number_is_a_number() {
     let args = everything().validate(&object(json!({"path": "", "ratio": 3, "mode": "fast"}))).unwrap();
     assert_eq!(args.opt_int("offset"), None);

@@ -1,10 +1,7 @@
 //! Stories of sub-agents: what a child gets, what it does not get, and how it ends.
 
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use serde_json::json;
 use steersman::agent::{Agent, AgentBuilder, EventKind};
 use steersman::error::BuildError;
@@ -13,15 +10,12 @@ use steersman::id::AgentId;
 use steersman::listener::{Listener, ListenerList};
 use steersman::provider::{ChatTransport, Played, ProviderError, Streaming};
 use steersman::subagent::{Persona, SubAgents, TempWorkspace};
-use steersman::tool::{Args, Parameters, Tool, ToolContext, ToolError};
-use steersman::workspace::Workspace;
+use steersman::tool::Tool;
 
-use crate::support::doubles::{
-    Gate, Log, PROMPT, Pause, PlayedExt, RawEcho, Rig, Spy, acting, calls, echo, gated, run, tool,
-};
+use crate::support::doubles::{Gate, Log, PROMPT, Pause, PlayedExt, RawEcho, Rig, Spy, calls, echo, gated, run, tool};
 use crate::support::server::{Reply, Server};
 
-fn persona(name: &str, tools: &[&str]) -> Persona {
+pub fn persona(name: &str, tools: &[&str]) -> Persona {
     Persona {
         name: name.to_owned(),
         description: format!("Good at {name}."),
@@ -33,23 +27,23 @@ fn persona(name: &str, tools: &[&str]) -> Persona {
 }
 
 /// Returns what the scripts of this persona's children are routed by.
-fn child(name: &str) -> String {
+pub fn child(name: &str) -> String {
     format!("You are the {name} child.")
 }
 
 /// Plays `agent` calls: `("c1", "miner", "task")`.
-fn spawns(list: &[(&str, &str, &str)]) -> Played {
+pub fn spawns(list: &[(&str, &str, &str)]) -> Played {
     let arguments: Vec<String> =
         list.iter().map(|(_, name, task)| serde_json::json!({"name": name, "task": task}).to_string()).collect();
     let calls: Vec<_> = list.iter().zip(&arguments).map(|((id, _, _), args)| (*id, "agent", args.as_str())).collect();
     Played::calls(&calls)
 }
 
-async fn parent(rig: &Rig, tools: impl IntoIterator<Item = Arc<dyn Tool>>, personas: Vec<Persona>) -> Agent {
+pub async fn parent(rig: &Rig, tools: impl IntoIterator<Item = Arc<dyn Tool>>, personas: Vec<Persona>) -> Agent {
     parent_of(rig, rig.builder(), tools, personas).await
 }
 
-async fn parent_of(
+pub async fn parent_of(
     rig: &Rig,
     builder: AgentBuilder,
     tools: impl IntoIterator<Item = Arc<dyn Tool>>,
@@ -431,175 +425,6 @@ fn a_derived_list_is_new_and_keeps_listeners_that_do_not_derive() {
     assert_eq!(derived.to_string(), "[InMemoryEventList, Labelled(miner 0)]");
     assert_eq!(list.to_string(), "[InMemoryEventList, Labelled(parent)]");
     assert_eq!((list.agent().as_str(), derived.agent().as_str()), ("", "miner 0"));
-}
-
-/// Is a tool with a workspace: says where it works and leaves a file there, then does what the test wants.
-struct Works {
-    workspace: Option<Arc<Workspace>>,
-    places: Places,
-    then: fn(Gate) -> BoxFuture<'static, Result<String, ToolError>>,
-    gate: Gate,
-    parameters: Parameters,
-}
-
-impl Tool for Works {
-    fn name(&self) -> &'static str {
-        "works"
-    }
-
-    fn description(&self) -> &'static str {
-        "Works."
-    }
-
-    fn parameters(&self) -> &Parameters {
-        &self.parameters
-    }
-
-    fn execute<'a>(&'a self, _: Args, _: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
-        let root = self.workspace.as_ref().map(|workspace| workspace.root().to_path_buf());
-        if let Some(root) = &root {
-            std::fs::write(root.join("left behind"), "x").unwrap();
-        }
-        self.places.lock().unwrap().push(root);
-        (self.then)(self.gate.clone())
-    }
-
-    fn with_workspace(&self, workspace: &Arc<Workspace>) -> Option<Arc<dyn Tool>> {
-        Some(Arc::new(Self {
-            workspace: Some(Arc::clone(workspace)),
-            places: Arc::clone(&self.places),
-            then: self.then,
-            gate: self.gate.clone(),
-            parameters: Parameters::default(),
-        }))
-    }
-}
-
-/// Where a tool worked: no workspace, or that one.
-type Places = Arc<Mutex<Vec<Option<PathBuf>>>>;
-type Then = fn(Gate) -> BoxFuture<'static, Result<String, ToolError>>;
-
-fn works(then: Then, gate: &Gate) -> (Arc<dyn Tool>, Places) {
-    let places = Arc::new(Mutex::default());
-    let tool = Works {
-        workspace: None,
-        places: Arc::clone(&places),
-        then,
-        gate: gate.clone(),
-        parameters: Parameters::default(),
-    };
-    (Arc::new(tool), places)
-}
-
-fn temporary(name: &str) -> Persona {
-    Persona { temp_workspace: TempWorkspace::Yes, ..persona(name, &["works", "plain"]) }
-}
-
-// Row 45, Trap 24, Trap 25
-#[tokio::test(start_paused = true)]
-async fn a_temporary_workspace_goes_with_its_child_however_it_ends() {
-    let fine: Then = |_| async { Ok("done".to_owned()) }.boxed();
-    let breaks: Then = |_| async { panic!("a bug of the tool") }.boxed();
-    let waits: Then = |gate| {
-        async move {
-            gate.pass().await;
-            Ok("done".to_owned())
-        }
-        .boxed()
-    };
-    let endings = [
-        ("ok", fine, Some(Played::text("Gold."))),
-        ("failed", fine, Some(Played::error(ProviderError::CutOff))),
-        ("tool panicked", breaks, Some(Played::text("Broken."))),
-        ("cancelled", waits, None),
-    ];
-    for (ending, then, answer) in endings {
-        let gate = Gate::new();
-        let rig = Rig::new([spawns(&[("c1", "digger", "Dig.")]), Played::text("Thanks.")]);
-        let cancels = answer.is_none();
-        rig.model.route(&child("digger"), [calls(&[("k1", "works"), ("k2", "plain")])].into_iter().chain(answer));
-        let (tool_works, places) = works(then, &gate);
-        let agent = parent(&rig, [tool_works, tool("plain", "p")], vec![temporary("digger")]).await;
-        let running = run(agent, "Go.");
-        if cancels {
-            gate.reached().await;
-            assert!(places.lock().unwrap()[0].as_ref().unwrap().join("left behind").exists());
-            rig.cancellable.cancel();
-            running.cancelled().await;
-        } else {
-            running.answered().await;
-        }
-        let places = places.lock().unwrap();
-        let place = places[0].as_ref().expect("the tool was bound to the temporary workspace");
-        assert!(place.file_name().unwrap().to_str().unwrap().starts_with("steersman-digger-"), "{place:?}");
-        assert!(!place.exists(), "{ending}: {place:?} is left");
-    }
-}
-
-// Row 45: dropped in the middle, without a word.
-#[tokio::test]
-async fn a_temporary_workspace_that_cannot_be_made_is_named_as_the_reason() {
-    let rig = Rig::new([spawns(&[("c1", "a/b", "Dig.")]), Played::text("Thanks.")]);
-    // No directory has a name with a slash.
-    let slashed = Persona { temp_workspace: TempWorkspace::Yes, ..persona("a/b", &[]) };
-    let agent = parent(&rig, [], vec![slashed]).await;
-    run(agent, "Go.").answered().await;
-    let why = "no temporary workspace could be made: ";
-    let result = &rig.last_request().lines()[3];
-    assert!(result.starts_with(&format!("tool#c1: Error: the agent 'a/b 0' failed: {why}")), "{result}");
-    let finished = rig.events().into_iter().find_map(|event| match event {
-        Event::AgentFinished { outcome: Outcome::Failed, message, .. } => message,
-        _ => None,
-    });
-    assert!(finished.unwrap().starts_with(why));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_temporary_workspace_goes_when_the_run_is_dropped() {
-    let gate = Gate::new();
-    let rig = Rig::new([spawns(&[("c1", "digger", "Dig.")])]);
-    rig.model.route(&child("digger"), [calls(&[("k1", "works")])]);
-    let waits: Then = |gate| {
-        async move {
-            gate.pass().await;
-            Ok("done".to_owned())
-        }
-        .boxed()
-    };
-    let (tool_works, places) = works(waits, &gate);
-    let log = Log::new();
-    let heard = log.clone();
-    let ends: Arc<dyn Listener> = Arc::new(Spy(move |envelope: &Envelope| {
-        if let Event::AgentFinished { child, outcome, .. } = &envelope.event {
-            heard.say(format!("{child} {outcome:?}"));
-        }
-    }));
-    let mut agent = Agent::builder(Rig::transport(), PROMPT, rig.connector())
-        .build(|c| {
-            c.add_listener(ends);
-            c.add_tools([tool_works, tool("plain", "p")])?;
-            c.add_extension(Arc::new(SubAgents::new(vec![temporary("digger")])?))
-        })
-        .await
-        .unwrap();
-    tokio::select! {
-        _ = agent.run_loop("Go.") => unreachable!("the gate is shut"),
-        () = gate.reached() => {}
-    }
-    assert!(!places.lock().unwrap()[0].as_ref().unwrap().exists());
-    assert_eq!(log.all(), ["digger 0 Cancelled"]);
-}
-
-// Trap 25
-#[tokio::test]
-async fn without_a_temporary_workspace_the_child_uses_the_very_tool_of_its_parent() {
-    let rig = Rig::new([calls(&[("c0", "counts")]), spawns(&[("c1", "miner", "Dig.")]), Played::text("Thanks.")]);
-    rig.model.route(&child("miner"), [calls(&[("k1", "counts")]), Played::text("Gold.")]);
-    let count = std::sync::atomic::AtomicU32::new(0);
-    let counts = acting("counts", move |_| (count.fetch_add(1, std::sync::atomic::Ordering::SeqCst) + 1).to_string());
-    let agent = parent(&rig, [counts], vec![persona("miner", &["counts"])]).await;
-    run(agent, "Go.").answered().await;
-    assert!(rig.story_of("miner 0").contains(&"result k1: 2".to_owned()));
 }
 
 // D18: events of children do not reach the functions of the parent.

@@ -1,9 +1,7 @@
 //! The transcript of one agent: what each event becomes, how it is drawn, and what a frame costs in layout.
 
-use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use serde_json::json;
 
 use crate::support::snapshot::{dump, rows};
@@ -11,35 +9,32 @@ use steersman::event::{Envelope, Event, Outcome};
 use steersman::id::AgentId;
 use steersman::message::Arguments;
 use steersman::tui::state::cell::{Body, CallState, Cell, CellId, ChildState, Fold, Stage};
-use steersman::tui::state::scroll::{Position, Request, Scroll};
+use steersman::tui::state::scroll::{Request, Scroll};
 use steersman::tui::state::transcript::Transcript;
 use steersman::tui::theme::Theme;
 use steersman::tui::view::cache::TranscriptCache;
-use steersman::tui::view::markdown::{Begin, render};
-use steersman::tui::view::stream::{Format, Layout};
 use steersman::tui::view::transcript::{Metrics, View, draw};
-use steersman::tui::view::wrap::{Break, Line, Wrap, width};
 
 // --- helpers
 
-fn envelope(event: Event) -> Envelope {
+pub fn envelope(event: Event) -> Envelope {
     let at = "2026-11-21T09:30:00Z".parse().unwrap();
     Envelope { seq: 1, at, agent: AgentId::main(), parent: None, event }
 }
 
-fn user(content: &str) -> Event {
+pub fn user(content: &str) -> Event {
     Event::UserTurn { content: content.into(), mid_loop: false, injection: None }
 }
 
-fn mid_loop(content: &str) -> Event {
+pub fn mid_loop(content: &str) -> Event {
     Event::UserTurn { content: content.into(), mid_loop: true, injection: Some("m1".into()) }
 }
 
-fn delta(text: &str) -> Event {
+pub fn delta(text: &str) -> Event {
     Event::AssistantDelta { text: text.into() }
 }
 
-fn thinking_delta(text: &str) -> Event {
+pub fn thinking_delta(text: &str) -> Event {
     Event::ThinkingDelta { text: text.into() }
 }
 
@@ -47,15 +42,15 @@ fn thinking(text: &str) -> Event {
     Event::Thinking { text: text.into() }
 }
 
-fn assistant(text: &str) -> Event {
+pub fn assistant(text: &str) -> Event {
     Event::Assistant { text: text.into(), interrupted: false }
 }
 
-fn call(id: &str, name: &str, arguments: &serde_json::Value) -> Event {
+pub fn call(id: &str, name: &str, arguments: &serde_json::Value) -> Event {
     Event::ToolCall { id: id.into(), name: name.into(), arguments: Arguments::parse(&arguments.to_string()) }
 }
 
-fn result(id: &str, content: &str) -> Event {
+pub fn result(id: &str, content: &str) -> Event {
     let is_error = content.starts_with("Error: ");
     Event::ToolResult { id: id.into(), content: content.into(), is_error, elapsed_ms: 1234 }
 }
@@ -76,7 +71,7 @@ fn spawned(child: &str, task: &str) -> Event {
     }
 }
 
-fn told(events: impl IntoIterator<Item = Event>) -> Transcript {
+pub fn told(events: impl IntoIterator<Item = Event>) -> Transcript {
     let mut transcript = Transcript::new(AgentId::main());
     for event in events {
         transcript.apply(&envelope(event));
@@ -85,18 +80,18 @@ fn told(events: impl IntoIterator<Item = Event>) -> Transcript {
 }
 
 /// A transcript with what a pane keeps beside it.
-struct Pane {
-    transcript: Transcript,
-    cache: TranscriptCache,
-    scroll: Scroll,
-    selected: Option<CellId>,
-    theme: Theme,
-    size: (u16, u16),
-    metrics: Metrics,
+pub struct Pane {
+    pub transcript: Transcript,
+    pub cache: TranscriptCache,
+    pub scroll: Scroll,
+    pub selected: Option<CellId>,
+    pub theme: Theme,
+    pub size: (u16, u16),
+    pub metrics: Metrics,
 }
 
 impl Pane {
-    fn new(transcript: Transcript, size: (u16, u16)) -> Self {
+    pub fn new(transcript: Transcript, size: (u16, u16)) -> Self {
         Self {
             transcript,
             cache: TranscriptCache::new(),
@@ -108,16 +103,16 @@ impl Pane {
         }
     }
 
-    fn apply(&mut self, event: Event) {
+    pub fn apply(&mut self, event: Event) {
         self.transcript.apply(&envelope(event));
     }
 
-    fn ask(&mut self, request: Request) -> Vec<String> {
+    pub fn ask(&mut self, request: Request) -> Vec<String> {
         self.scroll.ask(request);
         self.rows()
     }
 
-    fn draw(&mut self) -> Buffer {
+    pub fn draw(&mut self) -> Buffer {
         let area = Rect::new(0, 0, self.size.0, self.size.1);
         let mut buf = Buffer::empty(area);
         let view =
@@ -127,30 +122,30 @@ impl Pane {
         buf
     }
 
-    fn rows(&mut self) -> Vec<String> {
+    pub fn rows(&mut self) -> Vec<String> {
         rows(&self.draw())
     }
 
-    fn text(&mut self) -> String {
+    pub fn text(&mut self) -> String {
         self.rows().join("\n")
     }
 }
 
-fn body(transcript: &Transcript, index: usize) -> &Body {
+pub fn body(transcript: &Transcript, index: usize) -> &Body {
     transcript.cells()[index].body()
 }
 
-fn numbered(count: usize) -> Transcript {
+pub fn numbered(count: usize) -> Transcript {
     told((0..count).map(|number| user(&format!("message {number}"))))
 }
 
-const REPORT: &str = "# Report\n\nThe crate has *two* layers, **three** tools and `one_limit` in [limits](https://example.org/l).\n\n\
+pub const REPORT: &str = "# Report\n\nThe crate has *two* layers, **three** tools and `one_limit` in [limits](https://example.org/l).\n\n\
 - first item that is long enough to be wrapped on a narrow screen\n  - nested\n    1. deep\n- [x] done\n- [ ] open\n\n\
 > quoted words\n> of someone\n\n```rust\nfn main() {\n    println!(\"hi\");\n}\n```\n\n\
 | file | lines | note |\n|:--|--:|---|\n| src/lib.rs | 120 | the map |\n| src/main.rs | 8 | a ~~long~~ table of contents |\n\n---\n\n\
 日本語のテキストは幅が二倍です。";
 
-fn rich() -> Transcript {
+pub fn rich() -> Transcript {
     let mut transcript = told([
         Event::ContextCap { tokens: Some(32_768) },
         user("Look at this project\nand tell me what it is."),
@@ -484,374 +479,6 @@ fn a_line_end_or_a_letter_cut_between_two_deltas_is_whole_again() {
         other => panic!("{other:?}"),
     };
     assert_eq!(shown(&streamed), shown(&whole));
-}
-
-// --- wrapping
-
-fn wrapped(text: &str, columns: usize, at: Break, prefix: &str) -> Vec<String> {
-    let mut rows = Vec::new();
-    let prefix = Line::new(prefix, Style::new());
-    Wrap { width: columns, at, first: &prefix, rest: &prefix }.line(&Line::new(text, Style::new()), &mut rows);
-    rows.iter().map(|row| row.text().to_owned()).collect()
-}
-
-#[test]
-fn words_wrap_whole_and_long_words_are_split() {
-    assert_eq!(wrapped("one two three", 7, Break::Words, ""), ["one two", "three"]);
-    assert_eq!(wrapped("a abcdefghij b", 4, Break::Words, ""), ["a", "abcd", "efgh", "ij b"]);
-    assert_eq!(wrapped("", 4, Break::Words, "- "), ["- "]);
-}
-
-#[test]
-fn wide_characters_break_anywhere_but_are_never_cut() {
-    assert_eq!(wrapped("日本語です", 5, Break::Words, ""), ["日本", "語で", "す"]);
-    assert_eq!(wrapped("ab日本。", 6, Break::Words, ""), ["ab日", "本。"]);
-    assert_eq!(wrapped("日", 1, Break::Words, ""), ["\u{fffd}"]);
-}
-
-#[test]
-fn code_keeps_every_blank() {
-    assert_eq!(wrapped("if  x { y }", 4, Break::Anywhere, ""), ["if  ", "x { ", "y }"]);
-    assert_eq!(wrapped("\tx\ty", 20, Break::Anywhere, ""), ["    x   y"]);
-}
-
-/// Returns the usual number of cases, or the one that was asked for.
-fn cases(usual: u32) -> u32 {
-    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual)
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(256), failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn no_row_is_wider_than_asked_and_no_text_is_lost(
-        text in "([a-z]{1,12}|[ \t]{1,3}|[日本語、。ー]{1,4}|e\u{301}{1,4}|👩\u{200d}👧|🇩🇪|\u{ff76}\u{ff9e}|\\PC){0,40}",
-        columns in 1..40_usize, cut in 0..60_usize, how in prop::bool::ANY,
-    ) {
-        let at = if how { Break::Words } else { Break::Anywhere };
-        let split = text.char_indices().map(|(at, _)| at).nth(cut).unwrap_or(text.len());
-        let mut line = Line::new(&text[..split], Style::new());
-        line.push(&text[split..], Style::new().bold());
-        let none = Line::default();
-        let mut rows = Vec::new();
-        Wrap { width: columns, at, first: &none, rest: &none }.line(&line, &mut rows);
-        prop_assert!(!rows.is_empty());
-        for row in &rows {
-            prop_assert!(row.width() <= columns, "{:?} is wider than {}", row.text(), columns);
-        }
-        if columns >= 4 {
-            let solid = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
-            let shown: String = rows.iter().map(|row| solid(row.text())).collect();
-            prop_assert_eq!(shown, solid(&text));
-        }
-    }
-
-    #[test]
-    fn any_markdown_fits_any_width(text in "([-*#>|`~\\[\\]()!:.0-9 \n]|[a-z]{1,8}|日本){0,120}", columns in 1..50_usize) {
-        let mut rows = Vec::new();
-        render(&text, columns, &Theme::dark(), Begin::Fresh, &mut rows);
-        for row in &rows {
-            prop_assert!(row.width() <= columns, "{:?}", row.text());
-        }
-    }
-}
-
-// --- Markdown
-
-fn markdown(text: &str, columns: usize) -> Vec<String> {
-    let mut rows = Vec::new();
-    render(text, columns, &Theme::plain(), Begin::Fresh, &mut rows);
-    rows.iter().map(|row| row.text().to_owned()).collect()
-}
-
-#[test]
-fn lists_hang_and_nest() {
-    let text = "- one two three\n  1. deep words\n  2. b\n- [x] done\n";
-    assert_eq!(markdown(text, 11), ["• one two", "  three", "  1. deep", "     words", "  2. b", "• [x] done"]);
-}
-
-#[test]
-fn quotes_carry_their_bar_on_every_row() {
-    assert_eq!(markdown("> one two\n>\n> > three", 8), ["▏ one", "▏ two", "▏", "▏ ▏ thre", "▏ ▏ e"]);
-}
-
-#[test]
-fn a_link_shows_where_it_leads() {
-    assert_eq!(markdown("[docs](https://a.b/c) <https://x.y>", 60), ["docs (https://a.b/c) https://x.y"]);
-    assert_eq!(markdown("![logo](l.png)", 60), ["[image: logo (l.png)]"]);
-}
-
-#[test]
-fn an_unclosed_fence_is_code_so_far() {
-    assert_eq!(markdown("```rust\nlet a = *b*;\n", 30), ["┄ rust", "  let a = *b*;"]);
-}
-
-#[test]
-fn a_table_gives_way_in_its_widest_column_and_becomes_records_where_it_cannot_fit() {
-    let table = "| name | note |\n|---|--:|\n| a | some long note |\n";
-    assert_eq!(markdown(table, 40), ["name │           note", "─────┼───────────────", "a    │ some long note"]);
-    assert_eq!(markdown(table, 16), ["name │      note", "─────┼──────────", "a    │ some long", "     │      note"]);
-    assert_eq!(markdown(table, 8), ["name:", "  a", "note:", "  some", "  long", "  note"]);
-}
-
-#[test]
-fn source_lines_keep_their_rows() {
-    assert_eq!(markdown("**Name:** x\n**Age:** y", 30), ["Name: x", "Age: y"]);
-}
-
-// --- streaming equals whole
-
-fn streamed(pieces: &[&str], columns: usize, format: Format) -> Vec<Line> {
-    let theme = Theme::dark();
-    let mut layout = Layout::new(format, columns);
-    let mut text = String::new();
-    for piece in pieces {
-        text.push_str(piece);
-        layout.update(&text, &theme);
-    }
-    layout.finish(&text, &theme);
-    layout.rows().to_vec()
-}
-
-fn split<'a>(text: &'a str, cuts: &[prop::sample::Index]) -> Vec<&'a str> {
-    let mut places: Vec<usize> = cuts.iter().map(|cut| text.floor_char_boundary(cut.index(text.len() + 1))).collect();
-    places.extend([0, text.len()]);
-    places.sort_unstable();
-    places.windows(2).map(|pair| &text[pair[0]..pair[1]]).collect()
-}
-
-fn markdown_text() -> impl Strategy<Value = String> {
-    let piece = prop_oneof![
-        4 => "[a-z]{1,9}( [a-z*`_~]{1,9}){0,6}",
-        1 => Just("***".to_owned()),
-        1 => "```[a-z`]{0,4}",
-        1 => "#{1,7} ?[a-z]{0,5}",
-        2 => " {0,5}([-*+]|[0-9]{1,2}[.)]) ?[a-z]{0,9}",
-        1 => "> ?[a-z]{0,5}",
-        1 => Just("| a | b |\n|---|---|\n| c | d |".to_owned()),
-        1 => "(---|===|    code|<div>|</div>|<!-- |-->)",
-        1 => "\\[[a-c]\\](: [a-z]{1,5})?",
-        1 => Just("x".repeat(90)),
-    ];
-    prop::collection::vec((piece, "\n{1,3}"), 0..25)
-        .prop_map(|pieces| pieces.into_iter().flat_map(|(piece, end)| [piece, end]).collect())
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(48), failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn streaming_at_any_split_points_equals_the_whole(
-        text in markdown_text(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..30), columns in 10..60_usize,
-    ) {
-        let whole = streamed(&[&text], columns, Format::Markdown);
-        prop_assert_eq!(&streamed(&split(&text, &cuts), columns, Format::Markdown), &whole);
-        let letters: Vec<String> = text.chars().map(String::from).collect();
-        let letters: Vec<&str> = letters.iter().map(String::as_str).collect();
-        prop_assert_eq!(&streamed(&letters, columns, Format::Markdown), &whole);
-    }
-}
-
-#[test]
-fn a_short_text_laid_out_piecewise_is_what_one_parse_gives() {
-    let whole = markdown(REPORT, 60);
-    let pieces: Vec<&str> = REPORT.split_inclusive(' ').collect();
-    let rows: Vec<String> = streamed(&pieces, 60, Format::Markdown).iter().map(|row| row.text().to_owned()).collect();
-    assert_eq!(rows, whole);
-}
-
-#[test]
-fn links_whose_definition_comes_last_are_resolved_at_the_end() {
-    let text = "see [docs]\n\nmore\n\n[docs]: https://a.b\n";
-    let rows = streamed(&["see [docs]\n\nmore\n\n", "[docs]: https://a.b\n"], 60, Format::Markdown);
-    assert_eq!(rows[0].text(), "see docs (https://a.b)");
-    assert_eq!(rows, streamed(&[text], 60, Format::Markdown));
-}
-
-#[test]
-fn giant_blocks_are_the_same_however_they_arrive() {
-    let code: String = lines(3_000, |line| format!("let line_{line} = *{line}*;\n"));
-    let rows: String = lines(2_000, |row| format!("| {row} | word |\n"));
-    let items: String = lines(3_000, |item| format!("- item {item}\n  1. nested\n"));
-    let giants = [
-        "word ".repeat(24_000),
-        "x".repeat(120_000),
-        "日本語".repeat(9_000),
-        format!("above\n\n```rust\n{code}```\nbelow\n"),
-        format!("| a | b |\n|---|---|\n{rows}\nbelow\n"),
-        items,
-        format!("para\n\n{}", "*em* `code` text ".repeat(5_000)),
-    ];
-    for giant in giants {
-        let whole = streamed(&[&giant], 80, Format::Markdown);
-        let pieces: Vec<&str> = split_every(&giant, 3_333);
-        assert!(streamed(&pieces, 80, Format::Markdown) == whole, "{:?}…", &giant[..30]);
-        assert!(whole.iter().all(|row| width(row.text()) <= 80));
-    }
-    let rows = streamed(&[&format!("```rust\n{code}```\n# below\n")], 80, Format::Markdown);
-    assert_eq!(rows.len(), 3_000 + 3, "one label, every line once, a heading");
-    assert_eq!(rows[2_999 + 1].text(), "  let line_2999 = *2999*;");
-}
-
-fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
-    (0..count).map(line).collect::<Vec<_>>().concat()
-}
-
-fn split_every(text: &str, bytes: usize) -> Vec<&str> {
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() {
-        let (piece, more) = rest.split_at(rest.ceil_char_boundary(bytes.min(rest.len())));
-        pieces.push(piece);
-        rest = more;
-    }
-    pieces
-}
-
-// --- scrolling
-
-#[test]
-fn the_view_follows_the_growing_end() {
-    let mut pane = Pane::new(numbered(100), (30, 5));
-    assert_eq!(pane.rows(), ["› message 97", "", "› message 98", "", "› message 99"]);
-    pane.apply(delta("grow\n\nings"));
-    assert_eq!(pane.rows(), ["› message 99", "", "✦ grow", "", "  ings"]);
-    assert!(pane.scroll.is_following());
-}
-
-#[test]
-fn an_anchored_view_stays_put_while_content_grows_and_says_what_is_new() {
-    let mut pane = Pane::new(numbered(100), (30, 5));
-    pane.rows();
-    let before = pane.ask(Request::Up(20));
-    assert_eq!(before[0], "› message 87");
-    pane.apply(delta("a\n\nb\n\nc"));
-    pane.apply(user("another"));
-    let after = pane.rows();
-    assert_eq!(after[..4], before[..4]);
-    assert_eq!(pane.metrics.new, 2);
-    assert!(after[4].ends_with("↓ 2 new"), "{after:?}");
-    pane.ask(Request::Bottom);
-    assert!(pane.scroll.is_following());
-    assert_eq!(pane.metrics.new, 0);
-}
-
-#[test]
-fn an_anchor_survives_a_change_of_the_width() {
-    let text = "some words that wrap differently at every width of the screen";
-    let mut pane = Pane::new(told((0..50).map(|number| user(&format!("{number} {text}")))), (60, 6));
-    pane.rows();
-    pane.ask(Request::Up(31));
-    let Position::Anchor { cell, .. } = pane.scroll.position() else { panic!("not anchored") };
-    for width in [20, 35, 60, 12] {
-        pane.size.0 = width;
-        pane.rows();
-        assert!(matches!(pane.scroll.position(), Position::Anchor { cell: now, .. } if now == cell), "at {width}");
-    }
-}
-
-#[test]
-fn pages_lines_and_ends_lead_where_they_say() {
-    let mut pane = Pane::new(numbered(50), (30, 6));
-    pane.rows();
-    assert_eq!(pane.ask(Request::Top)[0], "› message 0");
-    assert_eq!(pane.ask(Request::Down(2))[0], "› message 1");
-    assert_eq!(pane.ask(Request::PageDown)[1], "› message 4");
-    assert_eq!(pane.ask(Request::PageUp)[0], "› message 1");
-    assert_eq!(pane.ask(Request::Up(999))[0], "› message 0");
-    assert!(!pane.scroll.is_following());
-    pane.ask(Request::Down(999));
-    assert!(pane.scroll.is_following());
-}
-
-#[test]
-fn several_requests_between_two_frames_add_up() {
-    let mut pane = Pane::new(numbered(50), (30, 6));
-    pane.rows();
-    for _ in 0..3 {
-        pane.scroll.ask(Request::Up(2));
-    }
-    let once = pane.rows();
-    assert_eq!(pane.rows(), once, "settled requests are not repeated");
-    let mut other = Pane::new(numbered(50), (30, 6));
-    other.rows();
-    assert_eq!(other.ask(Request::Up(6)), once);
-}
-
-#[test]
-fn a_selected_cell_can_be_brought_into_view_moving_as_little_as_possible() {
-    let mut pane = Pane::new(numbered(50), (30, 5));
-    pane.rows();
-    let still = pane.ask(Request::Reveal(pane.transcript.cells()[48].id()));
-    assert_eq!(still[4], "› message 49", "it was in view already");
-    let up = pane.ask(Request::Reveal(pane.transcript.cells()[20].id()));
-    assert_eq!(up[1], "› message 20");
-    let down = pane.ask(Request::Reveal(pane.transcript.cells()[30].id()));
-    assert!(down[4].starts_with("› message 30"), "{down:?}");
-}
-
-#[test]
-fn opening_and_folding_a_cell_above_keeps_the_anchor() {
-    let mut transcript = told([call("1", "read", &json!({"path": "a"})), result("1", &"line\n".repeat(30))]);
-    for number in 0..30 {
-        transcript.apply(&envelope(user(&format!("message {number}"))));
-    }
-    let mut pane = Pane::new(transcript, (30, 5));
-    pane.rows();
-    let before = pane.ask(Request::Up(10));
-    pane.transcript.toggle(CellId::default());
-    assert_eq!(pane.rows()[..4], before[..4]);
-    pane.transcript.toggle_all();
-    assert_eq!(pane.rows()[..4], before[..4]);
-}
-
-#[test]
-fn what_fits_is_always_followed() {
-    let mut pane = Pane::new(numbered(2), (30, 10));
-    pane.ask(Request::Up(3));
-    assert!(pane.scroll.is_following());
-}
-
-// --- drawing
-
-#[test]
-fn no_size_and_no_width_panics() {
-    let mut transcript = rich();
-    for _ in 0..2 {
-        transcript.toggle_all();
-        for width in 0..24 {
-            for height in [0, 1, 2, 5, 60] {
-                let mut pane = Pane::new(transcript.clone(), (width, height));
-                for request in [Request::Top, Request::PageDown, Request::Up(1), Request::Bottom] {
-                    pane.scroll.ask(request);
-                    pane.draw();
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn a_growing_tail_repaints_only_what_changed() {
-    let mut pane = Pane::new(rich(), (80, 24));
-    pane.apply(delta("some"));
-    let before = pane.draw();
-    pane.apply(delta(" words"));
-    let after = pane.draw();
-    let changed = before.content.iter().zip(&after.content).filter(|(before, after)| before != after).count();
-    assert_eq!(changed, " words".trim_start().len());
-}
-
-#[test]
-fn a_cache_given_another_transcript_starts_afresh() {
-    let mut pane = Pane::new(numbered(3), (30, 5));
-    pane.rows();
-    let mut other = Transcript::new(AgentId::new("researcher 0"));
-    let event = Envelope { agent: "researcher 0".into(), ..envelope(user("its task")) };
-    other.apply(&event);
-    pane.transcript = other;
-    pane.scroll = Scroll::new();
-    assert_eq!(pane.rows(), ["› its task", "", "", "", ""]);
 }
 
 #[test]

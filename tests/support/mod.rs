@@ -1,6 +1,6 @@
 //! What the tests share: doubles, servers, drivers.
 
-#![allow(dead_code)] // Each test binary uses its own part.
+#![allow(dead_code, unused_imports)] // Each test binary uses its own part.
 
 pub mod doubles;
 pub mod paced;

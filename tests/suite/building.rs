@@ -1,0 +1,177 @@
+//! Stories of how an agent is built: defaults, extensions, the prompt, the pools of tools.
+
+use std::sync::Arc;
+
+use steersman::agent::Agent;
+use steersman::control::StepLimit;
+use steersman::error::BuildError;
+use steersman::event::Event;
+use steersman::provider::{ChatTransport, Played, Streaming};
+use steersman::tool::Tool;
+
+use crate::support::doubles::{FnExtension, Log, PROMPT, RawEcho, Rig, calls, echo, run, tool};
+
+// Row 1, Trap 26
+#[tokio::test]
+async fn a_transport_without_a_model_gets_the_default_and_the_callers_value_stays() {
+    let rig = Rig::new([calls(&[("c1", "look")]), calls(&[("c2", "look")])]);
+    rig.model.route("Evidence gathered", [Played::text("From the evidence.")]);
+    *rig.model.fallback.lock().unwrap() = Some("default-model".to_owned());
+    let given = ChatTransport { api_base: Some("http://localhost:1".to_owned()), ..ChatTransport::default() };
+    let builder = Agent::builder(given.clone(), PROMPT, rig.connector()).step_limit(StepLimit::new(1).unwrap());
+    let agent = rig.build(builder, [tool("look", "seen")]).await;
+    assert_eq!(agent.model(), Some("default-model"));
+    assert_eq!(given.model, None);
+
+    let agent = run(agent, "Look twice.").answered().await;
+    let transport = agent.transport().clone();
+    assert_eq!(transport, given.with_model("default-model"));
+    assert_eq!(rig.model.transports(), [transport.clone(), transport], "the rescue got the whole value too");
+    assert!(rig.requests().iter().all(|request| request.model == "default-model"));
+}
+
+// Row 3, Trap 18
+#[tokio::test]
+async fn configure_runs_inside_add_extension() {
+    let rig = Rig::new([]);
+    let log = Log::new();
+    let said = log.clone();
+    let extension = FnExtension::new().configure(move |_| {
+        said.say("configure");
+        Ok(())
+    });
+    rig.try_build(rig.builder(), |c| {
+        log.say("before");
+        c.add_extension(Arc::new(extension))?;
+        log.say("after");
+        Ok(())
+    })
+    .await
+    .unwrap();
+    assert_eq!(log.all(), ["before", "configure", "after"]);
+}
+
+// Row 3
+#[tokio::test]
+async fn configure_sees_the_inputs_and_what_was_added_so_far() {
+    let rig = Rig::new([]);
+    let log = Log::new();
+    let said = log.clone();
+    let extension = FnExtension::new().configure(move |c| {
+        let names = |tools: &[Arc<dyn Tool>]| tools.iter().map(|tool| tool.name().to_owned()).collect::<Vec<_>>();
+        said.say(format!("{:?} {:?}", names(c.tools()), names(c.sub_agent_tools())));
+        said.say(format!("{} {:?} {:?}", c.base_system_prompt(), c.id(), c.streaming()));
+        said.say(format!("{} {}", c.transport().model_name(), c.listeners().len()));
+        said.say(format!("{} {}", c.step_limit().unwrap().max(), c.cancellable().unwrap().is_cancelled()));
+        said.say(format!("{}", c.interloper().unwrap()));
+        c.add_tool(echo())
+    });
+    let builder = rig.builder().id("x 1").streaming(Streaming::On).step_limit(StepLimit::new(7).unwrap());
+    let agent = rig
+        .try_build(builder, |c| {
+            c.add_tool(tool("a", ""))?;
+            c.add_sub_agent_tool(tool("b", ""))?;
+            c.append_system_prompt("More.");
+            c.add_extension(Arc::new(extension))?;
+            c.add_tool(tool("late", ""))
+        })
+        .await
+        .unwrap();
+    let expected = [
+        r#"["a"] ["b"]"#.to_owned(),
+        format!(r#"{PROMPT} "x 1" On"#),
+        "test-model 1".to_owned(),
+        "7 false".to_owned(),
+        "Interloper".to_owned(),
+    ];
+    assert_eq!(log.all(), expected);
+    assert_eq!(agent.tools().iter().map(|tool| tool.name()).collect::<Vec<_>>(), ["a", "echo", "late"]);
+}
+
+// Row 4
+#[tokio::test]
+async fn bind_runs_once_at_the_end_in_order_and_sees_cap_and_tools() {
+    let rig = Rig::new([]);
+    let log = Log::new();
+    let binder = |name: &'static str| {
+        let (log, recorder) = (log.clone(), Arc::clone(&rig.recorder));
+        Arc::new(FnExtension::new().bind(move |agent| {
+            let capped = recorder.events().contains(&Event::ContextCap { tokens: Some(4096) });
+            let (cap, tools) = (agent.context_window_cap(), agent.tools().len());
+            log.say(format!("{name} cap={cap:?} tools={tools} emitted={capped}"));
+            Ok(())
+        }))
+    };
+    let agent = rig
+        .try_build(rig.builder().context_window(4096), |c| {
+            c.add_extension(binder("first"))?;
+            c.add_extension(binder("second"))?;
+            c.add_tool(echo())
+        })
+        .await
+        .unwrap();
+    assert_eq!(log.all(), ["first cap=Some(4096) tools=1 emitted=true", "second cap=Some(4096) tools=1 emitted=true"]);
+    assert_eq!(agent.extensions().len(), 2);
+    let caps = rig.events().into_iter().filter(|event| matches!(event, Event::ContextCap { .. })).count();
+    assert_eq!(caps, 1);
+}
+
+// Row 5
+#[tokio::test]
+async fn the_system_prompt_is_the_base_and_the_snippets_and_opens_the_request() {
+    let rig = Rig::new([Played::text("Hello.")]);
+    let agent = rig
+        .try_build(rig.builder(), |c| {
+            c.append_system_prompt("One.");
+            c.append_system_prompt("Two.");
+            Ok(())
+        })
+        .await
+        .unwrap();
+    let agent = run(agent, "Hi.").answered().await;
+    assert_eq!(agent.system_prompt(), format!("{PROMPT}\n\nOne.\n\nTwo."));
+    assert_eq!(rig.last_request().system_prompt(), agent.system_prompt());
+}
+
+// Row 6
+#[tokio::test]
+async fn tools_for_sub_agents_are_not_on_offer_to_the_parent() {
+    let rig = Rig::new([calls(&[("c1", "fetch")]), Played::text("No such tool.")]);
+    let agent = rig
+        .try_build(rig.builder(), |c| {
+            c.add_sub_agent_tool(tool("fetch", "body"))?;
+            c.add_tool(echo())
+        })
+        .await
+        .unwrap();
+    assert_eq!(agent.sub_agent_tools().len(), 1);
+    run(agent, "Fetch it.").answered().await;
+    assert_eq!(rig.last_request().tool_names(), ["echo"]);
+    assert!(rig.story()[4].starts_with("result c1: Error: unknown tool 'fetch'"), "{:?}", rig.story());
+}
+
+// Row 6
+#[tokio::test]
+async fn a_name_is_taken_once_over_both_pools() {
+    let rig = Rig::new([]);
+    let twice = rig.try_build(rig.builder(), |c| {
+        c.add_sub_agent_tool(tool("fetch", ""))?;
+        c.add_tool(tool("fetch", ""))
+    });
+    assert!(matches!(twice.await, Err(BuildError::Argument(message)) if message.contains("fetch")));
+}
+
+// Row 37, Trap 20
+#[tokio::test]
+async fn an_internal_tool_is_on_offer_but_not_among_the_tools() {
+    let rig = Rig::new([Played::calls(&[("c1", "inner", r#"{"any":[1]}"#)]), Played::text("Done.")]);
+    let mut agent = rig.agent([echo()]).await;
+    agent.internal_add_tool(Arc::new(RawEcho("inner"))).unwrap();
+    let taken = agent.internal_add_tool(Arc::new(RawEcho("echo")));
+    assert!(matches!(taken, Err(BuildError::Argument(_))));
+    let agent = run(agent, "Use it.").answered().await;
+    assert_eq!(rig.last_request().tool_names(), ["echo", "inner"]);
+    assert_eq!(rig.story()[4], r#"result c1: raw {"any":[1]}"#, "raw tools take arguments unchecked");
+    assert_eq!(agent.tools().len(), 1);
+    assert_eq!(agent.to_string(), "Agent(id=, model=test-model, tools=1, listeners=[InMemoryEventList])");
+}

@@ -1,0 +1,96 @@
+//! A log of what happened, and listeners and extensions out of closures.
+
+use std::sync::{Arc, Mutex};
+
+use steersman::agent::{Agent, AgentContext, Configurator, Extension, ExtensionError};
+use steersman::error::BuildError;
+use steersman::event::Envelope;
+use steersman::listener::Listener;
+
+/// Is a list of what happened, in order, that several doubles write to.
+#[derive(Clone, Default)]
+pub struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub fn say(&self, what: impl Into<String>) {
+        self.0.lock().unwrap().push(what.into());
+    }
+
+    pub fn all(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+/// Is a listener out of a closure.
+pub struct Spy<F>(pub F);
+
+impl<F: Fn(&Envelope) + Send + Sync> Listener for Spy<F> {
+    fn on_event(&self, envelope: &Envelope) {
+        (self.0)(envelope);
+    }
+
+    fn label(&self) -> String {
+        "Spy".to_owned()
+    }
+}
+
+type Configure = Box<dyn Fn(&mut Configurator) -> Result<(), BuildError> + Send + Sync>;
+type Bind = Box<dyn Fn(&mut Agent) -> Result<(), BuildError> + Send + Sync>;
+type OnUserMessage = Box<dyn Fn(&AgentContext<'_>, &str) -> Result<Option<String>, ExtensionError> + Send + Sync>;
+
+/// Is an extension out of closures; what is not set does nothing.
+#[derive(Default)]
+pub struct FnExtension {
+    configure: Option<Configure>,
+    bind: Option<Bind>,
+    on_user_message: Option<OnUserMessage>,
+}
+
+impl FnExtension {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub fn configure(
+        mut self,
+        f: impl Fn(&mut Configurator) -> Result<(), BuildError> + Send + Sync + 'static,
+    ) -> Self {
+        self.configure = Some(Box::new(f));
+        self
+    }
+
+    pub fn bind(mut self, f: impl Fn(&mut Agent) -> Result<(), BuildError> + Send + Sync + 'static) -> Self {
+        self.bind = Some(Box::new(f));
+        self
+    }
+
+    pub fn on_user_message(
+        mut self,
+        f: impl Fn(&AgentContext<'_>, &str) -> Result<Option<String>, ExtensionError> + Send + Sync + 'static,
+    ) -> Self {
+        self.on_user_message = Some(Box::new(f));
+        self
+    }
+}
+
+impl Extension for FnExtension {
+    fn name(&self) -> &'static str {
+        "double"
+    }
+
+    fn configure(&self, configurator: &mut Configurator) -> Result<(), BuildError> {
+        self.configure.as_ref().map_or(Ok(()), |f| f(configurator))
+    }
+
+    fn bind(&self, agent: &mut Agent) -> Result<(), BuildError> {
+        self.bind.as_ref().map_or(Ok(()), |f| f(agent))
+    }
+
+    fn on_user_message(&self, context: &AgentContext<'_>, words: &str) -> Result<Option<String>, ExtensionError> {
+        self.on_user_message.as_ref().map_or(Ok(None), |f| f(context, words))
+    }
+}
