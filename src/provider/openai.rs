@@ -211,5 +211,9 @@ async fn drain(mut response: Response) {
 
 fn target(url: &Url, headers: &HeaderMap) -> Option<String> {
     let location = headers.get(LOCATION)?.to_str().ok()?;
-    Some(url.join(location).map_or_else(|_| location.to_owned(), |target| target.to_string()))
+    let Ok(mut target) = url.join(location) else { return Some(location.to_owned()) };
+    // Neither can fail for an address with a host. A relative location inherits what the base URL holds of these.
+    let _ = target.set_username("");
+    let _ = target.set_password(None);
+    Some(target.to_string())
 }

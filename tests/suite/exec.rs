@@ -142,15 +142,6 @@ fn a_server_that_fails_before_the_first_turn_is_a_failure_and_one_sentence() {
     }
 }
 
-#[test]
-fn a_server_without_models_asks_the_user_for_a_name() {
-    let server = Server::start([]);
-    server.on("/v1/models", Reply::json(200, json!({"data": []})));
-    let output = Program::new().args(["exec", "--base-url", &server.url(), "hello"]).output();
-    assert_eq!(exit_code(&output), 2);
-    assert!(stderr(&output).starts_with("steersman: the server lists no models; name one with --model NAME\n"));
-}
-
 // --- prompt and settings
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::json;
 use steersman::provider::{ApiKey, ChatTransport, Http, ProviderError, list_models};
 
-use crate::support::program::{Program, stderr, stdout};
+use crate::support::program::{Program, exit_code, stderr, stdout};
 use crate::support::server::{Reply, Server, Step};
 
 /// A key with characters that JSON may escape.
@@ -82,6 +82,18 @@ fn a_server_that_echoes_the_key_instead_of_its_models_is_quoted_without_it() {
     let output = program.output();
     assert!(stderr(&output).contains("who is [key]?"), "{}", stderr(&output));
     assert!(!stdout(&output).contains(CANARY) && !stderr(&output).contains(CANARY));
+}
+
+#[test]
+fn a_password_in_the_base_url_shows_in_no_error() {
+    for reply in [Reply::body(307, "").header("location", "/elsewhere"), Reply::body(401, ""), Reply::body(200, "?")] {
+        let server = Server::start([reply]);
+        let url = server.url().replace("http://", &format!("http://user:{CANARY}@"));
+        let output = Program::new().args(["exec", "--json", "--base-url", &url, "--model", "m", "hello"]).output();
+        assert!(server.chats()[0].header("authorization").is_some_and(|value| value.starts_with("Basic ")));
+        assert!(!stdout(&output).contains(CANARY) && !stderr(&output).contains(CANARY), "{}", stderr(&output));
+        assert_eq!(exit_code(&output), 1);
+    }
 }
 
 #[tokio::test]
