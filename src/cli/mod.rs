@@ -82,7 +82,7 @@ pub fn completions(shell: clap_complete::Shell) -> Exit {
 
 /// Makes the runtime that the agent, its tools and the embedded model run on.
 fn runtime() -> io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()
 }
 
 fn usage(sentence: &str) -> Exit {
