@@ -25,6 +25,8 @@ pub struct Painter {
     cursor: Option<Position>,
     shown_cursor: Option<Position>,
     wipe: bool,
+    /// Cells that ratatui handed over for this frame.
+    handed: usize,
     bytes: Vec<u8>,
 }
 
@@ -39,6 +41,7 @@ impl Painter {
             cursor: None,
             shown_cursor: None,
             wipe: true,
+            handed: 0,
             bytes: Vec::new(),
         }
     }
@@ -73,15 +76,15 @@ impl Painter {
             body.extend_from_slice(b"\x1b[0m\x1b[2J");
             self.wipe = false;
         }
-        let mut changes = self.front.diff(&self.back);
         // Few changes are no scrolling; keys take this way out.
-        if changes.len() > usize::from(self.scrolling.width) * 2
+        let handed = std::mem::take(&mut self.handed);
+        if handed > usize::from(self.scrolling.width) * 2
             && let Some(rows) = shift(&mut self.front, &self.back, self.scrolling)
         {
             let (top, bottom) = (self.scrolling.top() + 1, self.scrolling.bottom());
             write!(body, "\x1b[{top};{bottom}r\x1b[{rows}S\x1b[r")?;
-            changes = self.front.diff(&self.back);
         }
+        let changes = self.front.diff(&self.back);
         if !changes.is_empty() {
             CrosstermBackend::new(&mut body).draw(changes.into_iter())?;
             self.front.clone_from(&self.back);
@@ -160,6 +163,7 @@ impl Backend for Painter {
         I: Iterator<Item = (u16, u16, &'a Cell)>,
     {
         for (x, y, cell) in content {
+            self.handed += 1;
             if let Some(target) = self.back.cell_mut((x, y)) {
                 target.clone_from(cell);
             }
