@@ -105,6 +105,7 @@ async fn show(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
         Arc::new(move || bell.ring(&bell.queue))
     });
     screen.clock.mail_came(Instant::now());
+    let mut resumed = signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?;
 
     loop {
         screen.catch_up(&mut terminal)?;
@@ -119,6 +120,7 @@ async fn show(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
                 screen.inputs(std::iter::once(first.unwrap_or(Input::Lost)).chain(more), &mut terminal);
             }
             code = signals.next() => screen.ending = Some(Ending::Signal(code)),
+            _ = resumed.recv() => screen.resume(&mut terminal)?,
             () = bell.notify.notified() => screen.hear(&bell, &mut terminal),
             () = sleep_until(alarm.unwrap_or_else(Instant::now).into()), if alarm.is_some() => {}
         }
@@ -226,6 +228,13 @@ impl<'a> Screen<'a> {
             }
             Input::Lost => self.ending = Some(Ending::Signal(watchdog::HANG_UP)),
         }
+    }
+
+    /// Takes the terminal again after a stop: meanwhile it was somebody else's.
+    fn resume(&mut self, terminal: &mut Terminal) -> io::Result<()> {
+        terminal.reclaim()?;
+        self.tell(Msg::Resize(terminal.size()), terminal);
+        Ok(())
     }
 
     /// Answers the bell.

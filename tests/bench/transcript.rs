@@ -14,7 +14,7 @@ use steersman::tui::state::scroll::{Request, Scroll};
 use steersman::tui::state::transcript::Transcript;
 use steersman::tui::theme::Theme;
 use steersman::tui::view::cache::TranscriptCache;
-use steersman::tui::view::transcript::{View, draw};
+use steersman::tui::view::transcript::{Badge, View, draw};
 
 fn main() {
     divan::main();
@@ -52,7 +52,13 @@ impl Pane {
     }
 
     fn frame(&mut self) {
-        let view = View { transcript: &self.transcript, scroll: &self.scroll, selected: None, theme: &self.theme };
+        let view = View {
+            transcript: &self.transcript,
+            scroll: &self.scroll,
+            selected: None,
+            theme: &self.theme,
+            badge: Badge::Shown,
+        };
         let metrics = draw(&view, &mut self.cache, AREA, &mut self.buf);
         self.scroll.settle(metrics.position, metrics.cells);
         black_box(&self.buf);
@@ -120,7 +126,13 @@ fn resize_on_10_000_cells(bencher: Bencher<'_, '_>) {
     bencher.bench_local(|| {
         narrow = !narrow;
         let area = Rect { width: if narrow { 100 } else { 120 }, ..AREA };
-        let view = View { transcript: &pane.transcript, scroll: &pane.scroll, selected: None, theme: &pane.theme };
+        let view = View {
+            transcript: &pane.transcript,
+            scroll: &pane.scroll,
+            selected: None,
+            theme: &pane.theme,
+            badge: Badge::Shown,
+        };
         black_box(draw(&view, &mut pane.cache, area, &mut pane.buf));
     });
 }

@@ -60,6 +60,19 @@ fn sigterm_restores_the_terminal_and_exits_with_143() {
 }
 
 #[test]
+fn a_program_that_was_stopped_takes_the_terminal_again_and_writes_its_screen() {
+    let server = Server::start([]);
+    let mut terminal = started(&server);
+    let before = terminal.written();
+    terminal.signal(Signal::STOP);
+    terminal.signal(Signal::CONT);
+    terminal.wait_written(before, b"\x1b[?1049h");
+    terminal.wait_written(before, b"hello");
+    terminal.send(" again");
+    terminal.wait_for("hello there again");
+}
+
+#[test]
 fn sighup_restores_the_terminal_and_exits_with_129() {
     let server = Server::start([]);
     let mut terminal = started(&server);

@@ -51,9 +51,11 @@ fn tasks_stand_by_themselves_and_name_real_files() {
     let tasks: Vec<String> =
         (0..reply.calls.len()).map(|i| arguments(&reply, i)["task"].as_str().unwrap().to_owned()).collect();
     assert!(
-        tasks[0].contains("**sources**") && tasks[0].contains("`src/**/*.rs`") && tasks[0].contains("`src/main.rs`")
+        tasks[0].contains("Survey the sources in")
+            && tasks[0].contains("`src/**/*.rs`")
+            && tasks[0].contains("`src/main.rs`")
     );
-    assert!(tasks[1].contains("**tests**") && tasks[1].contains("tests/boil.rs"));
+    assert!(tasks[1].contains("Survey the tests in") && tasks[1].contains("tests/boil.rs"));
     assert!(tasks.iter().all(|task| task.contains("Please have a look at this project.")));
 }
 

@@ -47,6 +47,7 @@ mod tools_parallel;
 mod transcript;
 mod tree;
 mod truffle;
+mod tui_room;
 mod tui_shell;
 mod wire;
 mod workspace;

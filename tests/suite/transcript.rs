@@ -13,7 +13,7 @@ use steersman::tui::state::scroll::{Request, Scroll};
 use steersman::tui::state::transcript::Transcript;
 use steersman::tui::theme::Theme;
 use steersman::tui::view::cache::TranscriptCache;
-use steersman::tui::view::transcript::{Metrics, View, draw};
+use steersman::tui::view::transcript::{Badge, Metrics, View, draw};
 
 // --- helpers
 
@@ -60,11 +60,19 @@ fn ended(outcome: Outcome, message: Option<&str>) -> Event {
 }
 
 fn spawned(child: &str, task: &str) -> Event {
+    spawn(None, child, task)
+}
+
+fn spawned_by(call: &str, child: &str, task: &str) -> Event {
+    spawn(Some(call), child, task)
+}
+
+fn spawn(call: Option<&str>, child: &str, task: &str) -> Event {
     Event::AgentSpawned {
         child: child.into(),
         persona: "file_miner".into(),
         task: task.into(),
-        call: None,
+        call: call.map(Into::into),
         model: None,
         max_steps: None,
         tools: Vec::new(),
@@ -115,8 +123,13 @@ impl Pane {
     pub fn draw(&mut self) -> Buffer {
         let area = Rect::new(0, 0, self.size.0, self.size.1);
         let mut buf = Buffer::empty(area);
-        let view =
-            View { transcript: &self.transcript, scroll: &self.scroll, selected: self.selected, theme: &self.theme };
+        let view = View {
+            transcript: &self.transcript,
+            scroll: &self.scroll,
+            selected: self.selected,
+            theme: &self.theme,
+            badge: Badge::Shown,
+        };
         self.metrics = draw(&view, &mut self.cache, area, &mut buf);
         self.scroll.settle(self.metrics.position, self.metrics.cells);
         buf
@@ -155,7 +168,7 @@ pub fn rich() -> Transcript {
         call("c2", "read", &json!({"path": "src/missing.rs"})),
         result("c2", "Error: no such file: src/missing.rs"),
         call("c3", "agent", &json!({"persona": "file_miner", "prompt": "count the lines"})),
-        spawned("file_miner 0", "count the lines\nof every file"),
+        spawned_by("c3", "file_miner 0", "count the lines\nof every file"),
         mid_loop("focus on the tests"),
         Event::AgentFinished { child: "file_miner 0".into(), outcome: Outcome::Completed, message: None },
         result("c3", "128 lines"),
@@ -171,7 +184,7 @@ pub fn rich() -> Transcript {
         ended(Outcome::Cancelled, None),
         ended(Outcome::Failed, Some("the server answered 401: no key")),
     ]);
-    transcript.toggle(transcript.cells()[3].id());
+    transcript.toggle(transcript.cells()[2].id());
     transcript
 }
 
@@ -379,6 +392,25 @@ fn a_child_is_a_line_that_names_it_its_task_and_its_end() {
     let message = Some("no key".to_owned());
     pane.apply(Event::AgentFinished { child: "researcher 0".into(), outcome: Outcome::Failed, message });
     assert_eq!(pane.rows()[..2], ["↳ researcher 0: find the answer · failed", "  no key"]);
+}
+
+#[test]
+fn a_call_that_started_a_child_names_it_and_tells_the_task_once() {
+    let task = json!({"name": "researcher", "task": "find the answer"});
+    let mut pane =
+        Pane::new(told([call("c1", "agent", &task), spawned_by("c1", "researcher 0", "find\nthe answer")]), (60, 4));
+    assert_eq!(pane.rows()[..2], ["▸ agent researcher 0: find the answer · running", ""]);
+    let synthesized =
+        Event::AgentFinished { child: "researcher 0".into(), outcome: Outcome::Synthesized, message: None };
+    pane.apply(synthesized);
+    assert_eq!(pane.rows()[0], "▸ agent researcher 0: find the answer · running");
+    pane.apply(result("c1", "42"));
+    assert_eq!(pane.rows()[..2], ["✓ agent researcher 0: find th… · synthesized, 1.2 s, 1 line", ""]);
+}
+
+#[test]
+fn the_context_window_is_no_news_for_the_transcript() {
+    assert!(told([Event::ContextCap { tokens: Some(32_768) }]).cells().is_empty());
 }
 
 #[test]

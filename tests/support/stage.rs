@@ -33,6 +33,7 @@ pub struct Stage {
     cache: ViewCache,
     now: Timestamp,
     seq: u64,
+    spawned: usize,
 }
 
 impl Stage {
@@ -43,7 +44,7 @@ impl Stage {
         let status = Status::new("openai", ModelSource::Configured);
         let mut app = App::new(Size { width, height }, now, status, Theme::dark());
         update(&mut app, Msg::Ready);
-        Self { app, handle, effects: Vec::new(), cache: ViewCache::default(), now, seq: 0 }
+        Self { app, handle, effects: Vec::new(), cache: ViewCache::default(), now, seq: 0, spawned: 0 }
     }
 
     /// Tells the screen something and carries out what it asks for.
@@ -116,12 +117,14 @@ impl Stage {
         self.event(agent, Event::Tokens(usage))
     }
 
+    /// Starts a sub-agent; the first belongs to the call `c1`, the next to `c2`.
     pub fn spawn(&mut self, parent: &str, child: &str) -> &mut Self {
+        self.spawned += 1;
         let spawned = Event::AgentSpawned {
             child: child.into(),
             persona: "file_miner".to_owned(),
             task: "Look at the sources.".to_owned(),
-            call: Some("c1".into()),
+            call: Some(format!("c{}", self.spawned).as_str().into()),
             model: Some("qwen3-35b".to_owned()),
             max_steps: Some(30),
             tools: vec!["read".to_owned()],

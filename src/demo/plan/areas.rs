@@ -100,13 +100,19 @@ pub fn task(area: &Area, request: &str) -> String {
     let words: Vec<String> = area.words.iter().map(|word| code(word)).collect();
     let look = if words.is_empty() { String::new() } else { format!(" Look for {}.", and(&words)) };
     format!(
-        "Survey the **{}** in the current directory: {}, pattern {}.{begin}{look} Report what they are for, the main \
+        "Survey the {} in the current directory: {}, pattern {}.{begin}{look} Report what they are for, the main \
          definitions, counts and open ends (TODO, FIXME, HACK), each finding with path and line.\n\n{BEHIND_IT} {}",
         area.label,
         number(area.files.len(), "file"),
         code(&area.pattern),
         inline_quote(request),
     )
+}
+
+/// Finds the area's name in a task as [`task`] writes it.
+fn label_of(head: &str) -> Option<&str> {
+    let (_, behind) = head.split_once("Survey the ")?;
+    behind.split_once(" in the current directory").map(|(label, _)| label)
 }
 
 impl Task {
@@ -124,7 +130,7 @@ impl Task {
             words = words::telling(own);
         }
         Self {
-            label: head.split("**").nth(1).unwrap_or("task").to_owned(),
+            label: label_of(head).unwrap_or("task").to_owned(),
             pattern: pattern.unwrap_or_else(|| "**/*".to_owned()),
             first,
             words,

@@ -224,7 +224,7 @@ fn kinds(files: &[String]) -> String {
     let kinds: Vec<String> = areas
         .iter()
         .filter(|area| area.label != "open ends")
-        .map(|area| format!("{} {}", area.files.len(), area.label))
+        .map(|area| number(area.files.len(), area.label.strip_suffix('s').unwrap_or(&area.label)))
         .collect();
     and(&kinds)
 }

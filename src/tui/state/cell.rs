@@ -109,6 +109,8 @@ pub struct CallCell {
     pub summary: String,
     /// When it began.
     pub started: Timestamp,
+    /// The sub-agent that it started.
+    pub child: Option<ChildCell>,
     /// How far it has come.
     pub state: CallState,
 }

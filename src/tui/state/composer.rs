@@ -14,6 +14,10 @@ use crate::limits;
 use crate::text::{is_blank, is_invisible};
 use crate::tui::keymap::Edit;
 
+/// What an empty composer shows, the longest first.
+const PLACEHOLDERS: [&str; 3] =
+    ["Type a message. Enter sends, F1 shows the keys", "Type a message. F1 shows the keys", "Type a message"];
+
 /// Edits that can be undone.
 const UNDO_STEPS: usize = 500;
 
@@ -43,7 +47,6 @@ impl Default for Composer {
         area.set_cursor_line_style(Style::new());
         area.set_undo_coalescing(true);
         area.set_max_histories(UNDO_STEPS);
-        area.set_placeholder_text("Type a message. Enter sends, F1 shows the keys");
         area.set_placeholder_style(Style::new().add_modifier(Modifier::DIM));
         Self { area, rows: 1 }
     }
@@ -161,6 +164,12 @@ impl Composer {
 
     /// Lays the text out in this width, in columns.
     pub fn fit(&mut self, width: u16) {
+        let shown = PLACEHOLDERS.iter().find(|text| text.len() <= width.into());
+        let shown = shown.copied().unwrap_or_default();
+        // Setting it forgets the measures of the whole text.
+        if self.area.placeholder_text() != shown {
+            self.area.set_placeholder_text(shown);
+        }
         self.rows = self.area.measure(width).content_rows.max(1);
     }
 

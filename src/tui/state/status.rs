@@ -50,6 +50,11 @@ impl Status {
         self.say_until(sentence.into(), later(now, limits::MESSAGE_TIME));
     }
 
+    /// Takes the sentence back: what it was about is over.
+    pub fn quiet(&mut self) {
+        self.message = None;
+    }
+
     /// Returns the sentence that is to be shown now.
     pub fn message(&self, now: Timestamp) -> Option<&str> {
         self.message.as_ref().filter(|(_, until)| now < *until).map(|(text, _)| text.as_str())

@@ -23,7 +23,6 @@ pub struct Transcript {
     thinking: Option<Live>,
     answer: Option<Live>,
     retry: Option<CellId>,
-    context: Option<u64>,
     /// Whether this turn's cancel was already told.
     cancel_told: bool,
     refolds: u64,
@@ -90,6 +89,7 @@ impl Transcript {
                     arguments: arguments.clone(),
                     summary: summarise(arguments),
                     started: envelope.at,
+                    child: None,
                     state: CallState::Running { progress: String::new() },
                 }));
                 self.open.push(cell);
@@ -102,14 +102,14 @@ impl Transcript {
                 self.result(id, state, envelope.at);
                 true
             }
-            Event::AgentSpawned { child, task, .. } => {
-                let cell = self.push(Body::Child(ChildCell {
+            Event::AgentSpawned { child, task, call, .. } => {
+                let child = ChildCell {
                     id: child.clone(),
                     name: text::visible_line(child.as_str()).into_owned(),
                     task: text::visible(task).into_owned(),
                     state: ChildState::Running,
-                }));
-                self.open.push(cell);
+                };
+                self.spawned(call.as_ref(), child);
                 true
             }
             Event::AgentFinished { child, outcome, message } => {
@@ -133,13 +133,13 @@ impl Transcript {
                 self.close();
                 self.say(Level::Info, "history cleared: the model starts afresh")
             }
-            Event::ContextCap { tokens } => self.context_cap(*tokens),
             Event::Question { question, .. } => self.say(Level::Warning, &format!("asks: {question}")),
             Event::Answer { answer, words, .. } => self.question_answered(answer, words.as_deref()),
             Event::ModelSwitched { from, to } => self.model_switched(from.as_deref(), to.as_deref()),
             Event::Compacted { before, after } => self.compacted(*before, *after),
             Event::SessionStarted { .. }
             | Event::Tokens(_)
+            | Event::ContextCap { .. }
             | Event::Pending { .. }
             | Event::History { .. }
             | Event::Extension { .. }
@@ -196,13 +196,9 @@ impl Transcript {
         true
     }
 
-    fn context_cap(&mut self, cap: Option<u64>) -> bool {
-        let changed = cap != self.context;
-        self.context = cap;
-        match cap {
-            Some(tokens) if changed => self.say(Level::Info, &format!("context window: {tokens} tokens")),
-            Some(_) | None => false,
-        }
+    /// Tells why the agent cannot run at all.
+    pub fn cannot_run(&mut self, reason: &str) {
+        self.notice(Level::Error, &format!("cannot run: {reason}"));
     }
 
     fn question_answered(&mut self, answer: &str, words: Option<&str>) -> bool {
@@ -333,6 +329,7 @@ impl Transcript {
                 arguments: crate::message::Arguments::Object(serde_json::Map::new()),
                 summary: String::new(),
                 started: at,
+                child: None,
                 state,
             }));
             return;
@@ -343,17 +340,46 @@ impl Transcript {
         }
     }
 
+    /// Adds a sub-agent to the call that started it, so that its task is told once; else as a cell of its own.
+    fn spawned(&mut self, call: Option<&CallId>, agent: ChildCell) {
+        let is_its = |cell: &&CellId| match (self.get(**cell).map(Cell::body), call) {
+            (Some(Body::Call(open)), Some(id)) => open.id == *id && open.child.is_none(),
+            _ => false,
+        };
+        let place = self.open.iter().find(is_its).and_then(|place| self.cells.get_mut(place.index()));
+        if let Some(Body::Call(call)) = place.map(Cell::change) {
+            call.child = Some(agent);
+        } else {
+            let place = self.push(Body::Child(agent));
+            self.open.push(place);
+        }
+    }
+
     fn child_finished(&mut self, child: &AgentId, outcome: Outcome, message: Option<&str>) -> bool {
-        let is_it = |cell: &&mut Cell| matches!(cell.body(), Body::Child(link) if link.id == *child);
+        let is_it = |cell: &&mut Cell| match cell.body() {
+            Body::Child(link) => link.id == *child,
+            Body::Call(call) => call.child.as_ref().is_some_and(|link| link.id == *child),
+            Body::User { .. } | Body::Thinking { .. } | Body::Assistant { .. } | Body::Notice { .. } => false,
+        };
         let Some(cell) = self.cells.iter_mut().rev().find(is_it) else {
             return false;
         };
         let id = cell.id();
-        if let Body::Child(link) = cell.change() {
-            let message = message.map(|message| text::visible(message).into_owned());
-            link.state = ChildState::Ended { outcome, message };
+        let message = message.map(|message| text::visible(message).into_owned());
+        let state = ChildState::Ended { outcome, message };
+        match cell.change() {
+            Body::Child(link) => {
+                link.state = state;
+                self.open.retain(|open| *open != id);
+            }
+            // The call itself is open until its result is there.
+            Body::Call(CallCell { child: Some(link), .. }) => link.state = state,
+            Body::Call(_)
+            | Body::User { .. }
+            | Body::Thinking { .. }
+            | Body::Assistant { .. }
+            | Body::Notice { .. } => {}
         }
-        self.open.retain(|open| *open != id);
         true
     }
 

@@ -26,6 +26,8 @@ use writer::{Writer, Written};
 /// Alternate screen, bracketed paste, and the kitty protocol's first level, which tells Shift+Enter from Enter.
 /// None of it is asked about first: a terminal that does not know a sequence passes over it.
 const ENTER: &[u8] = b"\x1b[?1049h\x1b[?2004h\x1b[>1u";
+/// The same for a terminal that may have the modes still: one level of the keys' protocol, never two.
+const ENTER_AGAIN: &[u8] = b"\x1b[<u\x1b[?1049h\x1b[?2004h\x1b[>1u";
 /// The way back, also out of the middle of a frame.
 const LEAVE: &[u8] = b"\x1b[?2026l\x1b[r\x1b[<u\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?1049l";
 /// Longest wait for a terminal that does not read, when leaving.
@@ -74,6 +76,23 @@ impl Terminal {
         if let Err(error) = self.inner.resize(Rect::from((Position::ORIGIN, size))) {
             tracing::error!(%error, "the frame kept its old size");
         }
+    }
+
+    /// Sets the modes again, and the size, after the program was stopped and goes on.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn reclaim(&mut self) -> io::Result<()> {
+        // Modes that are set already would not be set again.
+        disable_raw_mode()?;
+        enable_raw_mode()?;
+        let (width, height) = crossterm::terminal::size()?;
+        self.resize(Size { width, height });
+        self.forget();
+        if self.prelude.is_empty() {
+            self.prelude = ENTER_AGAIN;
+        }
+        Ok(())
     }
 
     /// Makes the next frame write everything again.

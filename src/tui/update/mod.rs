@@ -31,7 +31,10 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Tick(at) => app.now = at,
         Msg::Envelope(envelope) => agent::apply(app, &envelope),
         Msg::Ready => app.status.host = HostState::Ready,
-        Msg::BuildFailed(reason) => app.status.host = HostState::Failed(reason),
+        Msg::BuildFailed(reason) => {
+            app.reader_mut(&crate::id::AgentId::main()).transcript.cannot_run(&reason);
+            app.status.host = HostState::Failed(reason);
+        }
         Msg::Info(sentence) => app.status.say(sentence, app.now),
         Msg::Queue { entries, paused } => app.pending.snapshot(entries, paused),
         Msg::Sent { text, outcome } => match outcome {
@@ -39,6 +42,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
                 if app.composer.text() == text {
                     app.composer.sent();
                 }
+                app.status.quiet();
                 app.reader_mut(&crate::id::AgentId::main()).scroll.ask(Request::Bottom);
             }
             Err(refused) => {
@@ -71,9 +75,10 @@ fn paste(app: &mut App, text: &str) {
     match app.composer.paste(text) {
         Pasted::Whole => {}
         Pasted::Cleaned(count) => {
-            app.status.say(format!("{count} control or invisible characters were left out of the paste"), app.now);
+            let noun = if count == 1 { "character" } else { "characters" };
+            app.status.say(format!("paste: left out {count} control or invisible {noun}"), app.now);
         }
-        Pasted::TooLong => app.status.say("the paste is longer than a message may be (256 KiB)", app.now),
+        Pasted::TooLong => app.status.say("paste too long: over 256 KiB, nothing was taken", app.now),
     }
 }
 

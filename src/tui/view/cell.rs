@@ -209,14 +209,24 @@ impl Pen<'_> {
         };
         let mut line = Line::new(&call.name, style);
         line.push(" ", self.theme.text);
-        line.push(&call.summary, self.theme.text);
+        match &call.child {
+            Some(child) => self.name_and_task(child, &mut line),
+            None => line.push(&call.summary, self.theme.text),
+        }
         let lines = call.output().lines().count();
         let end = match &call.state {
             CallState::Running { .. } if lines == 0 => " · running".to_owned(),
             CallState::Running { .. } => format!(" · running, {}", count(lines, "line")),
             CallState::Ended { is_error, elapsed_ms, .. } => {
-                let failed = if *is_error { "error, " } else { "" };
-                format!(" · {failed}{}, {}", seconds(*elapsed_ms), count(lines, "line"))
+                let rescued = call.child.as_ref().is_some_and(|child| {
+                    matches!(child.state, ChildState::Ended { outcome: Outcome::Synthesized, .. })
+                });
+                let how = match (is_error, rescued) {
+                    (true, _) => "error, ",
+                    (false, true) => "synthesized, ",
+                    (false, false) => "",
+                };
+                format!(" · {how}{}, {}", seconds(*elapsed_ms), count(lines, "line"))
             }
             CallState::Interrupted { .. } => " · interrupted".to_owned(),
         };
@@ -277,10 +287,15 @@ impl Pen<'_> {
         }
     }
 
-    fn child(&self, child: &ChildCell, rows: &mut Vec<Line>) {
-        let mut line = Line::new(&child.name, self.theme.agent);
+    fn name_and_task(&self, child: &ChildCell, line: &mut Line) {
+        line.push(&child.name, self.theme.agent);
         line.push(": ", self.theme.dim);
         line.push(&child.task.split_whitespace().collect::<Vec<_>>().join(" "), self.theme.text);
+    }
+
+    fn child(&self, child: &ChildCell, rows: &mut Vec<Line>) {
+        let mut line = Line::default();
+        self.name_and_task(child, &mut line);
         let (end, message) = match &child.state {
             ChildState::Running => (" · running", None),
             ChildState::Interrupted => (" · interrupted", None),

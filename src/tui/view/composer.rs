@@ -48,8 +48,9 @@ pub fn draw_rule(app: &App, metrics: &Metrics, area: Rect, buffer: &mut Buffer) 
 fn below(metrics: &Metrics) -> Option<String> {
     match (metrics.new, metrics.below) {
         (0, 0) => None,
+        (0, 1) => Some(" ↓ 1 line below ".to_owned()),
         (0, lines) => Some(format!(" ↓ {lines} lines below ")),
-        (new, _) => Some(format!(" ↓ {new} new blocks below ")),
+        (new, _) => Some(format!(" ↓ {new} new below ")),
     }
 }
 
@@ -63,19 +64,23 @@ fn hints(app: &App) -> &'static [&'static str] {
         Pane::Transcript => &[
             "Up/Down select a block · Enter opens · Ctrl+E all · Esc back to the message",
             "Up/Down select · Enter opens · Esc back",
+            "Up/Down · Enter opens · Esc back",
+            "Enter opens · Esc back",
             "Esc back",
         ],
         Pane::Composer if app.tree.main().running() => &[
             "Enter sends at the next boundary · Tab after the turn · Esc stops · Alt+Up takes back",
             "Enter steers · Tab after the turn · Esc stops",
-            "Esc stops · F1 keys",
+            "Enter steers · Esc stops · F1 keys",
+            "Enter steers · Esc stops",
             "Esc stops",
         ],
         Pane::Composer if app.pending.paused && app.pending.waiting() => {
-            &["Enter sends what is pending · Alt+Up takes it back", "Enter sends pending"]
+            &["Enter sends what is pending · Alt+Up takes it back", "Enter sends what is pending", "Enter sends"]
         }
         Pane::Composer => &[
             "Enter sends · Ctrl+J new line · Ctrl+T agents · Ctrl+O transcript · F1 keys",
+            "Enter sends · Ctrl+J new line · F1 keys",
             "Enter sends · F1 keys",
             "F1 keys",
         ],

@@ -96,8 +96,10 @@ impl Panes {
 
 fn take_tree(rest: &mut Rect, width: u16, demand: Demand) -> (Rect, TreeForm, Rect) {
     let body = rest.height;
-    if width >= WIDE && body >= 4 {
-        let tree = take_left(rest, (width / 3).clamp(34, 46));
+    // One agent alone needs no column: the transcript gets the room.
+    let is_of_use = demand.agents > 1 || demand.tree == TreeUse::Focused;
+    if width >= WIDE && body >= 4 && is_of_use {
+        let tree = take_left(rest, (width / 3 - 2).clamp(36, 44));
         return (tree, TreeForm::Column, take_left(rest, 1));
     }
     let rows = match demand.tree {

@@ -26,7 +26,8 @@ use crate::tui::state::focus::Pane;
 use cache::TranscriptCache;
 use fit::{one_line, put, row};
 use layout::{Demand, Panes, TreeForm, TreeUse};
-use transcript::{Metrics, View};
+use transcript::{Badge, Metrics, View};
+use wrap::{Break, Line, Wrap};
 
 /// Remembers laid-out lines between frames; loses nothing when it is thrown away.
 #[derive(Debug, Default)]
@@ -65,7 +66,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     tree::draw(app, panes.tree, panes.form, buffer);
     draw_divider(app, &panes, buffer);
     draw_title(app, panes.title, buffer);
-    let metrics = draw_transcript(app, cache, panes.transcript, buffer);
+    let metrics = draw_transcript(app, cache, &panes, buffer);
     pending::draw(app, panes.pending, buffer);
     composer::draw_rule(app, &metrics, panes.rule, buffer);
     let cursor = composer::draw(app, panes.composer, buffer);
@@ -77,15 +78,42 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     Drawn { agent: app.tree.selected().clone(), position: metrics.position, cells: metrics.cells, help }
 }
 
-fn draw_transcript(app: &App, cache: &mut ViewCache, area: Rect, buffer: &mut Buffer) -> Metrics {
+fn draw_transcript(app: &App, cache: &mut ViewCache, panes: &Panes, buffer: &mut Buffer) -> Metrics {
     let Some(reader) = app.reader() else { return Metrics::default() };
     let view = View {
         transcript: &reader.transcript,
         scroll: &reader.scroll,
         selected: if app.focus.is_on(Pane::Transcript) { reader.selected } else { None },
         theme: &app.theme,
+        badge: if panes.rule.is_empty() { Badge::Shown } else { Badge::Elsewhere },
     };
-    transcript::draw(&view, cache.of(app.tree.selected()), area, buffer)
+    if reader.transcript.cells().is_empty() {
+        draw_welcome(app, panes.transcript, buffer);
+    }
+    transcript::draw(&view, cache.of(app.tree.selected()), panes.transcript, buffer)
+}
+
+/// Says in an empty transcript what can be done here, where there is room for it.
+fn draw_welcome(app: &App, area: Rect, buffer: &mut Buffer) {
+    let lines: &[&str] = if app.tree.selected().is_main() {
+        &[
+            "Ask for work on the files of this directory. While it runs, go on typing:",
+            "what you send enters the conversation as soon as the running tools have ended.",
+        ]
+    } else {
+        &["Nothing was said here yet."]
+    };
+    let room = Rect { x: area.x + area.width.min(2), width: area.width.saturating_sub(2), ..area };
+    let mut rows = Vec::new();
+    let none = Line::default();
+    let text = Line::new(&lines.join(" "), app.theme.dim);
+    let width = usize::from(room.width.min(80));
+    Wrap { width, at: Break::Words, first: &none, rest: &none }.line(&text, &mut rows);
+    if rows.len() < usize::from(room.height) {
+        for (line, y) in rows.iter().zip(room.y..) {
+            line.draw(buffer, room.x, y, room.width);
+        }
+    }
 }
 
 fn draw_divider(app: &App, panes: &Panes, buffer: &mut Buffer) {

@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::fit::{clip, clock, columns, one_line, put, put_right, row};
+use super::fit::{clock, columns, one_line, put, put_right, row};
 use super::layout::MEDIUM;
 use super::tree::{longest, tools};
 use crate::event::{Delivery, Outcome};
@@ -22,14 +22,16 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let fits = if entries.len() * each > rows { rows.saturating_sub(1) / each } else { entries.len() };
     let mut y = 0;
     for entry in entries.iter().take(fits) {
-        let when = format!("→ {}", forecast(app, entry));
         let mut line = row(area, y);
         if two_rows {
             y += 1;
-            put(buffer, row(area, y), &format!("  {when}"), theme.dim);
+            put(buffer, row(area, y), &format!("  {}", when(app, entry, area.width.saturating_sub(2))), theme.dim);
         } else {
             let most = if area.width < MEDIUM { area.width / 2 } else { area.width / 2 + area.width / 8 };
-            line = put_right(buffer, line, &format!(" {}", clip(&when, most)), theme.dim);
+            let when = when(app, entry, most);
+            if !when.is_empty() {
+                line = put_right(buffer, line, &format!(" {when}"), theme.dim);
+            }
         }
         put(buffer, line, &format!("{} {}", mark(entry), one_line(&entry.message.text)), theme.pending);
         y += 1;
@@ -38,9 +40,43 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
         let more = entries.len() - fits;
         let line = row(area, y);
         let left = put(buffer, line, &format!("+ {more} pending"), theme.pending);
-        let when = format!(" → {}", forecast(app, next));
-        if columns(&when) <= left.width || area.width >= 16 {
-            put(buffer, left, &when, theme.dim);
+        let room = left.width.saturating_sub(1);
+        put(buffer, left, &format!(" {}", when(app, next, room)), theme.dim);
+    }
+}
+
+/// Writes the forecast as it fits: in full, in short, or not at all: the mark tells the kind of delivery.
+fn when(app: &App, entry: &Entry, room: u16) -> String {
+    let full = format!("→ {}", forecast(app, entry));
+    if columns(&full) <= room {
+        return full;
+    }
+    let short = format!("→ {}", short(app, entry));
+    if columns(&short) <= room { short } else { String::new() }
+}
+
+/// Says in a word or two when an entry will be delivered.
+fn short(app: &App, entry: &Entry) -> &'static str {
+    match (entry.stage, &app.status.host) {
+        (Stage::Delivering, _) => return "now",
+        (Stage::Waiting, HostState::Starting) => return "at start",
+        (Stage::Waiting, HostState::Failed(_)) => return "cannot run",
+        (Stage::Waiting, HostState::Ready) => {}
+    }
+    let main = app.tree.main();
+    if entry.message.held {
+        return "held";
+    }
+    if app.pending.paused && !main.running() {
+        return "Enter sends";
+    }
+    match (entry.message.delivery, &main.activity) {
+        (_, Activity::Idle | Activity::Ended(..)) => "now",
+        (Delivery::FollowUp, _) => "after turn",
+        (Delivery::Steer, Activity::Rescue | Activity::Cancelling) => "next turn",
+        (Delivery::Steer, Activity::Tools) => "after tools",
+        (Delivery::Steer, Activity::Waiting | Activity::Retrying { .. } | Activity::Thinking | Activity::Writing) => {
+            "next boundary"
         }
     }
 }

@@ -123,10 +123,14 @@ fn share(app: &App) -> Option<String> {
     let main = app.tree.main();
     match (main.context, main.cap) {
         (Some(context), Some(cap)) if cap > 0 => {
-            let percent = context.saturating_mul(100) / cap;
-            Some(format!("context {}/{} {percent}%", count(context), count(cap)))
+            let percent = match context.saturating_mul(100) / cap {
+                0 if context > 0 => "<1".to_owned(),
+                percent => percent.to_string(),
+            };
+            Some(format!("context {} of {}, {percent} %", count(context), count(cap)))
         }
         (Some(context), _) => Some(format!("context {}", count(context))),
+        (None, Some(cap)) if cap > 0 => Some(format!("context window {}", count(cap))),
         (None, _) => None,
     }
 }

@@ -27,6 +27,17 @@ pub struct View<'a> {
     pub selected: Option<CellId>,
     /// The styles.
     pub theme: &'a Theme,
+    /// Where it is told that there is more below.
+    pub badge: Badge,
+}
+
+/// Says where it is told that there is more below.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Badge {
+    /// In the last row, over the text.
+    Shown,
+    /// Outside of the transcript.
+    Elsewhere,
 }
 
 /// Is what a frame found out.
@@ -85,7 +96,9 @@ pub fn draw(view: &View<'_>, cache: &mut TranscriptCache, area: Rect, buf: &mut 
         if has_bar {
             draw_bar(above, lines, view.theme, Rect { x: area.right() - 1, width: 1, ..area }, buf);
         }
-        draw_badge(&metrics, view.theme, Rect { width: columns, ..area }, buf);
+        if view.badge == Badge::Shown {
+            draw_badge(&metrics, view.theme, Rect { width: columns, ..area }, buf);
+        }
     }
     metrics
 }

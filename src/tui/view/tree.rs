@@ -14,7 +14,7 @@ use crate::tui::state::tree::{Activity, Node, OpenCall};
 use crate::tui::theme::Theme;
 
 /// Columns of the status word.
-const WORD: u16 = 11;
+const WORD: u16 = 10;
 
 /// Draws the tree into an area.
 pub fn draw(app: &App, area: Rect, form: TreeForm, buffer: &mut Buffer) {
@@ -39,11 +39,20 @@ fn draw_column(app: &App, area: Rect, buffer: &mut Buffer) {
 
 /// Draws each agent in one or two rows; keeps the selected one in view.
 fn draw_rows(app: &App, area: Rect, buffer: &mut Buffer, rows_each: u16) {
-    let fits = usize::from(area.height / rows_each.max(1));
+    let mut fits = usize::from(area.height / rows_each.max(1));
+    if fits >= 2 && app.tree.nodes().len() > fits {
+        fits -= 1;
+    }
     let selected = app.tree.selected_index();
     let last_top = app.tree.nodes().len().saturating_sub(fits);
     let top = (selected + 1).saturating_sub(fits).max(selected.saturating_sub(fits / 2)).min(last_top);
     let shown = app.tree.nodes().iter().enumerate().skip(top).take(fits);
+    draw_hidden(
+        app,
+        row(area, area.height.saturating_sub(1)),
+        app.tree.nodes().iter().take(top).chain(app.tree.nodes().iter().skip(top + fits)),
+        buffer,
+    );
     let name_width = |(index, node): (usize, &Node)| columns(&label(app, index, node)).min(30);
     let name_width = shown.clone().map(name_width).max().unwrap_or(0);
     for ((index, node), y) in shown.zip((0..area.height).step_by(usize::from(rows_each.max(1)))) {
@@ -57,6 +66,16 @@ fn draw_rows(app: &App, area: Rect, buffer: &mut Buffer, rows_each: u16) {
             let figures: Vec<String> = figures.into_iter().flatten().collect();
             put(buffer, line, &format!("  {}", figures.join(" · ")), theme.dim);
         }
+    }
+}
+
+/// Counts the agents that there is no room for.
+fn draw_hidden<'a>(app: &App, line: Rect, hidden: impl Iterator<Item = &'a Node>, buffer: &mut Buffer) {
+    let (hidden, running) =
+        hidden.fold((0, 0), |(all, running), node| (all + 1, running + usize::from(node.running())));
+    if hidden > 0 {
+        let agents = if hidden == 1 { "agent" } else { "agents" };
+        put(buffer, line, &format!("   + {hidden} more {agents}, {running} running"), app.theme.dim);
     }
 }
 
@@ -77,7 +96,7 @@ fn draw_head(app: &App, index: usize, node: &Node, line: Rect, buffer: &mut Buff
     let mut left = Rect { width: line.width.saturating_sub(1), ..line };
     // The figures that say least go first where there is no room; every row has the same ones.
     let elapsed = node.elapsed(app.now).map(clock).unwrap_or_default();
-    let mut cells = vec![format!("{elapsed:>7}")];
+    let mut cells = vec![format!("{elapsed:>6}")];
     if figures.shown {
         cells.push(format!("{:>8}", steps(node).unwrap_or_default()));
         cells.push(format!("{:>14}", tokens(node).unwrap_or_default()));
@@ -209,7 +228,8 @@ pub fn longest(open: &[OpenCall], now: Timestamp) -> u64 {
 
 fn steps(node: &Node) -> Option<String> {
     match node.max_steps {
-        Some(max) => Some(format!("{}/{max}", node.steps)),
+        // The call that went beyond the budget was not carried out.
+        Some(max) => Some(format!("{}/{max}", node.steps.min(max))),
         None => (node.steps > 0).then(|| node.steps.to_string()),
     }
 }

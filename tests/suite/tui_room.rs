@@ -1,0 +1,145 @@
+//! What the screen says where there is much room and where there is little, and what it leaves out first.
+
+use steersman::event::{Event, Outcome};
+use steersman::tui::msg::Msg;
+use steersman::tui::state::status::ModelSource;
+
+use crate::support::stage::Stage;
+
+/// A running turn with so many sub-agents.
+fn crew(width: u16, height: u16, children: usize) -> Stage {
+    let mut stage = Stage::new(width, height);
+    stage.keys("go<enter>");
+    let taken = stage.take_turn();
+    stage.turn("").deliver(&taken, false);
+    for number in 0..children {
+        stage.call("", &format!("c{}", number + 1), "agent").spawn("", &format!("file_miner {number}"));
+    }
+    stage
+}
+
+fn row_of(screen: &str, part: &str) -> String {
+    let row = screen.lines().find(|row| row.contains(part));
+    row.unwrap_or_else(|| panic!("no row has {part:?}:\n{screen}")).to_owned()
+}
+
+#[test]
+fn one_agent_alone_takes_one_row_and_a_crew_a_column() {
+    let mut stage = crew(120, 36, 0);
+    let screen = stage.screen();
+    assert!(screen.starts_with("○ main · waiting"), "{screen}");
+    assert!(row_of(&screen, "› go").starts_with("› go"), "{screen}");
+    stage.call("", "c1", "agent").spawn("", "file_miner 0");
+    assert!(stage.screen().contains("  Agents"));
+}
+
+#[test]
+fn one_agent_alone_has_a_column_while_the_user_is_in_the_tree() {
+    let mut stage = crew(120, 36, 0);
+    stage.keys("<c-t>");
+    assert!(stage.screen().contains("▸ Agents"));
+}
+
+#[test]
+fn agents_without_a_row_are_counted() {
+    let mut stage = crew(80, 24, 6);
+    stage.turn("file_miner 5").turn_ended("file_miner 5", Outcome::Completed, None);
+    let screen = stage.screen();
+    assert!(screen.contains("+ 3 more agents, 2 running"), "{screen}");
+    stage.keys("<c-t><end>");
+    let screen = stage.screen();
+    assert!(screen.contains("file_miner 5"), "the selected agent is always in view\n{screen}");
+}
+
+#[test]
+fn the_context_share_is_in_words_and_never_zero_for_something() {
+    let mut stage = crew(120, 36, 0);
+    stage.event("", Event::ContextCap { tokens: Some(131_072) });
+    assert!(stage.screen().contains("context window 131k"));
+    stage.tokens("", 900, 100);
+    assert!(stage.screen().contains("context 1.0k of 131k, <1 %"));
+    stage.tokens("", 30_000, 0);
+    assert!(stage.screen().contains("context 30.0k of 131k, 22 %"));
+}
+
+#[test]
+fn a_step_beyond_the_budget_is_not_counted() {
+    let mut stage = crew(120, 36, 1);
+    for step in 0..31 {
+        stage.call("file_miner 0", &format!("x{step}"), "grep");
+    }
+    assert!(stage.screen().contains("30/30 steps"));
+}
+
+#[test]
+fn a_narrow_screen_keeps_the_keys_that_matter() {
+    let mut stage = Stage::new(40, 12);
+    assert!(stage.screen().contains("Enter sends · F1 keys"));
+    assert!(stage.screen().contains("› Type a message. F1 shows the keys"));
+    assert!(stage.resize(20, 5).screen().contains("› Type a message"));
+    assert!(!stage.screen().contains("Type a message."), "no sentence is cut");
+    let mut stage = crew(40, 12, 0);
+    assert!(stage.screen().contains("Enter steers · Esc stops · F1 keys"));
+}
+
+#[test]
+fn a_forecast_that_does_not_fit_becomes_a_short_one() {
+    let mut stage = crew(40, 12, 1);
+    stage.keys("a first text of some length<enter>then a second<tab>");
+    let screen = stage.screen();
+    assert!(row_of(&screen, "⋯ a first").ends_with("→ after tools"), "{screen}");
+    assert!(row_of(&screen, "↳ then").ends_with("→ after this turn"), "{screen}");
+    let screen = stage.resize(20, 5).screen();
+    assert!(screen.contains("+ 2 pending"), "{screen}");
+    assert!(!screen.contains("pending → after this"), "{screen}");
+}
+
+#[test]
+fn what_is_below_is_told_once() {
+    let mut stage = crew(120, 36, 0);
+    stage.says("", &"line\n\n".repeat(60)).screen();
+    stage.keys("<pgup>");
+    let screen = stage.screen();
+    assert_eq!(screen.matches('↓').count(), 1, "{screen}");
+    stage.resize(20, 5).screen();
+    stage.keys("<pgup>");
+    let screen = stage.screen();
+    assert_eq!(screen.matches('↓').count(), 1, "{screen}");
+}
+
+#[test]
+fn why_nothing_can_run_is_told_in_full() {
+    let reason = "cannot reach 127.0.0.1:1: tcp connect error: Connection refused; name a model with --model NAME";
+    let mut stage = Stage::new(80, 24);
+    stage.tell(Msg::BuildFailed(reason.to_owned()));
+    let screen = stage.screen();
+    assert!(screen.contains("✗ cannot run: cannot reach") && screen.contains("with --model NAME"), "{screen}");
+}
+
+#[test]
+fn an_empty_transcript_says_what_to_do_here() {
+    for (width, height) in [(120, 36), (80, 24), (40, 12)] {
+        let mut stage = Stage::new(width, height);
+        stage.app.status.source = ModelSource::Embedded;
+        assert!(stage.screen().contains("Ask for work on the files of this"), "{width}x{height}");
+    }
+    Stage::new(20, 5).screen();
+}
+
+#[test]
+fn a_message_of_the_status_line_goes_when_a_text_is_sent() {
+    let mut stage = Stage::new(80, 24);
+    stage.tell(Msg::Paste("x".repeat(300_000))).keys("hello");
+    assert!(stage.screen().contains("paste too long"));
+    stage.keys("<enter>");
+    assert!(!stage.screen().contains("paste too long"));
+}
+
+#[test]
+fn the_whole_screen_before_the_first_turn() {
+    for (width, height) in [(120, 36), (40, 12)] {
+        let mut stage = Stage::new(width, height);
+        stage.app.status.source = ModelSource::Embedded;
+        insta::assert_snapshot!(format!("empty_{width}x{height}"), stage.screen());
+    }
+}
