@@ -114,6 +114,18 @@ fn why_nothing_can_run_is_told_in_full() {
     stage.tell(Msg::BuildFailed(reason.to_owned()));
     let screen = stage.screen();
     assert!(screen.contains("✗ cannot run: cannot reach") && screen.contains("with --model NAME"), "{screen}");
+    assert!(screen.contains("✗ main · failed") && screen.contains("Ctrl+D quits"), "{screen}");
+    assert!(!screen.contains("Enter sends ·"), "nothing can be sent\n{screen}");
+}
+
+#[test]
+fn a_reason_is_not_cut_to_make_room_for_figures() {
+    let reason = "cannot reach 127.0.0.1:18431: Connection refused (tried 4 times)";
+    let mut stage = crew(80, 24, 0);
+    stage.event("", Event::ContextCap { tokens: Some(131_072) }).tokens("", 20_000, 400);
+    stage.turn_ended("", Outcome::Failed, Some(reason));
+    let screen = stage.screen();
+    assert!(screen.lines().rev().nth(1).is_some_and(|row| row.contains(reason)), "{screen}");
 }
 
 #[test]

@@ -223,6 +223,13 @@ impl Tree {
         }
     }
 
+    /// Marks the main agent as one that cannot run, for this reason (untrusted).
+    pub fn cannot_run(&mut self, reason: &str, at: Timestamp) {
+        if let Some(main) = self.nodes.first_mut() {
+            main.set(Activity::Ended(Outcome::Failed, Some(reason.to_owned())), at);
+        }
+    }
+
     /// Folds one event in.
     pub fn apply(&mut self, envelope: &Envelope) {
         let at = envelope.at;

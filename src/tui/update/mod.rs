@@ -33,6 +33,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Ready => app.status.host = HostState::Ready,
         Msg::BuildFailed(reason) => {
             app.reader_mut(&crate::id::AgentId::main()).transcript.cannot_run(&reason);
+            app.tree.cannot_run(&reason, app.now);
             app.status.host = HostState::Failed(reason);
         }
         Msg::Info(sentence) => app.status.say(sentence, app.now),

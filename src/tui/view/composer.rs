@@ -6,6 +6,7 @@ use ratatui::layout::{Position, Rect};
 use super::fit::{columns, put, put_right, row};
 use super::transcript::Metrics;
 use crate::tui::state::focus::Pane;
+use crate::tui::state::status::HostState;
 use crate::tui::state::{App, PROMPT_COLUMNS};
 
 /// Draws prompt and text; returns where the terminal's cursor belongs, when the composer has the focus.
@@ -78,6 +79,7 @@ fn hints(app: &App) -> &'static [&'static str] {
         Pane::Composer if app.pending.paused && app.pending.waiting() => {
             &["Enter sends what is pending · Alt+Up takes it back", "Enter sends what is pending", "Enter sends"]
         }
+        Pane::Composer if matches!(app.status.host, HostState::Failed(_)) => &["Ctrl+D quits · F1 keys"],
         Pane::Composer => &[
             "Enter sends · Ctrl+J new line · Ctrl+T agents · Ctrl+O transcript · F1 keys",
             "Enter sends · Ctrl+J new line · F1 keys",

@@ -20,8 +20,12 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let (state, style) = turn_state(app);
     let second = row(area, 1);
     if !second.is_empty() {
-        let right = put_right(buffer, first, &figures(app).map(|f| format!(" {f} ")).unwrap_or_default(), theme.dim);
-        put(buffer, right, &format!(" {state}"), style);
+        let state = format!(" {state}");
+        // A sentence that is cut says less than a figure that is left out.
+        let room = first.width.saturating_sub(columns(&state));
+        let fitting = figures(app).into_iter().map(|figures| format!(" {figures} ")).find(|f| columns(f) <= room);
+        let right = put_right(buffer, first, &fitting.unwrap_or_default(), theme.dim);
+        put(buffer, right, &state, style);
         draw_note(app, second, buffer);
         return;
     }
@@ -111,12 +115,12 @@ fn turn_state(app: &App) -> (String, Style) {
     }
 }
 
-/// Returns context share and tokens.
-fn figures(app: &App) -> Option<String> {
+/// Returns context share and tokens, then the share alone.
+fn figures(app: &App) -> Vec<String> {
     let spent = app.tree.spent();
     let spent = (spent > 0).then(|| format!("{} tokens used", count(spent)));
-    let parts: Vec<String> = [share(app), spent].into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| parts.join(" · "))
+    let all: Vec<String> = [share(app), spent].into_iter().flatten().collect();
+    [Some(all.join(" · ")), share(app)].into_iter().flatten().collect()
 }
 
 fn share(app: &App) -> Option<String> {
