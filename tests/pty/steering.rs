@@ -1,7 +1,7 @@
 //! Typing while a turn runs: the text waits on the screen and is in the very next request, behind all results.
 
 use crate::support::server::{Gate, Reply, Request, Server};
-use crate::support::terminal::{Start, keys};
+use crate::support::terminal::{Start, Terminal, keys};
 
 /// Answers sub-agents from behind a gate, and the main agent with one `agent` call, then a text.
 pub fn one_child_behind(gate: &Gate) -> Server {
@@ -14,6 +14,11 @@ pub fn one_child_behind(gate: &Gate) -> Server {
         }
         (false, _) => Reply::text("the main agent is done"),
     })
+}
+
+/// Waits until the composer is empty: what was typed is accepted.
+fn wait_sent(terminal: &Terminal) {
+    terminal.wait_for("Type a message");
 }
 
 /// A child has no `agent` tool on offer.
@@ -35,6 +40,7 @@ fn text_typed_while_a_tool_runs_is_pending_and_then_in_the_very_next_request() {
     gate.wait_reached();
     terminal.send("look at the tests too\r");
     terminal.wait_for("look at the tests too");
+    wait_sent(&terminal);
     assert!(!server.chats().iter().any(|chat| chat.texts("user").iter().any(|text| text.contains("tests too"))));
     gate.open();
     terminal.wait_for("the main agent is done");
@@ -59,6 +65,7 @@ fn text_typed_into_the_last_answer_starts_the_next_turn() {
     gate.wait_reached();
     terminal.send("two\r");
     terminal.wait_for("two");
+    wait_sent(&terminal);
     gate.open();
     terminal.wait_for("second answer");
     assert_eq!(server.chats()[1].texts("user"), ["one", "two"]);
@@ -73,6 +80,7 @@ fn two_lines_in_one_read_are_two_messages() {
     gate.wait_reached();
     terminal.send("first text\rsecond text\r");
     terminal.wait_until("both to be pending", |screen| screen.contains("first text") && screen.contains("second text"));
+    wait_sent(&terminal);
     gate.open();
     terminal.wait_for("the main agent is done");
     let users = main_chats(&server)[1].texts("user");
@@ -89,6 +97,7 @@ fn a_follow_up_waits_for_the_end_of_the_turn() {
     terminal.send("afterwards\t");
     terminal.send("at once\r");
     terminal.wait_for("at once");
+    wait_sent(&terminal);
     gate.open();
     server.wait_requested(4);
     let chats = main_chats(&server);
@@ -107,6 +116,7 @@ fn alt_up_takes_the_newest_pending_text_back_before_the_draft() {
     terminal.wait_for("draft");
     terminal.send(keys::ALT_UP);
     terminal.send(keys::ENTER);
+    wait_sent(&terminal);
     gate.open();
     terminal.wait_for("the main agent is done");
     assert_eq!(main_chats(&server)[1].texts("user"), ["start", "older", "newer\n\ndraft"]);
@@ -123,6 +133,7 @@ fn after_a_failed_turn_pending_texts_wait_until_enter() {
     gate.wait_reached();
     terminal.send("two\r");
     terminal.wait_for("two");
+    wait_sent(&terminal);
     gate.open();
     terminal.wait_for("no such thing");
     terminal.wait_for("two");

@@ -131,7 +131,7 @@ fn escape_brings_pending_texts_back_in_order_before_the_draft() {
     assert!(stage.screen().contains("stopping"));
     stage.event("", Event::Cancelled {}).turn_ended("", Outcome::Cancelled, None);
     let screen = stage.screen();
-    assert!(screen.contains("■ stopped"), "{screen}");
+    assert!(screen.contains("■ cancelled"), "{screen}");
     assert!(!screen.contains("running agent"), "{screen}");
     assert_eq!(stage.app.tree.running(), 0);
 }

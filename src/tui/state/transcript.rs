@@ -13,6 +13,14 @@ use crate::id::{AgentId, CallId};
 use crate::limits::PROGRESS_BYTES;
 use crate::text;
 
+/// Is a request that is being tried again.
+#[derive(Debug, Clone)]
+struct Retry {
+    cell: CellId,
+    attempt: u32,
+    reason: String,
+}
+
 /// Holds the cells of one agent.
 #[derive(Debug, Clone, Default)]
 pub struct Transcript {
@@ -22,7 +30,7 @@ pub struct Transcript {
     open: Vec<CellId>,
     thinking: Option<Live>,
     answer: Option<Live>,
-    retry: Option<CellId>,
+    retry: Option<Retry>,
     /// Whether this turn's cancel was already told.
     cancel_told: bool,
     refolds: u64,
@@ -62,11 +70,11 @@ impl Transcript {
         match &envelope.event {
             Event::TurnStarted { .. } => {
                 self.cancel_told = false;
-                self.retry = None;
+                self.retried();
                 self.settle_texts()
             }
             Event::RoundStarted { .. } | Event::RoundEnded { .. } => {
-                self.retry = None;
+                self.retried();
                 self.settle_texts()
             }
             Event::UserTurn { content, mid_loop, .. } => {
@@ -82,7 +90,7 @@ impl Transcript {
             }
             Event::ToolCall { id, name, arguments } => {
                 self.settle_texts();
-                self.retry = None;
+                self.retried();
                 let cell = self.push(Body::Call(CallCell {
                     id: id.clone(),
                     name: text::visible_line(name).into_owned(),
@@ -221,7 +229,7 @@ impl Transcript {
         if delta.is_empty() {
             return false;
         }
-        self.retry = None;
+        self.retried();
         let mut live = self.thinking.take().unwrap_or_else(|| {
             let body = Body::Thinking { text: String::new(), stage: Stage::Live };
             Live::new(self.push(body))
@@ -237,7 +245,7 @@ impl Transcript {
         if delta.is_empty() {
             return false;
         }
-        self.retry = None;
+        self.retried();
         let mut live = self.answer.take().unwrap_or_else(|| {
             let body = Body::Assistant { text: String::new(), stage: Stage::Live };
             Live::new(self.push(body))
@@ -259,7 +267,7 @@ impl Transcript {
     }
 
     fn answered(&mut self, whole: &str, stage: Stage) -> bool {
-        self.retry = None;
+        self.retried();
         let live = self.answer.take();
         if live.is_none() && text::is_blank(whole) {
             return false;
@@ -384,13 +392,27 @@ impl Transcript {
     }
 
     fn retrying(&mut self, attempt: u32, after_ms: u64, reason: &str) {
-        let wait = seconds(after_ms);
-        let sentence = format!("retrying in {wait}, attempt {attempt}: {reason}");
-        let known = self.retry.and_then(|retry| self.cells.get_mut(retry.index()));
-        if let Some(Body::Notice { text, .. }) = known.map(Cell::change) {
-            *text = text::visible(&sentence).into_owned();
-        } else {
-            self.retry = Some(self.notice(Level::Warning, &sentence));
+        let sentence = format!("retrying in {}, attempt {attempt}: {reason}", seconds(after_ms));
+        let cell = match self.retry.take() {
+            Some(retry) => {
+                self.reword(retry.cell, &sentence);
+                retry.cell
+            }
+            None => self.notice(Level::Warning, &sentence),
+        };
+        self.retry = Some(Retry { cell, attempt, reason: reason.to_owned() });
+    }
+
+    /// Says how often it was tried once that is over: no countdown stays behind.
+    fn retried(&mut self) {
+        if let Some(Retry { cell, attempt, reason }) = self.retry.take() {
+            self.reword(cell, &format!("tried {attempt} times: {reason}"));
+        }
+    }
+
+    fn reword(&mut self, cell: CellId, sentence: &str) {
+        if let Some(Body::Notice { text, .. }) = self.cells.get_mut(cell.index()).map(Cell::change) {
+            *text = text::visible(sentence).into_owned();
         }
     }
 
@@ -403,7 +425,7 @@ impl Transcript {
 
     fn turn_ended(&mut self, outcome: Outcome, message: Option<&str>) -> bool {
         let closed = self.close();
-        self.retry = None;
+        self.retried();
         match outcome {
             Outcome::Completed | Outcome::Synthesized => closed,
             Outcome::Cancelled => {

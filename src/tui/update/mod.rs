@@ -55,7 +55,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         },
         Msg::Stopped(entries) => {
             if !entries.is_empty() {
-                app.status.say(format!("stopped; {} back in the message", texts(entries.len())), app.now);
+                app.status.say(format!("cancelled; {} back in the message", texts(entries.len())), app.now);
             }
             bring_back(app, &entries);
         }

@@ -107,7 +107,7 @@ fn turn_state(app: &App) -> (String, Style) {
         }
         Activity::Rescue => (since("! out of steps, writing the answer"), theme.notice),
         Activity::Cancelling => (since("■ stopping"), theme.notice),
-        Activity::Ended(Outcome::Cancelled, _) => ("■ stopped".to_owned(), theme.dim),
+        Activity::Ended(Outcome::Cancelled, _) => ("■ cancelled".to_owned(), theme.dim),
         Activity::Ended(Outcome::Failed, reason) => {
             let reason = reason.as_deref().unwrap_or("no reason was given");
             (format!("✗ failed: {}", one_line(reason)), theme.error)
