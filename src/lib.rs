@@ -98,6 +98,37 @@
 //! - *rescue*: the answer that a fresh, tools-free conversation (the [synthesizer](agent::synthesizer_prompt)) writes
 //!   from the evidence when a turn's step budget is used up.
 //! - *step*: one tool call. *Budget*: how many of them a turn may make.
+//! - *seed*: one of the Ruby classes (Pikuri's `Agent`, `Synthesizer`, `Interloper`, `SubAgentTool`; Truffle's `Agent`)
+//!   whose behaviour the library takes over, where no rule below says otherwise.
+//!
+//! # Rules
+//!
+//! Comments and tests name them by number.
+//!
+//! | rule | says |
+//! |---|---|
+//! | D1 | Messages enter a running turn behind the last result of a batch, never between a call and its result. |
+//! | D2 | Everything typed goes through the queue; with no turn running, the worker starts one with it. After a failed turn it waits for the next text. |
+//! | D3 | Steers left at a turn's end start one turn together; follow-ups start one each. |
+//! | D4 | A pending message can be withdrawn, replaced, moved, held; each act says whether it still was pending. |
+//! | D5 | A message is draft, pending, delivered or returned: exactly one of them, whatever happens. |
+//! | D6 | A cancel acts at once: requests are dropped, tools end, within a second. |
+//! | D7 | A history that cannot be sent cannot be built, and is checked again on every request. |
+//! | D8 | Text that came before a cancel or a cut is kept, marked interrupted; half calls are dropped. |
+//! | D9 | Only the root turn clears the cancel flag, under the queue's lock. |
+//! | D10 | A used-up budget ends in a rescue, unless told to fail; its answer enters the history. |
+//! | D11 | Neighbouring calls that allow it run beside each other, at most eight; results enter in call order. |
+//! | D12 | Events travel with agent, parent, time and one rising number for the whole tree. |
+//! | D13 | Turns and rounds have a begin and an end event each, always. |
+//! | D14 | What goes wrong in a tool is an `Error: …` observation; only a cancel passes through. |
+//! | D15 | A call runs only out of a whole reply, with arguments that passed its schema. |
+//! | D16 | Blank means: nothing but white space and invisible characters. Refused text stays with its sender. |
+//! | D17 | A listener cannot break a turn. |
+//! | D18 | Truffle's surface (`on`, `on_any`, `reset`, `max_turns`) stands beside the listeners. |
+//! | D19 | How many entries a boundary takes can be set per kind. |
+//! | D20 | Children are named `persona 0`, `persona 1`, …; a number is never used again. |
+//! | D21 | Children have no queue. |
+//! | D22 | A key is never shown, logged, recorded or passed on. |
 
 pub mod agent;
 pub mod assets;
