@@ -38,7 +38,15 @@ fn any_request_about_a_project_lists_delegates_in_one_batch_and_reports() {
         let agents = names(&replies[1]).iter().filter(|name| **name == "agent").count();
         assert!((2..=3).contains(&agents), "{request}: {agents} agents");
         let report = &replies.last().unwrap().text;
-        for part in ["# Report on `kettle`", "**7 files**", "| Rust | 4 |", "`src/main.rs:", "```", "## Next steps"] {
+        for part in [
+            "# Report on `kettle`",
+            "**7 files**",
+            "\n**sources** ",
+            "| Rust | 4 |",
+            "`src/main.rs:",
+            "```",
+            "## Next steps",
+        ] {
             assert!(report.contains(part), "{part} is missing in:\n{report}");
         }
     }

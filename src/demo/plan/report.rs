@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::demo::facts::{self, Hit};
+use crate::demo::plan::areas::Task;
 use crate::demo::plan::digest::{self, files_read};
 use crate::demo::plan::main_agent::memory;
 use crate::demo::plan::markdown::{and, code, fenced, finding, inline_quote, number, table};
@@ -138,7 +139,7 @@ fn kinds(files: &[String]) -> String {
 fn findings(talk: &Talk) -> Option<String> {
     let mut text = String::new();
     for done in reports(talk) {
-        let label = done.call.text("task").split("**").nth(1).unwrap_or("task");
+        let label = Task::read(done.call.text("task")).label;
         let sums = done.result.lines().find(|line| line.starts_with("Counted:")).unwrap_or_default();
         let lines: Vec<Hit> =
             facts::references(&done.result).into_iter().filter(|hit| !digest::is_open_end(hit)).collect();
