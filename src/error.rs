@@ -14,6 +14,9 @@ pub enum Refused {
     /// Over `limits::PENDING_ENTRIES`.
     #[error("100 messages are pending already")]
     TooMany,
+    /// The agent that it is for has ended.
+    #[error("that agent has ended")]
+    Ended,
 }
 
 /// Is raised when the user stops the run; passes through every tool.

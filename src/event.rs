@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::id::{AgentId, CallId, MessageId};
-use crate::message::{Arguments, Message};
+use crate::message::{Arguments, Message, ToolCall};
 
 /// The version of the wire form, sent in [`Event::SessionStarted`].
 pub const SCHEMA: u32 = 1;
@@ -103,6 +103,34 @@ pub enum Event {
         mid_loop: bool,
         /// The id that `inject_user_message` returned; null for a turn started by `run_loop`.
         injection: Option<MessageId>,
+        /// Tool calls of this turn before it; 0 at a turn's start.
+        #[serde(default)]
+        step: u32,
+        /// The tool behind whose result it entered; null at a turn's start and where it cut an answer.
+        #[serde(default)]
+        after: Option<String>,
+    },
+    /// The first token came of the reply to the first request that carried these messages.
+    Seen {
+        /// The messages, in the order of their delivery.
+        injections: Vec<MessageId>,
+        /// Tool calls of this turn before the reply.
+        step: u32,
+    },
+    /// The agent ended before these texts were delivered; they are the user's again.
+    Returned {
+        /// In the order in which they waited.
+        entries: Vec<Pending>,
+    },
+    /// The agent is held and waits for the user, at a boundary or before a call.
+    Parked {
+        /// The call that would run next; null at a boundary.
+        call: Option<ToolCall>,
+    },
+    /// The agent goes on.
+    Unparked {
+        /// What the user decided.
+        decision: Decided,
     },
     /// A piece of reasoning; preview only.
     ThinkingDelta {
@@ -284,6 +312,9 @@ pub struct Usage {
     pub thinking: Option<u64>,
     /// The model that answered.
     pub model: Option<String>,
+    /// What the server says that it cost, billionths of a US dollar; few servers say it.
+    #[serde(default)]
+    pub cost_nanos: Option<u64>,
 }
 
 impl Usage {
@@ -313,6 +344,22 @@ pub enum Outcome {
     Failed,
 }
 
+/// Says how a parked agent went on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decided {
+    /// It goes on as it would have; the call runs as the model wrote it.
+    Run,
+    /// The call runs with other arguments.
+    Edited,
+    /// The call does not run; the model is told why.
+    Skipped,
+    /// A message that is to be delivered now took the place of what would have come.
+    Message,
+    /// The run was stopped.
+    Cancelled,
+}
+
 /// Is one message that waits for delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pending {
@@ -322,8 +369,11 @@ pub struct Pending {
     pub text: String,
     /// Where it will enter.
     pub delivery: Delivery,
-    /// True while the user edits it: every drain passes over it.
+    /// True while the user edits it, and while it is `stale`: every drain passes over it.
     pub held: bool,
+    /// True when it had waited so long at its boundary that the user must say whether it still holds.
+    #[serde(default)]
+    pub stale: bool,
     /// When it was accepted.
     #[serde(serialize_with = "micros")]
     pub at: Timestamp,
@@ -338,4 +388,6 @@ pub enum Delivery {
     Steer,
     /// Only after the turn has ended, as a turn of its own.
     FollowUp,
+    /// At once: the answer being written, or the calls not yet started, give way. As the next turn when none runs.
+    Now,
 }

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use futures_util::FutureExt;
 
 use crate::agent::{Agent, AgentContext, EmptyReply, Unrun};
-use crate::control::OnExhausted;
+use crate::control::{OnExhausted, StepLimit};
 use crate::error::{Cancelled, Exceeded, RunError};
 use crate::event::{Event, Outcome, Pending};
 use crate::id::MessageId;
@@ -177,7 +177,9 @@ impl Agent {
     fn deliver(&mut self, text: &str, injection: Option<MessageId>, place: Place) -> Result<(), RunError> {
         self.history.push_user(text);
         let mid_loop = matches!(place, Place::MidLoop);
-        self.listeners.emit(Event::UserTurn { content: text.to_owned(), mid_loop, injection });
+        let step = self.step_limit.as_ref().map_or(0, StepLimit::step);
+        let typed = text.to_owned();
+        self.listeners.emit(Event::UserTurn { content: typed, mid_loop, injection, step, after: None });
         for extension in &self.extensions {
             let context = AgentContext {
                 listeners: &self.listeners,

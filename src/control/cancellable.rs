@@ -14,6 +14,8 @@ use crate::error::Cancelled;
 #[derive(Debug, Clone, Default)]
 pub struct Cancellable {
     shared: Arc<Shared>,
+    /// Whoever stops this one too.
+    parent: Option<Arc<Cancellable>>,
 }
 
 #[derive(Debug, Default)]
@@ -28,6 +30,12 @@ impl Cancellable {
         Self::default()
     }
 
+    /// Makes a flag for a part of this run: set by itself without this one, and always by this one.
+    #[must_use]
+    pub fn child(&self) -> Self {
+        Self { shared: Arc::default(), parent: Some(Arc::new(self.clone())) }
+    }
+
     /// Asks the run to stop. Idempotent; from any thread.
     pub fn cancel(&self) {
         self.shared.flag.store(true, Ordering::SeqCst);
@@ -36,7 +44,7 @@ impl Cancellable {
 
     /// Tells whether a stop was asked for.
     pub fn is_cancelled(&self) -> bool {
-        self.shared.flag.load(Ordering::SeqCst)
+        self.shared.flag.load(Ordering::SeqCst) || self.parent.as_ref().is_some_and(|parent| parent.is_cancelled())
     }
 
     /// Passes unless a stop was asked for.
@@ -54,11 +62,22 @@ impl Cancellable {
 
     /// Waits until a stop is asked for; returns at once when it already was.
     pub async fn cancelled(&self) {
+        match &self.parent {
+            None => self.set().await,
+            Some(parent) => tokio::select! {
+                () = self.set() => {}
+                () = Box::pin(parent.cancelled()) => {}
+            },
+        }
+    }
+
+    /// Waits for this flag alone.
+    async fn set(&self) {
         loop {
             let mut wake = std::pin::pin!(self.shared.wake.notified());
             // Registered before the flag is read: a cancel between the two is seen either way.
             wake.as_mut().enable();
-            if self.is_cancelled() {
+            if self.shared.flag.load(Ordering::SeqCst) {
                 return;
             }
             wake.await;

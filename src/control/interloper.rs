@@ -6,12 +6,15 @@
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use jiff::Timestamp;
+use tokio::sync::Notify;
 
 use crate::control::Cancellable;
-use crate::control::queue::Queue;
+use crate::control::queue::{Queue, Taken};
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
 use crate::id::MessageId;
@@ -27,8 +30,21 @@ pub type Watcher = Arc<dyn Fn() + Send + Sync>;
 #[derive(Default)]
 pub struct Interloper {
     queue: Mutex<Queue>,
-    /// Not part of the modelled state (see `crate::sync`): it decides nothing about a message.
+    /// Not part of the modelled state (see `crate::sync`), as what follows: it decides nothing about a message.
     watchers: std::sync::Mutex<Vec<Watcher>>,
+    /// Wakes whoever waits in [`Interloper::cut_in`].
+    urgent: Notify,
+    /// Texts accepted so far by all queues of the session, so that an id names one text of the session.
+    accepted: Arc<AtomicU64>,
+}
+
+/// Says from when on a waiting text is held at its boundary until the user says that it still holds. Off by default.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Staleness {
+    /// It waited longer than this.
+    pub age: Option<Duration>,
+    /// The agent has made more tool calls than this since it was sent.
+    pub steps: Option<u32>,
 }
 
 /// Says how many entries of each kind one boundary takes (D19).
@@ -61,10 +77,24 @@ impl Interloper {
         Self::default()
     }
 
+    /// Makes the empty queue of another agent of the same session: ids go on, modes and staleness are the same.
+    #[must_use]
+    pub fn sibling(&self) -> Self {
+        let (modes, staleness) = {
+            let queue = self.lock();
+            (queue.modes, queue.staleness)
+        };
+        let sibling = Self { accepted: Arc::clone(&self.accepted), ..Self::default() };
+        sibling.set_modes(modes);
+        sibling.set_staleness(staleness);
+        sibling
+    }
+
     /// Appends a message for the next tool-result boundary, or for the next turn when none runs.
     ///
     /// # Errors
-    /// [`Refused`] when the text is blank, too long, or too many are pending; the caller keeps the text.
+    /// [`Refused`] when the text is blank, too long, too many are pending, or the agent has ended; the caller keeps
+    /// the text.
     pub fn inject_user_message(&self, text: impl Into<String>) -> Result<MessageId, Refused> {
         self.inject(text, Delivery::Steer)
     }
@@ -78,10 +108,15 @@ impl Interloper {
         check(&text)?;
         let id = {
             let mut queue = self.lock();
+            if queue.closed() {
+                return Err(Refused::Ended);
+            }
             if queue.entries().len() >= limits::PENDING_ENTRIES {
                 return Err(Refused::TooMany);
             }
-            queue.accept(text, delivery, Timestamp::now())
+            let id = MessageId::new(format!("m{}", self.accepted.fetch_add(1, Ordering::SeqCst) + 1));
+            queue.accept(id.clone(), text, delivery, Timestamp::now());
+            id
         };
         self.changed();
         Ok(id)
@@ -89,59 +124,87 @@ impl Interloper {
 
     /// Returns a copy of the pending texts, in order.
     pub fn peek(&self) -> Vec<String> {
-        self.lock().entries().iter().map(|entry| entry.text.clone()).collect()
+        self.lock().entries().map(|entry| entry.text.clone()).collect()
     }
 
     /// Returns a copy of the pending entries, in order.
     pub fn entries(&self) -> Vec<Pending> {
-        self.lock().entries().to_vec()
+        self.lock().entries().cloned().collect()
     }
 
     /// Tells whether anything is pending.
     pub fn pending(&self) -> bool {
-        !self.lock().entries().is_empty()
+        self.lock().entries().len() > 0
     }
 
-    /// Takes the steers that are not held, in order; empty when there are none. For the agent, at a boundary.
+    /// Takes what enters at a boundary, in order: what is to go now, then the steers; none that is held. Empty when there
+    /// is nothing. For the agent.
     pub fn drain(&self) -> Vec<Pending> {
-        let taken = self.lock().drain_steers();
-        if !taken.is_empty() {
-            self.changed();
-        }
-        taken
+        self.take(|queue| queue.drain(Timestamp::now()))
     }
 
     /// As [`Interloper::drain`], but takes nothing once `cancellable` is set. Looked at under the lock that
     /// [`Interloper::stop`] sets it under, so a text sent after a stop never enters the turn that was stopped: it
     /// starts the next one.
     pub fn drain_unless(&self, cancellable: &Cancellable) -> Vec<Pending> {
-        let taken = {
-            let mut queue = self.lock();
-            if cancellable.is_cancelled() { Vec::new() } else { queue.drain_steers() }
-        };
-        if !taken.is_empty() {
-            self.changed();
-        }
-        taken
+        self.take(|queue| if cancellable.is_cancelled() { Taken::default() } else { queue.drain(Timestamp::now()) })
     }
 
     /// Takes what starts the next turn and clears the cancel flag under the same lock, so that a cancel
     /// that comes later always holds (D9). Empty when the queue is paused or holds nothing deliverable.
     pub fn take_turn(&self, cancellable: Option<&Cancellable>) -> Vec<Pending> {
-        let taken = {
-            let mut queue = self.lock();
-            let taken = queue.take_turn();
-            if !taken.is_empty()
+        self.take(|queue| {
+            let taken = queue.take_turn(Timestamp::now());
+            if !taken.entries.is_empty()
                 && let Some(cancellable) = cancellable
             {
                 cancellable.reset();
             }
             taken
-        };
-        if !taken.is_empty() {
-            self.changed();
+        })
+    }
+
+    /// Waits until something is to go now and takes it ([`Delivery::Now`]); for ever once `cancellable` is set. What is
+    /// returned must be delivered: it has left the list. Dropping the future before loses nothing.
+    pub async fn cut_in(&self, cancellable: Option<&Cancellable>) -> Vec<Pending> {
+        loop {
+            let mut wake = std::pin::pin!(self.urgent.notified());
+            // Registered before the list is looked at: a text that comes between the two is seen either way.
+            wake.as_mut().enable();
+            let taken = self.take(|queue| {
+                if cancellable.is_some_and(Cancellable::is_cancelled) {
+                    return Taken::default();
+                }
+                Taken { entries: queue.take_now(Timestamp::now()), held_back: false }
+            });
+            if !taken.is_empty() {
+                return taken;
+            }
+            wake.await;
         }
-        taken
+    }
+
+    /// Waits until something is to go now; takes nothing.
+    pub async fn urged(&self) {
+        loop {
+            let mut wake = std::pin::pin!(self.urgent.notified());
+            wake.as_mut().enable();
+            if self.urgent() {
+                return;
+            }
+            wake.await;
+        }
+    }
+
+    /// Tells whether anything is to go now: the calls not yet started give way to it.
+    pub fn urgent(&self) -> bool {
+        self.lock().urgent()
+    }
+
+    /// Counts one tool call of the agent, for [`Staleness`].
+    pub fn count_step(&self) {
+        let mut queue = self.lock();
+        queue.steps = queue.steps.saturating_add(1);
     }
 
     /// Tells whether [`Interloper::take_turn`] would start a turn.
@@ -170,10 +233,23 @@ impl Interloper {
         self.changed();
     }
 
-    /// Lets what is pending start a turn again.
+    /// Lets what is pending start a turn again; who resumes means all of it, so nothing of it is old.
     pub fn resume(&self) {
-        self.lock().paused = false;
+        {
+            let mut queue = self.lock();
+            queue.paused = false;
+            queue.confirm_all(Timestamp::now());
+        }
         self.changed();
+    }
+
+    /// Ends the queue together with its agent: takes what is pending back and refuses every later text.
+    pub fn close(&self) -> Vec<Pending> {
+        let taken = self.lock().close();
+        if !taken.is_empty() {
+            self.changed();
+        }
+        taken
     }
 
     /// Tells whether a failed or stopped turn holds the queue back.
@@ -206,7 +282,7 @@ impl Interloper {
     pub fn replace(&self, id: &MessageId, text: impl Into<String>) -> Result<bool, Refused> {
         let text = text.into();
         check(&text)?;
-        Ok(self.change(id, |entry| entry.text = text))
+        Ok(self.edit(|queue| queue.change(id, |entry| entry.text = text)))
     }
 
     /// Moves an entry to the given place of the list; false when it is no longer pending.
@@ -218,19 +294,82 @@ impl Interloper {
         moved
     }
 
-    /// Changes where an entry will enter; false when it is no longer pending.
+    /// Puts an entry back that was withdrawn, at its old place; false when the agent has ended or the entry is there.
+    pub fn restore(&self, entry: Pending, index: usize) -> bool {
+        let restored = self.lock().restore(entry, index, Timestamp::now());
+        if restored {
+            self.changed();
+        }
+        restored
+    }
+
+    /// Joins an entry with the one behind it, a blank line between; it keeps its id, place and delivery. Returns the two
+    /// as they were, `None` when either is no longer pending or the second is being edited.
+    ///
+    /// # Errors
+    /// [`Refused::TooLong`]; both stay as they were.
+    pub fn merge(&self, id: &MessageId) -> Result<Option<(Pending, Pending)>, Refused> {
+        let merged = self.lock().merge(id, limits::MESSAGE_BYTES);
+        match merged {
+            None => Ok(None),
+            Some(Err(_)) => Err(Refused::TooLong),
+            Some(Ok(before)) => {
+                self.changed();
+                Ok(Some(before))
+            }
+        }
+    }
+
+    /// Changes where an entry will enter; false when it is no longer pending. [`Delivery::Now`] also lets a paused queue
+    /// go on and asks no more about the entry's age.
     pub fn set_delivery(&self, id: &MessageId, delivery: Delivery) -> bool {
-        self.change(id, |entry| entry.delivery = delivery)
+        let found = {
+            let mut queue = self.lock();
+            let found = queue.change(id, |entry| entry.delivery = delivery);
+            if found && delivery == Delivery::Now {
+                queue.confirm(id, Timestamp::now());
+                queue.paused = false;
+            }
+            found
+        };
+        if found {
+            self.changed();
+        }
+        found
     }
 
     /// Keeps an entry from being delivered while it is edited; false when it is no longer pending.
     pub fn hold(&self, id: &MessageId) -> bool {
-        self.change(id, |entry| entry.held = true)
+        self.edit(|queue| queue.set_edited(id, true))
     }
 
-    /// Lets a held entry be delivered again; false when it is no longer pending.
+    /// Lets an entry be delivered again that was held for an edit, as it was; false when it is no longer pending.
     pub fn release(&self, id: &MessageId) -> bool {
-        self.change(id, |entry| entry.held = false)
+        self.edit(|queue| queue.set_edited(id, false))
+    }
+
+    /// Ends an edit: the entry has the new text and can be delivered, as one step; false when it is no longer pending.
+    ///
+    /// # Errors
+    /// As [`Interloper::replace`]; the entry stays held.
+    pub fn commit(&self, id: &MessageId, text: impl Into<String>) -> Result<bool, Refused> {
+        let text = text.into();
+        check(&text)?;
+        Ok(self.edit(|queue| {
+            queue.change(id, |entry| entry.text = text)
+                && queue.confirm(id, Timestamp::now())
+                && queue.set_edited(id, false)
+        }))
+    }
+
+    /// Says that an entry still holds, however long it has waited; false when it is no longer pending.
+    pub fn confirm(&self, id: &MessageId) -> bool {
+        self.edit(|queue| queue.confirm(id, Timestamp::now()))
+    }
+
+    /// Sets from when on a waiting text is asked about.
+    pub fn set_staleness(&self, staleness: Staleness) {
+        self.lock().staleness = staleness;
     }
 
     /// Sets how many entries one boundary takes.
@@ -243,15 +382,24 @@ impl Interloper {
         self.watchers.lock().unwrap_or_else(PoisonError::into_inner).push(watcher);
     }
 
-    fn change(&self, id: &MessageId, change: impl FnOnce(&mut Pending)) -> bool {
-        let found = self.lock().change(id, change);
+    fn edit(&self, edit: impl FnOnce(&mut Queue) -> bool) -> bool {
+        let found = edit(&mut self.lock());
         if found {
             self.changed();
         }
         found
     }
 
+    fn take(&self, take: impl FnOnce(&mut Queue) -> Taken) -> Vec<Pending> {
+        let taken = take(&mut self.lock());
+        if taken.changed() {
+            self.changed();
+        }
+        taken.entries
+    }
+
     fn changed(&self) {
+        self.urgent.notify_waiters();
         let watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for watcher in watchers {
             if catch_unwind(AssertUnwindSafe(|| watcher())).is_err() {

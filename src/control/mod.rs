@@ -3,10 +3,14 @@
 //! The agent reads them at fixed boundaries; it never waits for one. They know the words, not each other.
 
 mod cancellable;
+mod crew;
+mod gate;
 mod interloper;
 mod queue;
 mod step_limit;
 
 pub use cancellable::Cancellable;
-pub use interloper::{Interloper, Modes, QueueMode};
+pub use crew::{Controls, Crew};
+pub use gate::{Decision, Gate, Parked};
+pub use interloper::{Interloper, Modes, QueueMode, Staleness, Watcher};
 pub use step_limit::{OnExhausted, StepLimit};

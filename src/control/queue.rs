@@ -1,84 +1,196 @@
 //! The pending list itself: a plain value, no lock, no clock. [`super::Interloper`] puts a mutex around it.
 //!
-//! Always holds: an id is in the list at most once; ids are never reused; the order is the order of acceptance
-//! unless the user moved an entry; a drain passes over held entries and leaves them in place.
+//! Always holds: an id is in the list at most once and names one text of the user for ever; the order is the order of
+//! acceptance unless the user moved an entry; a drain passes over held entries and leaves them in place; a closed list
+//! is empty.
+
+use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::control::{Modes, QueueMode};
+use crate::control::{Modes, QueueMode, Staleness};
 use crate::event::{Delivery, Pending};
 use crate::id::MessageId;
 
 /// Holds the messages that wait, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    entries: Vec<Pending>,
-    accepted: u64,
+    entries: Vec<Entry>,
     pub(crate) modes: Modes,
+    pub(crate) staleness: Staleness,
     /// True after a stop or a failed turn: nothing starts a turn until the next text is sent.
     pub(crate) paused: bool,
+    /// True once the agent has ended: nothing is accepted any more.
+    closed: bool,
+    /// Tool calls that the agent has made so far.
+    pub(crate) steps: u64,
+}
+
+/// Is one message with what its age is counted from.
+#[derive(Debug)]
+struct Entry {
+    pending: Pending,
+    edited: bool,
+    /// When the user last said that the text holds, and the agent's tool calls up to then.
+    fresh: (Timestamp, u64),
+}
+
+impl Entry {
+    fn sync(&mut self) {
+        self.pending.held = self.edited || self.pending.stale;
+    }
+}
+
+/// Is what a drain did.
+#[derive(Debug, Default)]
+pub(crate) struct Taken {
+    /// What leaves the list, in order.
+    pub(crate) entries: Vec<Pending>,
+    /// True when entries stay behind that are held for their age from here on.
+    pub(crate) held_back: bool,
+}
+
+impl Taken {
+    /// Tells whether the list is another than before.
+    pub(crate) fn changed(&self) -> bool {
+        !self.entries.is_empty() || self.held_back
+    }
 }
 
 impl Queue {
-    pub(crate) fn entries(&self) -> &[Pending] {
-        &self.entries
+    pub(crate) fn entries(&self) -> impl ExactSizeIterator<Item = &Pending> {
+        self.entries.iter().map(|entry| &entry.pending)
+    }
+
+    pub(crate) fn closed(&self) -> bool {
+        self.closed
     }
 
     /// Appends a text that the caller has checked.
-    pub(crate) fn accept(&mut self, text: String, delivery: Delivery, at: Timestamp) -> MessageId {
-        self.accepted += 1;
-        let id = MessageId::new(format!("m{}", self.accepted));
-        self.entries.push(Pending { id: id.clone(), text, delivery, held: false, at });
+    pub(crate) fn accept(&mut self, id: MessageId, text: String, delivery: Delivery, at: Timestamp) {
+        let pending = Pending { id, text, delivery, held: false, stale: false, at };
+        self.entries.push(Entry { pending, edited: false, fresh: (at, self.steps) });
         self.paused = false;
-        id
     }
 
-    /// Takes what enters at a boundary: the steers that are not held.
-    pub(crate) fn drain_steers(&mut self) -> Vec<Pending> {
-        let mode = self.modes.steer;
-        self.take(mode, Delivery::Steer)
+    /// Takes what enters at a boundary: what is to go now, then the steers; none that is held.
+    pub(crate) fn drain(&mut self, now: Timestamp) -> Taken {
+        let mut taken = self.take(QueueMode::All, Delivery::Now, now);
+        let steers = self.take(self.modes.steer, Delivery::Steer, now);
+        taken.entries.extend(steers.entries);
+        taken.held_back |= steers.held_back;
+        taken
     }
 
-    /// Takes what starts the next turn: the steers, or when there are none the follow-ups that come next.
-    pub(crate) fn take_turn(&mut self) -> Vec<Pending> {
+    /// Takes what is to go now.
+    pub(crate) fn take_now(&mut self, now: Timestamp) -> Vec<Pending> {
+        self.take(QueueMode::All, Delivery::Now, now).entries
+    }
+
+    /// Takes what starts the next turn: what is to go now; else the steers; else the follow-ups that come next.
+    pub(crate) fn take_turn(&mut self, now: Timestamp) -> Taken {
+        let mut taken = Taken::default();
         if self.paused {
-            return Vec::new();
+            return taken;
         }
-        let steers = self.drain_steers();
-        if !steers.is_empty() {
-            return steers;
+        for (mode, delivery) in [
+            (QueueMode::All, Delivery::Now),
+            (self.modes.steer, Delivery::Steer),
+            (self.modes.follow_up, Delivery::FollowUp),
+        ] {
+            let next = self.take(mode, delivery, now);
+            taken.held_back |= next.held_back;
+            taken.entries = next.entries;
+            if !taken.entries.is_empty() {
+                break;
+            }
         }
-        let mode = self.modes.follow_up;
-        self.take(mode, Delivery::FollowUp)
+        taken
     }
 
-    /// Tells whether [`Queue::take_turn`] would return anything.
+    /// Tells whether [`Queue::take_turn`] would return anything or hold something back.
     pub(crate) fn deliverable(&self) -> bool {
-        !self.paused && self.entries.iter().any(|entry| !entry.held)
+        !self.paused && self.entries().any(|entry| !entry.held)
+    }
+
+    /// Tells whether anything is to go now.
+    pub(crate) fn urgent(&self) -> bool {
+        self.entries().any(|entry| !entry.held && entry.delivery == Delivery::Now)
     }
 
     pub(crate) fn take_all(&mut self) -> Vec<Pending> {
-        std::mem::take(&mut self.entries)
+        self.entries.drain(..).map(|entry| entry.pending).collect()
+    }
+
+    pub(crate) fn close(&mut self) -> Vec<Pending> {
+        self.closed = true;
+        self.take_all()
     }
 
     pub(crate) fn withdraw(&mut self, id: &MessageId) -> Option<Pending> {
         let index = self.position(id)?;
-        Some(self.entries.remove(index))
+        Some(self.entries.remove(index).pending)
     }
 
     pub(crate) fn withdraw_newest(&mut self) -> Option<Pending> {
-        self.entries.pop()
+        self.entries.pop().map(|entry| entry.pending)
+    }
+
+    /// Puts an entry back that was withdrawn; false when the list is closed or has it.
+    pub(crate) fn restore(&mut self, entry: Pending, index: usize, now: Timestamp) -> bool {
+        if self.closed || self.position(&entry.id).is_some() {
+            return false;
+        }
+        let pending = Pending { held: false, stale: false, ..entry };
+        let to = index.min(self.entries.len());
+        self.entries.insert(to, Entry { pending, edited: false, fresh: (now, self.steps) });
+        true
     }
 
     /// Changes the entry with this id; false when it is no longer pending.
     pub(crate) fn change(&mut self, id: &MessageId, change: impl FnOnce(&mut Pending)) -> bool {
-        match self.entries.iter_mut().find(|entry| entry.id == *id) {
-            Some(entry) => {
-                change(entry);
-                true
-            }
-            None => false,
+        self.entry(id, |entry| change(&mut entry.pending))
+    }
+
+    /// Marks the entry as being edited, or not any more.
+    pub(crate) fn set_edited(&mut self, id: &MessageId, edited: bool) -> bool {
+        self.entry(id, |entry| entry.edited = edited)
+    }
+
+    /// Counts the age of the entry from now on, as the user has just said that it holds.
+    pub(crate) fn confirm(&mut self, id: &MessageId, now: Timestamp) -> bool {
+        let steps = self.steps;
+        self.entry(id, |entry| {
+            entry.pending.stale = false;
+            entry.fresh = (now, steps);
+        })
+    }
+
+    /// As [`Queue::confirm`], for all.
+    pub(crate) fn confirm_all(&mut self, now: Timestamp) {
+        for entry in &mut self.entries {
+            entry.pending.stale = false;
+            entry.fresh = (now, self.steps);
+            entry.sync();
         }
+    }
+
+    /// Joins the entry with the one behind it, under the first id; the texts before, or `None` when either is gone or
+    /// the second is being edited.
+    pub(crate) fn merge(&mut self, id: &MessageId, most: usize) -> Option<Result<(Pending, Pending), usize>> {
+        let index = self.position(id)?;
+        let second = self.entries.get(index + 1)?;
+        if second.edited {
+            return None;
+        }
+        let first = self.entries.get(index)?.pending.clone();
+        let text = format!("{}\n\n{}", first.text, second.pending.text);
+        if text.len() > most {
+            return Some(Err(text.len()));
+        }
+        let second = self.entries.remove(index + 1).pending;
+        self.change(id, |entry| entry.text = text);
+        Some(Ok((first, second)))
     }
 
     /// Moves an entry to `index` of the list without it; past the end means the end.
@@ -90,25 +202,49 @@ impl Queue {
         true
     }
 
-    fn position(&self, id: &MessageId) -> Option<usize> {
-        self.entries.iter().position(|entry| entry.id == *id)
+    fn entry(&mut self, id: &MessageId, change: impl FnOnce(&mut Entry)) -> bool {
+        match self.entries.iter_mut().find(|entry| entry.pending.id == *id) {
+            Some(entry) => {
+                change(entry);
+                entry.sync();
+                true
+            }
+            None => false,
+        }
     }
 
-    fn take(&mut self, mode: QueueMode, delivery: Delivery) -> Vec<Pending> {
+    fn position(&self, id: &MessageId) -> Option<usize> {
+        self.entries.iter().position(|entry| entry.pending.id == *id)
+    }
+
+    fn take(&mut self, mode: QueueMode, delivery: Delivery, now: Timestamp) -> Taken {
         let most = match mode {
             QueueMode::All => usize::MAX,
             QueueMode::OneAtATime => 1,
         };
-        let mut taken = Vec::new();
+        let mut taken = Taken::default();
         let mut kept = Vec::with_capacity(self.entries.len());
-        for entry in self.entries.drain(..) {
-            if entry.delivery == delivery && !entry.held && taken.len() < most {
-                taken.push(entry);
-            } else {
+        for mut entry in self.entries.drain(..) {
+            let wanted = entry.pending.delivery == delivery && !entry.pending.held && taken.entries.len() < most;
+            if !wanted {
                 kept.push(entry);
+            } else if delivery != Delivery::Now && is_stale(self.staleness, &entry, now, self.steps) {
+                entry.pending.stale = true;
+                entry.sync();
+                taken.held_back = true;
+                kept.push(entry);
+            } else {
+                taken.entries.push(entry.pending);
             }
         }
         self.entries = kept;
         taken
     }
+}
+
+fn is_stale(staleness: Staleness, entry: &Entry, now: Timestamp, steps: u64) -> bool {
+    let (since, before) = entry.fresh;
+    let waited = Duration::try_from(now.duration_since(since)).unwrap_or(Duration::ZERO);
+    staleness.age.is_some_and(|age| waited > age)
+        || staleness.steps.is_some_and(|most| steps.saturating_sub(before) > u64::from(most))
 }

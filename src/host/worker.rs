@@ -10,7 +10,7 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 use crate::agent::Agent;
-use crate::control::{Cancellable, Interloper};
+use crate::control::{Cancellable, Controls, Crew, Gate, Interloper};
 use crate::error::RunError;
 use crate::event::Event;
 use crate::host::{Handle, Mailbox, Notice, Post, Setup, StartError};
@@ -60,12 +60,17 @@ pub fn start_with<F>(runtime: &tokio::runtime::Handle, setup: F) -> Host
 where
     F: Future<Output = Result<Setup, StartError>> + Send + 'static,
 {
-    let interloper = Arc::new(Interloper::new());
-    let cancellable = Cancellable::new();
+    let main = Controls {
+        interloper: Arc::new(Interloper::new()),
+        cancellable: Cancellable::new(),
+        gate: Arc::new(Gate::new()),
+    };
+    let (interloper, cancellable) = (Arc::clone(&main.interloper), main.cancellable.clone());
+    let crew = Arc::new(Crew::new(main));
     let mailbox = Arc::new(Mailbox::new());
     let (publish, state) = watch::channel(State::Building);
     let end = Arc::new(Notify::new());
-    let handle = Handle::new(Arc::clone(&interloper), cancellable.clone(), Arc::clone(&mailbox));
+    let handle = Handle::new(crew, Arc::clone(&mailbox));
     let worker = Worker { interloper, cancellable, mailbox, publish, end: Arc::clone(&end) };
     let task = runtime.spawn(worker.run(setup));
     Host { handle, state, end, task }

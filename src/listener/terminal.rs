@@ -269,8 +269,16 @@ impl Listener for Terminal {
             | Event::ModelSwitched { .. }
             | Event::Compacted { .. }
             | Event::Reset {} => self.around(&envelope.event),
+            Event::Returned { entries } => {
+                for entry in entries {
+                    self.note(&format!("not delivered, the agent has ended: {}", summary::one_line(&entry.text)));
+                }
+            }
             // Told by other events, or not for a reader of plain text.
-            Event::TurnStarted { .. }
+            Event::Seen { .. }
+            | Event::Parked { .. }
+            | Event::Unparked { .. }
+            | Event::TurnStarted { .. }
             | Event::Cancelled {}
             | Event::Tokens(_)
             | Event::ContextCap { .. }

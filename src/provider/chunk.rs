@@ -150,6 +150,7 @@ impl WireUsage {
             cache_creation: created,
             thinking: self.completion_tokens_details.as_ref().and_then(|details| details.reasoning_tokens.0),
             model: None,
+            cost_nanos: None,
         };
         (usage != Usage::default()).then_some(usage)
     }

@@ -32,15 +32,17 @@ pub enum Msg {
     BuildFailed(String),
     /// A sentence for the status line.
     Info(String),
-    /// The whole pending queue after a change, and whether it waits for the user.
+    /// All pending queues after a change, and whether the main agent's waits for the user.
     Queue {
-        /// In delivery order.
-        entries: Vec<Pending>,
+        /// What is pending for whom, each in delivery order; agents without anything are left out.
+        queues: Vec<(AgentId, Vec<Pending>)>,
         /// True when a failed or stopped turn holds it back.
         paused: bool,
     },
     /// Answers [`Effect::Send`].
     Sent {
+        /// The agent that it was for.
+        to: AgentId,
         /// The text that was offered.
         text: String,
         /// Its id, or why the queue did not take it.
@@ -72,6 +74,8 @@ pub struct Drawn {
 pub enum Effect {
     /// Put a text into the queue.
     Send {
+        /// The agent that it is for.
+        to: AgentId,
         /// Exactly what the user typed.
         text: String,
         /// Where it shall enter.

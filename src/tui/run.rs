@@ -16,6 +16,7 @@ use tokio::time::sleep_until;
 
 use crate::event::Delivery;
 use crate::host::{Handle, Notice, Post};
+use crate::id::AgentId;
 use crate::limits;
 use crate::tui::frame_clock::FrameClock;
 use crate::tui::input::{self, Input};
@@ -89,7 +90,7 @@ async fn show(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
     let mut inputs = input::start()?;
     let mut screen = Screen::new(&options, handle, &terminal);
     if let Some(text) = options.prompt {
-        screen.carry_out(Effect::Send { text, delivery: Delivery::Steer }, &mut terminal);
+        screen.carry_out(Effect::Send { to: AgentId::main(), text, delivery: Delivery::Steer }, &mut terminal);
     }
     screen.draw(&mut terminal)?;
     watchdog::watch(terminal::device()?, {
@@ -100,9 +101,9 @@ async fn show(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
         let bell = Arc::clone(&bell);
         Arc::new(move || bell.ring(&bell.mail))
     });
-    handle.interloper().watch({
+    handle.watch({
         let bell = Arc::clone(&bell);
-        Arc::new(move || bell.ring(&bell.queue))
+        move || bell.ring(&bell.queue)
     });
     screen.clock.mail_came(Instant::now());
     let mut resumed = signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?;
@@ -317,9 +318,9 @@ impl<'a> Screen<'a> {
 /// Carries out an effect that concerns the agent; returns what the screen is to be told. Never waits.
 pub fn steer(effect: Effect, handle: &Handle) -> Vec<Msg> {
     let answer = match effect {
-        Effect::Send { text, delivery } => {
-            let outcome = handle.inject(&text, delivery);
-            Msg::Sent { text, outcome }
+        Effect::Send { to, text, delivery } => {
+            let outcome = handle.inject_to(&to, &text, delivery);
+            Msg::Sent { to, text, outcome }
         }
         Effect::Stop => Msg::Stopped(handle.stop()),
         Effect::TakeBack => Msg::TakenBack(handle.interloper().withdraw_newest()),
@@ -344,5 +345,5 @@ pub fn msg_of(post: Post) -> Msg {
 
 /// Takes a snapshot of the queue.
 pub fn queue(handle: &Handle) -> Msg {
-    Msg::Queue { entries: handle.interloper().entries(), paused: handle.interloper().paused() }
+    Msg::Queue { queues: handle.crew().entries(), paused: handle.interloper().paused() }
 }

@@ -1,7 +1,7 @@
 //! The wire form of every event: one JSON object per line, all fields present, read back equal (spec 1.1).
 
 use serde_json::{Value, json};
-use steersman::event::{Delivery, Envelope, Event, Outcome, Pending, SCHEMA, Usage};
+use steersman::event::{Decided, Delivery, Envelope, Event, Outcome, Pending, SCHEMA, Usage};
 use steersman::id::{AgentId, CallId, MessageId};
 use steersman::message::{Arguments, AssistantMessage, Message, ToolCall};
 
@@ -32,12 +32,18 @@ fn conversation() -> Vec<(Event, &'static str)> {
         (Event::RoundStarted { turn: 1, round: 2 }, r#"{"type":"round_started","turn":1,"round":2}"#),
         (Event::RoundEnded { turn: 1, round: 2 }, r#"{"type":"round_ended","turn":1,"round":2}"#),
         (
-            Event::UserTurn { content: "look\nthere".into(), mid_loop: true, injection: Some(MessageId::new("m1")) },
-            r#"{"type":"user_turn","content":"look\nthere","mid_loop":true,"injection":"m1"}"#,
+            Event::UserTurn {
+                content: "look\nthere".into(),
+                mid_loop: true,
+                injection: Some(MessageId::new("m1")),
+                step: 0,
+                after: None,
+            },
+            r#"{"type":"user_turn","content":"look\nthere","mid_loop":true,"injection":"m1","step":0,"after":null}"#,
         ),
         (
-            Event::UserTurn { content: "hello".into(), mid_loop: false, injection: None },
-            r#"{"type":"user_turn","content":"hello","mid_loop":false,"injection":null}"#,
+            Event::UserTurn { content: "hello".into(), mid_loop: false, injection: None, step: 0, after: None },
+            r#"{"type":"user_turn","content":"hello","mid_loop":false,"injection":null,"step":0,"after":null}"#,
         ),
         (Event::ThinkingDelta { text: "hm".into() }, r#"{"type":"thinking_delta","text":"hm"}"#),
         (Event::AssistantDelta { text: "Yes".into() }, r#"{"type":"assistant_delta","text":"Yes"}"#),
@@ -54,12 +60,13 @@ fn conversation() -> Vec<(Event, &'static str)> {
                 cache_creation: Some(4),
                 thinking: Some(1),
                 model: Some("m".into()),
+                cost_nanos: Some(7),
             }),
-            r#"{"type":"tokens","input":10,"output":2,"cached":3,"cache_creation":4,"thinking":1,"model":"m"}"#,
+            r#"{"type":"tokens","input":10,"output":2,"cached":3,"cache_creation":4,"thinking":1,"model":"m","cost_nanos":7}"#,
         ),
         (
             Event::Tokens(Usage::default()),
-            r#"{"type":"tokens","input":null,"output":null,"cached":null,"cache_creation":null,"thinking":null,"model":null}"#,
+            r#"{"type":"tokens","input":null,"output":null,"cached":null,"cache_creation":null,"thinking":null,"model":null,"cost_nanos":null}"#,
         ),
         (
             Event::FallbackNotice { reason: "out of steps".into() },
@@ -162,10 +169,11 @@ fn session() -> Vec<(Event, &'static str)> {
                     text: "later".into(),
                     delivery: Delivery::FollowUp,
                     held: false,
+                    stale: false,
                     at: at("2026-11-21T09:30:00Z"),
                 }],
             },
-            r#"{"type":"pending","entries":[{"id":"m2","text":"later","delivery":"follow_up","held":false,"at":"2026-11-21T09:30:00.000000Z"}]}"#,
+            r#"{"type":"pending","entries":[{"id":"m2","text":"later","delivery":"follow_up","held":false,"stale":false,"at":"2026-11-21T09:30:00.000000Z"}]}"#,
         ),
         (Event::Pending { entries: vec![] }, r#"{"type":"pending","entries":[]}"#),
         (
@@ -195,6 +203,16 @@ fn session() -> Vec<(Event, &'static str)> {
             },
             r#"{"type":"history","message":{"role":"assistant","content":"","thinking":"","tool_calls":[{"id":"call_1","name":"read","arguments":{"path":"README.md"}}],"interrupted":false}}"#,
         ),
+        (
+            Event::Seen { injections: vec![MessageId::new("m2")], step: 3 },
+            r#"{"type":"seen","injections":["m2"],"step":3}"#,
+        ),
+        (Event::Returned { entries: vec![] }, r#"{"type":"returned","entries":[]}"#),
+        (
+            Event::Parked { call: Some(read_call()) },
+            r#"{"type":"parked","call":{"id":"call_1","name":"read","arguments":{"path":"README.md"}}}"#,
+        ),
+        (Event::Unparked { decision: Decided::Skipped }, r#"{"type":"unparked","decision":"skipped"}"#),
         (
             Event::Extension { name: "tasks".into(), payload: json!({"open": 2}) },
             r#"{"type":"extension","name":"tasks","payload":{"open":2}}"#,
@@ -233,12 +251,16 @@ fn type_of(event: &Event) -> &'static str {
         Event::Reset {} => "reset",
         Event::History { .. } => "history",
         Event::Extension { .. } => "extension",
+        Event::Seen { .. } => "seen",
+        Event::Returned { .. } => "returned",
+        Event::Parked { .. } => "parked",
+        Event::Unparked { .. } => "unparked",
         Event::Unknown => "unknown",
     }
 }
 
-/// The types of spec 1.1, in its order.
-const TYPES: [&str; 28] = [
+/// The types of spec 1.1, in its order, and behind them those of the steering desk.
+const TYPES: [&str; 32] = [
     "session_started",
     "turn_started",
     "round_started",
@@ -267,6 +289,10 @@ const TYPES: [&str; 28] = [
     "reset",
     "history",
     "extension",
+    "seen",
+    "returned",
+    "parked",
+    "unparked",
 ];
 
 #[test]

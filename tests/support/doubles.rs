@@ -163,7 +163,7 @@ impl Drop for Rig {
 pub fn brief(event: &Event) -> Option<String> {
     Some(match event {
         Event::TurnStarted { turn } => format!("turn {turn}"),
-        Event::UserTurn { content, mid_loop, injection } => {
+        Event::UserTurn { content, mid_loop, injection, .. } => {
             let place = if *mid_loop { "mid" } else { "start" };
             let id = injection.as_ref().map_or(String::new(), |id| format!(" {id}"));
             format!("user {place}{id}: {content}")
@@ -190,7 +190,9 @@ pub fn brief(event: &Event) -> Option<String> {
         }
         Event::Reset {} => "reset".to_owned(),
         Event::Extension { name, payload } => format!("extension {name}: {payload}"),
-        Event::RoundStarted { .. } | Event::RoundEnded { .. } | Event::ContextCap { .. } => return None,
+        Event::RoundStarted { .. } | Event::RoundEnded { .. } | Event::ContextCap { .. } | Event::Seen { .. } => {
+            return None;
+        }
         other => format!("{other:?}"),
     })
 }

@@ -11,7 +11,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Size;
-use steersman::control::{Cancellable, Interloper};
+use steersman::control::{Cancellable, Controls, Crew, Gate, Interloper};
 use steersman::event::{Delivery, Envelope, Event, Outcome, Pending, Usage};
 use steersman::host::{Handle, Mailbox};
 use steersman::id::AgentId;
@@ -39,8 +39,12 @@ pub struct Stage {
 impl Stage {
     pub fn new(width: u16, height: u16) -> Self {
         let now: Timestamp = "2026-11-21T09:30:00Z".parse().unwrap();
-        let interloper = Arc::new(Interloper::new());
-        let handle = Handle::new(interloper, Cancellable::new(), Arc::new(Mailbox::new()));
+        let main = Controls {
+            interloper: Arc::new(Interloper::new()),
+            cancellable: Cancellable::new(),
+            gate: Arc::new(Gate::new()),
+        };
+        let handle = Handle::new(Arc::new(Crew::new(main)), Arc::new(Mailbox::new()));
         let status = Status::new("openai", ModelSource::Configured);
         let mut app = App::new(Size { width, height }, now, status, Theme::dark());
         update(&mut app, Msg::Ready);
@@ -154,7 +158,7 @@ impl Stage {
     pub fn deliver(&mut self, taken: &[Pending], mid_loop: bool) -> &mut Self {
         for entry in taken {
             let injection = Some(entry.id.clone());
-            self.event("", Event::UserTurn { content: entry.text.clone(), mid_loop, injection });
+            self.event("", Event::UserTurn { content: entry.text.clone(), mid_loop, injection, step: 0, after: None });
         }
         self
     }
@@ -168,7 +172,7 @@ impl Stage {
     /// Returns what was sent so far, in order.
     pub fn sent(&self) -> Vec<(String, Delivery)> {
         let sent = |effect: &Effect| match effect {
-            Effect::Send { text, delivery } => Some((text.clone(), *delivery)),
+            Effect::Send { text, delivery, .. } => Some((text.clone(), *delivery)),
             _ => None,
         };
         self.effects.iter().filter_map(sent).collect()

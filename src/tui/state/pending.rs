@@ -4,7 +4,7 @@
 //! queue but not yet entered the conversation is still shown, as being delivered; entries are told apart by id alone.
 
 use crate::event::Pending;
-use crate::id::MessageId;
+use crate::id::{AgentId, MessageId};
 
 /// Holds the shown entries, in order.
 #[derive(Debug, Default)]
@@ -17,6 +17,8 @@ pub struct PendingList {
 /// Is one shown entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
+    /// The agent that it is for.
+    pub agent: AgentId,
     /// What was accepted.
     pub message: Pending,
     /// Where it is.
@@ -48,15 +50,19 @@ impl PendingList {
         self.entries.iter().any(|entry| entry.stage == Stage::Waiting)
     }
 
-    /// Takes over a snapshot of the queue; what is missing from it is being delivered.
-    pub fn snapshot(&mut self, queue: Vec<Pending>, paused: bool) {
+    /// Takes over a snapshot of all queues; what is missing from it is being delivered.
+    pub fn snapshot(&mut self, queues: Vec<(AgentId, Vec<Pending>)>, paused: bool) {
         self.paused = paused;
         let mut entries = std::mem::take(&mut self.entries);
         entries.retain_mut(|entry| {
             entry.stage = Stage::Delivering;
-            !queue.iter().any(|pending| pending.id == entry.message.id)
+            let mut waiting = queues.iter().flat_map(|(_, queue)| queue);
+            !waiting.any(|pending| pending.id == entry.message.id)
         });
-        entries.extend(queue.into_iter().map(|message| Entry { message, stage: Stage::Waiting }));
+        for (agent, queue) in queues {
+            let waiting = |message| Entry { agent: agent.clone(), message, stage: Stage::Waiting };
+            entries.extend(queue.into_iter().map(waiting));
+        }
         self.entries = entries;
     }
 
@@ -73,7 +79,7 @@ mod tests {
 
     fn pending(id: &str) -> Pending {
         let at = jiff::Timestamp::UNIX_EPOCH;
-        Pending { id: id.into(), text: "same".to_owned(), delivery: Delivery::Steer, held: false, at }
+        Pending { id: id.into(), text: "same".to_owned(), delivery: Delivery::Steer, held: false, stale: false, at }
     }
 
     fn shown(list: &PendingList) -> Vec<(&str, Stage)> {
@@ -83,12 +89,12 @@ mod tests {
     #[test]
     fn an_entry_stays_from_the_drain_to_the_event() {
         let mut list = PendingList::default();
-        list.snapshot(vec![pending("m1"), pending("m2")], false);
-        list.snapshot(vec![pending("m3")], false);
+        list.snapshot(vec![(AgentId::main(), vec![pending("m1"), pending("m2")])], false);
+        list.snapshot(vec![(AgentId::main(), vec![pending("m3")])], false);
         assert_eq!(shown(&list), [("m1", Stage::Delivering), ("m2", Stage::Delivering), ("m3", Stage::Waiting)]);
         list.settle(&"m1".into());
         assert_eq!(shown(&list), [("m2", Stage::Delivering), ("m3", Stage::Waiting)]);
-        list.snapshot(vec![pending("m3")], false);
+        list.snapshot(vec![(AgentId::main(), vec![pending("m3")])], false);
         assert_eq!(shown(&list), [("m2", Stage::Delivering), ("m3", Stage::Waiting)]);
     }
 }

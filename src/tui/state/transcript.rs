@@ -149,6 +149,10 @@ impl Transcript {
             | Event::Tokens(_)
             | Event::ContextCap { .. }
             | Event::Pending { .. }
+            | Event::Seen { .. }
+            | Event::Returned { .. }
+            | Event::Parked { .. }
+            | Event::Unparked { .. }
             | Event::History { .. }
             | Event::Extension { .. }
             | Event::Unknown => false,

@@ -292,6 +292,10 @@ impl Tree {
             | Event::Assistant { .. }
             | Event::ToolProgress { .. }
             | Event::Pending { .. }
+            | Event::Seen { .. }
+            | Event::Returned { .. }
+            | Event::Parked { .. }
+            | Event::Unparked { .. }
             | Event::Question { .. }
             | Event::Answer { .. }
             | Event::History { .. }

@@ -79,7 +79,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
 
 fn send(app: &mut App) -> Vec<Effect> {
     if !app.composer.is_empty() {
-        return vec![Effect::Send { text: app.composer.text(), delivery: Delivery::Steer }];
+        return vec![Effect::Send { to: AgentId::main(), text: app.composer.text(), delivery: Delivery::Steer }];
     }
     if app.pending.paused && app.pending.waiting() { vec![Effect::Resume] } else { Vec::new() }
 }
@@ -89,7 +89,7 @@ fn follow_up(app: &mut App) -> Vec<Effect> {
         return Vec::new();
     }
     let delivery = if app.busy() { Delivery::FollowUp } else { Delivery::Steer };
-    vec![Effect::Send { text: app.composer.text(), delivery }]
+    vec![Effect::Send { to: AgentId::main(), text: app.composer.text(), delivery }]
 }
 
 /// Closes the overlay, else returns the focus to the composer, else stops the turn.

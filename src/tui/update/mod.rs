@@ -37,14 +37,14 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.status.host = HostState::Failed(reason);
         }
         Msg::Info(sentence) => app.status.say(sentence, app.now),
-        Msg::Queue { entries, paused } => app.pending.snapshot(entries, paused),
-        Msg::Sent { text, outcome } => match outcome {
+        Msg::Queue { queues, paused } => app.pending.snapshot(queues, paused),
+        Msg::Sent { to, text, outcome } => match outcome {
             Ok(_) => {
                 if app.composer.text() == text {
                     app.composer.sent();
                 }
                 app.status.quiet();
-                app.reader_mut(&crate::id::AgentId::main()).scroll.ask(Request::Bottom);
+                app.reader_mut(&to).scroll.ask(Request::Bottom);
             }
             Err(refused) => {
                 if app.composer.text() != text {

@@ -73,8 +73,9 @@ fn short(app: &App, entry: &Entry) -> &'static str {
     match (entry.message.delivery, &main.activity) {
         (_, Activity::Idle | Activity::Ended(..)) => "now",
         (Delivery::FollowUp, _) => "after turn",
-        (Delivery::Steer, Activity::Rescue | Activity::Cancelling) => "next turn",
-        (Delivery::Steer, Activity::Tools) => "after tools",
+        (_, Activity::Tools) => "after tools",
+        (_, Activity::Rescue | Activity::Cancelling) => "next turn",
+        (Delivery::Now, _) => "now",
         (Delivery::Steer, Activity::Waiting | Activity::Retrying { .. } | Activity::Thinking | Activity::Writing) => {
             "next boundary"
         }
@@ -83,7 +84,7 @@ fn short(app: &App, entry: &Entry) -> &'static str {
 
 fn mark(entry: &Entry) -> &'static str {
     match (entry.stage, entry.message.delivery) {
-        (Stage::Delivering, _) => "»",
+        (Stage::Delivering, _) | (Stage::Waiting, Delivery::Now) => "»",
         (Stage::Waiting, Delivery::Steer) => "⋯",
         (Stage::Waiting, Delivery::FollowUp) => "↳",
     }
@@ -113,7 +114,10 @@ pub fn forecast(app: &App, entry: &Entry) -> String {
     match (entry.message.delivery, &main.activity) {
         (_, Activity::Idle | Activity::Ended(..)) => "starts a turn now".to_owned(),
         (Delivery::FollowUp, _) => "after this turn".to_owned(),
-        (Delivery::Steer, activity) => match activity {
+        (Delivery::Now, Activity::Waiting | Activity::Thinking | Activity::Retrying { .. } | Activity::Writing) => {
+            "now, in place of the answer".to_owned()
+        }
+        (Delivery::Steer | Delivery::Now, activity) => match activity {
             Activity::Idle | Activity::Ended(..) => "starts a turn now".to_owned(),
             Activity::Waiting | Activity::Thinking | Activity::Retrying { .. } => {
                 "at the next tool boundary".to_owned()

@@ -1,0 +1,139 @@
+//! The controls of every running agent of the tree, so that a host can steer each by itself.
+//!
+//! An extension beyond the seeds (D21): children have a queue, a cancel flag and a gate of their own only when the host
+//! hands a crew to the part that spawns them. Always holds: an agent is in the list from before its first request until
+//! its end; what was pending when it ended goes to whoever dismissed it, never lost.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::control::interloper::Watcher;
+use crate::control::{Cancellable, Gate, Interloper};
+use crate::event::Pending;
+use crate::id::AgentId;
+
+/// Holds the three handles through which one agent is steered. Clones are the same handles.
+#[derive(Debug, Clone)]
+pub struct Controls {
+    /// Its queue.
+    pub interloper: Arc<Interloper>,
+    /// Its cancel flag; also set by that of whoever spawned it.
+    pub cancellable: Cancellable,
+    /// Its gate.
+    pub gate: Arc<Gate>,
+}
+
+/// Holds the controls of all agents that run.
+pub struct Crew {
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    main: Controls,
+    members: Vec<Member>,
+    watchers: Vec<Watcher>,
+    /// True while the whole tree is held: who comes later is held too.
+    held: bool,
+}
+
+struct Member {
+    id: AgentId,
+    controls: Controls,
+}
+
+impl Crew {
+    /// Makes a crew of the main agent alone.
+    pub fn new(main: Controls) -> Self {
+        Self { inner: Mutex::new(Inner { main, members: Vec::new(), watchers: Vec::new(), held: false }) }
+    }
+
+    /// Returns the controls of the main agent.
+    pub fn main(&self) -> Controls {
+        self.lock().main.clone()
+    }
+
+    /// Returns the controls of an agent; `None` when it does not run (any more). The main agent is always there.
+    pub fn get(&self, id: &AgentId) -> Option<Controls> {
+        let inner = self.lock();
+        if id.is_main() {
+            return Some(inner.main.clone());
+        }
+        inner.members.iter().find(|member| member.id == *id).map(|member| member.controls.clone())
+    }
+
+    /// Returns the ids of all that run, the main agent first, then in the order of their spawn.
+    pub fn ids(&self) -> Vec<AgentId> {
+        let inner = self.lock();
+        std::iter::once(AgentId::main()).chain(inner.members.iter().map(|member| member.id.clone())).collect()
+    }
+
+    /// Returns what is pending for whom; agents without anything are left out.
+    pub fn entries(&self) -> Vec<(AgentId, Vec<Pending>)> {
+        let all: Vec<(AgentId, Controls)> = {
+            let inner = self.lock();
+            let members = inner.members.iter().map(|member| (member.id.clone(), member.controls.clone()));
+            std::iter::once((AgentId::main(), inner.main.clone())).chain(members).collect()
+        };
+        let queues = all.into_iter().map(|(id, controls)| (id, controls.interloper.entries()));
+        queues.filter(|(_, entries)| !entries.is_empty()).collect()
+    }
+
+    /// Makes the controls of an agent that is about to run. Its flag is a child of `cancellable`.
+    pub fn enroll(&self, id: &AgentId, cancellable: &Cancellable) -> Controls {
+        let mut inner = self.lock();
+        let interloper = Arc::new(inner.main.interloper.sibling());
+        for watcher in &inner.watchers {
+            interloper.watch(Arc::clone(watcher));
+        }
+        let controls = Controls { interloper, cancellable: cancellable.child(), gate: Arc::new(Gate::new()) };
+        if inner.held {
+            controls.gate.hold();
+        }
+        inner.members.push(Member { id: id.clone(), controls: controls.clone() });
+        controls
+    }
+
+    /// Takes an agent out that has ended and returns what was still pending for it.
+    pub fn dismiss(&self, id: &AgentId) -> Vec<Pending> {
+        let member = {
+            let mut inner = self.lock();
+            let index = inner.members.iter().position(|member| member.id == *id);
+            index.map(|index| inner.members.remove(index))
+        };
+        member.map_or_else(Vec::new, |member| member.controls.interloper.close())
+    }
+
+    /// Holds every agent, also those that come later.
+    pub fn hold_all(&self) {
+        for controls in self.all(true) {
+            controls.gate.hold();
+        }
+    }
+
+    /// Lets every agent go on.
+    pub fn open_all(&self) {
+        for controls in self.all(false) {
+            controls.gate.open();
+        }
+    }
+
+    /// Calls `watcher` after each change of any queue, now and later. It must not block.
+    pub fn watch(&self, watcher: &Watcher) {
+        let mut inner = self.lock();
+        inner.main.interloper.watch(Arc::clone(watcher));
+        for member in &inner.members {
+            member.controls.interloper.watch(Arc::clone(watcher));
+        }
+        inner.watchers.push(Arc::clone(watcher));
+    }
+
+    fn all(&self, held: bool) -> Vec<Controls> {
+        let mut inner = self.lock();
+        inner.held = held;
+        let members = inner.members.iter().map(|member| member.controls.clone());
+        std::iter::once(inner.main.clone()).chain(members).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

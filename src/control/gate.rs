@@ -1,0 +1,130 @@
+//! Hold and step: a gate that the agent passes at each boundary and before each tool call.
+//!
+//! A host closes it with [`Gate::hold`]; the agent then parks where it next comes by, shows what it would do, and waits
+//! for a [`Decision`]. Nothing is open on the wire while it waits. The lock is held for a few lines.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use crate::id::CallId;
+use crate::message::{Arguments, ToolCall};
+
+/// Holds an agent at its boundaries and calls.
+#[derive(Debug, Default)]
+pub struct Gate {
+    inner: Mutex<Inner>,
+    wake: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    held: bool,
+    parked: Option<Parked>,
+    decision: Option<Decision>,
+}
+
+/// Says where an agent waits.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Parked {
+    /// Behind the results of a batch, before the next request.
+    Boundary,
+    /// Before this call.
+    Call(ToolCall),
+}
+
+/// Says how a parked agent goes on. The gate stays closed: it parks again where it next comes by.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Decision {
+    /// As it would have.
+    Run,
+    /// With other arguments for the call.
+    Edited(Arguments),
+    /// Without the call; the model is told this reason.
+    Skip(String),
+}
+
+impl Gate {
+    /// Makes an open gate.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Closes the gate: the agent parks where it next comes by.
+    pub fn hold(&self) {
+        self.lock().held = true;
+    }
+
+    /// Opens the gate: a parked agent goes on and does not park again.
+    pub fn open(&self) {
+        self.lock().held = false;
+        self.wake.notify_waiters();
+    }
+
+    /// Tells whether the gate is closed.
+    pub fn is_held(&self) -> bool {
+        self.lock().held
+    }
+
+    /// Returns where the agent waits; `None` while it runs.
+    pub fn parked(&self) -> Option<Parked> {
+        self.lock().parked.clone()
+    }
+
+    /// Decides for the agent that waits before this call (`None`: at a boundary); false when it does not wait there any
+    /// more, or somebody decided already. At a boundary every decision means [`Decision::Run`].
+    pub fn decide(&self, call: Option<&CallId>, decision: Decision) -> bool {
+        let decided = {
+            let mut inner = self.lock();
+            let here = match (&inner.parked, call) {
+                (Some(Parked::Boundary), None) => true,
+                (Some(Parked::Call(parked)), Some(call)) => parked.id == *call,
+                (Some(Parked::Boundary), Some(_)) | (Some(Parked::Call(_)), None) | (None, _) => false,
+            };
+            let decided = here && inner.decision.is_none();
+            if decided {
+                inner.decision = Some(decision);
+            }
+            decided
+        };
+        if decided {
+            self.wake.notify_waiters();
+        }
+        decided
+    }
+
+    /// Waits at the gate; returns at once when it is open. For the agent; dropping the future leaves the gate.
+    pub async fn pass(&self, place: Parked) -> Decision {
+        let _leave = Leave(self);
+        loop {
+            let mut wake = std::pin::pin!(self.wake.notified());
+            wake.as_mut().enable();
+            {
+                let mut inner = self.lock();
+                if let Some(decision) = inner.decision.take() {
+                    return decision;
+                }
+                if !inner.held {
+                    return Decision::Run;
+                }
+                inner.parked = Some(place.clone());
+            }
+            wake.await;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Clears the place, also when the wait was dropped.
+struct Leave<'a>(&'a Gate);
+
+impl Drop for Leave<'_> {
+    fn drop(&mut self) {
+        let mut inner = self.0.lock();
+        inner.parked = None;
+        inner.decision = None;
+    }
+}
