@@ -9,6 +9,7 @@ use ratatui::layout::Size;
 use crate::error::Refused;
 use crate::event::{Delivery, Envelope, Pending};
 use crate::id::{AgentId, MessageId};
+use crate::tui::state::focus::Overlay;
 use crate::tui::state::scroll::Position;
 
 /// Is one thing that the screen is told.
@@ -65,8 +66,8 @@ pub struct Drawn {
     pub position: Position,
     /// The number of cells that the transcript had.
     pub cells: usize,
-    /// The first line of help that was shown.
-    pub help: Option<u16>,
+    /// The overlay as it was shown, its place within its bounds.
+    pub overlay: Option<Overlay>,
 }
 
 /// Is one thing that the screen wants done outside.

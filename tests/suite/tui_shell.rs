@@ -284,7 +284,7 @@ fn a_letter_typed_in_another_pane_goes_to_the_message() {
     assert_eq!(stage.app.composer.text(), "and a draftx and more");
     stage.keys("<f1>y");
     assert_eq!(stage.app.composer.text(), "and a draftx and morey");
-    assert_eq!(stage.app.focus.help, None);
+    assert_eq!(stage.app.focus.overlay, None);
 }
 
 #[test]

@@ -14,20 +14,30 @@ pub enum Pane {
     Transcript,
 }
 
+/// Names what lies over the panes, with the place of its reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overlay {
+    /// The keys.
+    Help {
+        /// The first line that is shown.
+        top: u16,
+    },
+}
+
 /// Holds the focus and the overlay.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Focus {
     /// The pane beneath any overlay.
     pub pane: Pane,
-    /// The first line of help that is shown; `None` when help is closed.
-    pub help: Option<u16>,
+    /// What lies over the panes and takes the keys.
+    pub overlay: Option<Overlay>,
 }
 
 impl Focus {
     /// Returns where keys are looked up.
     pub fn context(&self) -> Context {
-        match (self.help, self.pane) {
-            (Some(_), _) => Context::Help,
+        match (self.overlay, self.pane) {
+            (Some(Overlay::Help { .. }), _) => Context::Help,
             (None, Pane::Composer) => Context::Composer,
             (None, Pane::Tree) => Context::Tree,
             (None, Pane::Transcript) => Context::Transcript,
@@ -36,11 +46,11 @@ impl Focus {
 
     /// Tells whether this pane has the focus and nothing lies over it.
     pub fn is_on(&self, pane: Pane) -> bool {
-        self.help.is_none() && self.pane == pane
+        self.overlay.is_none() && self.pane == pane
     }
 
     /// Goes to a pane; an overlay is closed.
     pub fn go(&mut self, pane: Pane) {
-        *self = Self { pane, help: None };
+        *self = Self { pane, overlay: None };
     }
 }

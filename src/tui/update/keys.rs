@@ -6,7 +6,7 @@ use crate::event::Delivery;
 use crate::id::AgentId;
 use crate::tui::keymap::{self, Action, Chord, Context, Edit};
 use crate::tui::msg::Effect;
-use crate::tui::state::focus::Pane;
+use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::scroll::Request;
 use crate::tui::state::{App, Reader};
 
@@ -69,7 +69,12 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
             }
         }
         Action::FoldAll => shown(app).transcript.toggle_all(),
-        Action::Help => app.focus.help = if app.focus.help.is_some() { None } else { Some(0) },
+        Action::Help => {
+            app.focus.overlay = match app.focus.overlay {
+                Some(Overlay::Help { .. }) => None,
+                None => Some(Overlay::Help { top: 0 }),
+            }
+        }
         Action::Previous | Action::Next | Action::First | Action::Last | Action::PageUp | Action::PageDown => {
             travel(app, action);
         }
@@ -94,8 +99,7 @@ fn follow_up(app: &mut App) -> Vec<Effect> {
 
 /// Closes the overlay, else returns the focus to the composer, else stops the turn.
 fn escape(app: &mut App) -> Vec<Effect> {
-    if app.focus.help.is_some() {
-        app.focus.help = None;
+    if app.focus.overlay.take().is_some() {
         return Vec::new();
     }
     if !app.focus.is_on(Pane::Composer) {
@@ -174,14 +178,15 @@ fn travel_tree(app: &mut App, action: Action) {
 
 fn travel_help(app: &mut App, action: Action) {
     let page = (app.size.height / 2).max(1);
-    app.focus.help = app.focus.help.map(|top| match action {
+    let Some(Overlay::Help { top }) = &mut app.focus.overlay else { return };
+    *top = match action {
         Action::Previous => top.saturating_sub(1),
         Action::Next => top.saturating_add(1),
         Action::PageUp => top.saturating_sub(page),
         Action::PageDown => top.saturating_add(page),
         Action::Last => u16::MAX,
         _ => 0,
-    });
+    };
 }
 
 /// Returns the transcript that is shown.

@@ -63,7 +63,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::TakenBack(None) => app.status.say("nothing is pending", app.now),
         Msg::Drawn(drawn) => {
             app.reader_mut(&drawn.agent).scroll.settle(drawn.position, drawn.cells);
-            app.focus.help = drawn.help;
+            app.focus.overlay = drawn.overlay;
             return effects;
         }
     }

@@ -57,7 +57,7 @@ fn below(metrics: &Metrics) -> Option<String> {
 
 /// Returns the hints for the present state, the longest first.
 fn hints(app: &App) -> &'static [&'static str] {
-    if app.focus.help.is_some() {
+    if app.focus.overlay.is_some() {
         return &["Up/Down scroll · Esc closes", "Esc closes"];
     }
     match app.focus.pane {

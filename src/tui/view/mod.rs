@@ -22,7 +22,7 @@ use ratatui::layout::Rect;
 use crate::id::AgentId;
 use crate::tui::msg::Drawn;
 use crate::tui::state::App;
-use crate::tui::state::focus::Pane;
+use crate::tui::state::focus::{Overlay, Pane};
 use cache::TranscriptCache;
 use fit::{one_line, put, row};
 use layout::{Demand, Panes, TreeForm, TreeUse};
@@ -71,11 +71,13 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     composer::draw_rule(app, &metrics, panes.rule, buffer);
     let cursor = composer::draw(app, panes.composer, buffer);
     status::draw(app, panes.status, buffer);
-    let help = app.focus.help.map(|top| help::draw(&app.theme, top, area, buffer));
+    let overlay = app.focus.overlay.map(|overlay| match overlay {
+        Overlay::Help { top } => Overlay::Help { top: help::draw(&app.theme, top, area, buffer) },
+    });
     if let Some(cursor) = cursor {
         frame.set_cursor_position(cursor);
     }
-    Drawn { agent: app.tree.selected().clone(), position: metrics.position, cells: metrics.cells, help }
+    Drawn { agent: app.tree.selected().clone(), position: metrics.position, cells: metrics.cells, overlay }
 }
 
 fn draw_transcript(app: &App, cache: &mut ViewCache, panes: &Panes, buffer: &mut Buffer) -> Metrics {
