@@ -74,7 +74,7 @@
 //!
 //! | layer | modules | knows |
 //! |---|---|---|
-//! | words | [`id`] [`message`] [`event`] [`error`] [`text`] [`limits`] [`assets`] | the standard library, serde |
+//! | words | [`id`] [`message`] [`event`] [`error`] [`text`] [`target`] [`price`] [`limits`] [`assets`] | the standard library, serde |
 //! | parts | [`control`] [`listener`] [`provider`] [`workspace`] | words, not each other |
 //! | tools | [`tool`] | words, `control`, `workspace`, the schema that a `provider` sends |
 //! | agent | [`agent`] | words, parts, tools; one future per turn, no task of its own |
@@ -127,7 +127,7 @@
 //! | D18 | Truffle's surface (`on`, `on_any`, `reset`, `max_turns`) stands beside the listeners. |
 //! | D19 | How many entries a boundary takes can be set per kind. |
 //! | D20 | Children are named `persona 0`, `persona 1`, …; a number is never used again. |
-//! | D21 | Children have no queue. |
+//! | D21 | Children have no queue, cancel flag or gate of their own, unless the host hands a crew to what spawns them. |
 //! | D22 | A key is never shown, logged, recorded or passed on. |
 
 pub mod agent;
@@ -143,9 +143,11 @@ pub mod id;
 pub mod limits;
 pub mod listener;
 pub mod message;
+pub mod price;
 pub mod provider;
 pub mod subagent;
 mod sync;
+pub mod target;
 pub mod text;
 pub mod tool;
 pub mod tui;

@@ -1,14 +1,15 @@
-//! What a screen (or `exec`) holds of a running agent: its queue, its cancel flag and its mailbox.
+//! What a screen (or `exec`) holds of a running tree: the controls of every agent in it, and the mailbox.
 //!
-//! Every method is a short lock; none waits for the agent.
+//! Every method is a short lock; none waits for an agent. What names an agent that does not run (any more) does nothing
+//! and says so.
 
 use std::sync::Arc;
 
-use crate::control::{Cancellable, Controls, Crew, Interloper, Watcher};
+use crate::control::{Cancellable, Controls, Crew, Decision, Interloper, Staleness, Watcher};
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
 use crate::host::Mailbox;
-use crate::id::{AgentId, MessageId};
+use crate::id::{AgentId, CallId, MessageId};
 
 /// Steers a running agent. Cheap to clone.
 #[derive(Clone)]
@@ -38,6 +39,66 @@ impl Handle {
     /// [`Refused::Ended`] when it does not run any more; the caller keeps the text.
     pub fn inject_to(&self, agent: &AgentId, text: &str, delivery: Delivery) -> Result<MessageId, Refused> {
         self.crew.get(agent).ok_or(Refused::Ended)?.interloper.inject(text, delivery)
+    }
+
+    /// Sends a text to every agent that runs; each has its own id and its own fate.
+    pub fn inject_all(&self, text: &str, delivery: Delivery) -> Vec<(AgentId, Result<MessageId, Refused>)> {
+        let to = |agent: AgentId| {
+            let outcome = self.inject_to(&agent, text, delivery);
+            (agent, outcome)
+        };
+        self.crew.ids().into_iter().map(to).collect()
+    }
+
+    /// Cancels one sub-agent; whoever spawned it is told so and goes on. False when it does not run (any more), and for
+    /// the main agent, which is stopped with [`Handle::stop`].
+    pub fn cancel_agent(&self, agent: &AgentId) -> bool {
+        let controls = if agent.is_main() { None } else { self.crew.get(agent) };
+        controls.map(|controls| controls.cancellable.cancel()).is_some()
+    }
+
+    /// Cancels each of these sub-agents, as a subtree is; returns how many of them ran.
+    pub fn cancel_agents(&self, agents: &[AgentId]) -> usize {
+        agents.iter().filter(|agent| self.cancel_agent(agent)).count()
+    }
+
+    /// Holds an agent at its next boundary or call; false when it does not run.
+    pub fn hold(&self, agent: &AgentId) -> bool {
+        self.crew.get(agent).map(|controls| controls.gate.hold()).is_some()
+    }
+
+    /// Lets an agent go on that is held; false when it does not run.
+    pub fn go_on(&self, agent: &AgentId) -> bool {
+        self.crew.get(agent).map(|controls| controls.gate.open()).is_some()
+    }
+
+    /// Holds every agent, also those that come later.
+    pub fn hold_all(&self) {
+        self.crew.hold_all();
+    }
+
+    /// Lets every agent go on.
+    pub fn go_on_all(&self) {
+        self.crew.open_all();
+    }
+
+    /// Tells whether an agent is held, parked already or not.
+    pub fn held(&self, agent: &AgentId) -> bool {
+        self.crew.get(agent).is_some_and(|controls| controls.gate.is_held())
+    }
+
+    /// Decides for an agent that is parked before this call (`None`: at a boundary); false when it does not wait there
+    /// any more.
+    pub fn decide(&self, agent: &AgentId, call: Option<&CallId>, decision: Decision) -> bool {
+        self.crew.get(agent).is_some_and(|controls| controls.gate.decide(call, decision))
+    }
+
+    /// Sets for every agent, also for those that come later, from when on a waiting text is asked about.
+    pub fn set_staleness(&self, staleness: Staleness) {
+        // The main agent first: whoever is spawned meanwhile takes it over from there.
+        for controls in self.crew.ids().iter().filter_map(|agent| self.crew.get(agent)) {
+            controls.interloper.set_staleness(staleness);
+        }
     }
 
     /// Stops the running turn and takes every pending entry back, as one step.

@@ -7,6 +7,7 @@ mod mailbox;
 mod setup;
 mod worker;
 
+pub use crate::control::{Decision, Staleness};
 pub use handle::Handle;
 pub use mailbox::{Mailbox, Notice, Post};
 pub use setup::{Questions, Setup, StartError};

@@ -118,6 +118,9 @@ pub(super) struct WireUsage {
     prompt_tokens_details: Option<PromptDetails>,
     #[serde(default)]
     completion_tokens_details: Option<CompletionDetails>,
+    /// `OpenRouter`: US dollars.
+    #[serde(default)]
+    cost: Dollars,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -150,7 +153,7 @@ impl WireUsage {
             cache_creation: created,
             thinking: self.completion_tokens_details.as_ref().and_then(|details| details.reasoning_tokens.0),
             model: None,
-            cost_nanos: None,
+            cost_nanos: self.cost.0,
         };
         (usage != Usage::default()).then_some(usage)
     }
@@ -163,6 +166,10 @@ pub(super) struct Text<'a>(pub Cow<'a, str>);
 /// Is a count; anything but a number from 0 reads as unknown.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Number(pub Option<u64>);
+
+/// Is an amount of US dollars, in billionths; anything but a number from 0 reads as unknown.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Dollars(Option<u64>);
 
 /// Is the visible text: a string, or parts of which some are thoughts (Mistral).
 #[derive(Debug, Default)]
@@ -202,6 +209,12 @@ trait Loose<'de>: Default {
         Self::default()
     }
 
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Checked: within u32.
+    fn fraction(number: f64) -> Self {
+        let counts = (0.0..=f64::from(u32::MAX)).contains(&number);
+        if counts { Self::number(number as u64) } else { Self::default() }
+    }
+
     fn array<A: SeqAccess<'de>>(mut array: A) -> Result<Self, A::Error> {
         while array.next_element::<IgnoredAny>()?.is_some() {}
         Ok(Self::default())
@@ -238,10 +251,8 @@ impl<'de, T: Loose<'de>> Visitor<'de> for LooseVisitor<T> {
         Ok(u64::try_from(number).map_or_else(|_| T::default(), T::number))
     }
 
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Checked: whole and within u32.
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
-        let whole = (0.0..=f64::from(u32::MAX)).contains(&number);
-        Ok(if whole { T::number(number as u64) } else { T::default() })
+        Ok(T::fraction(number))
     }
 
     fn visit_bool<E: de::Error>(self, _: bool) -> Result<T, E> {
@@ -278,11 +289,31 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
+impl<'de> Deserialize<'de> for Dollars {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(LooseVisitor::<Self>(std::marker::PhantomData))
+    }
+}
+
 impl<'de: 'a, 'a> Loose<'de> for Text<'a> {
     const WHAT: &'static str = "a text";
 
     fn text(text: Cow<'de, str>) -> Self {
         Self(text)
+    }
+}
+
+impl Loose<'_> for Dollars {
+    const WHAT: &'static str = "an amount";
+
+    fn number(number: u64) -> Self {
+        Self(number.checked_mul(1_000_000_000))
+    }
+
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Checked: within what u64 holds.
+    fn fraction(number: f64) -> Self {
+        let nanos = (number * 1e9).round();
+        Self((0.0..1e18).contains(&nanos).then_some(nanos as u64))
     }
 }
 

@@ -140,6 +140,17 @@ fn usage_in_other_spellings_and_absurd_usage_break_nothing() {
 }
 
 #[test]
+fn a_cost_that_the_server_tells_is_taken_and_nonsense_is_not() {
+    let cost =
+        |cost: Value| reply(vec![json!({"choices": [], "usage": {"prompt_tokens": 1, "cost": cost}})]).usage.cost_nanos;
+    assert_eq!(cost(json!(0.000_142_5)), Some(142_500));
+    assert_eq!((cost(json!(2)), cost(json!(0)), cost(json!(0.0))), (Some(2_000_000_000), Some(0), Some(0)));
+    for nonsense in [json!(-0.1), json!(-1), json!("0.1"), json!(1e30), json!(u64::MAX), json!(null), json!({"a": 1})] {
+        assert_eq!(cost(nonsense.clone()), None, "{nonsense}");
+    }
+}
+
+#[test]
 fn a_call_in_fragments_is_one_call() {
     let late = |arguments: &str| json!({"index": 0, "function": {"arguments": arguments}});
     let first = json!({"index": 0, "id": "c1", "type": "function", "function": {"name": "read", "arguments": ""}});

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const WORDS: &[&str] = &["id", "message", "event", "error", "text", "limits", "assets", "sync"];
+const WORDS: &[&str] = &["id", "message", "event", "error", "text", "target", "price", "limits", "assets", "sync"];
 const PARTS: &[&str] = &["control", "listener", "provider", "workspace"];
 /// They tie everything together, so they may use everything.
 const PROGRAM: &[&str] = &["main", "lib", "cli", "config", "demo"];
