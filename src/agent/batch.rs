@@ -2,7 +2,8 @@
 //!
 //! A group is a run of neighbouring calls that may run beside each other, or one other call. Each group is prepared
 //! call by call (event, tick, check), then runs; results enter the history in call order, events come as they happen.
-//! Whatever goes wrong in a tool is an observation; only a cancel passes through (D14).
+//! Whatever goes wrong in a tool is an observation; only a cancel passes through (D14). Calls that have not started
+//! give way to a message that is to be delivered now; those that run go on to their end.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use tokio::sync::mpsc;
 use crate::agent::{Agent, Unrun};
 use crate::control::Cancellable;
 use crate::error::{Cancelled, Exceeded, RunError};
-use crate::event::Event;
+use crate::event::{Event, Pending};
 use crate::limits;
 use crate::message::ToolCall;
 use crate::provider::Finish;
@@ -24,25 +25,59 @@ use crate::tool::{Concurrency, Found, OnCancel, ToolContext, ToolError};
 /// Starts every observation of a recoverable failure.
 const ERROR: &str = "Error: ";
 
+/// Is what came of a batch.
+#[derive(Default)]
+pub(super) struct Batch {
+    /// The tool of its last call that was started.
+    pub after: Option<String>,
+    /// Messages in favour of which the calls behind that one were not started; to be delivered.
+    pub cut: Vec<Pending>,
+}
+
+/// Says whether a call of a group ran.
+enum Ran {
+    /// With this observation.
+    Yes(String),
+    /// It was not started.
+    No(Unrun),
+}
+
 impl Agent {
-    /// Runs the calls of a reply whose message is in the history already.
-    pub(super) async fn run_batch(&mut self, calls: &[ToolCall], finish: &Finish) -> Result<(), RunError> {
+    /// Runs the calls of a reply whose message is in the history already; each has its result in the end.
+    pub(super) async fn run_batch(&mut self, calls: &[ToolCall], finish: &Finish) -> Result<Batch, RunError> {
+        let mut batch = Batch::default();
         if let Some(refusal) = refusal(finish) {
             // A call that the server cut must not run; the model is told to write it again (D15).
             for call in calls {
                 self.prepare(call)?;
                 self.emit_result(call, refusal, Instant::now());
                 self.history.push_result(refusal);
+                batch.after = Some(call.name.clone());
             }
-            return Ok(());
+            return Ok(batch);
         }
         let mut rest = calls;
         while !rest.is_empty() {
+            batch.cut = self.take_now();
+            if !batch.cut.is_empty() {
+                self.history.close_open(Unrun::UserMessage);
+                break;
+            }
             let (group, behind) = rest.split_at(self.group_length(rest));
             rest = behind;
-            self.run_group(group).await?;
+            batch.after = self.run_group(group).await?.or(batch.after);
         }
-        Ok(())
+        Ok(batch)
+    }
+
+    /// Takes what is to go now; nothing once the turn is stopped.
+    pub(super) fn take_now(&self) -> Vec<Pending> {
+        self.interloper.as_ref().map_or_else(Vec::new, |queue| queue.take_now(self.cancellable.as_ref()))
+    }
+
+    /// Tells whether a call that has not started gives way to a message.
+    fn gives_way(&self) -> bool {
+        self.interloper.as_ref().is_some_and(|interloper| interloper.urgent())
     }
 
     /// Counts the calls at the front that form one group.
@@ -53,7 +88,8 @@ impl Agent {
         calls.iter().take_while(beside).count().max(1)
     }
 
-    async fn run_group(&mut self, group: &[ToolCall]) -> Result<(), RunError> {
+    /// Runs one group; returns the tool of its last call that was started.
+    async fn run_group(&mut self, group: &[ToolCall]) -> Result<Option<String>, RunError> {
         let mut prepared = Vec::with_capacity(group.len());
         let mut exceeded: Option<Exceeded> = None;
         for call in group {
@@ -67,25 +103,43 @@ impl Agent {
             }
         }
 
-        let runs = prepared.into_iter().enumerate().map(|(place, call)| {
-            let run: BoxFuture<'_, _> = self.run_call(call).map(move |outcome| (place, outcome)).boxed();
+        let runs = prepared.iter().enumerate().map(|(place, call)| {
+            let run: BoxFuture<'_, _> = self.run_unless_cut(call).map(move |outcome| (place, outcome)).boxed();
             run
         });
         let runs: Vec<_> = runs.collect();
         // Not in call order while they run: a slow first call must not keep the others waiting.
-        let mut outcomes: Vec<(usize, Result<String, Cancelled>)> =
+        let mut outcomes: Vec<(usize, Result<Ran, Cancelled>)> =
             stream::iter(runs).buffer_unordered(limits::PARALLEL_TOOLS).collect().await;
         outcomes.sort_by_key(|(place, _)| *place);
         let cancelled = outcomes.iter().any(|(_, outcome)| outcome.is_err());
-        for (_, outcome) in outcomes {
-            let interrupted = |Cancelled| Unrun::Interrupted.observation().to_owned();
-            self.history.push_result(outcome.unwrap_or_else(interrupted));
+        let mut last = None;
+        for (call, (_, outcome)) in prepared.iter().zip(outcomes) {
+            match outcome {
+                Ok(Ran::Yes(observation)) => {
+                    self.history.push_result(observation);
+                    last = Some(call.name.clone());
+                }
+                Ok(Ran::No(why)) => self.history.push_result(why.observation()),
+                Err(Cancelled) => self.history.push_result(Unrun::Interrupted.observation()),
+            }
         }
         match exceeded {
             _ if cancelled => Err(Cancelled.into()),
             Some(exceeded) => Err(exceeded.into()),
-            None => Ok(()),
+            None => Ok(last),
         }
+    }
+
+    /// Runs a call of a group, unless a message is to go now by the time that it is its turn: it was announced with
+    /// its group, so its end is said too.
+    async fn run_unless_cut(&self, call: &ToolCall) -> Result<Ran, Cancelled> {
+        if self.gives_way() {
+            let why = Unrun::UserMessage;
+            self.emit_result(call, why.observation(), Instant::now());
+            return Ok(Ran::No(why));
+        }
+        self.run_call(call).await.map(Ran::Yes)
     }
 
     /// Runs one call to its observation and emits it.

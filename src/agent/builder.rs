@@ -105,7 +105,7 @@ impl AgentBuilder {
         self
     }
 
-    /// Limits the model rounds of a turn (Truffle's `max_turns`).
+    /// Limits the model rounds of a turn (Truffle's `max_turns`). A round whose request the user cut does not count.
     pub fn max_turns(mut self, max_turns: u32) -> Self {
         self.max_turns = Some(max_turns);
         self
@@ -188,6 +188,8 @@ impl AgentBuilder {
             empty_reply: inputs.empty_reply,
             synth_answer: None,
             turns: 0,
+            steps: 0,
+            unseen: Vec::new(),
             closer,
         };
         agent.listeners.emit(Event::ContextCap { tokens: context_window_cap });

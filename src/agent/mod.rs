@@ -20,7 +20,7 @@ use std::sync::Arc;
 use crate::control::{Cancellable, Interloper, StepLimit};
 use crate::error::BuildError;
 use crate::event::Event;
-use crate::id::AgentId;
+use crate::id::{AgentId, MessageId};
 use crate::listener::ListenerList;
 use crate::provider::{ChatProvider, ChatTransport, Connector, Streaming};
 use crate::tool::{RawTool, Tool, Toolbox};
@@ -58,6 +58,10 @@ pub struct Agent {
     history: History,
     synth_answer: Option<String>,
     turns: u32,
+    /// Tool calls of the running turn so far, also without a budget.
+    steps: u32,
+    /// Injected messages that are in the history and that no reply has followed yet.
+    unseen: Vec<MessageId>,
     closer: Arc<finalizers::Closer>,
 }
 
@@ -177,6 +181,7 @@ impl Agent {
     /// Goes back to the system prompt (Truffle's `reset`): tools and listeners stay, the controls are reset.
     pub fn reset(&mut self) {
         self.history = History::new(&self.system_prompt);
+        self.unseen.clear();
         self.synth_answer = None;
         self.reset_step_limit();
         if let Some(cancellable) = self.owned_cancellable() {

@@ -2,33 +2,49 @@
 //!
 //! Before each piece the cancel flag is checked, so a piece that arrives after the stop is never shown. Text received
 //! before a cancel or a cut enters the history, marked interrupted; half calls and half thinking are dropped (D8).
+//! A message that is to be delivered now cuts the request, also before its first token and between two attempts.
+
+use std::future;
 
 use crate::agent::Agent;
+use crate::control::{Cancellable, Interloper};
 use crate::error::{Cancelled, RunError};
-use crate::event::{Event, Usage};
+use crate::event::{Event, Pending, Usage};
+use crate::id::MessageId;
+use crate::listener::ListenerList;
 use crate::message::AssistantMessage;
 use crate::provider::{ChatRequest, Piece, ProviderError, Reply, Streaming};
 use crate::text::is_blank;
 
+/// Is what came of a request.
+pub(super) enum Asked {
+    /// The whole reply.
+    Reply(Reply),
+    /// Messages that cut it; the text received so far is in the history, they are not yet.
+    Cut(Vec<Pending>),
+}
+
 impl Agent {
-    /// Asks the model once. On an error the text received so far is in the history.
-    pub(super) async fn ask(&mut self) -> Result<Reply, RunError> {
+    /// Asks the model once. On an error or a cut the text received so far is in the history.
+    pub(super) async fn ask(&mut self) -> Result<Asked, RunError> {
         let mut partial = String::new();
-        match self.request(&mut partial).await {
-            Ok(reply) => Ok(reply),
-            Err(error) => {
-                self.keep_partial(partial);
-                Err(match error {
-                    ProviderError::Cancelled(cancelled) => cancelled.into(),
-                    other => other.into(),
-                })
-            }
+        let asked = self.request(&mut partial).await;
+        if !matches!(asked, Ok(Asked::Reply(_))) {
+            self.keep_partial(partial);
         }
+        asked.map_err(|error| match error {
+            ProviderError::Cancelled(cancelled) => cancelled.into(),
+            other => other.into(),
+        })
     }
 
-    async fn request(&self, partial: &mut String) -> Result<Reply, ProviderError> {
+    async fn request(&mut self, partial: &mut String) -> Result<Asked, ProviderError> {
         if let Some(cancellable) = &self.cancellable {
             cancellable.check()?;
+        }
+        let waiting = self.take_now();
+        if !waiting.is_empty() {
+            return Ok(Asked::Cut(waiting));
         }
         let schemas = self.toolbox.schemas();
         let model = self.transport.model_name();
@@ -39,6 +55,9 @@ impl Agent {
             }
             match piece {
                 Piece::Chunk { thinking, text } => {
+                    if !thinking.is_empty() || !text.is_empty() {
+                        see(&mut self.unseen, self.steps, &self.listeners);
+                    }
                     if !thinking.is_empty() {
                         self.listeners.emit(Event::ThinkingDelta { text: thinking });
                     }
@@ -54,26 +73,30 @@ impl Agent {
             Ok(())
         };
         let reply = self.provider.complete(request, &mut sink);
-        match &self.cancellable {
-            // The request is dropped with its future: the connection closes at once (D6).
-            Some(cancellable) => tokio::select! {
-                biased;
-                () = cancellable.cancelled() => Err(Cancelled.into()),
-                reply = reply => reply,
-            },
-            None => reply.await,
+        let cancellable = self.cancellable.as_ref();
+        // The request is dropped with its future: the connection closes at once (D6). The cancel comes first: whoever
+        // stops the turn gets the waiting texts back.
+        tokio::select! {
+            biased;
+            () = stopped(cancellable) => Err(Cancelled.into()),
+            messages = cut_in(self.interloper.as_deref(), cancellable) => Ok(Asked::Cut(messages)),
+            reply = reply => reply.map(Asked::Reply),
         }
     }
 
     /// Puts a whole reply into the history and emits what it says.
     pub(super) fn accept(&mut self, reply: Reply) {
         let Reply { content, thinking, tool_calls, usage, finish: _ } = reply;
+        see(&mut self.unseen, self.steps, &self.listeners);
         self.say(&content, &thinking, usage);
         self.history.push_assistant(AssistantMessage { content, thinking, tool_calls, interrupted: false });
     }
 
     /// Emits what a reply without text and without calls says: it has cost its tokens, but does not enter the history.
-    pub(super) fn pass_over(&self, reply: Reply) {
+    pub(super) fn pass_over(&mut self, reply: Reply) {
+        if !reply.thinking.is_empty() {
+            see(&mut self.unseen, self.steps, &self.listeners);
+        }
         self.say("", &reply.thinking, reply.usage);
     }
 
@@ -97,5 +120,28 @@ impl Agent {
             interrupted: true,
             ..AssistantMessage::default()
         });
+    }
+}
+
+/// Says that the model has answered to the messages that the history holds; once for each (the receipt's last state).
+fn see(unseen: &mut Vec<MessageId>, step: u32, listeners: &ListenerList) {
+    if !unseen.is_empty() {
+        listeners.emit(Event::Seen { injections: std::mem::take(unseen), step });
+    }
+}
+
+/// Waits for the stop; for ever without a flag.
+pub(super) async fn stopped(cancellable: Option<&Cancellable>) {
+    match cancellable {
+        Some(cancellable) => cancellable.cancelled().await,
+        None => future::pending().await,
+    }
+}
+
+/// Takes what is to go now as soon as there is anything; waits for ever without a queue.
+async fn cut_in(interloper: Option<&Interloper>, cancellable: Option<&Cancellable>) -> Vec<Pending> {
+    match interloper {
+        Some(interloper) => interloper.cut_in(cancellable).await,
+        None => future::pending().await,
     }
 }

@@ -7,8 +7,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use futures_util::FutureExt;
 
+use crate::agent::batch::Batch;
+use crate::agent::reply::Asked;
 use crate::agent::{Agent, AgentContext, EmptyReply, Unrun};
-use crate::control::{OnExhausted, StepLimit};
+use crate::control::OnExhausted;
 use crate::error::{Cancelled, Exceeded, RunError};
 use crate::event::{Event, Outcome, Pending};
 use crate::id::MessageId;
@@ -63,7 +65,7 @@ impl Agent {
             }
             self.synth_answer = None;
             self.reset_step_limit();
-            self.turn(taken.into_iter().map(Input::from).collect()).await?;
+            self.turn(inputs(taken)).await?;
             turns += 1;
         }
     }
@@ -72,10 +74,11 @@ impl Agent {
     async fn turn(&mut self, inputs: Vec<Input>) -> Result<(), RunError> {
         self.turns += 1;
         let turn = self.turns;
+        self.steps = 0;
         self.listeners.emit(Event::TurnStarted { turn });
 
         let question = inputs.iter().map(|input| input.text.as_str()).collect::<Vec<_>>().join("\n\n");
-        let result = match self.deliver_all(inputs, Place::TurnStart) {
+        let result = match self.deliver_all(inputs, &Place::TurnStart) {
             Ok(()) => self.rounds(turn).await,
             Err(error) => Err(error),
         };
@@ -109,9 +112,11 @@ impl Agent {
     /// Asks, runs the calls, asks again, until a reply has no calls.
     async fn rounds(&mut self, turn: u32) -> Result<(), RunError> {
         let mut round = 0;
+        // A request that the user cut brought no reply: it is made again, not counted.
+        let mut cut = 0;
         let mut empty_before = false;
         loop {
-            if let Some(max_turns) = self.max_turns.filter(|max| round >= *max) {
+            if let Some(max_turns) = self.max_turns.filter(|max| round - cut >= *max) {
                 return Err(RunError::MaxTurns { max_turns });
             }
             round += 1;
@@ -123,6 +128,10 @@ impl Agent {
             match next? {
                 Next::Answered => return Ok(()),
                 Next::Round => empty_before = false,
+                Next::Cut => {
+                    cut += 1;
+                    empty_before = false;
+                }
                 Next::Again => empty_before = true,
             }
         }
@@ -130,7 +139,13 @@ impl Agent {
 
     /// One model request with its tool batch and the boundary behind it.
     async fn round(&mut self, empty_before: bool) -> Result<Next, RunError> {
-        let reply = self.ask().await?;
+        let reply = match self.ask().await? {
+            Asked::Reply(reply) => reply,
+            Asked::Cut(messages) => {
+                self.deliver_all(inputs(messages), &Place::MidLoop { after: None })?;
+                return Ok(Next::Cut);
+            }
+        };
         let calls = reply.tool_calls.clone();
         let empty = is_blank(&reply.content) && calls.is_empty();
         let finish = reply.finish.clone();
@@ -146,25 +161,25 @@ impl Agent {
         if calls.is_empty() {
             return Ok(Next::Answered);
         }
-        self.run_batch(&calls, &finish).await?;
         // The boundary: every call of the batch has its result, so messages may enter (D1).
-        self.drain()?;
+        let Batch { after, cut } = self.run_batch(&calls, &finish).await?;
+        let taken = self.drain();
+        self.deliver_all(inputs(cut.into_iter().chain(taken)), &Place::MidLoop { after })?;
         Ok(Next::Round)
     }
 
-    /// Puts the pending steers into the history, unless the turn is stopped: what is sent after a stop starts the next
-    /// turn. Resets no control: an injection refreshes nothing.
-    fn drain(&mut self) -> Result<(), RunError> {
-        let Some(interloper) = &self.interloper else { return Ok(()) };
-        let taken = match &self.cancellable {
-            Some(cancellable) => interloper.drain_unless(cancellable),
-            None => interloper.drain(),
-        };
-        self.deliver_all(taken.into_iter().map(Input::from).collect(), Place::MidLoop)
+    /// Takes what enters at a boundary, unless the turn is stopped: what is sent after a stop starts the next turn.
+    /// Resets no control: an injection refreshes nothing.
+    fn drain(&self) -> Vec<Pending> {
+        match (&self.interloper, &self.cancellable) {
+            (Some(interloper), Some(cancellable)) => interloper.drain_unless(cancellable),
+            (Some(interloper), None) => interloper.drain(),
+            (None, _) => Vec::new(),
+        }
     }
 
     /// Delivers every text, also behind one on which an extension failed: what was taken is delivered (D5).
-    fn deliver_all(&mut self, inputs: Vec<Input>, place: Place) -> Result<(), RunError> {
+    fn deliver_all(&mut self, inputs: Vec<Input>, place: &Place) -> Result<(), RunError> {
         let mut result = Ok(());
         for input in inputs {
             let delivered = self.deliver(&input.text, input.injection, place);
@@ -174,12 +189,15 @@ impl Agent {
     }
 
     /// Appends one user message, says so, and lets the extensions add their words behind it.
-    fn deliver(&mut self, text: &str, injection: Option<MessageId>, place: Place) -> Result<(), RunError> {
+    fn deliver(&mut self, text: &str, injection: Option<MessageId>, place: &Place) -> Result<(), RunError> {
         self.history.push_user(text);
-        let mid_loop = matches!(place, Place::MidLoop);
-        let step = self.step_limit.as_ref().map_or(0, StepLimit::step);
+        self.unseen.extend(injection.clone());
+        let (mid_loop, after) = match place {
+            Place::TurnStart => (false, None),
+            Place::MidLoop { after } => (true, after.clone()),
+        };
         let typed = text.to_owned();
-        self.listeners.emit(Event::UserTurn { content: typed, mid_loop, injection, step, after: None });
+        self.listeners.emit(Event::UserTurn { content: typed, mid_loop, injection, step: self.steps, after });
         for extension in &self.extensions {
             let context = AgentContext {
                 listeners: &self.listeners,
@@ -220,7 +238,11 @@ impl Agent {
     }
 
     /// Returns whether a tick and a check let this call run; the event comes before both (spec 2.2.5).
-    pub(super) fn prepare(&self, call: &ToolCall) -> Result<(), RunError> {
+    pub(super) fn prepare(&mut self, call: &ToolCall) -> Result<(), RunError> {
+        self.steps = self.steps.saturating_add(1);
+        if let Some(interloper) = &self.interloper {
+            interloper.count_step();
+        }
         self.listeners.emit(Event::ToolCall {
             id: call.id.clone(),
             name: call.name.clone(),
@@ -242,13 +264,21 @@ enum Next {
     Answered,
     /// The calls ran; ask again.
     Round,
+    /// Messages cut the request and are in the history; ask again.
+    Cut,
     /// The reply was empty; ask once more.
     Again,
 }
 
 /// Says where a user message enters.
-#[derive(Clone, Copy)]
 enum Place {
     TurnStart,
-    MidLoop,
+    /// Behind the result of this tool; behind none where it cut an answer.
+    MidLoop {
+        after: Option<String>,
+    },
+}
+
+fn inputs(entries: impl IntoIterator<Item = Pending>) -> Vec<Input> {
+    entries.into_iter().map(Input::from).collect()
 }

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::agent::{Agent, EmptyReply};
+use crate::agent::{Agent, EmptyReply, Unrun};
 use crate::control::{OnExhausted, StepLimit};
 use crate::error::{BuildError, RunError};
 use crate::event::{Event, Outcome};
@@ -27,7 +27,8 @@ pub fn build_prompt(parent_messages: &[Message], user_message: &str) -> String {
 }
 
 fn transcript(messages: &[Message], question: &str) -> String {
-    let never_ran = |content: &str| content == super::Unrun::BudgetExhausted.observation();
+    let never_ran =
+        |content: &str| [Unrun::BudgetExhausted, Unrun::UserMessage].iter().any(|why| content == why.observation());
     let answered = |id: &crate::id::CallId| {
         messages.iter().any(|message| match message {
             Message::Tool { call_id, content, .. } => call_id == id && !never_ran(content),

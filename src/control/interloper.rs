@@ -164,19 +164,22 @@ impl Interloper {
         })
     }
 
-    /// Waits until something is to go now and takes it ([`Delivery::Now`]); for ever once `cancellable` is set. What is
+    /// Takes what is to go now ([`Delivery::Now`]); nothing once `cancellable` is set. For the agent.
+    pub fn take_now(&self, cancellable: Option<&Cancellable>) -> Vec<Pending> {
+        self.take(|queue| match cancellable {
+            Some(cancellable) if cancellable.is_cancelled() => Taken::default(),
+            Some(_) | None => queue.take_now(Timestamp::now()),
+        })
+    }
+
+    /// As [`Interloper::take_now`], and waits until there is something; for ever once `cancellable` is set. What is
     /// returned must be delivered: it has left the list. Dropping the future before loses nothing.
     pub async fn cut_in(&self, cancellable: Option<&Cancellable>) -> Vec<Pending> {
         loop {
             let mut wake = std::pin::pin!(self.urgent.notified());
             // Registered before the list is looked at: a text that comes between the two is seen either way.
             wake.as_mut().enable();
-            let taken = self.take(|queue| {
-                if cancellable.is_some_and(Cancellable::is_cancelled) {
-                    return Taken::default();
-                }
-                Taken { entries: queue.take_now(Timestamp::now()), held_back: false }
-            });
+            let taken = self.take_now(cancellable);
             if !taken.is_empty() {
                 return taken;
             }

@@ -83,8 +83,8 @@ impl Queue {
     }
 
     /// Takes what is to go now.
-    pub(crate) fn take_now(&mut self, now: Timestamp) -> Vec<Pending> {
-        self.take(QueueMode::All, Delivery::Now, now).entries
+    pub(crate) fn take_now(&mut self, now: Timestamp) -> Taken {
+        self.take(QueueMode::All, Delivery::Now, now)
     }
 
     /// Takes what starts the next turn: what is to go now; else the steers; else the follow-ups that come next.
