@@ -77,6 +77,9 @@ pub const EVIDENCE_RESULT_CHARS: usize = 8_000;
 /// Longest evidence put into a rescue's prompt, characters.
 pub const EVIDENCE_CHARS: usize = 120_000;
 
+/// Deepest nesting of agents that the screen follows.
+pub const AGENT_DEPTH: usize = 64;
+
 /// Output of a running call that the screen keeps, bytes; its older half goes when there is more.
 pub const PROGRESS_BYTES: usize = 64 * 1024;
 /// Longest stretch of a transcript's text laid out at once, bytes; longer blocks are laid out piece by piece.

@@ -35,6 +35,7 @@ mod price;
 mod queue_model;
 mod read;
 mod readme;
+mod receipt_marks;
 mod replies;
 mod retry;
 mod scripted_provider;

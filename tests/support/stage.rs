@@ -163,6 +163,21 @@ impl Stage {
         self
     }
 
+    /// Tells that these texts entered an agent's running turn behind this tool's result.
+    pub fn deliver_after(&mut self, agent: &str, taken: &[Pending], step: u32, tool: &str) -> &mut Self {
+        for entry in taken {
+            let (content, injection, after) = (entry.text.clone(), Some(entry.id.clone()), Some(tool.to_owned()));
+            self.event(agent, Event::UserTurn { content, mid_loop: true, injection, step, after });
+        }
+        self
+    }
+
+    /// Tells that a reply to these texts begins.
+    pub fn seen(&mut self, agent: &str, taken: &[Pending], step: u32) -> &mut Self {
+        let injections = taken.iter().map(|entry| entry.id.clone()).collect();
+        self.event(agent, Event::Seen { injections, step })
+    }
+
     /// Lets the queue wait, as the worker does after a failed turn.
     pub fn pause(&mut self) -> &mut Self {
         self.handle.interloper().pause();

@@ -9,6 +9,7 @@ use crate::event::Outcome;
 use crate::id::{AgentId, CallId};
 use crate::message::Arguments;
 use crate::text;
+use crate::tui::state::told::Told;
 
 /// Names one cell of a transcript; ids rise with the position and are never used again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -147,6 +148,8 @@ pub enum Body {
         text: String,
         /// True when they entered a running turn.
         mid_loop: bool,
+        /// Where they are; none for words that did not come through a queue.
+        receipt: Option<Told>,
     },
     /// Reasoning.
     Thinking {

@@ -1,12 +1,15 @@
 //! What the screen shows, as values folded from events; no I/O, no clock, no knowledge of the view.
 
 pub mod cell;
+pub mod clock;
 pub mod composer;
 pub mod focus;
 mod live;
 pub mod pending;
+pub mod receipts;
 pub mod scroll;
 pub mod status;
+pub mod told;
 pub mod transcript;
 pub mod tree;
 
@@ -21,6 +24,7 @@ use cell::CellId;
 use composer::Composer;
 use focus::Focus;
 use pending::PendingList;
+use receipts::Receipts;
 use scroll::Scroll;
 use status::Status;
 use transcript::Transcript;
@@ -46,6 +50,8 @@ pub struct App {
     pub tree: Tree,
     /// The texts that wait for delivery.
     pub pending: PendingList,
+    /// What became of every text that was sent.
+    pub receipts: Receipts,
     /// The status line.
     pub status: Status,
     readers: HashMap<AgentId, Reader>,
@@ -74,6 +80,7 @@ impl App {
             composer: Composer::default(),
             tree: Tree::default(),
             pending: PendingList::default(),
+            receipts: Receipts::default(),
             status,
             readers: HashMap::from([(main.clone(), Reader::new(main))]),
         };

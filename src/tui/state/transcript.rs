@@ -4,12 +4,15 @@
 //! Deltas are previews that the authoritative event replaces. Whatever ends a turn closes every open cell, so nothing
 //! stays live for ever. Cells are only appended: a cell's id is its position.
 
+use std::collections::HashMap;
+
 use jiff::Timestamp;
 
 use super::cell::{Body, CallCell, CallState, Cell, CellId, ChildCell, ChildState, Fold, Level, Stage, summarise};
 use super::live::Live;
+use super::told::Told;
 use crate::event::{Envelope, Event, Outcome};
-use crate::id::{AgentId, CallId};
+use crate::id::{AgentId, CallId, MessageId};
 use crate::limits::PROGRESS_BYTES;
 use crate::text;
 
@@ -34,6 +37,8 @@ pub struct Transcript {
     /// Whether this turn's cancel was already told.
     cancel_told: bool,
     refolds: u64,
+    /// The cells of texts that came through a queue.
+    said: HashMap<MessageId, CellId>,
 }
 
 impl Transcript {
@@ -77,9 +82,13 @@ impl Transcript {
                 self.retried();
                 self.settle_texts()
             }
-            Event::UserTurn { content, mid_loop, .. } => {
+            Event::UserTurn { content, mid_loop, injection, .. } => {
                 self.settle_texts();
-                self.push(Body::User { text: text::visible(content).into_owned(), mid_loop: *mid_loop });
+                let text = text::visible(content).into_owned();
+                let cell = self.push(Body::User { text, mid_loop: *mid_loop, receipt: None });
+                if let Some(id) = injection {
+                    self.said.insert(id.clone(), cell);
+                }
                 true
             }
             Event::ThinkingDelta { text } => self.think_more(text),
@@ -156,6 +165,19 @@ impl Transcript {
             | Event::History { .. }
             | Event::Extension { .. }
             | Event::Unknown => false,
+        }
+    }
+
+    /// Returns the cell of a text that came through a queue.
+    pub fn cell_of(&self, id: &MessageId) -> Option<CellId> {
+        self.said.get(id).copied()
+    }
+
+    /// Writes at a text where it is.
+    pub fn set_receipt(&mut self, id: &MessageId, words: Told) {
+        let place = self.cell_of(id).and_then(|cell| self.cells.get_mut(cell.index()));
+        if let Some(Body::User { receipt, .. }) = place.map(Cell::change) {
+            *receipt = Some(words);
         }
     }
 

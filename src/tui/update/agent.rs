@@ -2,12 +2,14 @@
 
 use crate::event::{Envelope, Event};
 use crate::tui::state::App;
+use crate::tui::update::receipts;
 
 /// Folds one envelope in.
 pub fn apply(app: &mut App, envelope: &Envelope) {
     app.now = app.now.max(envelope.at);
     app.tree.apply(envelope);
     app.reader_mut(&envelope.agent).transcript.apply(envelope);
+    receipts::apply(app, envelope);
     if let Event::UserTurn { injection: Some(id), .. } = &envelope.event {
         app.pending.settle(id);
     }

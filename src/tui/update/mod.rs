@@ -5,6 +5,7 @@
 
 mod agent;
 mod keys;
+mod receipts;
 
 use crate::event::Pending;
 use crate::tui::msg::{Effect, Msg};
@@ -37,9 +38,13 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.status.host = HostState::Failed(reason);
         }
         Msg::Info(sentence) => app.status.say(sentence, app.now),
-        Msg::Queue { queues, paused } => app.pending.snapshot(queues, paused),
+        Msg::Queue { queues, paused } => {
+            app.receipts.snapshot(&queues);
+            app.pending.snapshot(queues, paused);
+        }
         Msg::Sent { to, text, outcome } => match outcome {
-            Ok(_) => {
+            Ok(id) => {
+                app.receipts.sent(&id, &to, &text, app.now);
                 if app.composer.text() == text {
                     app.composer.sent();
                 }
@@ -54,12 +59,16 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             }
         },
         Msg::Stopped(entries) => {
+            app.receipts.returned(&entries);
             if !entries.is_empty() {
                 app.status.say(format!("cancelled; {} back in the message", texts(entries.len())), app.now);
             }
             bring_back(app, &entries);
         }
-        Msg::TakenBack(Some(entry)) => bring_back(app, &[entry]),
+        Msg::TakenBack(Some(entry)) => {
+            app.receipts.withdrawn(&entry.id);
+            bring_back(app, &[entry]);
+        }
         Msg::TakenBack(None) => app.status.say("nothing is pending", app.now),
         Msg::Drawn(drawn) => {
             app.reader_mut(&drawn.agent).scroll.settle(drawn.position, drawn.cells);

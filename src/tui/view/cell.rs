@@ -5,6 +5,7 @@
 
 use ratatui::style::Style;
 
+use super::receipt;
 use super::stream::{Format, Layout};
 use super::wrap::{Break, Line, Wrap, width};
 use crate::event::Outcome;
@@ -42,9 +43,10 @@ impl Rows {
         };
         let pen = Pen { room, theme };
         match cell.body() {
-            Body::User { text, mid_loop } => {
+            Body::User { text, mid_loop, receipt } => {
                 let label = if *mid_loop { "mid-loop: " } else { "" };
                 pen.labelled(label, theme.mid_loop, text, theme.user, &mut rows.head);
+                rows.tail.extend(receipt.iter().flat_map(|told| receipt::lines(told, room, theme)));
             }
             Body::Thinking { text, stage } if cell.fold() == Fold::Folded => {
                 rows.head.push(pen.folded_thought(text, *stage));

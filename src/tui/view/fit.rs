@@ -9,6 +9,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use crate::text;
+pub use crate::tui::state::clock::clock;
 
 /// Returns a text from outside as one safe line.
 pub fn one_line(text: &str) -> String {
@@ -74,16 +75,6 @@ pub fn count(tokens: u64) -> String {
         1_000..100_000 => format!("{}.{}k", tokens / 1_000, tokens % 1_000 / 100),
         100_000..1_000_000 => format!("{}k", tokens / 1_000),
         _ => format!("{}.{}M", tokens / 1_000_000, tokens % 1_000_000 / 100_000),
-    }
-}
-
-/// Writes seconds as a clock: `0:07`, `12:40`, `1:02:03`.
-pub fn clock(seconds: u64) -> String {
-    let (minutes, rest) = (seconds / 60, seconds % 60);
-    if minutes < 60 {
-        format!("{minutes}:{rest:02}")
-    } else {
-        format!("{}:{:02}:{rest:02}", minutes / 60, minutes % 60)
     }
 }
 

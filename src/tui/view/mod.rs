@@ -8,6 +8,7 @@ pub mod help;
 pub mod layout;
 pub mod markdown;
 pub mod pending;
+mod receipt;
 pub mod status;
 pub mod stream;
 mod table;
