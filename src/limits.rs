@@ -87,6 +87,25 @@ pub const LAYOUT_BYTES: usize = 16 * 1024;
 /// Laid-out lines that the screen keeps for cells that are out of view.
 pub const LAYOUT_LINES: usize = 4_000;
 
+/// Time after its end at which the row of a sub-agent folds away.
+pub const FOLD_AFTER: Duration = Duration::from_secs(30);
+/// Beginning of a task that the filter of the agents looks through, characters.
+pub const FILTER_CHARS: usize = 1_000;
+/// Time without a token from the model that is worth a look.
+pub const LINT_SILENCE: Duration = Duration::from_mins(1);
+/// The same call this often in a row is worth a look.
+pub const LINT_REPEATS: u32 = 3;
+/// A conversation that fills more than this of the context window is worth a look, per cent.
+pub const LINT_CONTEXT_PERCENT: u64 = 85;
+/// A step budget used up to this share is worth a look, per cent.
+pub const LINT_BUDGET_PERCENT: u64 = 85;
+/// Calls of a tool from which its usual time is known.
+pub const LINT_SAMPLES: usize = 20;
+/// Newest calls of a tool that its usual time is taken from.
+pub const LINT_MOST_SAMPLES: usize = 1_000;
+/// Tools whose usual times are kept.
+pub const LINT_TOOLS: usize = 256;
+
 /// Widest screen that is drawn, columns; what is beyond stays blank.
 pub const SCREEN_COLUMNS: u16 = 1_000;
 /// Highest screen that is drawn, rows.

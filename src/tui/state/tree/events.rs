@@ -1,0 +1,269 @@
+//! The fold: what each event changes in its agent, and in the sums above it.
+//!
+//! An envelope costs the depth of its agent, whatever the number of agents.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::Tree;
+use super::node::{Activity, Node, OpenCall};
+use crate::event::{Envelope, Event, Outcome};
+use crate::id::AgentId;
+use crate::limits;
+
+/// Characters that are counted as one token where only text is known.
+const CHARS_PER_TOKEN: usize = 4;
+
+impl Tree {
+    /// Folds one event in.
+    pub fn apply(&mut self, envelope: &Envelope) {
+        let at = envelope.at;
+        self.pass(at);
+        let index = self.place_of(&envelope.agent, envelope.parent.as_ref());
+        match &envelope.event {
+            Event::AgentSpawned { child, persona, task, model, max_steps, tools, .. } => {
+                let child = self.place_of(child, Some(&envelope.agent));
+                let node = &mut self.nodes[child];
+                node.start(at);
+                node.persona.clone_from(persona);
+                node.task.clone_from(task);
+                node.tools.clone_from(tools);
+                node.model.clone_from(model);
+                node.max_steps = *max_steps;
+                node.remember_words();
+                self.settle(child, at);
+            }
+            Event::AgentFinished { child, outcome, message } => {
+                let child = self.place_of(child, Some(&envelope.agent));
+                self.end(child, *outcome, message.clone(), at);
+            }
+            Event::TurnEnded { outcome, message, .. } => {
+                self.end(index, *outcome, message.clone(), at);
+                self.end_descendants(index, at);
+            }
+            Event::ToolResult { id, elapsed_ms, .. } => {
+                let open = &self.nodes[index].open;
+                if let Some(call) = open.iter().find(|call| call.id == *id) {
+                    self.times.add(&call.name, *elapsed_ms);
+                }
+                apply_to(&mut self.nodes[index], envelope);
+            }
+            _ => apply_to(&mut self.nodes[index], envelope),
+        }
+        self.nodes[index].sparks.add(at, weight(&envelope.event));
+        self.settle(index, at);
+    }
+
+    /// Lets time pass: what is told by time alone appears.
+    pub fn tick(&mut self, now: Timestamp) {
+        self.pass(now);
+    }
+
+    /// Looks once in a second for what only time brings.
+    fn pass(&mut self, now: Timestamp) {
+        if now.as_second() <= self.second {
+            return;
+        }
+        self.second = now.as_second();
+        let running: Vec<usize> = self.running.iter().copied().collect();
+        for index in running {
+            self.settle(index, now);
+        }
+        while let Some((due, index)) = self.ageing.front().copied().filter(|(due, _)| *due <= now) {
+            self.ageing.pop_front();
+            let node = &mut self.nodes[index];
+            // It may have run again meanwhile.
+            if node.ended.and_then(folds_at).is_some_and(|folds| folds <= due) {
+                node.aged = true;
+                self.forget_rows();
+            }
+        }
+    }
+
+    /// Marks every agent that runs as being stopped, before their tasks have answered.
+    pub fn cancelling(&mut self, at: Timestamp) {
+        self.stopping(0, at);
+    }
+
+    /// Marks what runs of an agent and beneath it as being stopped.
+    pub(super) fn stopping(&mut self, top: usize, at: Timestamp) {
+        for index in self.running_beneath(top) {
+            self.nodes[index].set(Activity::Cancelling, at);
+            self.settle(index, at);
+        }
+    }
+
+    /// Marks the main agent as one that cannot run, for this reason (untrusted).
+    pub fn cannot_run(&mut self, reason: &str, at: Timestamp) {
+        self.nodes[0].set(Activity::Ended(Outcome::Failed, Some(reason.to_owned())), at);
+        self.settle(0, at);
+    }
+
+    fn end(&mut self, index: usize, outcome: Outcome, message: Option<String>, at: Timestamp) {
+        self.nodes[index].end(outcome, message, at);
+        if let Some(due) = folds_at(at).filter(|_| index != 0) {
+            self.ageing.push_back((due, index));
+        }
+        self.settle(index, at);
+    }
+
+    /// No descendant outlives a turn: one whose end was not told was dropped with it.
+    fn end_descendants(&mut self, top: usize, at: Timestamp) {
+        for index in self.running_beneath(top) {
+            self.end(index, Outcome::Cancelled, None, at);
+        }
+    }
+
+    /// Returns the agents that run at `top` and beneath it.
+    fn running_beneath(&self, top: usize) -> Vec<usize> {
+        if self.nodes[top].totals.running == 0 {
+            return Vec::new();
+        }
+        self.running.iter().copied().filter(|index| self.path(*index).contains(&top)).collect()
+    }
+
+    /// Brings everything that follows from an agent into step with it: lints, sums, filter, rows.
+    pub(super) fn settle(&mut self, index: usize, now: Timestamp) {
+        let lints = super::lints::of(&self.nodes[index], now, &self.times);
+        let node = &mut self.nodes[index];
+        node.lints = lints;
+        let after = node.share();
+        let before = std::mem::replace(&mut node.counted, after);
+        let matches = self.filter.lets_through(node);
+        if std::mem::replace(&mut node.matches, matches) != matches {
+            self.forget_rows();
+        }
+        if before == after {
+            return;
+        }
+        if after.running > 0 { self.running.insert(index) } else { self.running.remove(&index) };
+        if after.odd > 0 { self.odd.insert(index) } else { self.odd.remove(&index) };
+        let mut at = Some(index);
+        let mut came_up = false;
+        while let Some(index) = at {
+            let node = &mut self.nodes[index];
+            let was_quiet = node.totals.quiet();
+            node.totals.exchange(&before, &after);
+            came_up |= node.aged && node.totals.quiet() != was_quiet;
+            at = node.above;
+        }
+        if came_up {
+            self.forget_rows();
+        }
+    }
+
+    /// Finds an agent, or puts it behind its parent's other children.
+    fn place_of(&mut self, id: &AgentId, parent: Option<&AgentId>) -> usize {
+        if let Some(index) = self.places.get(id) {
+            return *index;
+        }
+        let above = parent.and_then(|parent| self.places.get(parent)).copied().unwrap_or(0);
+        let index = self.nodes.len();
+        let parent = &mut self.nodes[above];
+        let mut node = Node::new(id.clone(), Some(parent.id.clone()), parent.depth + 1);
+        node.above = Some(above);
+        node.order = parent.children.len();
+        node.matches = self.filter.lets_through(&node);
+        parent.children.push(index);
+        let share = node.counted;
+        self.nodes.push(node);
+        self.places.insert(id.clone(), index);
+        let mut at = Some(above);
+        while let Some(index) = at {
+            self.nodes[index].totals.add(&share);
+            at = self.nodes[index].above;
+        }
+        self.forget_rows();
+        index
+    }
+}
+
+/// Returns when the row of an agent that ended at this moment may go.
+fn folds_at(ended: Timestamp) -> Option<Timestamp> {
+    ended.checked_add(SignedDuration::try_from(limits::FOLD_AFTER).ok()?).ok()
+}
+
+/// Tells roughly how many tokens an event stands for.
+fn weight(event: &Event) -> usize {
+    match event {
+        Event::ThinkingDelta { text } | Event::AssistantDelta { text } => text.len().div_ceil(CHARS_PER_TOKEN),
+        Event::ToolCall { .. } | Event::ToolProgress { .. } | Event::ToolResult { .. } => 1,
+        _ => 0,
+    }
+}
+
+/// Changes the agent that an event is about.
+fn apply_to(node: &mut Node, envelope: &Envelope) {
+    let at = envelope.at;
+    match &envelope.event {
+        Event::SessionStarted { model, max_steps, tools, .. } => {
+            node.model.clone_from(model);
+            node.max_steps = *max_steps;
+            node.tools.clone_from(tools);
+        }
+        Event::TurnStarted { .. } => node.start(at),
+        Event::RoundStarted { .. } => {
+            node.heard = Some(at);
+            node.set(Activity::Waiting, at);
+        }
+        Event::ThinkingDelta { .. } => {
+            node.heard = Some(at);
+            node.set(Activity::Thinking, at);
+        }
+        Event::AssistantDelta { .. } => {
+            node.heard = Some(at);
+            node.set(Activity::Writing, at);
+        }
+        Event::Thinking { .. } | Event::Assistant { .. } => node.heard = Some(at),
+        Event::Tokens(usage) => {
+            node.heard = Some(at);
+            node.count(usage);
+        }
+        Event::ToolCall { id, name, arguments } => {
+            node.steps = node.steps.saturating_add(1);
+            node.repeats.count(name, arguments);
+            node.open.push(OpenCall { id: id.clone(), name: name.clone(), since: at });
+            node.set(Activity::Tools, at);
+        }
+        Event::ToolResult { id, .. } => {
+            node.open.retain(|call| call.id != *id);
+            if node.open.is_empty() {
+                node.heard = Some(at);
+                node.set(Activity::Waiting, at);
+            }
+        }
+        Event::ContextCap { tokens } => node.cap = *tokens,
+        Event::FallbackNotice { .. } => {
+            node.open.clear();
+            node.set(Activity::Rescue, at);
+        }
+        Event::Retrying { attempt, reason, .. } => {
+            node.set(Activity::Retrying { attempt: *attempt, reason: reason.clone() }, at);
+        }
+        Event::Parked { call } => node.set(Activity::Parked(call.as_ref().map(|call| call.name.clone())), at),
+        Event::Unparked { .. } => {
+            node.heard = Some(at);
+            node.set(if node.open.is_empty() { Activity::Waiting } else { Activity::Tools }, at);
+        }
+        Event::Question { id, .. } => node.questions.push(id.clone()),
+        Event::Answer { id, .. } => {
+            node.questions.retain(|open| open != id);
+            node.heard = Some(at);
+        }
+        Event::Cancelled {} => node.set(Activity::Cancelling, at),
+        Event::ModelSwitched { to, .. } => node.model.clone_from(to),
+        Event::Compacted { after, .. } => node.context = *after,
+        Event::Reset {} => node.context = None,
+        Event::AgentSpawned { .. }
+        | Event::AgentFinished { .. }
+        | Event::TurnEnded { .. }
+        | Event::RoundEnded { .. }
+        | Event::UserTurn { .. }
+        | Event::ToolProgress { .. }
+        | Event::Pending { .. }
+        | Event::Seen { .. }
+        | Event::Returned { .. }
+        | Event::History { .. }
+        | Event::Extension { .. }
+        | Event::Unknown => {}
+    }
+}

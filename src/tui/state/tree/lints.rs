@@ -1,0 +1,190 @@
+//! What is odd about an agent: reasons to look at it, each told on its row. They never stop anything by themselves.
+//!
+//! Computed from one agent and the times of the tools; by events, and once a second while something runs.
+
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{HashMap, VecDeque};
+use std::hash::{Hash, Hasher};
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::node::{Activity, Node};
+use crate::limits;
+use crate::message::Arguments;
+
+/// Is one reason to look at an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lint {
+    /// It waits for an answer of the user.
+    Asking,
+    /// The same call was made again and again.
+    Repeats {
+        /// The tool, untrusted.
+        tool: String,
+        /// How often in a row.
+        times: u32,
+    },
+    /// No token has come from the model.
+    Silent {
+        /// Since when.
+        since: Timestamp,
+    },
+    /// A tool runs longer than it nearly always does.
+    Slow {
+        /// The tool, untrusted.
+        tool: String,
+        /// When the call began.
+        since: Timestamp,
+        /// How long 95 of 100 of its calls took at most, milliseconds.
+        usual_ms: u64,
+    },
+    /// The conversation fills nearly the whole context window.
+    Context {
+        /// How much of it, per cent.
+        percent: u64,
+    },
+    /// Its step budget is nearly used up.
+    Budget {
+        /// Steps that were made.
+        steps: u32,
+        /// Steps that it may make.
+        max: u32,
+    },
+}
+
+/// Finds what is odd about an agent, the most urgent first.
+pub(super) fn of(node: &Node, now: Timestamp, times: &ToolTimes) -> Vec<Lint> {
+    // An agent that has ended needs nobody; a conversation that goes on later still is full.
+    let full = node.context_percent().filter(|percent| *percent > limits::LINT_CONTEXT_PERCENT);
+    let full = full.map(|percent| Lint::Context { percent });
+    if !node.running() {
+        return full.filter(|_| node.id.is_main()).into_iter().collect();
+    }
+    let asking = node.asking().then_some(Lint::Asking);
+    [asking, repeats(node), silent(node, now), slow(node, now, times), full, budget(node)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn repeats(node: &Node) -> Option<Lint> {
+    let odd = node.repeats.times >= limits::LINT_REPEATS;
+    odd.then(|| Lint::Repeats { tool: node.repeats.tool.clone(), times: node.repeats.times })
+}
+
+fn silent(node: &Node, now: Timestamp) -> Option<Lint> {
+    let is_listening = match node.activity {
+        Activity::Waiting | Activity::Retrying { .. } | Activity::Thinking | Activity::Writing => !node.asking(),
+        // The rescue is an agent of its own and is watched there.
+        Activity::Idle
+        | Activity::Tools
+        | Activity::Parked(_)
+        | Activity::Rescue
+        | Activity::Cancelling
+        | Activity::Ended(..) => false,
+    };
+    let since = node.heard.filter(|_| is_listening)?;
+    let quiet = SignedDuration::try_from(limits::LINT_SILENCE).unwrap_or(SignedDuration::MAX);
+    (now.duration_since(since) >= quiet).then_some(Lint::Silent { since })
+}
+
+fn slow(node: &Node, now: Timestamp, times: &ToolTimes) -> Option<Lint> {
+    // A call that waits for the user, or in which an agent does, is not slow.
+    if node.totals.asking > 0 || node.totals.parked > 0 || node.asking() || node.activity != Activity::Tools {
+        return None;
+    }
+    node.open.iter().find_map(|call| {
+        let usual_ms = times.usual_ms(&call.name)?;
+        let ran = u64::try_from(now.duration_since(call.since).as_millis()).unwrap_or(0);
+        (ran > usual_ms).then(|| Lint::Slow { tool: call.name.clone(), since: call.since, usual_ms })
+    })
+}
+
+fn budget(node: &Node) -> Option<Lint> {
+    let max = node.max_steps?;
+    let near = u64::from(node.steps) * 100 >= u64::from(max) * limits::LINT_BUDGET_PERCENT;
+    near.then(|| Lint::Budget { steps: node.steps.min(max), max })
+}
+
+/// Counts how often the same call was made in a row.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Repeats {
+    tool: String,
+    call: u64,
+    times: u32,
+}
+
+impl Repeats {
+    /// Takes the next call.
+    pub fn count(&mut self, tool: &str, arguments: &Arguments) {
+        let mut hasher = DefaultHasher::new();
+        (tool, arguments.to_string()).hash(&mut hasher);
+        let call = hasher.finish();
+        if self.times > 0 && self.call == call {
+            self.times = self.times.saturating_add(1);
+        } else {
+            *self = Self { tool: tool.to_owned(), call, times: 1 };
+        }
+    }
+}
+
+/// Remembers how long the calls of each tool took.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ToolTimes {
+    tools: HashMap<String, Samples>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Samples {
+    newest: VecDeque<u64>,
+    sorted: Vec<u64>,
+}
+
+impl ToolTimes {
+    /// Takes the time of a call that ended, milliseconds.
+    pub fn add(&mut self, tool: &str, ms: u64) {
+        // The names come from models; they could invent any number of them.
+        if !self.tools.contains_key(tool) && self.tools.len() >= limits::LINT_TOOLS {
+            return;
+        }
+        let samples = self.tools.entry(tool.to_owned()).or_default();
+        if samples.newest.len() >= limits::LINT_MOST_SAMPLES
+            && let Some(oldest) = samples.newest.pop_front()
+            && let Ok(place) = samples.sorted.binary_search(&oldest)
+        {
+            samples.sorted.remove(place);
+        }
+        samples.newest.push_back(ms);
+        let place = samples.sorted.partition_point(|known| *known <= ms);
+        samples.sorted.insert(place, ms);
+    }
+
+    /// Returns how long 95 of 100 calls of a tool took at most, milliseconds; `None` while there are too few of them.
+    pub fn usual_ms(&self, tool: &str) -> Option<u64> {
+        let sorted = &self.tools.get(tool)?.sorted;
+        if sorted.len() < limits::LINT_SAMPLES {
+            return None;
+        }
+        sorted.get((sorted.len() * 95).div_ceil(100).saturating_sub(1)).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_time_is_known_from_twenty_calls_on_and_forgets_the_oldest() {
+        let mut times = ToolTimes::default();
+        for ms in (1..=19).rev() {
+            times.add("bash", ms * 10);
+        }
+        assert_eq!(times.usual_ms("bash"), None);
+        times.add("bash", 200);
+        assert_eq!(times.usual_ms("bash"), Some(190));
+        for _ in 0..limits::LINT_MOST_SAMPLES {
+            times.add("bash", 7);
+        }
+        assert_eq!((times.usual_ms("bash"), times.usual_ms("grep")), (Some(7), None));
+    }
+}

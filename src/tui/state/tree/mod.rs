@@ -1,0 +1,208 @@
+//! The agent tree as a fold over the envelopes: who there is, what each does now, and what it has used.
+//!
+//! Always holds: the main agent is the first node; an agent never goes and never moves. One that was never announced is
+//! put beneath the parent that its envelope names. Events cost the depth of their agent; rows are made when they are
+//! looked at.
+
+mod events;
+mod filter;
+mod lints;
+mod node;
+mod rows;
+mod sparks;
+mod totals;
+
+use std::cell::OnceCell;
+use std::collections::{BTreeSet, HashMap, VecDeque};
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::id::AgentId;
+use lints::ToolTimes;
+use rows::Rows;
+
+pub use filter::Filter;
+pub use lints::Lint;
+pub use node::{Activity, Node, OpenCall, State, seconds};
+pub use rows::{Fold, Kind, Row};
+pub use sparks::Sparks;
+pub use totals::Totals;
+
+/// Holds every agent of the session, which rows show them, and which one is selected.
+#[derive(Debug)]
+pub struct Tree {
+    /// In the order in which they came; parents before their children.
+    nodes: Vec<Node>,
+    places: HashMap<AgentId, usize>,
+    selected: usize,
+    /// Those that run.
+    running: BTreeSet<usize>,
+    /// Those with something odd about them.
+    odd: BTreeSet<usize>,
+    /// Those with a text that is held because of its age.
+    stale: Vec<usize>,
+    /// Those that ended, and when their rows may go.
+    ageing: VecDeque<(Timestamp, usize)>,
+    /// The second that was last looked at for what only time brings.
+    second: i64,
+    filter: Filter,
+    times: ToolTimes,
+    laid_out: OnceCell<Rows>,
+}
+
+impl Default for Tree {
+    fn default() -> Self {
+        Self {
+            nodes: vec![Node::new(AgentId::main(), None, 0)],
+            places: HashMap::from([(AgentId::main(), 0)]),
+            selected: 0,
+            running: BTreeSet::new(),
+            odd: BTreeSet::new(),
+            stale: Vec::new(),
+            ageing: VecDeque::new(),
+            second: i64::MIN,
+            filter: Filter::default(),
+            times: ToolTimes::default(),
+            laid_out: OnceCell::new(),
+        }
+    }
+}
+
+impl Tree {
+    /// Returns the agents in the order in which they came, the main agent first.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// Returns the main agent, which is always there.
+    pub fn main(&self) -> &Node {
+        &self.nodes[0]
+    }
+
+    /// Returns the agent with this id.
+    pub fn get(&self, id: &AgentId) -> Option<&Node> {
+        self.places.get(id).and_then(|place| self.nodes.get(*place))
+    }
+
+    /// Returns the id of the selected agent.
+    pub fn selected(&self) -> &AgentId {
+        &self.nodes[self.selected].id
+    }
+
+    /// Returns the selected agent.
+    pub fn selected_node(&self) -> &Node {
+        &self.nodes[self.selected]
+    }
+
+    /// Returns the number of agents that run now.
+    pub fn running(&self) -> usize {
+        self.running.len()
+    }
+
+    /// Returns the agents that run now, in the order in which they came.
+    pub fn running_nodes(&self) -> impl Iterator<Item = &Node> {
+        self.running.iter().filter_map(|index| self.nodes.get(*index))
+    }
+
+    /// Returns the tokens of all agents together.
+    pub fn spent(&self) -> u64 {
+        self.nodes[0].totals.tokens()
+    }
+
+    /// Returns when the tree next changes by itself: at the next second of what runs, or when an ended row goes.
+    pub fn changes_at(&self, now: Timestamp) -> Option<Timestamp> {
+        let running = self.running.first().and_then(|first| self.nodes.get(*first));
+        let second = running.map(|node| {
+            let start = node.started.unwrap_or(now);
+            let next = SignedDuration::from_secs(now.duration_since(start).as_secs().max(0) + 1);
+            start.checked_add(next).unwrap_or(Timestamp::MAX)
+        });
+        let folds = self.ageing.front().map(|(due, _)| *due);
+        [second, folds].into_iter().flatten().min()
+    }
+
+    /// Selects the agent of the row at this place, or of the nearest row before it; past the end means the last.
+    pub fn select(&mut self, row: usize) {
+        let rows = self.rows();
+        let last = rows.len().saturating_sub(1);
+        let agent = rows.iter().take(row.min(last) + 1).rev().find(|row| row.kind.is_agent()).map(|row| row.agent);
+        if let Some(agent) = agent {
+            self.go(agent);
+        }
+    }
+
+    /// Selects the agent of the row before the selected one.
+    pub fn select_previous(&mut self) {
+        self.select(self.selected_row().saturating_sub(1));
+    }
+
+    /// Selects the agent of the row after the selected one.
+    pub fn select_next(&mut self) {
+        let after = self.rows().iter().skip(self.selected_row() + 1);
+        if let Some(agent) = after.filter(|row| row.kind.is_agent()).map(|row| row.agent).next() {
+            self.go(agent);
+        }
+    }
+
+    /// Selects the next agent with something odd about it, from the selected one on and around; false when there is none.
+    pub fn select_odd(&mut self) -> bool {
+        let here = self.way(self.selected);
+        let ways = self.odd.iter().map(|index| (self.way(*index), *index));
+        // Those at or before the selected one come last.
+        let next = ways.min_by(|(one, _), (other, _)| (*one <= here, one).cmp(&(*other <= here, other)));
+        let Some((_, index)) = next else { return false };
+        self.reveal(index);
+        true
+    }
+
+    /// Says for which agents texts are held because of their age: these agents ask.
+    pub fn ask_about<'a>(&mut self, agents: impl Iterator<Item = &'a AgentId>, now: Timestamp) {
+        let mut asking: Vec<usize> = agents.filter_map(|id| self.places.get(id)).copied().collect();
+        asking.dedup();
+        if asking == self.stale {
+            return;
+        }
+        for index in std::mem::replace(&mut self.stale, asking) {
+            self.nodes[index].stale = false;
+            self.settle(index, now);
+        }
+        for at in 0..self.stale.len() {
+            let index = self.stale[at];
+            self.nodes[index].stale = true;
+            self.settle(index, now);
+        }
+    }
+
+    /// Marks an agent and everything that runs beneath it as being stopped, before their tasks have answered.
+    pub fn stopping_all_of(&mut self, id: &AgentId, now: Timestamp) {
+        if let Some(index) = self.places.get(id).copied() {
+            self.stopping(index, now);
+        }
+    }
+
+    /// Selects an agent by its place.
+    fn go(&mut self, agent: usize) {
+        let before = std::mem::replace(&mut self.selected, agent);
+        // The row of the selected agent is always shown, whatever would hide it.
+        let hides = |agent: usize| self.path(agent).iter().any(|index| self.nodes[*index].aged);
+        if self.filter.is_active() || hides(before) || hides(agent) {
+            self.forget_rows();
+        }
+    }
+
+    /// Returns an agent and its ancestors, the root last.
+    fn path(&self, agent: usize) -> Vec<usize> {
+        std::iter::successors(Some(agent), |index| self.nodes[*index].above).collect()
+    }
+
+    /// Returns the way from the root to an agent: its place among the siblings at each depth. Ways sort as rows do.
+    fn way(&self, agent: usize) -> Vec<usize> {
+        let mut way: Vec<usize> = self.path(agent).iter().map(|index| self.nodes[*index].order).collect();
+        way.reverse();
+        way
+    }
+
+    fn forget_rows(&mut self) {
+        self.laid_out.take();
+    }
+}

@@ -1,0 +1,65 @@
+//! The sums of a subtree: agents, those that run or need somebody, tokens, cost.
+//!
+//! Kept in step by exchanging what one agent adds, from it up to the root; never recounted.
+
+/// Holds sums over an agent and everything beneath it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// All agents.
+    pub agents: usize,
+    /// Those that run.
+    pub running: usize,
+    /// Those that broke.
+    pub failed: usize,
+    /// Those that wait for an answer of the user.
+    pub asking: usize,
+    /// Those that the user holds.
+    pub parked: usize,
+    /// Those with something odd about them.
+    pub odd: usize,
+    /// Tokens of all rounds. Wide enough for any number of agents, so that what was added can be taken out again.
+    pub tokens: u128,
+    /// What the rounds cost as far as known, billionths of a US dollar.
+    pub cost_nanos: u128,
+    /// Rounds whose cost nobody told.
+    pub unpriced: u128,
+}
+
+impl Totals {
+    /// Adds what an agent brings.
+    pub(super) fn add(&mut self, share: &Self) {
+        self.agents += share.agents;
+        self.running += share.running;
+        self.failed += share.failed;
+        self.asking += share.asking;
+        self.parked += share.parked;
+        self.odd += share.odd;
+        self.tokens += share.tokens;
+        self.cost_nanos += share.cost_nanos;
+        self.unpriced += share.unpriced;
+    }
+
+    /// Puts what an agent adds now in the place of what it added before.
+    pub(super) fn exchange(&mut self, before: &Self, after: &Self) {
+        self.add(after);
+        self.agents -= before.agents;
+        self.running -= before.running;
+        self.failed -= before.failed;
+        self.asking -= before.asking;
+        self.parked -= before.parked;
+        self.odd -= before.odd;
+        self.tokens -= before.tokens;
+        self.cost_nanos -= before.cost_nanos;
+        self.unpriced -= before.unpriced;
+    }
+
+    /// Tells whether nothing here runs, failed, or needs anybody: such a subtree may fold away.
+    pub fn quiet(&self) -> bool {
+        self.running == 0 && self.failed == 0 && self.asking == 0 && self.odd == 0
+    }
+
+    /// Returns the tokens as far as they can be shown.
+    pub fn tokens(&self) -> u64 {
+        u64::try_from(self.tokens).unwrap_or(u64::MAX)
+    }
+}
