@@ -5,7 +5,8 @@ use steersman::event::{Event, Outcome};
 use crate::support::stage::Stage;
 
 fn ids(stage: &Stage) -> Vec<(String, usize)> {
-    stage.app.tree.nodes().iter().map(|node| (node.id.to_string(), node.depth)).collect()
+    let tree = &stage.app.tree;
+    tree.rows().iter().map(|row| (tree.nodes()[row.agent].id.to_string(), row.depth)).collect()
 }
 
 fn row(stage: &mut Stage, name: &str) -> String {
@@ -65,7 +66,7 @@ fn steps_tokens_and_time_are_counted_per_turn_and_round() {
     stage.tokens("miner", 900, 100).call("miner", "1", "read").call("miner", "2", "read").wait(65_000);
     let shown = row(&mut stage, "miner");
     assert!(shown.contains("2/30") && shown.contains("1.0k tokens") && shown.contains("1:05"), "{shown}");
-    stage.finished("", "miner", Outcome::Completed).wait(60_000);
+    stage.finished("", "miner", Outcome::Completed).wait(20_000);
     assert!(row(&mut stage, "miner").contains("1:05"));
     stage.turn("miner");
     assert!(row(&mut stage, "miner").contains("0/30"));
@@ -78,6 +79,9 @@ fn the_end_of_a_turn_ends_everything_beneath_it() {
     stage.turn("").spawn("", "a").turn("a").call("a", "1", "grep");
     stage.turn_ended("", Outcome::Cancelled, None);
     assert_eq!(stage.app.tree.running(), 0);
+    // The row of what ended folds away once; then nothing changes by itself any more.
+    assert!(stage.app.changes_at().is_some());
+    stage.wait(30_000);
     assert_eq!(stage.app.changes_at(), None);
 }
 

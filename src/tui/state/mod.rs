@@ -15,7 +15,7 @@ pub mod tree;
 
 use std::collections::HashMap;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use ratatui::layout::Size;
 
 use crate::id::AgentId;
@@ -108,16 +108,12 @@ impl App {
         self.tree.main().running() || (!self.pending.is_empty() && !self.pending.paused)
     }
 
-    /// Returns when the picture next changes by itself: the next second of a running turn, or the end of a message.
+    /// Returns when the picture next changes by itself: the next second of a running turn, an agent's row that
+    /// folds away, or the end of a message.
     pub fn changes_at(&self) -> Option<Timestamp> {
-        let running = self.tree.nodes().iter().find(|node| node.running());
-        let second = running.map(|node| {
-            let start = node.started.unwrap_or(self.now);
-            let next = SignedDuration::from_secs(self.now.duration_since(start).as_secs().max(0) + 1);
-            start.checked_add(next).unwrap_or(Timestamp::MAX)
-        });
-        match (second, self.status.message_ends(self.now)) {
-            (Some(second), Some(message)) => Some(second.min(message)),
+        let tree = self.tree.changes_at(self.now);
+        match (tree, self.status.message_ends(self.now)) {
+            (Some(tree), Some(message)) => Some(tree.min(message)),
             (one, other) => one.or(other),
         }
     }

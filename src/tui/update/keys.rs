@@ -166,14 +166,12 @@ fn travel(app: &mut App, action: Action) {
 }
 
 fn travel_tree(app: &mut App, action: Action) {
-    let index = app.tree.selected_index();
-    let index = match action {
-        Action::Previous => index.saturating_sub(1),
-        Action::Next => index.saturating_add(1),
-        Action::Last => usize::MAX,
-        _ => 0,
-    };
-    app.tree.select(index);
+    match action {
+        Action::Previous => app.tree.select_previous(),
+        Action::Next => app.tree.select_next(),
+        Action::Last => app.tree.select(usize::MAX),
+        _ => app.tree.select(0),
+    }
 }
 
 fn travel_help(app: &mut App, action: Action) {

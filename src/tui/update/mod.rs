@@ -8,6 +8,7 @@ mod keys;
 mod receipts;
 
 use crate::event::Pending;
+use crate::id::AgentId;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::state::App;
 use crate::tui::state::composer::Pasted;
@@ -29,17 +30,21 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         }
         Msg::Paste(text) => paste(app, &text),
         Msg::Resize(size) => app.size = size,
-        Msg::Tick(at) => app.now = at,
+        Msg::Tick(at) => {
+            app.now = at;
+            app.tree.tick(at);
+        }
         Msg::Envelope(envelope) => agent::apply(app, &envelope),
         Msg::Ready => app.status.host = HostState::Ready,
         Msg::BuildFailed(reason) => {
-            app.reader_mut(&crate::id::AgentId::main()).transcript.cannot_run(&reason);
+            app.reader_mut(&AgentId::main()).transcript.cannot_run(&reason);
             app.tree.cannot_run(&reason, app.now);
             app.status.host = HostState::Failed(reason);
         }
         Msg::Info(sentence) => app.status.say(sentence, app.now),
         Msg::Queue { queues, paused } => {
             app.receipts.snapshot(&queues);
+            app.tree.ask_about(&queues, app.now);
             app.pending.snapshot(queues, paused);
         }
         Msg::Sent { to, text, outcome } => match outcome {

@@ -53,7 +53,7 @@ pub fn panes(app: &App, area: Rect) -> Panes {
     let demand = Demand {
         composer: app.composer.rows(),
         pending: rows(app.pending.entries().len()),
-        agents: rows(app.tree.nodes().len()),
+        agents: rows(app.tree.rows().len()),
         tree,
     };
     Panes::of(area, demand)

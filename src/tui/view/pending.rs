@@ -74,6 +74,7 @@ fn short(app: &App, entry: &Entry) -> &'static str {
         (_, Activity::Idle | Activity::Ended(..)) => "now",
         (Delivery::FollowUp, _) => "after turn",
         (_, Activity::Tools) => "after tools",
+        (Delivery::Steer, Activity::Parked(_)) => "when it goes on",
         (_, Activity::Rescue | Activity::Cancelling) => "next turn",
         (Delivery::Now, _) => "now",
         (Delivery::Steer, Activity::Waiting | Activity::Retrying { .. } | Activity::Thinking | Activity::Writing) => {
@@ -127,6 +128,7 @@ pub fn forecast(app: &App, entry: &Entry) -> String {
                 let names = one_line(&tools(&main.open));
                 format!("after tools finish: {names} {}", clock(longest(&main.open, app.now)))
             }
+            Activity::Parked(_) => "when the agent goes on, it is held".to_owned(),
             Activity::Rescue => "as the next turn, the final answer is being written".to_owned(),
             Activity::Cancelling => "as the next turn".to_owned(),
         },

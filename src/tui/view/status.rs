@@ -105,6 +105,8 @@ fn turn_state(app: &App) -> (String, Style) {
             let names = one_line(&tools(&main.open));
             (format!("● running {names} {}", clock(longest(&main.open, app.now))), theme.tool)
         }
+        Activity::Parked(Some(tool)) => (since(&format!("‖ held before {}", one_line(tool))), theme.notice),
+        Activity::Parked(None) => (since("‖ held before the next request"), theme.notice),
         Activity::Rescue => (since("! out of steps, writing the answer"), theme.notice),
         Activity::Cancelling => (since("■ stopping"), theme.notice),
         Activity::Ended(Outcome::Cancelled, _) => ("■ cancelled".to_owned(), theme.dim),

@@ -10,7 +10,7 @@ use super::layout::TreeForm;
 use crate::event::Outcome;
 use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
-use crate::tui::state::tree::{Activity, Node, OpenCall};
+use crate::tui::state::tree::{Activity, Kind, Node, OpenCall, Row};
 use crate::tui::theme::Theme;
 
 /// Columns of the status word.
@@ -32,47 +32,69 @@ fn draw_column(app: &App, area: Rect, buffer: &mut Buffer) {
     let head = put_right(buffer, head, &format!("{} ", running(app)), theme.dim);
     put(buffer, head, &format!("{mark}Agents"), style);
     let body = Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1), ..area };
-    let agents = u16::try_from(app.tree.nodes().len()).unwrap_or(u16::MAX);
+    let agents = u16::try_from(app.tree.rows().len()).unwrap_or(u16::MAX);
     let rows_each = if agents.saturating_mul(2) <= body.height { 2 } else { 1 };
     draw_rows(app, body, buffer, rows_each);
 }
 
 /// Draws each agent in one or two rows; keeps the selected one in view.
 fn draw_rows(app: &App, area: Rect, buffer: &mut Buffer, rows_each: u16) {
+    let rows = app.tree.rows();
     let mut fits = usize::from(area.height / rows_each.max(1));
-    if fits >= 2 && app.tree.nodes().len() > fits {
+    if fits >= 2 && rows.len() > fits {
         fits -= 1;
     }
-    let selected = app.tree.selected_index();
-    let last_top = app.tree.nodes().len().saturating_sub(fits);
+    let selected = app.tree.selected_row();
+    let last_top = rows.len().saturating_sub(fits);
     let top = (selected + 1).saturating_sub(fits).max(selected.saturating_sub(fits / 2)).min(last_top);
-    let shown = app.tree.nodes().iter().enumerate().skip(top).take(fits);
-    draw_hidden(
-        app,
-        row(area, area.height.saturating_sub(1)),
-        app.tree.nodes().iter().take(top).chain(app.tree.nodes().iter().skip(top + fits)),
-        buffer,
-    );
-    let name_width = |(index, node): (usize, &Node)| columns(&label(app, index, node)).min(30);
-    let name_width = shown.clone().map(name_width).max().unwrap_or(0);
-    for ((index, node), y) in shown.zip((0..area.height).step_by(usize::from(rows_each.max(1)))) {
+    let shown: Vec<Shown> = rows.iter().skip(top).take(fits).filter_map(|row| Shown::of(app, row)).collect();
+    draw_hidden(app, rows.len(), &shown, row(area, area.height.saturating_sub(1)), buffer);
+    let name_width = shown.iter().map(|shown| columns(&label(app, shown)).min(30)).max().unwrap_or(0);
+    for (shown, y) in shown.iter().zip((0..area.height).step_by(usize::from(rows_each.max(1)))) {
         let line = row(area, y);
-        draw_head(app, index, node, line, buffer, Figures { shown: rows_each == 1, name_width });
+        if let Kind::Ended { children, cancelled } = shown.row.kind {
+            let line = put(buffer, line, &format!(" {}", guide(app, shown.row, "├─ ", "└─ ")), app.theme.border);
+            put(buffer, line, &ended(children, cancelled), app.theme.dim);
+            continue;
+        }
+        draw_head(app, shown, line, buffer, Figures { shown: rows_each == 1, name_width });
         if rows_each > 1 {
             let theme = &app.theme;
             let line = row(area, y + 1);
-            let line = put(buffer, line, &format!(" {}", guide(app, index, "│  ", "   ")), theme.border);
-            let figures = [steps(node).map(|steps| format!("{steps} steps")), tokens(node)];
+            let line = put(buffer, line, &format!(" {}", guide(app, shown.row, "│  ", "   ")), theme.border);
+            let figures = [steps(shown.node).map(|steps| format!("{steps} steps")), tokens(shown.node)];
             let figures: Vec<String> = figures.into_iter().flatten().collect();
             put(buffer, line, &format!("  {}", figures.join(" · ")), theme.dim);
         }
     }
 }
 
+/// Is a row with its agent.
+#[derive(Debug, Clone, Copy)]
+struct Shown<'a> {
+    row: &'a Row,
+    node: &'a Node,
+}
+
+impl<'a> Shown<'a> {
+    fn of(app: &'a App, row: &'a Row) -> Option<Self> {
+        app.tree.nodes().get(row.agent).map(|node| Self { row, node })
+    }
+
+    /// Returns how many running agents the row stands for.
+    fn running(&self) -> usize {
+        match self.row.kind {
+            Kind::Agent => usize::from(self.node.running()),
+            Kind::Folded => self.node.totals().running,
+            Kind::Ended { .. } => 0,
+        }
+    }
+}
+
 /// Counts the agents that there is no room for.
-fn draw_hidden<'a>(app: &App, line: Rect, hidden: impl Iterator<Item = &'a Node>, buffer: &mut Buffer) {
-    let (hidden, running) =
-        hidden.fold((0, 0), |(all, running), node| (all + 1, running + usize::from(node.running())));
+fn draw_hidden(app: &App, rows: usize, shown: &[Shown], line: Rect, buffer: &mut Buffer) {
+    let hidden = rows - shown.len();
+    let running = app.tree.running().saturating_sub(shown.iter().map(Shown::running).sum());
     if hidden > 0 {
         let agents = if hidden == 1 { "agent" } else { "agents" };
         put(buffer, line, &format!("   + {hidden} more {agents}, {running} running"), app.theme.dim);
@@ -89,8 +111,9 @@ struct Figures {
 }
 
 /// Draws mark, name, status and elapsed time, and the figures that there is room for.
-fn draw_head(app: &App, index: usize, node: &Node, line: Rect, buffer: &mut Buffer, figures: Figures) {
+fn draw_head(app: &App, shown: &Shown, line: Rect, buffer: &mut Buffer, figures: Figures) {
     let theme = &app.theme;
+    let node = shown.node;
     let selected = *app.tree.selected() == node.id;
     let (mark, style) = look(node, theme);
     let mut left = Rect { width: line.width.saturating_sub(1), ..line };
@@ -119,7 +142,7 @@ fn draw_head(app: &App, index: usize, node: &Node, line: Rect, buffer: &mut Buff
         left = put_right(buffer, left, &word, style);
     }
     let left = put(buffer, left, if selected { "›" } else { " " }, theme.accent);
-    let left = put(buffer, left, &guide(app, index, "├─ ", "└─ "), theme.border);
+    let left = put(buffer, left, &guide(app, shown.row, "├─ ", "└─ "), theme.border);
     let left = put(buffer, left, mark, style);
     let left = Rect { width: left.width.saturating_sub(1), ..left };
     let name = one_line(&name(node));
@@ -129,8 +152,17 @@ fn draw_head(app: &App, index: usize, node: &Node, line: Rect, buffer: &mut Buff
     }
 }
 
-fn label(app: &App, index: usize, node: &Node) -> String {
-    guide(app, index, "├─ ", "└─ ") + &one_line(&name(node))
+/// Says how the children ended whose rows are folded away.
+fn ended(children: usize, cancelled: usize) -> String {
+    match (children.saturating_sub(cancelled), cancelled) {
+        (done, 0) => format!("+{done} done"),
+        (0, cancelled) => format!("+{cancelled} cancelled"),
+        (done, cancelled) => format!("+{done} done, {cancelled} cancelled"),
+    }
+}
+
+fn label(app: &App, shown: &Shown) -> String {
+    guide(app, shown.row, "├─ ", "└─ ") + &one_line(&name(shown.node))
 }
 
 /// Draws the selected agent and how many others there are.
@@ -162,25 +194,17 @@ fn running(app: &App) -> String {
     format!("{} of {} running", app.tree.running(), app.tree.nodes().len())
 }
 
-/// Returns the lines that tie a node to its ancestors, with `more` or `last` at its own place.
-fn guide(app: &App, index: usize, more: &str, last: &str) -> String {
-    let nodes = app.tree.nodes();
-    let mut parts: Vec<&str> = Vec::new();
-    let mut at = index;
-    while let Some(node) = nodes.get(at).filter(|node| node.depth > 0) {
-        let goes_on = app.tree.has_later_sibling(at);
-        parts.push(match (at == index, goes_on) {
-            (true, true) => more,
-            (true, false) => last,
-            (false, true) => "│  ",
-            (false, false) => "   ",
-        });
-        let parent = nodes.iter().take(at).rposition(|above| Some(&above.id) == node.parent.as_ref());
-        let Some(parent) = parent else { break };
-        at = parent;
-    }
-    parts.reverse();
-    parts.concat()
+/// Returns the lines that tie a row to its ancestors, with `more` or `last` at its own place.
+fn guide(app: &App, row: &Row, more: &str, last: &str) -> String {
+    let lasts = app.tree.guide(row);
+    let own = lasts.len().saturating_sub(1);
+    let part = |(at, is_last): (usize, &bool)| match (at == own, is_last) {
+        (true, false) => more,
+        (true, true) => last,
+        (false, false) => "│  ",
+        (false, true) => "   ",
+    };
+    lasts.iter().enumerate().map(part).collect()
 }
 
 /// Returns the name that an agent is shown by.
@@ -197,6 +221,7 @@ pub fn status_word(node: &Node) -> String {
         Activity::Thinking => "thinking".to_owned(),
         Activity::Writing => "writing".to_owned(),
         Activity::Tools => tools(&node.open),
+        Activity::Parked(_) => "parked".to_owned(),
         Activity::Rescue => "out of steps".to_owned(),
         Activity::Cancelling => "stopping".to_owned(),
         Activity::Ended(outcome, _) => match outcome {
@@ -246,6 +271,7 @@ fn look(node: &Node, theme: &Theme) -> (&'static str, Style) {
         Activity::Thinking => ("◌", theme.accent),
         Activity::Writing => ("✎", theme.accent),
         Activity::Tools => ("●", theme.tool),
+        Activity::Parked(_) => ("‖", theme.notice),
         Activity::Rescue => ("!", theme.notice),
         Activity::Cancelling => ("■", theme.notice),
         Activity::Ended(outcome, _) => match outcome {

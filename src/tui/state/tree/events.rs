@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Tree;
 use super::node::{Activity, Node, OpenCall};
-use crate::event::{Envelope, Event, Outcome};
+use crate::event::{Envelope, Event, Outcome, Usage};
 use crate::id::AgentId;
 use crate::limits;
 
@@ -46,6 +46,18 @@ impl Tree {
                     self.times.add(&call.name, *elapsed_ms);
                 }
                 apply_to(&mut self.nodes[index], envelope);
+            }
+            Event::Tokens(usage) => {
+                let node = &mut self.nodes[index];
+                node.heard = Some(at);
+                let cost = match (&usage.model, &node.model) {
+                    // Few servers name the model in each reply.
+                    (None, Some(model)) => {
+                        self.prices.cost_nanos(&Usage { model: Some(model.clone()), ..usage.clone() })
+                    }
+                    (Some(_), _) | (None, None) => self.prices.cost_nanos(usage),
+                };
+                node.count(usage, cost);
             }
             _ => apply_to(&mut self.nodes[index], envelope),
         }
@@ -135,8 +147,16 @@ impl Tree {
         if before == after {
             return;
         }
-        if after.running > 0 { self.running.insert(index) } else { self.running.remove(&index) };
-        if after.odd > 0 { self.odd.insert(index) } else { self.odd.remove(&index) };
+        if after.running > 0 {
+            self.running.insert(index)
+        } else {
+            self.running.remove(&index)
+        };
+        if after.odd > 0 {
+            self.odd.insert(index)
+        } else {
+            self.odd.remove(&index)
+        };
         let mut at = Some(index);
         let mut came_up = false;
         while let Some(index) = at {
@@ -214,10 +234,6 @@ fn apply_to(node: &mut Node, envelope: &Envelope) {
             node.set(Activity::Writing, at);
         }
         Event::Thinking { .. } | Event::Assistant { .. } => node.heard = Some(at),
-        Event::Tokens(usage) => {
-            node.heard = Some(at);
-            node.count(usage);
-        }
         Event::ToolCall { id, name, arguments } => {
             node.steps = node.steps.saturating_add(1);
             node.repeats.count(name, arguments);
@@ -256,6 +272,7 @@ fn apply_to(node: &mut Node, envelope: &Envelope) {
         Event::AgentSpawned { .. }
         | Event::AgentFinished { .. }
         | Event::TurnEnded { .. }
+        | Event::Tokens(_)
         | Event::RoundEnded { .. }
         | Event::UserTurn { .. }
         | Event::ToolProgress { .. }

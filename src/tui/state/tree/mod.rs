@@ -17,7 +17,9 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::event::Pending;
 use crate::id::AgentId;
+use crate::price::Prices;
 use lints::ToolTimes;
 use rows::Rows;
 
@@ -47,6 +49,8 @@ pub struct Tree {
     second: i64,
     filter: Filter,
     times: ToolTimes,
+    /// What tokens cost.
+    pub prices: Prices,
     laid_out: OnceCell<Rows>,
 }
 
@@ -63,6 +67,7 @@ impl Default for Tree {
             second: i64::MIN,
             filter: Filter::default(),
             times: ToolTimes::default(),
+            prices: Prices::default(),
             laid_out: OnceCell::new(),
         }
     }
@@ -155,10 +160,10 @@ impl Tree {
         true
     }
 
-    /// Says for which agents texts are held because of their age: these agents ask.
-    pub fn ask_about<'a>(&mut self, agents: impl Iterator<Item = &'a AgentId>, now: Timestamp) {
-        let mut asking: Vec<usize> = agents.filter_map(|id| self.places.get(id)).copied().collect();
-        asking.dedup();
+    /// Takes a snapshot of all queues: agents for which a text is held because of its age ask about it.
+    pub fn ask_about(&mut self, queues: &[(AgentId, Vec<Pending>)], now: Timestamp) {
+        let stale = queues.iter().filter(|(_, entries)| entries.iter().any(|entry| entry.stale));
+        let asking: Vec<usize> = stale.filter_map(|(id, _)| self.places.get(id)).copied().collect();
         if asking == self.stale {
             return;
         }

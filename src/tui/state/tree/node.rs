@@ -317,10 +317,11 @@ impl Node {
         self.ended = Some(at);
     }
 
-    pub(super) fn count(&mut self, usage: &Usage) {
+    /// Takes a round's figures, and its cost where it is known.
+    pub(super) fn count(&mut self, usage: &Usage, cost_nanos: Option<u64>) {
         self.context = Some(usage.context());
         self.spent = self.spent.saturating_add(usage.context());
-        match usage.cost_nanos {
+        match cost_nanos {
             Some(nanos) => self.cost_nanos = self.cost_nanos.saturating_add(nanos),
             None => self.unpriced = self.unpriced.saturating_add(1),
         }
