@@ -124,6 +124,10 @@ pub const KEY_FPS: u32 = 60;
 pub const QUIT_WINDOW: Duration = Duration::from_secs(1);
 /// Time that a message stays in the status line.
 pub const MESSAGE_TIME: Duration = Duration::from_secs(6);
+/// Time without any key, behind the drawing of a question, before a key may answer it.
+pub const QUESTION_QUIET: Duration = Duration::from_millis(350);
+/// Time in which a key may still have been meant for a question that is gone.
+pub const QUESTION_GONE: Duration = Duration::from_secs(2);
 /// Time from losing the terminal (or a signal) to the end of the program.
 pub const EXIT_GRACE: Duration = Duration::from_secs(2);
 

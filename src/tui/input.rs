@@ -6,6 +6,7 @@ use std::io;
 use std::thread;
 
 use crossterm::event::{self, Event};
+use jiff::Timestamp;
 use ratatui::layout::Size;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -14,10 +15,10 @@ use crate::tui::keymap;
 /// Is one thing that the terminal sent.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
-    /// A key went down.
-    Key(event::KeyEvent),
-    /// A bracketed paste.
-    Paste(String),
+    /// A key went down; read at this moment, whenever it is taken up.
+    Key(event::KeyEvent, Timestamp),
+    /// A bracketed paste, read at this moment.
+    Paste(String, Timestamp),
     /// The terminal has another size.
     Resize(Size),
     /// The terminal cannot be read any more.
@@ -37,8 +38,8 @@ pub fn start() -> io::Result<UnboundedReceiver<Input>> {
 fn read(sender: &UnboundedSender<Input>) {
     loop {
         let input = match event::read() {
-            Ok(Event::Key(key)) if keymap::pressed(&key) => Input::Key(key),
-            Ok(Event::Paste(text)) => Input::Paste(text),
+            Ok(Event::Key(key)) if keymap::pressed(&key) => Input::Key(key, Timestamp::now()),
+            Ok(Event::Paste(text)) => Input::Paste(text, Timestamp::now()),
             Ok(Event::Resize(width, height)) => Input::Resize(Size { width, height }),
             Ok(Event::Key(_) | Event::Mouse(_) | Event::FocusGained | Event::FocusLost) => continue,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,

@@ -47,6 +47,8 @@ pub enum Action {
     PageUp,
     /// One page down.
     PageDown,
+    /// Answer the question that is asked.
+    Answer(Answer),
     /// Show or hide help.
     Help,
     /// Write the whole screen again.
@@ -86,6 +88,34 @@ pub enum Edit {
     DeleteToEnd,
     /// Insert what was deleted last.
     Yank,
+}
+
+/// Names an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Alt+Y: yes, this once.
+    Once,
+    /// Alt+S: yes, and do not ask again in this session.
+    Session,
+    /// Alt+N: no.
+    No,
+    /// Alt+W: no, with words that the composer takes.
+    Words,
+    /// Esc: no, with nothing done.
+    Leave,
+}
+
+impl Answer {
+    /// Returns the name of its key.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Once => "Alt+Y",
+            Self::Session => "Alt+S",
+            Self::No => "Alt+N",
+            Self::Words => "Alt+W",
+            Self::Leave => "Esc",
+        }
+    }
 }
 
 /// Says where a binding holds.
@@ -244,6 +274,17 @@ pub const BINDINGS: &[Binding] = &[
     row(Global, CTRL, K::Char('c'), A::Clear, "Ctrl+C", "clear the message; twice within a second quits"),
     row(Global, CTRL, K::Char('d'), A::QuitOrDelete, "Ctrl+D", "quit when the message is empty"),
     row(Global, ALT, K::Up, A::TakeBack, "Alt+Up", "take the newest pending text back"),
+    row(
+        Global,
+        ALT,
+        K::Char('y'),
+        A::Answer(Answer::Once),
+        "Alt+Y  Alt+S",
+        "answer a question: yes; yes for this session",
+    ),
+    also(Global, ALT, K::Char('s'), A::Answer(Answer::Session)),
+    row(Global, ALT, K::Char('n'), A::Answer(Answer::No), "Alt+N  Alt+W", "answer a question: no; no with words"),
+    also(Global, ALT, K::Char('w'), A::Answer(Answer::Words)),
     row(Global, CTRL, K::Char('t'), A::FocusTree, "Ctrl+T", "go to the agents"),
     row(Global, CTRL, K::Char('o'), A::FocusTranscript, "Ctrl+O", "go to the transcript"),
     row(Global, CTRL, K::Char('e'), A::FoldAll, "Ctrl+E", "fold or open all blocks"),

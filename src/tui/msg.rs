@@ -10,17 +10,18 @@ use crate::error::Refused;
 use crate::event::{Delivery, Envelope, Pending};
 use crate::id::{AgentId, MessageId};
 use crate::tui::state::focus::Overlay;
+use crate::tui::state::question::QuestionId;
 use crate::tui::state::scroll::Position;
 
 /// Is one thing that the screen is told.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Msg {
-    /// A key was pressed, at this moment.
+    /// A key was pressed; read from the terminal at this moment.
     Key(KeyEvent, Timestamp),
     /// Many plain characters came at once, as a terminal without bracketed paste sends them.
     Typed(String, Timestamp),
     /// The terminal delivered a bracketed paste.
-    Paste(String),
+    Paste(String, Timestamp),
     /// The terminal has this size now.
     Resize(Size),
     /// Time passed; sent while something with a clock is shown.
@@ -55,6 +56,8 @@ pub enum Msg {
     TakenBack(Option<Pending>),
     /// A frame was drawn; only it knows the heights that scrolling needs.
     Drawn(Drawn),
+    /// The terminal has taken a frame, with this question on it.
+    Shown(Option<QuestionId>, Timestamp),
 }
 
 /// Is what a frame found out, to be remembered until the next.
@@ -68,6 +71,8 @@ pub struct Drawn {
     pub cells: usize,
     /// The overlay as it was shown, its place within its bounds.
     pub overlay: Option<Overlay>,
+    /// The question that it shows, and the first line of its detail.
+    pub question: Option<(QuestionId, u16)>,
 }
 
 /// Is one thing that the screen wants done outside.
@@ -86,6 +91,22 @@ pub enum Effect {
     Stop,
     /// Take the newest pending text back.
     TakeBack,
+    /// Let a text that was held for its age go.
+    Confirm {
+        /// The agent that it is for.
+        agent: AgentId,
+        /// The text.
+        id: MessageId,
+    },
+    /// Let every text that was held for its age go, and hold none for it any more.
+    NeverAskIfTrue,
+    /// Take one pending text back.
+    Withdraw {
+        /// The agent that it is for.
+        agent: AgentId,
+        /// The text.
+        id: MessageId,
+    },
     /// Let what a failed turn holds back start a turn.
     Resume,
     /// Write the whole screen again.

@@ -23,6 +23,7 @@ use crate::tui::input::{self, Input};
 use crate::tui::keymap::Chord;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::state::App;
+use crate::tui::state::question::QuestionId;
 use crate::tui::state::status::{ModelSource, Status};
 use crate::tui::terminal::{self, Terminal, watchdog};
 use crate::tui::theme::Theme;
@@ -175,6 +176,8 @@ struct Screen<'a> {
     clock: FrameClock,
     handle: &'a Handle,
     ending: Option<Ending>,
+    /// The question of the frame that was drawn last.
+    question: Option<QuestionId>,
 }
 
 impl<'a> Screen<'a> {
@@ -186,6 +189,7 @@ impl<'a> Screen<'a> {
             clock: FrameClock::new(Instant::now()),
             handle,
             ending: None,
+            question: None,
         }
     }
 
@@ -195,7 +199,7 @@ impl<'a> Screen<'a> {
         let mut run = Vec::new();
         for input in inputs {
             match input {
-                Input::Key(key) if Chord::of(&key).typed().is_some() => run.push(key),
+                Input::Key(key, at) if Chord::of(&key).typed().is_some() => run.push((key, at)),
                 other => {
                     self.typed(&mut run, terminal);
                     self.input(other, terminal);
@@ -205,13 +209,14 @@ impl<'a> Screen<'a> {
         self.typed(&mut run, terminal);
     }
 
-    fn typed(&mut self, run: &mut Vec<KeyEvent>, terminal: &mut Terminal) {
+    fn typed(&mut self, run: &mut Vec<(KeyEvent, Timestamp)>, terminal: &mut Terminal) {
         if run.len() >= LONG_RUN && self.ending.is_none() {
-            let text = run.drain(..).filter_map(|key| Chord::of(&key).typed()).collect();
-            self.tell(Msg::Typed(text, Timestamp::now()), terminal);
+            let last = run.last().map_or(self.app.now, |(_, at)| *at);
+            let text = run.drain(..).filter_map(|(key, _)| Chord::of(&key).typed()).collect();
+            self.tell(Msg::Typed(text, last), terminal);
         }
-        for key in run.drain(..) {
-            self.input(Input::Key(key), terminal);
+        for (key, at) in run.drain(..) {
+            self.input(Input::Key(key, at), terminal);
         }
     }
 
@@ -221,8 +226,8 @@ impl<'a> Screen<'a> {
             return;
         }
         match input {
-            Input::Key(key) => self.tell(Msg::Key(key, Timestamp::now()), terminal),
-            Input::Paste(text) => self.tell(Msg::Paste(text), terminal),
+            Input::Key(key, at) => self.tell(Msg::Key(key, at), terminal),
+            Input::Paste(text, at) => self.tell(Msg::Paste(text, at), terminal),
             Input::Resize(size) => {
                 terminal.resize(size);
                 self.tell(Msg::Resize(terminal.size()), terminal);
@@ -245,6 +250,7 @@ impl<'a> Screen<'a> {
         }
         if bell.written.swap(false, Ordering::SeqCst) {
             terminal.written();
+            self.shown();
         }
         if bell.mail.swap(false, Ordering::SeqCst) {
             self.clock.mail_came(Instant::now());
@@ -280,9 +286,18 @@ impl<'a> Screen<'a> {
         terminal.draw(scrolling, |frame| drawn = Some(view::draw(&self.app, &mut self.cache, frame)))?;
         self.clock.drawn(Instant::now());
         if let Some(drawn) = drawn {
+            self.question = drawn.question.map(|(id, _)| id);
             update(&mut self.app, Msg::Drawn(drawn));
         }
+        if !terminal.is_writing() {
+            self.shown();
+        }
         Ok(())
+    }
+
+    /// Notes that the terminal has taken the frame: only what is on it can be answered.
+    fn shown(&mut self) {
+        update(&mut self.app, Msg::Shown(self.question, Timestamp::now()));
     }
 
     /// Returns when something is due next; `None` when only the outside can change anything.
@@ -306,7 +321,13 @@ impl<'a> Screen<'a> {
         match effect {
             Effect::Redraw => terminal.forget(),
             Effect::Quit => self.ending = Some(Ending::Quit),
-            Effect::Send { .. } | Effect::Stop | Effect::TakeBack | Effect::Resume => {
+            Effect::Send { .. }
+            | Effect::Stop
+            | Effect::TakeBack
+            | Effect::Resume
+            | Effect::Confirm { .. }
+            | Effect::NeverAskIfTrue
+            | Effect::Withdraw { .. } => {
                 for answer in steer(effect, self.handle) {
                     self.tell(answer, terminal);
                 }
@@ -327,6 +348,19 @@ pub fn steer(effect: Effect, handle: &Handle) -> Vec<Msg> {
         Effect::Resume => {
             handle.interloper().resume();
             return vec![queue(handle)];
+        }
+        Effect::Confirm { agent, id } => {
+            if let Some(controls) = handle.crew().get(&agent) {
+                controls.interloper.confirm(&id);
+            }
+            return vec![queue(handle)];
+        }
+        Effect::NeverAskIfTrue => {
+            handle.never_ask_if_true();
+            return vec![queue(handle)];
+        }
+        Effect::Withdraw { agent, id } => {
+            Msg::TakenBack(handle.crew().get(&agent).and_then(|controls| controls.interloper.withdraw(&id)))
         }
         Effect::Redraw | Effect::Quit => return Vec::new(),
     };

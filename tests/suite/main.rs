@@ -32,6 +32,7 @@ mod paint;
 mod params;
 mod plain_output;
 mod price;
+mod questions;
 mod queue_model;
 mod read;
 mod readme;

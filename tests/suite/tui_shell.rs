@@ -58,7 +58,7 @@ fn two_lines_in_one_read_are_two_messages() {
 #[test]
 fn a_paste_never_sends_and_its_line_ends_are_lines() {
     let mut stage = Stage::new(80, 24);
-    stage.tell(Msg::Paste("one\rtwo\r\nthree\n".to_owned()));
+    stage.paste("one\rtwo\r\nthree\n");
     assert_eq!(stage.sent(), []);
     assert_eq!(stage.app.composer.text(), "one\ntwo\nthree\n");
     stage.keys("<enter>");
@@ -280,7 +280,7 @@ fn a_letter_typed_in_another_pane_goes_to_the_message() {
     stage.keys("<c-t>x");
     assert_eq!(stage.app.focus.pane, Pane::Composer);
     assert_eq!(stage.app.composer.text(), "and a draftx");
-    stage.keys("<c-o>").tell(Msg::Paste(" and more".to_owned()));
+    stage.keys("<c-o>").paste(" and more");
     assert_eq!(stage.app.composer.text(), "and a draftx and more");
     stage.keys("<f1>y");
     assert_eq!(stage.app.composer.text(), "and a draftx and morey");

@@ -76,6 +76,11 @@ impl Stage {
         self
     }
 
+    /// Pastes a text.
+    pub fn paste(&mut self, text: &str) -> &mut Self {
+        self.tell(Msg::Paste(text.to_owned(), self.now))
+    }
+
     /// Lets time pass.
     pub fn wait(&mut self, millis: i64) -> &mut Self {
         self.now += SignedDuration::from_millis(millis);
@@ -228,7 +233,10 @@ impl Stage {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
         let mut drawn = None;
         terminal.draw(|frame| drawn = Some(draw(&self.app, &mut self.cache, frame))).unwrap();
-        self.tell(Msg::Drawn(drawn.unwrap()));
+        let drawn = drawn.unwrap();
+        let question = drawn.question.map(|(id, _)| id);
+        let shown = Msg::Shown(question, self.now);
+        self.tell(Msg::Drawn(drawn)).tell(shown);
         terminal.backend().buffer().clone()
     }
 }

@@ -6,6 +6,7 @@ pub mod composer;
 pub mod focus;
 mod live;
 pub mod pending;
+pub mod question;
 pub mod receipts;
 pub mod scroll;
 pub mod status;
@@ -24,6 +25,7 @@ use cell::CellId;
 use composer::Composer;
 use focus::Focus;
 use pending::PendingList;
+use question::Questions;
 use receipts::Receipts;
 use scroll::Scroll;
 use status::Status;
@@ -52,6 +54,8 @@ pub struct App {
     pub pending: PendingList,
     /// What became of every text that was sent.
     pub receipts: Receipts,
+    /// What the user is asked.
+    pub questions: Questions,
     /// The status line.
     pub status: Status,
     readers: HashMap<AgentId, Reader>,
@@ -81,6 +85,7 @@ impl App {
             tree: Tree::default(),
             pending: PendingList::default(),
             receipts: Receipts::default(),
+            questions: Questions::default(),
             status,
             readers: HashMap::from([(main.clone(), Reader::new(main))]),
         };
@@ -109,13 +114,10 @@ impl App {
     }
 
     /// Returns when the picture next changes by itself: the next second of a running turn, an agent's row that
-    /// folds away, or the end of a message.
+    /// folds away, the end of a message, or a question whose keys begin to count.
     pub fn changes_at(&self) -> Option<Timestamp> {
-        let tree = self.tree.changes_at(self.now);
-        match (tree, self.status.message_ends(self.now)) {
-            (Some(tree), Some(message)) => Some(tree.min(message)),
-            (one, other) => one.or(other),
-        }
+        let armed = self.questions.arms_at().filter(|at| *at > self.now);
+        [self.tree.changes_at(self.now), self.status.message_ends(self.now), armed].into_iter().flatten().min()
     }
 }
 

@@ -4,17 +4,24 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::event::Delivery;
 use crate::id::AgentId;
-use crate::tui::keymap::{self, Action, Chord, Context, Edit};
+use crate::tui::keymap::{self, Action, Answer, Chord, Context, Edit};
 use crate::tui::msg::Effect;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::scroll::Request;
 use crate::tui::state::{App, Reader};
+use crate::tui::update::question;
 
 /// Carries out one key.
 pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     let chord = Chord::of(key);
-    if let Some(action) = keymap::lookup(app.focus.context(), chord) {
-        return act(app, action);
+    match keymap::lookup(app.focus.context(), chord) {
+        Some(Action::Answer(answer)) => {
+            if let Some(effects) = question::answer(app, answer) {
+                return effects;
+            }
+        }
+        Some(action) => return act(app, action),
+        None => {}
     }
     if let Some(c) = chord.alt_char() {
         // A bare Esc and a letter that were read together look like this.
@@ -50,6 +57,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Clear => return clear(app),
         Action::QuitOrDelete => return quit_or_delete(app),
         Action::TakeBack => return vec![Effect::TakeBack],
+        Action::Answer(answer) => return question::answer(app, answer).unwrap_or_default(),
         Action::Redraw => return vec![Effect::Redraw],
         Action::Newline => app.composer.newline(),
         Action::Undo => {
@@ -102,6 +110,9 @@ fn escape(app: &mut App) -> Vec<Effect> {
     if app.focus.overlay.take().is_some() {
         return Vec::new();
     }
+    if app.questions.armed(app.now) {
+        return question::answer(app, Answer::Leave).unwrap_or_default();
+    }
     if !app.focus.is_on(Pane::Composer) {
         app.focus.go(Pane::Composer);
         return Vec::new();
@@ -146,6 +157,7 @@ fn focus_transcript(app: &mut App) {
 fn travel(app: &mut App, action: Action) {
     match (app.focus.context(), action) {
         (Context::Help, action) => travel_help(app, action),
+        (_, Action::PageUp | Action::PageDown) if app.questions.is_shown() => app.questions.page(action),
         (_, Action::PageUp) => shown(app).scroll.ask(Request::PageUp),
         (_, Action::PageDown) => shown(app).scroll.ask(Request::PageDown),
         (Context::Tree, action) => travel_tree(app, action),

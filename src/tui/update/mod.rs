@@ -5,6 +5,7 @@
 
 mod agent;
 mod keys;
+mod question;
 mod receipts;
 
 use crate::event::Pending;
@@ -23,12 +24,18 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Key(key, at) => {
             app.now = at;
             effects = keys::press(app, &key);
+            app.questions.heard(at);
         }
         Msg::Typed(text, at) => {
             app.now = at;
             effects = keys::type_text(app, &text);
+            app.questions.heard(at);
         }
-        Msg::Paste(text) => paste(app, &text),
+        Msg::Paste(text, at) => {
+            app.now = at;
+            paste(app, &text);
+            app.questions.heard(at);
+        }
         Msg::Resize(size) => app.size = size,
         Msg::Tick(at) => {
             app.now = at;
@@ -46,6 +53,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.receipts.snapshot(&queues);
             app.tree.ask_about(&queues, app.now);
             app.pending.snapshot(queues, paused);
+            question::ask_about_stale(app);
         }
         Msg::Sent { to, text, outcome } => match outcome {
             Ok(id) => {
@@ -78,6 +86,11 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Drawn(drawn) => {
             app.reader_mut(&drawn.agent).scroll.settle(drawn.position, drawn.cells);
             app.focus.overlay = drawn.overlay;
+            app.questions.drawn(drawn.question);
+            return effects;
+        }
+        Msg::Shown(question, at) => {
+            app.questions.shown(question, at);
             return effects;
         }
     }

@@ -92,6 +92,11 @@ impl Panes {
         let title = if form == TreeForm::Column { take_top(&mut rest, 1) } else { take_top(&mut rest, 0) };
         Self { tree, form, divider, title, transcript: rest, pending, rule, composer, status }
     }
+
+    /// Returns everything above the composer and its rule.
+    pub fn above(&self, screen: Rect) -> Rect {
+        Rect { height: self.composer.y.saturating_sub(self.rule.height).saturating_sub(screen.y), ..screen }
+    }
 }
 
 fn take_tree(rest: &mut Rect, width: u16, demand: Demand) -> (Rect, TreeForm, Rect) {

@@ -8,6 +8,7 @@ pub mod help;
 pub mod layout;
 pub mod markdown;
 pub mod pending;
+mod question;
 mod receipt;
 pub mod status;
 pub mod stream;
@@ -72,13 +73,19 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     composer::draw_rule(app, &metrics, panes.rule, buffer);
     let cursor = composer::draw(app, panes.composer, buffer);
     status::draw(app, panes.status, buffer);
+    // An overlay covers it: then it is not on the screen.
+    let question = if app.focus.overlay.is_none() {
+        question::draw(app, panes.above(area), panes.pending.y, buffer)
+    } else {
+        None
+    };
     let overlay = app.focus.overlay.map(|overlay| match overlay {
         Overlay::Help { top } => Overlay::Help { top: help::draw(&app.theme, top, area, buffer) },
     });
     if let Some(cursor) = cursor {
         frame.set_cursor_position(cursor);
     }
-    Drawn { agent: app.tree.selected().clone(), position: metrics.position, cells: metrics.cells, overlay }
+    Drawn { agent: app.tree.selected().clone(), position: metrics.position, cells: metrics.cells, overlay, question }
 }
 
 fn draw_transcript(app: &App, cache: &mut ViewCache, panes: &Panes, buffer: &mut Buffer) -> Metrics {

@@ -8,6 +8,7 @@ use ratatui::style::Style;
 use super::fit::{clip, clock, columns, count, one_line, put, put_right, row};
 use super::layout::TreeForm;
 use crate::event::Outcome;
+use crate::id::AgentId;
 use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::tree::{Activity, Kind, Node, OpenCall, Row};
@@ -209,7 +210,12 @@ fn guide(app: &App, row: &Row, more: &str, last: &str) -> String {
 
 /// Returns the name that an agent is shown by.
 pub fn name(node: &Node) -> String {
-    if node.id.is_main() { "main".to_owned() } else { node.id.to_string() }
+    agent_name(&node.id)
+}
+
+/// Returns how an agent is called on the screen (untrusted).
+pub fn agent_name(id: &AgentId) -> String {
+    if id.is_main() { "main".to_owned() } else { id.to_string() }
 }
 
 /// Returns what an agent does, in a word or two; untrusted where a tool is named.

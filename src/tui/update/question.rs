@@ -1,0 +1,65 @@
+//! Questions: when one is asked, and what the answers do. Whether a key may answer is decided in the state.
+
+use crate::id::AgentId;
+use crate::tui::keymap::Answer;
+use crate::tui::msg::Effect;
+use crate::tui::state::App;
+use crate::tui::state::pending::{Entry, Stage};
+use crate::tui::state::question::{Question, Subject, Unarmed};
+
+/// Asks about every pending text that is held for its age, and stops asking about those that are gone.
+pub fn ask_about_stale(app: &mut App) {
+    let stale = |entry: &&Entry| entry.stage == Stage::Waiting && entry.message.stale;
+    let entries: Vec<Entry> = app.pending.entries().iter().filter(stale).cloned().collect();
+    app.questions.retain(app.now, |subject| match subject {
+        Subject::StillTrue(id) => entries.iter().any(|entry| entry.message.id == *id),
+    });
+    for entry in entries {
+        app.questions.ask_once(Question {
+            agent: entry.agent,
+            title: "Still true? Typed a while ago, not sent yet.".to_owned(),
+            detail: entry.message.text,
+            session: "sends every old text of this session without asking".to_owned(),
+            subject: Subject::StillTrue(entry.message.id),
+        });
+    }
+}
+
+/// Gives an answer to the shown question; `None` when the key has nothing to do with a question.
+pub fn answer(app: &mut App, answer: Answer) -> Option<Vec<Effect>> {
+    if let Some(unarmed) = app.questions.unarmed(app.now) {
+        let why = match unarmed {
+            Unarmed::Nothing => return None,
+            Unarmed::Gone => "nothing was answered: the question is gone",
+            Unarmed::Hidden => "the question was not answered: it was not on the screen",
+            Unarmed::Typing => "the question was not answered: it came up while you typed",
+        };
+        app.status.say(why, app.now);
+        return Some(Vec::new());
+    }
+    if !app.questions.current().is_some_and(|question| question.subject.takes(answer)) {
+        app.status.say(format!("{} is no answer to this question", answer.key()), app.now);
+        return Some(Vec::new());
+    }
+    let question = app.questions.take(app.now)?;
+    Some(carry_out(app, question, answer))
+}
+
+fn carry_out(app: &mut App, question: Question, answer: Answer) -> Vec<Effect> {
+    let Question { agent, subject, .. } = question;
+    match subject {
+        Subject::StillTrue(id) => match answer {
+            Answer::Once => vec![Effect::Confirm { agent, id }],
+            Answer::Session => vec![Effect::NeverAskIfTrue],
+            Answer::Words => vec![Effect::Withdraw { agent, id }],
+            Answer::No | Answer::Leave => {
+                app.status.say(format!("not sent to {}: it stays in the list, held", name(&agent)), app.now);
+                Vec::new()
+            }
+        },
+    }
+}
+
+fn name(agent: &AgentId) -> &str {
+    if agent.is_main() { "main" } else { agent.as_str() }
+}
