@@ -178,7 +178,8 @@ pub enum Event {
         id: CallId,
         /// The observation that the model gets.
         content: String,
-        /// True when the content starts with `Error: `.
+        /// True when the content starts with `Error: `, a line before it left out that says that the user changed the
+        /// call's arguments.
         is_error: bool,
         /// How long it ran, milliseconds.
         elapsed_ms: u64,

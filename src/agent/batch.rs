@@ -6,6 +6,7 @@
 //! give way to a message that is to be delivered now; those that run go on to their end.
 
 use std::panic::AssertUnwindSafe;
+use std::slice;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -13,6 +14,7 @@ use futures_util::stream::{self, StreamExt};
 use futures_util::{FutureExt, future::BoxFuture};
 use tokio::sync::mpsc;
 
+use crate::agent::park::{self, Pass};
 use crate::agent::{Agent, Unrun};
 use crate::control::Cancellable;
 use crate::error::{Cancelled, Exceeded, RunError};
@@ -49,25 +51,53 @@ impl Agent {
         if let Some(refusal) = refusal(finish) {
             // A call that the server cut must not run; the model is told to write it again (D15).
             for call in calls {
-                self.prepare(call)?;
-                self.emit_result(call, refusal, Instant::now());
-                self.history.push_result(refusal);
+                self.refuse(call, refusal)?;
                 batch.after = Some(call.name.clone());
             }
             return Ok(batch);
         }
         let mut rest = calls;
-        while !rest.is_empty() {
+        while let Some((call, behind)) = rest.split_first() {
             batch.cut = self.take_now();
             if !batch.cut.is_empty() {
                 self.history.close_open(Unrun::UserMessage);
                 break;
             }
-            let (group, behind) = rest.split_at(self.group_length(rest));
-            rest = behind;
-            batch.after = self.run_group(group).await?.or(batch.after);
+            // Each call of a held agent is decided by itself.
+            let ran = match self.park_at_call(call).await? {
+                Pass::Open => {
+                    let (group, behind) = rest.split_at(self.group_length(rest));
+                    rest = behind;
+                    self.run_group(group, "").await?
+                }
+                Pass::Run => {
+                    rest = behind;
+                    self.run_group(slice::from_ref(call), "").await?
+                }
+                Pass::Edited(arguments) => {
+                    rest = behind;
+                    let note = park::note(&arguments);
+                    self.run_group(&[ToolCall { arguments, ..call.clone() }], &note).await?
+                }
+                Pass::Skip(why) => {
+                    rest = behind;
+                    self.refuse(call, &why)?;
+                    Some(call.name.clone())
+                }
+                // Taken above, unless it was withdrawn meanwhile.
+                Pass::Message => continue,
+            };
+            batch.after = ran.or(batch.after);
         }
         Ok(batch)
+    }
+
+    /// Gives a call its result without running it; it counts as a step.
+    fn refuse(&mut self, call: &ToolCall, why: &str) -> Result<(), RunError> {
+        self.prepare(call)?;
+        self.emit_result(call, why, why, Instant::now());
+        self.history.push_result(why);
+        Ok(())
     }
 
     /// Takes what is to go now; nothing once the turn is stopped.
@@ -88,8 +118,8 @@ impl Agent {
         calls.iter().take_while(beside).count().max(1)
     }
 
-    /// Runs one group; returns the tool of its last call that was started.
-    async fn run_group(&mut self, group: &[ToolCall]) -> Result<Option<String>, RunError> {
+    /// Runs one group; returns the tool of its last call that was started. The note stands before each observation.
+    async fn run_group(&mut self, group: &[ToolCall], note: &str) -> Result<Option<String>, RunError> {
         let mut prepared = Vec::with_capacity(group.len());
         let mut exceeded: Option<Exceeded> = None;
         for call in group {
@@ -104,7 +134,7 @@ impl Agent {
         }
 
         let runs = prepared.iter().enumerate().map(|(place, call)| {
-            let run: BoxFuture<'_, _> = self.run_unless_cut(call).map(move |outcome| (place, outcome)).boxed();
+            let run: BoxFuture<'_, _> = self.run_unless_cut(call, note).map(move |outcome| (place, outcome)).boxed();
             run
         });
         let runs: Vec<_> = runs.collect();
@@ -133,17 +163,17 @@ impl Agent {
 
     /// Runs a call of a group, unless a message is to go now by the time that it is its turn: it was announced with
     /// its group, so its end is said too.
-    async fn run_unless_cut(&self, call: &ToolCall) -> Result<Ran, Cancelled> {
+    async fn run_unless_cut(&self, call: &ToolCall, note: &str) -> Result<Ran, Cancelled> {
         if self.gives_way() {
             let why = Unrun::UserMessage;
-            self.emit_result(call, why.observation(), Instant::now());
+            self.emit_result(call, why.observation(), why.observation(), Instant::now());
             return Ok(Ran::No(why));
         }
-        self.run_call(call).await.map(Ran::Yes)
+        self.run_call(call, note).await.map(Ran::Yes)
     }
 
     /// Runs one call to its observation and emits it.
-    async fn run_call(&self, call: &ToolCall) -> Result<String, Cancelled> {
+    async fn run_call(&self, call: &ToolCall, note: &str) -> Result<String, Cancelled> {
         let started = Instant::now();
         let (progress, mut pieces) = mpsc::unbounded_channel::<String>();
         let context = ToolContext {
@@ -168,20 +198,22 @@ impl Agent {
         while let Ok(text) = pieces.try_recv() {
             show(text);
         }
-        let observation = match outcome {
-            Ok(observation) => observation,
+        let result = match outcome {
+            Ok(result) => result,
             Err(ToolError::Failed(message)) => format!("{ERROR}{message}"),
             Err(ToolError::Cancelled(cancelled)) => return Err(cancelled),
         };
-        self.emit_result(call, &observation, started);
+        let observation = format!("{note}{result}");
+        self.emit_result(call, &observation, &result, started);
         Ok(observation)
     }
 
-    fn emit_result(&self, call: &ToolCall, content: &str, started: Instant) {
+    /// Says what the model is told; `result` is that without the note on changed arguments.
+    fn emit_result(&self, call: &ToolCall, content: &str, result: &str, started: Instant) {
         self.listeners.emit(Event::ToolResult {
             id: call.id.clone(),
             content: content.to_owned(),
-            is_error: content.starts_with(ERROR),
+            is_error: result.starts_with(ERROR),
             elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         });
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::agent::finalizers::Closer;
 use crate::agent::{Agent, EmptyReply, Extension, History, Subscribers};
-use crate::control::{Cancellable, Interloper, StepLimit};
+use crate::control::{Cancellable, Gate, Interloper, StepLimit};
 use crate::error::BuildError;
 use crate::event::Event;
 use crate::id::AgentId;
@@ -26,6 +26,7 @@ pub struct AgentBuilder {
     pub(crate) cancellable: Option<Cancellable>,
     pub(crate) resets_cancel: bool,
     pub(crate) interloper: Option<Arc<Interloper>>,
+    pub(crate) gate: Option<Arc<Gate>>,
     pub(crate) context_window: Option<u64>,
     pub(crate) llama_probe_url: Option<String>,
     pub(crate) id: AgentId,
@@ -45,6 +46,7 @@ impl AgentBuilder {
             cancellable: None,
             resets_cancel: true,
             interloper: None,
+            gate: None,
             context_window: None,
             llama_probe_url: None,
             id: AgentId::main(),
@@ -78,6 +80,12 @@ impl AgentBuilder {
     /// Sets the queue of messages that arrive while a turn runs.
     pub fn interloper(mut self, interloper: Arc<Interloper>) -> Self {
         self.interloper = Some(interloper);
+        self
+    }
+
+    /// Sets the gate at which a host can hold the agent, at its boundaries and before each call.
+    pub fn gate(mut self, gate: Arc<Gate>) -> Self {
+        self.gate = Some(gate);
         self
     }
 
@@ -181,6 +189,7 @@ impl AgentBuilder {
             cancellable: inputs.cancellable,
             resets_cancel: inputs.resets_cancel,
             interloper: inputs.interloper,
+            gate: inputs.gate,
             extensions,
             context_window_cap,
             streaming: inputs.streaming,
@@ -315,6 +324,11 @@ impl Configurator {
     /// Returns the queue.
     pub fn interloper(&self) -> Option<&Arc<Interloper>> {
         self.inputs.interloper.as_ref()
+    }
+
+    /// Returns the gate.
+    pub fn gate(&self) -> Option<&Arc<Gate>> {
+        self.inputs.gate.as_ref()
     }
 
     /// Returns the tools added so far.

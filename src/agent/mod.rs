@@ -8,6 +8,7 @@ mod builder;
 mod extension;
 pub mod finalizers;
 mod history;
+mod park;
 mod reply;
 mod run_loop;
 mod subscribe;
@@ -17,7 +18,7 @@ mod think;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::control::{Cancellable, Interloper, StepLimit};
+use crate::control::{Cancellable, Gate, Interloper, StepLimit};
 use crate::error::BuildError;
 use crate::event::Event;
 use crate::id::{AgentId, MessageId};
@@ -50,6 +51,7 @@ pub struct Agent {
     /// False when another agent owns the cancel flag (D9).
     resets_cancel: bool,
     interloper: Option<Arc<Interloper>>,
+    gate: Option<Arc<Gate>>,
     extensions: Vec<Arc<dyn Extension>>,
     context_window_cap: Option<u64>,
     streaming: Streaming,
@@ -137,6 +139,11 @@ impl Agent {
     /// Returns the queue.
     pub fn interloper(&self) -> Option<&Arc<Interloper>> {
         self.interloper.as_ref()
+    }
+
+    /// Returns the gate at which a host holds this agent.
+    pub fn gate(&self) -> Option<&Arc<Gate>> {
+        self.gate.as_ref()
     }
 
     /// Returns the extensions, in order.

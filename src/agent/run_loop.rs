@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use futures_util::FutureExt;
 
 use crate::agent::batch::Batch;
+use crate::agent::park::Pass;
 use crate::agent::reply::Asked;
 use crate::agent::{Agent, AgentContext, EmptyReply, Unrun};
 use crate::control::OnExhausted;
@@ -42,8 +43,10 @@ impl Agent {
         }
         self.synth_answer = None;
         self.reset_step_limit();
-        if let Some(cancellable) = self.owned_cancellable() {
-            cancellable.reset();
+        match (&self.interloper, self.owned_cancellable()) {
+            (Some(interloper), cancellable) => interloper.begin_turn(cancellable),
+            (None, Some(cancellable)) => cancellable.reset(),
+            (None, None) => {}
         }
         self.turn(vec![Input { text: user_message.to_owned(), injection: None }]).await
     }
@@ -94,6 +97,9 @@ impl Agent {
             Ok(()) => (outcome, None),
             Err(RunError::Cancelled(Cancelled)) => {
                 self.history.close_open(Unrun::Cancelled);
+                if let Some(interloper) = &self.interloper {
+                    interloper.end_cancelled();
+                }
                 self.listeners.emit(Event::Cancelled {});
                 (Outcome::Cancelled, None)
             }
@@ -162,7 +168,12 @@ impl Agent {
             return Ok(Next::Answered);
         }
         // The boundary: every call of the batch has its result, so messages may enter (D1).
-        let Batch { after, cut } = self.run_batch(&calls, &finish).await?;
+        let Batch { after, mut cut } = self.run_batch(&calls, &finish).await?;
+        // A held agent waits here first, so that what is typed meanwhile enters here.
+        while cut.is_empty() && matches!(self.park_at_boundary().await?, Pass::Message) {
+            // None when it was withdrawn meanwhile.
+            cut = self.take_now();
+        }
         let taken = self.drain();
         self.deliver_all(inputs(cut.into_iter().chain(taken)), &Place::MidLoop { after })?;
         Ok(Next::Round)

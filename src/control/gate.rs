@@ -93,24 +93,16 @@ impl Gate {
         decided
     }
 
-    /// Waits at the gate; returns at once when it is open. For the agent; dropping the future leaves the gate.
-    pub async fn pass(&self, place: Parked) -> Decision {
-        let _leave = Leave(self);
-        loop {
-            let mut wake = std::pin::pin!(self.wake.notified());
-            wake.as_mut().enable();
-            {
-                let mut inner = self.lock();
-                if let Some(decision) = inner.decision.take() {
-                    return decision;
-                }
-                if !inner.held {
-                    return Decision::Run;
-                }
-                inner.parked = Some(place.clone());
-            }
-            wake.await;
+    /// Parks at the gate; `None` when it is open. Whoever looks at the gate sees the place from here on, so that a
+    /// decision that comes at once counts. For the agent.
+    pub fn park(&self, place: Parked) -> Option<Parking<'_>> {
+        let mut inner = self.lock();
+        if !inner.held {
+            return None;
         }
+        inner.parked = Some(place);
+        inner.decision = None;
+        Some(Parking(self))
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -118,10 +110,31 @@ impl Gate {
     }
 }
 
-/// Clears the place, also when the wait was dropped.
-struct Leave<'a>(&'a Gate);
+/// Is an agent that waits at the gate; dropping it leaves the gate.
+#[derive(Debug)]
+pub struct Parking<'a>(&'a Gate);
 
-impl Drop for Leave<'_> {
+impl Parking<'_> {
+    /// Waits until somebody decides or opens the gate, which means [`Decision::Run`].
+    pub async fn decided(&self) -> Decision {
+        loop {
+            let mut wake = std::pin::pin!(self.0.wake.notified());
+            wake.as_mut().enable();
+            {
+                let mut inner = self.0.lock();
+                if let Some(decision) = inner.decision.take() {
+                    return decision;
+                }
+                if !inner.held {
+                    return Decision::Run;
+                }
+            }
+            wake.await;
+        }
+    }
+}
+
+impl Drop for Parking<'_> {
     fn drop(&mut self) {
         let mut inner = self.0.lock();
         inner.parked = None;

@@ -155,13 +155,31 @@ impl Interloper {
     pub fn take_turn(&self, cancellable: Option<&Cancellable>) -> Vec<Pending> {
         self.take(|queue| {
             let taken = queue.take_turn(Timestamp::now());
-            if !taken.entries.is_empty()
-                && let Some(cancellable) = cancellable
-            {
-                cancellable.reset();
+            if !taken.entries.is_empty() {
+                begin(queue, cancellable);
             }
             taken
         })
+    }
+
+    /// Begins a turn that takes nothing from the list: clears the cancel flag as [`Interloper::take_turn`] does. For
+    /// the agent.
+    pub fn begin_turn(&self, cancellable: Option<&Cancellable>) {
+        begin(&mut self.lock(), cancellable);
+    }
+
+    /// Ends a turn that was cancelled: what is still pending must not silently start the next one (D2, D5). After
+    /// [`Interloper::stop`] that is done already, and a text sent since then starts it. For the agent.
+    pub fn end_cancelled(&self) {
+        let paused = {
+            let mut queue = self.lock();
+            let pauses = !queue.stopped && !queue.paused;
+            queue.paused |= pauses;
+            pauses
+        };
+        if paused {
+            self.changed();
+        }
     }
 
     /// Takes what is to go now ([`Delivery::Now`]); nothing once `cancellable` is set. For the agent.
@@ -222,6 +240,7 @@ impl Interloper {
             let mut queue = self.lock();
             cancellable.cancel();
             queue.paused = true;
+            queue.stopped = true;
             queue.take_all()
         };
         if !taken.is_empty() {
@@ -307,7 +326,7 @@ impl Interloper {
     }
 
     /// Joins an entry with the one behind it, a blank line between; it keeps its id, place and delivery. Returns the two
-    /// as they were, `None` when either is no longer pending or the second is being edited.
+    /// as they were, `None` when either is no longer pending or is being edited.
     ///
     /// # Errors
     /// [`Refused::TooLong`]; both stay as they were.
@@ -414,6 +433,13 @@ impl Interloper {
     /// A panic elsewhere must not brick the queue: the list is valid between any two of its operations.
     fn lock(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn begin(queue: &mut Queue, cancellable: Option<&Cancellable>) {
+    queue.stopped = false;
+    if let Some(cancellable) = cancellable {
+        cancellable.reset();
     }
 }
 

@@ -11,6 +11,6 @@ mod step_limit;
 
 pub use cancellable::Cancellable;
 pub use crew::{Controls, Crew};
-pub use gate::{Decision, Gate, Parked};
+pub use gate::{Decision, Gate, Parked, Parking};
 pub use interloper::{Interloper, Modes, QueueMode, Staleness, Watcher};
 pub use step_limit::{OnExhausted, StepLimit};

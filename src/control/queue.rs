@@ -20,6 +20,8 @@ pub(crate) struct Queue {
     pub(crate) staleness: Staleness,
     /// True after a stop or a failed turn: nothing starts a turn until the next text is sent.
     pub(crate) paused: bool,
+    /// True from a stop until the next turn: the stop has paused the list already, and what came after it means to run.
+    pub(crate) stopped: bool,
     /// True once the agent has ended: nothing is accepted any more.
     closed: bool,
     /// Tool calls that the agent has made so far.
@@ -176,14 +178,14 @@ impl Queue {
     }
 
     /// Joins the entry with the one behind it, under the first id; the texts before, or `None` when either is gone or
-    /// the second is being edited.
+    /// being edited: the end of the edit would overwrite what was joined.
     pub(crate) fn merge(&mut self, id: &MessageId, most: usize) -> Option<Result<(Pending, Pending), usize>> {
         let index = self.position(id)?;
-        let second = self.entries.get(index + 1)?;
-        if second.edited {
+        let (first, second) = (self.entries.get(index)?, self.entries.get(index + 1)?);
+        if first.edited || second.edited {
             return None;
         }
-        let first = self.entries.get(index)?.pending.clone();
+        let first = first.pending.clone();
         let text = format!("{}\n\n{}", first.text, second.pending.text);
         if text.len() > most {
             return Some(Err(text.len()));

@@ -191,3 +191,66 @@ async fn follow_ups_can_be_set_to_start_one_turn_together() {
     assert_eq!(agent.run_queue().await.unwrap(), 1);
     assert_eq!(rig.last_request().lines()[1..], ["user: a", "user: b"]);
 }
+
+// D2, D5: whoever sets only the flag has taken nothing back; that must not start a turn behind the user's back.
+#[tokio::test(start_paused = true)]
+async fn a_cancel_without_taking_texts_back_keeps_them_waiting() {
+    let gate = Gate::new();
+    let rig = Rig::new([calls(&[("c1", "wait")]), Played::text("Fine.")]);
+    let agent = rig.agent([gated("wait", &gate)]).await;
+    rig.inject("Go.");
+    let running = run_queue(agent);
+    gate.reached().await;
+    rig.inject("waits");
+    rig.cancellable.cancel();
+    let mut agent = running.cancelled().await;
+    assert_eq!(rig.interloper.peek(), ["waits"]);
+    assert!(rig.interloper.paused());
+    assert_eq!(agent.run_queue().await.unwrap(), 0);
+
+    rig.inject("again");
+    assert_eq!(agent.run_queue().await.unwrap(), 1);
+    let lines = rig.last_request().lines();
+    assert_eq!(lines[lines.len() - 2..], ["user: waits", "user: again"]);
+}
+
+// D2: a stop took everything back, so what comes after it means to run, also while the turn still ends.
+#[tokio::test(start_paused = true)]
+async fn a_text_sent_between_the_stop_and_the_end_of_its_turn_starts_the_next() {
+    let gate = Gate::new();
+    let rig = Rig::new([calls(&[("c1", "wait")]), Played::text("Fine."), calls(&[("c2", "wait")])]);
+    let agent = rig.agent([gated("wait", &gate)]).await;
+    rig.inject("Go.");
+    let running = run_queue(agent);
+    gate.reached().await;
+    assert_eq!(rig.interloper.stop(&rig.cancellable), []);
+    rig.inject("rather this");
+    let mut agent = running.cancelled().await;
+    assert!(!rig.interloper.paused());
+    assert_eq!(agent.run_queue().await.unwrap(), 1);
+
+    // The next turn is another one: its bare cancel pauses again.
+    rig.inject("Once more.");
+    let running = run_queue(agent);
+    gate.reached().await;
+    rig.inject("waits");
+    rig.cancellable.cancel();
+    running.cancelled().await;
+    assert!(rig.interloper.paused());
+}
+
+// D2: the same for a turn that `run_loop` started after a stop that had nothing to stop.
+#[tokio::test(start_paused = true)]
+async fn a_stop_before_a_turn_does_not_speak_for_its_cancel() {
+    let gate = Gate::new();
+    let rig = Rig::new([calls(&[("c1", "wait")])]);
+    let agent = rig.agent([gated("wait", &gate)]).await;
+    rig.interloper.stop(&rig.cancellable);
+    let running = run(agent, "Go.");
+    gate.reached().await;
+    rig.inject("waits");
+    assert!(!rig.interloper.paused());
+    rig.cancellable.cancel();
+    running.cancelled().await;
+    assert!(rig.interloper.paused());
+}
