@@ -51,6 +51,10 @@ pub enum Action {
     Answer(Answer),
     /// Show or hide help.
     Help,
+    /// Show or hide the ledger.
+    Ledger,
+    /// Show the selected text of the ledger in its transcript.
+    Jump,
     /// Write the whole screen again.
     Redraw,
 }
@@ -131,6 +135,8 @@ pub enum Context {
     Transcript,
     /// Help is open.
     Help,
+    /// The ledger is open.
+    Ledger,
 }
 
 impl Context {
@@ -142,6 +148,7 @@ impl Context {
             Self::Tree => "Agents",
             Self::Transcript => "Transcript",
             Self::Help => "Help",
+            Self::Ledger => "Ledger",
         }
     }
 }
@@ -225,7 +232,7 @@ const fn also(context: Context, modifiers: KeyModifiers, code: KeyCode, action: 
 }
 
 use Action as A;
-use Context::{Composer, Global, Help, Transcript, Tree};
+use Context::{Composer, Global, Help, Ledger, Transcript, Tree};
 use KeyCode as K;
 
 /// Holds every binding, in the order in which help shows them.
@@ -294,6 +301,7 @@ pub const BINDINGS: &[Binding] = &[
     also(Global, CTRL, K::End, A::Last),
     row(Global, CTRL, K::Char('l'), A::Redraw, "Ctrl+L", "draw the screen again"),
     row(Global, NONE, K::F(1), A::Help, "F1", "help"),
+    row(Global, NONE, K::F(4), A::Ledger, "F4", "the ledger: every text that was sent, and what became of it"),
     row(Tree, NONE, K::Up, A::Previous, "Up/Down", "select an agent and show its transcript"),
     also(Tree, NONE, K::Down, A::Next),
     row(Tree, NONE, K::Home, A::First, "Home/End", "first or last agent"),
@@ -307,6 +315,13 @@ pub const BINDINGS: &[Binding] = &[
     row(Transcript, NONE, K::Home, A::First, "Home/End", "top, or follow the end"),
     also(Transcript, NONE, K::End, A::Last),
     row(Transcript, NONE, K::Char('?'), A::Help, "?", "help"),
+    row(Ledger, NONE, K::Up, A::Previous, "Up/Down  k/j", "select a text"),
+    also(Ledger, NONE, K::Down, A::Next),
+    also(Ledger, NONE, K::Char('k'), A::Previous),
+    also(Ledger, NONE, K::Char('j'), A::Next),
+    row(Ledger, NONE, K::Home, A::First, "Home/End", "first or last"),
+    also(Ledger, NONE, K::End, A::Last),
+    row(Ledger, NONE, K::Enter, A::Jump, "Enter", "show the text in the transcript"),
     row(Help, NONE, K::Up, A::Previous, "Up/Down  PageUp/PageDown", "scroll"),
     also(Help, NONE, K::Down, A::Next),
     also(Help, NONE, K::Home, A::First),

@@ -25,6 +25,7 @@ mod history;
 mod host;
 mod injection;
 mod layers;
+mod ledger;
 mod lifecycle;
 mod listeners;
 mod markdown;

@@ -268,6 +268,7 @@ fn named(name: &str) -> KeyEvent {
         "bs" => KeyCode::Backspace,
         "del" => KeyCode::Delete,
         "f1" => KeyCode::F(1),
+        "f4" => KeyCode::F(4),
         "lt" => KeyCode::Char('<'),
         other => KeyCode::Char(other.chars().next().unwrap()),
     };

@@ -22,6 +22,13 @@ pub enum Overlay {
         /// The first line that is shown.
         top: u16,
     },
+    /// What became of every text that was sent.
+    Ledger {
+        /// The row that is selected.
+        selected: usize,
+        /// The first row that is shown.
+        top: usize,
+    },
 }
 
 /// Holds the focus and the overlay.
@@ -38,6 +45,7 @@ impl Focus {
     pub fn context(&self) -> Context {
         match (self.overlay, self.pane) {
             (Some(Overlay::Help { .. }), _) => Context::Help,
+            (Some(Overlay::Ledger { .. }), _) => Context::Ledger,
             (None, Pane::Composer) => Context::Composer,
             (None, Pane::Tree) => Context::Tree,
             (None, Pane::Transcript) => Context::Transcript,

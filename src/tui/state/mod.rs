@@ -4,6 +4,7 @@ pub mod cell;
 pub mod clock;
 pub mod composer;
 pub mod focus;
+pub mod ledger;
 mod live;
 pub mod pending;
 pub mod question;

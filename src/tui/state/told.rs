@@ -58,7 +58,7 @@ pub fn told(receipt: &Receipt) -> Told {
     let (mark, first) = match &receipt.state {
         State::Pending => (Mark::Waiting, "pending".to_owned()),
         State::Leaving => (Mark::Waiting, "on its way".to_owned()),
-        State::Returned => (Mark::Back, "returned, not delivered".to_owned()),
+        State::Returned => (Mark::Back, "returned".to_owned()),
         State::Withdrawn => (Mark::Back, "withdrawn".to_owned()),
         State::Merged(into) => (Mark::Back, format!("merged into {}", text::visible_line(into.as_str()))),
         State::Delivered(arrival) => (Mark::Delivered, delivered(arrival)),

@@ -2,6 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use super::ledger;
 use crate::event::Delivery;
 use crate::id::AgentId;
 use crate::tui::keymap::{self, Action, Answer, Chord, Context, Edit};
@@ -80,9 +81,11 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Help => {
             app.focus.overlay = match app.focus.overlay {
                 Some(Overlay::Help { .. }) => None,
-                None => Some(Overlay::Help { top: 0 }),
+                Some(Overlay::Ledger { .. }) | None => Some(Overlay::Help { top: 0 }),
             }
         }
+        Action::Ledger => ledger::toggle(app),
+        Action::Jump => ledger::jump(app),
         Action::Previous | Action::Next | Action::First | Action::Last | Action::PageUp | Action::PageDown => {
             travel(app, action);
         }
@@ -157,6 +160,7 @@ fn focus_transcript(app: &mut App) {
 fn travel(app: &mut App, action: Action) {
     match (app.focus.context(), action) {
         (Context::Help, action) => travel_help(app, action),
+        (Context::Ledger, action) => ledger::travel(app, action),
         (_, Action::PageUp | Action::PageDown) if app.questions.is_shown() => app.questions.page(action),
         (_, Action::PageUp) => shown(app).scroll.ask(Request::PageUp),
         (_, Action::PageDown) => shown(app).scroll.ask(Request::PageDown),

@@ -5,6 +5,7 @@
 
 mod agent;
 mod keys;
+mod ledger;
 mod question;
 mod receipts;
 

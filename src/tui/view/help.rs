@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::fit::{columns, put, row};
+use super::overlay;
 use crate::tui::keymap::{BINDINGS, Context};
 use crate::tui::theme::Theme;
 
@@ -28,15 +29,7 @@ struct Line {
 
 /// Draws help from the line `top`; returns the first line that is shown, which is `top` unless that is past the end.
 pub fn draw(theme: &Theme, top: u16, screen: Rect, buffer: &mut Buffer) -> u16 {
-    let area = frame(screen);
-    for y in area.top()..area.bottom() {
-        for x in area.left()..area.right() {
-            if let Some(cell) = buffer.cell_mut((x, y)) {
-                cell.reset();
-            }
-        }
-    }
-    let inner = draw_border(theme, area, buffer);
+    let inner = overlay::open(theme, &[" Help: Up/Down scroll, Esc closes "], screen, buffer);
     let lines = lines(inner.width);
     let most = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_sub(inner.height);
     let top = top.min(most);
@@ -50,28 +43,11 @@ pub fn draw(theme: &Theme, top: u16, screen: Rect, buffer: &mut Buffer) -> u16 {
     top
 }
 
-fn frame(screen: Rect) -> Rect {
-    let width = screen.width.saturating_sub(if screen.width > 50 { 4 } else { 0 }).min(116);
-    let height = screen.height.saturating_sub(if screen.height > 20 { 4 } else { 1 });
-    Rect { x: screen.x + (screen.width - width) / 2, y: screen.y + (screen.height - height) / 2, width, height }
-}
-
-/// Draws a border where there is room for one; returns what is inside.
-fn draw_border(theme: &Theme, area: Rect, buffer: &mut Buffer) -> Rect {
-    use ratatui::widgets::{Block, Padding, Widget};
-    if area.width < 30 || area.height < 8 {
-        return area;
-    }
-    let title = " Help: Up/Down scroll, Esc closes ";
-    let block = Block::bordered().title(title).border_style(theme.border_focus).padding(Padding::horizontal(1));
-    let inner = block.inner(area);
-    block.render(area, buffer);
-    inner
-}
-
 fn lines(width: u16) -> Vec<Line> {
     let mut lines = Vec::new();
-    for context in [Context::Composer, Context::Global, Context::Tree, Context::Transcript, Context::Help] {
+    for context in
+        [Context::Composer, Context::Global, Context::Tree, Context::Transcript, Context::Ledger, Context::Help]
+    {
         lines.push(Line { title: true, name: context.title(), ..Line::default() });
         let named = BINDINGS.iter().filter(|binding| binding.context == context && !binding.name.is_empty());
         for binding in named {

@@ -6,7 +6,9 @@ pub mod composer;
 pub mod fit;
 pub mod help;
 pub mod layout;
+mod ledger;
 pub mod markdown;
+mod overlay;
 pub mod pending;
 mod question;
 mod receipt;
@@ -81,6 +83,10 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     };
     let overlay = app.focus.overlay.map(|overlay| match overlay {
         Overlay::Help { top } => Overlay::Help { top: help::draw(&app.theme, top, area, buffer) },
+        Overlay::Ledger { selected, top } => {
+            let (selected, top) = ledger::draw(app, selected, top, area, buffer);
+            Overlay::Ledger { selected, top }
+        }
     });
     if let Some(cursor) = cursor {
         frame.set_cursor_position(cursor);

@@ -136,6 +136,13 @@ impl Tree {
         }
     }
 
+    /// Selects this agent, unfolding what hides it; nothing changes when it is not there.
+    pub fn select_agent(&mut self, id: &AgentId) {
+        if let Some(index) = self.places.get(id).copied() {
+            self.reveal(index);
+        }
+    }
+
     /// Selects the agent of the row before the selected one.
     pub fn select_previous(&mut self) {
         self.select(self.selected_row().saturating_sub(1));

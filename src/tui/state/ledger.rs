@@ -1,0 +1,73 @@
+//! The ledger: each receipt as one row of words, for the overlay and for the export.
+
+use super::clock::clock;
+use super::receipts::{Receipt, State};
+use super::told::{boundary, told};
+use crate::target::MAIN;
+use crate::text;
+
+/// Is one text of the user in the words of a table; an empty word stands for what is not known, or not yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// Its id.
+    pub id: String,
+    /// The agent that it is for.
+    pub to: String,
+    /// The text, sanitised, with its line breaks.
+    pub text: String,
+    /// Where it is.
+    pub state: String,
+    /// How long it waited, as a clock.
+    pub waited: String,
+    /// The boundary at which it entered the conversation.
+    pub boundary: String,
+    /// The step at which a reply to it began, or that none has.
+    pub seen: String,
+    /// Tokens until the next change of tool, or the end of the turn.
+    pub tokens: String,
+    /// The same in dollars.
+    pub cost: String,
+}
+
+/// Puts a receipt into a row.
+pub fn row(receipt: &Receipt) -> Row {
+    let agent = text::visible_line(receipt.agent.as_str());
+    let seen = match &receipt.state {
+        State::Seen(arrival, sight) if sight.turn == arrival.turn => format!("step {}", sight.step),
+        State::Seen(_, sight) => format!("turn {}", sight.turn),
+        State::Delivered(_) => "not yet".to_owned(),
+        State::Unseen(..) => "not seen".to_owned(),
+        State::Pending | State::Leaving | State::Returned | State::Withdrawn | State::Merged(_) => String::new(),
+    };
+    Row {
+        id: text::visible_line(receipt.id.as_str()).into_owned(),
+        to: if receipt.agent.is_main() { MAIN.to_owned() } else { agent.into_owned() },
+        text: text::visible(&receipt.text).into_owned(),
+        state: told(receipt).parts.first().cloned().unwrap_or_default(),
+        waited: receipt.waited().map(clock).unwrap_or_default(),
+        boundary: receipt.arrival().map(boundary).unwrap_or_default(),
+        seen,
+        tokens: receipt.spent.tokens.map(|tokens| tokens.to_string()).unwrap_or_default(),
+        cost: receipt.spent.nanos.map(dollars).unwrap_or_default(),
+    }
+}
+
+/// Writes billionths of a dollar as dollars, to the hundredth of a cent: `$0.0123`.
+fn dollars(nanos: u64) -> String {
+    let parts = nanos.saturating_add(50_000) / 100_000;
+    match parts {
+        0 if nanos > 0 => "<$0.0001".to_owned(),
+        _ => format!("${}.{:04}", parts / 10_000, parts % 10_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dollars_are_rounded_and_never_nothing_for_something() {
+        let written = [0, 1, 49_999, 50_000, 12_345_678, 1_999_950_000].map(dollars);
+        assert_eq!(written, ["$0.0000", "<$0.0001", "<$0.0001", "$0.0001", "$0.0123", "$2.0000"]);
+    }
+}

@@ -1,0 +1,186 @@
+//! Draws the ledger: a row for each text that the user sent, and the selected one in full words below.
+//!
+//! Columns go where there is no room for them, the least telling first; on a narrow screen a second row has what is known.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::fit::{columns, count, one_line, put, row};
+use super::layout::MEDIUM;
+use super::overlay;
+use super::receipt::style;
+use crate::tui::state::App;
+use crate::tui::state::ledger::{Row, row as words_of};
+use crate::tui::state::receipts::Receipt;
+use crate::tui::state::told::{Mark, told};
+
+/// Columns of the selection's sign and the receipt's mark.
+const LEFT: u16 = 5;
+/// Columns that are left to the text at least.
+const TEXT: u16 = 22;
+
+/// Is a column: its heading, its width, and what stands in it.
+struct Column {
+    title: &'static str,
+    width: u16,
+    word: fn(&Row) -> String,
+}
+
+/// Behind the text, in the order in which they stand.
+const COLUMNS: [Column; 6] = [
+    Column { title: "to", width: 14, word: |row| row.to.clone() },
+    Column { title: "waited", width: 7, word: |row| row.waited.clone() },
+    Column { title: "boundary", width: 16, word: |row| where_it_is(row).to_owned() },
+    Column { title: "seen", width: 8, word: |row| row.seen.clone() },
+    Column { title: "tokens", width: 7, word: |row| row.tokens.parse().map(count).unwrap_or_default() },
+    Column { title: "cost", width: 9, word: |row| row.cost.clone() },
+];
+
+/// The columns in the order in which they are left out.
+const LEFT_OUT: [usize; 6] = [5, 4, 1, 0, 3, 2];
+
+/// Draws the ledger with this row selected; returns the selected and the first row as they were shown.
+pub fn draw(app: &App, selected: usize, top: usize, screen: Rect, buffer: &mut Buffer) -> (usize, usize) {
+    let theme = &app.theme;
+    let receipts = app.receipts.list();
+    let count = texts(receipts.len());
+    let titles = [
+        format!(" Ledger of {count} · Enter shows the text · Esc closes "),
+        format!(" {count} · Enter shows · Esc closes "),
+    ];
+    let mut inner = overlay::open(theme, &titles, screen, buffer);
+    let Some(last) = receipts.len().checked_sub(1) else {
+        put(buffer, inner, "Nothing was sent yet.", theme.dim);
+        return (0, 0);
+    };
+    let selected = selected.min(last);
+    if let Some(receipt) = receipts.get(selected).filter(|_| inner.height >= 8) {
+        let below = Rect { y: inner.bottom() - 2, height: 2, ..inner };
+        inner.height -= 3;
+        draw_detail(app, receipt, below, buffer);
+    }
+    let each = if inner.width < MEDIUM && inner.height >= 4 { 2 } else { 1 };
+    let shown = columns_for(inner.width);
+    if each == 1 && inner.height >= 3 {
+        draw_head(app, &shown, row(inner, 0), buffer);
+        inner = Rect { y: inner.y + 1, height: inner.height - 1, ..inner };
+    }
+    let fits = usize::from(inner.height / each).max(1);
+    let top = top.min(selected).max((selected + 1).saturating_sub(fits)).min(receipts.len().saturating_sub(fits));
+    for (place, (index, receipt)) in (0..).zip(receipts.iter().enumerate().skip(top).take(fits)) {
+        let area = Rect { y: inner.y + place * each, height: each.min(inner.height), ..inner };
+        draw_row(app, receipt, if index == selected { Chosen::Yes } else { Chosen::No }, &shown, area, buffer);
+    }
+    (selected, top)
+}
+
+/// Says whether a row is the selected one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Chosen {
+    Yes,
+    No,
+}
+
+fn draw_head(app: &App, shown: &[&Column], line: Rect, buffer: &mut Buffer) {
+    let (text, mut x) = split(shown, line);
+    put(buffer, text, "text", app.theme.dim);
+    for column in shown {
+        put(buffer, Rect { x, width: column.width, ..line }, column.title, app.theme.dim);
+        x += column.width + 1;
+    }
+}
+
+fn draw_row(app: &App, receipt: &Receipt, chosen: Chosen, shown: &[&Column], area: Rect, buffer: &mut Buffer) {
+    let theme = &app.theme;
+    let line = row(area, 0);
+    let mark = told(receipt).mark;
+    let words = words_of(receipt);
+    if chosen == Chosen::Yes {
+        put(buffer, line, "›", theme.accent);
+    }
+    let at = Rect { x: line.x + line.width.min(2), width: line.width.saturating_sub(2), ..line };
+    put(buffer, at, mark.symbol(), style(mark, theme));
+    let text_style = if mark == Mark::Back { theme.dim } else { theme.text };
+    let second = row(area, 1);
+    if second.is_empty() {
+        let (text, mut x) = split(shown, line);
+        put(buffer, text, &one_line(&words.text), text_style);
+        for column in shown {
+            put(buffer, Rect { x, width: column.width, ..line }, &(column.word)(&words), theme.dim);
+            x += column.width + 1;
+        }
+    } else {
+        let text = Rect { x: line.x + line.width.min(LEFT), width: line.width.saturating_sub(LEFT), ..line };
+        put(buffer, text, &one_line(&words.text), text_style);
+        let room = Rect { y: second.y, ..text };
+        put(buffer, room, &facts(&words, room.width), theme.dim);
+    }
+    if chosen == Chosen::Yes {
+        buffer.set_style(line, theme.selected);
+    }
+}
+
+/// Returns the boundary at which a text entered, or what became of it else.
+fn where_it_is(words: &Row) -> &str {
+    if words.boundary.is_empty() { &words.state } else { &words.boundary }
+}
+
+/// Returns as many facts as fit, the most telling first.
+fn facts(words: &Row, room: u16) -> String {
+    let mut line = words.to.clone();
+    let seen = if words.seen.starts_with("not") || words.seen.is_empty() { "" } else { "seen " };
+    for fact in [where_it_is(words), &format!("{seen}{}", words.seen), &words.waited] {
+        let longer = format!("{line} · {fact}");
+        if !fact.is_empty() && columns(&longer) <= room {
+            line = longer;
+        }
+    }
+    line
+}
+
+/// Writes the selected receipt in full words.
+fn draw_detail(app: &App, receipt: &Receipt, area: Rect, buffer: &mut Buffer) {
+    let theme = &app.theme;
+    let words = words_of(receipt);
+    let spent = match (receipt.spent.tokens, words.cost.as_str()) {
+        (None, _) => String::new(),
+        (Some(tokens), "") => format!("{} tokens", count(tokens)),
+        (Some(tokens), cost) => format!("{} tokens, {cost}", count(tokens)),
+    };
+    let told = told(receipt);
+    put(buffer, row(area, 0), &format!("{} to {}: {}", words.id, words.to, told.line()), theme.text);
+    let until = "until the next change of tool or the end of the turn";
+    let full = format!("{spent} {until}");
+    let second = row(area, 1);
+    let fitting = if columns(&full) <= second.width { full } else { spent.clone() };
+    if !spent.is_empty() {
+        put(buffer, second, &fitting, theme.dim);
+    }
+}
+
+/// Returns the place of the text, and where the columns begin.
+fn split(shown: &[&Column], line: Rect) -> (Rect, u16) {
+    let behind: u16 = shown.iter().map(|column| column.width + 1).sum();
+    let left = LEFT.min(line.width);
+    let width = line.width.saturating_sub(left + behind);
+    (Rect { x: line.x + left, width, ..line }, line.x + left + width + 1)
+}
+
+/// Chooses the columns that leave room for the text.
+fn columns_for(width: u16) -> Vec<&'static Column> {
+    let mut out = 0;
+    loop {
+        let gone = LEFT_OUT.get(..out).unwrap_or_default();
+        let shown: Vec<&Column> =
+            COLUMNS.iter().enumerate().filter(|(index, _)| !gone.contains(index)).map(|(_, column)| column).collect();
+        let behind: u16 = shown.iter().map(|column| column.width + 1).sum();
+        if LEFT + behind + TEXT <= width || shown.is_empty() {
+            return shown;
+        }
+        out += 1;
+    }
+}
+
+fn texts(count: usize) -> String {
+    if count == 1 { "1 text".to_owned() } else { format!("{count} texts") }
+}

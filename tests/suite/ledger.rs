@@ -1,0 +1,144 @@
+//! The ledger: every text that was sent, what became of it, what it has cost, and the way back to it.
+
+use steersman::event::{Event, Outcome, Pending, Usage};
+use steersman::tui::msg::Effect;
+use steersman::tui::state::focus::{Overlay, Pane};
+use steersman::tui::state::receipts::Spent;
+
+use crate::support::stage::Stage;
+
+fn usage(tokens: u64, nanos: Option<u64>) -> Event {
+    Event::Tokens(Usage { input: Some(tokens), cost_nanos: nanos, ..Usage::default() })
+}
+
+/// A session with a text in each state that lasts.
+fn session(width: u16, height: u16) -> Stage {
+    let mut stage = Stage::new(width, height);
+    stage.keys("look at this project<enter>");
+    let first = stage.take_turn();
+    stage.turn("").deliver(&first, false).seen("", &first, 0);
+    stage.event("", usage(1_200, Some(1_500_000)));
+    stage.call("", "c1", "grep");
+    stage.keys("and count the tests, too: those of the suite and those on a terminal<enter>").wait(12_000);
+    stage.result("", "c1", "found");
+    let steer = stage.drain();
+    stage.deliver_after("", &steer, 1, "grep").seen("", &steer, 1);
+    stage.event("", usage(3_000, Some(2_000_000))).call("", "c2", "grep").result("", "c2", "found");
+    stage.event("", usage(4_000, None)).call("", "c3", "agent").spawn("", "file_miner 0").turn("file_miner 0");
+    stage.event("", usage(5_000, Some(9_000_000)));
+    let to_child = Pending { id: "m90".into(), text: "only the newest".to_owned(), ..first[0].clone() };
+    stage.call("file_miner 0", "x1", "read").result("file_miner 0", "x1", "text");
+    stage.deliver_after("file_miner 0", &[to_child], 1, "read");
+    stage.keys("never mind<enter><a-up><c-u>");
+    stage.keys("still waiting<enter>");
+    stage
+}
+
+fn row_of(screen: &str, part: &str) -> String {
+    let row = screen.lines().rev().find(|row| row.contains(part));
+    row.unwrap_or_else(|| panic!("no row has {part:?}:\n{screen}")).to_owned()
+}
+
+#[test]
+fn the_ledger_says_that_it_is_empty() {
+    let screen = Stage::new(80, 24).keys("<f4>").screen();
+    assert!(screen.contains("Ledger of 0 texts") && screen.contains("Nothing was sent yet."), "{screen}");
+}
+
+#[test]
+fn every_text_has_a_row_with_its_boundary_and_its_wait() {
+    let mut stage = session(120, 40);
+    let screen = stage.keys("<f4>").screen();
+    assert!(screen.contains("Ledger of 5 texts"), "{screen}");
+    let row = row_of(&screen, "count the tests, too");
+    for word in ["✓✓", "main", "0:12", "after grep", "step 1", "7.0k", "$0.0020"] {
+        assert!(row.contains(word), "{word} is missing: {row}");
+    }
+    assert!(row_of(&screen, "only the newest").contains("file_miner 0"), "{screen}");
+    assert!(row_of(&screen, "never mind").contains("↩"), "{screen}");
+}
+
+#[test]
+fn a_text_costs_what_its_agent_used_until_it_calls_another_tool() {
+    let stage = session(120, 40);
+    let spent = |place: usize| stage.app.receipts.list()[place].spent;
+    let first = Spent { tokens: Some(1_200), nanos: Some(1_500_000) };
+    let steer = Spent { tokens: Some(7_000), nanos: Some(2_000_000) };
+    assert_eq!([spent(0), spent(1), spent(2)], [first, steer, Spent::default()]);
+}
+
+#[test]
+fn the_end_of_the_turn_ends_the_counting_too() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("go<enter>");
+    let taken = stage.take_turn();
+    stage.turn("").deliver(&taken, false).event("", usage(10, None)).turn_ended("", Outcome::Completed, None);
+    stage.event("", Event::TurnStarted { turn: 2 }).event("", usage(500, None));
+    assert_eq!(stage.app.receipts.list()[0].spent.tokens, Some(10));
+}
+
+#[test]
+fn enter_shows_the_text_in_the_transcript_of_its_agent() {
+    let mut stage = session(120, 40);
+    stage.keys("<f4><home><down><down>");
+    assert!(row_of(&stage.screen(), "m90 to file_miner 0").contains("✓ delivered after read at step 1"));
+    stage.keys("<enter>");
+    assert_eq!(stage.app.focus.overlay, None);
+    assert_eq!(stage.app.tree.selected().as_str(), "file_miner 0");
+    assert!(stage.app.focus.is_on(Pane::Transcript));
+    let selected = stage.app.reader().unwrap().selected;
+    assert_eq!(selected, stage.app.reader().unwrap().transcript.cell_of(&"m90".into()));
+    assert!(selected.is_some());
+}
+
+#[test]
+fn a_text_that_is_in_no_conversation_says_so_and_the_ledger_stays() {
+    let mut stage = session(120, 40);
+    stage.keys("<f4><up><enter>");
+    assert!(stage.screen().contains("is in no conversation: withdrawn"));
+    assert!(matches!(stage.app.focus.overlay, Some(Overlay::Ledger { .. })));
+}
+
+#[test]
+fn esc_closes_the_ledger_and_does_not_stop_the_turn() {
+    let mut stage = session(80, 24);
+    stage.keys("<f4><esc>");
+    assert_eq!(stage.app.focus.overlay, None);
+    assert!(!stage.effects.contains(&Effect::Stop));
+    stage.keys("<f4><f4>");
+    assert_eq!(stage.app.focus.overlay, None, "the key that opens it closes it");
+}
+
+#[test]
+fn the_ledger_opens_at_its_newest_row_and_scrolls_with_the_selection() {
+    let mut stage = Stage::new(80, 24);
+    for number in 0..60 {
+        stage.keys(&format!("text number {number}<enter>"));
+    }
+    let screen = stage.keys("<f4>").screen();
+    assert!(screen.contains("text number 59") && !screen.contains("text number 30 "), "{screen}");
+    let screen = stage.keys("<home>").screen();
+    assert!(row_of(&screen, "text number 0").contains('›'), "{screen}");
+    stage.keys("<end>").screen();
+    for _ in 0..3 {
+        stage.keys("k");
+    }
+    let screen = stage.screen();
+    assert!(row_of(&screen, "text number 56 ").contains('›') && screen.contains("text number 59"), "{screen}");
+}
+
+#[test]
+fn the_ledger_at_every_size_draws_without_a_fault() {
+    for (width, height) in [(1, 1), (5, 2), (20, 5), (30, 8), (200, 3), (34, 60)] {
+        session(width, height).keys("<f4><home><end>").screen();
+    }
+}
+
+#[test]
+fn ledger_at_four_sizes() {
+    for (width, height) in [(120, 40), (80, 24), (56, 20), (34, 10)] {
+        let mut stage = session(width, height);
+        stage.keys("<f4><home><down>");
+        insta::assert_snapshot!(format!("ledger_{width}x{height}"), stage.picture());
+    }
+}
