@@ -17,6 +17,12 @@ pub enum Refused {
     /// The agent that it is for has ended.
     #[error("that agent has ended")]
     Ended,
+    /// There is no agent to take it, and there will be none.
+    #[error("the agent could not be built")]
+    NotBuilt,
+    /// A follow-up for a sub-agent, which ends with its first turn.
+    #[error("a sub-agent has one turn only, nothing can follow it")]
+    OneTurn,
 }
 
 /// Is raised when the user stops the run; passes through every tool.

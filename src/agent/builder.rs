@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::agent::finalizers::Closer;
 use crate::agent::{Agent, EmptyReply, Extension, History, Subscribers};
-use crate::control::{Cancellable, Gate, Interloper, StepLimit};
+use crate::control::{Cancellable, Gate, Interloper, ModelChoice, StepLimit};
 use crate::error::BuildError;
 use crate::event::Event;
 use crate::id::AgentId;
@@ -27,6 +27,7 @@ pub struct AgentBuilder {
     pub(crate) resets_cancel: bool,
     pub(crate) interloper: Option<Arc<Interloper>>,
     pub(crate) gate: Option<Arc<Gate>>,
+    pub(crate) model_choice: Option<Arc<ModelChoice>>,
     pub(crate) context_window: Option<u64>,
     pub(crate) llama_probe_url: Option<String>,
     pub(crate) id: AgentId,
@@ -47,6 +48,7 @@ impl AgentBuilder {
             resets_cancel: true,
             interloper: None,
             gate: None,
+            model_choice: None,
             context_window: None,
             llama_probe_url: None,
             id: AgentId::main(),
@@ -86,6 +88,12 @@ impl AgentBuilder {
     /// Sets the gate at which a host can hold the agent, at its boundaries and before each call.
     pub fn gate(mut self, gate: Arc<Gate>) -> Self {
         self.gate = Some(gate);
+        self
+    }
+
+    /// Sets the choice that switches the model between two requests.
+    pub fn model_choice(mut self, choice: Arc<ModelChoice>) -> Self {
+        self.model_choice = Some(choice);
         self
     }
 
@@ -190,6 +198,7 @@ impl AgentBuilder {
             resets_cancel: inputs.resets_cancel,
             interloper: inputs.interloper,
             gate: inputs.gate,
+            model_choice: inputs.model_choice,
             extensions,
             context_window_cap,
             streaming: inputs.streaming,

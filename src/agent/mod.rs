@@ -8,6 +8,7 @@ mod builder;
 mod extension;
 pub mod finalizers;
 mod history;
+mod model;
 mod park;
 mod reply;
 mod run_loop;
@@ -18,7 +19,7 @@ mod think;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::control::{Cancellable, Gate, Interloper, StepLimit};
+use crate::control::{Cancellable, Gate, Interloper, ModelChoice, StepLimit};
 use crate::error::BuildError;
 use crate::event::Event;
 use crate::id::{AgentId, MessageId};
@@ -52,6 +53,7 @@ pub struct Agent {
     resets_cancel: bool,
     interloper: Option<Arc<Interloper>>,
     gate: Option<Arc<Gate>>,
+    model_choice: Option<Arc<ModelChoice>>,
     extensions: Vec<Arc<dyn Extension>>,
     context_window_cap: Option<u64>,
     streaming: Streaming,
@@ -144,6 +146,11 @@ impl Agent {
     /// Returns the gate at which a host holds this agent.
     pub fn gate(&self) -> Option<&Arc<Gate>> {
         self.gate.as_ref()
+    }
+
+    /// Returns what a host chooses the model with, if it can.
+    pub fn model_choice(&self) -> Option<&Arc<ModelChoice>> {
+        self.model_choice.as_ref()
     }
 
     /// Returns the extensions, in order.

@@ -145,6 +145,7 @@ impl Agent {
 
     /// One model request with its tool batch and the boundary behind it.
     async fn round(&mut self, empty_before: bool) -> Result<Next, RunError> {
+        self.adopt_model()?;
         let reply = match self.ask().await? {
             Asked::Reply(reply) => reply,
             Asked::Cut(messages) => {

@@ -166,7 +166,10 @@ impl Run<'_> {
                 self.progress.give_up();
             }
             Post::Notice(Notice::Info(sentence)) => say(sentence),
-            Post::Notice(Notice::Ready) => {}
+            Post::Notice(Notice::Returned(entries)) => {
+                self.unsent.extend(entries.iter().map(|entry| entry.text.clone()))
+            }
+            Post::Notice(Notice::Ready | Notice::Models(_)) => {}
         }
     }
 

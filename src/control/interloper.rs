@@ -249,6 +249,22 @@ impl Interloper {
         taken
     }
 
+    /// As [`Interloper::stop`], and what is sent from here on starts no turn before [`Interloper::unbar`] was called as
+    /// often: for whoever changes the conversation itself.
+    pub fn bar(&self, cancellable: &Cancellable) -> Vec<Pending> {
+        self.lock().bars += 1;
+        self.stop(cancellable)
+    }
+
+    /// Ends one [`Interloper::bar`].
+    pub fn unbar(&self) {
+        {
+            let mut queue = self.lock();
+            queue.bars = queue.bars.saturating_sub(1);
+        }
+        self.changed();
+    }
+
     /// Keeps what is pending from starting a turn until the next text is sent or [`Interloper::resume`] (D2).
     pub fn pause(&self) {
         self.lock().paused = true;

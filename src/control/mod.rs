@@ -6,6 +6,7 @@ mod cancellable;
 mod crew;
 mod gate;
 mod interloper;
+mod model_choice;
 mod queue;
 mod step_limit;
 
@@ -13,4 +14,5 @@ pub use cancellable::Cancellable;
 pub use crew::{Controls, Crew};
 pub use gate::{Decision, Gate, Parked, Parking};
 pub use interloper::{Interloper, Modes, QueueMode, Staleness, Watcher};
+pub use model_choice::{Chosen, ModelChoice};
 pub use step_limit::{OnExhausted, StepLimit};

@@ -22,6 +22,8 @@ pub(crate) struct Queue {
     pub(crate) paused: bool,
     /// True from a stop until the next turn: the stop has paused the list already, and what came after it means to run.
     pub(crate) stopped: bool,
+    /// How many who changed the conversation under the queue are not done: nothing starts a turn meanwhile.
+    pub(crate) bars: u32,
     /// True once the agent has ended: nothing is accepted any more.
     closed: bool,
     /// Tool calls that the agent has made so far.
@@ -92,7 +94,7 @@ impl Queue {
     /// Takes what starts the next turn: what is to go now; else the steers; else the follow-ups that come next.
     pub(crate) fn take_turn(&mut self, now: Timestamp) -> Taken {
         let mut taken = Taken::default();
-        if self.paused {
+        if self.paused || self.bars > 0 {
             return taken;
         }
         for (mode, delivery) in [
@@ -112,7 +114,7 @@ impl Queue {
 
     /// Tells whether [`Queue::take_turn`] would return anything or hold something back.
     pub(crate) fn deliverable(&self) -> bool {
-        !self.paused && self.entries().any(|entry| !entry.held)
+        !self.paused && self.bars == 0 && self.entries().any(|entry| !entry.held)
     }
 
     /// Tells whether anything is to go now.

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use crate::control::{Cancellable, Controls, Crew, Decision, Interloper, Staleness, Watcher};
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
-use crate::host::Mailbox;
+use crate::host::command::Commands;
+use crate::host::{Command, Mailbox};
 use crate::id::{AgentId, CallId, MessageId};
 
 /// Steers a running agent. Cheap to clone.
@@ -17,12 +18,13 @@ pub struct Handle {
     main: Controls,
     crew: Arc<Crew>,
     mailbox: Arc<Mailbox>,
+    commands: Arc<Commands>,
 }
 
 impl Handle {
     /// Ties the shared controls together.
     pub fn new(crew: Arc<Crew>, mailbox: Arc<Mailbox>) -> Self {
-        Self { main: crew.main(), crew, mailbox }
+        Self { main: crew.main(), crew, mailbox, commands: Arc::default() }
     }
 
     /// Sends a text to the main agent; it is pending until the agent takes it.
@@ -30,14 +32,23 @@ impl Handle {
     /// # Errors
     /// [`Refused`]; the caller keeps the text.
     pub fn inject(&self, text: &str, delivery: Delivery) -> Result<MessageId, Refused> {
-        self.main.interloper.inject(text, delivery)
+        // The main agent's queue is closed by one thing only.
+        let not_built = |refused| if refused == Refused::Ended { Refused::NotBuilt } else { refused };
+        self.main.interloper.inject(text, delivery).map_err(not_built)
     }
 
     /// Sends a text to any agent that runs; it is pending until that agent takes it.
     ///
     /// # Errors
-    /// [`Refused::Ended`] when it does not run any more; the caller keeps the text.
+    /// [`Refused::Ended`] when it does not run any more, [`Refused::OneTurn`] for a follow-up to a sub-agent, or as
+    /// [`Handle::inject`]; the caller keeps the text.
     pub fn inject_to(&self, agent: &AgentId, text: &str, delivery: Delivery) -> Result<MessageId, Refused> {
+        if agent.is_main() {
+            return self.inject(text, delivery);
+        }
+        if delivery == Delivery::FollowUp {
+            return Err(Refused::OneTurn);
+        }
         self.crew.get(agent).ok_or(Refused::Ended)?.interloper.inject(text, delivery)
     }
 
@@ -115,6 +126,23 @@ impl Handle {
                 controls.interloper.confirm(&entry.id);
             }
         }
+    }
+
+    /// Asks the worker for something; it begins at once, whatever runs. Returns the texts that are the user's again: for
+    /// a reset, which stops the turn, what was pending for the main agent, as [`Handle::stop`] does; else nothing.
+    pub fn request(&self, command: Command) -> Vec<Pending> {
+        let returned = match command {
+            // Before the worker hears of it: no text that is sent from here on enters the old conversation.
+            Command::Reset => self.main.interloper.bar(&self.main.cancellable),
+            Command::SwitchModel(_) | Command::ListModels => Vec::new(),
+        };
+        self.commands.push(command);
+        returned
+    }
+
+    /// Returns what was asked of the worker.
+    pub(super) fn commands(&self) -> &Arc<Commands> {
+        &self.commands
     }
 
     /// Returns the controls of every agent that runs.

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::event::Envelope;
+use crate::event::{Envelope, Pending};
 use crate::host::StartError;
 use crate::listener::Listener;
 
@@ -27,6 +27,10 @@ pub enum Notice {
     BuildFailed(StartError),
     /// A sentence for the status line.
     Info(String),
+    /// These texts are the user's again: no agent will take them. Told before [`Notice::BuildFailed`].
+    Returned(Vec<Pending>),
+    /// The models that the server offers, in its order, or why there is no list.
+    Models(Result<Vec<String>, String>),
 }
 
 type Wake = Arc<dyn Fn() + Send + Sync>;

@@ -2,12 +2,15 @@
 //!
 //! The queue and the cancel flag are shared handles, not commands: a busy agent reads no command channel.
 
+mod command;
+mod errands;
 mod handle;
 mod mailbox;
 mod setup;
 mod worker;
 
 pub use crate::control::{Decision, Staleness};
+pub use command::Command;
 pub use handle::Handle;
 pub use mailbox::{Mailbox, Notice, Post};
 pub use setup::{Questions, Setup, StartError};

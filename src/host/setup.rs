@@ -9,7 +9,7 @@ use jiff::Zoned;
 
 use crate::agent::Agent;
 use crate::assets;
-use crate::control::{Cancellable, Interloper, StepLimit};
+use crate::control::{Controls, Crew, ModelChoice, StepLimit};
 use crate::error::{BuildError, ProviderError};
 use crate::event::{Event, SCHEMA};
 use crate::listener::{Listener, ListenerList};
@@ -82,8 +82,8 @@ impl Setup {
     /// What the builder says; one sentence for the user.
     pub(super) async fn build(
         self,
-        interloper: Arc<Interloper>,
-        cancellable: Cancellable,
+        crew: &Arc<Crew>,
+        choice: Arc<ModelChoice>,
         listeners: ListenerList,
     ) -> Result<Agent, BuildError> {
         let workspace = Workspace::new(&self.cwd)
@@ -114,10 +114,12 @@ impl Setup {
 
         let prompt = self.system_prompt.as_deref().unwrap_or(assets::MAIN_PROMPT);
         let prompt = fill(prompt, workspace.root(), &names);
+        let Controls { interloper, cancellable, gate: _ } = crew.main();
         let mut builder = Agent::builder(self.transport, prompt, self.connector)
             .step_limit(StepLimit::new(self.max_steps)?)
             .cancellable(cancellable)
             .interloper(interloper)
+            .model_choice(choice)
             .streaming(self.streaming)
             .listeners(listeners);
         if let Some(url) = self.llama_probe_url {
@@ -126,7 +128,7 @@ impl Setup {
         builder
             .build(|configurator| {
                 configurator.add_tools(tools)?;
-                configurator.add_extension(Arc::new(SubAgents::new(personas)?))
+                configurator.add_extension(Arc::new(SubAgents::new(personas)?.crew(Arc::clone(crew))))
             })
             .await
     }

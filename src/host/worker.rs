@@ -10,9 +10,11 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 use crate::agent::Agent;
-use crate::control::{Cancellable, Controls, Crew, Gate, Interloper};
+use crate::control::{Cancellable, Controls, Crew, Gate, Interloper, ModelChoice};
 use crate::error::RunError;
 use crate::event::Event;
+use crate::host::command::{Command, Commands};
+use crate::host::errands::Errands;
 use crate::host::{Handle, Mailbox, Notice, Post, Setup, StartError};
 use crate::listener::{Listener, ListenerList};
 
@@ -65,13 +67,14 @@ where
         cancellable: Cancellable::new(),
         gate: Arc::new(Gate::new()),
     };
-    let (interloper, cancellable) = (Arc::clone(&main.interloper), main.cancellable.clone());
-    let crew = Arc::new(Crew::new(main));
+    let crew = Arc::new(Crew::new(main.clone()));
     let mailbox = Arc::new(Mailbox::new());
     let (publish, state) = watch::channel(State::Building);
     let end = Arc::new(Notify::new());
-    let handle = Handle::new(crew, Arc::clone(&mailbox));
-    let worker = Worker { interloper, cancellable, mailbox, publish, end: Arc::clone(&end) };
+    let handle = Handle::new(Arc::clone(&crew), Arc::clone(&mailbox));
+    let commands = Arc::clone(handle.commands());
+    let (choice, ending) = (Arc::default(), Arc::clone(&end));
+    let worker = Worker { main, crew, mailbox, commands, choice, publish, end: ending };
     let task = runtime.spawn(worker.run(setup));
     Host { handle, state, end, task }
 }
@@ -118,10 +121,13 @@ impl Host {
     }
 }
 
+/// Builds the agent and runs it; owned by the worker's task.
 struct Worker {
-    interloper: Arc<Interloper>,
-    cancellable: Cancellable,
+    main: Controls,
+    crew: Arc<Crew>,
     mailbox: Arc<Mailbox>,
+    commands: Arc<Commands>,
+    choice: Arc<ModelChoice>,
     publish: watch::Sender<State>,
     end: Arc<Notify>,
 }
@@ -132,17 +138,13 @@ impl Worker {
             () = self.end.notified() => return,
             built = self.build(setup) => built,
         };
-        let agent = match built {
-            Ok(agent) => agent,
-            Err(error) => {
-                let reason = error.to_string();
-                self.mailbox.push(Post::Notice(Notice::BuildFailed(error)));
-                self.publish.send_replace(State::Broken(reason));
-                return;
+        match built {
+            Ok(agent) => {
+                self.mailbox.push(Post::Notice(Notice::Ready));
+                self.take_turns(agent).await;
             }
-        };
-        self.mailbox.push(Post::Notice(Notice::Ready));
-        self.take_turns(agent).await;
+            Err(error) => self.give_up(error).await,
+        }
     }
 
     async fn build(&self, setup: impl Future<Output = Result<Setup, StartError>>) -> Result<Agent, StartError> {
@@ -153,29 +155,68 @@ impl Worker {
         let mailbox: Arc<dyn Listener> = self.mailbox.clone();
         let mut all = setup.listeners.clone();
         all.push(mailbox);
-        let agent = setup.build(Arc::clone(&self.interloper), self.cancellable.clone(), ListenerList::new(&all));
-        Ok(agent.await?)
+        Ok(setup.build(&self.crew, Arc::clone(&self.choice), ListenerList::new(&all)).await?)
+    }
+
+    /// Gives every text back, now and later; answers what is asked, until the end.
+    async fn give_up(&self, error: StartError) {
+        let reason = error.to_string();
+        let returned = self.main.interloper.close();
+        if !returned.is_empty() {
+            self.mailbox.push(Post::Notice(Notice::Returned(returned)));
+        }
+        self.mailbox.push(Post::Notice(Notice::BuildFailed(error)));
+        self.publish.send_replace(State::Broken(reason.clone()));
+        loop {
+            for command in self.commands.take() {
+                match command {
+                    Command::ListModels => {
+                        self.mailbox.push(Post::Notice(Notice::Models(Err(reason.clone()))));
+                    }
+                    Command::Reset | Command::SwitchModel(_) => {}
+                }
+            }
+            tokio::select! {
+                () = self.end.notified() => return,
+                () = self.commands.woken() => {}
+            }
+        }
     }
 
     async fn take_turns(self, mut agent: Agent) {
+        let interloper = Arc::clone(&self.main.interloper);
         let changed = Arc::new(Notify::new());
         let wake = Arc::clone(&changed);
-        self.interloper.watch(Arc::new(move || wake.notify_one()));
+        interloper.watch(Arc::new(move || wake.notify_one()));
         let listeners = agent.listeners().clone();
-        let say_pending = || listeners.emit(Event::Pending { entries: self.interloper.entries() });
-        if self.interloper.pending() {
+        let say_pending = || listeners.emit(Event::Pending { entries: interloper.entries() });
+        if interloper.pending() {
             // Typed while the agent was being built, before anybody watched.
             say_pending();
         }
 
+        let errands = Errands::new(&agent, &self.choice, &self.mailbox, &self.commands);
         let mut last = Last::None;
+        let mut resets = 0;
         let mut ending = false;
         while !ending {
-            if !self.interloper.deliverable() {
+            resets += errands.run(self.commands.take());
+            if let Err(error) = agent.adopt_model() {
+                self.mailbox.push(Post::Notice(Notice::Info(error.to_string())));
+            }
+            if resets > 0 {
+                agent.reset();
+                last = Last::None;
+                for _ in 0..std::mem::take(&mut resets) {
+                    interloper.unbar();
+                }
+            }
+            if !interloper.deliverable() {
                 self.publish.send_replace(State::Idle(last.clone()));
                 tokio::select! {
                     () = self.end.notified() => break,
                     () = changed.notified() => say_pending(),
+                    () = self.commands.woken() => {}
                 }
                 continue;
             }
@@ -186,6 +227,8 @@ impl Worker {
                     biased;
                     () = self.end.notified(), if !ending => ending = true,
                     () = changed.notified() => say_pending(),
+                    // A reset has stopped the turn already; it is made when that has ended.
+                    () = self.commands.woken() => resets += errands.run(self.commands.take()),
                     result = &mut turns => break result,
                 }
             };

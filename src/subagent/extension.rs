@@ -4,12 +4,14 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::agent::{Agent, Configurator, Extension};
+use crate::control::Crew;
 use crate::error::BuildError;
 use crate::subagent::{Persona, SubAgentTool};
 
 /// Adds the `agent` tool for these personas. Add the personas' tools before it: it checks what is there so far.
 pub struct SubAgents {
     personas: Vec<Persona>,
+    crew: Option<Arc<Crew>>,
 }
 
 impl SubAgents {
@@ -21,8 +23,15 @@ impl SubAgents {
         let mut seen = HashSet::new();
         match personas.iter().find(|persona| !seen.insert(persona.name.as_str())) {
             Some(twice) => Err(BuildError::argument(format!("there are two personas named '{}'", twice.name))),
-            None => Ok(Self { personas }),
+            None => Ok(Self { personas, crew: None }),
         }
+    }
+
+    /// Gives each child a queue, a cancel flag and a gate of its own, through which a host can steer it (D21).
+    #[must_use]
+    pub fn crew(mut self, crew: Arc<Crew>) -> Self {
+        self.crew = Some(crew);
+        self
     }
 }
 
@@ -63,7 +72,10 @@ impl Extension for SubAgents {
         if self.personas.is_empty() {
             return Ok(());
         }
-        let tool = SubAgentTool::new(agent, self.personas.clone())?;
+        let mut tool = SubAgentTool::new(agent, self.personas.clone())?;
+        if let Some(crew) = &self.crew {
+            tool = tool.crew(Arc::clone(crew));
+        }
         agent.internal_add_tool(Arc::new(tool))
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Shared with the child: transport, cancel flag, context window, streaming, the derived listeners. The persona's own:
 //! prompt, tools, step budget. Not given: the queue, extensions, history, raw tools (so no `agent` tool: no recursion).
+//! With a crew each child has a queue, a cancel flag and a gate of its own (D21).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,13 +13,14 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::agent::Agent;
-use crate::control::{Cancellable, StepLimit};
+use crate::control::{Cancellable, Crew, ModelChoice, StepLimit};
 use crate::error::{BuildError, RunError};
 use crate::event::{Event, Outcome};
 use crate::id::AgentId;
 use crate::listener::ListenerList;
 use crate::message::Arguments;
 use crate::provider::{ChatTransport, Connector, Streaming};
+use crate::subagent::member::{Member, Place};
 use crate::subagent::{Persona, TempWorkspace, temp_workspace};
 use crate::tool::{Choices, Concurrency, OnCancel, Parameters, RawTool, Tool, ToolContext, ToolError};
 
@@ -50,7 +52,12 @@ pub struct SubAgentTool {
     cancellable: Option<Cancellable>,
     context_window_cap: Option<u64>,
     streaming: Streaming,
+    model_choice: Option<Arc<ModelChoice>>,
+    crew: Option<Arc<Crew>>,
 }
+
+/// Is the observation when the user has cancelled this child alone.
+const CANCELLED: &str = "cancelled by the user";
 
 impl SubAgentTool {
     /// Captures what the children share with `parent`.
@@ -74,7 +81,16 @@ impl SubAgentTool {
             cancellable: parent.cancellable().cloned(),
             context_window_cap: parent.context_window_cap(),
             streaming: parent.streaming(),
+            model_choice: parent.model_choice().cloned(),
+            crew: None,
         })
+    }
+
+    /// Gives each child controls of its own, through which a host can steer it (D21).
+    #[must_use]
+    pub fn crew(mut self, crew: Arc<Crew>) -> Self {
+        self.crew = Some(crew);
+        self
     }
 
     /// Takes the next id of a persona: `researcher 0`, `researcher 1`, …
@@ -86,26 +102,52 @@ impl SubAgentTool {
         id
     }
 
+    /// Returns the transport and the context window of a child that is spawned now: those of the parent, but for the model
+    /// that was chosen meanwhile.
+    fn transport(&self) -> (ChatTransport, Option<u64>) {
+        match self.model_choice.as_ref().and_then(|choice| choice.chosen()) {
+            Some(chosen) if self.transport.model.as_deref() != Some(&chosen.model) => {
+                let known = self.transport.context_window.or_else(|| self.connector.context_window(&chosen.model));
+                (self.transport.with_model(chosen.model), known.or(chosen.window))
+            }
+            Some(_) | None => (self.transport.clone(), self.context_window_cap),
+        }
+    }
+
     async fn delegate(&self, persona: &Persona, task: &str, context: &ToolContext) -> Result<String, ToolError> {
         let id = self.next_id(persona);
         let allowed = |tool: &&Arc<dyn Tool>| persona.tool_names.iter().any(|name| name == tool.name());
         let tools: Vec<Arc<dyn Tool>> = self.tools.iter().filter(allowed).cloned().collect();
+        let (transport, window) = self.transport();
+        let flag = self.cancellable.clone().unwrap_or_default();
+        // Before it is announced: who hears of it can send it a text.
+        let place = self.crew.as_ref().map(|crew| Place::take(crew, &id, &flag));
         self.listeners.emit(Event::AgentSpawned {
             child: id.clone(),
             persona: persona.name.clone(),
             task: task.to_owned(),
             call: Some(context.call.clone()),
-            model: self.transport.model.clone(),
+            model: transport.model.clone(),
             max_steps: Some(persona.max_steps),
             tools: tools.iter().map(|tool| tool.name().to_owned()).collect(),
         });
-        let finished = Finished { listeners: &self.listeners, child: &id };
-        let result = self.run_child(persona, task, id.clone(), tools).await;
-        finished.say(&result);
-        result.map(|(answer, _)| answer).map_err(|error| match error {
-            ToolError::Cancelled(cancelled) => ToolError::Cancelled(cancelled),
-            ToolError::Failed(why) => ToolError::failed(format!("the agent '{id}' failed: {why}")),
-        })
+        let member = Member::new(id.clone(), &self.listeners, place);
+        let result = member.accompany(self.run_child(persona, task, &member, tools, (transport, window))).await;
+        let alone = member.controls().is_some() && !flag.is_cancelled();
+        match result {
+            Ok((answer, outcome)) => {
+                member.ended(outcome, None);
+                Ok(answer)
+            }
+            Err(ToolError::Cancelled(cancelled)) => {
+                member.ended(Outcome::Cancelled, None);
+                Err(if alone { ToolError::failed(CANCELLED) } else { cancelled.into() })
+            }
+            Err(ToolError::Failed(why)) => {
+                member.ended(Outcome::Failed, Some(why.clone()));
+                Err(ToolError::failed(format!("the agent '{id}' failed: {why}")))
+            }
+        }
     }
 
     /// Builds a child, runs its task and closes it; the error is why there is no answer, without the child's name.
@@ -113,8 +155,9 @@ impl SubAgentTool {
         &self,
         persona: &Persona,
         task: &str,
-        id: AgentId,
+        member: &Member<'_>,
         tools: Vec<Arc<dyn Tool>>,
+        (transport, window): (ChatTransport, Option<u64>),
     ) -> Result<(String, Outcome), ToolError> {
         let (dir, tools): (Option<TempDir>, _) = match persona.temp_workspace {
             TempWorkspace::No => (None, tools),
@@ -123,16 +166,18 @@ impl SubAgentTool {
                 (Some(dir), tools)
             }
         };
-        let mut builder =
-            Agent::builder(self.transport.clone(), persona.system_prompt.clone(), Arc::clone(&self.connector))
-                .id(id.clone())
-                .step_limit(StepLimit::new(persona.max_steps).map_err(not_built)?)
-                .listeners(self.listeners.for_sub_agent(&id))
-                .streaming(self.streaming);
-        if let Some(cancellable) = &self.cancellable {
+        let mut builder = Agent::builder(transport, persona.system_prompt.clone(), Arc::clone(&self.connector))
+            .id(member.id().clone())
+            .step_limit(StepLimit::new(persona.max_steps).map_err(not_built)?)
+            .listeners(member.listeners().clone())
+            .streaming(self.streaming);
+        if let Some(controls) = member.controls() {
+            builder =
+                builder.shared_cancellable(controls.cancellable.clone()).interloper(Arc::clone(&controls.interloper));
+        } else if let Some(cancellable) = &self.cancellable {
             builder = builder.shared_cancellable(cancellable.clone());
         }
-        if let Some(tokens) = self.context_window_cap {
+        if let Some(tokens) = window {
             builder = builder.context_window(tokens);
         }
         let built = builder.build(|configurator| {
@@ -156,31 +201,6 @@ fn not_built(error: BuildError) -> ToolError {
     match error {
         BuildError::Cancelled(cancelled) => ToolError::Cancelled(cancelled),
         other => ToolError::failed(other.to_string()),
-    }
-}
-
-/// Says that a child ended, also when its future was dropped.
-struct Finished<'a> {
-    listeners: &'a ListenerList,
-    child: &'a AgentId,
-}
-
-impl Finished<'_> {
-    fn say(self, result: &Result<(String, Outcome), ToolError>) {
-        let (outcome, message) = match result {
-            Ok((_, outcome)) => (*outcome, None),
-            Err(ToolError::Cancelled(_)) => (Outcome::Cancelled, None),
-            Err(ToolError::Failed(why)) => (Outcome::Failed, Some(why.clone())),
-        };
-        self.listeners.emit(Event::AgentFinished { child: self.child.clone(), outcome, message });
-        std::mem::forget(self);
-    }
-}
-
-impl Drop for Finished<'_> {
-    fn drop(&mut self) {
-        let (child, outcome) = (self.child.clone(), Outcome::Cancelled);
-        self.listeners.emit(Event::AgentFinished { child, outcome, message: None });
     }
 }
 

@@ -34,6 +34,10 @@ pub enum Msg {
     BuildFailed(String),
     /// A sentence for the status line.
     Info(String),
+    /// There will be no agent for these texts; they are the user's again.
+    GivenBack(Vec<Pending>),
+    /// The models that the server offers, or why there is no list.
+    Models(Result<Vec<String>, String>),
     /// All pending queues after a change, and whether the main agent's waits for the user.
     Queue {
         /// What is pending for whom, each in delivery order; agents without anything are left out.

@@ -374,6 +374,8 @@ pub fn msg_of(post: Post) -> Msg {
         Post::Notice(Notice::Ready) => Msg::Ready,
         Post::Notice(Notice::BuildFailed(error)) => Msg::BuildFailed(error.to_string()),
         Post::Notice(Notice::Info(sentence)) => Msg::Info(sentence),
+        Post::Notice(Notice::Returned(entries)) => Msg::GivenBack(entries),
+        Post::Notice(Notice::Models(models)) => Msg::Models(models),
     }
 }
 

@@ -12,6 +12,7 @@ mod cli;
 mod config;
 mod context_window;
 mod controls;
+mod crew;
 mod deliver_now;
 mod demo;
 mod dialect;

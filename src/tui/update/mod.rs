@@ -9,6 +9,7 @@ mod ledger;
 mod question;
 mod receipts;
 
+use crate::error::Refused;
 use crate::event::Pending;
 use crate::id::AgentId;
 use crate::tui::msg::{Effect, Msg};
@@ -50,6 +51,9 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.status.host = HostState::Failed(reason);
         }
         Msg::Info(sentence) => app.status.say(sentence, app.now),
+        Msg::GivenBack(entries) => bring_back(app, &entries),
+        Msg::Models(Ok(models)) => app.status.say(format!("models: {}", models.join(", ")), app.now),
+        Msg::Models(Err(reason)) => app.status.say(format!("no list of models: {reason}"), app.now),
         Msg::Queue { queues, paused } => {
             app.receipts.snapshot(&queues);
             app.tree.ask_about(&queues, app.now);
@@ -69,7 +73,11 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
                 if app.composer.text() != text {
                     app.composer.put_before(&[text]);
                 }
-                app.status.say(format!("not sent: {refused}"), app.now);
+                let why = match (&refused, &app.status.host) {
+                    (Refused::NotBuilt, HostState::Failed(reason)) => reason.clone(),
+                    _ => refused.to_string(),
+                };
+                app.status.say(format!("not sent: {why}"), app.now);
             }
         },
         Msg::Stopped(entries) => {

@@ -1,0 +1,36 @@
+//! Another model in the middle of a conversation: the agent takes it over between two requests.
+
+use crate::agent::Agent;
+use crate::event::Event;
+use crate::provider::ProviderError;
+
+impl Agent {
+    /// Takes over the model that was chosen meanwhile and says so; nothing happens without a new choice. Called before
+    /// each request; a host also calls it while no turn runs.
+    ///
+    /// The context window is what the transport or the connector's registry say, else what was found out about the choice
+    /// so far; until then it is unknown.
+    ///
+    /// # Errors
+    /// What the connector says when it cannot reach that model; the agent keeps the one it has, and the choice is gone.
+    pub fn adopt_model(&mut self) -> Result<(), ProviderError> {
+        let Some(choice) = &self.model_choice else { return Ok(()) };
+        let Some(chosen) = choice.chosen() else { return Ok(()) };
+        let another = self.transport.model.as_deref() != Some(&chosen.model);
+        if another {
+            let transport = self.transport.with_model(&chosen.model);
+            self.provider = self.connector.connect(&transport).inspect_err(|_| choice.forget(&chosen.model))?;
+            let from = std::mem::replace(&mut self.transport, transport).model;
+            self.listeners.emit(Event::ModelSwitched { from, to: Some(chosen.model.clone()) });
+        }
+        if another || chosen.window.is_some() {
+            let known = self.transport.context_window.or_else(|| self.connector.context_window(&chosen.model));
+            let tokens = known.or(chosen.window);
+            if tokens != self.context_window_cap {
+                self.context_window_cap = tokens;
+                self.listeners.emit(Event::ContextCap { tokens });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,45 @@
+//! What is asked of the worker itself: it answers during a turn too, but never changes a conversation under one.
+
+use std::sync::{Mutex, PoisonError};
+
+use tokio::sync::Notify;
+
+/// Is one thing that the worker is asked to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// Go back to the system prompt. A running turn is stopped first; nothing runs before it is done.
+    Reset,
+    /// Use this model from the next request on, also of the turn that runs, and for children spawned later.
+    SwitchModel(String),
+    /// Ask the server for its models; the answer is [`crate::host::Notice::Models`].
+    ListModels,
+}
+
+/// Holds what the worker has not looked at yet.
+#[derive(Debug, Default)]
+pub(super) struct Commands {
+    waiting: Mutex<Vec<Command>>,
+    wake: Notify,
+}
+
+impl Commands {
+    pub(super) fn push(&self, command: Command) {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(command);
+        self.wake();
+    }
+
+    /// Lets the worker look around although nothing was asked.
+    pub(super) fn wake(&self) {
+        self.wake.notify_one();
+    }
+
+    /// Takes everything, in order.
+    pub(super) fn take(&self) -> Vec<Command> {
+        std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Waits for a wake since the last one.
+    pub(super) async fn woken(&self) {
+        self.wake.notified().await;
+    }
+}
