@@ -51,7 +51,10 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.status.host = HostState::Failed(reason);
         }
         Msg::Info(sentence) => app.status.say(sentence, app.now),
-        Msg::GivenBack(entries) => bring_back(app, &entries),
+        Msg::GivenBack(entries) => {
+            app.receipts.returned(&entries);
+            bring_back(app, &entries);
+        }
         Msg::Models(Ok(models)) => app.status.say(format!("models: {}", models.join(", ")), app.now),
         Msg::Models(Err(reason)) => app.status.say(format!("no list of models: {reason}"), app.now),
         Msg::Queue { queues, paused } => {
