@@ -167,7 +167,7 @@ impl Run<'_> {
             }
             Post::Notice(Notice::Info(sentence)) => say(sentence),
             Post::Notice(Notice::Returned(entries)) => {
-                self.unsent.extend(entries.iter().map(|entry| entry.text.clone()))
+                self.unsent.extend(entries.iter().map(|entry| entry.text.clone()));
             }
             Post::Notice(Notice::Ready | Notice::Models(_)) => {}
         }
