@@ -114,11 +114,12 @@ impl Setup {
 
         let prompt = self.system_prompt.as_deref().unwrap_or(assets::MAIN_PROMPT);
         let prompt = fill(prompt, workspace.root(), &names);
-        let Controls { interloper, cancellable, gate: _ } = crew.main();
+        let Controls { interloper, cancellable, gate } = crew.main();
         let mut builder = Agent::builder(self.transport, prompt, self.connector)
             .step_limit(StepLimit::new(self.max_steps)?)
             .cancellable(cancellable)
             .interloper(interloper)
+            .gate(gate)
             .model_choice(choice)
             .streaming(self.streaming)
             .listeners(listeners);

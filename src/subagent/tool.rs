@@ -172,8 +172,10 @@ impl SubAgentTool {
             .listeners(member.listeners().clone())
             .streaming(self.streaming);
         if let Some(controls) = member.controls() {
-            builder =
-                builder.shared_cancellable(controls.cancellable.clone()).interloper(Arc::clone(&controls.interloper));
+            builder = builder
+                .shared_cancellable(controls.cancellable.clone())
+                .interloper(Arc::clone(&controls.interloper))
+                .gate(Arc::clone(&controls.gate));
         } else if let Some(cancellable) = &self.cancellable {
             builder = builder.shared_cancellable(cancellable.clone());
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use steersman::agent::Agent;
-use steersman::control::{Controls, Crew, Gate as Hold};
+use steersman::control::{Controls, Crew, Decision, Gate as Hold, Parked};
 use steersman::error::Refused;
 use steersman::event::{Delivery, Event, Outcome};
 use steersman::host::Handle;
@@ -39,7 +39,7 @@ impl Crewed {
 
     async fn parent(&self, tools: impl IntoIterator<Item = Arc<dyn Tool>>, personas: Vec<Persona>) -> Agent {
         let crew = Arc::clone(&self.crew);
-        let built = self.rig.try_build(self.rig.builder(), |c| {
+        let built = self.rig.try_build(self.rig.builder().gate(crew.main().gate), |c| {
             c.add_tools(tools)?;
             c.add_extension(Arc::new(SubAgents::new(personas)?.crew(crew)))
         });
@@ -243,6 +243,60 @@ async fn a_stop_still_ends_every_child_and_the_parent_and_the_texts_of_all_come_
     run(agent, "Else.").answered().await;
     assert_eq!(deck.rig.last_request().lines()[3], "tool#c1: Error: cancelled while it ran");
     assert!(!deck.handle.cancel_agent(&AgentId::main()), "the main agent is stopped, not cancelled like a child");
+}
+
+#[tokio::test(start_paused = true)]
+async fn to_hold_all_parks_each_agent_where_it_comes_by_also_a_child_that_comes_later_and_each_goes_on_by_itself() {
+    let (gate, pause) = (Gate::new(), Pause::new());
+    let deck = Crewed::new([spawns(&[("c1", "a", "1"), ("c2", "b", "2")]).paused(&pause), Played::text("Done.")]);
+    for name in ["a", "b"] {
+        deck.rig.model.route(&child(name), [calls(&[("k", "wait")]), Played::text(format!("from {name}"))]);
+    }
+    let agent = deck.parent([gated("wait", &gate)], ["a", "b"].map(|name| persona(name, &["wait"])).into()).await;
+    let running = run(agent, "Go.");
+    let main = AgentId::main();
+    let [a, b] = ["a 0", "b 0"].map(AgentId::new);
+    let parked = |agent: &AgentId| deck.crew.get(agent).and_then(|controls| controls.gate.parked());
+    pause.reached().await;
+    deck.handle.hold_all();
+    assert!(deck.handle.held(&main));
+    assert!(deck.handle.go_on(&main), "one agent goes on although the rest is held");
+    pause.open();
+    settle().await;
+    let held = [&main, &a, &b].map(|agent| deck.handle.held(agent));
+    assert_eq!(held, [false, true, true], "who came later is held too");
+    for child in [&a, &b] {
+        assert!(matches!(parked(child), Some(Parked::Call(call)) if call.id.as_str() == "k"));
+    }
+    assert!(deck.handle.decide(&a, Some(&"k".into()), Decision::Skip("not now".to_owned())));
+    settle().await;
+    assert_eq!(parked(&a), Some(Parked::Boundary), "it parks again where it next comes by");
+    deck.handle.go_on_all();
+    gate.reached().await;
+    gate.open();
+    running.answered().await;
+    assert_eq!(deck.last_of("a")[3..], ["tool#k: Error: skipped by the user: not now"]);
+    assert_eq!(deck.rig.last_request().lines()[3..], ["tool#c1: from a", "tool#c2: from b"]);
+    assert!(!deck.handle.hold(&a) && !deck.handle.go_on(&a) && !deck.handle.held(&a), "it does not run any more");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_child_that_is_held_is_cancelled_at_once() {
+    let deck = Crewed::new([spawns(&[("c1", "a", "1")]), Played::text("Done.")]);
+    deck.rig.model.route(&child("a"), [calls(&[("k", "look")])]);
+    let agent = deck.parent([crate::support::doubles::tool("look", "")], vec![persona("a", &["look"])]).await;
+    let a = AgentId::new("a 0");
+    let running = {
+        let handle = deck.handle.clone();
+        handle.hold_all();
+        handle.go_on(&AgentId::main());
+        run(agent, "Go.")
+    };
+    settle().await;
+    assert!(deck.handle.held(&a));
+    assert!(deck.handle.cancel_agent(&a));
+    running.answered().await;
+    assert_eq!(deck.rig.last_request().lines()[3..], ["tool#c1: Error: cancelled by the user"]);
 }
 
 // D20, D21
