@@ -7,6 +7,11 @@ pub const MESSAGE_BYTES: usize = 256 * 1024;
 /// Most messages that can be pending.
 pub const PENDING_ENTRIES: usize = 100;
 
+/// The screen asks whether a text that waited longer still holds, unless set.
+pub const STILL_TRUE_AGE: Duration = Duration::from_mins(10);
+/// The screen asks whether a text still holds after more tool calls of its agent than this, unless set.
+pub const STILL_TRUE_STEPS: u32 = 20;
+
 /// Tool calls that a turn of the main agent may make, unless set.
 pub const MAX_STEPS: u32 = 60;
 /// Tool calls of one group that run at the same time.

@@ -5,13 +5,18 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize;
+
 use crate::event::Usage;
 
 /// Trillionths of a US dollar per token, in one dollar per million tokens.
 const PICOS: f64 = 1e6;
 
 /// Is what one model costs. Kept in whole parts of a dollar, so that sums come out the same in every order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+///
+/// Its serde form is `{ input = 2.0, cached = 0.5, output = 8.0 }`, the arguments of [`Price::new`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Dollars")]
 pub struct Price {
     /// Trillionths of a US dollar per token, as the others.
     input: u64,
@@ -40,13 +45,30 @@ impl Price {
     }
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Dollars {
+    input: f64,
+    cached: Option<f64>,
+    output: f64,
+}
+
+impl TryFrom<Dollars> for Price {
+    type Error = &'static str;
+
+    fn try_from(Dollars { input, cached, output }: Dollars) -> Result<Self, Self::Error> {
+        Self::new(input, cached, output).ok_or("a price is a number of US dollars from 0")
+    }
+}
+
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Checked: finite and not negative; a cast saturates.
 fn picos(dollars: f64) -> Option<u64> {
     (dollars.is_finite() && dollars >= 0.0).then(|| (dollars * PICOS).round() as u64)
 }
 
 /// Holds the prices of models by their names.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
 pub struct Prices(BTreeMap<String, Price>);
 
 impl FromIterator<(String, Price)> for Prices {

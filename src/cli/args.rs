@@ -112,6 +112,9 @@ impl Flags {
             context_window: self.context_window,
             system_prompt: self.system_prompt.clone(),
             pace: None,
+            still_true_minutes: None,
+            still_true_steps: None,
+            prices: None,
         }
     }
 

@@ -47,7 +47,9 @@ fn check_terminal() -> Result<(), &'static str> {
 fn show(start: Start, prompt: Option<String>) -> io::Result<Exit> {
     let options = options(&start, prompt);
     let runtime = runtime()?;
+    let still_true = start.config.still_true;
     let host = host::start_with(runtime.handle(), setup(start, Vec::new()));
+    host.handle().set_staleness(still_true);
     let ending = tui::run(options, host.handle());
     runtime.block_on(host.shutdown(limits::EXIT_GRACE));
     runtime.shutdown_background();
@@ -64,7 +66,7 @@ fn options(start: &Start, prompt: Option<String>) -> ScreenOptions {
     // https://no-color.org: any value but the empty one.
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let theme = if plain { Theme::plain() } else { Theme::default() };
-    ScreenOptions { label, source, prompt, theme }
+    ScreenOptions { label, source, prompt, theme, prices: start.config.prices.clone() }
 }
 
 /// Returns host and port of an address, without the password that it may hold.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use crate::config::Provider;
+use crate::price::Prices;
 
 /// Holds the settings of one source; `None` is left to the next one. Its serde form is the file.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -29,11 +30,17 @@ pub struct Layer {
     pub system_prompt: Option<PathBuf>,
     /// Words per second of the embedded model; 0 is as fast as it goes.
     pub pace: Option<u32>,
+    /// Minutes that a text may wait before the screen asks whether it still holds; 0 means for ever.
+    pub still_true_minutes: Option<u32>,
+    /// Tool calls of its agent that a text may wait for; 0 means any number.
+    pub still_true_steps: Option<u32>,
+    /// What tokens cost, by the model's name.
+    pub prices: Option<Prices>,
 }
 
 impl Layer {
     /// The keys of the file, in the order of its documentation.
-    pub const KEYS: [&'static str; 9] = [
+    pub const KEYS: [&'static str; 12] = [
         "provider",
         "base_url",
         "model",
@@ -43,6 +50,9 @@ impl Layer {
         "context_window",
         "system_prompt",
         "pace",
+        "still_true_minutes",
+        "still_true_steps",
+        "prices",
     ];
 
     /// Returns this layer with its gaps filled from a lower one.
@@ -58,6 +68,9 @@ impl Layer {
             context_window: self.context_window.or(lower.context_window),
             system_prompt: self.system_prompt.or(lower.system_prompt),
             pace: self.pace.or(lower.pace),
+            still_true_minutes: self.still_true_minutes.or(lower.still_true_minutes),
+            still_true_steps: self.still_true_steps.or(lower.still_true_steps),
+            prices: self.prices.or(lower.prices),
         }
     }
 

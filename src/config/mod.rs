@@ -11,6 +11,8 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
+use crate::control::Staleness;
+use crate::price::Prices;
 use crate::provider::{ApiKey, Streaming};
 
 pub use file::{FileError, parse};
@@ -35,6 +37,10 @@ pub struct Config {
     pub context_window: Option<u64>,
     /// The file that replaces the default system prompt.
     pub system_prompt: Option<PathBuf>,
+    /// From when on the screen asks whether a waiting text still holds.
+    pub still_true: Staleness,
+    /// What tokens cost, where the server does not say it.
+    pub prices: Prices,
 }
 
 /// Says which model answers.

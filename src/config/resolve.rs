@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 use crate::config::{Config, ConfigError, DEFAULT_API_KEY_ENV, DEFAULT_BASE_URL, Layer, ModelSource, Provider};
+use crate::control::Staleness;
 use crate::limits;
 use crate::provider::{ApiKey, Streaming};
 
@@ -65,6 +67,15 @@ impl Config {
             streaming: if merged.stream.unwrap_or(true) { Streaming::On } else { Streaming::Off },
             context_window: merged.context_window.map(Into::into),
             system_prompt: merged.system_prompt.clone(),
+            still_true: Staleness {
+                age: match merged.still_true_minutes {
+                    None => Some(limits::STILL_TRUE_AGE),
+                    Some(0) => None,
+                    Some(minutes) => Some(Duration::from_mins(minutes.into())),
+                },
+                steps: Some(merged.still_true_steps.unwrap_or(limits::STILL_TRUE_STEPS)).filter(|steps| *steps > 0),
+            },
+            prices: merged.prices.clone().unwrap_or_default(),
             model: match provider {
                 Provider::Demo => ModelSource::Embedded { pace: merged.pace },
                 Provider::OpenAi => server(merged, environment)?,

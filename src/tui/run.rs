@@ -18,6 +18,7 @@ use crate::event::Delivery;
 use crate::host::{Handle, Notice, Post};
 use crate::id::AgentId;
 use crate::limits;
+use crate::price::Prices;
 use crate::tui::frame_clock::FrameClock;
 use crate::tui::input::{self, Input};
 use crate::tui::keymap::Chord;
@@ -44,6 +45,8 @@ pub struct ScreenOptions {
     pub prompt: Option<String>,
     /// The styles.
     pub theme: Theme,
+    /// What tokens cost.
+    pub prices: Prices,
 }
 
 /// Says why the screen ended.
@@ -183,8 +186,10 @@ struct Screen<'a> {
 impl<'a> Screen<'a> {
     fn new(options: &ScreenOptions, handle: &'a Handle, terminal: &Terminal) -> Self {
         let status = Status::new(options.label.clone(), options.source);
+        let mut app = App::new(terminal.size(), Timestamp::now(), status, options.theme.clone());
+        app.tree.prices = options.prices.clone();
         Self {
-            app: App::new(terminal.size(), Timestamp::now(), status, options.theme.clone()),
+            app,
             cache: ViewCache::default(),
             clock: FrameClock::new(Instant::now()),
             handle,

@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use steersman::config::{Config, ConfigError, Environment, Layer, ModelSource, Provider, parse};
+use steersman::event::Usage;
 use steersman::provider::Streaming;
 
 fn resolve(flags: Layer, environment: &[(&str, &str)], file: &str) -> Result<Config, ConfigError> {
@@ -196,6 +197,48 @@ fn the_pace_reaches_the_embedded_model() {
 }
 
 #[test]
+fn a_waiting_text_is_asked_about_after_ten_minutes_or_twenty_steps_unless_set() {
+    let asked = |file: &str| {
+        let still_true = resolve(Layer::default(), &[], file).unwrap().still_true;
+        (still_true.age.map(|age| age.as_secs()), still_true.steps)
+    };
+    assert_eq!(asked(""), (Some(600), Some(20)));
+    assert_eq!(asked("still_true_minutes = 3"), (Some(180), Some(20)));
+    assert_eq!(asked("still_true_steps = 7"), (Some(600), Some(7)));
+    assert_eq!(asked("still_true_minutes = 0\nstill_true_steps = 0"), (None, None));
+    assert_eq!(parse("still_true_minutes = -1").unwrap_err().line, 1);
+}
+
+#[test]
+fn prices_are_read_per_model_in_each_form_of_the_file() {
+    let usage = |model: &str| Usage { output: Some(1_000), model: Some(model.to_owned()), ..Usage::default() };
+    for file in [
+        "prices.big = { input = 2, output = 10 }\nprices.'vendor/small:1' = { input = 0.5, cached = 0.1, output = 1.5 }",
+        "[prices.big]\ninput = 2.0\noutput = 10.0\n[prices.\"vendor/small:1\"]\ninput = 0.5\ncached = 0.1\noutput = 1.5",
+    ] {
+        let prices = resolve(Layer::default(), &[], file).unwrap().prices;
+        let costs = ["big", "vendor/small:1", "other"].map(|model| prices.cost_nanos(&usage(model)));
+        assert_eq!(costs, [Some(10_000_000), Some(1_500_000), None]);
+    }
+}
+
+#[test]
+fn a_price_that_is_none_names_its_line() {
+    for (text, line) in [
+        ("model = 'm'\nprices.big = { input = -1, output = 1 }", 2),
+        ("prices.big = { input = 1 }", 1),
+        ("prices.big = { input = nan, output = 1 }", 1),
+        ("prices.big = { input = 1, output = 1, outptu = 1 }", 1),
+        ("\nprices.big = 3", 2),
+        ("prices = 3", 1),
+    ] {
+        let error = parse(text).unwrap_err();
+        assert_eq!(error.line, line, "{text:?}: {error}");
+        assert!(!error.to_string().contains('\n'), "one line: {error}");
+    }
+}
+
+#[test]
 fn an_unknown_key_names_its_line_and_the_nearest_known_key() {
     let error = parse("# a comment\nmodel = 'm'\n\nbase-url = 'http://localhost'\nzzz = 1\n").unwrap_err();
     assert_eq!(error.line, 4);
@@ -236,7 +279,8 @@ fn the_example_documents_every_key_and_is_valid_when_uncommented() {
     let layer = parse(&settings.join("\n")).unwrap();
     assert_eq!(settings.len(), Layer::KEYS.len());
     for key in Layer::KEYS {
-        assert!(settings.iter().any(|line| line.starts_with(&format!("{key} = "))), "{key} is not documented");
+        let documented = |line: &&str| line.starts_with(&format!("{key} = ")) || line.starts_with(&format!("{key}."));
+        assert!(settings.iter().any(documented), "{key} is not documented");
     }
     assert_eq!(layer.model.as_deref(), Some("qwen3-coder"));
 }
