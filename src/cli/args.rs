@@ -53,7 +53,8 @@ pub struct ExecArgs {
     /// Write every event as one line of JSON.
     #[arg(long)]
     pub json: bool,
-    /// Inject each line of standard input: `/stop` cancels, `> text` is a follow-up, `//x` and `\>x` send `/x` and `>x`.
+    /// Inject each line of standard input: `/stop` cancels, `> text` is a follow-up, `@researcher 0 text` and `@all text`
+    /// go to sub-agents that run, `//x`, `\>x` and `@main @x` send `/x`, `>x` and `@x`.
     #[arg(long)]
     pub steer_stdin: bool,
     /// What to send; `-` reads standard input (not together with --steer-stdin).

@@ -26,6 +26,7 @@ use crate::host::{self, Handle, Notice, Post, StartError};
 use crate::id::MessageId;
 use crate::limits;
 use crate::listener::{JsonLines, Listener, Terminal};
+use crate::target::{self, Addressed, Target};
 use crate::text::is_blank;
 
 /// Runs the prompt of the command line without a screen.
@@ -129,6 +130,22 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Sends a text to whom it names, else to the main agent; says what was not taken.
+    fn send_to_named(&mut self, text: &str, delivery: Delivery) {
+        let Addressed { target, text } = target::parse(text, &self.handle.crew().ids());
+        let outcomes = match target {
+            Target::Unnamed => vec![self.handle.inject(text, delivery)],
+            Target::Agent(agent) => vec![self.handle.inject_to(&agent, text, delivery)],
+            Target::All => self.handle.inject_all(text, delivery).into_iter().map(|(_, outcome)| outcome).collect(),
+        };
+        for outcome in outcomes {
+            match outcome {
+                Ok(id) => self.progress.accepted(id),
+                Err(refused) => say(&format!("not sent, {refused}: {}", start_of(text))),
+            }
+        }
+    }
+
     fn line(&mut self, line: Option<Line>) {
         let (text, delivery) = match line {
             Some(Line::Text(text)) => (text, Delivery::Steer),
@@ -142,8 +159,8 @@ impl Run<'_> {
         };
         if self.stop.is_some() {
             self.unsent.push(text);
-        } else if let Err(refused) = self.send(&text, delivery) {
-            say(&format!("not sent, {refused}: {}", text.chars().take(limits::ERROR_CHARS).collect::<String>()));
+        } else {
+            self.send_to_named(&text, delivery);
         }
     }
 
@@ -230,7 +247,7 @@ impl Run<'_> {
     }
 }
 
-/// Follows the main agent's turns and the way of each accepted text.
+/// Follows the main agent's turns and the way of each accepted text, and says which of them came back.
 #[derive(Debug, Default)]
 struct Progress {
     /// Accepted, and not yet seen in the conversation.
@@ -260,13 +277,17 @@ impl Progress {
 
     /// Takes one event; returns the outcome and the message of a turn of the main agent that ended with it.
     fn saw<'e>(&mut self, envelope: &'e Envelope) -> Option<(Outcome, Option<&'e str>)> {
-        if !envelope.agent.is_main() {
-            return None;
-        }
+        let main = envelope.agent.is_main();
         match &envelope.event {
-            Event::TurnStarted { .. } => self.running = true,
             Event::UserTurn { injection: Some(id), .. } => self.delivered(id),
-            Event::TurnEnded { outcome, message, .. } => {
+            Event::Returned { entries } => {
+                for entry in entries {
+                    self.returned(&entry.id);
+                    say(&format!("not sent, {} has ended: {}", envelope.agent, start_of(&entry.text)));
+                }
+            }
+            Event::TurnStarted { .. } if main => self.running = true,
+            Event::TurnEnded { outcome, message, .. } if main => {
                 self.running = false;
                 self.outcome = Some(*outcome);
                 return Some((*outcome, message.as_deref()));
@@ -285,6 +306,11 @@ impl Progress {
     fn idle(&self) -> bool {
         !self.running && self.open.is_empty()
     }
+}
+
+/// Returns as much of a text as is said on standard error.
+fn start_of(text: &str) -> String {
+    text.chars().take(limits::ERROR_CHARS).collect()
 }
 
 async fn next_line(lines: &mut Option<UnboundedReceiver<Line>>) -> Option<Line> {

@@ -251,7 +251,10 @@ impl Listener for Terminal {
                 if call.is_none() {
                     state.rescue = Some(child.clone());
                 }
-                self.note(&format!("{} starts: {}", visible_line(child.as_str()), summary::one_line(task)));
+                // A call tells of its task itself.
+                let told = call.as_ref().is_some_and(|call| state.calls.iter().any(|(id, _)| id == call));
+                let what = if told { String::new() } else { format!(": {}", summary::one_line(task)) };
+                self.note(&format!("{} starts{what}", visible_line(child.as_str())));
             }
             Event::AgentFinished { child, outcome, message } => {
                 self.note(&ended(&visible_line(child.as_str()), *outcome, message.as_deref()));

@@ -9,7 +9,7 @@ use steersman::event::{Delivery, Envelope, Event, Outcome};
 use steersman::limits;
 
 use crate::support::program::{Program, Running, exit_code, stderr, stdout};
-use crate::support::server::{Gate, Reply, Server, Step};
+use crate::support::server::{Gate, Reply, Request, Server, Step};
 
 const GLOB_AND_SUM: &[(&str, &str, &str)] =
     &[("c1", "glob", r#"{"pattern":"*"}"#), ("c2", "calculator", r#"{"expression":"6*7"}"#)];
@@ -325,6 +325,89 @@ fn a_line_that_is_too_long_is_refused_and_said() {
     assert_eq!(end.code, Some(0));
     assert!(end.stderr.contains("longer than 256 KiB"), "{}", end.stderr);
     assert_eq!(server.chats()[1].texts("user"), ["hello", "short"]);
+}
+
+// --- steering sub-agents
+
+/// Spawns a `file_miner` per task.
+fn spawns(tasks: &[&str]) -> Reply {
+    let calls: Vec<(String, String)> = tasks
+        .iter()
+        .map(|task| (format!("c {task}"), json!({"name": "file_miner", "task": task}).to_string()))
+        .collect();
+    let calls: Vec<(&str, &str, &str)> = calls.iter().map(|(id, args)| (id.as_str(), "agent", args.as_str())).collect();
+    Reply::calls(&calls)
+}
+
+/// Streams a word, waits, then streams a call.
+fn streamed_call(gate: &Gate) -> Reply {
+    let function = json!({"name": "glob", "arguments": r#"{"pattern":"*"}"#});
+    let call = json!({"tool_calls": [{"index": 0, "id": "k", "type": "function", "function": function}]});
+    let words = Step::delta(json!({"content": "I look. "}));
+    Reply::stream([words, Step::Wait(gate.clone()), Step::delta(call), Step::finish("tool_calls"), Step::done()])
+}
+
+/// Waits until a text is pending for each of these agents.
+fn wait_pending(run: &mut Running, text: &str, agents: &[&str]) {
+    let mut missing = agents.to_vec();
+    run.wait_for_line(|line| {
+        let envelope: Envelope = serde_json::from_str(line).unwrap();
+        if is_pending(line, text) {
+            missing.retain(|agent| *agent != envelope.agent.as_str());
+        }
+        missing.is_empty()
+    });
+}
+
+#[test]
+fn lines_reach_two_children_that_stream_side_by_side_each_its_own_and_all_of_them() {
+    let gates = [Gate::new(), Gate::new()];
+    let held = gates.clone();
+    let server = Server::routed(move |request| match (request.texts("user")[0].as_str(), request.roles().len()) {
+        ("hello", 2) => spawns(&["one", "two"]),
+        ("one", 2) => streamed_call(&held[0]),
+        ("two", 2) => streamed_call(&held[1]),
+        (_, _) => Reply::text("Done."),
+    });
+    let mut run = exec(&server).args(["--json", "--steer-stdin", "hello"]).piped().run();
+    gates.iter().for_each(Gate::wait_reached);
+    run.write("@file_miner 0 the sources only\n");
+    wait_pending(&mut run, "the sources only", &["file_miner 0"]);
+    run.write("@all hurry\n");
+    wait_pending(&mut run, "hurry", &["", "file_miner 0", "file_miner 1"]);
+    run.write("@file_miner 7 is nobody\n");
+    wait_pending(&mut run, "@file_miner 7 is nobody", &[""]);
+    run.write("> @file_miner 1 and then?\n@main @all is a word\n");
+    wait_pending(&mut run, "@all is a word", &[""]);
+    gates.iter().for_each(Gate::open);
+    let end = run.end();
+    assert_eq!(end.code, Some(0));
+    assert_eq!(end.stderr, "steersman: not sent, a sub-agent has one turn only, nothing can follow it: and then?\n");
+    let last = |first: &str| {
+        let of_agent = |chat: &Request| chat.texts("user")[0] == first;
+        server.chats().into_iter().rev().find(of_agent).unwrap().texts("user")
+    };
+    assert_eq!(last("one"), ["one", "the sources only", "hurry"]);
+    assert_eq!(last("two"), ["two", "hurry"]);
+    assert_eq!(last("hello"), ["hello", "hurry", "@file_miner 7 is nobody", "@all is a word"]);
+}
+
+#[test]
+fn a_text_that_its_child_did_not_take_is_told_and_the_run_goes_on() {
+    let gate = Gate::new();
+    let held = gate.clone();
+    let server = Server::routed(move |request| match (request.texts("user")[0].as_str(), request.roles().len()) {
+        ("hello", 2) => spawns(&["one"]),
+        ("one", _) => Reply::text("From one.").gated(&held),
+        (_, _) => Reply::text("Done."),
+    });
+    let mut run = exec(&server).args(["--json", "--steer-stdin", "hello"]).piped().run();
+    gate.wait_reached();
+    run.write("@file_miner 0 too late\n");
+    wait_pending(&mut run, "too late", &["file_miner 0"]);
+    gate.open();
+    let end = run.end();
+    assert_eq!((end.code, end.stderr.as_str()), (Some(0), "steersman: not sent, file_miner 0 has ended: too late\n"));
 }
 
 // --- lines

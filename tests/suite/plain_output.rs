@@ -187,6 +187,16 @@ fn sub_agents_are_indented_labelled_and_never_the_answer() {
 }
 
 #[test]
+fn the_task_of_a_sub_agent_is_told_once() {
+    let (list, sink) = terminal();
+    list.emit(call("c1", "agent", r#"{"name":"file_miner","task":"look into src"}"#));
+    list.emit(spawned("file_miner 0", Some("c1")));
+    let text = sink.flushed();
+    assert_eq!(text.matches("look into src").count(), 1, "{text}");
+    assert!(text.ends_with("· file_miner 0 starts\n"), "{text}");
+}
+
+#[test]
 fn calls_of_sub_agents_that_run_at_the_same_time_keep_their_own_names() {
     let (list, sink) = terminal();
     let [one, two] = ["a 0", "a 1"].map(|id| list.for_sub_agent(&id.into()));
