@@ -12,7 +12,7 @@ use loom::thread;
 use steersman::{error, event, id, limits, text};
 
 use crate::control::{Cancellable, Interloper};
-use crate::event::Pending;
+use crate::event::{Delivery, Pending};
 
 /// What happened to the texts in one order of the threads.
 #[derive(Default)]
@@ -162,5 +162,153 @@ fn a_withdrawn_text_is_not_delivered() {
         seen.returned.splice(0..0, queue.withdraw(&first));
         seen.delivered = worker.join().unwrap();
         seen.check(&["a1", "a2"]);
+    });
+}
+
+#[test]
+fn a_text_for_now_cuts_or_is_withdrawn_but_never_both() {
+    loom::model(|| {
+        let queue = Arc::new(Interloper::new());
+        let cancel = Cancellable::new();
+        let id = queue.inject("a1", Delivery::Now).unwrap();
+        let worker = {
+            let (queue, cancel) = (Arc::clone(&queue), cancel.clone());
+            thread::spawn(move || queue.take_now(Some(&cancel)))
+        };
+        let returned = queue.withdraw(&id).into_iter().collect();
+        let delivered = worker.join().unwrap();
+        Seen { delivered, returned, pending: queue.entries() }.check(&["a1"]);
+        assert!(!queue.urgent());
+    });
+}
+
+#[test]
+fn a_text_for_now_cuts_or_a_stop_gives_it_back() {
+    loom::model(|| {
+        let queue = Arc::new(Interloper::new());
+        let cancel = Cancellable::new();
+        let worker = {
+            let (queue, cancel) = (Arc::clone(&queue), cancel.clone());
+            thread::spawn(move || queue.take_now(Some(&cancel)))
+        };
+        queue.inject("a1", Delivery::Now).unwrap();
+        let returned = queue.stop(&cancel);
+        queue.inject("a2", Delivery::Now).unwrap();
+        let delivered = worker.join().unwrap();
+        assert!(!texts(&delivered).contains(&"a2"), "a stopped turn was cut");
+        Seen { delivered, returned, pending: queue.entries() }.check(&["a1", "a2"]);
+    });
+}
+
+#[test]
+fn a_waiting_text_made_urgent_is_taken_once() {
+    loom::model(|| {
+        let queue = Arc::new(Interloper::new());
+        let id = queue.inject_user_message("a1").unwrap();
+        queue.inject_user_message("a2").unwrap();
+        let worker = {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || {
+                let mut taken = queue.take_now(None);
+                taken.extend(queue.drain());
+                taken
+            })
+        };
+        let found = queue.set_delivery(&id, Delivery::Now);
+        let mut delivered = worker.join().unwrap();
+        assert!(found || texts(&delivered) == ["a1", "a2"]);
+        delivered.extend(queue.drain());
+        Seen { delivered, ..Seen::default() }.check(&["a1", "a2"]);
+    });
+}
+
+#[test]
+fn an_edit_that_ends_beside_a_drain_is_delivered_whole_or_still_waits() {
+    loom::model(|| {
+        let queue = Arc::new(Interloper::new());
+        let id = queue.inject_user_message("a1").unwrap();
+        assert!(queue.hold(&id));
+        let worker = {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || queue.drain())
+        };
+        assert!(queue.commit(&id, "a2").unwrap(), "a held text was delivered");
+        let delivered = worker.join().unwrap();
+        Seen { delivered, pending: queue.drain(), ..Seen::default() }.check(&["a2"]);
+    });
+}
+
+#[test]
+fn two_texts_are_delivered_joined_or_one_by_one() {
+    loom::model(|| {
+        let queue = Arc::new(Interloper::new());
+        let id = queue.inject_user_message("a1").unwrap();
+        queue.inject_user_message("a2").unwrap();
+        let worker = {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || queue.drain())
+        };
+        let merged = queue.merge(&id).unwrap();
+        let mut delivered = worker.join().unwrap();
+        delivered.extend(queue.drain());
+        if merged.is_some() {
+            assert_eq!(texts(&delivered), ["a1\n\na2"]);
+        } else {
+            assert_eq!(texts(&delivered), ["a1", "a2"]);
+        }
+    });
+}
+
+#[test]
+fn a_text_sent_to_an_agent_that_ends_is_refused_or_given_back() {
+    loom::model(|| {
+        let queue = Arc::new(Interloper::new());
+        let sender = {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || queue.inject_user_message("a1").is_ok())
+        };
+        let worker = {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || queue.drain())
+        };
+        let returned = queue.close();
+        let accepted = sender.join().unwrap();
+        let delivered = worker.join().unwrap();
+        let expected: &[&str] = if accepted { &["a1"] } else { &[] };
+        Seen { delivered, returned, pending: queue.entries() }.check(expected);
+        assert!(!queue.pending(), "it waits for an agent that is gone");
+    });
+}
+
+#[test]
+fn a_text_put_back_into_a_queue_that_ends_stays_with_one_of_the_two() {
+    loom::model(|| {
+        let queue = Arc::new(Interloper::new());
+        let id = queue.inject_user_message("a1").unwrap();
+        let entry = queue.withdraw(&id).unwrap();
+        let undo = {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || queue.restore(entry, 0))
+        };
+        let returned = queue.close();
+        assert_eq!(undo.join().unwrap(), returned.len() == 1);
+        assert!(!queue.pending());
+    });
+}
+
+#[test]
+fn the_end_of_a_stopped_turn_never_keeps_a_text_back_that_was_sent_after_the_stop() {
+    loom::model(|| {
+        let queue = Arc::new(Interloper::new());
+        let cancel = Cancellable::new();
+        let worker = {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || queue.end_cancelled())
+        };
+        queue.stop(&cancel);
+        queue.inject_user_message("a1").unwrap();
+        worker.join().unwrap();
+        // Whether the turn ended before the stop, after it, or after the text.
+        assert_eq!(texts(&queue.take_turn(Some(&cancel))), ["a1"]);
     });
 }
