@@ -90,10 +90,16 @@
 //! - *turn*: one user message up to the final answer. Counted per agent, from 1.
 //! - *round*: one model request with the batch of calls that its reply asks for. Counted per turn, from 1.
 //! - *batch*: the tool calls of one reply. *Group*: the neighbours in it that run at the same time.
-//! - *boundary*: the moment after a batch's last result. Here, and nowhere else, messages enter a running turn.
+//! - *boundary*: the moment after a batch's last result. Here messages enter a running turn; only one that is to be
+//!   delivered now makes a place for itself, by a cut.
+//! - *cut*: the end that a message for now makes to the answer being written, or to the calls not yet started.
 //! - *steer*: a message for the next boundary; when the turn has none any more, it starts the next turn.
 //! - *follow-up*: a message that starts a turn of its own when the running one has ended.
+//! - *now*: a message that is delivered at once, by a cut; with no turn running it starts one.
 //! - *pending*: accepted and not yet delivered; it can still be changed, moved, held and taken back.
+//! - *stale*: pending for so long that its boundary held it back; the user says whether it still holds.
+//! - *seen*: delivered, and a reply has begun to a request that carried it.
+//! - *held*: of an agent: it parks at its next boundary or call, and the user decides how it goes on.
 //! - *persona*: what a sub-agent is made from: name, prompt, tools, step budget.
 //! - *rescue*: the answer that a fresh, tools-free conversation (the [synthesizer](agent::synthesizer_prompt)) writes
 //!   from the evidence when a turn's step budget is used up.
@@ -108,7 +114,7 @@
 //! | rule | says |
 //! |---|---|
 //! | D1 | Messages enter a running turn behind the last result of a batch, never between a call and its result. |
-//! | D2 | Everything typed goes through the queue; with no turn running, the worker starts one with it. After a failed turn it waits for the next text. |
+//! | D2 | Everything typed goes through the queue; with no turn running, the worker starts one with it. After a failed or cancelled turn it waits for the next text. |
 //! | D3 | Steers left at a turn's end start one turn together; follow-ups start one each. |
 //! | D4 | A pending message can be withdrawn, replaced, moved, held; each act says whether it still was pending. |
 //! | D5 | A message is draft, pending, delivered or returned: exactly one of them, whatever happens. |
@@ -125,7 +131,7 @@
 //! | D16 | Blank means: nothing but white space and invisible characters. Refused text stays with its sender. |
 //! | D17 | A listener cannot break a turn. |
 //! | D18 | Truffle's surface (`on`, `on_any`, `reset`, `max_turns`) stands beside the listeners. |
-//! | D19 | How many entries a boundary takes can be set per kind. |
+//! | D19 | How many entries a boundary takes can be set per kind. A running call is never cut by a message; one that is to be delivered now cuts the answer being written, or the calls not yet started. |
 //! | D20 | Children are named `persona 0`, `persona 1`, …; a number is never used again. |
 //! | D21 | Children have no queue, cancel flag or gate of their own, unless the host hands a crew to what spawns them. |
 //! | D22 | A key is never shown, logged, recorded or passed on. |

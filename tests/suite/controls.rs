@@ -310,6 +310,59 @@ fn a_refused_text_does_not_resume_the_queue() {
     assert!(queue.paused());
 }
 
+// --- one list, many acts
+
+#[test]
+fn a_text_taken_back_can_be_put_back_where_it_was() {
+    let (queue, ids) = queue_of(&["one", "two", "three"]);
+    let taken = queue.withdraw(&ids[1]).unwrap();
+    assert!(queue.restore(taken.clone(), 1));
+    assert!(!queue.restore(taken, 1), "it is there already");
+    assert_eq!(queue.peek(), ["one", "two", "three"]);
+    assert_eq!(queue.entries()[1].id, ids[1], "under its own name");
+}
+
+#[test]
+fn two_neighbours_become_one_and_whoever_is_being_edited_stays_alone() {
+    let (queue, ids) = queue_of(&["one", "two", "three"]);
+    for edited in [0, 1] {
+        queue.hold(&ids[edited]);
+        assert_eq!(queue.merge(&ids[0]), Ok(None), "the end of the edit would overwrite one of them");
+        queue.release(&ids[edited]);
+    }
+    let (first, second) = queue.merge(&ids[0]).unwrap().unwrap();
+    assert_eq!((first.text.as_str(), second.id), ("one", ids[1].clone()));
+    assert_eq!(queue.peek(), ["one\n\ntwo", "three"]);
+    assert_eq!(queue.merge(&ids[2]), Ok(None), "nothing is behind it");
+
+    let long = "x".repeat(limits::MESSAGE_BYTES);
+    queue.replace(&ids[0], long.clone()).unwrap();
+    assert_eq!(queue.merge(&ids[0]), Err(Refused::TooLong));
+    assert_eq!(queue.peek(), [long.as_str(), "three"]);
+}
+
+#[test]
+fn a_queue_that_ended_gives_back_what_waits_and_takes_nothing_more() {
+    let (queue, ids) = queue_of(&["one", "two"]);
+    let taken = queue.withdraw(&ids[0]).unwrap();
+    assert_eq!(texts(&queue.close()), ["two"]);
+    assert_eq!(queue.inject_user_message("three"), Err(Refused::Ended));
+    assert!(!queue.restore(taken, 0));
+    assert!(!queue.pending() && !queue.deliverable());
+}
+
+#[test]
+fn the_queue_of_another_agent_has_names_and_settings_of_the_session() {
+    let (queue, _) = queue_of(&["one"]);
+    queue.set_modes(Modes { steer: QueueMode::OneAtATime, ..Modes::default() });
+    let sibling = queue.sibling();
+    assert_eq!(sibling.inject_user_message("two"), Ok(MessageId::new("m2")));
+    assert_eq!(queue.inject_user_message("three"), Ok(MessageId::new("m3")));
+    sibling.inject_user_message("four").unwrap();
+    assert_eq!(texts(&sibling.drain()), ["two"]);
+    assert_eq!(queue.peek(), ["one", "three"]);
+}
+
 // --- watchers
 
 fn count_changes(queue: &Interloper) -> Arc<AtomicUsize> {

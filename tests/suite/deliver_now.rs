@@ -3,17 +3,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::json;
+use steersman::agent::Agent;
 use steersman::error::RunError;
 use steersman::event::{Delivery, Envelope, Event};
 use steersman::id::MessageId;
 use steersman::listener::Listener;
-use steersman::provider::{Piece, Played, ProviderError, Step, Streaming};
+use steersman::provider::{ChatTransport, Http, HttpConnector, Piece, Played, ProviderError, Step, Streaming};
 use steersman::tool::Tool;
 use tokio::sync::Notify;
 
 use crate::support::doubles::{
-    Gate, Pause, PlayedExt, Rig, Spy, calls, gated, gated_beside, run, run_queue, settle, tool,
+    Gate, Pause, PlayedExt, Rig, Spy, calls, gated, gated_beside, run, run_queue, settle, tool, within,
 };
+use crate::support::server::{Gate as WireGate, Reply, Server, Step as WireStep};
 
 fn now(rig: &Rig, text: &str) -> MessageId {
     rig.interloper.inject(text, Delivery::Now).unwrap()
@@ -434,4 +437,64 @@ async fn after_a_failed_turn_it_lets_the_queue_go_on() {
     assert!(rig.interloper.set_delivery(&id, Delivery::Now));
     let turns = tokio::time::timeout(Duration::from_secs(1), agent.run_queue()).await.unwrap().unwrap();
     assert_eq!(turns, 1);
+}
+
+// --- on the wire
+
+/// What a turn over HTTP is doing when the message comes.
+async fn cut_on_the_wire(first: Reply, is_there: fn(&Event) -> bool) -> (Server, Vec<Event>) {
+    let server = Server::start([first, Reply::text("Short.")]);
+    let rig = Rig::new([]);
+    let there = Arc::new(Notify::new());
+    let noticed = Arc::clone(&there);
+    let noticing = spy(move |event| {
+        if is_there(event) {
+            noticed.notify_one();
+        }
+    });
+    let transport = ChatTransport { api_base: Some(server.url()), ..Rig::transport() };
+    let builder = Agent::builder(transport, "You are brief.", Arc::new(HttpConnector::new(Http::default())))
+        .interloper(Arc::clone(&rig.interloper))
+        .streaming(Streaming::On);
+    let agent = rig
+        .try_build(builder, |c| {
+            c.add_listener(noticing);
+            Ok(())
+        })
+        .await
+        .unwrap();
+    let running = run(agent, "Tell me.");
+    within(Duration::from_secs(5), "the turn gets there", there.notified()).await;
+    server.requested(1).await;
+    now(&rig, "Be brief.");
+    running.answered().await;
+    assert_eq!(server.chats()[1].texts("user"), ["Tell me.", "Be brief."]);
+    assert_eq!(server.violations(), Vec::<String>::new());
+    let events = rig.events();
+    (server, events)
+}
+
+#[tokio::test]
+async fn the_connection_of_an_answer_that_gave_way_is_closed() {
+    let never = WireGate::new();
+    let first = Reply::stream([WireStep::delta(json!({"content": "The answer "})), WireStep::Wait(never)]);
+    let (server, _) = cut_on_the_wire(first, |event| matches!(event, Event::AssistantDelta { .. })).await;
+    server.hung_up(1).await;
+    assert_eq!(server.chats()[1].texts("assistant"), ["The answer "]);
+}
+
+#[tokio::test]
+async fn a_request_whose_server_is_silent_gives_way_and_is_closed() {
+    let first = Reply::text("Never said.").gated(&WireGate::new());
+    let (server, _) = cut_on_the_wire(first, |event| matches!(event, Event::RoundStarted { .. })).await;
+    server.hung_up(1).await;
+    assert_eq!(server.chats().len(), 2);
+}
+
+#[tokio::test]
+async fn the_wait_before_another_attempt_is_not_waited_out() {
+    let busy = Reply::json(503, json!({"error": "busy"})).header("retry-after", "55");
+    let (server, events) = cut_on_the_wire(busy, |event| matches!(event, Event::Retrying { .. })).await;
+    assert_eq!(server.chats().len(), 2);
+    assert!(!events.iter().any(|event| matches!(event, Event::Assistant { interrupted: true, .. })));
 }

@@ -50,6 +50,39 @@ async fn a_cancel_wakes_every_wait_whenever_it_comes() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_flag_of_a_part_is_set_with_the_whole_and_by_itself_without_it() {
+    let whole = Cancellable::new();
+    let (one, other) = (whole.child(), whole.child());
+    let below = one.child();
+    one.cancel();
+    assert!(one.is_cancelled() && below.is_cancelled());
+    assert_eq!(below.check(), Err(Cancelled));
+    below.cancelled().await;
+    assert!(!whole.is_cancelled() && !other.is_cancelled());
+    assert!(tokio::time::timeout(Duration::from_hours(1), other.cancelled()).await.is_err());
+
+    whole.cancel();
+    assert!(other.is_cancelled());
+    other.cancelled().await;
+    one.reset();
+    assert!(one.is_cancelled(), "a part cannot clear the flag of the whole");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancel_of_the_whole_wakes_the_waits_of_its_parts() {
+    for _ in 0..200 {
+        let whole = Cancellable::new();
+        let waits: Vec<_> = [whole.child(), whole.child().child()]
+            .map(|part| tokio::spawn(async move { part.cancelled().await }))
+            .into();
+        thread::spawn(move || whole.cancel());
+        for wait in waits {
+            wait.await.unwrap();
+        }
+    }
+}
+
 // --- the step budget (2.9)
 
 #[test]

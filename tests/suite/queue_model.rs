@@ -30,7 +30,7 @@ enum Step {
     Restore(usize, usize),
     SetModes(Modes),
     SetStaleness(Option<u32>),
-    CountStep,
+    Count,
     Drain,
     DrainUnless,
     TakeNow,
@@ -73,7 +73,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => entry().prop_map(Step::Merge),
         2 => (0..14_usize, 0..6_usize).prop_map(|(returned, index)| Step::Restore(returned, index)),
         1 => prop::option::of(0..3_u32).prop_map(Step::SetStaleness),
-        3 => Just(Step::CountStep),
+        3 => Just(Step::Count),
         2 => Just(Step::TakeNow),
         2 => Just(Step::CutIn),
         1 => Just(Step::BeginTurn),
@@ -108,6 +108,7 @@ impl Entry {
 
 /// The queue in the plainest words: a list, and what became of everything that was in it.
 #[derive(Default)]
+#[allow(clippy::struct_excessive_bools)] // They are what the queue is in, one by one.
 struct Model {
     list: Vec<Entry>,
     accepted: usize,
@@ -244,7 +245,7 @@ fn apply(step: &Step, queue: &Interloper, cancel: &Cancellable, model: &mut Mode
             model.patience = steps;
             queue.set_staleness(Staleness { age: None, steps });
         }
-        Step::CountStep => {
+        Step::Count => {
             model.steps += 1;
             queue.count_step();
         }

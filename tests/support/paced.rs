@@ -1,6 +1,6 @@
 //! A model server for measurements: it streams Markdown at a pace that the last user message names.
 //!
-//! `stream 20000 words at 500 words/s`, `burst 20000 words`, `hang`; anything else gets one line. Every answer ends
+//! `stream 20000 words at 500 words/s`, `burst 20000 words`, `hang`, `silence`; anything else gets one line. Every answer ends
 //! with the word `END`. It runs on plain threads, so that its own cost stays out of the way.
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,22 +13,31 @@ use serde_json::{Value, json};
 /// Is a running server; it ends with the process.
 pub struct Paced {
     url: String,
-    cut: Arc<(Mutex<Option<Instant>>, Condvar)>,
+    moments: Arc<(Mutex<Moments>, Condvar)>,
+}
+
+/// When things happened at the server.
+#[derive(Default)]
+struct Moments {
+    /// A connection was closed in the middle of a reply.
+    cut: Option<Instant>,
+    /// The arrival of each whole request for a reply.
+    asked: Vec<Instant>,
 }
 
 impl Paced {
     pub fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
-        let cut = Arc::new((Mutex::new(None), Condvar::new()));
-        let shared = Arc::clone(&cut);
+        let moments = Arc::<(Mutex<Moments>, Condvar)>::default();
+        let shared = Arc::clone(&moments);
         std::thread::spawn(move || {
             for socket in listener.incoming().flatten() {
-                let cut = Arc::clone(&shared);
-                std::thread::spawn(move || serve(socket, &cut));
+                let moments = Arc::clone(&shared);
+                std::thread::spawn(move || serve(socket, &moments));
             }
         });
-        Self { url, cut }
+        Self { url, moments }
     }
 
     pub fn url(&self) -> &str {
@@ -37,13 +46,32 @@ impl Paced {
 
     /// Waits until the program closed a connection in the middle of a reply; returns the moment.
     pub fn wait_cut(&self) -> Instant {
-        let (lock, wake) = &*self.cut;
-        let mut cut = wake.wait_while(lock.lock().unwrap(), |cut| cut.is_none()).unwrap();
-        cut.take().unwrap()
+        self.wait(|moments| moments.cut.take())
+    }
+
+    /// Waits until so many replies were asked for since the start; returns when the last of them was.
+    pub fn wait_asked(&self, count: usize) -> Instant {
+        self.wait(|moments| moments.asked.get(count - 1).copied())
+    }
+
+    fn wait(&self, mut moment: impl FnMut(&mut Moments) -> Option<Instant>) -> Instant {
+        let (lock, happened) = &*self.moments;
+        let mut moments = lock.lock().unwrap();
+        loop {
+            if let Some(moment) = moment(&mut moments) {
+                return moment;
+            }
+            moments = happened.wait(moments).unwrap();
+        }
     }
 }
 
-fn serve(socket: TcpStream, cut: &(Mutex<Option<Instant>>, Condvar)) {
+fn note((moments, happened): &(Mutex<Moments>, Condvar), note: impl FnOnce(&mut Moments, Instant)) {
+    note(&mut moments.lock().unwrap(), Instant::now());
+    happened.notify_all();
+}
+
+fn serve(socket: TcpStream, moments: &(Mutex<Moments>, Condvar)) {
     socket.set_nodelay(true).unwrap();
     let mut reader = BufReader::new(socket.try_clone().unwrap());
     let mut writer = socket;
@@ -54,10 +82,9 @@ fn serve(socket: TcpStream, cut: &(Mutex<Option<Instant>>, Condvar)) {
             let _ = write!(writer, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
             continue;
         }
+        note(moments, |moments, now| moments.asked.push(now));
         if answer(&mut writer, &body).is_err() {
-            let (lock, wake) = cut;
-            *lock.lock().unwrap() = Some(Instant::now());
-            wake.notify_all();
+            note(moments, |moments, now| moments.cut = Some(now));
             return;
         }
     }
@@ -106,8 +133,10 @@ fn answer(writer: &mut TcpStream, body: &Value) -> std::io::Result<()> {
                 chunk(writer, &delta(&word))?;
             }
         }
-        _ if asked.starts_with("hang") => {
-            chunk(writer, &delta("hanging "))?;
+        _ if asked.starts_with("hang") || asked.starts_with("silence") => {
+            if asked.starts_with("hang") {
+                chunk(writer, &delta("hanging "))?;
+            }
             // Ends when the program closes the connection: reading is the wait.
             let mut byte = [0];
             if writer.read(&mut byte)? == 0 {
