@@ -6,6 +6,8 @@ use std::time::Duration;
 pub const MESSAGE_BYTES: usize = 256 * 1024;
 /// Most messages that can be pending.
 pub const PENDING_ENTRIES: usize = 100;
+/// Removed texts that the screen can bring back.
+pub const REMOVED_TEXTS: usize = 100;
 
 /// The screen asks whether a text that waited longer still holds, unless set.
 pub const STILL_TRUE_AGE: Duration = Duration::from_mins(10);

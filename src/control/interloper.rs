@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use tokio::sync::Notify;
 
 use crate::control::Cancellable;
-use crate::control::queue::{Queue, Taken};
+use crate::control::queue::{Queue, Shift, Taken};
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
 use crate::id::MessageId;
@@ -339,6 +339,17 @@ impl Interloper {
             self.changed();
         }
         restored
+    }
+
+    /// As [`Interloper::restore`], behind the last of these that still waits, else to the front: right whatever was
+    /// delivered since the entry was withdrawn.
+    pub fn restore_behind(&self, entry: Pending, before: &[MessageId]) -> bool {
+        self.edit(|queue| queue.restore_behind(entry, before, Timestamp::now()))
+    }
+
+    /// Lets an entry change places with a neighbour; at the end of the list it stays. False when it is no longer pending.
+    pub fn shift(&self, id: &MessageId, shift: Shift) -> bool {
+        self.edit(|queue| queue.shift(id, shift))
     }
 
     /// Joins an entry with the one behind it, a blank line between; it keeps its id, place and delivery. Returns the two

@@ -15,4 +15,5 @@ pub use crew::{Controls, Crew};
 pub use gate::{Decision, Gate, Parked, Parking};
 pub use interloper::{Interloper, Modes, QueueMode, Staleness, Watcher};
 pub use model_choice::{Chosen, ModelChoice};
+pub use queue::Shift;
 pub use step_limit::{OnExhausted, StepLimit};

@@ -45,6 +45,15 @@ impl Entry {
     }
 }
 
+/// Says which neighbour an entry changes places with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shift {
+    /// The one before it.
+    Earlier,
+    /// The one behind it.
+    Later,
+}
+
 /// Is what a drain did.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
@@ -149,6 +158,23 @@ impl Queue {
         let to = index.min(self.entries.len());
         self.entries.insert(to, Entry { pending, edited: false, fresh: (now, self.steps) });
         true
+    }
+
+    /// As [`Queue::restore`], behind the last of these that is still here, else to the front.
+    pub(crate) fn restore_behind(&mut self, entry: Pending, before: &[MessageId], now: Timestamp) -> bool {
+        let last = self.entries().enumerate().filter(|(_, other)| before.contains(&other.id)).last();
+        let index = last.map_or(0, |(index, _)| index + 1);
+        self.restore(entry, index, now)
+    }
+
+    /// Lets an entry change places with the one before it (or behind it); false when it is no longer pending.
+    pub(crate) fn shift(&mut self, id: &MessageId, shift: Shift) -> bool {
+        let Some(index) = self.position(id) else { return false };
+        let to = match shift {
+            Shift::Earlier => index.saturating_sub(1),
+            Shift::Later => index.saturating_add(1),
+        };
+        self.move_to(id, to)
     }
 
     /// Changes the entry with this id; false when it is no longer pending.

@@ -112,9 +112,16 @@ impl Handle {
         }
     }
 
-    /// Stops the running turn and takes every pending entry back, as one step.
+    /// Stops the running turn and takes every pending entry back, the main agent's first and as one step with the stop,
+    /// then those of its sub-agents.
     pub fn stop(&self) -> Vec<Pending> {
-        self.main.interloper.stop(&self.main.cancellable)
+        let mut back = self.main.interloper.stop(&self.main.cancellable);
+        for id in self.crew.ids().iter().filter(|id| !id.is_main()) {
+            if let Some(controls) = self.crew.get(id) {
+                back.extend(controls.interloper.stop(&controls.cancellable));
+            }
+        }
+        back
     }
 
     /// Sends every text that is held for its age, and lets no queue hold one for it any more.

@@ -9,7 +9,7 @@ mod mailbox;
 mod setup;
 mod worker;
 
-pub use crate::control::{Decision, Staleness};
+pub use crate::control::{Decision, Shift, Staleness};
 pub use command::Command;
 pub use handle::Handle;
 pub use mailbox::{Mailbox, Notice, Post};

@@ -21,8 +21,28 @@ pub enum Action {
     QuitOrDelete,
     /// Take the newest pending text back.
     TakeBack,
-    /// Undo the last edit.
+    /// Undo the last edit of the message, else bring back what a key removed.
     Undo,
+    /// Bring back what a key removed.
+    BringBack,
+    /// Send the composer's text, or deliver the selected pending text, at once.
+    DeliverNow,
+    /// Focus the pending list.
+    FocusPending,
+    /// Edit the selected pending text.
+    EditEntry,
+    /// Delete the selected pending text.
+    DeleteEntry,
+    /// Let the selected pending text change places with the one before it.
+    MoveEarlier,
+    /// Let the selected pending text change places with the one after it.
+    MoveLater,
+    /// Make a follow-up of the selected pending text.
+    AsFollowUp,
+    /// Make a steer of the selected pending text.
+    AsSteer,
+    /// Join the selected pending text with the one after it.
+    Merge,
     /// Move or delete within the composer.
     Edit(Edit),
     /// Focus the agent tree.
@@ -133,6 +153,8 @@ pub enum Context {
     Tree,
     /// The transcript has the focus.
     Transcript,
+    /// The pending list has the focus.
+    Pending,
     /// Help is open.
     Help,
     /// The ledger is open.
@@ -147,6 +169,7 @@ impl Context {
             Self::Composer => "Message",
             Self::Tree => "Agents",
             Self::Transcript => "Transcript",
+            Self::Pending => "Pending",
             Self::Help => "Help",
             Self::Ledger => "Ledger",
         }
@@ -232,7 +255,7 @@ const fn also(context: Context, modifiers: KeyModifiers, code: KeyCode, action: 
 }
 
 use Action as A;
-use Context::{Composer, Global, Help, Ledger, Transcript, Tree};
+use Context::{Composer, Global, Help, Ledger, Pending, Transcript, Tree};
 use KeyCode as K;
 
 /// Holds every binding, in the order in which help shows them.
@@ -242,7 +265,8 @@ pub const BINDINGS: &[Binding] = &[
     row(Composer, CTRL, K::Char('j'), A::Newline, "Ctrl+J  Alt/Shift+Enter", "new line"),
     also(Composer, ALT, K::Enter, A::Newline),
     also(Composer, SHIFT, K::Enter, A::Newline),
-    row(Composer, CTRL, K::Char('_'), A::Undo, "Ctrl+_", "undo the last edit"),
+    row(Composer, NONE, K::F(5), A::DeliverNow, "F5", "send to be delivered now, in place of the answer being written"),
+    row(Composer, CTRL, K::Char('_'), A::Undo, "Ctrl+_", "undo the last edit, else as everywhere"),
     row(Composer, NONE, K::Left, A::Edit(Edit::Left), "Arrows", "move the cursor"),
     also(Composer, NONE, K::Right, A::Edit(Edit::Right)),
     also(Composer, NONE, K::Up, A::Edit(Edit::Up)),
@@ -277,7 +301,7 @@ pub const BINDINGS: &[Binding] = &[
     also(Composer, SHIFT, K::Backspace, A::Edit(Edit::Backspace)),
     also(Composer, CTRL, K::Char('h'), A::Edit(Edit::Backspace)),
     also(Composer, NONE, K::Delete, A::Edit(Edit::Delete)),
-    row(Global, NONE, K::Esc, A::Escape, "Esc", "close help, else back to the message, else stop the turn"),
+    row(Global, NONE, K::Esc, A::Escape, "Esc", "what it does next stands above the message: close, back, or stop"),
     row(Global, CTRL, K::Char('c'), A::Clear, "Ctrl+C", "clear the message; twice within a second quits"),
     row(Global, CTRL, K::Char('d'), A::QuitOrDelete, "Ctrl+D", "quit when the message is empty"),
     row(Global, ALT, K::Up, A::TakeBack, "Alt+Up", "take the newest pending text back"),
@@ -300,13 +324,16 @@ pub const BINDINGS: &[Binding] = &[
     row(Global, CTRL, K::Home, A::First, "Ctrl+Home/End", "top of the transcript, or follow its end"),
     also(Global, CTRL, K::End, A::Last),
     row(Global, CTRL, K::Char('l'), A::Redraw, "Ctrl+L", "draw the screen again"),
+    row(Global, CTRL, K::Char('_'), A::BringBack, "Ctrl+_", "bring back what a key removed"),
     row(Global, NONE, K::F(1), A::Help, "F1", "help"),
+    row(Global, NONE, K::F(2), A::FocusPending, "F2", "go to the pending texts"),
     row(Global, NONE, K::F(4), A::Ledger, "F4", "the ledger: every text that was sent, and what became of it"),
     row(Tree, NONE, K::Up, A::Previous, "Up/Down", "select an agent and show its transcript"),
     also(Tree, NONE, K::Down, A::Next),
     row(Tree, NONE, K::Home, A::First, "Home/End", "first or last agent"),
     also(Tree, NONE, K::End, A::Last),
     row(Tree, NONE, K::Enter, A::FocusComposer, "Enter", "back to the message, the agent stays shown"),
+    row(Tree, NONE, K::Char('u'), A::BringBack, "u", "bring back what a key removed"),
     row(Tree, NONE, K::Char('?'), A::Help, "?", "help"),
     row(Transcript, NONE, K::Up, A::Previous, "Up/Down", "select a block"),
     also(Transcript, NONE, K::Down, A::Next),
@@ -314,7 +341,25 @@ pub const BINDINGS: &[Binding] = &[
     also(Transcript, NONE, K::Char(' '), A::Fold),
     row(Transcript, NONE, K::Home, A::First, "Home/End", "top, or follow the end"),
     also(Transcript, NONE, K::End, A::Last),
+    row(Transcript, NONE, K::Char('u'), A::BringBack, "u", "bring back what a key removed"),
     row(Transcript, NONE, K::Char('?'), A::Help, "?", "help"),
+    row(Pending, NONE, K::Up, A::Previous, "Up/Down  k/j", "select a pending text"),
+    also(Pending, NONE, K::Down, A::Next),
+    also(Pending, NONE, K::Char('k'), A::Previous),
+    also(Pending, NONE, K::Char('j'), A::Next),
+    row(Pending, NONE, K::Home, A::First, "Home/End", "first or last"),
+    also(Pending, NONE, K::End, A::Last),
+    row(Pending, NONE, K::Enter, A::EditEntry, "Enter  e", "edit it; it is not delivered meanwhile"),
+    also(Pending, NONE, K::Char('e'), A::EditEntry),
+    row(Pending, NONE, K::Char('d'), A::DeleteEntry, "d", "delete it"),
+    row(Pending, NONE, K::Char('u'), A::BringBack, "u", "bring back what a key removed"),
+    row(Pending, NONE, K::Char('K'), A::MoveEarlier, "K/J", "move it up or down"),
+    also(Pending, NONE, K::Char('J'), A::MoveLater),
+    row(Pending, NONE, K::Char('f'), A::AsFollowUp, "f/s", "make it a follow-up, or a steer"),
+    also(Pending, NONE, K::Char('s'), A::AsSteer),
+    row(Pending, NONE, K::Char('m'), A::Merge, "m", "join it with the next"),
+    row(Pending, NONE, K::F(5), A::DeliverNow, "F5", "deliver it now, in place of the answer being written"),
+    row(Pending, NONE, K::Char('?'), A::Help, "?", "help"),
     row(Ledger, NONE, K::Up, A::Previous, "Up/Down  k/j", "select a text"),
     also(Ledger, NONE, K::Down, A::Next),
     also(Ledger, NONE, K::Char('k'), A::Previous),

@@ -56,8 +56,17 @@ pub enum Msg {
     },
     /// Answers [`Effect::Stop`] with what was pending, in order.
     Stopped(Vec<Pending>),
-    /// Answers [`Effect::TakeBack`]; `None` when nothing was pending any more.
-    TakenBack(Option<Pending>),
+    /// Answers [`Effect::Queue`].
+    QueueAnswer {
+        /// The agent whose queue it was.
+        agent: AgentId,
+        /// The entry.
+        id: MessageId,
+        /// What was asked for.
+        act: QueueAct,
+        /// What became of it.
+        outcome: QueueOutcome,
+    },
     /// A frame was drawn; only it knows the heights that scrolling needs.
     Drawn(Drawn),
     /// The terminal has taken a frame, with this question on it.
@@ -93,23 +102,16 @@ pub enum Effect {
     },
     /// Stop the turn and take every pending text back.
     Stop,
-    /// Take the newest pending text back.
-    TakeBack,
-    /// Let a text that was held for its age go.
-    Confirm {
-        /// The agent that it is for.
-        agent: AgentId,
-        /// The text.
-        id: MessageId,
-    },
     /// Let every text that was held for its age go, and hold none for it any more.
     NeverAskIfTrue,
-    /// Take one pending text back.
-    Withdraw {
-        /// The agent that it is for.
+    /// Change something about one pending text.
+    Queue {
+        /// The agent whose queue it is in.
         agent: AgentId,
-        /// The text.
+        /// The entry.
         id: MessageId,
+        /// What is to be done with it.
+        act: QueueAct,
     },
     /// Let what a failed turn holds back start a turn.
     Resume,
@@ -117,4 +119,87 @@ pub enum Effect {
     Redraw,
     /// End the program.
     Quit,
+}
+
+/// Is one thing that the user does with a pending text. Each is one step: the agent takes the text before it or after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum QueueAct {
+    /// Keep it from being delivered while it is edited.
+    Hold {
+        /// What to go on with when an edit that was left is taken up again; `None` begins with the entry's own text.
+        text: Option<String>,
+    },
+    /// End the edit and leave the text as it was.
+    Release,
+    /// End the edit with this text.
+    Commit {
+        /// The new text.
+        text: String,
+        /// Where it shall enter from now on; `None` leaves that as it was.
+        delivery: Option<Delivery>,
+    },
+    /// Take it out of the queue.
+    Withdraw {
+        /// What becomes of the text.
+        to: Place,
+        /// The entries that stand before it, so that it can be put back.
+        before: Vec<MessageId>,
+    },
+    /// Put it back behind the last of these that still waits, or to the front.
+    Restore {
+        /// As it was withdrawn.
+        entry: Pending,
+        /// The entries that stood before it.
+        before: Vec<MessageId>,
+    },
+    /// Change places with its neighbour.
+    Shift(Towards),
+    /// Change where it will enter.
+    Deliver(Delivery),
+    /// Join it with the one behind it.
+    Merge,
+    /// Make two of it again.
+    Part {
+        /// The first as it was.
+        first: Pending,
+        /// The second as it was.
+        second: Pending,
+    },
+    /// Say that it still holds, however long it has waited.
+    Confirm,
+}
+
+/// Says where a text goes that leaves the queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Away; it can be brought back.
+    Removed,
+    /// Into the message being written, before the draft.
+    Message,
+}
+
+/// Says which of the two neighbours is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Towards {
+    /// The one that is delivered before it.
+    Front,
+    /// The one that is delivered after it.
+    Back,
+}
+
+/// Says what became of a [`QueueAct`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum QueueOutcome {
+    /// It is done.
+    Done,
+    /// It left the queue, as it was then.
+    Withdrawn(Pending),
+    /// The two were joined; as they were before.
+    Merged(Pending, Pending),
+    /// The agent had taken the entry before: nothing was changed.
+    Gone,
+    /// The agent has ended: what was pending comes back with [`crate::event::Event::Returned`].
+    Ended,
+    /// The queue did not take the text; the entry is as it was.
+    Refused(Refused),
 }

@@ -14,15 +14,16 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 use tokio::time::sleep_until;
 
+use crate::error::Refused;
 use crate::event::Delivery;
-use crate::host::{Handle, Notice, Post};
-use crate::id::AgentId;
+use crate::host::{Handle, Notice, Post, Shift};
+use crate::id::{AgentId, MessageId};
 use crate::limits;
 use crate::price::Prices;
 use crate::tui::frame_clock::FrameClock;
 use crate::tui::input::{self, Input};
 use crate::tui::keymap::Chord;
-use crate::tui::msg::{Effect, Msg};
+use crate::tui::msg::{Effect, Msg, QueueAct, QueueOutcome, Towards};
 use crate::tui::state::App;
 use crate::tui::state::question::QuestionId;
 use crate::tui::state::status::{ModelSource, Status};
@@ -326,13 +327,7 @@ impl<'a> Screen<'a> {
         match effect {
             Effect::Redraw => terminal.forget(),
             Effect::Quit => self.ending = Some(Ending::Quit),
-            Effect::Send { .. }
-            | Effect::Stop
-            | Effect::TakeBack
-            | Effect::Resume
-            | Effect::Confirm { .. }
-            | Effect::NeverAskIfTrue
-            | Effect::Withdraw { .. } => {
+            Effect::Send { .. } | Effect::Stop | Effect::Queue { .. } | Effect::Resume | Effect::NeverAskIfTrue => {
                 for answer in steer(effect, self.handle) {
                     self.tell(answer, terminal);
                 }
@@ -349,27 +344,65 @@ pub fn steer(effect: Effect, handle: &Handle) -> Vec<Msg> {
             Msg::Sent { to, text, outcome }
         }
         Effect::Stop => Msg::Stopped(handle.stop()),
-        Effect::TakeBack => Msg::TakenBack(handle.interloper().withdraw_newest()),
+        Effect::Queue { agent, id, act } => {
+            let outcome = change(handle, &agent, &id, &act);
+            Msg::QueueAnswer { agent, id, act, outcome }
+        }
         Effect::Resume => {
             handle.interloper().resume();
-            return vec![queue(handle)];
-        }
-        Effect::Confirm { agent, id } => {
-            if let Some(controls) = handle.crew().get(&agent) {
-                controls.interloper.confirm(&id);
-            }
             return vec![queue(handle)];
         }
         Effect::NeverAskIfTrue => {
             handle.never_ask_if_true();
             return vec![queue(handle)];
         }
-        Effect::Withdraw { agent, id } => {
-            Msg::TakenBack(handle.crew().get(&agent).and_then(|controls| controls.interloper.withdraw(&id)))
-        }
         Effect::Redraw | Effect::Quit => return Vec::new(),
     };
     vec![answer, queue(handle)]
+}
+
+/// Changes one pending entry.
+fn change(handle: &Handle, agent: &AgentId, id: &MessageId, act: &QueueAct) -> QueueOutcome {
+    let Some(controls) = handle.crew().get(agent) else { return QueueOutcome::Ended };
+    let queue = &controls.interloper;
+    let was_there = |there| if there { QueueOutcome::Done } else { QueueOutcome::Gone };
+    let accepted = |answer: Result<bool, Refused>| answer.map_or_else(QueueOutcome::Refused, was_there);
+    match act {
+        QueueAct::Hold { .. } => was_there(queue.hold(id)),
+        QueueAct::Release => was_there(queue.release(id)),
+        QueueAct::Commit { text, delivery: None } => accepted(queue.commit(id, text)),
+        QueueAct::Commit { text, delivery: Some(delivery) } => match queue.replace(id, text) {
+            // It is held until the text is put in, so it is taken neither half changed nor with the old delivery.
+            Ok(true) => {
+                queue.set_delivery(id, *delivery);
+                accepted(queue.commit(id, text))
+            }
+            answer => accepted(answer),
+        },
+        QueueAct::Withdraw { .. } => queue.withdraw(id).map_or(QueueOutcome::Gone, QueueOutcome::Withdrawn),
+        QueueAct::Restore { entry, before } => {
+            if queue.restore_behind(entry.clone(), before) {
+                QueueOutcome::Done
+            } else {
+                QueueOutcome::Ended
+            }
+        }
+        QueueAct::Shift(Towards::Front) => was_there(queue.shift(id, Shift::Earlier)),
+        QueueAct::Shift(Towards::Back) => was_there(queue.shift(id, Shift::Later)),
+        QueueAct::Deliver(delivery) => was_there(queue.set_delivery(id, *delivery)),
+        QueueAct::Merge => match queue.merge(id) {
+            Ok(Some((first, second))) => QueueOutcome::Merged(first, second),
+            Ok(None) => QueueOutcome::Gone,
+            Err(refused) => QueueOutcome::Refused(refused),
+        },
+        // The first gets its own words before the second comes back, so the second is never in both.
+        QueueAct::Part { first, second } => match queue.replace(id, &first.text) {
+            Ok(true) if queue.restore_behind(second.clone(), std::slice::from_ref(id)) => QueueOutcome::Done,
+            Ok(true) => QueueOutcome::Withdrawn(second.clone()),
+            answer => accepted(answer),
+        },
+        QueueAct::Confirm => was_there(queue.confirm(id)),
+    }
 }
 
 /// Puts what the host says into the screen's words.

@@ -33,6 +33,7 @@ mod markdown;
 mod next_turn;
 mod paint;
 mod params;
+mod pending_list;
 mod plain_output;
 mod price;
 mod questions;

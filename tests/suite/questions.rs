@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use steersman::control::Staleness;
 use steersman::event::Event;
-use steersman::tui::msg::Effect;
+use steersman::tui::msg::{Effect, QueueAct};
 
 use crate::support::stage::Stage;
 
@@ -33,7 +33,11 @@ fn armed(texts: &[&str]) -> Stage {
 }
 
 fn answers(stage: &Stage) -> usize {
-    stage.effects.iter().filter(|effect| matches!(effect, Effect::Confirm { .. } | Effect::NeverAskIfTrue)).count()
+    stage
+        .effects
+        .iter()
+        .filter(|effect| matches!(effect, Effect::Queue { act: QueueAct::Confirm, .. } | Effect::NeverAskIfTrue))
+        .count()
 }
 
 /// The texts that the next boundary would take.

@@ -74,12 +74,12 @@ fn a_step_beyond_the_budget_is_not_counted() {
 #[test]
 fn a_narrow_screen_keeps_the_keys_that_matter() {
     let mut stage = Stage::new(40, 12);
-    assert!(stage.screen().contains("Enter sends · F1 keys"));
+    assert!(stage.screen().contains("F1 keys · Esc: nothing to stop"));
     assert!(stage.screen().contains("› Type a message. F1 shows the keys"));
     assert!(stage.resize(20, 5).screen().contains("› Type a message"));
     assert!(!stage.screen().contains("Type a message."), "no sentence is cut");
     let mut stage = crew(40, 12, 0);
-    assert!(stage.screen().contains("Enter steers · Esc stops · F1 keys"));
+    assert!(stage.screen().contains("F1 keys · Esc: stops main"));
 }
 
 #[test]

@@ -268,7 +268,9 @@ fn named(name: &str) -> KeyEvent {
         "bs" => KeyCode::Backspace,
         "del" => KeyCode::Delete,
         "f1" => KeyCode::F(1),
+        "f2" => KeyCode::F(2),
         "f4" => KeyCode::F(4),
+        "f5" => KeyCode::F(5),
         "lt" => KeyCode::Char('<'),
         other => KeyCode::Char(other.chars().next().unwrap()),
     };

@@ -18,6 +18,9 @@ use crate::tui::keymap::Edit;
 const PLACEHOLDERS: [&str; 3] =
     ["Type a message. Enter sends, F1 shows the keys", "Type a message. F1 shows the keys", "Type a message"];
 
+/// What stands between two texts that came back.
+const GAP: &str = "\n\n";
+
 /// Edits that can be undone.
 const UNDO_STEPS: usize = 500;
 
@@ -137,29 +140,64 @@ impl Composer {
         self.area.undo()
     }
 
-    /// Empties the text as one undo step; false when it was empty.
-    pub fn clear(&mut self) -> bool {
-        self.area.clear()
-    }
-
-    /// Forgets the text and its history: the queue has it now.
-    pub fn sent(&mut self) {
+    /// Forgets the text and its history: the queue has it now, or what was removed remembers it.
+    pub fn forget(&mut self) {
         self.area.set_lines(vec![String::new()], (0, 0));
     }
 
-    /// Puts texts that came back before the draft, with a blank line between each two; the cursor goes to the end.
+    /// Replaces the text, with the cursor at its end and no history: undo never leads back behind it.
+    pub fn load(&mut self, text: &str) {
+        let lines = lines(&clean(text).0);
+        let last = lines.len().saturating_sub(1);
+        let column = lines.last().map_or(0, |line| line.chars().count());
+        self.area.set_lines(lines, (last, column));
+    }
+
+    /// Puts texts that came back before the draft, with a blank line between each two. The cursor stays where it was in
+    /// the draft. The history is forgotten, as an undo would remove what came back.
     pub fn put_before(&mut self, texts: &[String]) {
+        let draft = self.text();
         if texts.is_empty() {
             return;
         }
-        let mut block = texts.join("\n\n");
-        if !is_blank(&self.text()) {
-            block.push_str("\n\n");
+        let block = clean(&texts.join(GAP)).0;
+        if is_blank(&draft) {
+            self.load(&block);
+            return;
         }
-        self.area.move_cursor(CursorMove::Jump(0, 0));
-        self.area.insert_str(clean(&block).0);
-        self.area.move_cursor(CursorMove::Bottom);
-        self.area.move_cursor(CursorMove::End);
+        let (row, column) = self.area.cursor();
+        let above = lines(&block).len() + 1;
+        self.area.set_lines(lines(&format!("{block}{GAP}{draft}")), (row + above, column));
+    }
+
+    /// Puts texts behind the draft, as [`Composer::put_before`] puts them before it.
+    pub fn put_behind(&mut self, texts: &[String]) {
+        let draft = self.text();
+        let block = clean(&texts.join(GAP)).0;
+        if is_blank(&block) {
+            return;
+        }
+        if is_blank(&draft) {
+            self.load(&block);
+            return;
+        }
+        let cursor = self.area.cursor();
+        self.area.set_lines(lines(&format!("{draft}{GAP}{block}")), cursor);
+    }
+
+    /// Takes a text off again that [`Composer::put_before`] has put there; false when it does not stand there any more.
+    pub fn take_front(&mut self, text: &str) -> bool {
+        let front = clean(text).0;
+        let whole = self.text();
+        if whole == front {
+            self.forget();
+            return true;
+        }
+        let Some(draft) = whole.strip_prefix(&front).and_then(|rest| rest.strip_prefix(GAP)) else { return false };
+        let (row, column) = self.area.cursor();
+        let above = lines(&front).len() + 1;
+        self.area.set_lines(lines(draft), (row.saturating_sub(above), column));
+        true
     }
 
     /// Lays the text out in this width, in columns.
@@ -206,6 +244,10 @@ impl Composer {
         // Refused ranges leave steps by character, which is no more than a nuisance.
         let _ = self.area.try_set_atomic_ranges(ranges);
     }
+}
+
+fn lines(text: &str) -> Vec<String> {
+    text.split('\n').map(str::to_owned).collect()
 }
 
 /// Makes every line end `\n` and removes what would be invisible; returns how many characters went.
@@ -281,13 +323,43 @@ mod tests {
     }
 
     #[test]
-    fn clearing_is_one_undo_step_and_sending_forgets() {
-        let mut composer = with("first\nsecond");
-        assert!(composer.clear());
+    fn the_cursor_stays_in_the_draft_when_texts_come_back_around_it() {
+        let mut composer = with("draft");
+        composer.edit(Edit::Left);
+        composer.put_before(&["one\nline".into()]);
+        composer.put_behind(&["two".into()]);
+        composer.type_char('f');
+        assert_eq!(composer.text(), "one\nline\n\ndraff\n\ntwo".replace("draff", "drafft"));
+    }
+
+    #[test]
+    fn undo_never_removes_a_text_that_came_back() {
+        let mut composer = with("draft");
+        composer.put_before(&["one".into()]);
+        assert!(!composer.undo());
+        composer.load("another");
+        assert!(!composer.undo());
+        assert_eq!(composer.text(), "another");
+    }
+
+    #[test]
+    fn a_text_that_came_back_can_be_taken_off_again_unless_it_was_changed() {
+        let mut composer = with("draft");
+        composer.put_before(&["one".into()]);
+        assert!(composer.take_front("one"));
+        assert_eq!(composer.text(), "draft");
+        composer.type_char('!');
+        assert_eq!(composer.text(), "draft!");
+        assert!(!composer.take_front("one") && !composer.take_front("dra"));
+        composer.load("one");
+        assert!(composer.take_front("one"));
         assert!(composer.is_empty());
-        assert!(composer.undo());
-        assert_eq!(composer.text(), "first\nsecond");
-        composer.sent();
+    }
+
+    #[test]
+    fn what_was_sent_is_forgotten() {
+        let mut composer = with("first\nsecond");
+        composer.forget();
         assert!(!composer.undo());
         assert!(composer.is_empty());
     }

@@ -12,6 +12,8 @@ pub enum Pane {
     Tree,
     /// The transcript of the selected agent.
     Transcript,
+    /// The texts that wait for delivery.
+    Pending,
 }
 
 /// Names what lies over the panes, with the place of its reader.
@@ -49,6 +51,7 @@ impl Focus {
             (None, Pane::Composer) => Context::Composer,
             (None, Pane::Tree) => Context::Tree,
             (None, Pane::Transcript) => Context::Transcript,
+            (None, Pane::Pending) => Context::Pending,
         }
     }
 

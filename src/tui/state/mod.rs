@@ -3,14 +3,18 @@
 pub mod cell;
 pub mod clock;
 pub mod composer;
+pub mod editing;
+pub mod escape;
 pub mod focus;
 pub mod ledger;
 mod live;
 pub mod pending;
 pub mod question;
 pub mod receipts;
+pub mod removed;
 pub mod scroll;
 pub mod status;
+mod target;
 pub mod told;
 pub mod transcript;
 pub mod tree;
@@ -24,10 +28,12 @@ use crate::id::AgentId;
 use crate::tui::theme::Theme;
 use cell::CellId;
 use composer::Composer;
+use editing::Editing;
 use focus::Focus;
 use pending::PendingList;
 use question::Questions;
 use receipts::Receipts;
+use removed::RemovedTexts;
 use scroll::Scroll;
 use status::Status;
 use transcript::Transcript;
@@ -49,6 +55,10 @@ pub struct App {
     pub focus: Focus,
     /// The message being written.
     pub composer: Composer,
+    /// The pending text that the composer holds instead of a new message.
+    pub editing: Option<Editing>,
+    /// What keys have removed and can be brought back.
+    pub removed: RemovedTexts,
     /// The agents.
     pub tree: Tree,
     /// The texts that wait for delivery.
@@ -83,6 +93,8 @@ impl App {
             theme,
             focus: Focus::default(),
             composer: Composer::default(),
+            editing: None,
+            removed: RemovedTexts::default(),
             tree: Tree::default(),
             pending: PendingList::default(),
             receipts: Receipts::default(),

@@ -1,8 +1,8 @@
 //! What the agents do, folded into tree, transcripts and pending list.
 
+use super::{bring_back, receipts};
 use crate::event::{Envelope, Event};
 use crate::tui::state::App;
-use crate::tui::update::receipts;
 
 /// Folds one envelope in.
 pub fn apply(app: &mut App, envelope: &Envelope) {
@@ -10,8 +10,10 @@ pub fn apply(app: &mut App, envelope: &Envelope) {
     app.tree.apply(envelope);
     app.reader_mut(&envelope.agent).transcript.apply(envelope);
     receipts::apply(app, envelope);
-    if let Event::UserTurn { injection: Some(id), .. } = &envelope.event {
-        app.pending.settle(id);
+    match &envelope.event {
+        Event::UserTurn { injection: Some(id), .. } => app.pending.settle(id),
+        Event::Returned { entries } => bring_back::returned(app, &envelope.agent, entries),
+        _ => {}
     }
     if let Some(copy) = answer_for_spawner(envelope) {
         app.reader_mut(&copy.agent).transcript.apply(&copy);

@@ -2,15 +2,14 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::ledger;
+use super::{bring_back, editing, escape, ledger, pending, question};
 use crate::event::Delivery;
 use crate::id::AgentId;
-use crate::tui::keymap::{self, Action, Answer, Chord, Context, Edit};
+use crate::tui::keymap::{self, Action, Chord, Context, Edit};
 use crate::tui::msg::Effect;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::scroll::Request;
 use crate::tui::state::{App, Reader};
-use crate::tui::update::question;
 
 /// Carries out one key.
 pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
@@ -26,7 +25,7 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     }
     if let Some(c) = chord.alt_char() {
         // A bare Esc and a letter that were read together look like this.
-        let mut effects = escape(app);
+        let mut effects = escape::press(app);
         effects.extend(press(app, &KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE)));
         return effects;
     }
@@ -54,18 +53,25 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
     match action {
         Action::Send => return send(app),
         Action::FollowUp => return follow_up(app),
-        Action::Escape => return escape(app),
+        Action::Escape => return escape::press(app),
         Action::Clear => return clear(app),
         Action::QuitOrDelete => return quit_or_delete(app),
-        Action::TakeBack => return vec![Effect::TakeBack],
+        Action::TakeBack => return pending::take_back(app),
         Action::Answer(answer) => return question::answer(app, answer).unwrap_or_default(),
         Action::Redraw => return vec![Effect::Redraw],
         Action::Newline => app.composer.newline(),
-        Action::Undo => {
-            if !app.composer.undo() {
-                app.status.say("nothing to undo", app.now);
-            }
-        }
+        Action::Undo => return bring_back::undo(app),
+        Action::BringBack => return bring_back::newest(app),
+        Action::DeliverNow if !app.focus.is_on(Pane::Pending) => return deliver_now(app),
+        Action::EditEntry
+        | Action::DeleteEntry
+        | Action::MoveEarlier
+        | Action::MoveLater
+        | Action::AsFollowUp
+        | Action::AsSteer
+        | Action::Merge
+        | Action::DeliverNow => return pending::act(app, action),
+        Action::FocusPending => pending::focus(app),
         Action::Edit(edit) => app.composer.edit(edit),
         Action::FocusTree => app.focus.go(Pane::Tree),
         Action::FocusTranscript => focus_transcript(app),
@@ -94,44 +100,46 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
 }
 
 fn send(app: &mut App) -> Vec<Effect> {
+    if app.editing.is_some() {
+        return editing::commit(app, None);
+    }
     if !app.composer.is_empty() {
-        return vec![Effect::Send { to: AgentId::main(), text: app.composer.text(), delivery: Delivery::Steer }];
+        return submit(app, Delivery::Steer);
     }
     if app.pending.paused && app.pending.waiting() { vec![Effect::Resume] } else { Vec::new() }
 }
 
 fn follow_up(app: &mut App) -> Vec<Effect> {
+    if app.editing.is_some() {
+        return editing::commit(app, Some(Delivery::FollowUp));
+    }
     if app.composer.is_empty() {
         return Vec::new();
     }
     let delivery = if app.busy() { Delivery::FollowUp } else { Delivery::Steer };
-    vec![Effect::Send { to: AgentId::main(), text: app.composer.text(), delivery }]
+    submit(app, delivery)
 }
 
-/// Closes the overlay, else returns the focus to the composer, else stops the turn.
-fn escape(app: &mut App) -> Vec<Effect> {
-    if app.focus.overlay.take().is_some() {
+fn deliver_now(app: &mut App) -> Vec<Effect> {
+    if app.editing.is_some() {
+        return editing::commit(app, Some(Delivery::Now));
+    }
+    if app.composer.is_empty() {
+        app.status.say("F5 sends what you type at once; F2 chooses a pending text", app.now);
         return Vec::new();
     }
-    if app.questions.armed(app.now) {
-        return question::answer(app, Answer::Leave).unwrap_or_default();
-    }
-    if !app.focus.is_on(Pane::Composer) {
-        app.focus.go(Pane::Composer);
-        return Vec::new();
-    }
-    if app.tree.main().running() || !app.pending.is_empty() {
-        app.tree.cancelling(app.now);
-        return vec![Effect::Stop];
-    }
-    Vec::new()
+    submit(app, Delivery::Now)
+}
+
+fn submit(app: &App, delivery: Delivery) -> Vec<Effect> {
+    vec![Effect::Send { to: app.target(), text: app.composer.text(), delivery }]
 }
 
 fn clear(app: &mut App) -> Vec<Effect> {
     if app.status.arm_quit(app.now) {
         return vec![Effect::Quit];
     }
-    app.composer.clear();
+    bring_back::clear(app);
     Vec::new()
 }
 
@@ -165,6 +173,7 @@ fn travel(app: &mut App, action: Action) {
         (_, Action::PageUp) => shown(app).scroll.ask(Request::PageUp),
         (_, Action::PageDown) => shown(app).scroll.ask(Request::PageDown),
         (Context::Tree, action) => travel_tree(app, action),
+        (Context::Pending, action) => pending::travel(app, action),
         (Context::Transcript, Action::Previous | Action::Next) => {
             let reader = shown(app);
             reader.selected = match action {

@@ -4,13 +4,16 @@
 //! replay feed the same fold.
 
 mod agent;
+mod bring_back;
+mod editing;
+mod escape;
 mod keys;
 mod ledger;
+pub mod pending;
 mod question;
 mod receipts;
 
 use crate::error::Refused;
-use crate::event::Pending;
 use crate::id::AgentId;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::state::App;
@@ -51,10 +54,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.status.host = HostState::Failed(reason);
         }
         Msg::Info(sentence) => app.status.say(sentence, app.now),
-        Msg::GivenBack(entries) => {
-            app.receipts.returned(&entries);
-            bring_back(app, &entries);
-        }
+        Msg::GivenBack(entries) => bring_back::given_back(app, &entries),
         Msg::Models(Ok(models)) => app.status.say(format!("models: {}", models.join(", ")), app.now),
         Msg::Models(Err(reason)) => app.status.say(format!("no list of models: {reason}"), app.now),
         Msg::Queue { queues, paused } => {
@@ -67,7 +67,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             Ok(id) => {
                 app.receipts.sent(&id, &to, &text, app.now);
                 if app.composer.text() == text {
-                    app.composer.sent();
+                    app.composer.forget();
                 }
                 app.status.quiet();
                 app.reader_mut(&to).scroll.ask(Request::Bottom);
@@ -83,18 +83,8 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
                 app.status.say(format!("not sent: {why}"), app.now);
             }
         },
-        Msg::Stopped(entries) => {
-            app.receipts.returned(&entries);
-            if !entries.is_empty() {
-                app.status.say(format!("cancelled; {} back in the message", texts(entries.len())), app.now);
-            }
-            bring_back(app, &entries);
-        }
-        Msg::TakenBack(Some(entry)) => {
-            app.receipts.withdrawn(&entry.id);
-            bring_back(app, &[entry]);
-        }
-        Msg::TakenBack(None) => app.status.say("nothing is pending", app.now),
+        Msg::Stopped(entries) => bring_back::stopped(app, &entries),
+        Msg::QueueAnswer { agent, id, act, outcome } => pending::answered(app, &agent, &id, act, outcome),
         Msg::Drawn(drawn) => {
             app.reader_mut(&drawn.agent).scroll.settle(drawn.position, drawn.cells);
             app.focus.overlay = drawn.overlay;
@@ -120,17 +110,4 @@ fn paste(app: &mut App, text: &str) {
         }
         Pasted::TooLong => app.status.say("paste too long: over 256 KiB, nothing was taken", app.now),
     }
-}
-
-/// Puts texts that left the queue undelivered back into the composer, in order, before the draft.
-fn bring_back(app: &mut App, entries: &[Pending]) {
-    for entry in entries {
-        app.pending.settle(&entry.id);
-    }
-    let texts: Vec<String> = entries.iter().map(|entry| entry.text.clone()).collect();
-    app.composer.put_before(&texts);
-}
-
-fn texts(count: usize) -> String {
-    if count == 1 { "the pending text is".to_owned() } else { format!("{count} pending texts are") }
 }

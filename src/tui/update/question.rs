@@ -1,8 +1,9 @@
 //! Questions: when one is asked, and what the answers do. Whether a key may answer is decided in the state.
 
+use super::editing;
 use crate::id::AgentId;
 use crate::tui::keymap::Answer;
-use crate::tui::msg::Effect;
+use crate::tui::msg::{Effect, QueueAct};
 use crate::tui::state::App;
 use crate::tui::state::pending::{Entry, Stage};
 use crate::tui::state::question::{Question, Subject, Unarmed};
@@ -49,9 +50,9 @@ fn carry_out(app: &mut App, question: Question, answer: Answer) -> Vec<Effect> {
     let Question { agent, subject, .. } = question;
     match subject {
         Subject::StillTrue(id) => match answer {
-            Answer::Once => vec![Effect::Confirm { agent, id }],
+            Answer::Once => vec![Effect::Queue { agent, id, act: QueueAct::Confirm }],
             Answer::Session => vec![Effect::NeverAskIfTrue],
-            Answer::Words => vec![Effect::Withdraw { agent, id }],
+            Answer::Words => editing::ask(app, agent, id),
             Answer::No | Answer::Leave => {
                 app.status.say(format!("not sent to {}: it stays in the list, held", name(&agent)), app.now);
                 Vec::new()

@@ -5,6 +5,7 @@ use ratatui::layout::{Position, Rect};
 
 use super::fit::{columns, put, put_right, row};
 use super::transcript::Metrics;
+use crate::tui::state::escape::next_escape;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::status::HostState;
 use crate::tui::state::{App, PROMPT_COLUMNS};
@@ -39,7 +40,7 @@ pub fn draw_rule(app: &App, metrics: &Metrics, area: Rect, buffer: &mut Buffer) 
         _ => inner,
     };
     for hint in hints(app) {
-        if columns(hint) + 2 <= inner.width {
+        if columns(&hint) + 2 <= inner.width {
             put_right(buffer, inner, &format!(" {hint} "), theme.dim);
             break;
         }
@@ -55,36 +56,53 @@ fn below(metrics: &Metrics) -> Option<String> {
     }
 }
 
-/// Returns the hints for the present state, the longest first.
-fn hints(app: &App) -> &'static [&'static str] {
+/// Returns the hints for the present state, the longest first: the keys that matter now, and always what Esc does.
+fn hints(app: &App) -> Vec<String> {
+    let escape = next_escape(app).words();
+    let mut hints = Vec::new();
+    for words in &escape {
+        hints.extend(keys(app).iter().map(|keys| format!("{keys} · {words}")));
+    }
+    // Rather fewer keys than fewer words about Esc.
+    hints.sort_by_key(|hint| std::cmp::Reverse(columns(hint)));
+    hints.extend(escape);
+    hints
+}
+
+/// Returns the keys that matter now, the longest first.
+fn keys(app: &App) -> &'static [&'static str] {
     if app.focus.overlay.is_some() {
-        return &["Up/Down scroll · Esc closes", "Esc closes"];
+        return &["Up/Down scroll"];
+    }
+    if app.editing.is_some() && app.focus.is_on(Pane::Composer) {
+        return &[
+            "Enter puts it back · Tab as a follow-up · F5 delivers it now",
+            "Enter puts it back · F5 now",
+            "F5 now",
+        ];
     }
     match app.focus.pane {
-        Pane::Tree => &["Up/Down select an agent · Esc back to the message", "Up/Down select · Esc back", "Esc back"],
-        Pane::Transcript => &[
-            "Up/Down select a block · Enter opens · Ctrl+E all · Esc back to the message",
-            "Up/Down select · Enter opens · Esc back",
-            "Up/Down · Enter opens · Esc back",
-            "Enter opens · Esc back",
-            "Esc back",
+        Pane::Pending => &[
+            "Enter edits · d deletes · u brings back · J/K move · f/s follow-up/steer · m joins · F5 now",
+            "Enter edits · d deletes · u back · J/K · f/s · m · F5",
+            "Enter edits · d deletes · F1 keys",
+            "Enter edits · d deletes",
         ],
-        Pane::Composer if app.tree.main().running() => &[
-            "Enter sends at the next boundary · Tab after the turn · Esc stops · Alt+Up takes back",
-            "Enter steers · Tab after the turn · Esc stops",
-            "Enter steers · Esc stops · F1 keys",
-            "Enter steers · Esc stops",
-            "Esc stops",
-        ],
+        Pane::Tree => &["Up/Down select an agent", "Up/Down select"],
+        Pane::Transcript => {
+            &["Up/Down select a block · Enter opens · Ctrl+E all", "Up/Down select · Enter opens", "Enter opens"]
+        }
+        Pane::Composer if app.tree.main().running() => {
+            &["Tab after the turn · F5 now · Alt+Up takes back · F2 pending", "Tab after the turn · F5 now", "F1 keys"]
+        }
         Pane::Composer if app.pending.paused && app.pending.waiting() => {
             &["Enter sends what is pending · Alt+Up takes it back", "Enter sends what is pending", "Enter sends"]
         }
-        Pane::Composer if matches!(app.status.host, HostState::Failed(_)) => &["Ctrl+D quits · F1 keys"],
-        Pane::Composer => &[
-            "Enter sends · Ctrl+J new line · Ctrl+T agents · Ctrl+O transcript · F1 keys",
-            "Enter sends · Ctrl+J new line · F1 keys",
-            "Enter sends · F1 keys",
-            "F1 keys",
-        ],
+        Pane::Composer if matches!(app.status.host, HostState::Failed(_)) => {
+            &["Ctrl+D quits · F1 keys", "Ctrl+D quits"]
+        }
+        Pane::Composer => {
+            &["Ctrl+J new line · Ctrl+T agents · Ctrl+O transcript · F1 keys", "Ctrl+J new line · F1 keys", "F1 keys"]
+        }
     }
 }

@@ -45,9 +45,15 @@ pub fn draw(theme: &Theme, top: u16, screen: Rect, buffer: &mut Buffer) -> u16 {
 
 fn lines(width: u16) -> Vec<Line> {
     let mut lines = Vec::new();
-    for context in
-        [Context::Composer, Context::Global, Context::Tree, Context::Transcript, Context::Ledger, Context::Help]
-    {
+    for context in [
+        Context::Composer,
+        Context::Global,
+        Context::Pending,
+        Context::Tree,
+        Context::Transcript,
+        Context::Ledger,
+        Context::Help,
+    ] {
         lines.push(Line { title: true, name: context.title(), ..Line::default() });
         let named = BINDINGS.iter().filter(|binding| binding.context == context && !binding.name.is_empty());
         for binding in named {

@@ -55,7 +55,7 @@ pub fn panes(app: &App, area: Rect) -> Panes {
     let tree = if app.focus.is_on(Pane::Tree) { TreeUse::Focused } else { TreeUse::Watched };
     let demand = Demand {
         composer: app.composer.rows(),
-        pending: rows(app.pending.entries().len()),
+        pending: rows(app.pending.entries().len()).max(u16::from(app.focus.is_on(Pane::Pending))),
         agents: rows(app.tree.rows().len()),
         tree,
     };

@@ -1,0 +1,78 @@
+//! What the next Esc does: one rule, used by the key and by the hint line, so that the two can never differ.
+//!
+//! The order: an overlay closes, an armed question is left, an edit is left, a focused pane gives the focus back to the composer, the run is stopped.
+
+use super::App;
+use super::focus::{Overlay, Pane};
+use super::pending::Stage;
+use crate::id::MessageId;
+
+/// Says what the next Esc does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Escape {
+    /// It closes help.
+    CloseHelp,
+    /// It closes the ledger.
+    CloseLedger,
+    /// It leaves the question unanswered: not now.
+    LeaveQuestion,
+    /// It leaves the edit of this pending text, which stays as it was.
+    LeaveEdit(MessageId),
+    /// It gives the focus back to the composer.
+    ToMessage,
+    /// It stops the run; so many pending texts come back.
+    Stop(usize),
+    /// No turn runs; so many pending texts come back.
+    TakeBack(usize),
+    /// Nothing: no turn runs and nothing is pending.
+    Nothing,
+}
+
+/// Returns what the next Esc does.
+pub fn next_escape(app: &App) -> Escape {
+    match app.focus.overlay {
+        Some(Overlay::Help { .. }) => return Escape::CloseHelp,
+        Some(Overlay::Ledger { .. }) => return Escape::CloseLedger,
+        None => {}
+    }
+    if app.questions.armed(app.now) {
+        return Escape::LeaveQuestion;
+    }
+    if let Some(editing) = &app.editing {
+        return Escape::LeaveEdit(editing.entry.id.clone());
+    }
+    if !app.focus.is_on(Pane::Composer) {
+        return Escape::ToMessage;
+    }
+    let waiting = app.pending.entries().iter().filter(|entry| entry.stage == Stage::Waiting).count();
+    if app.tree.main().running() {
+        Escape::Stop(waiting)
+    } else if app.pending.is_empty() {
+        Escape::Nothing
+    } else {
+        Escape::TakeBack(waiting)
+    }
+}
+
+impl Escape {
+    /// Returns it in words, the longest first; each begins with the key.
+    pub fn words(&self) -> Vec<String> {
+        match self {
+            Self::CloseHelp => vec!["Esc: closes help".to_owned()],
+            Self::CloseLedger => vec!["Esc: closes the ledger".to_owned(), "Esc: closes".to_owned()],
+            Self::LeaveQuestion => vec!["Esc: leaves the question".to_owned(), "Esc: not now".to_owned()],
+            Self::LeaveEdit(id) => vec![format!("Esc: leaves {id} as it was"), "Esc: leaves the edit".to_owned()],
+            Self::ToMessage => vec!["Esc: back to the message".to_owned(), "Esc: back".to_owned()],
+            Self::Stop(0) => vec!["Esc: stops main".to_owned()],
+            Self::Stop(1) => {
+                vec!["Esc: stops main, 1 pending comes back".to_owned(), "Esc: stops, 1 back".to_owned()]
+            }
+            Self::Stop(count) => {
+                vec![format!("Esc: stops main, {count} pending come back"), format!("Esc: stops, {count} back")]
+            }
+            Self::TakeBack(1) => vec!["Esc: the pending text comes back".to_owned(), "Esc: 1 back".to_owned()],
+            Self::TakeBack(count) => vec![format!("Esc: {count} pending come back"), format!("Esc: {count} back")],
+            Self::Nothing => vec!["Esc: nothing to stop".to_owned()],
+        }
+    }
+}

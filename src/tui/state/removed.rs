@@ -1,0 +1,90 @@
+//! What keys have removed, newest last, so that one key can bring it back.
+//!
+//! Always holds: a text on this stack is nowhere else, except the parts of a joined entry and a text that was taken back
+//! into the message: there the stack only knows how it was.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::event::Pending;
+use crate::id::{AgentId, MessageId};
+use crate::limits;
+
+/// Holds what was removed, newest last.
+#[derive(Debug, Default)]
+pub struct RemovedTexts {
+    /// Each with the fingerprint of the composer's text right after it.
+    stack: Vec<(Removed, u64)>,
+}
+
+/// Is one thing that a key has removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Removed {
+    /// A pending text that was deleted.
+    Deleted(Taken),
+    /// A pending text that was taken back into the message.
+    TakenBack(Taken),
+    /// Two pending texts that were joined.
+    Merged {
+        /// The agent that they are for.
+        agent: AgentId,
+        /// The first as it was; the joined text has its id.
+        first: Pending,
+        /// The second as it was.
+        second: Pending,
+        /// The joined text.
+        text: String,
+    },
+    /// The changes to a pending text that were left.
+    Edit {
+        /// The agent that it is for.
+        agent: AgentId,
+        /// The pending text.
+        id: MessageId,
+        /// What had been written.
+        text: String,
+    },
+    /// A draft that was cleared.
+    Draft(String),
+}
+
+/// Is a pending text that left its queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken {
+    /// The agent that it was for.
+    pub agent: AgentId,
+    /// The text as it was.
+    pub entry: Pending,
+    /// The entries that stood before it.
+    pub before: Vec<MessageId>,
+}
+
+impl RemovedTexts {
+    /// Adds what was removed just now, while the composer holds `draft`.
+    pub fn push(&mut self, removed: Removed, draft: &str) {
+        if self.stack.len() >= limits::REMOVED_TEXTS {
+            self.stack.remove(0);
+        }
+        self.stack.push((removed, fingerprint(draft)));
+    }
+
+    /// Takes the newest off.
+    pub fn pop(&mut self) -> Option<Removed> {
+        self.stack.pop().map(|(removed, _)| removed)
+    }
+
+    /// Tells whether the newest removal is newer than every edit of the composer, which holds `draft` now.
+    pub fn is_newest(&self, draft: &str) -> bool {
+        self.stack.last().is_some_and(|(_, then)| *then == fingerprint(draft))
+    }
+
+    /// Returns everything, oldest first.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = &Removed> {
+        self.stack.iter().map(|(removed, _)| removed)
+    }
+}
+
+fn fingerprint(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,161 @@
+//! Texts that come back: what a key removed (`u`, Ctrl+_), what a stop gives back, what an ended agent returns.
+//!
+//! Always holds: a text comes back to one place once; while a pending text is edited, the message being written is the
+//! draft that was set aside.
+
+use super::editing;
+use crate::event::Pending;
+use crate::id::{AgentId, MessageId};
+use crate::text::is_blank;
+use crate::tui::msg::{Effect, QueueAct};
+use crate::tui::state::App;
+use crate::tui::state::composer::Composer;
+use crate::tui::state::removed::{Removed, Taken};
+
+/// Undoes the newest edit of the message, or the newest removal when that is newer.
+pub fn undo(app: &mut App) -> Vec<Effect> {
+    if !app.removed.is_newest(&app.composer.text()) && app.composer.undo() {
+        return Vec::new();
+    }
+    newest(app)
+}
+
+/// Brings back what a key removed last.
+pub fn newest(app: &mut App) -> Vec<Effect> {
+    while let Some(removed) = app.removed.pop() {
+        match removed {
+            Removed::Deleted(taken) => return vec![restore(taken)],
+            Removed::TakenBack(taken) => {
+                // Sent, cleared or changed since: then it is a text of its own.
+                if draft(app).take_front(&taken.entry.text) {
+                    return vec![restore(taken)];
+                }
+            }
+            Removed::Merged { agent, first, second, text } => {
+                if let Some(effect) = part(app, agent, first, second, &text) {
+                    return vec![effect];
+                }
+                return Vec::new();
+            }
+            Removed::Edit { agent, id, text } => return edit_again(app, agent, id, text),
+            Removed::Draft(text) => {
+                app.composer.put_before(&[text]);
+                return Vec::new();
+            }
+        }
+    }
+    app.status.say("nothing to undo", app.now);
+    Vec::new()
+}
+
+/// Empties the message; what was in it can be brought back.
+pub fn clear(app: &mut App) {
+    let text = app.composer.text();
+    app.composer.forget();
+    if !is_blank(&text) {
+        app.removed.push(Removed::Draft(text), "");
+    }
+}
+
+/// Takes what a stop gave back.
+pub fn stopped(app: &mut App, entries: &[Pending]) {
+    if !entries.is_empty() {
+        let sentence = match entries.len() {
+            1 => "cancelled; the pending text is back in the message".to_owned(),
+            count => format!("cancelled; {count} pending texts are back in the message"),
+        };
+        app.status.say(sentence, app.now);
+    }
+    given_back(app, entries);
+}
+
+/// Takes texts that no queue holds any more.
+pub fn given_back(app: &mut App, entries: &[Pending]) {
+    app.receipts.returned(entries);
+    to_message(app, entries);
+}
+
+/// Takes what an agent that has ended gave back.
+pub fn returned(app: &mut App, agent: &AgentId, entries: &[Pending]) {
+    let edited = entries.iter().any(|entry| editing::is_edited(app, &entry.id));
+    let mut fresh = Vec::new();
+    for entry in entries {
+        if app.pending.was_kept(&entry.id) {
+            app.pending.settle(&entry.id);
+        } else {
+            fresh.push(entry.clone());
+        }
+    }
+    if fresh.is_empty() {
+        return;
+    }
+    let what = match &fresh[..] {
+        [one] if edited => format!("{}, which you edit, is a draft now", one.id),
+        [one] => format!("{} is back in the message", one.id),
+        more => format!("{} texts are back in the message", more.len()),
+    };
+    app.status.say(format!("{} has ended: {what}", super::pending::name(agent)), app.now);
+    to_message(app, &fresh);
+}
+
+/// Puts texts that left the queue undelivered into the message, in order, before the draft. The one that is being edited
+/// stays as it is now, and becomes a draft between the others.
+fn to_message(app: &mut App, entries: &[Pending]) {
+    for entry in entries {
+        app.pending.settle(&entry.id);
+    }
+    let texts = |entries: &[Pending]| entries.iter().map(|entry| entry.text.clone()).collect::<Vec<_>>();
+    match entries.iter().position(|entry| editing::is_edited(app, &entry.id)) {
+        Some(index) => {
+            let (before, after) = entries.split_at(index);
+            app.composer.put_before(&texts(before));
+            app.composer.put_behind(&texts(after.get(1..).unwrap_or_default()));
+            editing::become_draft(app);
+        }
+        None => draft(app).put_before(&texts(entries)),
+    }
+}
+
+/// Returns the message being written, also while it is set aside.
+pub fn draft(app: &mut App) -> &mut Composer {
+    match &mut app.editing {
+        Some(editing) => &mut editing.draft,
+        None => &mut app.composer,
+    }
+}
+
+fn restore(Taken { agent, entry, before }: Taken) -> Effect {
+    let id = entry.id.clone();
+    Effect::Queue { agent, id, act: QueueAct::Restore { entry, before } }
+}
+
+fn part(app: &mut App, agent: AgentId, first: Pending, second: Pending, text: &str) -> Option<Effect> {
+    let id = first.id.clone();
+    if editing::is_edited(app, &id) {
+        editing::blocked(app);
+        app.removed.push(Removed::Merged { agent, first, second, text: text.to_owned() }, &app.composer.text());
+        return None;
+    }
+    match app.pending.get(&id) {
+        Some(entry) if entry.message.text == text => {
+            Some(Effect::Queue { agent, id, act: QueueAct::Part { first, second } })
+        }
+        Some(_) => {
+            app.status.say(format!("{id} was changed since, it stays joined"), app.now);
+            None
+        }
+        None => {
+            app.status.say(format!("{id} is not pending any more, it went as one text"), app.now);
+            None
+        }
+    }
+}
+
+/// Goes on with an edit that was left.
+fn edit_again(app: &mut App, agent: AgentId, id: MessageId, text: String) -> Vec<Effect> {
+    if editing::blocked(app) {
+        app.removed.push(Removed::Edit { agent, id, text }, &app.composer.text());
+        return Vec::new();
+    }
+    vec![Effect::Queue { agent, id, act: QueueAct::Hold { text: Some(text) } }]
+}

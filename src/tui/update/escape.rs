@@ -1,0 +1,24 @@
+//! Carries out what [`next_escape`] says; decides nothing by itself.
+
+use super::{editing, question};
+use crate::tui::keymap::Answer;
+use crate::tui::msg::Effect;
+use crate::tui::state::App;
+use crate::tui::state::escape::{Escape, next_escape};
+use crate::tui::state::focus::Pane;
+
+/// Carries out an Esc.
+pub fn press(app: &mut App) -> Vec<Effect> {
+    match next_escape(app) {
+        Escape::CloseHelp | Escape::CloseLedger => app.focus.overlay = None,
+        Escape::LeaveQuestion => return question::answer(app, Answer::Leave).unwrap_or_default(),
+        Escape::LeaveEdit(_) => return editing::leave(app),
+        Escape::ToMessage => app.focus.go(Pane::Composer),
+        Escape::Stop(_) | Escape::TakeBack(_) => {
+            app.tree.cancelling(app.now);
+            return vec![Effect::Stop];
+        }
+        Escape::Nothing => {}
+    }
+    Vec::new()
+}

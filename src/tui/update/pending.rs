@@ -1,0 +1,202 @@
+//! The pending list as a list: moving in it, acting on the selected entry, and saying what became of each act.
+//!
+//! The agent takes entries while the user acts. Each act names its entry by id and is one step of the queue, so it
+//! comes wholly before the delivery or wholly after it, and the answer says which.
+
+use super::{bring_back, editing};
+use crate::event::Delivery;
+use crate::id::{AgentId, MessageId};
+use crate::tui::keymap::Action;
+use crate::tui::msg::{Effect, Place, QueueAct, QueueOutcome, Towards};
+use crate::tui::state::App;
+use crate::tui::state::focus::Pane;
+use crate::tui::state::pending::{Entry, Stage};
+use crate::tui::state::removed::{Removed, Taken};
+
+/// Gives the list the focus, with the newest entry selected when none is.
+pub fn focus(app: &mut App) {
+    if app.pending.is_empty() {
+        app.status.say("nothing is pending", app.now);
+        return;
+    }
+    if app.pending.selected().is_none() {
+        app.pending.select(usize::MAX);
+    }
+    app.focus.go(Pane::Pending);
+}
+
+/// Selects another entry.
+pub fn travel(app: &mut App, action: Action) {
+    let place = app.pending.place();
+    let lost = app.pending.lost().is_some();
+    app.pending.select(match (action, place) {
+        (Action::First, _) => 0,
+        (Action::Last, _) | (_, None) => usize::MAX,
+        (Action::Previous, Some(place)) => place.saturating_sub(1),
+        // Behind the one that has left stands now the one at its place.
+        (Action::Next, Some(place)) if lost => place,
+        (_, Some(place)) => place.saturating_add(1),
+    });
+}
+
+/// Acts on the selected entry.
+pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
+    let Some(Entry { agent, message, stage }) = chosen(app) else { return Vec::new() };
+    let id = message.id;
+    if stage == Stage::Delivering {
+        app.status.say(format!("{id} is being delivered, it cannot be changed any more"), app.now);
+        return Vec::new();
+    }
+    let edited = editing::is_edited(app, &id);
+    let act = match action {
+        Action::EditEntry => return editing::ask(app, agent, id),
+        Action::DeleteEntry | Action::Merge | Action::DeliverNow if edited => {
+            editing::blocked(app);
+            return Vec::new();
+        }
+        Action::DeleteEntry => return delete(app, &id),
+        Action::MoveEarlier => QueueAct::Shift(Towards::Front),
+        Action::MoveLater => QueueAct::Shift(Towards::Back),
+        Action::AsFollowUp => QueueAct::Deliver(Delivery::FollowUp),
+        Action::AsSteer => QueueAct::Deliver(Delivery::Steer),
+        Action::DeliverNow => QueueAct::Deliver(Delivery::Now),
+        Action::Merge => {
+            let Some(next) = behind(app, &agent, &id) else {
+                app.status.say(format!("nothing stands behind {id} that it could be joined with"), app.now);
+                return Vec::new();
+            };
+            if editing::is_edited(app, &next) {
+                editing::blocked(app);
+                return Vec::new();
+            }
+            QueueAct::Merge
+        }
+        _ => return Vec::new(),
+    };
+    vec![Effect::Queue { agent, id, act }]
+}
+
+/// Asks for the deletion of an entry; it can be brought back.
+pub fn delete(app: &App, id: &MessageId) -> Vec<Effect> {
+    withdraw(app, id, Place::Removed)
+}
+
+/// Asks for the newest entry of all, to be put into the message.
+pub fn take_back(app: &mut App) -> Vec<Effect> {
+    if editing::blocked(app) {
+        return Vec::new();
+    }
+    let waiting = app.pending.entries().iter().filter(|entry| entry.stage == Stage::Waiting);
+    let Some(newest) = waiting.max_by_key(|entry| entry.message.at).map(|entry| entry.message.id.clone()) else {
+        app.status.say("nothing is pending", app.now);
+        return Vec::new();
+    };
+    withdraw(app, &newest, Place::Message)
+}
+
+/// Takes the answer to an act: carries it over to the screen, and says what happened where the list does not show it.
+pub fn answered(app: &mut App, agent: &AgentId, id: &MessageId, act: QueueAct, outcome: QueueOutcome) {
+    match (act, outcome) {
+        (QueueAct::Hold { text }, outcome) => editing::held(app, id, text.as_ref(), &outcome),
+        (QueueAct::Commit { .. }, outcome) => editing::committed(app, id, &outcome),
+        (QueueAct::Withdraw { to, before }, QueueOutcome::Withdrawn(entry)) => {
+            app.pending.remove(id);
+            app.receipts.withdrawn(id);
+            let text = entry.text.clone();
+            let taken = Taken { agent: agent.clone(), entry, before };
+            match to {
+                Place::Removed => {
+                    app.removed.push(Removed::Deleted(taken), &app.composer.text());
+                    app.status.say(format!("{id} is deleted; u or Ctrl+_ brings it back"), app.now);
+                }
+                Place::Message => {
+                    bring_back::draft(app).put_before(&[text]);
+                    app.removed.push(Removed::TakenBack(taken), &app.composer.text());
+                }
+            }
+        }
+        (QueueAct::Restore { .. }, QueueOutcome::Done) => {
+            app.status.say(format!("{id} is back in its place"), app.now);
+        }
+        (QueueAct::Restore { entry, .. }, _) => {
+            bring_back::draft(app).put_before(&[entry.text]);
+            app.status.say(format!("{} has ended: {id} is back in the message", name(agent)), app.now);
+        }
+        (QueueAct::Merge, QueueOutcome::Merged(first, second)) => {
+            app.pending.remove(&second.id);
+            app.receipts.merged(&second.id, id);
+            app.status.say(format!("{id} and {} are one text; u or Ctrl+_ parts them", second.id), app.now);
+            let text = format!("{}\n\n{}", first.text, second.text);
+            let merged = Removed::Merged { agent: agent.clone(), first, second, text };
+            app.removed.push(merged, &app.composer.text());
+        }
+        (QueueAct::Part { second, .. }, QueueOutcome::Done) => {
+            app.status.say(format!("{id} and {} are two texts again", second.id), app.now);
+        }
+        (QueueAct::Part { second, .. }, QueueOutcome::Withdrawn(_)) => {
+            let sentence = format!("{} has ended: {} is back in the message", name(agent), second.id);
+            bring_back::draft(app).put_before(&[second.text]);
+            app.status.say(sentence, app.now);
+        }
+        (QueueAct::Release, _)
+        | (QueueAct::Shift(_) | QueueAct::Deliver(_) | QueueAct::Confirm, QueueOutcome::Done) => {}
+        (act, QueueOutcome::Refused(refused)) => {
+            app.status.say(format!("{id} was not {}: {refused}", past(&act)), app.now);
+        }
+        (act, QueueOutcome::Ended) => {
+            app.status.say(format!("{id} was not {}: {} has ended", past(&act), name(agent)), app.now);
+        }
+        (act, _) => app.status.say(format!("{id} was delivered before it could be {}", past(&act)), app.now),
+    }
+}
+
+/// Returns how an agent is called in a sentence.
+pub fn name(agent: &AgentId) -> &str {
+    if agent.is_main() { "main" } else { agent.as_str() }
+}
+
+fn withdraw(app: &App, id: &MessageId, to: Place) -> Vec<Effect> {
+    let Some(entry) = app.pending.get(id) else { return Vec::new() };
+    let act = QueueAct::Withdraw { to, before: app.pending.before(id) };
+    vec![Effect::Queue { agent: entry.agent.clone(), id: id.clone(), act }]
+}
+
+/// Returns the selected entry. When it has left by itself, nothing is acted on: the next one is shown first.
+fn chosen(app: &mut App) -> Option<Entry> {
+    if let Some(entry) = app.pending.selected() {
+        return Some(entry.clone());
+    }
+    let lost = app.pending.lost().cloned();
+    app.pending.select(app.pending.place().unwrap_or(usize::MAX));
+    let sentence = match (lost, app.pending.selected()) {
+        (Some(lost), Some(entry)) => format!("{lost} is delivered; {} is selected now", entry.message.id),
+        (Some(lost), None) => format!("{lost} is delivered; nothing else is pending"),
+        (None, Some(entry)) => format!("{} is selected now", entry.message.id),
+        (None, None) => "nothing is pending".to_owned(),
+    };
+    app.status.say(sentence, app.now);
+    None
+}
+
+/// Returns the entry behind this one in the same queue.
+fn behind(app: &App, agent: &AgentId, id: &MessageId) -> Option<MessageId> {
+    let mut queue = app.pending.entries().iter().filter(|entry| entry.agent == *agent && entry.stage == Stage::Waiting);
+    queue.find(|entry| entry.message.id == *id)?;
+    queue.next().map(|entry| entry.message.id.clone())
+}
+
+fn past(act: &QueueAct) -> &'static str {
+    match act {
+        QueueAct::Hold { .. } | QueueAct::Release => "edited",
+        QueueAct::Commit { .. } | QueueAct::Restore { .. } => "put back",
+        QueueAct::Withdraw { to: Place::Removed, .. } => "deleted",
+        QueueAct::Withdraw { to: Place::Message, .. } => "taken back",
+        QueueAct::Shift(_) => "moved",
+        QueueAct::Deliver(Delivery::Steer) => "made a steer",
+        QueueAct::Deliver(Delivery::FollowUp) => "made a follow-up",
+        QueueAct::Deliver(Delivery::Now) => "delivered now",
+        QueueAct::Merge => "joined with the next",
+        QueueAct::Part { .. } => "parted",
+        QueueAct::Confirm => "confirmed",
+    }
+}
