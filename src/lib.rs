@@ -100,6 +100,7 @@
 //! - *stale*: pending for so long that its boundary held it back; the user says whether it still holds.
 //! - *seen*: delivered, and a reply has begun to a request that carried it.
 //! - *held*: of an agent: it parks at its next boundary or call, and the user decides how it goes on.
+//! - *crew*: the controls of every agent that runs; through them a host steers each by itself.
 //! - *persona*: what a sub-agent is made from: name, prompt, tools, step budget.
 //! - *rescue*: the answer that a fresh, tools-free conversation (the [synthesizer](agent::synthesizer_prompt)) writes
 //!   from the evidence when a turn's step budget is used up.

@@ -1,6 +1,7 @@
 //! The ledger: every text that was sent, what became of it, what it has cost, and the way back to it.
 
 use steersman::event::{Event, Outcome, Pending, Usage};
+use steersman::price::Price;
 use steersman::tui::msg::Effect;
 use steersman::tui::state::focus::{Overlay, Pane};
 use steersman::tui::state::receipts::Spent;
@@ -65,6 +66,19 @@ fn a_text_costs_what_its_agent_used_until_it_calls_another_tool() {
     let first = Spent { tokens: Some(1_200), nanos: Some(1_500_000) };
     let steer = Spent { tokens: Some(7_000), nanos: Some(2_000_000) };
     assert_eq!([spent(0), spent(1), spent(2)], [first, steer, Spent::default()]);
+}
+
+#[test]
+fn where_the_server_tells_no_cost_the_prices_of_the_user_do_for_the_text_as_for_its_agent() {
+    let mut stage = Stage::new(120, 40);
+    let price = Price::new(2.0, None, 10.0).unwrap();
+    stage.app.tree.prices = [("big".to_owned(), price)].into_iter().collect();
+    stage.keys("go<enter>");
+    let taken = stage.take_turn();
+    let round = Usage { input: Some(1_000), output: Some(100), model: Some("big".to_owned()), ..Usage::default() };
+    stage.turn("").deliver(&taken, false).event("", Event::Tokens(round));
+    assert_eq!(stage.app.receipts.list()[0].spent.nanos, Some(3_000_000));
+    assert_eq!(stage.app.tree.main().cost_nanos, 3_000_000);
 }
 
 #[test]

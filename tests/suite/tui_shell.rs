@@ -242,6 +242,21 @@ fn before_the_agent_is_built_texts_wait_for_it() {
     assert!(stage.screen().contains("✗ cannot run: the key file is missing"));
 }
 
+// D5
+#[test]
+fn without_an_agent_what_was_sent_comes_back_and_enter_is_refused_with_the_reason() {
+    let mut stage = Stage::new(120, 36);
+    stage.keys("hello<enter>");
+    let returned = stage.handle.interloper().close();
+    assert_eq!(returned.len(), 1);
+    stage.tell(Msg::GivenBack(returned)).tell(Msg::BuildFailed("the key file is missing".to_owned()));
+    assert_eq!(stage.app.composer.text(), "hello");
+    stage.keys(" again<enter>");
+    assert_eq!(stage.app.composer.text(), "hello again", "it stays with the user");
+    assert!(stage.app.pending.is_empty());
+    assert!(stage.screen().contains("not sent: the key file is missing"), "{}", stage.screen());
+}
+
 #[test]
 fn after_a_failed_turn_enter_in_the_empty_composer_sends_what_waits() {
     let mut stage = Stage::new(120, 36);

@@ -1,12 +1,14 @@
 //! What the agents do, folded into tree, transcripts and pending list.
 
 use super::{bring_back, receipts};
-use crate::event::{Envelope, Event};
+use crate::event::{Envelope, Event, Usage};
 use crate::tui::state::App;
 
 /// Folds one envelope in.
 pub fn apply(app: &mut App, envelope: &Envelope) {
     app.now = app.now.max(envelope.at);
+    let priced = priced(app, envelope);
+    let envelope = priced.as_ref().unwrap_or(envelope);
     app.tree.apply(envelope);
     app.reader_mut(&envelope.agent).transcript.apply(envelope);
     receipts::apply(app, envelope);
@@ -18,6 +20,13 @@ pub fn apply(app: &mut App, envelope: &Envelope) {
     if let Some(copy) = answer_for_spawner(envelope) {
         app.reader_mut(&copy.agent).transcript.apply(&copy);
     }
+}
+
+/// Returns a round's tokens together with what they cost, so that whoever sums costs sums the same.
+fn priced(app: &App, envelope: &Envelope) -> Option<Envelope> {
+    let Event::Tokens(usage) = &envelope.event else { return None };
+    let cost_nanos = Some(app.tree.cost(&envelope.agent, usage)?);
+    Some(Envelope { event: Event::Tokens(Usage { cost_nanos, ..usage.clone() }), ..envelope.clone() })
 }
 
 /// Returns the answer of a rescue as its spawner's: it is the answer to what the user asked there.

@@ -2,6 +2,8 @@
 //!
 //! An envelope costs the depth of its agent, whatever the number of agents.
 
+use std::borrow::Cow;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::Tree;
@@ -14,6 +16,13 @@ use crate::limits;
 const CHARS_PER_TOKEN: usize = 4;
 
 impl Tree {
+    /// Returns what a round of an agent cost, billionths of a US dollar: what its server said, else what the prices make
+    /// of it; `None` when neither is known.
+    pub fn cost(&self, agent: &AgentId, usage: &Usage) -> Option<u64> {
+        self.get(agent)
+            .map_or_else(|| self.prices.cost_nanos(usage), |node| self.prices.cost_nanos(&with_model(usage, node)))
+    }
+
     /// Folds one event in.
     pub fn apply(&mut self, envelope: &Envelope) {
         let at = envelope.at;
@@ -50,13 +59,7 @@ impl Tree {
             Event::Tokens(usage) => {
                 let node = &mut self.nodes[index];
                 node.heard = Some(at);
-                let cost = match (&usage.model, &node.model) {
-                    // Few servers name the model in each reply.
-                    (None, Some(model)) => {
-                        self.prices.cost_nanos(&Usage { model: Some(model.clone()), ..usage.clone() })
-                    }
-                    (Some(_), _) | (None, None) => self.prices.cost_nanos(usage),
-                };
+                let cost = self.prices.cost_nanos(&with_model(usage, node));
                 node.count(usage, cost);
             }
             _ => apply_to(&mut self.nodes[index], envelope),
@@ -282,5 +285,14 @@ fn apply_to(node: &mut Node, envelope: &Envelope) {
         | Event::History { .. }
         | Event::Extension { .. }
         | Event::Unknown => {}
+    }
+}
+
+/// Names the model of a round after its agent's, where the server did not: few do in each reply.
+fn with_model<'a>(usage: &'a Usage, node: &Node) -> Cow<'a, Usage> {
+    if usage.model.is_some() {
+        Cow::Borrowed(usage)
+    } else {
+        Cow::Owned(Usage { model: node.model.clone(), ..usage.clone() })
     }
 }
