@@ -136,11 +136,15 @@ impl Handle {
     }
 
     /// Asks the worker for something; it begins at once, whatever runs. Returns the texts that are the user's again: for
-    /// a reset, which stops the turn, what was pending for the main agent, as [`Handle::stop`] does; else nothing.
+    /// a reset, which stops the turn, everything that was pending, as from [`Handle::stop`]; else nothing.
     pub fn request(&self, command: Command) -> Vec<Pending> {
         let returned = match command {
             // Before the worker hears of it: no text that is sent from here on enters the old conversation.
-            Command::Reset => self.main.interloper.bar(&self.main.cancellable),
+            Command::Reset => {
+                let mut back = self.main.interloper.bar(&self.main.cancellable);
+                back.extend(self.stop());
+                back
+            }
             Command::SwitchModel(_) | Command::ListModels => Vec::new(),
         };
         self.commands.push(command);

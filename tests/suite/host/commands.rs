@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use steersman::event::{Delivery, Envelope, Event};
 use steersman::host::{self, Command, Handle, Last, Notice, Post, Setup, State};
+use steersman::id::AgentId;
 use steersman::listener::Listener;
 use steersman::provider::{ChatProvider, ChatTransport, Connector, Played, ProviderError};
 use tempfile::TempDir;
@@ -50,6 +51,23 @@ async fn a_reset_stops_the_turn_gives_its_texts_back_and_what_is_sent_next_start
     let story = ship.story();
     let reset = story.iter().position(|line| line == "reset").unwrap();
     assert_eq!(story[reset - 1..reset + 3], ["ended 1 cancelled", "reset", "turn 2", "user start m3: c"]);
+}
+
+// D5
+#[tokio::test(start_paused = true)]
+async fn a_reset_gives_back_what_was_pending_for_a_child_too() {
+    let pause = Pause::new();
+    let task = r#"{"name":"file_miner","task":"Dig."}"#;
+    let mut ship = launch([Played::calls(&[("c1", "agent", task)])]);
+    ship.rig.model.route("Dig.", [Played::text("Never.").paused(&pause)]);
+    ship.send("a");
+    pause.reached().await;
+    ship.host.handle().inject_to(&AgentId::new("file_miner 0"), "for the child", Delivery::Steer).unwrap();
+    ship.send("for main");
+    let back: Vec<String> = ship.host.handle().request(Command::Reset).into_iter().map(|entry| entry.text).collect();
+    assert_eq!(back, ["for main", "for the child"]);
+    assert_eq!(ship.settled().await, Last::None);
+    assert_eq!(ship.story().last().unwrap(), "reset");
 }
 
 // The turn's end and the reset race: the text that is sent behind the reset must not enter the old conversation.
