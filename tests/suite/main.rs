@@ -49,6 +49,7 @@ mod scrolling;
 mod secrets;
 mod sse;
 mod staleness;
+mod steering_trials;
 mod subagent;
 mod synthesizer;
 mod target;
