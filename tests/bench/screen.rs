@@ -15,6 +15,8 @@ use support::terminal::{ALTERNATE_SCREEN, Start, Terminal, keys};
 const RARE: [&str; 4] = ["Z", "Q", "X", "J"];
 /// What rubs a letter out again.
 const RUB_OUT: &str = "\x7f";
+/// What terminals send for F5.
+const F5: &str = "\x1b[15~";
 /// Time between two letters, as a fast typist makes it; a letter is two frames, its echo and its end.
 const GAP: Duration = Duration::from_millis(70);
 
@@ -22,8 +24,15 @@ fn main() {
     let picked: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     let wanted = |name: &str| picked.is_empty() || picked.iter().any(|pick| name.contains(pick.as_str()));
     println!("{:<46} {:>26}   best comparable program", "figure (times: median / p99 / max)", "here");
-    let rows: [(&str, fn()); 6] =
-        [("start", start), ("idle", idle), ("stream", stream), ("fast", fast), ("burst", burst), ("escape", escape)];
+    let rows: [(&str, fn()); 7] = [
+        ("start", start),
+        ("idle", idle),
+        ("stream", stream),
+        ("fast", fast),
+        ("burst", burst),
+        ("escape", escape),
+        ("now", deliver_now),
+    ];
     for (name, row) in rows {
         if wanted(name) {
             row();
@@ -115,6 +124,22 @@ fn escape() {
         cuts.push(server.wait_cut().duration_since(pressed));
     }
     print("Esc until the request is cut", &summary(&mut cuts), "11 ms");
+}
+
+fn deliver_now() {
+    let mut asked = Vec::new();
+    for _ in 0..10 {
+        let server = Paced::start();
+        let mut terminal = ready(&server);
+        terminal.send("hang\r");
+        terminal.wait_for("hanging");
+        terminal.send("and be QUICK");
+        terminal.wait_for("QUICK");
+        let pressed = Instant::now();
+        terminal.send(F5);
+        asked.push(server.wait_asked(2).duration_since(pressed));
+    }
+    print("F5 until the new request has arrived", &summary(&mut asked), "31 ms");
 }
 
 fn open(server: &Paced) -> Terminal {
