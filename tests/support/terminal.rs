@@ -33,7 +33,15 @@ pub mod keys {
     pub const UP: &str = "\x1b[A";
     pub const DOWN: &str = "\x1b[B";
     pub const PAGE_UP: &str = "\x1b[5~";
+    pub const HOME: &str = "\x1b[H";
+    pub const CTRL_P: &str = "\x10";
+    pub const CTRL_UNDERSCORE: &str = "\x1f";
     pub const F1: &str = "\x1bOP";
+    pub const F2: &str = "\x1bOQ";
+    pub const F3: &str = "\x1bOR";
+    pub const F4: &str = "\x1bOS";
+    pub const F5: &str = "\x1b[15~";
+    pub const F11: &str = "\x1b[23~";
 }
 
 /// Is a program on a pseudo-terminal, with a HOME of its own.
