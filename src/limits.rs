@@ -123,6 +123,11 @@ pub const SUMMARY_COLUMNS: usize = 100;
 /// Longest stretch of a line that plain output sanitises as one while it streams, bytes.
 pub const LIVE_BYTES: usize = 4 * 1024;
 
+/// Files of one name that an export passes over before it gives up.
+pub const EXPORTS_OF_A_NAME: u32 = 1_000;
+/// Times that a text is looked at until no picture and no HTML is left in it.
+pub const TAMING_ROUNDS: usize = 4;
+
 /// Frames per second while text streams.
 pub const STREAM_FPS: u32 = 20;
 /// Most frames per second, for keys.

@@ -66,7 +66,8 @@ fn options(start: &Start, prompt: Option<String>) -> ScreenOptions {
     // https://no-color.org: any value but the empty one.
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let theme = if plain { Theme::plain() } else { Theme::default() };
-    ScreenOptions { label, source, prompt, theme, prices: start.config.prices.clone() }
+    let home = etcetera::home_dir().ok();
+    ScreenOptions { label, source, prompt, theme, prices: start.config.prices.clone(), cwd: start.cwd.clone(), home }
 }
 
 /// Returns host and port of an address, without the password that it may hold.

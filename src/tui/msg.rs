@@ -9,6 +9,7 @@ use ratatui::layout::Size;
 use crate::error::Refused;
 use crate::event::{Delivery, Envelope, Pending};
 use crate::id::{AgentId, MessageId};
+use crate::tui::export::{Request, Subject};
 use crate::tui::state::focus::Overlay;
 use crate::tui::state::question::QuestionId;
 use crate::tui::state::scroll::Position;
@@ -67,6 +68,13 @@ pub enum Msg {
         /// What became of it.
         outcome: QueueOutcome,
     },
+    /// Answers [`Effect::Write`].
+    Written {
+        /// What was to be written.
+        subject: Subject,
+        /// The path of the file, or why there is none.
+        outcome: Result<String, String>,
+    },
     /// A frame was drawn; only it knows the heights that scrolling needs.
     Drawn(Drawn),
     /// The terminal has taken a frame, with this question on it.
@@ -115,6 +123,13 @@ pub enum Effect {
     },
     /// Let what a failed turn holds back start a turn.
     Resume,
+    /// Write a document into a file, away from the screen.
+    Write {
+        /// What it is and where it shall go.
+        request: Request,
+        /// The document.
+        text: String,
+    },
     /// Write the whole screen again.
     Redraw,
     /// End the program.

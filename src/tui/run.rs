@@ -4,6 +4,7 @@
 //! terminal: frames go to a writer of their own. With nothing to show it does not wake up at all.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -20,6 +21,7 @@ use crate::host::{Handle, Notice, Post, Shift};
 use crate::id::{AgentId, MessageId};
 use crate::limits;
 use crate::price::Prices;
+use crate::tui::files::Files;
 use crate::tui::frame_clock::FrameClock;
 use crate::tui::input::{self, Input};
 use crate::tui::keymap::Chord;
@@ -48,6 +50,10 @@ pub struct ScreenOptions {
     pub theme: Theme,
     /// What tokens cost.
     pub prices: Prices,
+    /// Where exported files go.
+    pub cwd: PathBuf,
+    /// What `~/` means in the path of an exported file.
+    pub home: Option<PathBuf>,
 }
 
 /// Says why the screen ended.
@@ -80,8 +86,8 @@ pub fn run(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
     if let Ok(Ending::Signal(code)) = ending {
         watchdog::end_within(limits::EXIT_GRACE, code);
     }
-    // The signal handlers' tasks need no farewell.
-    runtime.shutdown_background();
+    // The signal handlers' tasks need no farewell; a file that is being written gets its time.
+    runtime.shutdown_timeout(limits::EXIT_GRACE);
     ending
 }
 
@@ -93,7 +99,8 @@ async fn show(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
         Arc::new(move |written| bell.ring(if written.is_ok() { &bell.written } else { &bell.lost }))
     })?;
     let mut inputs = input::start()?;
-    let mut screen = Screen::new(&options, handle, &terminal);
+    let (writer, mut files) = Files::new(options.cwd.clone(), options.home.clone());
+    let mut screen = Screen::new(&options, handle, &terminal, writer);
     if let Some(text) = options.prompt {
         screen.carry_out(Effect::Send { to: AgentId::main(), text, delivery: Delivery::Steer }, &mut terminal);
     }
@@ -127,6 +134,7 @@ async fn show(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
             }
             code = signals.next() => screen.ending = Some(Ending::Signal(code)),
             _ = resumed.recv() => screen.resume(&mut terminal)?,
+            Some(written) = files.recv() => screen.tell(written, &mut terminal),
             () = bell.notify.notified() => screen.hear(&bell, &mut terminal),
             () = sleep_until(alarm.unwrap_or_else(Instant::now).into()), if alarm.is_some() => {}
         }
@@ -179,13 +187,14 @@ struct Screen<'a> {
     cache: ViewCache,
     clock: FrameClock,
     handle: &'a Handle,
+    files: Files,
     ending: Option<Ending>,
     /// The question of the frame that was drawn last.
     question: Option<QuestionId>,
 }
 
 impl<'a> Screen<'a> {
-    fn new(options: &ScreenOptions, handle: &'a Handle, terminal: &Terminal) -> Self {
+    fn new(options: &ScreenOptions, handle: &'a Handle, terminal: &Terminal, files: Files) -> Self {
         let status = Status::new(options.label.clone(), options.source);
         let mut app = App::new(terminal.size(), Timestamp::now(), status, options.theme.clone());
         app.tree.prices = options.prices.clone();
@@ -194,6 +203,7 @@ impl<'a> Screen<'a> {
             cache: ViewCache::default(),
             clock: FrameClock::new(Instant::now()),
             handle,
+            files,
             ending: None,
             question: None,
         }
@@ -327,6 +337,7 @@ impl<'a> Screen<'a> {
         match effect {
             Effect::Redraw => terminal.forget(),
             Effect::Quit => self.ending = Some(Ending::Quit),
+            Effect::Write { request, text } => self.files.write(request, text),
             Effect::Send { .. } | Effect::Stop | Effect::Queue { .. } | Effect::Resume | Effect::NeverAskIfTrue => {
                 for answer in steer(effect, self.handle) {
                     self.tell(answer, terminal);
@@ -356,7 +367,7 @@ pub fn steer(effect: Effect, handle: &Handle) -> Vec<Msg> {
             handle.never_ask_if_true();
             return vec![queue(handle)];
         }
-        Effect::Redraw | Effect::Quit => return Vec::new(),
+        Effect::Redraw | Effect::Quit | Effect::Write { .. } => return Vec::new(),
     };
     vec![answer, queue(handle)]
 }

@@ -199,12 +199,27 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
     let below = |part: &str| -> &[&str] {
         match part {
             "theme" | "keymap" | "frame_clock" => &[],
+            "export" => &["state"],
             "state" => &["theme", "keymap"],
-            "msg" => &["state", "keymap", "theme"],
-            "view" | "update" => &["state", "msg", "theme", "keymap"],
+            "msg" => &["state", "keymap", "theme", "export"],
+            "view" => &["state", "msg", "theme", "keymap"],
+            "update" => &["state", "msg", "theme", "keymap", "export"],
             "input" => &["msg", "keymap"],
             "terminal" => &["theme", "frame_clock"],
-            _ => &["frame_clock", "input", "keymap", "msg", "run", "state", "terminal", "theme", "update", "view"],
+            _ => &[
+                "export",
+                "files",
+                "frame_clock",
+                "input",
+                "keymap",
+                "msg",
+                "run",
+                "state",
+                "terminal",
+                "theme",
+                "update",
+                "view",
+            ],
         }
     };
     let mut faults = Vec::new();

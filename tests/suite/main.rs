@@ -18,6 +18,7 @@ mod demo;
 mod dialect;
 mod events;
 mod exec;
+mod export;
 mod flag_and_budget;
 mod gate;
 mod glob;

@@ -13,9 +13,10 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 
 use super::clock::seconds_between;
-use crate::event::{Delivery, Envelope, Event, Outcome, Pending, Usage};
+use crate::event::{Delivery, Envelope, Event, Outcome, Pending};
 use crate::id::{AgentId, MessageId};
 use crate::limits;
+use crate::price::Prices;
 
 /// Holds the receipts of a session, in the order in which the texts were sent.
 #[derive(Debug, Default)]
@@ -210,7 +211,7 @@ impl Receipts {
     }
 
     /// Folds one event in; returns the texts of which something else is true from now on.
-    pub fn apply(&mut self, envelope: &Envelope) -> Vec<MessageId> {
+    pub fn apply(&mut self, envelope: &Envelope, prices: &Prices) -> Vec<MessageId> {
         match &envelope.event {
             Event::TurnStarted { turn } => {
                 let course = self.course(envelope);
@@ -228,7 +229,7 @@ impl Receipts {
             }
             Event::Seen { injections, step } => return self.seen(envelope, injections, *step),
             Event::Returned { entries } => self.returned(entries),
-            Event::Tokens(usage) => self.count(&envelope.agent, usage),
+            Event::Tokens(usage) => self.count(&envelope.agent, usage.context(), prices.cost_nanos(usage)),
             Event::ToolCall { name, .. } => {
                 let course = self.course(envelope);
                 course.counted.retain(|(_, before)| before.as_ref() == Some(name));
@@ -324,14 +325,14 @@ impl Receipts {
         changed
     }
 
-    fn count(&mut self, agent: &AgentId, usage: &Usage) {
+    fn count(&mut self, agent: &AgentId, tokens: u64, nanos: Option<u64>) {
         let Some(course) = self.courses.get(agent) else { return };
         let add = |sum: Option<u64>, more: u64| Some(sum.unwrap_or(0).saturating_add(more));
         for (id, _) in &course.counted {
             let Some(receipt) = self.places.get(id).and_then(|place| self.list.get_mut(*place)) else { continue };
             let spent = &mut receipt.spent;
-            spent.tokens = add(spent.tokens, usage.context());
-            if let Some(nanos) = usage.cost_nanos {
+            spent.tokens = add(spent.tokens, tokens);
+            if let Some(nanos) = nanos {
                 spent.nanos = add(spent.nanos, nanos);
             }
         }

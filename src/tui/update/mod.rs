@@ -7,6 +7,7 @@ mod agent;
 mod bring_back;
 mod editing;
 mod escape;
+pub mod export;
 mod keys;
 mod ledger;
 pub mod pending;
@@ -85,6 +86,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         },
         Msg::Stopped(entries) => bring_back::stopped(app, &entries),
         Msg::QueueAnswer { agent, id, act, outcome } => pending::answered(app, &agent, &id, act, outcome),
+        Msg::Written { subject, outcome } => export::written(app, subject, outcome),
         Msg::Drawn(drawn) => {
             app.reader_mut(&drawn.agent).scroll.settle(drawn.position, drawn.cells);
             app.focus.overlay = drawn.overlay;

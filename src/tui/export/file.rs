@@ -1,0 +1,53 @@
+//! Writing an exported document: never over a file that is there.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use jiff::civil::DateTime;
+
+use super::{Request, extension};
+use crate::limits;
+
+/// Returns the name of a file that the user did not name: what it is, and the local date and time.
+pub fn default_name(request: &Request, now: DateTime) -> String {
+    let (subject, extension) = (request.subject.word(), request.form.extension());
+    format!("steersman-{subject}-{}.{extension}", now.strftime("%Y-%m-%d-%H%M%S"))
+}
+
+/// Writes a document; returns the path of the file. A relative path is taken from `cwd`, `~/` from `home`; a directory gets
+/// the default name; when the file is there, `-2`, `-3`, … is put behind its name.
+///
+/// # Errors
+/// When the file cannot be written, or there are too many of that name.
+pub fn save(request: &Request, text: &str, cwd: &Path, home: Option<&Path>, now: DateTime) -> io::Result<PathBuf> {
+    let named = request.path.as_deref().unwrap_or_default();
+    let mut path = match (named.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => cwd.join(named),
+    };
+    if named.ends_with('/') || path.is_dir() {
+        path.push(default_name(request, now));
+    } else if extension(named).is_none() {
+        path.as_mut_os_string().push(format!(".{}", request.form.extension()));
+    }
+    let stem = path.file_stem().unwrap_or_default().to_owned();
+    let end = path.extension().unwrap_or_default().to_owned();
+    for number in 1..=limits::EXPORTS_OF_A_NAME {
+        if number > 1 {
+            let mut name = stem.clone();
+            name.push(format!("-{number}."));
+            name.push(&end);
+            path.set_file_name(name);
+        }
+        match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Ok(mut file) => {
+                file.write_all(text.as_bytes())?;
+                return Ok(path);
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(io::Error::new(error.kind(), format!("{}: {error}", path.display()))),
+        }
+    }
+    Err(io::Error::other(format!("{}: there are too many files of that name", path.display())))
+}

@@ -1,0 +1,68 @@
+//! The ledger as a document.
+
+use super::csv::csv;
+use super::markdown::cell;
+use crate::tui::state::ledger::row;
+use crate::tui::state::receipts::Receipt;
+
+/// Writes the ledger as CSV: a head, then a row for each text; times in UTC, waits in seconds, costs in US dollars.
+pub fn ledger_csv(receipts: &[Receipt]) -> String {
+    let head = ["id", "to", "text", "sent", "state", "waited_seconds", "boundary", "seen", "tokens", "cost_usd"];
+    let rows = receipts.iter().map(|receipt| {
+        let row = row(receipt);
+        [
+            row.id,
+            row.to,
+            row.text,
+            sent(receipt),
+            row.state,
+            receipt.waited().map(|seconds| seconds.to_string()).unwrap_or_default(),
+            row.boundary,
+            row.seen,
+            row.tokens,
+            receipt.spent.nanos.map(dollars).unwrap_or_default(),
+        ]
+    });
+    csv(std::iter::once(head.map(str::to_owned)).chain(rows))
+}
+
+/// Writes the ledger as a page with one table.
+pub fn ledger_markdown(receipts: &[Receipt]) -> String {
+    let mut page = String::from("# Ledger\n\n");
+    if receipts.is_empty() {
+        page.push_str("Nothing was sent.\n");
+        return page;
+    }
+    page.push_str("Tokens and cost are counted until the next change of tool, or until the turn ended.\n\n");
+    page.push_str("| id | to | text | sent | state | waited | boundary | seen | tokens | cost |\n");
+    page.push_str("|---|---|---|---|---|---:|---|---|---:|---:|\n");
+    for receipt in receipts {
+        let row = row(receipt);
+        let sent = sent(receipt);
+        let fields = [
+            &row.id,
+            &row.to,
+            &row.text,
+            &sent,
+            &row.state,
+            &row.waited,
+            &row.boundary,
+            &row.seen,
+            &row.tokens,
+            &row.cost,
+        ];
+        for field in fields {
+            page.extend(["| ", &cell(field), " "]);
+        }
+        page.push_str("|\n");
+    }
+    page
+}
+
+fn sent(receipt: &Receipt) -> String {
+    receipt.sent.map(|at| format!("{at:.0}")).unwrap_or_default()
+}
+
+fn dollars(nanos: u64) -> String {
+    format!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000)
+}

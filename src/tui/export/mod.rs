@@ -1,0 +1,105 @@
+//! Exports: the ledger as CSV or Markdown, the transcript of an agent as Markdown.
+//!
+//! Pure up to `file`, which `run` calls away from the screen's thread. Every text in a document has passed the sanitiser,
+//! and none can leave the place that it stands in: a cell, a quotation, a fence.
+
+mod csv;
+mod file;
+mod ledger;
+mod markdown;
+mod transcript;
+
+pub use csv::csv;
+pub use file::{default_name, save};
+pub use ledger::{ledger_csv, ledger_markdown};
+pub use transcript::transcript_markdown;
+
+/// Says what is to be written, in which form, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// What.
+    pub subject: Subject,
+    /// How.
+    pub form: Form,
+    /// The file or directory that the user named; `None` for a name made of the date.
+    pub path: Option<String>,
+}
+
+/// Names what can be exported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject {
+    /// The transcript of the agent that is shown.
+    Transcript,
+    /// The ledger.
+    Ledger,
+}
+
+/// Names a form of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Rows of fields, RFC 4180.
+    Csv,
+    /// A page for people.
+    Markdown,
+}
+
+impl Subject {
+    /// Returns its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Transcript => "transcript",
+            Self::Ledger => "ledger",
+        }
+    }
+}
+
+impl Form {
+    /// Returns the end of its files' names.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Markdown => "md",
+        }
+    }
+
+    fn of(extension: &str) -> Option<Self> {
+        match extension.to_ascii_lowercase().as_str() {
+            "csv" => Some(Self::Csv),
+            "md" | "markdown" => Some(Self::Markdown),
+            _ => None,
+        }
+    }
+}
+
+impl Request {
+    /// Reads `[transcript|ledger] [PATH]`: without a subject a CSV is the ledger and all else the transcript; the path's end
+    /// names the form.
+    ///
+    /// # Errors
+    /// One sentence, when the path's end names no form, or the transcript shall be a CSV.
+    pub fn parse(arguments: &str) -> Result<Self, String> {
+        let arguments = arguments.trim();
+        let (first, rest) = arguments.split_once(char::is_whitespace).unwrap_or((arguments, ""));
+        let subject = [Subject::Transcript, Subject::Ledger].into_iter().find(|subject| subject.word() == first);
+        let path = if subject.is_some() { rest.trim() } else { arguments };
+        let named = match extension(path) {
+            Some(extension) => Some(Form::of(extension).ok_or("the name of an exported file ends in .md or .csv")?),
+            None => None,
+        };
+        let (subject, form) = match (subject, named) {
+            (Some(Subject::Transcript), Some(Form::Csv)) => {
+                return Err("a transcript is written as Markdown: its file ends in .md".to_owned());
+            }
+            (None, Some(Form::Csv)) => (Subject::Ledger, Form::Csv),
+            (Some(Subject::Ledger), form) => (Subject::Ledger, form.unwrap_or(Form::Csv)),
+            (Some(Subject::Transcript) | None, _) => (Subject::Transcript, Form::Markdown),
+        };
+        Ok(Self { subject, form, path: (!path.is_empty()).then(|| path.to_owned()) })
+    }
+}
+
+/// Returns what stands behind the last dot of a path's last part, when it has one that is not its first character.
+fn extension(path: &str) -> Option<&str> {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty() && *stem != ".").map(|(_, extension)| extension)
+}

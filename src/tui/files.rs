@@ -1,0 +1,35 @@
+//! Writes exported documents on threads of their own, so that no slow disk holds the screen up; made and used by `run`.
+
+use std::path::PathBuf;
+
+use jiff::Zoned;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::tui::export::{Request, save};
+use crate::tui::msg::Msg;
+
+/// Takes documents and sends an answer for each.
+pub struct Files {
+    cwd: PathBuf,
+    home: Option<PathBuf>,
+    answers: UnboundedSender<Msg>,
+}
+
+impl Files {
+    /// Makes a writer: relative paths are taken from `cwd`, `~/` from `home`. The answers come out of the receiver.
+    pub fn new(cwd: PathBuf, home: Option<PathBuf>) -> (Self, UnboundedReceiver<Msg>) {
+        let (answers, receiver) = unbounded_channel();
+        (Self { cwd, home, answers }, receiver)
+    }
+
+    /// Writes a document. Must be called within a runtime.
+    pub fn write(&self, request: Request, text: String) {
+        let (cwd, home, answers) = (self.cwd.clone(), self.home.clone(), self.answers.clone());
+        tokio::task::spawn_blocking(move || {
+            let saved = save(&request, &text, &cwd, home.as_deref(), Zoned::now().datetime());
+            let outcome = saved.map(|path| path.display().to_string()).map_err(|error| error.to_string());
+            // A screen that is gone needs no answer.
+            let _ = answers.send(Msg::Written { subject: request.subject, outcome });
+        });
+    }
+}

@@ -1,0 +1,34 @@
+//! The command that exports: makes the document; writing it is left to the effect.
+
+use crate::tui::export::{Form, Request, Subject, ledger_csv, ledger_markdown, transcript_markdown};
+use crate::tui::msg::Effect;
+use crate::tui::state::App;
+
+/// Carries out `/export` with these arguments, or says what is wrong with them.
+pub fn export(app: &mut App, arguments: &str) -> Vec<Effect> {
+    let request = match Request::parse(arguments) {
+        Ok(request) => request,
+        Err(sentence) => {
+            app.status.say(format!("not exported: {sentence}"), app.now);
+            return Vec::new();
+        }
+    };
+    let text = match (request.subject, request.form) {
+        (Subject::Ledger, Form::Csv) => ledger_csv(app.receipts.list()),
+        (Subject::Ledger, Form::Markdown) => ledger_markdown(app.receipts.list()),
+        (Subject::Transcript, _) => {
+            let agent = app.tree.selected().clone();
+            transcript_markdown(&app.reader_mut(&agent).transcript)
+        }
+    };
+    vec![Effect::Write { request, text }]
+}
+
+/// Says where the document is, or why it is nowhere.
+pub fn written(app: &mut App, subject: Subject, outcome: Result<String, String>) {
+    let sentence = match outcome {
+        Ok(path) => format!("{} written to {path}", subject.word()),
+        Err(reason) => format!("{} not exported: {reason}", subject.word()),
+    };
+    app.status.say(sentence, app.now);
+}
