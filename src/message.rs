@@ -75,7 +75,7 @@ pub struct AssistantMessage {
 }
 
 /// Is one tool call that a reply asks for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// The server's id of the call, unique within the conversation on the wire.
     pub id: CallId,
@@ -86,7 +86,7 @@ pub struct ToolCall {
 }
 
 /// Holds the arguments of a call as the model wrote them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Arguments {
     /// A JSON object.

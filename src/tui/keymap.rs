@@ -73,6 +73,18 @@ pub enum Action {
     Help,
     /// Show or hide the ledger.
     Ledger,
+    /// Hold the agent that is shown, or let it go on.
+    HoldOrGoOn,
+    /// Let the agent that is shown go on.
+    GoOn,
+    /// Focus the panel of the held agent.
+    FocusGate,
+    /// Let the parked agent go on to where it next comes by.
+    Step,
+    /// Edit the arguments of the call before which the agent waits.
+    EditCall,
+    /// Skip that call, with a reason.
+    SkipCall,
     /// Show the selected text of the ledger in its transcript.
     Jump,
     /// Write the whole screen again.
@@ -157,6 +169,8 @@ pub enum Context {
     Pending,
     /// Help is open.
     Help,
+    /// The panel of a held agent has the focus.
+    Gate,
     /// The ledger is open.
     Ledger,
 }
@@ -171,6 +185,7 @@ impl Context {
             Self::Transcript => "Transcript",
             Self::Pending => "Pending",
             Self::Help => "Help",
+            Self::Gate => "Held agent",
             Self::Ledger => "Ledger",
         }
     }
@@ -255,7 +270,7 @@ const fn also(context: Context, modifiers: KeyModifiers, code: KeyCode, action: 
 }
 
 use Action as A;
-use Context::{Composer, Global, Help, Ledger, Pending, Transcript, Tree};
+use Context::{Composer, Gate, Global, Help, Ledger, Pending, Transcript, Tree};
 use KeyCode as K;
 
 /// Holds every binding, in the order in which help shows them.
@@ -327,6 +342,15 @@ pub const BINDINGS: &[Binding] = &[
     row(Global, CTRL, K::Char('_'), A::BringBack, "Ctrl+_", "bring back what a key removed"),
     row(Global, NONE, K::F(1), A::Help, "F1", "help"),
     row(Global, NONE, K::F(2), A::FocusPending, "F2", "go to the pending texts"),
+    row(
+        Global,
+        CTRL,
+        K::Char('p'),
+        A::HoldOrGoOn,
+        "Ctrl+P",
+        "hold the shown agent before its next call or request, or let it go on",
+    ),
+    row(Global, NONE, K::F(11), A::FocusGate, "F11", "go to the call before which the shown agent is held"),
     row(Global, NONE, K::F(4), A::Ledger, "F4", "the ledger: every text that was sent, and what became of it"),
     row(Tree, NONE, K::Up, A::Previous, "Up/Down", "select an agent and show its transcript"),
     also(Tree, NONE, K::Down, A::Next),
@@ -360,6 +384,19 @@ pub const BINDINGS: &[Binding] = &[
     row(Pending, NONE, K::Char('m'), A::Merge, "m", "join it with the next"),
     row(Pending, NONE, K::F(5), A::DeliverNow, "F5", "deliver it now, in place of the answer being written"),
     row(Pending, NONE, K::Char('?'), A::Help, "?", "help"),
+    row(Gate, NONE, K::Enter, A::Step, "r  Enter", "run the call, or send the request, and wait again"),
+    also(Gate, NONE, K::Char('r'), A::Step),
+    row(Gate, NONE, K::Char('e'), A::EditCall, "e", "edit its arguments in the message; Enter runs it with them"),
+    row(Gate, NONE, K::Char('s'), A::SkipCall, "s", "skip it; the model is told the reason that you write"),
+    row(Gate, NONE, K::Char('g'), A::GoOn, "g", "let the agent go on"),
+    row(Gate, NONE, K::Up, A::Previous, "Up/Down  k/j", "scroll the arguments"),
+    also(Gate, NONE, K::Down, A::Next),
+    also(Gate, NONE, K::Char('k'), A::Previous),
+    also(Gate, NONE, K::Char('j'), A::Next),
+    also(Gate, NONE, K::Home, A::First),
+    also(Gate, NONE, K::End, A::Last),
+    row(Gate, NONE, K::Char('u'), A::BringBack, "u", "bring back what a key removed"),
+    row(Gate, NONE, K::Char('?'), A::Help, "?", "help"),
     row(Ledger, NONE, K::Up, A::Previous, "Up/Down  k/j", "select a text"),
     also(Ledger, NONE, K::Down, A::Next),
     also(Ledger, NONE, K::Char('k'), A::Previous),

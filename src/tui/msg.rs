@@ -8,9 +8,10 @@ use ratatui::layout::Size;
 
 use crate::error::Refused;
 use crate::event::{Delivery, Envelope, Pending};
-use crate::id::{AgentId, MessageId};
+use crate::id::{AgentId, CallId, MessageId};
 use crate::tui::export::{Request, Subject};
 use crate::tui::state::focus::Overlay;
+use crate::tui::state::hold::{Gate, Shown, Verdict};
 use crate::tui::state::question::QuestionId;
 use crate::tui::state::scroll::Position;
 
@@ -75,6 +76,24 @@ pub enum Msg {
         /// The path of the file, or why there is none.
         outcome: Result<String, String>,
     },
+    /// Answers [`Effect::Gate`].
+    Gated {
+        /// The agent; `None` for all.
+        agent: Option<AgentId>,
+        /// How its gate was to stand.
+        gate: Gate,
+        /// Whether it does.
+        accepted: Accepted,
+    },
+    /// Answers [`Effect::Decide`].
+    Decided {
+        /// The agent.
+        agent: AgentId,
+        /// What was decided.
+        verdict: Verdict,
+        /// Whether it waited there to hear it.
+        accepted: Accepted,
+    },
     /// A frame was drawn; only it knows the heights that scrolling needs.
     Drawn(Drawn),
     /// The terminal has taken a frame, with this question on it.
@@ -94,6 +113,8 @@ pub struct Drawn {
     pub overlay: Option<Overlay>,
     /// The question that it shows, and the first line of its detail.
     pub question: Option<(QuestionId, u16)>,
+    /// The panel of the held agent.
+    pub gate: Shown,
 }
 
 /// Is one thing that the screen wants done outside.
@@ -121,6 +142,22 @@ pub enum Effect {
         /// What is to be done with it.
         act: QueueAct,
     },
+    /// Close or open the gate at which an agent is held.
+    Gate {
+        /// The agent; `None` for all, also those that come later.
+        agent: Option<AgentId>,
+        /// How it shall stand.
+        gate: Gate,
+    },
+    /// Say how a parked agent goes on.
+    Decide {
+        /// The agent.
+        agent: AgentId,
+        /// The call before which it waits; `None` at a boundary.
+        call: Option<CallId>,
+        /// How it goes on.
+        verdict: Verdict,
+    },
     /// Let what a failed turn holds back start a turn.
     Resume,
     /// Write a document into a file, away from the screen.
@@ -134,6 +171,15 @@ pub enum Effect {
     Redraw,
     /// End the program.
     Quit,
+}
+
+/// Says whether there was anybody to do what was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Accepted {
+    /// It is done.
+    Yes,
+    /// The agent has ended, or does not wait there any more.
+    No,
 }
 
 /// Is one thing that the user does with a pending text. Each is one step: the agent takes the text before it or after it.

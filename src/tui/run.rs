@@ -17,16 +17,17 @@ use tokio::time::sleep_until;
 
 use crate::error::Refused;
 use crate::event::Delivery;
-use crate::host::{Handle, Notice, Post, Shift};
-use crate::id::{AgentId, MessageId};
+use crate::host::{Decision, Handle, Notice, Post, Shift};
+use crate::id::{AgentId, CallId, MessageId};
 use crate::limits;
 use crate::price::Prices;
 use crate::tui::files::Files;
 use crate::tui::frame_clock::FrameClock;
 use crate::tui::input::{self, Input};
 use crate::tui::keymap::Chord;
-use crate::tui::msg::{Effect, Msg, QueueAct, QueueOutcome, Towards};
+use crate::tui::msg::{Accepted, Effect, Msg, QueueAct, QueueOutcome, Towards};
 use crate::tui::state::App;
+use crate::tui::state::hold::{Gate, Verdict};
 use crate::tui::state::question::QuestionId;
 use crate::tui::state::status::{ModelSource, Status};
 use crate::tui::terminal::{self, Terminal, watchdog};
@@ -338,7 +339,13 @@ impl<'a> Screen<'a> {
             Effect::Redraw => terminal.forget(),
             Effect::Quit => self.ending = Some(Ending::Quit),
             Effect::Write { request, text } => self.files.write(request, text),
-            Effect::Send { .. } | Effect::Stop | Effect::Queue { .. } | Effect::Resume | Effect::NeverAskIfTrue => {
+            Effect::Send { .. }
+            | Effect::Stop
+            | Effect::Queue { .. }
+            | Effect::Gate { .. }
+            | Effect::Decide { .. }
+            | Effect::Resume
+            | Effect::NeverAskIfTrue => {
                 for answer in steer(effect, self.handle) {
                     self.tell(answer, terminal);
                 }
@@ -359,6 +366,8 @@ pub fn steer(effect: Effect, handle: &Handle) -> Vec<Msg> {
             let outcome = change(handle, &agent, &id, &act);
             Msg::QueueAnswer { agent, id, act, outcome }
         }
+        Effect::Gate { agent, gate } => return vec![set_gate(handle, agent, gate)],
+        Effect::Decide { agent, call, verdict } => return vec![decide(handle, agent, call.as_ref(), verdict)],
         Effect::Resume => {
             handle.interloper().resume();
             return vec![queue(handle)];
@@ -370,6 +379,38 @@ pub fn steer(effect: Effect, handle: &Handle) -> Vec<Msg> {
         Effect::Redraw | Effect::Quit | Effect::Write { .. } => return Vec::new(),
     };
     vec![answer, queue(handle)]
+}
+
+/// Closes or opens gates.
+fn set_gate(handle: &Handle, agent: Option<AgentId>, gate: Gate) -> Msg {
+    let done = match (&agent, gate) {
+        (Some(agent), Gate::Closed) => handle.hold(agent),
+        (Some(agent), Gate::Open) => handle.go_on(agent),
+        (None, Gate::Closed) => {
+            handle.hold_all();
+            true
+        }
+        (None, Gate::Open) => {
+            handle.go_on_all();
+            true
+        }
+    };
+    Msg::Gated { agent, gate, accepted: accepted(done) }
+}
+
+/// Passes a decision on to a parked agent.
+fn decide(handle: &Handle, agent: AgentId, call: Option<&CallId>, verdict: Verdict) -> Msg {
+    let decision = match verdict.clone() {
+        Verdict::Run => Decision::Run,
+        Verdict::Edited(arguments) => Decision::Edited(arguments),
+        Verdict::Skip(reason) => Decision::Skip(reason),
+    };
+    let accepted = accepted(handle.decide(&agent, call, decision));
+    Msg::Decided { agent, verdict, accepted }
+}
+
+fn accepted(done: bool) -> Accepted {
+    if done { Accepted::Yes } else { Accepted::No }
 }
 
 /// Changes one pending entry.

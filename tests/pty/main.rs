@@ -7,7 +7,9 @@
 mod support;
 
 mod embedded;
+mod hold;
 mod leaving;
+mod receipts;
 mod sizes;
 mod steering;
 mod stopping;

@@ -24,6 +24,7 @@ mod gate;
 mod glob;
 mod grep;
 mod history;
+mod hold;
 mod host;
 mod injection;
 mod layers;

@@ -207,6 +207,17 @@ impl Stage {
         dump(&self.draw())
     }
 
+    /// Draws the screen and returns the rows above the rule of the composer, with their styles.
+    pub fn above_the_rule(&mut self) -> String {
+        let whole = self.draw();
+        let columns = usize::from(whole.area.width);
+        let is_rule = |row: &&[ratatui::buffer::Cell]| row.iter().take(2).all(|cell| cell.symbol() == "─");
+        let rule = whole.content.chunks(columns).rposition(|row| is_rule(&row)).unwrap_or(whole.area.height.into());
+        let mut part = Buffer::empty(ratatui::layout::Rect { height: u16::try_from(rule).unwrap(), ..whole.area });
+        part.content.clone_from_slice(&whole.content[..rule * columns]);
+        dump(&part)
+    }
+
     /// Draws the screen and returns it as text, one line per row, without blanks at the ends.
     pub fn screen(&mut self) -> String {
         let Size { width, height } = self.app.size;
@@ -270,6 +281,7 @@ fn named(name: &str) -> KeyEvent {
         "f1" => KeyCode::F(1),
         "f2" => KeyCode::F(2),
         "f4" => KeyCode::F(4),
+        "f11" => KeyCode::F(11),
         "f5" => KeyCode::F(5),
         "lt" => KeyCode::Char('<'),
         other => KeyCode::Char(other.chars().next().unwrap()),

@@ -2,16 +2,14 @@
 
 use super::markdown::{fenced, plain, tamed};
 use crate::message::Arguments;
-use crate::target::MAIN;
 use crate::text;
 use crate::tui::state::cell::{Body, CallCell, CallState, Cell, ChildCell, ChildState, Level, Stage};
+use crate::tui::state::told::name_of;
 use crate::tui::state::transcript::{Transcript, seconds};
 
 /// Writes all cells of a transcript, folded or not.
 pub fn transcript_markdown(transcript: &Transcript) -> String {
-    let id = transcript.agent();
-    let name = if id.is_main() { MAIN.into() } else { text::visible_line(id.as_str()) };
-    let mut page = format!("# Transcript of {}\n", plain(&name));
+    let mut page = format!("# Transcript of {}\n", plain(&name_of(transcript.agent())));
     for cell in transcript.cells() {
         page.push('\n');
         page.push_str(&block(cell));

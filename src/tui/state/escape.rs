@@ -18,6 +18,8 @@ pub enum Escape {
     LeaveQuestion,
     /// It leaves the edit of this pending text, which stays as it was.
     LeaveEdit(MessageId),
+    /// It leaves what is written about a call, before which the agent still waits.
+    LeaveCall,
     /// It gives the focus back to the composer.
     ToMessage,
     /// It stops the run; so many pending texts come back.
@@ -37,6 +39,9 @@ pub fn next_escape(app: &App) -> Escape {
     }
     if app.questions.armed(app.now) {
         return Escape::LeaveQuestion;
+    }
+    if app.holds.writing.is_some() {
+        return Escape::LeaveCall;
     }
     if let Some(editing) = &app.editing {
         return Escape::LeaveEdit(editing.entry.id.clone());
@@ -62,6 +67,7 @@ impl Escape {
             Self::CloseLedger => vec!["Esc: closes the ledger".to_owned(), "Esc: closes".to_owned()],
             Self::LeaveQuestion => vec!["Esc: leaves the question".to_owned(), "Esc: not now".to_owned()],
             Self::LeaveEdit(id) => vec![format!("Esc: leaves {id} as it was"), "Esc: leaves the edit".to_owned()],
+            Self::LeaveCall => vec!["Esc: leaves the call as it was".to_owned(), "Esc: leaves it".to_owned()],
             Self::ToMessage => vec!["Esc: back to the message".to_owned(), "Esc: back".to_owned()],
             Self::Stop(0) => vec!["Esc: stops main".to_owned()],
             Self::Stop(1) => {

@@ -12,6 +12,8 @@ pub enum Pane {
     Tree,
     /// The transcript of the selected agent.
     Transcript,
+    /// The panel of a held agent.
+    Gate,
     /// The texts that wait for delivery.
     Pending,
 }
@@ -52,6 +54,7 @@ impl Focus {
             (None, Pane::Tree) => Context::Tree,
             (None, Pane::Transcript) => Context::Transcript,
             (None, Pane::Pending) => Context::Pending,
+            (None, Pane::Gate) => Context::Gate,
         }
     }
 

@@ -2,8 +2,7 @@
 
 use super::clock::clock;
 use super::receipts::{Receipt, State};
-use super::told::{boundary, told};
-use crate::target::MAIN;
+use super::told::{boundary, name_of, told};
 use crate::text;
 
 /// Is one text of the user in the words of a table; an empty word stands for what is not known, or not yet.
@@ -31,7 +30,6 @@ pub struct Row {
 
 /// Puts a receipt into a row.
 pub fn row(receipt: &Receipt) -> Row {
-    let agent = text::visible_line(receipt.agent.as_str());
     let seen = match &receipt.state {
         State::Seen(arrival, sight) if sight.turn == arrival.turn => format!("step {}", sight.step),
         State::Seen(_, sight) => format!("turn {}", sight.turn),
@@ -41,7 +39,7 @@ pub fn row(receipt: &Receipt) -> Row {
     };
     Row {
         id: text::visible_line(receipt.id.as_str()).into_owned(),
-        to: if receipt.agent.is_main() { MAIN.to_owned() } else { agent.into_owned() },
+        to: name_of(&receipt.agent),
         text: text::visible(&receipt.text).into_owned(),
         state: told(receipt).parts.first().cloned().unwrap_or_default(),
         waited: receipt.waited().map(clock).unwrap_or_default(),

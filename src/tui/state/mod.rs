@@ -6,6 +6,7 @@ pub mod composer;
 pub mod editing;
 pub mod escape;
 pub mod focus;
+pub mod hold;
 pub mod ledger;
 mod live;
 pub mod pending;
@@ -30,6 +31,7 @@ use cell::CellId;
 use composer::Composer;
 use editing::Editing;
 use focus::Focus;
+use hold::Holds;
 use pending::PendingList;
 use question::Questions;
 use receipts::Receipts;
@@ -65,6 +67,8 @@ pub struct App {
     pub pending: PendingList,
     /// What became of every text that was sent.
     pub receipts: Receipts,
+    /// Which agents are held, and where each waits.
+    pub holds: Holds,
     /// What the user is asked.
     pub questions: Questions,
     /// The status line.
@@ -98,6 +102,7 @@ impl App {
             tree: Tree::default(),
             pending: PendingList::default(),
             receipts: Receipts::default(),
+            holds: Holds::default(),
             questions: Questions::default(),
             status,
             readers: HashMap::from([(main.clone(), Reader::new(main))]),

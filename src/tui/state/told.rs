@@ -5,6 +5,8 @@
 
 use super::clock::clock;
 use super::receipts::{Arrival, Place, Receipt, State, Why};
+use crate::id::AgentId;
+use crate::target::MAIN;
 use crate::text;
 
 /// Columns of a tool's name.
@@ -83,6 +85,11 @@ pub fn told(receipt: &Receipt) -> Told {
         parts.push(format!("waited {}", clock(seconds)));
     }
     Told { mark, parts }
+}
+
+/// Returns an agent's name as one safe line; the main agent's id is no name.
+pub fn name_of(agent: &AgentId) -> String {
+    if agent.is_main() { MAIN.to_owned() } else { text::visible_line(agent.as_str()).into_owned() }
 }
 
 /// Says where a text entered, without its state: for a column of its own.

@@ -1,6 +1,6 @@
 //! What the agents do, folded into tree, transcripts and pending list.
 
-use super::{bring_back, receipts};
+use super::{bring_back, hold, receipts};
 use crate::event::{Envelope, Event, Usage};
 use crate::tui::state::App;
 
@@ -12,6 +12,7 @@ pub fn apply(app: &mut App, envelope: &Envelope) {
     app.tree.apply(envelope);
     app.reader_mut(&envelope.agent).transcript.apply(envelope);
     receipts::apply(app, envelope);
+    hold::apply(app, envelope);
     match &envelope.event {
         Event::UserTurn { injection: Some(id), .. } => app.pending.settle(id),
         Event::Returned { entries } => bring_back::returned(app, &envelope.agent, entries),

@@ -118,9 +118,10 @@ fn to_message(app: &mut App, entries: &[Pending]) {
 
 /// Returns the message being written, also while it is set aside.
 pub fn draft(app: &mut App) -> &mut Composer {
-    match &mut app.editing {
-        Some(editing) => &mut editing.draft,
-        None => &mut app.composer,
+    match (&mut app.editing, &mut app.holds.writing) {
+        (Some(editing), _) => &mut editing.draft,
+        (None, Some(writing)) => &mut writing.draft,
+        (None, None) => &mut app.composer,
     }
 }
 

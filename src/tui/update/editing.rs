@@ -104,6 +104,10 @@ pub fn is_edited(app: &App, id: &MessageId) -> bool {
 
 /// Tells whether an edit is on, and says so: first it has to be ended.
 pub fn blocked(app: &mut App) -> bool {
+    if app.holds.writing.is_some() {
+        app.status.say("a text about a call is being written: first Enter, or Esc", app.now);
+        return true;
+    }
     let Some(editing) = &app.editing else { return false };
     let sentence = format!("{} is being edited: first Enter, or Esc", editing.entry.id);
     app.status.say(sentence, app.now);

@@ -1,6 +1,6 @@
 //! Carries out what [`next_escape`] says; decides nothing by itself.
 
-use super::{editing, question};
+use super::{editing, hold, question};
 use crate::tui::keymap::Answer;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
@@ -13,6 +13,7 @@ pub fn press(app: &mut App) -> Vec<Effect> {
         Escape::CloseHelp | Escape::CloseLedger => app.focus.overlay = None,
         Escape::LeaveQuestion => return question::answer(app, Answer::Leave).unwrap_or_default(),
         Escape::LeaveEdit(_) => return editing::leave(app),
+        Escape::LeaveCall => hold::leave(app),
         Escape::ToMessage => app.focus.go(Pane::Composer),
         Escape::Stop(_) | Escape::TakeBack(_) => {
             app.tree.cancelling(app.now);

@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{bring_back, editing, escape, ledger, pending, question};
+use super::{bring_back, editing, escape, hold, ledger, pending, question};
 use crate::event::Delivery;
 use crate::id::AgentId;
 use crate::tui::keymap::{self, Action, Chord, Context, Edit};
@@ -90,6 +90,9 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
                 Some(Overlay::Ledger { .. }) | None => Some(Overlay::Help { top: 0 }),
             }
         }
+        Action::HoldOrGoOn | Action::GoOn | Action::FocusGate | Action::Step | Action::EditCall | Action::SkipCall => {
+            return hold::act(app, action);
+        }
         Action::Ledger => ledger::toggle(app),
         Action::Jump => ledger::jump(app),
         Action::Previous | Action::Next | Action::First | Action::Last | Action::PageUp | Action::PageDown => {
@@ -100,16 +103,25 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
 }
 
 fn send(app: &mut App) -> Vec<Effect> {
+    if app.holds.writing.is_some() {
+        return hold::commit(app);
+    }
     if app.editing.is_some() {
         return editing::commit(app, None);
     }
     if !app.composer.is_empty() {
         return submit(app, Delivery::Steer);
     }
+    if hold::waits(app) {
+        return hold::step(app);
+    }
     if app.pending.paused && app.pending.waiting() { vec![Effect::Resume] } else { Vec::new() }
 }
 
 fn follow_up(app: &mut App) -> Vec<Effect> {
+    if app.holds.writing.is_some() {
+        return hold::commit(app);
+    }
     if app.editing.is_some() {
         return editing::commit(app, Some(Delivery::FollowUp));
     }
@@ -121,6 +133,9 @@ fn follow_up(app: &mut App) -> Vec<Effect> {
 }
 
 fn deliver_now(app: &mut App) -> Vec<Effect> {
+    if app.holds.writing.is_some() {
+        return hold::commit(app);
+    }
     if app.editing.is_some() {
         return editing::commit(app, Some(Delivery::Now));
     }
@@ -144,7 +159,7 @@ fn clear(app: &mut App) -> Vec<Effect> {
 }
 
 fn quit_or_delete(app: &mut App) -> Vec<Effect> {
-    if app.composer.is_empty() {
+    if app.composer.is_empty() && app.holds.writing.is_none() {
         return vec![Effect::Quit];
     }
     if app.focus.is_on(Pane::Composer) {
@@ -169,6 +184,7 @@ fn travel(app: &mut App, action: Action) {
     match (app.focus.context(), action) {
         (Context::Help, action) => travel_help(app, action),
         (Context::Ledger, action) => ledger::travel(app, action),
+        (Context::Gate, action) => hold::travel(app, action),
         (_, Action::PageUp | Action::PageDown) if app.questions.is_shown() => app.questions.page(action),
         (_, Action::PageUp) => shown(app).scroll.ask(Request::PageUp),
         (_, Action::PageDown) => shown(app).scroll.ask(Request::PageDown),

@@ -8,6 +8,7 @@ mod bring_back;
 mod editing;
 mod escape;
 pub mod export;
+pub mod hold;
 mod keys;
 mod ledger;
 pub mod pending;
@@ -87,9 +88,12 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Stopped(entries) => bring_back::stopped(app, &entries),
         Msg::QueueAnswer { agent, id, act, outcome } => pending::answered(app, &agent, &id, act, outcome),
         Msg::Written { subject, outcome } => export::written(app, subject, outcome),
+        Msg::Gated { agent, gate, accepted } => hold::gated(app, agent.as_ref(), gate, accepted),
+        Msg::Decided { agent, verdict, accepted } => hold::decided(app, &agent, &verdict, accepted),
         Msg::Drawn(drawn) => {
             app.reader_mut(&drawn.agent).scroll.settle(drawn.position, drawn.cells);
             app.focus.overlay = drawn.overlay;
+            app.holds.drawn(drawn.gate);
             app.questions.drawn(drawn.question);
             return effects;
         }
@@ -98,6 +102,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             return effects;
         }
     }
+    hold::settle_focus(app);
     app.fit_composer();
     effects
 }

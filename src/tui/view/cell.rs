@@ -5,12 +5,10 @@
 
 use ratatui::style::Style;
 
-use super::receipt;
 use super::stream::{Format, Layout};
 use super::wrap::{Break, Line, Wrap, width};
+use super::{arguments, receipt};
 use crate::event::Outcome;
-use crate::message::Arguments;
-use crate::text;
 use crate::tui::state::cell::{Body, CallCell, CallState, Cell, ChildCell, ChildState, Fold, Level, Stage};
 use crate::tui::state::transcript::seconds;
 use crate::tui::theme::Theme;
@@ -252,33 +250,7 @@ impl Pen<'_> {
 
     fn opened_call(&self, call: &CallCell, rows: &mut Vec<Line>) {
         let none = Line::default();
-        let hang = Line::new("    ", self.theme.text);
-        let step = Line::new("  ", self.theme.text);
-        match &call.arguments {
-            Arguments::Raw(raw) => {
-                for source in text::visible(raw).lines() {
-                    self.wrap(Break::Anywhere, &Line::new(source, self.theme.text), &step, &step, rows);
-                }
-            }
-            Arguments::Object(map) => {
-                for (name, value) in map {
-                    let value = match value {
-                        serde_json::Value::String(text) => text.clone(),
-                        other => other.to_string(),
-                    };
-                    let mut line = Line::new(&format!("{}: ", text::visible(name).replace('\n', " ")), self.theme.dim);
-                    for (number, source) in text::visible(&value).lines().enumerate() {
-                        line.push(source, self.theme.text);
-                        let first = if number == 0 { &step } else { &hang };
-                        self.wrap(Break::Anywhere, &line, first, &hang, rows);
-                        line = Line::default();
-                    }
-                    if !line.is_empty() {
-                        self.wrap(Break::Anywhere, &line, &step, &hang, rows);
-                    }
-                }
-            }
-        }
+        arguments::rows(&call.arguments, self.room, self.theme, rows);
         let gutter = Line::new("│ ", self.theme.gutter);
         for source in call.output().lines() {
             self.wrap(Break::Anywhere, &Line::new(source, self.theme.output), &gutter, &gutter, rows);

@@ -74,6 +74,9 @@ fn keys(app: &App) -> &'static [&'static str] {
     if app.focus.overlay.is_some() {
         return &["Up/Down scroll"];
     }
+    if app.holds.writing.is_some() && app.focus.is_on(Pane::Composer) {
+        return &["Enter: what the panel says · Ctrl+J new line", "Ctrl+J new line"];
+    }
     if app.editing.is_some() && app.focus.is_on(Pane::Composer) {
         return &[
             "Enter puts it back · Tab as a follow-up · F5 delivers it now",
@@ -88,6 +91,7 @@ fn keys(app: &App) -> &'static [&'static str] {
             "Enter edits · d deletes · F1 keys",
             "Enter edits · d deletes",
         ],
+        Pane::Gate => &["r runs it · e edits · s skips · g goes on", "r runs · e edits · s skips", "F1 keys"],
         Pane::Tree => &["Up/Down select an agent", "Up/Down select"],
         Pane::Transcript => {
             &["Up/Down select a block · Enter opens · Ctrl+E all", "Up/Down select · Enter opens", "Enter opens"]

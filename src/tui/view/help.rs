@@ -51,6 +51,7 @@ fn lines(width: u16) -> Vec<Line> {
         Context::Pending,
         Context::Tree,
         Context::Transcript,
+        Context::Gate,
         Context::Ledger,
         Context::Help,
     ] {

@@ -12,6 +12,8 @@ pub struct Demand {
     pub composer: u16,
     /// Texts that wait for delivery.
     pub pending: u16,
+    /// Rows of the panel of a held agent.
+    pub gate: u16,
     /// Agents in the tree.
     pub agents: u16,
     /// What the tree is for at the moment.
@@ -53,6 +55,8 @@ pub struct Panes {
     pub transcript: Rect,
     /// The texts that wait.
     pub pending: Rect,
+    /// The panel of a held agent.
+    pub gate: Rect,
     /// The line above the composer.
     pub rule: Rect,
     /// The composer with its prompt.
@@ -88,15 +92,22 @@ impl Panes {
         let composer = take_bottom(&mut rest, composer);
         let rule = take_bottom(&mut rest, rule);
         let pending = take_bottom(&mut rest, pending);
+        // It asks something of the user: it may take more than half of what is left, to show a call whole.
+        let gate = take_gate(&mut rest, demand.gate);
         let (tree, form, divider) = take_tree(&mut rest, area.width, demand);
         let title = if form == TreeForm::Column { take_top(&mut rest, 1) } else { take_top(&mut rest, 0) };
-        Self { tree, form, divider, title, transcript: rest, pending, rule, composer, status }
+        Self { tree, form, divider, title, transcript: rest, pending, gate, rule, composer, status }
     }
 
     /// Returns everything above the composer and its rule.
     pub fn above(&self, screen: Rect) -> Rect {
         Rect { height: self.composer.y.saturating_sub(self.rule.height).saturating_sub(screen.y), ..screen }
     }
+}
+
+fn take_gate(rest: &mut Rect, rows: u16) -> Rect {
+    let most = (rest.height / 2 + 1).min(rest.height.saturating_sub(1));
+    take_bottom(rest, rows.min(most))
 }
 
 fn take_tree(rest: &mut Rect, width: u16, demand: Demand) -> (Rect, TreeForm, Rect) {

@@ -1,9 +1,11 @@
 //! How the state is drawn: pure functions from state, theme and area to a buffer.
 
+mod arguments;
 pub mod cache;
 mod cell;
 pub mod composer;
 pub mod fit;
+mod gate;
 pub mod help;
 pub mod layout;
 mod ledger;
@@ -27,6 +29,7 @@ use crate::id::AgentId;
 use crate::tui::msg::Drawn;
 use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
+use crate::tui::state::hold::Shown;
 use cache::TranscriptCache;
 use fit::{one_line, put, row};
 use layout::{Demand, Panes, TreeForm, TreeUse};
@@ -56,6 +59,7 @@ pub fn panes(app: &App, area: Rect) -> Panes {
     let demand = Demand {
         composer: app.composer.rows(),
         pending: rows(app.pending.entries().len()).max(u16::from(app.focus.is_on(Pane::Pending))),
+        gate: gate::rows(app, area.width),
         agents: rows(app.tree.rows().len()),
         tree,
     };
@@ -72,6 +76,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     draw_title(app, panes.title, buffer);
     let metrics = draw_transcript(app, cache, &panes, buffer);
     pending::draw(app, panes.pending, buffer);
+    let gate = gate::draw(app, panes.gate, buffer);
     composer::draw_rule(app, &metrics, panes.rule, buffer);
     let cursor = composer::draw(app, panes.composer, buffer);
     status::draw(app, panes.status, buffer);
@@ -81,6 +86,9 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     } else {
         None
     };
+    // What lies over the panel takes its keys away.
+    let covered = app.focus.overlay.is_some() || question.is_some();
+    let gate = Shown { waiting: gate.waiting.filter(|_| !covered), ..gate };
     let overlay = app.focus.overlay.map(|overlay| match overlay {
         Overlay::Help { top } => Overlay::Help { top: help::draw(&app.theme, top, area, buffer) },
         Overlay::Ledger { selected, top } => {
@@ -91,7 +99,14 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     if let Some(cursor) = cursor {
         frame.set_cursor_position(cursor);
     }
-    Drawn { agent: app.tree.selected().clone(), position: metrics.position, cells: metrics.cells, overlay, question }
+    Drawn {
+        agent: app.tree.selected().clone(),
+        position: metrics.position,
+        cells: metrics.cells,
+        overlay,
+        question,
+        gate,
+    }
 }
 
 fn draw_transcript(app: &App, cache: &mut ViewCache, panes: &Panes, buffer: &mut Buffer) -> Metrics {
@@ -148,7 +163,10 @@ fn draw_title(app: &App, area: Rect, buffer: &mut Buffer) {
     let theme = &app.theme;
     let (mark, style) =
         if app.focus.is_on(Pane::Transcript) { ("▸ ", theme.border_focus) } else { ("  ", theme.title) };
-    let rest = put(buffer, row(area, 0), &format!("{mark}{}", one_line(&tree::name(node))), style);
+    let mut rest = put(buffer, row(area, 0), &format!("{mark}{}", one_line(&tree::name(node))), style);
+    if app.holds.is_held(&node.id) {
+        rest = put(buffer, rest, "  ‖ held", theme.notice);
+    }
     if let Some(model) = &node.model {
         put(buffer, rest, &format!("  {}", one_line(model)), theme.dim);
     }

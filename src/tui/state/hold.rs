@@ -1,0 +1,200 @@
+//! Hold and step: which agents are held, where each waits, and what the user writes for the one that is shown.
+//!
+//! Fed by the answers to effects (a gate is closed or open) and by the agents' events (one waits, or goes on). Always
+//! holds: a decision names the call that was on the screen when its key was pressed, and can meet no other.
+
+use std::collections::HashMap;
+
+use super::composer::Composer;
+use crate::event::{Envelope, Event};
+use crate::id::{AgentId, CallId};
+use crate::message::{Arguments, ToolCall};
+
+/// Holds what is known of every gate.
+#[derive(Debug, Default)]
+pub struct Holds {
+    /// True while the whole tree is held, also who comes later.
+    all: bool,
+    /// Agents whose gate differs from that.
+    gates: HashMap<AgentId, bool>,
+    parked: HashMap<AgentId, Place>,
+    /// The first row of the shown call's arguments that is shown.
+    pub top: usize,
+    /// What the last frame has shown.
+    drawn: Option<Waiting>,
+    /// What the composer holds instead of a message.
+    pub writing: Option<Writing>,
+}
+
+/// Says where an agent waits.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Place {
+    /// Behind the results of a batch, before the next request.
+    Boundary,
+    /// Before this call (untrusted).
+    Call(ToolCall),
+}
+
+/// Names an agent that waits, and where: what a decision is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    /// The agent.
+    pub agent: AgentId,
+    /// The call before which it waits; `None` at a boundary.
+    pub call: Option<CallId>,
+}
+
+/// Is what a frame has shown of the panel.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// Who waits where, when the keys about it are on the screen.
+    pub waiting: Option<Waiting>,
+    /// The first row of the arguments that is shown.
+    pub top: usize,
+}
+
+impl Place {
+    /// Returns the call's id; `None` at a boundary.
+    pub fn call(&self) -> Option<&CallId> {
+        match self {
+            Self::Boundary => None,
+            Self::Call(call) => Some(&call.id),
+        }
+    }
+}
+
+/// Is something about a parked call that is written in the composer.
+#[derive(Debug)]
+pub struct Writing {
+    /// The agent that is parked.
+    pub agent: AgentId,
+    /// The call before which it waits.
+    pub call: ToolCall,
+    /// What is written.
+    pub what: Written,
+    /// The composer as it was, with its undo history.
+    pub draft: Composer,
+}
+
+/// Names what is written about a parked call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// Its arguments, a JSON object.
+    Arguments,
+    /// Why it is skipped; the model is told.
+    Reason,
+}
+
+/// Says how a parked agent is to go on; it stays held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// As it would have.
+    Run,
+    /// With other arguments.
+    Edited(Arguments),
+    /// Without the call, for this reason.
+    Skip(String),
+}
+
+impl Holds {
+    /// Tells whether an agent's gate is closed: it waits, or will where it next comes by.
+    pub fn is_held(&self, agent: &AgentId) -> bool {
+        self.gates.get(agent).copied().unwrap_or(self.all)
+    }
+
+    /// Returns where an agent waits; `None` while it runs.
+    pub fn parked(&self, agent: &AgentId) -> Option<&Place> {
+        self.parked.get(agent)
+    }
+
+    /// Returns who waits where, as a decision names it.
+    pub fn waiting(&self, agent: &AgentId) -> Option<Waiting> {
+        let place = self.parked(agent)?;
+        Some(Waiting { agent: agent.clone(), call: place.call().cloned() })
+    }
+
+    /// Notes what a frame has shown.
+    pub fn drawn(&mut self, shown: Shown) {
+        self.drawn = shown.waiting;
+        self.top = shown.top;
+    }
+
+    /// Tells whether this was on the screen: only then a key can be about it.
+    pub fn was_drawn(&self, waiting: &Waiting) -> bool {
+        self.drawn.as_ref() == Some(waiting)
+    }
+
+    /// Notes that it was decided about an agent: it does not wait any more, though nobody has said so yet.
+    pub fn decided(&mut self, agent: &AgentId) {
+        self.parked.remove(agent);
+    }
+
+    /// Tells whether anything is held at all.
+    pub fn any(&self) -> bool {
+        self.all || self.gates.values().any(|held| *held) || !self.parked.is_empty()
+    }
+
+    /// Notes that one agent's gate was closed or opened.
+    pub fn set(&mut self, agent: &AgentId, gate: Gate) {
+        self.gates.insert(agent.clone(), gate == Gate::Closed);
+    }
+
+    /// Notes that every gate was closed or opened.
+    pub fn set_all(&mut self, gate: Gate) {
+        self.all = gate == Gate::Closed;
+        self.gates.clear();
+    }
+
+    /// Folds one event in.
+    pub fn apply(&mut self, envelope: &Envelope) {
+        match &envelope.event {
+            Event::Parked { call } => {
+                let place = call.clone().map_or(Place::Boundary, Place::Call);
+                self.parked.insert(envelope.agent.clone(), place);
+                self.top = 0;
+            }
+            Event::Unparked { .. } | Event::TurnEnded { .. } => {
+                self.parked.remove(&envelope.agent);
+            }
+            Event::AgentFinished { child, .. } => {
+                self.parked.remove(child);
+                self.gates.remove(child);
+            }
+            _ => {}
+        }
+    }
+
+    /// Tells whether what is being written is still about the call before which its agent waits.
+    pub fn is_current(&self, writing: &Writing) -> bool {
+        self.parked(&writing.agent).and_then(Place::call) == Some(&writing.call.id)
+    }
+}
+
+/// Says how a gate stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gate {
+    /// An agent that comes by waits.
+    Closed,
+    /// Everybody passes.
+    Open,
+}
+
+/// Writes arguments as the user edits them: JSON with line breaks, or the text that is none.
+pub fn editable(arguments: &Arguments) -> String {
+    match arguments {
+        Arguments::Object(map) => serde_json::to_string_pretty(map).unwrap_or_default(),
+        Arguments::Raw(text) => text.clone(),
+    }
+}
+
+/// Reads edited arguments.
+///
+/// # Errors
+/// One sentence, when the text is no JSON object.
+pub fn read_arguments(text: &str) -> Result<Arguments, String> {
+    match serde_json::from_str::<serde_json::Value>(text) {
+        Ok(serde_json::Value::Object(map)) => Ok(Arguments::Object(map)),
+        Ok(_) => Err("arguments are a JSON object: { … }".to_owned()),
+        Err(error) => Err(format!("this is no JSON: {error}")),
+    }
+}

@@ -1,0 +1,182 @@
+//! The keys of hold and step: the selected agent is held or goes on, its next call runs, runs changed, or is skipped.
+//!
+//! Always holds: the draft that was there before a text about a call comes back when that text is sent or left, and a
+//! text that has lost its call is kept.
+
+use super::editing;
+use crate::event::Envelope;
+use crate::id::AgentId;
+use crate::text::is_blank;
+use crate::tui::keymap::Action;
+use crate::tui::msg::{Accepted, Effect};
+use crate::tui::state::App;
+use crate::tui::state::focus::Pane;
+use crate::tui::state::hold::{Gate, Place, Verdict, Waiting, Writing, Written, editable, read_arguments};
+use crate::tui::state::removed::Removed;
+use crate::tui::state::told::name_of;
+
+/// Folds one envelope in.
+pub fn apply(app: &mut App, envelope: &Envelope) {
+    app.holds.apply(envelope);
+    let lost = app.holds.writing.as_ref().is_some_and(|writing| !app.holds.is_current(writing));
+    if lost {
+        let name = app.holds.writing.as_ref().map(|writing| name_of(&writing.agent)).unwrap_or_default();
+        leave(app);
+        app.status
+            .say(format!("{name} does not wait before this call any more; Ctrl+_ brings your text back"), app.now);
+    }
+}
+
+/// Carries out a key of the panel, or one that closes or opens a gate.
+pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
+    let agent = app.tree.selected().clone();
+    match action {
+        Action::HoldOrGoOn => {
+            let gate = if is_shown(app) { Gate::Open } else { Gate::Closed };
+            vec![Effect::Gate { agent: Some(agent), gate }]
+        }
+        Action::GoOn => vec![Effect::Gate { agent: Some(agent), gate: Gate::Open }],
+        Action::Step => step(app),
+        Action::EditCall => write(app, Written::Arguments),
+        Action::SkipCall => write(app, Written::Reason),
+        Action::FocusGate => {
+            if is_shown(app) {
+                app.focus.go(Pane::Gate);
+            } else {
+                app.status.say("no agent is held here; Ctrl+P holds the one that is shown", app.now);
+            }
+            Vec::new()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Holds every agent, or lets every agent go on when any is held.
+pub fn all(app: &App) -> Vec<Effect> {
+    let gate = if app.holds.any() { Gate::Open } else { Gate::Closed };
+    vec![Effect::Gate { agent: None, gate }]
+}
+
+/// Tells whether the panel is shown: the selected agent waits, or will.
+pub fn is_shown(app: &App) -> bool {
+    let agent = app.tree.selected();
+    app.holds.is_held(agent) || app.holds.parked(agent).is_some()
+}
+
+/// Tells whether the selected agent waits: then Enter in an empty message lets it go one step.
+pub fn waits(app: &App) -> bool {
+    app.holds.parked(app.tree.selected()).is_some()
+}
+
+/// Scrolls the arguments.
+pub fn travel(app: &mut App, action: Action) {
+    let page = usize::from(app.size.height / 4).max(1);
+    let top = &mut app.holds.top;
+    *top = match action {
+        Action::Previous => top.saturating_sub(1),
+        Action::Next => top.saturating_add(1),
+        Action::PageUp => top.saturating_sub(page),
+        Action::PageDown => top.saturating_add(page),
+        Action::Last => usize::MAX,
+        _ => 0,
+    };
+}
+
+/// Lets the selected agent go on to where it next comes by.
+pub fn step(app: &mut App) -> Vec<Effect> {
+    let agent = app.tree.selected().clone();
+    let waiting = app.holds.waiting(&agent).filter(|waiting| app.holds.was_drawn(waiting));
+    let Some(Waiting { agent, call }) = waiting else {
+        app.status.say(format!("{} does not wait yet", name_of(&agent)), app.now);
+        return Vec::new();
+    };
+    vec![Effect::Decide { agent, call, verdict: Verdict::Run }]
+}
+
+/// Begins a text about the call before which the selected agent waits.
+fn write(app: &mut App, what: Written) -> Vec<Effect> {
+    let agent = app.tree.selected().clone();
+    if editing::blocked(app) {
+        return Vec::new();
+    }
+    let drawn = app.holds.waiting(&agent).is_some_and(|waiting| app.holds.was_drawn(&waiting));
+    let Some(Place::Call(call)) = app.holds.parked(&agent).filter(|_| drawn).cloned() else {
+        app.status.say(format!("{} waits before no call", name_of(&agent)), app.now);
+        return Vec::new();
+    };
+    let draft = std::mem::take(&mut app.composer);
+    match what {
+        Written::Arguments => app.composer.load(&editable(&call.arguments)),
+        Written::Reason => {}
+    }
+    app.holds.writing = Some(Writing { agent, call, what, draft });
+    app.focus.go(Pane::Composer);
+    Vec::new()
+}
+
+/// Asks for the end of what is written, when it can be accepted.
+pub fn commit(app: &mut App) -> Vec<Effect> {
+    let Some(writing) = &app.holds.writing else { return Vec::new() };
+    let text = app.composer.text();
+    let verdict = match writing.what {
+        Written::Arguments => match read_arguments(&text) {
+            Ok(arguments) => Verdict::Edited(arguments),
+            Err(sentence) => {
+                app.status.say(format!("not run: {sentence}"), app.now);
+                return Vec::new();
+            }
+        },
+        Written::Reason if is_blank(&text) => {
+            app.status.say("not skipped: the model is told why, so write a reason; Esc leaves it", app.now);
+            return Vec::new();
+        }
+        Written::Reason => Verdict::Skip(text),
+    };
+    vec![Effect::Decide { agent: writing.agent.clone(), call: Some(writing.call.id.clone()), verdict }]
+}
+
+/// Leaves what is written; the call waits as before, and the text can be brought back.
+pub fn leave(app: &mut App) {
+    let Some(writing) = app.holds.writing.take() else { return };
+    let text = std::mem::replace(&mut app.composer, writing.draft).text();
+    let untouched = writing.what == Written::Arguments && text == editable(&writing.call.arguments);
+    if !untouched && !is_blank(&text) {
+        app.removed.push(Removed::Draft(text), &app.composer.text());
+    }
+}
+
+/// Takes the answer to a decision.
+pub fn decided(app: &mut App, agent: &AgentId, verdict: &Verdict, accepted: Accepted) {
+    let name = name_of(agent);
+    match accepted {
+        Accepted::Yes => {
+            if matches!(verdict, Verdict::Edited(_) | Verdict::Skip(_))
+                && let Some(writing) = app.holds.writing.take()
+            {
+                app.composer = writing.draft;
+            }
+            app.holds.decided(agent);
+            app.status.quiet();
+        }
+        Accepted::No => app.status.say(format!("{name} does not wait there any more: nothing was decided"), app.now),
+    }
+}
+
+/// Takes the answer to a gate that was closed or opened.
+pub fn gated(app: &mut App, agent: Option<&AgentId>, gate: Gate, accepted: Accepted) {
+    match (agent, accepted) {
+        (Some(agent), Accepted::Yes) => app.holds.set(agent, gate),
+        (None, Accepted::Yes) => app.holds.set_all(gate),
+        (agent, Accepted::No) => {
+            let name = agent.map(name_of).unwrap_or_default();
+            app.status.say(format!("{name} does not run any more"), app.now);
+        }
+    }
+}
+
+/// Gives the composer the keys again when the panel is gone.
+pub fn settle_focus(app: &mut App) {
+    if app.focus.pane == Pane::Gate && !is_shown(app) {
+        app.focus.pane = Pane::Composer;
+    }
+}

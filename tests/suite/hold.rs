@@ -1,0 +1,293 @@
+//! Hold and step on the screen: who is held, what is about to run, and what each key decides about it.
+
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use steersman::control::{Decision, Gate, Parked, Parking};
+use steersman::event::{Decided, Event, Outcome};
+use steersman::id::AgentId;
+use steersman::message::{Arguments, ToolCall};
+use steersman::tui::msg::Effect;
+use steersman::tui::state::focus::Pane;
+
+use crate::support::stage::Stage;
+
+fn call(name: &str, arguments: &str) -> ToolCall {
+    ToolCall { id: "c1".into(), name: name.to_owned(), arguments: Arguments::parse(arguments) }
+}
+
+fn grep() -> ToolCall {
+    call("grep", r#"{"pattern": "fn main", "path": "src"}"#)
+}
+
+fn gate(stage: &Stage) -> Arc<Gate> {
+    stage.handle.crew().main().gate
+}
+
+/// A running turn, its agent held.
+fn held(width: u16, height: u16) -> Stage {
+    let mut stage = Stage::new(width, height);
+    stage.keys("go<enter>");
+    let taken = stage.take_turn();
+    stage.turn("").deliver(&taken, false).seen("", &taken, 0);
+    stage.keys("<c-p>").screen();
+    stage
+}
+
+/// Lets the agent wait before a call, as it does itself, and draws that.
+fn park<'a>(stage: &mut Stage, gate: &'a Gate, call: Option<ToolCall>) -> Parking<'a> {
+    let place = call.clone().map_or(Parked::Boundary, Parked::Call);
+    let parking = gate.park(place).expect("the gate is closed");
+    stage.event("", Event::Parked { call }).screen();
+    parking
+}
+
+fn decided(parking: &Parking<'_>) -> Option<Decision> {
+    parking.decided().now_or_never()
+}
+
+#[test]
+fn one_key_holds_the_agent_and_the_same_key_lets_it_go_on() {
+    let mut stage = held(80, 24);
+    assert!(gate(&stage).is_held());
+    assert!(stage.screen().contains("‖ main is held: it waits at its next call or request"));
+    stage.keys("<c-p>");
+    assert!(!gate(&stage).is_held());
+    assert!(!stage.screen().contains('‖'));
+}
+
+#[test]
+fn the_call_is_shown_with_all_its_arguments_before_it_runs() {
+    let mut stage = held(80, 24);
+    let gate = gate(&stage);
+    let _parking = park(&mut stage, &gate, Some(grep()));
+    let screen = stage.screen();
+    for words in ["‖ main waits before grep", "pattern: fn main", "path: src", "Enter in an empty message runs it"] {
+        assert!(screen.contains(words), "{words}:\n{screen}");
+    }
+}
+
+#[test]
+fn enter_in_an_empty_message_lets_it_make_one_step_and_it_stays_held() {
+    let mut stage = held(80, 24);
+    let gate = gate(&stage);
+    let parking = park(&mut stage, &gate, Some(grep()));
+    stage.keys("<enter>");
+    assert_eq!(decided(&parking), Some(Decision::Run));
+    assert!(gate.is_held());
+    drop(parking);
+    stage.event("", Event::Unparked { decision: Decided::Run });
+    assert!(stage.screen().contains("main is held"));
+    let boundary = park(&mut stage, &gate, None);
+    assert!(stage.screen().contains("main waits before the next request"));
+    stage.keys("<enter>");
+    assert_eq!(decided(&boundary), Some(Decision::Run));
+}
+
+#[test]
+fn text_is_sent_as_always_while_the_agent_waits() {
+    let mut stage = held(80, 24);
+    let gate = gate(&stage);
+    let parking = park(&mut stage, &gate, Some(grep()));
+    stage.keys("resist<enter>");
+    assert_eq!(decided(&parking), None, "typing decides nothing");
+    assert_eq!(stage.sent().last().unwrap().0, "resist");
+    assert!(stage.screen().contains("⋯ resist"));
+}
+
+#[test]
+fn the_keys_of_the_panel_work_only_when_it_has_the_focus() {
+    let mut stage = held(80, 24);
+    let gate = gate(&stage);
+    let parking = park(&mut stage, &gate, Some(grep()));
+    stage.keys("r");
+    assert_eq!((decided(&parking), stage.app.composer.text().as_str()), (None, "r"));
+    stage.keys("<bs><f11>");
+    assert!(stage.app.focus.is_on(Pane::Gate));
+    stage.keys("r");
+    assert_eq!(decided(&parking), Some(Decision::Run));
+    assert!(stage.app.focus.is_on(Pane::Gate), "the focus stays for the next step");
+    stage.keys("<esc>");
+    assert!(stage.app.focus.is_on(Pane::Composer));
+}
+
+#[test]
+fn a_key_decides_only_about_the_call_that_was_on_the_screen() {
+    let mut stage = held(80, 24);
+    let gate = gate(&stage);
+    stage.keys("<f11>").screen();
+    let parking = gate.park(Parked::Call(grep())).unwrap();
+    stage.event("", Event::Parked { call: Some(grep()) }).keys("r");
+    assert_eq!(decided(&parking), None, "nobody has seen that call yet");
+    stage.screen();
+    stage.keys("<f4>").screen();
+    stage.keys("<f4>r");
+    assert_eq!(decided(&parking), None, "it was behind the ledger");
+    stage.screen();
+    stage.keys("r");
+    assert_eq!(decided(&parking), Some(Decision::Run));
+}
+
+#[test]
+fn arguments_are_edited_as_json_and_checked_before_they_are_accepted() {
+    let mut stage = held(80, 24);
+    let gate = gate(&stage);
+    let parking = park(&mut stage, &gate, Some(grep()));
+    stage.keys("my draft<f11>e");
+    assert_eq!(stage.app.composer.text(), "{\n  \"pattern\": \"fn main\",\n  \"path\": \"src\"\n}");
+    stage.keys("<c-u>nonsense<enter>");
+    assert_eq!(decided(&parking), None);
+    assert!(stage.screen().contains("not run: this is no JSON"));
+    let text = r#"{"pattern": "struct", "path": "src"}"#;
+    stage.app.composer.load(text);
+    stage.keys("<enter>");
+    assert_eq!(decided(&parking), Some(Decision::Edited(Arguments::parse(text))));
+    assert_eq!(stage.app.composer.text(), "my draft", "the draft is back");
+}
+
+#[test]
+fn a_list_is_no_arguments() {
+    let mut stage = held(80, 24);
+    let gate = gate(&stage);
+    let parking = park(&mut stage, &gate, Some(grep()));
+    stage.keys("<f11>e");
+    stage.app.composer.load("[1, 2]");
+    stage.keys("<enter>");
+    assert!(stage.screen().contains("not run: arguments are a JSON object"));
+    assert_eq!(decided(&parking), None);
+}
+
+#[test]
+fn esc_leaves_the_arguments_as_they_were_and_what_was_typed_comes_back() {
+    let mut stage = held(80, 24);
+    let gate = gate(&stage);
+    let parking = park(&mut stage, &gate, Some(grep()));
+    stage.keys("my draft<f11>e");
+    stage.app.composer.load("{\"path\": \"tests\"}");
+    assert!(stage.screen().contains("Esc: leaves"));
+    stage.keys("<esc>");
+    assert_eq!(stage.app.composer.text(), "my draft");
+    assert_eq!(decided(&parking), None);
+    assert!(!stage.effects.contains(&Effect::Stop));
+    stage.keys("<c-_>");
+    assert!(stage.app.composer.text().contains("\"path\": \"tests\""));
+}
+
+#[test]
+fn a_call_is_skipped_with_a_reason_and_not_without_one() {
+    let mut stage = held(80, 24);
+    let gate = gate(&stage);
+    let parking = park(&mut stage, &gate, Some(grep()));
+    stage.keys("<f11>s<enter>");
+    assert!(stage.screen().contains("write a reason"));
+    stage.keys("use the index instead<enter>");
+    assert_eq!(decided(&parking), Some(Decision::Skip("use the index instead".to_owned())));
+    assert!(stage.app.composer.is_empty());
+    assert!(stage.sent().iter().all(|(text, _)| text == "go"), "the reason is no message");
+}
+
+#[test]
+fn what_is_written_about_a_call_that_is_gone_is_kept() {
+    let mut stage = held(80, 24);
+    let gate = gate(&stage);
+    let parking = park(&mut stage, &gate, Some(grep()));
+    stage.keys("my draft<f11>sbecause");
+    drop(parking);
+    stage.event("", Event::Unparked { decision: Decided::Cancelled }).turn_ended("", Outcome::Cancelled, None);
+    assert_eq!(stage.app.composer.text(), "my draft");
+    assert!(stage.screen().contains("does not wait before this call any more"));
+    stage.keys("<c-_>");
+    assert!(stage.app.composer.text().contains("because"));
+}
+
+#[test]
+fn g_lets_it_go_on_and_the_keys_go_to_the_message_again() {
+    let mut stage = held(80, 24);
+    let gate = gate(&stage);
+    let parking = park(&mut stage, &gate, Some(grep()));
+    stage.keys("<f11>g");
+    assert_eq!(decided(&parking), Some(Decision::Run));
+    assert!(!gate.is_held());
+    stage.event("", Event::Unparked { decision: Decided::Run });
+    assert!(stage.app.focus.is_on(Pane::Composer));
+    assert!(!stage.screen().contains("main waits"));
+}
+
+#[test]
+fn a_decision_that_comes_too_late_says_so() {
+    let mut stage = held(80, 24);
+    let gate = gate(&stage);
+    let parking = park(&mut stage, &gate, Some(grep()));
+    drop(parking);
+    stage.keys("<enter>");
+    assert!(stage.screen().contains("main does not wait there any more: nothing was decided"));
+}
+
+#[test]
+fn an_agent_that_has_ended_cannot_be_held() {
+    let mut stage = held(120, 40);
+    stage.call("", "c1", "agent").spawn("", "file_miner 0").finished("", "file_miner 0", Outcome::Completed);
+    stage.keys("<c-t><down><c-p>");
+    assert!(stage.screen().contains("file_miner 0 does not run any more"));
+}
+
+#[test]
+fn all_are_held_and_go_on_together() {
+    let mut stage = held(80, 24);
+    stage.keys("<c-p>");
+    let effects = steersman::tui::update::hold::all(&stage.app);
+    for effect in effects {
+        for answer in steersman::tui::run::steer(effect, &stage.handle) {
+            stage.tell(answer);
+        }
+    }
+    assert!(gate(&stage).is_held());
+    assert!(stage.app.holds.is_held(&AgentId::new("file_miner 7")), "who comes later is held too");
+    for effect in steersman::tui::update::hold::all(&stage.app) {
+        for answer in steersman::tui::run::steer(effect, &stage.handle) {
+            stage.tell(answer);
+        }
+    }
+    assert!(!gate(&stage).is_held() && !stage.app.holds.any());
+}
+
+#[test]
+fn long_and_hostile_arguments_are_whole_scrollable_and_harmless() {
+    let mut stage = held(80, 24);
+    let gate = gate(&stage);
+    let lines: Vec<String> = (0..200).map(|line| format!("line {line}\u{1b}[2J")).collect();
+    let arguments = serde_json::json!({"content": lines.join("\n"), "path\u{202e}": "x"}).to_string();
+    let _parking = park(&mut stage, &gate, Some(call("write\u{1b}]0;x\u{7}", &arguments)));
+    let screen = stage.screen();
+    assert!(screen.contains("line 0␛[2J") && screen.contains("more") && !screen.contains('\u{1b}'), "{screen}");
+    stage.keys("<f11><end>");
+    let screen = stage.screen();
+    assert!(screen.contains("path<U+202E>: x") && screen.contains("line 199"), "{screen}");
+    stage.keys("<up>").screen();
+    stage.keys("<home>");
+    assert!(stage.screen().contains("line 0␛"));
+}
+
+#[test]
+fn the_panel_at_every_size_draws_without_a_fault() {
+    for (width, height) in [(1, 1), (5, 2), (20, 5), (30, 8), (200, 3), (34, 60)] {
+        let mut stage = held(width, height);
+        let gate = gate(&stage);
+        let _parking = park(&mut stage, &gate, Some(grep()));
+        stage.keys("<f11>e").screen();
+    }
+}
+
+#[test]
+fn the_panel_at_four_sizes() {
+    for (width, height) in [(120, 40), (80, 24), (56, 20), (34, 10)] {
+        let mut stage = held(width, height);
+        let gate = gate(&stage);
+        let _parking = park(&mut stage, &gate, Some(grep()));
+        insta::assert_snapshot!(format!("parked_{width}x{height}"), stage.above_the_rule());
+        stage.keys("<f11>");
+        insta::assert_snapshot!(format!("focused_{width}x{height}"), stage.above_the_rule());
+        stage.keys("e");
+        insta::assert_snapshot!(format!("arguments_{width}x{height}"), stage.above_the_rule());
+    }
+}
