@@ -156,3 +156,25 @@ fn ledger_at_four_sizes() {
         insta::assert_snapshot!(format!("ledger_{width}x{height}"), stage.picture());
     }
 }
+
+#[test]
+fn where_prices_are_known_the_ledger_knows_the_cost() {
+    let mut stage = Stage::new(120, 40);
+    let price = steersman::price::Price::new(2.0, None, 10.0).unwrap();
+    stage.app.tree.prices = [("qwen3-35b".to_owned(), price)].into_iter().collect();
+    stage.keys("go<enter>");
+    let taken = stage.take_turn();
+    stage.turn("").deliver(&taken, false);
+    let usage =
+        Usage { input: Some(1_000), output: Some(100), model: Some("qwen3-35b".to_owned()), ..Usage::default() };
+    stage.event("", Event::Tokens(usage));
+    assert_eq!(stage.app.receipts.list()[0].spent.nanos, Some(3_000_000));
+    assert!(row_of(&stage.keys("<f4>").screen(), "start of turn 1").contains("$0.0030"));
+}
+
+#[test]
+fn another_session_begins_with_an_empty_ledger() {
+    let mut stage = session(80, 24);
+    stage.app.receipts.clear();
+    assert!(stage.keys("<f4>").screen().contains("Nothing was sent yet."));
+}

@@ -16,7 +16,6 @@ use super::clock::seconds_between;
 use crate::event::{Delivery, Envelope, Event, Outcome, Pending};
 use crate::id::{AgentId, MessageId};
 use crate::limits;
-use crate::price::Prices;
 
 /// Holds the receipts of a session, in the order in which the texts were sent.
 #[derive(Debug, Default)]
@@ -211,7 +210,7 @@ impl Receipts {
     }
 
     /// Folds one event in; returns the texts of which something else is true from now on.
-    pub fn apply(&mut self, envelope: &Envelope, prices: &Prices) -> Vec<MessageId> {
+    pub fn apply(&mut self, envelope: &Envelope) -> Vec<MessageId> {
         match &envelope.event {
             Event::TurnStarted { turn } => {
                 let course = self.course(envelope);
@@ -229,7 +228,7 @@ impl Receipts {
             }
             Event::Seen { injections, step } => return self.seen(envelope, injections, *step),
             Event::Returned { entries } => self.returned(entries),
-            Event::Tokens(usage) => self.count(&envelope.agent, usage.context(), prices.cost_nanos(usage)),
+            Event::Tokens(usage) => self.count(&envelope.agent, usage.context(), usage.cost_nanos),
             Event::ToolCall { name, .. } => {
                 let course = self.course(envelope);
                 course.counted.retain(|(_, before)| before.as_ref() == Some(name));

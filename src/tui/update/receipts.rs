@@ -7,7 +7,7 @@ use crate::tui::state::told::told;
 
 /// Folds one envelope in; the transcripts have it already.
 pub fn apply(app: &mut App, envelope: &Envelope) {
-    for id in app.receipts.apply(envelope, &app.tree.prices) {
+    for id in app.receipts.apply(envelope) {
         show(app, &id);
     }
 }
