@@ -11,7 +11,7 @@ use crate::cli::runtime;
 use crate::cli::setup::setup;
 use crate::config::ModelSource;
 use crate::tui::state::status;
-use crate::tui::theme::Theme;
+use crate::tui::theme::ThemeName;
 use crate::tui::{self, ScreenOptions};
 use crate::{host, limits};
 
@@ -65,7 +65,7 @@ fn options(start: &Start, prompt: Option<String>) -> ScreenOptions {
     };
     // https://no-color.org: any value but the empty one.
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let theme = if plain { Theme::plain() } else { Theme::default() };
+    let theme = if plain { ThemeName::Plain } else { ThemeName::Dark };
     let home = etcetera::home_dir().ok();
     ScreenOptions { label, source, prompt, theme, prices: start.config.prices.clone(), cwd: start.cwd.clone(), home }
 }

@@ -67,6 +67,18 @@ pub enum Action {
     PageUp,
     /// One page down.
     PageDown,
+    /// Choose the model.
+    ChooseModel,
+    /// Begin an export.
+    Export,
+    /// Take the next theme.
+    NextTheme,
+    /// Start a new conversation, after a question.
+    New,
+    /// Take the conversation back to its system prompt, after a question.
+    Reset,
+    /// End the program.
+    Quit,
     /// Answer the question that is asked.
     Answer(Answer),
     /// Show or hide help.
@@ -342,6 +354,7 @@ pub const BINDINGS: &[Binding] = &[
     row(Global, CTRL, K::Char('_'), A::BringBack, "Ctrl+_", "bring back what a key removed"),
     row(Global, NONE, K::F(1), A::Help, "F1", "help"),
     row(Global, NONE, K::F(2), A::FocusPending, "F2", "go to the pending texts"),
+    row(Global, NONE, K::F(3), A::FocusTree, "F3", "go to the agents"),
     row(
         Global,
         CTRL,
@@ -350,8 +363,14 @@ pub const BINDINGS: &[Binding] = &[
         "Ctrl+P",
         "hold the shown agent before its next call or request, or let it go on",
     ),
-    row(Global, NONE, K::F(11), A::FocusGate, "F11", "go to the call before which the shown agent is held"),
     row(Global, NONE, K::F(4), A::Ledger, "F4", "the ledger: every text that was sent, and what became of it"),
+    row(Global, NONE, K::F(6), A::ChooseModel, "F6", "choose the model"),
+    row(Global, NONE, K::F(7), A::Export, "F7", "export the transcript or the ledger"),
+    row(Global, NONE, K::F(8), A::NextTheme, "F8", "the next theme"),
+    row(Global, NONE, K::F(9), A::New, "F9", "new conversation on an empty screen; asks first"),
+    row(Global, NONE, K::F(10), A::Reset, "F10", "back to the system prompt; asks first"),
+    row(Global, NONE, K::F(11), A::FocusGate, "F11", "go to the call before which the shown agent is held"),
+    row(Global, NONE, K::F(12), A::Quit, "F12", "quit; a running turn is stopped"),
     row(Tree, NONE, K::Up, A::Previous, "Up/Down", "select an agent and show its transcript"),
     also(Tree, NONE, K::Down, A::Next),
     row(Tree, NONE, K::Home, A::First, "Home/End", "first or last agent"),

@@ -3,6 +3,7 @@
 //! `update` changes the state, `view` draws it, `run` ties both to the terminal and to the agent's host; nothing else
 //! here knows the host.
 
+pub mod commands;
 pub mod export;
 mod files;
 pub mod frame_clock;

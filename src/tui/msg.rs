@@ -167,6 +167,12 @@ pub enum Effect {
         /// The document.
         text: String,
     },
+    /// Use this model from the next request on.
+    SwitchModel(String),
+    /// Ask the server for its models; answered with [`Msg::Models`].
+    ListModels,
+    /// Stop the turn and take the conversation back to its system prompt; answered with [`Msg::Stopped`].
+    Reset,
     /// Write the whole screen again.
     Redraw,
     /// End the program.

@@ -17,7 +17,7 @@ use tokio::time::sleep_until;
 
 use crate::error::Refused;
 use crate::event::Delivery;
-use crate::host::{Decision, Handle, Notice, Post, Shift};
+use crate::host::{Command, Decision, Handle, Notice, Post, Shift};
 use crate::id::{AgentId, CallId, MessageId};
 use crate::limits;
 use crate::price::Prices;
@@ -31,7 +31,7 @@ use crate::tui::state::hold::{Gate, Verdict};
 use crate::tui::state::question::QuestionId;
 use crate::tui::state::status::{ModelSource, Status};
 use crate::tui::terminal::{self, Terminal, watchdog};
-use crate::tui::theme::Theme;
+use crate::tui::theme::ThemeName;
 use crate::tui::update::update;
 use crate::tui::view::{self, ViewCache};
 
@@ -48,7 +48,7 @@ pub struct ScreenOptions {
     /// A text to send at once.
     pub prompt: Option<String>,
     /// The styles.
-    pub theme: Theme,
+    pub theme: ThemeName,
     /// What tokens cost.
     pub prices: Prices,
     /// Where exported files go.
@@ -197,7 +197,7 @@ struct Screen<'a> {
 impl<'a> Screen<'a> {
     fn new(options: &ScreenOptions, handle: &'a Handle, terminal: &Terminal, files: Files) -> Self {
         let status = Status::new(options.label.clone(), options.source);
-        let mut app = App::new(terminal.size(), Timestamp::now(), status, options.theme.clone());
+        let mut app = App::new(terminal.size(), Timestamp::now(), status, options.theme);
         app.tree.prices = options.prices.clone();
         Self {
             app,
@@ -345,7 +345,10 @@ impl<'a> Screen<'a> {
             | Effect::Gate { .. }
             | Effect::Decide { .. }
             | Effect::Resume
-            | Effect::NeverAskIfTrue => {
+            | Effect::NeverAskIfTrue
+            | Effect::SwitchModel(_)
+            | Effect::ListModels
+            | Effect::Reset => {
                 for answer in steer(effect, self.handle) {
                     self.tell(answer, terminal);
                 }
@@ -371,6 +374,15 @@ pub fn steer(effect: Effect, handle: &Handle) -> Vec<Msg> {
         Effect::Resume => {
             handle.interloper().resume();
             return vec![queue(handle)];
+        }
+        Effect::Reset => Msg::Stopped(handle.request(Command::Reset)),
+        Effect::SwitchModel(name) => {
+            handle.request(Command::SwitchModel(name));
+            return Vec::new();
+        }
+        Effect::ListModels => {
+            handle.request(Command::ListModels);
+            return Vec::new();
         }
         Effect::NeverAskIfTrue => {
             handle.never_ask_if_true();

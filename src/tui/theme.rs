@@ -5,6 +5,61 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
+/// Names a theme.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ThemeName {
+    /// Sixteen colours that read on dark and on light backgrounds.
+    #[default]
+    Dark,
+    /// Colours that read best on light backgrounds.
+    Light,
+    /// Nothing dimmed, few colours; weight, underline and reversal tell more.
+    HighContrast,
+    /// No colour at all.
+    Plain,
+}
+
+impl ThemeName {
+    /// Holds every theme, in the order in which the key goes through them.
+    pub const ALL: [Self; 4] = [Self::Dark, Self::Light, Self::HighContrast, Self::Plain];
+
+    /// Returns the name as users write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dark => "dark",
+            Self::Light => "light",
+            Self::HighContrast => "high-contrast",
+            Self::Plain => "plain",
+        }
+    }
+
+    /// Finds a theme by its name.
+    pub fn of(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.name() == name)
+    }
+
+    /// Returns the theme behind this one, the first behind the last.
+    #[must_use]
+    pub fn next(self) -> Self {
+        match self {
+            Self::Dark => Self::Light,
+            Self::Light => Self::HighContrast,
+            Self::HighContrast => Self::Plain,
+            Self::Plain => Self::Dark,
+        }
+    }
+
+    /// Makes its styles.
+    pub fn theme(self) -> Theme {
+        match self {
+            Self::Dark => Theme::dark(),
+            Self::Light => Theme::light(),
+            Self::HighContrast => Theme::high_contrast(),
+            Self::Plain => Theme::plain(),
+        }
+    }
+}
+
 /// Names every style that a view may use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Theme {
@@ -86,6 +141,55 @@ impl Theme {
             border_focus: plain.border_focus.fg(Color::Cyan),
             accent: plain.accent.fg(Color::Cyan),
             pending: plain.pending.fg(Color::Magenta),
+            ..plain
+        }
+    }
+
+    /// Makes the theme for light backgrounds: what is dimmed elsewhere is grey here, and no colour is a bright one.
+    pub fn light() -> Self {
+        let plain = Self::plain();
+        let grey = Style::new().fg(Color::DarkGray);
+        Self {
+            dim: grey,
+            thinking: grey.add_modifier(Modifier::ITALIC),
+            gutter: grey,
+            border: grey,
+            heading: plain.heading.fg(Color::Blue),
+            code: plain.code.fg(Color::Blue),
+            link: plain.link.fg(Color::Blue),
+            assistant: plain.assistant.fg(Color::Magenta),
+            user: plain.user.fg(Color::Blue),
+            mid_loop: plain.mid_loop.fg(Color::Magenta),
+            tool: plain.tool.fg(Color::Blue),
+            tool_ok: plain.tool_ok.fg(Color::Blue),
+            tool_error: plain.tool_error.fg(Color::Red),
+            agent: plain.agent.fg(Color::Blue),
+            notice: plain.notice.fg(Color::Magenta),
+            error: plain.error.fg(Color::Red),
+            border_focus: plain.border_focus.fg(Color::Blue),
+            accent: plain.accent.fg(Color::Blue),
+            pending: plain.pending.fg(Color::Magenta),
+            ..plain
+        }
+    }
+
+    /// Makes the theme with the most contrast: the terminal's own foreground throughout, nothing dimmed.
+    pub fn high_contrast() -> Self {
+        let plain = Self::plain();
+        let text = Style::new();
+        let bold = text.add_modifier(Modifier::BOLD);
+        Self {
+            dim: text,
+            thinking: text.add_modifier(Modifier::ITALIC),
+            gutter: text,
+            border: text,
+            border_focus: bold.add_modifier(Modifier::REVERSED),
+            accent: bold.add_modifier(Modifier::UNDERLINED),
+            tool_error: bold.add_modifier(Modifier::REVERSED),
+            error: bold.add_modifier(Modifier::REVERSED),
+            notice: bold,
+            pending: bold,
+            selected: bold.add_modifier(Modifier::REVERSED),
             ..plain
         }
     }

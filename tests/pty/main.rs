@@ -6,9 +6,11 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod commands;
 mod embedded;
 mod hold;
 mod leaving;
+mod questions;
 mod receipts;
 mod sizes;
 mod steering;

@@ -199,14 +199,16 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
     let below = |part: &str| -> &[&str] {
         match part {
             "theme" | "keymap" | "frame_clock" => &[],
+            "commands" => &["theme", "keymap"],
             "export" => &["state"],
-            "state" => &["theme", "keymap"],
+            "state" => &["theme", "keymap", "commands"],
             "msg" => &["state", "keymap", "theme", "export"],
-            "view" => &["state", "msg", "theme", "keymap"],
-            "update" => &["state", "msg", "theme", "keymap", "export"],
+            "view" => &["state", "msg", "theme", "keymap", "commands"],
+            "update" => &["state", "msg", "theme", "keymap", "export", "commands"],
             "input" => &["msg", "keymap"],
             "terminal" => &["theme", "frame_clock"],
             _ => &[
+                "commands",
                 "export",
                 "files",
                 "frame_clock",

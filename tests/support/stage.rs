@@ -20,7 +20,7 @@ use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::run::{queue, steer};
 use steersman::tui::state::App;
 use steersman::tui::state::status::{ModelSource, Status};
-use steersman::tui::theme::Theme;
+use steersman::tui::theme::ThemeName;
 use steersman::tui::update::update;
 use steersman::tui::view::{ViewCache, draw};
 
@@ -46,7 +46,7 @@ impl Stage {
         };
         let handle = Handle::new(Arc::new(Crew::new(main)), Arc::new(Mailbox::new()));
         let status = Status::new("openai", ModelSource::Configured);
-        let mut app = App::new(Size { width, height }, now, status, Theme::dark());
+        let mut app = App::new(Size { width, height }, now, status, ThemeName::Dark);
         update(&mut app, Msg::Ready);
         Self { app, handle, effects: Vec::new(), cache: ViewCache::default(), now, seq: 0, spawned: 0 }
     }
@@ -278,11 +278,7 @@ fn named(name: &str) -> KeyEvent {
         "pgdn" => KeyCode::PageDown,
         "bs" => KeyCode::Backspace,
         "del" => KeyCode::Delete,
-        "f1" => KeyCode::F(1),
-        "f2" => KeyCode::F(2),
-        "f4" => KeyCode::F(4),
-        "f11" => KeyCode::F(11),
-        "f5" => KeyCode::F(5),
+        name if name.len() > 1 && name.starts_with('f') => KeyCode::F(name[1..].parse().unwrap()),
         "lt" => KeyCode::Char('<'),
         other => KeyCode::Char(other.chars().next().unwrap()),
     };

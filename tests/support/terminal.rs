@@ -41,6 +41,8 @@ pub mod keys {
     pub const F3: &str = "\x1bOR";
     pub const F4: &str = "\x1bOS";
     pub const F5: &str = "\x1b[15~";
+    pub const F9: &str = "\x1b[20~";
+    pub const F10: &str = "\x1b[21~";
     pub const F11: &str = "\x1b[23~";
 }
 

@@ -1,6 +1,7 @@
 //! What the next Esc does: one rule, used by the key and by the hint line, so that the two can never differ.
 //!
-//! The order: an overlay closes, an armed question is left, an edit is left, a focused pane gives the focus back to the composer, the run is stopped.
+//! The order: a completion list closes, an overlay closes, an armed question is left, an edit is left, a focused pane
+//! gives the focus back to the composer, the run is stopped.
 
 use super::App;
 use super::focus::{Overlay, Pane};
@@ -10,6 +11,8 @@ use crate::id::MessageId;
 /// Says what the next Esc does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Escape {
+    /// It closes the completion list.
+    CloseCompletion,
     /// It closes help.
     CloseHelp,
     /// It closes the ledger.
@@ -32,6 +35,9 @@ pub enum Escape {
 
 /// Returns what the next Esc does.
 pub fn next_escape(app: &App) -> Escape {
+    if app.completion.is_open() {
+        return Escape::CloseCompletion;
+    }
     match app.focus.overlay {
         Some(Overlay::Help { .. }) => return Escape::CloseHelp,
         Some(Overlay::Ledger { .. }) => return Escape::CloseLedger,
@@ -63,6 +69,7 @@ impl Escape {
     /// Returns it in words, the longest first; each begins with the key.
     pub fn words(&self) -> Vec<String> {
         match self {
+            Self::CloseCompletion => vec!["Esc: closes the list".to_owned(), "Esc: closes".to_owned()],
             Self::CloseHelp => vec!["Esc: closes help".to_owned()],
             Self::CloseLedger => vec!["Esc: closes the ledger".to_owned(), "Esc: closes".to_owned()],
             Self::LeaveQuestion => vec!["Esc: leaves the question".to_owned(), "Esc: not now".to_owned()],

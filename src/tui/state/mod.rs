@@ -2,7 +2,9 @@
 
 pub mod cell;
 pub mod clock;
+pub mod completion;
 pub mod composer;
+mod draft;
 pub mod editing;
 pub mod escape;
 pub mod focus;
@@ -15,7 +17,7 @@ pub mod receipts;
 pub mod removed;
 pub mod scroll;
 pub mod status;
-mod target;
+pub mod target;
 pub mod told;
 pub mod transcript;
 pub mod tree;
@@ -26,11 +28,12 @@ use jiff::Timestamp;
 use ratatui::layout::Size;
 
 use crate::id::AgentId;
-use crate::tui::theme::Theme;
+use crate::tui::theme::{Theme, ThemeName};
 use cell::CellId;
+use completion::Completion;
 use composer::Composer;
 use editing::Editing;
-use focus::Focus;
+use focus::{Focus, Pane};
 use hold::Holds;
 use pending::PendingList;
 use question::Questions;
@@ -38,6 +41,7 @@ use receipts::Receipts;
 use removed::RemovedTexts;
 use scroll::Scroll;
 use status::Status;
+use target::Bound;
 use transcript::Transcript;
 use tree::Tree;
 
@@ -53,6 +57,8 @@ pub struct App {
     pub now: Timestamp,
     /// The styles.
     pub theme: Theme,
+    /// The name of the styles.
+    pub theme_name: ThemeName,
     /// Where the keys go.
     pub focus: Focus,
     /// The message being written.
@@ -61,6 +67,10 @@ pub struct App {
     pub editing: Option<Editing>,
     /// What keys have removed and can be brought back.
     pub removed: RemovedTexts,
+    /// What could stand behind what was typed.
+    pub completion: Completion,
+    /// The draft that was sent last, until the next one: its queues may still answer.
+    pub outgoing: Option<String>,
     /// The agents.
     pub tree: Tree,
     /// The texts that wait for delivery.
@@ -73,6 +83,10 @@ pub struct App {
     pub questions: Questions,
     /// The status line.
     pub status: Status,
+    /// Whom the draft is for.
+    bound: Option<Bound>,
+    /// True once a new conversation was asked for, until it begins.
+    new_at_reset: bool,
     readers: HashMap<AgentId, Reader>,
 }
 
@@ -89,16 +103,21 @@ pub struct Reader {
 
 impl App {
     /// Makes an empty screen.
-    pub fn new(size: Size, now: Timestamp, status: Status, theme: Theme) -> Self {
+    pub fn new(size: Size, now: Timestamp, status: Status, theme_name: ThemeName) -> Self {
         let main = AgentId::main();
         let mut app = Self {
             size,
             now,
-            theme,
+            theme: theme_name.theme(),
+            theme_name,
             focus: Focus::default(),
             composer: Composer::default(),
             editing: None,
             removed: RemovedTexts::default(),
+            completion: Completion::default(),
+            outgoing: None,
+            bound: None,
+            new_at_reset: false,
             tree: Tree::default(),
             pending: PendingList::default(),
             receipts: Receipts::default(),
@@ -119,6 +138,28 @@ impl App {
     /// Returns the transcript of an agent to change it; makes an empty one for a new agent.
     pub fn reader_mut(&mut self, agent: &AgentId) -> &mut Reader {
         self.readers.entry(agent.clone()).or_insert_with(|| Reader::new(agent.clone()))
+    }
+
+    /// Empties the screen as soon as the main agent's conversation is back at its system prompt.
+    pub fn empty_at_reset(&mut self) {
+        self.new_at_reset = true;
+    }
+
+    /// Takes the beginning of a conversation: what was shown goes when the user wanted a new one.
+    pub fn begin_again(&mut self) {
+        if !std::mem::take(&mut self.new_at_reset) {
+            return;
+        }
+        let main = AgentId::main();
+        self.readers = HashMap::from([(main.clone(), Reader::new(main))]);
+        self.receipts.begin_again();
+        self.tree.begin_again();
+    }
+
+    /// Tells whether a message is being written: the composer has the focus, and it holds no pending text and nothing
+    /// about a call.
+    pub fn is_drafting(&self) -> bool {
+        self.focus.is_on(Pane::Composer) && self.editing.is_none() && self.holds.writing.is_none()
     }
 
     /// Lays the composer's text out for the width of the screen.

@@ -38,6 +38,10 @@ pub struct Question {
 pub enum Subject {
     /// Whether a pending text that has grown old still holds.
     StillTrue(MessageId),
+    /// Whether a new conversation starts, on an empty screen.
+    New,
+    /// Whether the conversation goes back to its system prompt.
+    Reset,
 }
 
 impl Subject {
@@ -46,10 +50,14 @@ impl Subject {
         match self {
             Self::StillTrue(_) => &[
                 (Answer::Once, "send"),
-                (Answer::Session, "send, never ask"),
+                (Answer::Session, "always send"),
                 (Answer::Words, "edit"),
+                (Answer::No, "drop"),
                 (Answer::Leave, "not now"),
             ],
+            Self::New | Self::Reset => {
+                &[(Answer::Once, "yes"), (Answer::Session, "always yes"), (Answer::No, "no"), (Answer::Leave, "no")]
+            }
         }
     }
 
@@ -77,8 +85,10 @@ pub enum Unarmed {
 pub struct Questions {
     queue: VecDeque<(QuestionId, Question)>,
     count: u64,
-    /// What was asked once and is not asked again while it lasts.
+    /// What was left unanswered and is not asked again while it lasts.
     left: Vec<Subject>,
+    /// What needs no question any more in this session.
+    waived: Vec<Subject>,
     /// The question that the terminal shows, and since when.
     shown: Option<(QuestionId, Timestamp)>,
     last_key: Option<Timestamp>,
@@ -127,12 +137,26 @@ impl Questions {
         }
     }
 
-    /// Takes the shown question: it is answered. What it is about is not asked again while it lasts.
+    /// Takes the shown question: it is answered.
     pub fn take(&mut self, now: Timestamp) -> Option<Question> {
         let (_, question) = self.queue.pop_front()?;
-        self.left.push(question.subject.clone());
         self.moved_on(now);
         Some(question)
+    }
+
+    /// Does not ask about this again while it lasts.
+    pub fn leave(&mut self, subject: Subject) {
+        self.left.push(subject);
+    }
+
+    /// Asks about this no more in this session.
+    pub fn waive(&mut self, subject: Subject) {
+        self.waived.push(subject);
+    }
+
+    /// Tells whether this needs no question any more.
+    pub fn is_waived(&self, subject: &Subject) -> bool {
+        self.waived.contains(subject)
     }
 
     /// Notes that a key or a paste was read at this moment.

@@ -367,6 +367,13 @@ impl Receipts {
         changed
     }
 
+    /// Forgets what entered a conversation that is over; what still waits is for the next one.
+    pub fn begin_again(&mut self) {
+        self.courses.clear();
+        self.list.retain(|receipt| matches!(receipt.state, State::Pending | State::Leaving));
+        self.places = self.list.iter().enumerate().map(|(place, receipt)| (receipt.id.clone(), place)).collect();
+    }
+
     /// Notes that an agent's conversation was cleared: what no reply was given to is never seen any more.
     fn reset(&mut self, agent: &AgentId) -> Vec<MessageId> {
         let Some(course) = self.courses.get_mut(agent) else { return Vec::new() };

@@ -1,20 +1,103 @@
-//! Whom the next message goes to.
+//! Whom the next message goes to: the agent that is named at its start, else the one that the draft is bound to.
+//!
+//! A draft is bound at its first character, to the agent whose transcript is shown then when it runs, else to the main
+//! agent. Always holds: what was begun for an agent that has ended since is not sent to another one without being asked
+//! for it again.
+
+use jiff::Timestamp;
 
 use super::App;
 use super::tree::Node;
 use crate::id::AgentId;
+use crate::target::{self, Target};
+
+/// Remembers since when there is a draft, and whom it is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bound {
+    since: Timestamp,
+    to: AgentId,
+}
+
+/// Is a draft as it would be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address<'a> {
+    /// Every agent that it goes to, the main agent first.
+    pub to: Vec<AgentId>,
+    /// What is sent: the draft without the name at its start.
+    pub text: &'a str,
+}
 
 impl App {
-    /// Returns the agent that a message goes to: the one whose transcript is shown when it runs, else the main agent.
+    /// Returns the agent that a message without a name goes to.
     pub fn target(&self) -> AgentId {
-        match self.tree.get(self.tree.selected()) {
-            Some(node) if node.running() && !is_rescue(node) => node.id.clone(),
-            _ => AgentId::main(),
+        self.bound.as_ref().map_or_else(|| self.shown_or_main(), |bound| bound.to.clone())
+    }
+
+    /// Finds out whom a text goes to.
+    ///
+    /// # Errors
+    /// The agent that it was begun for, when that has ended since.
+    pub fn address<'a>(&self, text: &'a str) -> Result<Address<'a>, AgentId> {
+        let known = self.told_agents();
+        let named = target::parse(text, &known);
+        match named.target {
+            Target::Agent(agent) => return Ok(Address { to: vec![agent], text: named.text }),
+            Target::All => {
+                let children = known.into_iter().filter(|id| !id.is_main());
+                return Ok(Address {
+                    to: std::iter::once(AgentId::main()).chain(children).collect(),
+                    text: named.text,
+                });
+            }
+            Target::Unnamed => {}
+        }
+        if let Some(agent) = self.ended_meanwhile(text) {
+            return Err(agent);
+        }
+        let agent = self.target();
+        if agent.is_main() || known.contains(&agent) { Ok(Address { to: vec![agent], text }) } else { Err(agent) }
+    }
+
+    /// Binds a draft at its first character, and forgets about a draft that is gone.
+    pub fn bind_draft(&mut self) {
+        if self.composer.is_empty() {
+            self.bound = None;
+        } else if self.bound.is_none() {
+            self.bound = Some(Bound { since: self.now, to: self.shown_or_main() });
+        }
+    }
+
+    /// Binds the draft to the main agent: the one that it was for has ended.
+    pub fn bind_to_main(&mut self) {
+        self.bound = Some(Bound { since: self.now, to: AgentId::main() });
+    }
+
+    /// Returns the agents that run and can be told something, in the order of the tree.
+    pub fn told_agents(&self) -> Vec<AgentId> {
+        self.tree.running_nodes().filter(|node| can_be_told(node)).map(|node| node.id.clone()).collect()
+    }
+
+    fn shown_or_main(&self) -> AgentId {
+        let shown = self.tree.get(self.tree.selected());
+        shown.filter(|node| node.running() && can_be_told(node)).map_or_else(AgentId::main, |node| node.id.clone())
+    }
+
+    /// Returns the agent that a text names when it has ended since the draft was begun.
+    fn ended_meanwhile(&self, text: &str) -> Option<AgentId> {
+        let since = self.bound.as_ref().map_or(self.now, |bound| bound.since);
+        if !text.starts_with('@') {
+            return None;
+        }
+        let ended = |node: &&Node| !node.running() && node.ended.is_some_and(|ended| ended > since);
+        let ended: Vec<AgentId> = self.tree.nodes().iter().filter(ended).map(|node| node.id.clone()).collect();
+        match target::parse(text, &ended).target {
+            Target::Agent(agent) if !agent.is_main() => Some(agent),
+            Target::Agent(_) | Target::All | Target::Unnamed => None,
         }
     }
 }
 
-/// A rescue has no queue: nothing can be said to it.
-fn is_rescue(node: &Node) -> bool {
-    node.parent.as_ref().is_some_and(|parent| parent.synthesizer() == node.id)
+/// Tells whether an agent takes messages: a rescue has no queue.
+pub fn can_be_told(node: &Node) -> bool {
+    node.parent.as_ref().is_none_or(|parent| parent.synthesizer() != node.id)
 }

@@ -21,6 +21,9 @@ pub fn apply(app: &mut App, envelope: &Envelope) {
     if let Some(copy) = answer_for_spawner(envelope) {
         app.reader_mut(&copy.agent).transcript.apply(&copy);
     }
+    if envelope.agent.is_main() && envelope.event == (Event::Reset {}) {
+        app.begin_again();
+    }
 }
 
 /// Returns a round's tokens together with what they cost, so that whoever sums costs sums the same.

@@ -10,6 +10,7 @@ use crate::tui::state::focus::Pane;
 /// Carries out an Esc.
 pub fn press(app: &mut App) -> Vec<Effect> {
     match next_escape(app) {
+        Escape::CloseCompletion => app.completion.close(app.composer.text()),
         Escape::CloseHelp | Escape::CloseLedger => app.focus.overlay = None,
         Escape::LeaveQuestion => return question::answer(app, Answer::Leave).unwrap_or_default(),
         Escape::LeaveEdit(_) => return editing::leave(app),

@@ -2,12 +2,14 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{bring_back, editing, escape, hold, ledger, pending, question};
+use super::submit::submit;
+use super::{bring_back, command, completion, editing, escape, hold, ledger, pending, question};
 use crate::event::Delivery;
 use crate::id::AgentId;
 use crate::tui::keymap::{self, Action, Chord, Context, Edit};
 use crate::tui::msg::Effect;
 use crate::tui::state::focus::{Overlay, Pane};
+use crate::tui::state::question::Subject;
 use crate::tui::state::scroll::Request;
 use crate::tui::state::{App, Reader};
 
@@ -50,6 +52,9 @@ pub fn type_text(app: &mut App, text: &str) -> Vec<Effect> {
 }
 
 fn act(app: &mut App, action: Action) -> Vec<Effect> {
+    if completion::press(app, action) {
+        return Vec::new();
+    }
     match action {
         Action::Send => return send(app),
         Action::FollowUp => return follow_up(app),
@@ -57,6 +62,12 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Clear => return clear(app),
         Action::QuitOrDelete => return quit_or_delete(app),
         Action::TakeBack => return pending::take_back(app),
+        Action::ChooseModel => return command::choose_model(app),
+        Action::Export => command::prefill(app, "/export "),
+        Action::NextTheme => command::next_theme(app),
+        Action::New => return command::ask(app, Subject::New),
+        Action::Reset => return command::ask(app, Subject::Reset),
+        Action::Quit => return vec![Effect::Quit],
         Action::Answer(answer) => return question::answer(app, answer).unwrap_or_default(),
         Action::Redraw => return vec![Effect::Redraw],
         Action::Newline => app.composer.newline(),
@@ -144,10 +155,6 @@ fn deliver_now(app: &mut App) -> Vec<Effect> {
         return Vec::new();
     }
     submit(app, Delivery::Now)
-}
-
-fn submit(app: &App, delivery: Delivery) -> Vec<Effect> {
-    vec![Effect::Send { to: app.target(), text: app.composer.text(), delivery }]
 }
 
 fn clear(app: &mut App) -> Vec<Effect> {

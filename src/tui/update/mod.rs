@@ -5,6 +5,8 @@
 
 mod agent;
 mod bring_back;
+mod command;
+mod completion;
 mod editing;
 mod escape;
 pub mod export;
@@ -14,14 +16,13 @@ mod ledger;
 pub mod pending;
 mod question;
 mod receipts;
+mod submit;
 
-use crate::error::Refused;
 use crate::id::AgentId;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::state::App;
 use crate::tui::state::composer::Pasted;
 use crate::tui::state::focus::Pane;
-use crate::tui::state::scroll::Request;
 use crate::tui::state::status::HostState;
 
 /// Folds one message in; returns what is to be done outside, in order.
@@ -57,7 +58,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         }
         Msg::Info(sentence) => app.status.say(sentence, app.now),
         Msg::GivenBack(entries) => bring_back::given_back(app, &entries),
-        Msg::Models(Ok(models)) => app.status.say(format!("models: {}", models.join(", ")), app.now),
+        Msg::Models(Ok(models)) => app.completion.models = models,
         Msg::Models(Err(reason)) => app.status.say(format!("no list of models: {reason}"), app.now),
         Msg::Queue { queues, paused } => {
             app.receipts.snapshot(&queues);
@@ -65,26 +66,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.pending.snapshot(queues, paused);
             question::ask_about_stale(app);
         }
-        Msg::Sent { to, text, outcome } => match outcome {
-            Ok(id) => {
-                app.receipts.sent(&id, &to, &text, app.now);
-                if app.composer.text() == text {
-                    app.composer.forget();
-                }
-                app.status.quiet();
-                app.reader_mut(&to).scroll.ask(Request::Bottom);
-            }
-            Err(refused) => {
-                if app.composer.text() != text {
-                    app.composer.put_before(&[text]);
-                }
-                let why = match (&refused, &app.status.host) {
-                    (Refused::NotBuilt, HostState::Failed(reason)) => reason.clone(),
-                    _ => refused.to_string(),
-                };
-                app.status.say(format!("not sent: {why}"), app.now);
-            }
-        },
+        Msg::Sent { to, text, outcome } => submit::sent(app, &to, &text, outcome),
         Msg::Stopped(entries) => bring_back::stopped(app, &entries),
         Msg::QueueAnswer { agent, id, act, outcome } => pending::answered(app, &agent, &id, act, outcome),
         Msg::Written { subject, outcome } => export::written(app, subject, outcome),
@@ -103,6 +85,8 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         }
     }
     hold::settle_focus(app);
+    app.bind_draft();
+    app.refresh_completion();
     app.fit_composer();
     effects
 }

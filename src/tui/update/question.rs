@@ -1,6 +1,6 @@
 //! Questions: when one is asked, and what the answers do. Whether a key may answer is decided in the state.
 
-use super::editing;
+use super::{command, editing, pending};
 use crate::id::AgentId;
 use crate::tui::keymap::Answer;
 use crate::tui::msg::{Effect, QueueAct};
@@ -10,10 +10,13 @@ use crate::tui::state::question::{Question, Subject, Unarmed};
 
 /// Asks about every pending text that is held for its age, and stops asking about those that are gone.
 pub fn ask_about_stale(app: &mut App) {
-    let stale = |entry: &&Entry| entry.stage == Stage::Waiting && entry.message.stale;
+    let stale = |entry: &&Entry| {
+        entry.stage == Stage::Waiting && entry.message.stale && !editing::is_edited(app, &entry.message.id)
+    };
     let entries: Vec<Entry> = app.pending.entries().iter().filter(stale).cloned().collect();
     app.questions.retain(app.now, |subject| match subject {
         Subject::StillTrue(id) => entries.iter().any(|entry| entry.message.id == *id),
+        Subject::New | Subject::Reset => true,
     });
     for entry in entries {
         app.questions.ask_once(Question {
@@ -53,10 +56,20 @@ fn carry_out(app: &mut App, question: Question, answer: Answer) -> Vec<Effect> {
             Answer::Once => vec![Effect::Queue { agent, id, act: QueueAct::Confirm }],
             Answer::Session => vec![Effect::NeverAskIfTrue],
             Answer::Words => editing::ask(app, agent, id),
-            Answer::No | Answer::Leave => {
+            Answer::No => pending::delete(app, &id),
+            Answer::Leave => {
+                app.questions.leave(Subject::StillTrue(id));
                 app.status.say(format!("not sent to {}: it stays in the list, held", name(&agent)), app.now);
                 Vec::new()
             }
+        },
+        Subject::New | Subject::Reset => match answer {
+            Answer::Once => command::decided(app, &subject),
+            Answer::Session => {
+                app.questions.waive(subject.clone());
+                command::decided(app, &subject)
+            }
+            Answer::No | Answer::Words | Answer::Leave => Vec::new(),
         },
     }
 }

@@ -39,6 +39,10 @@ pub fn draw_rule(app: &App, metrics: &Metrics, area: Rect, buffer: &mut Buffer) 
         Some(below) if columns(&below) <= inner.width => put(buffer, inner, &below, theme.notice),
         _ => inner,
     };
+    let inner = match app.draft_words() {
+        Some(words) => put(buffer, inner, &format!(" {words} "), theme.accent),
+        None => inner,
+    };
     for hint in hints(app) {
         if columns(&hint) + 2 <= inner.width {
             put_right(buffer, inner, &format!(" {hint} "), theme.dim);

@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 
 use super::fit::{columns, put, row};
 use super::overlay;
+use crate::tui::commands::COMMANDS;
 use crate::tui::keymap::{BINDINGS, Context};
 use crate::tui::theme::Theme;
 
@@ -62,6 +63,13 @@ fn lines(width: u16) -> Vec<Line> {
         }
         lines.push(Line::default());
     }
+    lines.push(Line { title: true, name: "Commands, at the start of the message", ..Line::default() });
+    for command in COMMANDS {
+        push(&mut lines, width, command.usage, &format!("{} ({})", command.help, command.key));
+    }
+    push(&mut lines, width, "//word", "sends a text that begins with /word");
+    push(&mut lines, width, "@agent text", "sends to that agent; @all text to every agent that runs");
+    lines.push(Line::default());
     lines.push(Line { title: true, name: "Connect a model", ..Line::default() });
     for (name, command) in CONNECT {
         push(&mut lines, width, name, command);

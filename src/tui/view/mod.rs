@@ -3,6 +3,7 @@
 mod arguments;
 pub mod cache;
 mod cell;
+mod completion;
 pub mod composer;
 pub mod fit;
 mod gate;
@@ -82,7 +83,8 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     status::draw(app, panes.status, buffer);
     // An overlay covers it: then it is not on the screen.
     let question = if app.focus.overlay.is_none() {
-        question::draw(app, panes.above(area), panes.pending.y, buffer)
+        let room = completion::draw(app, panes.above(area), buffer);
+        question::draw(app, room, panes.pending.y, buffer)
     } else {
         None
     };

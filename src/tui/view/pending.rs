@@ -64,6 +64,9 @@ fn short(app: &App, entry: &Entry) -> &'static str {
         (Stage::Waiting, HostState::Ready) => {}
     }
     let main = app.tree.main();
+    if entry.message.stale {
+        return "still true?";
+    }
     if entry.message.held {
         return "held";
     }
@@ -100,6 +103,9 @@ pub fn forecast(app: &App, entry: &Entry) -> String {
         HostState::Starting => return "as soon as the agent is ready".to_owned(),
         HostState::Failed(_) => return "cannot be delivered, the agent could not be built".to_owned(),
         HostState::Ready => {}
+    }
+    if entry.message.stale {
+        return "held until you say that it is still true".to_owned();
     }
     if entry.message.held {
         return "held while it is edited".to_owned();

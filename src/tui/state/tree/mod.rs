@@ -74,6 +74,19 @@ impl Default for Tree {
 }
 
 impl Tree {
+    /// Forgets every agent and what was done; who the main agent is stays known.
+    pub fn begin_again(&mut self) {
+        let prices = std::mem::take(&mut self.prices);
+        let old = std::mem::take(self);
+        self.prices = prices;
+        if let (Some(main), Some(was)) = (self.nodes.first_mut(), old.nodes.into_iter().next()) {
+            main.model = was.model;
+            main.max_steps = was.max_steps;
+            main.cap = was.cap;
+            main.tools = was.tools;
+        }
+    }
+
     /// Returns the agents in the order in which they came, the main agent first.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes

@@ -1,0 +1,228 @@
+//! The one table of slash commands, and the rule that says which texts are commands.
+//!
+//! Only a known command at the very start is one, and only when its arguments fit; everything else is text for an agent.
+//! Always holds: no text is changed but by `//`, which sends a text that starts like a command without its first slash.
+
+/// Is one row of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Command {
+    /// What it does.
+    pub verb: Verb,
+    /// Its name, without the slash.
+    pub name: &'static str,
+    /// Its name with what it takes, as help shows it.
+    pub usage: &'static str,
+    /// What it takes.
+    pub takes: Takes,
+    /// What it does, in words.
+    pub help: &'static str,
+    /// The key that does the same.
+    pub key: &'static str,
+}
+
+/// Names what a command does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verb {
+    /// Shows help.
+    Help,
+    /// Chooses the model, or lists what there is.
+    Model,
+    /// Starts a new conversation on an empty screen.
+    New,
+    /// Takes the conversation back to its system prompt.
+    Reset,
+    /// Stops the turn.
+    Cancel,
+    /// Holds the shown agent or all, or lets them go on.
+    Hold,
+    /// Writes the transcript or the ledger into a file.
+    Export,
+    /// Goes to the agents.
+    Agents,
+    /// Goes to the pending texts.
+    Pending,
+    /// Shows the ledger.
+    Ledger,
+    /// Chooses the theme.
+    Theme,
+    /// Sends a text to be delivered now.
+    Now,
+    /// Ends the program.
+    Quit,
+}
+
+/// Says what a command takes behind its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Takes {
+    /// Nothing.
+    Nothing,
+    /// One word, which may be left out.
+    Word,
+    /// A text.
+    Text,
+    /// Anything, or nothing.
+    Any,
+}
+
+const fn row(
+    verb: Verb,
+    name: &'static str,
+    usage: &'static str,
+    takes: Takes,
+    key: &'static str,
+    help: &'static str,
+) -> Command {
+    Command { verb, name, usage, takes, help, key }
+}
+
+use Takes::{Any, Nothing, Text, Word};
+
+/// Holds every command, in the order in which help and completion show them.
+pub const COMMANDS: &[Command] = &[
+    row(Verb::Help, "help", "/help", Nothing, "F1", "the keys and commands"),
+    row(
+        Verb::Model,
+        "model",
+        "/model [NAME]",
+        Word,
+        "F6",
+        "use this model from the next request on; without a name: list them",
+    ),
+    row(Verb::New, "new", "/new", Nothing, "F9", "new conversation on an empty screen"),
+    row(Verb::Reset, "reset", "/reset", Nothing, "F10", "back to the system prompt; the transcript stays"),
+    row(Verb::Cancel, "cancel", "/cancel", Nothing, "Esc", "stop the turn; pending texts come back"),
+    row(Verb::Now, "now", "/now TEXT", Text, "F5", "deliver this text now, in place of the answer being written"),
+    row(Verb::Agents, "agents", "/agents", Nothing, "F3", "go to the agents"),
+    row(Verb::Pending, "pending", "/pending", Nothing, "F2", "go to the pending texts"),
+    row(
+        Verb::Ledger,
+        "ledger",
+        "/ledger",
+        Nothing,
+        "F4",
+        "the ledger: every text that was sent, and what became of it",
+    ),
+    row(Verb::Hold, "hold", "/hold [all]", Word, "Ctrl+P", "hold the shown agent, or all; again: let them go on"),
+    row(
+        Verb::Export,
+        "export",
+        "/export [WHAT] [FILE]",
+        Any,
+        "F7",
+        "write the transcript or the ledger as .md or .csv",
+    ),
+    row(Verb::Theme, "theme", "/theme [NAME]", Word, "F8", "use this theme; without a name: the next one"),
+    row(Verb::Help, "keys", "/keys", Nothing, "F1", "the keys and commands"),
+    row(Verb::Quit, "quit", "/quit", Nothing, "F12", "quit; a running turn is stopped"),
+];
+
+/// Says what a draft is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Draft<'a> {
+    /// Text for an agent, exactly as it stands.
+    Text(&'a str),
+    /// Text that starts like a command; it was written with a second slash, which is left out here.
+    Escaped(&'a str),
+    /// Text whose first word looks like a command and is none.
+    NoCommand {
+        /// The first word, with its slash.
+        word: &'a str,
+    },
+    /// A command with what stands behind it, without blanks around it.
+    Command(Command, &'a str),
+    /// A command that cannot be carried out with what stands behind it.
+    Misfit(Command),
+}
+
+/// Reads a draft.
+pub fn read(text: &str) -> Draft<'_> {
+    let Some(rest) = text.strip_prefix('/') else { return Draft::Text(text) };
+    if let Some(word) = rest.strip_prefix('/') {
+        return if word.starts_with(|c: char| c.is_alphanumeric()) { Draft::Escaped(rest) } else { Draft::Text(text) };
+    }
+    let name = rest.split([' ', '\n', '\t']).next().unwrap_or_default();
+    let behind = rest.get(name.len()..).unwrap_or_default();
+    let known = COMMANDS.iter().find(|command| command.name == name);
+    match known {
+        Some(command) if behind.is_empty() || behind.starts_with(' ') => {
+            let argument = behind.trim();
+            let fits = match command.takes {
+                Nothing => argument.is_empty(),
+                Word => !argument.contains(char::is_whitespace),
+                Text => !argument.is_empty(),
+                Any => true,
+            };
+            if fits { Draft::Command(*command, argument) } else { Draft::Misfit(*command) }
+        }
+        _ if !name.is_empty() && name.chars().all(|c| c.is_ascii_alphabetic() || c == '-') => {
+            Draft::NoCommand { word: text.get(..=name.len()).unwrap_or(text) }
+        }
+        _ => Draft::Text(text),
+    }
+}
+
+impl Command {
+    /// Says why it cannot be carried out with what stands behind it.
+    pub fn misfit(&self) -> String {
+        let name = self.name;
+        match self.takes {
+            Nothing => format!("/{name} stands alone; //{name} sends it as text"),
+            Word | Any => format!("it is {}; //{name} sends it as text", self.usage),
+            Text => format!("/{name} needs a text behind it"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verb(text: &str) -> Option<(Verb, &str)> {
+        match read(text) {
+            Draft::Command(command, argument) => Some((command.verb, argument)),
+            Draft::Text(_) | Draft::Escaped(_) | Draft::NoCommand { .. } | Draft::Misfit(_) => None,
+        }
+    }
+
+    #[test]
+    fn only_a_known_word_at_the_very_start_is_a_command() {
+        assert_eq!(verb("/help"), Some((Verb::Help, "")));
+        assert_eq!(verb("/help  "), Some((Verb::Help, "")));
+        assert_eq!(verb("/model qwen3-35b"), Some((Verb::Model, "qwen3-35b")));
+        assert_eq!(verb("/now stop\nand look"), Some((Verb::Now, "stop\nand look")));
+        for text in ["", "help", " /help", "/etc/hosts is short", "/help/me", "/", "/ help", "/Help", "/help\nme", "/1"]
+        {
+            assert_eq!(verb(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_path_is_text_and_an_unknown_word_is_text_with_a_warning() {
+        assert_eq!(read("/etc/hosts is short"), Draft::Text("/etc/hosts is short"));
+        assert_eq!(read("/foo"), Draft::NoCommand { word: "/foo" });
+        assert_eq!(read("/modle gpt"), Draft::NoCommand { word: "/modle" });
+    }
+
+    #[test]
+    fn two_slashes_before_a_word_send_one_and_a_comment_stays_as_it_is() {
+        assert_eq!(read("//help me"), Draft::Escaped("/help me"));
+        assert_eq!(read("//etc/hosts"), Draft::Escaped("/etc/hosts"));
+        assert_eq!(read("// a comment"), Draft::Text("// a comment"));
+        assert_eq!(read("///"), Draft::Text("///"));
+    }
+
+    #[test]
+    fn a_sentence_that_begins_with_a_command_is_not_carried_out() {
+        assert!(matches!(read("/reset the counter in main.rs"), Draft::Misfit(_)));
+        assert!(matches!(read("/model a b"), Draft::Misfit(_)));
+        assert!(matches!(read("/now"), Draft::Misfit(_)));
+    }
+
+    #[test]
+    fn no_name_stands_twice() {
+        for (i, one) in COMMANDS.iter().enumerate() {
+            assert!(one.usage.starts_with(&format!("/{}", one.name)));
+            assert!(COMMANDS[i + 1..].iter().all(|two| two.name != one.name), "{}", one.name);
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! What could stand behind what was typed: commands behind `/`, names behind `/theme` and `/model`, agents behind `@`.
+//!
+//! Made anew from the composer's text after each message; only the choice and an Esc are remembered. Always holds: no
+//! offer is taken but by a key.
+
+use super::App;
+use super::target::can_be_told;
+use crate::id::AgentId;
+use crate::target::ALL;
+use crate::tui::commands::{self, COMMANDS, Draft, Takes, Verb};
+use crate::tui::theme::ThemeName;
+
+/// Holds what is offered now.
+#[derive(Debug, Default)]
+pub struct Completion {
+    offers: Vec<Offer>,
+    chosen: usize,
+    /// True once the user moved the choice.
+    moved: bool,
+    /// The text for which Esc closed the list; it stays closed until the text no longer continues it.
+    closed: Option<String>,
+    /// The models that the server offers, as far as it was asked.
+    pub models: Vec<String>,
+}
+
+/// Is one thing that could stand there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// The whole text of the composer once it is taken.
+    pub text: String,
+    /// How it is shown.
+    pub label: String,
+    /// What it means.
+    pub help: String,
+}
+
+impl Completion {
+    /// Returns what is offered; empty when the list is closed.
+    pub fn offers(&self) -> &[Offer] {
+        &self.offers
+    }
+
+    /// Returns the place of the chosen offer.
+    pub fn chosen(&self) -> usize {
+        self.chosen
+    }
+
+    /// Tells whether the list is open.
+    pub fn is_open(&self) -> bool {
+        !self.offers.is_empty()
+    }
+
+    /// Tells whether agents are offered.
+    pub fn names_agents(&self) -> bool {
+        self.offers.iter().any(|offer| offer.text.starts_with('@'))
+    }
+
+    /// Chooses the one before.
+    pub fn previous(&mut self) {
+        self.moved = true;
+        self.chosen = self.chosen.checked_sub(1).unwrap_or(self.offers.len().saturating_sub(1));
+    }
+
+    /// Chooses the one after.
+    pub fn next(&mut self) {
+        self.moved = true;
+        self.chosen = if self.chosen + 1 < self.offers.len() { self.chosen + 1 } else { 0 };
+    }
+
+    /// Closes the list for this text and what continues it.
+    pub fn close(&mut self, text: String) {
+        self.closed = Some(text);
+        self.offers.clear();
+    }
+
+    /// Returns the text that the chosen offer makes of this one; `None` when it is that already.
+    pub fn taken(&self, text: &str) -> Option<String> {
+        self.offers
+            .get(self.chosen)
+            .map(|offer| &offer.text)
+            .filter(|offer| offer.trim_end() != text.trim_end())
+            .cloned()
+    }
+
+    /// Returns what Enter takes: the chosen offer, unless the text is a whole command already and nothing was chosen.
+    pub fn taken_by_enter(&self, text: &str) -> Option<String> {
+        let is_whole = match commands::read(text) {
+            Draft::Command(_, argument) => argument.is_empty() || self.offers.len() != 1,
+            Draft::Text(_) | Draft::Escaped(_) | Draft::NoCommand { .. } | Draft::Misfit(_) => false,
+        };
+        if is_whole && !self.moved { None } else { self.taken(text) }
+    }
+
+    fn offer(&mut self, text: &str, offers: Vec<Offer>) {
+        if self.closed.as_ref().is_some_and(|closed| !text.starts_with(closed.as_str())) {
+            self.closed = None;
+        }
+        let offers = if self.closed.is_some() { Vec::new() } else { offers };
+        if offers != self.offers {
+            self.offers = offers;
+            self.chosen = 0;
+            self.moved = false;
+        }
+    }
+}
+
+impl App {
+    /// Makes the offers for the composer's text.
+    pub fn refresh_completion(&mut self) {
+        let text = if self.is_drafting() { self.composer.text() } else { String::new() };
+        let offers = self.offers_for(&text);
+        self.completion.offer(&text, offers);
+    }
+
+    fn offers_for(&self, text: &str) -> Vec<Offer> {
+        if text.contains('\n') {
+            return Vec::new();
+        }
+        match text.chars().next() {
+            Some('@') => self.agents(text),
+            Some('/') => match text.split_once(' ') {
+                None => command_names(text),
+                Some((command, typed)) => self.arguments(command, typed),
+            },
+            _ => Vec::new(),
+        }
+    }
+
+    fn arguments(&self, command: &str, typed: &str) -> Vec<Offer> {
+        let Draft::Command(command, _) = commands::read(command) else { return Vec::new() };
+        let names: Vec<String> = match command.verb {
+            Verb::Theme => ThemeName::ALL.iter().map(|name| name.name().to_owned()).collect(),
+            Verb::Hold => vec![ALL.to_owned()],
+            Verb::Export => vec!["transcript".to_owned(), "ledger".to_owned()],
+            Verb::Model => self.completion.models.clone(),
+            _ => Vec::new(),
+        };
+        if names.iter().any(|name| name == typed) {
+            return Vec::new();
+        }
+        let fitting = names.into_iter().filter(|name| name.starts_with(typed));
+        fitting.map(|name| offer(format!("/{} {name}", command.name), name, String::new())).collect()
+    }
+
+    /// Offers the agents that run, behind `@`.
+    fn agents(&self, text: &str) -> Vec<Offer> {
+        let typed = text.get(1..).unwrap_or_default();
+        let running: Vec<&AgentId> =
+            self.tree.running_nodes().filter(|node| can_be_told(node)).map(|node| &node.id).collect();
+        if running.iter().all(|id| id.is_main()) {
+            return Vec::new();
+        }
+        let children =
+            running.iter().filter(|id| !id.is_main()).map(|id| (id.as_str(), "this agent, at its next boundary"));
+        let all = std::iter::once((ALL, "every agent that runs"));
+        let fitting = children.chain(all).filter(|(name, _)| name.starts_with(typed) && *name != typed);
+        fitting.map(|(name, help)| offer(format!("@{name} "), format!("@{name}"), help.to_owned())).collect()
+    }
+}
+
+fn command_names(text: &str) -> Vec<Offer> {
+    let typed = text.get(1..).unwrap_or_default();
+    let fitting = COMMANDS.iter().filter(|command| command.name.starts_with(typed));
+    fitting
+        .map(|command| {
+            let space = if command.takes == Takes::Nothing { "" } else { " " };
+            offer(
+                format!("/{}{space}", command.name),
+                command.usage.to_owned(),
+                format!("{} ({})", command.help, command.key),
+            )
+        })
+        .collect()
+}
+
+fn offer(text: String, label: String, help: String) -> Offer {
+    Offer { text, label, help }
+}

@@ -1,0 +1,139 @@
+//! What the commands do; their keys come here too.
+
+use crate::id::AgentId;
+use crate::target::ALL;
+use crate::tui::commands::Verb;
+use crate::tui::keymap::Action;
+use crate::tui::msg::Effect;
+use crate::tui::state::App;
+use crate::tui::state::focus::{Overlay, Pane};
+use crate::tui::state::question::{Question, Subject};
+use crate::tui::theme::ThemeName;
+use crate::tui::update::{export, hold as gates, ledger, pending};
+
+/// Carries a command out at once, whether a turn runs or not.
+pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
+    match verb {
+        Verb::Help => app.focus.overlay = Some(Overlay::Help { top: 0 }),
+        Verb::Model if argument.is_empty() => return choose_model(app),
+        Verb::Model => {
+            app.status.say(format!("asking for {argument}"), app.now);
+            return vec![Effect::SwitchModel(argument.to_owned())];
+        }
+        Verb::New => {
+            app.empty_at_reset();
+            return reset(app);
+        }
+        Verb::Reset => return reset(app),
+        Verb::Cancel => return stop(app),
+        Verb::Hold => return hold(app, argument),
+        Verb::Export => return export::export(app, argument),
+        Verb::Pending => pending::focus(app),
+        Verb::Ledger => ledger::toggle(app),
+        Verb::Agents => app.focus.go(Pane::Tree),
+        Verb::Theme => theme(app, argument),
+        Verb::Quit => return vec![Effect::Quit],
+        // It carries a text, so it is sent like one.
+        Verb::Now => {}
+    }
+    Vec::new()
+}
+
+/// Begins the choice of a model: the command in the composer, and the names that the server offers.
+pub fn choose_model(app: &mut App) -> Vec<Effect> {
+    prefill(app, "/model ");
+    vec![Effect::ListModels]
+}
+
+/// Puts a command into an empty composer; a draft is not touched.
+pub fn prefill(app: &mut App, command: &str) {
+    app.focus.go(Pane::Composer);
+    if app.composer.is_empty() {
+        app.composer.load(command);
+    } else {
+        app.status.say(format!("first send or clear the message; then {}", command.trim()), app.now);
+    }
+}
+
+/// Asks before a conversation is given up, unless the user wants no question.
+pub fn ask(app: &mut App, subject: Subject) -> Vec<Effect> {
+    if app.questions.is_waived(&subject) {
+        return decided(app, &subject);
+    }
+    let (title, detail, session) = match subject {
+        Subject::New => (
+            "Start a new conversation?",
+            "The agent forgets what was said, a running turn is stopped, the screen starts empty.",
+            "F9 asks no more",
+        ),
+        Subject::Reset | Subject::StillTrue(_) => (
+            "Reset the conversation?",
+            "The agent forgets what was said, a running turn is stopped; the transcript stays.",
+            "F10 asks no more",
+        ),
+    };
+    app.questions.ask_once(Question {
+        agent: AgentId::main(),
+        subject,
+        title: title.to_owned(),
+        detail: detail.to_owned(),
+        session: session.to_owned(),
+    });
+    Vec::new()
+}
+
+/// Does what was asked about.
+pub fn decided(app: &mut App, subject: &Subject) -> Vec<Effect> {
+    match subject {
+        Subject::New => run(app, Verb::New, ""),
+        Subject::Reset => run(app, Verb::Reset, ""),
+        Subject::StillTrue(_) => Vec::new(),
+    }
+}
+
+/// Takes the next theme.
+pub fn next_theme(app: &mut App) {
+    set_theme(app, app.theme_name.next());
+}
+
+fn theme(app: &mut App, name: &str) {
+    if name.is_empty() {
+        next_theme(app);
+    } else if let Some(name) = ThemeName::of(name) {
+        set_theme(app, name);
+    } else {
+        let names: Vec<&str> = ThemeName::ALL.iter().map(|name| name.name()).collect();
+        app.status.say(format!("no theme is called {name}; there are {}", names.join(", ")), app.now);
+    }
+}
+
+fn set_theme(app: &mut App, name: ThemeName) {
+    app.theme_name = name;
+    app.theme = name.theme();
+    app.status.say(format!("theme: {}", name.name()), app.now);
+}
+
+fn hold(app: &mut App, whom: &str) -> Vec<Effect> {
+    match whom {
+        "" => gates::act(app, Action::HoldOrGoOn),
+        ALL => gates::all(app),
+        other => {
+            app.status.say(format!("/hold stands alone, or before {ALL}; {other} is neither"), app.now);
+            Vec::new()
+        }
+    }
+}
+
+fn reset(app: &mut App) -> Vec<Effect> {
+    app.tree.cancelling(app.now);
+    vec![Effect::Reset]
+}
+
+fn stop(app: &mut App) -> Vec<Effect> {
+    if app.tree.main().running() || !app.pending.is_empty() {
+        app.tree.cancelling(app.now);
+        return vec![Effect::Stop];
+    }
+    app.status.say("nothing runs", app.now);
+    Vec::new()
+}

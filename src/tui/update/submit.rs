@@ -1,0 +1,80 @@
+//! What happens to the composer's text when it is sent: a command is carried out, a text goes to whom it is for.
+//!
+//! Always holds: the text leaves the composer only when a queue has taken it, or when a command was carried out.
+
+use crate::error::Refused;
+use crate::event::Delivery;
+use crate::id::{AgentId, MessageId};
+use crate::tui::commands::{self, Draft, Verb};
+use crate::tui::msg::Effect;
+use crate::tui::state::App;
+use crate::tui::state::scroll::Request;
+use crate::tui::state::status::HostState;
+use crate::tui::update::command;
+
+/// Carries the draft out as a command, or sends it, or says why not: then it stays.
+pub fn submit(app: &mut App, delivery: Delivery) -> Vec<Effect> {
+    let draft = app.composer.text();
+    match commands::read(&draft) {
+        Draft::Command(command, text) if command.verb == Verb::Now => send(app, &draft, text, Delivery::Now),
+        Draft::Command(command, argument) => {
+            app.composer.forget();
+            command::run(app, command.verb, argument)
+        }
+        Draft::Misfit(command) => {
+            app.status.say(command.misfit(), app.now);
+            Vec::new()
+        }
+        Draft::Escaped(text) | Draft::Text(text) => send(app, &draft, text, delivery),
+        Draft::NoCommand { .. } => send(app, &draft, &draft, delivery),
+    }
+}
+
+fn send(app: &mut App, draft: &str, text: &str, delivery: Delivery) -> Vec<Effect> {
+    match app.address(text) {
+        Ok(address) => {
+            app.outgoing = Some(draft.to_owned());
+            let text = address.text.to_owned();
+            address.to.into_iter().map(|to| Effect::Send { to, text: text.clone(), delivery }).collect()
+        }
+        Err(ended) => {
+            not_for_the_ended(app, &ended);
+            Vec::new()
+        }
+    }
+}
+
+/// Takes the answer of one queue.
+pub fn sent(app: &mut App, to: &AgentId, text: &str, outcome: Result<MessageId, Refused>) {
+    let draft = app.outgoing.as_deref().unwrap_or(text);
+    let is_here = app.composer.text() == draft;
+    match outcome {
+        Ok(id) => {
+            app.receipts.sent(&id, to, text, app.now);
+            if is_here {
+                app.composer.forget();
+                app.status.quiet();
+            }
+            app.reader_mut(to).scroll.ask(Request::Bottom);
+        }
+        Err(Refused::Ended) if is_here => not_for_the_ended(app, to),
+        Err(refused) => {
+            // Another queue may have taken it before: then the draft is gone and the words say who did not get it.
+            if app.outgoing.is_none() && !is_here {
+                app.composer.put_before(&[text.to_owned()]);
+            }
+            let whom = if to.is_main() { String::new() } else { format!(" to {to}") };
+            let why = match (&refused, &app.status.host) {
+                (Refused::NotBuilt, HostState::Failed(reason)) => reason.clone(),
+                _ => refused.to_string(),
+            };
+            app.status.say(format!("not sent{whom}: {why}"), app.now);
+        }
+    }
+}
+
+/// Says that a draft was begun for an agent that has ended since; from now on it is for the main agent.
+fn not_for_the_ended(app: &mut App, agent: &AgentId) {
+    app.status.say(format!("not sent: {agent} has ended; Enter sends it to main"), app.now);
+    app.bind_to_main();
+}

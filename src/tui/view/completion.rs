@@ -1,0 +1,46 @@
+//! Draws what could stand behind what is being typed, above the composer.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::fit::{columns, one_line, put, put_right, row};
+use crate::tui::state::App;
+
+/// Most offers that are shown at once.
+const ROWS: usize = 8;
+
+/// Draws the list into the lower end of the room above the composer; returns the room that is left.
+pub fn draw(app: &App, room: Rect, buffer: &mut Buffer) -> Rect {
+    let offers = app.completion.offers();
+    let most = usize::from(room.height.saturating_sub(1)).min(ROWS).min(offers.len());
+    if most == 0 {
+        return room;
+    }
+    let theme = &app.theme;
+    let rows = u16::try_from(most + 1).unwrap_or(room.height);
+    let area = Rect { y: room.bottom() - rows, height: rows, ..room };
+    for position in area.intersection(*buffer.area()).positions() {
+        if let Some(cell) = buffer.cell_mut(position) {
+            cell.reset();
+        }
+    }
+    let chosen = app.completion.chosen();
+    let first = (chosen + 1).saturating_sub(most);
+    let labels = offers.iter().map(|offer| columns(&one_line(&offer.label))).max().unwrap_or(0).min(area.width / 2);
+    for ((place, offer), y) in offers.iter().enumerate().skip(first).take(most).zip(0..) {
+        let line = row(area, y);
+        let (mark, style) = if place == chosen { ("▸ ", theme.accent) } else { ("  ", theme.text) };
+        put(buffer, line, &format!("{mark}{}", one_line(&offer.label)), style);
+        let x = line.x + (labels + 4).min(line.width);
+        put(buffer, Rect { x, width: line.right() - x, ..line }, &one_line(&offer.help), theme.dim);
+    }
+    let keys = row(area, rows - 1);
+    let hidden = offers.len() - most;
+    let left = if hidden > 0 { put_right(buffer, keys, &format!(" {hidden} more "), theme.dim) } else { keys };
+    let about = if app.completion.names_agents() { " · otherwise @ is text" } else { "" };
+    let hints = [format!("  Tab takes it · Up/Down choose · Esc closes{about}"), format!("  Tab takes it{about}")];
+    if let Some(hint) = hints.iter().find(|hint| columns(hint) <= left.width) {
+        put(buffer, left, hint, theme.dim);
+    }
+    Rect { height: area.y - room.y, ..room }
+}

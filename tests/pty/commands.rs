@@ -1,0 +1,84 @@
+//! Slash commands on the real program, while a turn runs; and texts that only look like commands.
+
+use super::steering::{is_child, main_chats, one_child_behind};
+use crate::support::server::{Gate, Reply, Server};
+use crate::support::terminal::{Start, keys};
+
+#[test]
+fn cancel_stops_the_running_turn_and_brings_pending_texts_back() {
+    let gate = Gate::new();
+    let server = one_child_behind(&gate);
+    let mut terminal = Start::against(&server).run();
+    terminal.send("start\r");
+    gate.wait_reached();
+    terminal.send("wait for me\r");
+    terminal.wait_for("wait for me");
+    terminal.send("/can\t\r");
+    terminal.wait_for("■ cancelled");
+    terminal.wait_for("› wait for me");
+    gate.open();
+}
+
+#[test]
+fn new_during_a_turn_stops_it_and_begins_with_an_empty_conversation_and_screen() {
+    let gate = Gate::new();
+    let server = Server::start([]);
+    server.reply(Reply::text("never read").gated(&gate));
+    let mut terminal = Start::against(&server).run();
+    terminal.send("the old talk\r");
+    gate.wait_reached();
+    terminal.send("/new\r");
+    terminal.wait_gone("the old talk");
+    gate.open();
+    server.reply_text("a fresh answer");
+    terminal.send("the new talk\r");
+    terminal.wait_for("a fresh answer");
+    assert_eq!(server.chats().last().unwrap().texts("user"), ["the new talk"]);
+}
+
+#[test]
+fn texts_that_look_like_commands_reach_the_model_letter_by_letter() {
+    let gate = Gate::new();
+    let server = one_child_behind(&gate);
+    let mut terminal = Start::against(&server).run();
+    terminal.send("start\r");
+    gate.wait_reached();
+    terminal.send("/etc/hosts is short\r");
+    terminal.send("//help me\r");
+    terminal.send("/foo");
+    terminal.wait_for("\"/foo\" is no command, it is sent as text");
+    terminal.send(keys::ENTER);
+    terminal.wait_for("Type a message");
+    gate.open();
+    terminal.wait_for("the main agent is done");
+    let users = main_chats(&server)[1].texts("user");
+    assert_eq!(users, ["start", "/etc/hosts is short", "/help me", "/foo"]);
+}
+
+#[test]
+fn a_name_at_the_start_reaches_that_agent_at_its_own_boundary() {
+    let gate = Gate::new();
+    let at_gate = gate.clone();
+    let server = Server::routed(move |request| match (is_child(request), request.texts("tool").is_empty()) {
+        (true, true) => Reply::calls(&[("k1", "glob", r#"{"pattern":"*"}"#)]).gated(&at_gate),
+        (true, false) => Reply::text("the child is done"),
+        (false, true) => Reply::calls(&[("c1", "agent", r#"{"name":"file_miner","task":"look"}"#)]),
+        (false, false) => Reply::text("the main agent is done"),
+    });
+    let mut terminal = Start::against(&server).run();
+    terminal.send("start\r");
+    gate.wait_reached();
+    // Known to the screen: before, nobody could have named it.
+    terminal.wait_for("file_miner 0");
+    terminal.send("@file_miner 0 and the tests\r");
+    terminal.wait_for("and the tests");
+    terminal.wait_for("Type a message");
+    gate.open();
+    terminal.wait_for("the main agent is done");
+    let last_of_child = server.chats().into_iter().rfind(is_child).unwrap();
+    assert_eq!(last_of_child.roles().last().unwrap(), "user");
+    assert_eq!(last_of_child.texts("user").last().unwrap(), "and the tests");
+    for chat in main_chats(&server) {
+        assert_eq!(chat.texts("user"), ["start"], "it was not for the main agent");
+    }
+}

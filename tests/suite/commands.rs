@@ -1,0 +1,225 @@
+//! Slash commands: what is one and what is text, completion, and the keys that do the same.
+
+use steersman::event::{Delivery, Event};
+use steersman::tui::commands::COMMANDS;
+use steersman::tui::keymap::BINDINGS;
+use steersman::tui::msg::{Effect, Msg};
+use steersman::tui::state::focus::{Overlay, Pane};
+use steersman::tui::state::hold::Gate;
+use steersman::tui::theme::ThemeName;
+
+use crate::support::stage::Stage;
+
+fn running() -> Stage {
+    let mut stage = Stage::new(80, 24);
+    stage.turn("").call("", "c1", "grep");
+    stage
+}
+
+fn texts(stage: &Stage) -> Vec<String> {
+    stage.sent().into_iter().map(|(text, _)| text).collect()
+}
+
+#[test]
+fn commands_act_at_once_while_a_turn_runs() {
+    let mut stage = running();
+    stage.keys("/theme plain<enter>");
+    assert_eq!(stage.app.theme_name, ThemeName::Plain);
+    stage.keys("/agents<enter>");
+    assert_eq!(stage.app.focus.pane, Pane::Tree);
+    stage.keys("<esc>/help<enter>");
+    assert!(matches!(stage.app.focus.overlay, Some(Overlay::Help { .. })));
+    stage.keys("<esc>/model qwen<enter>/reset<enter>/quit<enter>");
+    let expected = [Effect::SwitchModel("qwen".to_owned()), Effect::Reset, Effect::Quit];
+    assert_eq!(stage.effects, expected);
+    assert!(stage.app.composer.is_empty());
+}
+
+#[test]
+fn cancel_stops_the_turn_and_pending_texts_come_back() {
+    let mut stage = running();
+    stage.keys("wait for me<enter>/cancel<enter>");
+    assert_eq!(stage.effects.last(), Some(&Effect::Stop));
+    assert_eq!(stage.app.composer.text(), "wait for me");
+}
+
+#[test]
+fn now_delivers_its_text_in_place_of_the_answer() {
+    let mut stage = running();
+    stage.keys("/now look at the tests<enter>");
+    assert_eq!(stage.sent(), [("look at the tests".to_owned(), Delivery::Now)]);
+    assert!(stage.app.composer.is_empty());
+}
+
+#[test]
+fn what_is_no_command_is_text_letter_by_letter() {
+    let mut stage = running();
+    for text in ["/etc/hosts is short", "/foo", "// a comment", " /help", "/model\nb"] {
+        stage.paste(text).keys("<enter>");
+        assert_eq!(texts(&stage).last().map(String::as_str), Some(text));
+    }
+    stage.paste("//help is a command").keys("<enter>");
+    assert_eq!(texts(&stage).last().unwrap(), "/help is a command");
+}
+
+#[test]
+fn the_border_says_before_enter_that_a_word_is_no_command() {
+    let mut stage = Stage::new(80, 24);
+    let screen = stage.keys("/foo").screen();
+    assert!(screen.contains("→ main: \"/foo\" is no command, it is sent as text"), "{screen}");
+    let screen = stage.keys("<c-c>//help me").screen();
+    assert!(screen.contains("sent as \"/help"), "{screen}");
+}
+
+#[test]
+fn a_sentence_that_begins_like_a_command_stays_and_says_why() {
+    let mut stage = running();
+    stage.paste("/reset the counter").keys("<enter>");
+    assert_eq!(stage.effects, []);
+    assert_eq!(stage.app.composer.text(), "/reset the counter");
+    assert!(stage.screen().contains("/reset stands alone; //reset sends it as text"));
+}
+
+#[test]
+fn tab_completes_and_stays_the_follow_up_otherwise() {
+    let mut stage = running();
+    stage.keys("/th");
+    assert!(stage.screen().contains("▸ /theme [NAME]"));
+    stage.keys("<tab>");
+    assert_eq!(stage.app.composer.text(), "/theme ");
+    stage.keys("hi<tab>");
+    assert_eq!(stage.app.composer.text(), "/theme high-contrast");
+    stage.keys("<enter>");
+    assert_eq!(stage.app.theme_name, ThemeName::HighContrast);
+    stage.keys("afterwards<tab>");
+    assert_eq!(stage.sent(), [("afterwards".to_owned(), Delivery::FollowUp)]);
+}
+
+#[test]
+fn enter_on_a_part_of_a_name_completes_rather_than_sends() {
+    let mut stage = running();
+    stage.keys("/ca<enter>");
+    assert_eq!((stage.app.composer.text().as_str(), stage.effects.len()), ("/cancel", 0));
+    stage.keys("<enter>");
+    assert_eq!(stage.effects, [Effect::Stop]);
+}
+
+#[test]
+fn arrows_choose_and_escape_closes_the_list_and_nothing_else() {
+    let mut stage = running();
+    stage.keys("/<down><down><up><enter>");
+    assert_eq!(stage.app.composer.text(), format!("/{} ", COMMANDS[1].name));
+    stage.keys("<c-c>").wait(2_000).keys("/re<esc>");
+    assert!(!stage.app.completion.is_open());
+    assert_eq!(stage.app.composer.text(), "/re");
+    assert_eq!(stage.effects, []);
+    stage.keys("s");
+    assert!(!stage.app.completion.is_open(), "it stays closed while the text goes on");
+    stage.keys("<enter>");
+    assert_eq!(texts(&stage), ["/res"]);
+}
+
+#[test]
+fn models_are_offered_once_the_server_has_told_them() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("<f6>");
+    assert_eq!(stage.app.composer.text(), "/model ");
+    assert_eq!(stage.effects, [Effect::ListModels]);
+    stage.tell(Msg::Models(Ok(vec!["llama".to_owned(), "qwen3-4b".to_owned(), "qwen3-35b".to_owned()])));
+    stage.keys("qwen3-3<enter>");
+    assert_eq!(stage.app.composer.text(), "/model qwen3-35b");
+    stage.keys("<enter>");
+    assert_eq!(stage.effects.last(), Some(&Effect::SwitchModel("qwen3-35b".to_owned())));
+    stage.tell(Msg::Models(Err("the server has no list".to_owned())));
+    assert!(stage.screen().contains("the server has no list"));
+}
+
+#[test]
+fn f9_and_f10_ask_first_and_no_is_the_default() {
+    let mut stage = running();
+    stage.keys("<f9>");
+    assert!(stage.screen().contains("Start a new conversation?"));
+    stage.keys("y<enter>").wait(350).keys("<esc>");
+    assert!(!stage.effects.contains(&Effect::Reset));
+    stage.keys("<f10>");
+    assert!(stage.screen().contains("Reset the conversation?"));
+    stage.wait(350).keys("<a-y>");
+    assert_eq!(stage.effects.last(), Some(&Effect::Reset));
+}
+
+#[test]
+fn yes_for_the_session_asks_no_more() {
+    let mut stage = running();
+    stage.keys("<f10>").screen();
+    stage.wait(350).keys("<a-s>");
+    assert_eq!(stage.effects, [Effect::Reset]);
+    stage.keys("<f10>");
+    assert_eq!(stage.effects, [Effect::Reset, Effect::Reset]);
+    stage.keys("<f9>");
+    assert_eq!(stage.effects.len(), 2, "the other question is still asked");
+}
+
+#[test]
+fn a_reset_keeps_the_transcript_and_a_new_conversation_starts_on_an_empty_screen() {
+    let mut stage = running();
+    stage.spawn("", "file_miner 0").turn("file_miner 0").says("file_miner 0", "looking").says("", "the first answer");
+    stage.keys("/reset<enter>").event("", Event::Reset {});
+    let screen = stage.screen();
+    assert!(screen.contains("the first answer") && screen.contains("the model starts afresh"), "{screen}");
+    stage.keys("/new<enter>");
+    assert!(stage.screen().contains("the first answer"), "only once it is done");
+    stage.event("", Event::Reset {});
+    let screen = stage.screen();
+    assert!(!screen.contains("the first answer") && !screen.contains("file_miner"), "{screen}");
+    assert_eq!(stage.app.tree.nodes().len(), 1);
+    stage.turn("").says("", "hello again");
+    assert!(stage.screen().contains("hello again"));
+}
+
+#[test]
+fn f8_goes_through_the_themes() {
+    let mut stage = Stage::new(80, 24);
+    let mut seen = vec![stage.app.theme_name];
+    for _ in 0..4 {
+        seen.push(stage.keys("<f8>").app.theme_name);
+    }
+    assert_eq!(seen[..4], ThemeName::ALL);
+    assert_eq!(seen[4], seen[0]);
+    stage.keys("/theme solarized<enter>");
+    assert!(stage.screen().contains("no theme is called solarized; there are dark, light, high-contrast, plain"));
+}
+
+#[test]
+fn every_command_names_a_key_of_the_table_and_help_shows_it() {
+    let mut stage = Stage::new(120, 150);
+    let help = stage.keys("<f1>").screen();
+    for command in COMMANDS {
+        assert!(BINDINGS.iter().any(|row| row.name.split("  ").any(|name| name == command.key)), "{}", command.key);
+        assert!(help.contains(command.usage), "{}", command.name);
+    }
+}
+
+#[test]
+fn the_list_and_the_themes_at_four_sizes() {
+    for (width, height) in [(120, 40), (80, 24), (56, 20), (34, 10)] {
+        let mut stage = Stage::new(width, height);
+        stage.turn("").says("", "Looking at **the parsers** now.").keys("wait<enter>/");
+        insta::assert_snapshot!(format!("completion_{width}x{height}"), stage.picture());
+        for name in ThemeName::ALL {
+            stage.keys("<c-c>").wait(2_000).keys(&format!("/theme {}<enter>", name.name())).wait(10_000);
+            insta::assert_snapshot!(format!("{}_{width}x{height}", name.name()), stage.picture());
+        }
+    }
+}
+
+#[test]
+fn hold_and_export_are_carried_out_by_their_own_keys_too() {
+    let mut stage = running();
+    stage.keys("/hold all<enter>/hold everyone<enter>");
+    assert_eq!(stage.effects, [Effect::Gate { agent: None, gate: Gate::Closed }]);
+    assert!(stage.screen().contains("everyone is neither"));
+    stage.keys("<f7>");
+    assert_eq!(stage.app.composer.text(), "/export ");
+    stage.keys("led<tab><enter>");
+    assert!(matches!(stage.effects.last(), Some(Effect::Write { .. })), "{:?}", stage.effects);
+}
