@@ -2,7 +2,11 @@
 //!
 //! A context's own binding goes before the global one. A character without a binding is text for the composer.
 
+mod acts;
+
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+pub use acts::{Edit, TreeKey};
 
 /// Is what a key means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,41 +105,8 @@ pub enum Action {
     Jump,
     /// Write the whole screen again.
     Redraw,
-}
-
-/// Is one edit of the composer's text or cursor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Edit {
-    /// One character left.
-    Left,
-    /// One character right.
-    Right,
-    /// One row up.
-    Up,
-    /// One row down.
-    Down,
-    /// One word left.
-    WordLeft,
-    /// One word right.
-    WordRight,
-    /// Start of the line.
-    LineStart,
-    /// End of the line.
-    LineEnd,
-    /// Delete the character before the cursor.
-    Backspace,
-    /// Delete the character under the cursor.
-    Delete,
-    /// Delete the word before the cursor.
-    DeleteWord,
-    /// Delete the word after the cursor.
-    DeleteNextWord,
-    /// Delete to the start of the line.
-    DeleteToStart,
-    /// Delete to the end of the line.
-    DeleteToEnd,
-    /// Insert what was deleted last.
-    Yank,
+    /// Fold, filter or cancel in the agent tree.
+    Tree(TreeKey),
 }
 
 /// Names an answer.
@@ -175,6 +146,8 @@ pub enum Context {
     Composer,
     /// The agent tree has the focus.
     Tree,
+    /// The filter of the agent tree is typed.
+    Filter,
     /// The transcript has the focus.
     Transcript,
     /// The pending list has the focus.
@@ -194,6 +167,7 @@ impl Context {
             Self::Global => "Everywhere",
             Self::Composer => "Message",
             Self::Tree => "Agents",
+            Self::Filter => "Filter of the agents",
             Self::Transcript => "Transcript",
             Self::Pending => "Pending",
             Self::Help => "Help",
@@ -282,7 +256,7 @@ const fn also(context: Context, modifiers: KeyModifiers, code: KeyCode, action: 
 }
 
 use Action as A;
-use Context::{Composer, Gate, Global, Help, Ledger, Pending, Transcript, Tree};
+use Context::{Composer, Filter, Gate, Global, Help, Ledger, Pending, Transcript, Tree};
 use KeyCode as K;
 
 /// Holds every binding, in the order in which help shows them.
@@ -343,7 +317,8 @@ pub const BINDINGS: &[Binding] = &[
     also(Global, ALT, K::Char('s'), A::Answer(Answer::Session)),
     row(Global, ALT, K::Char('n'), A::Answer(Answer::No), "Alt+N  Alt+W", "answer a question: no; no with words"),
     also(Global, ALT, K::Char('w'), A::Answer(Answer::Words)),
-    row(Global, CTRL, K::Char('t'), A::FocusTree, "Ctrl+T", "go to the agents"),
+    row(Global, CTRL, K::Char('t'), A::FocusTree, "Ctrl+T  F3", "go to the agents"),
+    also(Global, NONE, K::F(3), A::FocusTree),
     row(Global, CTRL, K::Char('o'), A::FocusTranscript, "Ctrl+O", "go to the transcript"),
     row(Global, CTRL, K::Char('e'), A::FoldAll, "Ctrl+E", "fold or open all blocks"),
     row(Global, NONE, K::PageUp, A::PageUp, "PageUp/PageDown", "scroll the transcript"),
@@ -371,13 +346,45 @@ pub const BINDINGS: &[Binding] = &[
     row(Global, NONE, K::F(10), A::Reset, "F10", "back to the system prompt; asks first"),
     row(Global, NONE, K::F(11), A::FocusGate, "F11", "go to the call before which the shown agent is held"),
     row(Global, NONE, K::F(12), A::Quit, "F12", "quit; a running turn is stopped"),
-    row(Tree, NONE, K::Up, A::Previous, "Up/Down", "select an agent and show its transcript"),
+    row(Tree, NONE, K::Up, A::Previous, "Up/Down  j/k", "select an agent and show its transcript"),
     also(Tree, NONE, K::Down, A::Next),
+    also(Tree, NONE, K::Char('k'), A::Previous),
+    also(Tree, NONE, K::Char('j'), A::Next),
+    row(
+        Tree,
+        NONE,
+        K::Left,
+        A::Tree(TreeKey::Less),
+        "Left/Right  h/l",
+        "show fewer or more of its sub-agents, or go there",
+    ),
+    also(Tree, NONE, K::Right, A::Tree(TreeKey::More)),
+    also(Tree, NONE, K::Char('h'), A::Tree(TreeKey::Less)),
+    also(Tree, NONE, K::Char('l'), A::Tree(TreeKey::More)),
+    row(
+        Tree,
+        NONE,
+        K::Char(' '),
+        A::Tree(TreeKey::Toggle),
+        "Space",
+        "fold its sub-agents into its row, or unfold them",
+    ),
+    row(Tree, NONE, K::Char('/'), A::Tree(TreeKey::Filter), "/", "filter by name, persona, task or state"),
+    row(Tree, NONE, K::Char('!'), A::Tree(TreeKey::NextOdd), "!", "next agent that is worth a look"),
+    row(Tree, NONE, K::Char('i'), A::Tree(TreeKey::Details), "i", "its task, persona, model, tools and budget"),
+    row(Tree, NONE, K::Char('x'), A::Tree(TreeKey::Cancel), "x", "cancel this sub-agent; its parent goes on"),
+    row(Tree, NONE, K::Char('X'), A::Tree(TreeKey::CancelAll), "X", "cancel it and every agent beneath it"),
     row(Tree, NONE, K::Home, A::First, "Home/End", "first or last agent"),
     also(Tree, NONE, K::End, A::Last),
     row(Tree, NONE, K::Enter, A::FocusComposer, "Enter", "back to the message, the agent stays shown"),
     row(Tree, NONE, K::Char('u'), A::BringBack, "u", "bring back what a key removed"),
     row(Tree, NONE, K::Char('?'), A::Help, "?", "help"),
+    row(Filter, NONE, K::Enter, A::Tree(TreeKey::KeepFilter), "Enter", "keep the filter and go to the agents"),
+    row(Filter, NONE, K::Backspace, A::Tree(TreeKey::RubOut), "Backspace  Ctrl+U", "delete a character, or all"),
+    also(Filter, CTRL, K::Char('h'), A::Tree(TreeKey::RubOut)),
+    also(Filter, CTRL, K::Char('u'), A::Tree(TreeKey::RubOutAll)),
+    row(Filter, NONE, K::Up, A::Previous, "Up/Down", "select an agent"),
+    also(Filter, NONE, K::Down, A::Next),
     row(Transcript, NONE, K::Up, A::Previous, "Up/Down", "select a block"),
     also(Transcript, NONE, K::Down, A::Next),
     row(Transcript, NONE, K::Enter, A::Fold, "Enter  Space", "fold or open the block"),
@@ -385,6 +392,15 @@ pub const BINDINGS: &[Binding] = &[
     row(Transcript, NONE, K::Home, A::First, "Home/End", "top, or follow the end"),
     also(Transcript, NONE, K::End, A::Last),
     row(Transcript, NONE, K::Char('u'), A::BringBack, "u", "bring back what a key removed"),
+    row(Transcript, NONE, K::Char('!'), A::Tree(TreeKey::NextOdd), "!", "next agent that is worth a look"),
+    row(
+        Transcript,
+        NONE,
+        K::Char('i'),
+        A::Tree(TreeKey::Details),
+        "i",
+        "task, persona, model, tools and budget of the agent",
+    ),
     row(Transcript, NONE, K::Char('?'), A::Help, "?", "help"),
     row(Pending, NONE, K::Up, A::Previous, "Up/Down  k/j", "select a pending text"),
     also(Pending, NONE, K::Down, A::Next),

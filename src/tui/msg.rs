@@ -94,6 +94,8 @@ pub enum Msg {
         /// Whether it waited there to hear it.
         accepted: Accepted,
     },
+    /// Answers [`Effect::Cancel`] with those that are being cancelled.
+    Cancelling(Vec<AgentId>),
     /// A frame was drawn; only it knows the heights that scrolling needs.
     Drawn(Drawn),
     /// The terminal has taken a frame, with this question on it.
@@ -157,6 +159,11 @@ pub enum Effect {
         call: Option<CallId>,
         /// How it goes on.
         verdict: Verdict,
+    },
+    /// Cancel these sub-agents; whoever spawned them goes on.
+    Cancel {
+        /// The one that was selected, or it and everything beneath it.
+        agents: Vec<AgentId>,
     },
     /// Let what a failed turn holds back start a turn.
     Resume,

@@ -348,7 +348,8 @@ impl<'a> Screen<'a> {
             | Effect::NeverAskIfTrue
             | Effect::SwitchModel(_)
             | Effect::ListModels
-            | Effect::Reset => {
+            | Effect::Reset
+            | Effect::Cancel { .. } => {
                 for answer in steer(effect, self.handle) {
                     self.tell(answer, terminal);
                 }
@@ -371,6 +372,9 @@ pub fn steer(effect: Effect, handle: &Handle) -> Vec<Msg> {
         }
         Effect::Gate { agent, gate } => return vec![set_gate(handle, agent, gate)],
         Effect::Decide { agent, call, verdict } => return vec![decide(handle, agent, call.as_ref(), verdict)],
+        Effect::Cancel { agents } => {
+            return vec![Msg::Cancelling(agents.into_iter().filter(|agent| handle.cancel_agent(agent)).collect())];
+        }
         Effect::Resume => {
             handle.interloper().resume();
             return vec![queue(handle)];

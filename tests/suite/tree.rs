@@ -47,9 +47,9 @@ fn every_state_has_a_word_and_a_mark() {
     stage.event("a", Event::Retrying { attempt: 2, after_ms: 500, reason: "429".to_owned() });
     assert!(row(&mut stage, "├─").contains("retrying"));
     stage.call("a", "1", "grep").call("a", "2", "grep").call("a", "3", "read");
-    assert!(row(&mut stage, "├─").contains("● a") && row(&mut stage, "├─").contains("grep ×2, …"));
+    assert!(row(&mut stage, "├─").contains("● a") && row(&mut stage, "├─").contains("grep ×2… 0:00"));
     stage.result("a", "1", "x").result("a", "2", "x");
-    assert!(row(&mut stage, "├─").contains(" read "));
+    assert!(row(&mut stage, "├─").contains(" read 0:00"));
     stage.result("a", "3", "x");
     assert!(row(&mut stage, "├─").contains("waiting"));
     stage.finished("", "a", Outcome::Completed).finished("", "b", Outcome::Failed);
@@ -65,7 +65,7 @@ fn steps_tokens_and_time_are_counted_per_turn_and_round() {
     stage.turn("").spawn("", "miner").turn("miner");
     stage.tokens("miner", 900, 100).call("miner", "1", "read").call("miner", "2", "read").wait(65_000);
     let shown = row(&mut stage, "miner");
-    assert!(shown.contains("2/30") && shown.contains("1.0k tokens") && shown.contains("1:05"), "{shown}");
+    assert!(shown.contains("2/30") && shown.contains("1.0k tok") && shown.contains("1:05"), "{shown}");
     stage.finished("", "miner", Outcome::Completed).wait(20_000);
     assert!(row(&mut stage, "miner").contains("1:05"));
     stage.turn("miner");

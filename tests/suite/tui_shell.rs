@@ -71,8 +71,8 @@ fn many_characters_at_once_are_typed_where_keys_would_go() {
     let now = stage.app.now;
     stage.tell(Msg::Typed(" with more".to_owned(), now));
     assert_eq!(stage.app.composer.text(), "and a draft with more");
-    stage.keys("<c-t>").tell(Msg::Typed("?? then".to_owned(), now));
-    assert_eq!(stage.app.composer.text(), "and a draft with more then");
+    stage.keys("<c-t>").tell(Msg::Typed("??, then".to_owned(), now));
+    assert_eq!(stage.app.composer.text(), "and a draft with more, then");
     assert_eq!(stage.app.focus.pane, Pane::Composer);
 }
 
@@ -292,13 +292,13 @@ fn readline_keys_edit_the_message() {
 #[test]
 fn a_letter_typed_in_another_pane_goes_to_the_message() {
     let mut stage = scene(120, 36);
-    stage.keys("<c-t>x");
+    stage.keys("<c-t>y");
     assert_eq!(stage.app.focus.pane, Pane::Composer);
-    assert_eq!(stage.app.composer.text(), "and a draftx");
+    assert_eq!(stage.app.composer.text(), "and a drafty");
     stage.keys("<c-o>").paste(" and more");
-    assert_eq!(stage.app.composer.text(), "and a draftx and more");
+    assert_eq!(stage.app.composer.text(), "and a drafty and more");
     stage.keys("<f1>y");
-    assert_eq!(stage.app.composer.text(), "and a draftx and morey");
+    assert_eq!(stage.app.composer.text(), "and a drafty and morey");
     assert_eq!(stage.app.focus.overlay, None);
 }
 

@@ -64,13 +64,7 @@ impl Stage {
 
     /// Presses keys: characters as they are, others as `<enter>`, `<esc>`, `<c-x>`, `<a-up>`, `<s-enter>`, `<lt>`.
     pub fn keys(&mut self, keys: &str) -> &mut Self {
-        let mut rest = keys;
-        while let Some(first) = rest.chars().next() {
-            let (key, length) = match (first, rest.find('>')) {
-                ('<', Some(end)) => (named(&rest[1..end]), end + 1),
-                _ => (KeyEvent::new(KeyCode::Char(first), KeyModifiers::NONE), first.len_utf8()),
-            };
-            rest = &rest[length..];
+        for key in key_events(keys) {
             self.tell(Msg::Key(key, self.now));
         }
         self
@@ -85,6 +79,12 @@ impl Stage {
     pub fn wait(&mut self, millis: i64) -> &mut Self {
         self.now += SignedDuration::from_millis(millis);
         self.tell(Msg::Tick(self.now))
+    }
+
+    /// Lets time pass that nobody is told of: the next event carries it.
+    pub fn later(&mut self, millis: i64) -> &mut Self {
+        self.now += SignedDuration::from_millis(millis);
+        self
     }
 
     /// Lets an agent do something. The empty name is the main agent.
@@ -131,7 +131,7 @@ impl Stage {
         self.spawned += 1;
         let spawned = Event::AgentSpawned {
             child: child.into(),
-            persona: "file_miner".to_owned(),
+            persona: child.rsplit_once(' ').map_or(child, |(persona, _)| persona).to_owned(),
             task: "Look at the sources.".to_owned(),
             call: Some(format!("c{}", self.spawned).as_str().into()),
             model: Some("qwen3-35b".to_owned()),
@@ -250,6 +250,21 @@ impl Stage {
         self.tell(Msg::Drawn(drawn)).tell(shown);
         terminal.backend().buffer().clone()
     }
+}
+
+/// Reads keys as [`Stage::keys`] writes them.
+pub fn key_events(keys: &str) -> Vec<KeyEvent> {
+    let mut events = Vec::new();
+    let mut rest = keys;
+    while let Some(first) = rest.chars().next() {
+        let (key, length) = match (first, rest.find('>')) {
+            ('<', Some(end)) => (named(&rest[1..end]), end + 1),
+            _ => (KeyEvent::new(KeyCode::Char(first), KeyModifiers::NONE), first.len_utf8()),
+        };
+        rest = &rest[length..];
+        events.push(key);
+    }
+    events
 }
 
 fn named(name: &str) -> KeyEvent {

@@ -1,7 +1,7 @@
 //! What the next Esc does: one rule, used by the key and by the hint line, so that the two can never differ.
 //!
-//! The order: a completion list closes, an overlay closes, an armed question is left, an edit is left, a focused pane
-//! gives the focus back to the composer, the run is stopped.
+//! The order: a completion list closes, an overlay closes, an armed question is left, an edit is left, the filter of the
+//! agents is cleared, a focused pane gives the focus back to the composer, the run is stopped.
 
 use super::App;
 use super::focus::{Overlay, Pane};
@@ -23,6 +23,8 @@ pub enum Escape {
     LeaveEdit(MessageId),
     /// It leaves what is written about a call, before which the agent still waits.
     LeaveCall,
+    /// It clears the filter of the agent tree.
+    ClearFilter,
     /// It gives the focus back to the composer.
     ToMessage,
     /// It stops the run; so many pending texts come back.
@@ -52,6 +54,9 @@ pub fn next_escape(app: &App) -> Escape {
     if let Some(editing) = &app.editing {
         return Escape::LeaveEdit(editing.entry.id.clone());
     }
+    if app.focus.is_on(Pane::Filter) || (app.focus.is_on(Pane::Tree) && app.tree.filter().is_active()) {
+        return Escape::ClearFilter;
+    }
     if !app.focus.is_on(Pane::Composer) {
         return Escape::ToMessage;
     }
@@ -75,6 +80,7 @@ impl Escape {
             Self::LeaveQuestion => vec!["Esc: leaves the question".to_owned(), "Esc: not now".to_owned()],
             Self::LeaveEdit(id) => vec![format!("Esc: leaves {id} as it was"), "Esc: leaves the edit".to_owned()],
             Self::LeaveCall => vec!["Esc: leaves the call as it was".to_owned(), "Esc: leaves it".to_owned()],
+            Self::ClearFilter => vec!["Esc: clears the filter".to_owned(), "Esc: clears".to_owned()],
             Self::ToMessage => vec!["Esc: back to the message".to_owned(), "Esc: back".to_owned()],
             Self::Stop(0) => vec!["Esc: stops main".to_owned()],
             Self::Stop(1) => {

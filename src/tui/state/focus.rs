@@ -10,6 +10,8 @@ pub enum Pane {
     Composer,
     /// The agent tree.
     Tree,
+    /// The filter of the agent tree.
+    Filter,
     /// The transcript of the selected agent.
     Transcript,
     /// The panel of a held agent.
@@ -52,6 +54,7 @@ impl Focus {
             (Some(Overlay::Ledger { .. }), _) => Context::Ledger,
             (None, Pane::Composer) => Context::Composer,
             (None, Pane::Tree) => Context::Tree,
+            (None, Pane::Filter) => Context::Filter,
             (None, Pane::Transcript) => Context::Transcript,
             (None, Pane::Pending) => Context::Pending,
             (None, Pane::Gate) => Context::Gate,

@@ -1,6 +1,6 @@
 //! Carries out what [`next_escape`] says; decides nothing by itself.
 
-use super::{editing, hold, question};
+use super::{editing, hold, question, tree};
 use crate::tui::keymap::Answer;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
@@ -15,6 +15,7 @@ pub fn press(app: &mut App) -> Vec<Effect> {
         Escape::LeaveQuestion => return question::answer(app, Answer::Leave).unwrap_or_default(),
         Escape::LeaveEdit(_) => return editing::leave(app),
         Escape::LeaveCall => hold::leave(app),
+        Escape::ClearFilter => tree::clear_filter(app),
         Escape::ToMessage => app.focus.go(Pane::Composer),
         Escape::Stop(_) | Escape::TakeBack(_) => {
             app.tree.cancelling(app.now);

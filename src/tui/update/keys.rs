@@ -3,7 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::submit::submit;
-use super::{bring_back, command, completion, editing, escape, hold, ledger, pending, question};
+use super::{bring_back, command, completion, editing, escape, hold, ledger, pending, question, tree};
 use crate::event::Delivery;
 use crate::id::AgentId;
 use crate::tui::keymap::{self, Action, Chord, Context, Edit};
@@ -32,20 +32,31 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
         return effects;
     }
     if let Some(c) = chord.typed() {
+        if app.focus.is_on(Pane::Filter) {
+            tree::type_filter(app, c.encode_utf8(&mut [0; 4]));
+            return Vec::new();
+        }
         app.focus.go(Pane::Composer);
         app.composer.type_char(c);
     }
     Vec::new()
 }
 
-/// Types many characters at once; where single letters are keys, they are pressed one by one.
+/// Types many characters at once; where single letters are keys, they are pressed one by one, up to one that would
+/// cancel an agent: so many at once may be a paste.
 pub fn type_text(app: &mut App, text: &str) -> Vec<Effect> {
     let mut effects = Vec::new();
     let mut rest = text.chars();
     while !app.focus.is_on(Pane::Composer)
-        && let Some(c) = rest.next()
+        && let Some(c) = rest.clone().next()
     {
-        effects.extend(press(app, &KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE)));
+        let key = KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE);
+        if tree::cancels(keymap::lookup(app.focus.context(), Chord::of(&key))) {
+            app.focus.go(Pane::Composer);
+            break;
+        }
+        rest.next();
+        effects.extend(press(app, &key));
     }
     app.composer.type_text(rest.as_str());
     effects
@@ -70,6 +81,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Quit => return vec![Effect::Quit],
         Action::Answer(answer) => return question::answer(app, answer).unwrap_or_default(),
         Action::Redraw => return vec![Effect::Redraw],
+        Action::Tree(key) => return tree::act(app, key),
         Action::Newline => app.composer.newline(),
         Action::Undo => return bring_back::undo(app),
         Action::BringBack => return bring_back::newest(app),
@@ -195,7 +207,7 @@ fn travel(app: &mut App, action: Action) {
         (_, Action::PageUp | Action::PageDown) if app.questions.is_shown() => app.questions.page(action),
         (_, Action::PageUp) => shown(app).scroll.ask(Request::PageUp),
         (_, Action::PageDown) => shown(app).scroll.ask(Request::PageDown),
-        (Context::Tree, action) => travel_tree(app, action),
+        (Context::Tree | Context::Filter, action) => tree::travel(app, action),
         (Context::Pending, action) => pending::travel(app, action),
         (Context::Transcript, Action::Previous | Action::Next) => {
             let reader = shown(app);
@@ -210,15 +222,6 @@ fn travel(app: &mut App, action: Action) {
         (_, Action::First) => shown(app).scroll.ask(Request::Top),
         (_, Action::Last) => shown(app).scroll.ask(Request::Bottom),
         (_, _) => {}
-    }
-}
-
-fn travel_tree(app: &mut App, action: Action) {
-    match action {
-        Action::Previous => app.tree.select_previous(),
-        Action::Next => app.tree.select_next(),
-        Action::Last => app.tree.select(usize::MAX),
-        _ => app.tree.select(0),
     }
 }
 

@@ -17,6 +17,7 @@ pub mod pending;
 mod question;
 mod receipts;
 mod submit;
+mod tree;
 
 use crate::id::AgentId;
 use crate::tui::msg::{Effect, Msg};
@@ -72,6 +73,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Written { subject, outcome } => export::written(app, subject, outcome),
         Msg::Gated { agent, gate, accepted } => hold::gated(app, agent.as_ref(), gate, accepted),
         Msg::Decided { agent, verdict, accepted } => hold::decided(app, &agent, &verdict, accepted),
+        Msg::Cancelling(agents) => tree::cancelled(app, &agents),
         Msg::Drawn(drawn) => {
             app.reader_mut(&drawn.agent).scroll.settle(drawn.position, drawn.cells);
             app.focus.overlay = drawn.overlay;
@@ -92,6 +94,9 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
 }
 
 fn paste(app: &mut App, text: &str) {
+    if app.focus.is_on(Pane::Filter) {
+        return tree::type_filter(app, text);
+    }
     app.focus.go(Pane::Composer);
     match app.composer.paste(text) {
         Pasted::Whole => {}

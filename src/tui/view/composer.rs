@@ -96,7 +96,15 @@ fn keys(app: &App) -> &'static [&'static str] {
             "Enter edits · d deletes",
         ],
         Pane::Gate => &["r runs it · e edits · s skips · g goes on", "r runs · e edits · s skips", "F1 keys"],
-        Pane::Tree => &["Up/Down select an agent", "Up/Down select"],
+        Pane::Tree if app.tree.filter().is_active() => &["Up/Down select · / changes the filter", "Up/Down select"],
+        Pane::Tree => &[
+            "Up/Down select · Left/Right fold · / filter · ! odd ones · i details · x cancel",
+            "Up/Down select · Left/Right fold · / filter · i details · x cancel",
+            "Up/Down · Left/Right fold · / filter · x cancel",
+            "Up/Down select · Left/Right fold",
+            "Up/Down select",
+        ],
+        Pane::Filter => &["words of a name, task or state · Up/Down select · Enter keeps", "Enter keeps it"],
         Pane::Transcript => {
             &["Up/Down select a block · Enter opens · Ctrl+E all", "Up/Down select · Enter opens", "Enter opens"]
         }

@@ -51,6 +51,7 @@ fn lines(width: u16) -> Vec<Line> {
         Context::Global,
         Context::Pending,
         Context::Tree,
+        Context::Filter,
         Context::Transcript,
         Context::Gate,
         Context::Ledger,

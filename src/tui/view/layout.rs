@@ -51,6 +51,8 @@ pub struct Panes {
     pub divider: Rect,
     /// The title of the transcript.
     pub title: Rect,
+    /// The details of the selected agent; empty while they are folded.
+    pub details: Rect,
     /// The transcript.
     pub transcript: Rect,
     /// The texts that wait.
@@ -96,7 +98,8 @@ impl Panes {
         let gate = take_gate(&mut rest, demand.gate);
         let (tree, form, divider) = take_tree(&mut rest, area.width, demand);
         let title = if form == TreeForm::Column { take_top(&mut rest, 1) } else { take_top(&mut rest, 0) };
-        Self { tree, form, divider, title, transcript: rest, pending, gate, rule, composer, status }
+        let details = Rect { height: 0, ..rest };
+        Self { tree, form, divider, title, details, transcript: rest, pending, gate, rule, composer, status }
     }
 
     /// Returns everything above the composer and its rule.
@@ -115,12 +118,12 @@ fn take_tree(rest: &mut Rect, width: u16, demand: Demand) -> (Rect, TreeForm, Re
     // One agent alone needs no column: the transcript gets the room.
     let is_of_use = demand.agents > 1 || demand.tree == TreeUse::Focused;
     if width >= WIDE && body >= 4 && is_of_use {
-        let tree = take_left(rest, (width / 3 - 2).clamp(36, 44));
+        let tree = take_left(rest, (width / 3 - 2).clamp(36, 64));
         return (tree, TreeForm::Column, take_left(rest, 1));
     }
     let rows = match demand.tree {
         TreeUse::Watched => demand.agents.min(body / 4),
-        TreeUse::Focused => demand.agents.min(body / 2).max(1),
+        TreeUse::Focused => demand.agents.min(body * 2 / 3).max(1),
     };
     let (form, rows) = match demand.tree {
         TreeUse::Focused => (TreeForm::Rows, rows),

@@ -22,6 +22,8 @@ pub mod transcript;
 pub mod tree;
 pub mod wrap;
 
+use std::collections::HashMap;
+
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -31,40 +33,45 @@ use crate::tui::msg::Drawn;
 use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::hold::Shown;
+use crate::tui::state::tree::Details;
 use cache::TranscriptCache;
 use fit::{one_line, put, row};
 use layout::{Demand, Panes, TreeForm, TreeUse};
 use transcript::{Badge, Metrics, View};
 use wrap::{Break, Line, Wrap};
 
+/// Rows below which a screen is low.
+const LOW: u16 = 16;
+
 /// Remembers laid-out lines between frames; loses nothing when it is thrown away.
 #[derive(Debug, Default)]
 pub struct ViewCache {
-    transcripts: Vec<(AgentId, TranscriptCache)>,
+    transcripts: HashMap<AgentId, TranscriptCache>,
 }
 
 impl ViewCache {
     fn of(&mut self, agent: &AgentId) -> &mut TranscriptCache {
-        let index = self.transcripts.iter().position(|(known, _)| known == agent).unwrap_or_else(|| {
-            self.transcripts.push((agent.clone(), TranscriptCache::new()));
-            self.transcripts.len() - 1
-        });
-        &mut self.transcripts[index].1
+        self.transcripts.entry(agent.clone()).or_default()
     }
 }
 
 /// Divides the screen for the present state.
 pub fn panes(app: &App, area: Rect) -> Panes {
     let rows = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
-    let tree = if app.focus.is_on(Pane::Tree) { TreeUse::Focused } else { TreeUse::Watched };
+    let is_in_tree = app.focus.is_on(Pane::Tree) || app.focus.is_on(Pane::Filter);
+    // On a low screen the details of one agent and the rows of all have no room beside each other.
+    let is_low = area.height < LOW && app.tree.details == Details::Open;
+    let tree = if is_in_tree && !is_low { TreeUse::Focused } else { TreeUse::Watched };
     let demand = Demand {
         composer: app.composer.rows(),
         pending: rows(app.pending.entries().len()).max(u16::from(app.focus.is_on(Pane::Pending))),
         gate: gate::rows(app, area.width),
-        agents: rows(app.tree.rows().len()),
+        agents: rows(app.tree.rows().len() + usize::from(tree::has_filter(app))),
         tree,
     };
-    Panes::of(area, demand)
+    let mut panes = Panes::of(area, demand);
+    tree::details::take(app, &mut panes);
+    panes
 }
 
 /// Draws one frame; returns what the state must remember of it.
@@ -72,9 +79,10 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     let area = frame.area();
     let panes = panes(app, area);
     let buffer = frame.buffer_mut();
-    tree::draw(app, panes.tree, panes.form, buffer);
+    let filter = tree::draw(app, panes.tree, panes.form, buffer);
     draw_divider(app, &panes, buffer);
     draw_title(app, panes.title, buffer);
+    tree::details::draw(app, panes.details, buffer);
     let metrics = draw_transcript(app, cache, &panes, buffer);
     pending::draw(app, panes.pending, buffer);
     let gate = gate::draw(app, panes.gate, buffer);
@@ -98,7 +106,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
             Overlay::Ledger { selected, top }
         }
     });
-    if let Some(cursor) = cursor {
+    if let Some(cursor) = cursor.or(filter) {
         frame.set_cursor_position(cursor);
     }
     Drawn {
@@ -161,7 +169,7 @@ fn draw_divider(app: &App, panes: &Panes, buffer: &mut Buffer) {
 
 /// Draws the title of the transcript: whose it is, and which model answers there.
 fn draw_title(app: &App, area: Rect, buffer: &mut Buffer) {
-    let Some(node) = app.tree.get(app.tree.selected()) else { return };
+    let node = app.tree.selected_node();
     let theme = &app.theme;
     let (mark, style) =
         if app.focus.is_on(Pane::Transcript) { ("▸ ", theme.border_focus) } else { ("  ", theme.title) };
@@ -169,7 +177,9 @@ fn draw_title(app: &App, area: Rect, buffer: &mut Buffer) {
     if app.holds.is_held(&node.id) {
         rest = put(buffer, rest, "  ‖ held", theme.notice);
     }
-    if let Some(model) = &node.model {
-        put(buffer, rest, &format!("  {}", one_line(model)), theme.dim);
+    let model = node.model.as_ref().map(|model| format!("  {}", one_line(model)));
+    rest = put(buffer, rest, &model.unwrap_or_default(), theme.dim);
+    if app.tree.details == Details::Folded && !node.task.is_empty() {
+        put(buffer, rest, &format!("  {}", one_line(&node.task)), theme.dim);
     }
 }

@@ -73,15 +73,14 @@ impl Tree {
         self.pass(now);
     }
 
-    /// Looks once in a second for what only time brings.
+    /// Looks for what only time brings: at every moment for rows that fold away, once in a second for the rest.
     fn pass(&mut self, now: Timestamp) {
-        if now.as_second() <= self.second {
-            return;
-        }
-        self.second = now.as_second();
-        let running: Vec<usize> = self.running.iter().copied().collect();
-        for index in running {
-            self.settle(index, now);
+        if now.as_second() > self.second {
+            self.second = now.as_second();
+            let running: Vec<usize> = self.running.iter().copied().collect();
+            for index in running {
+                self.settle(index, now);
+            }
         }
         while let Some((due, index)) = self.ageing.front().copied().filter(|(due, _)| *due <= now) {
             self.ageing.pop_front();
@@ -96,15 +95,23 @@ impl Tree {
 
     /// Marks every agent that runs as being stopped, before their tasks have answered.
     pub fn cancelling(&mut self, at: Timestamp) {
-        self.stopping(0, at);
+        for index in self.running_beneath(0) {
+            self.stop(index, at);
+        }
     }
 
-    /// Marks what runs of an agent and beneath it as being stopped.
-    pub(super) fn stopping(&mut self, top: usize, at: Timestamp) {
-        for index in self.running_beneath(top) {
-            self.nodes[index].set(Activity::Cancelling, at);
-            self.settle(index, at);
+    /// Marks these agents as being stopped, as far as they run.
+    pub fn stopping(&mut self, agents: &[AgentId], at: Timestamp) {
+        for id in agents {
+            if let Some(index) = self.places.get(id).copied().filter(|index| self.running.contains(index)) {
+                self.stop(index, at);
+            }
         }
+    }
+
+    fn stop(&mut self, index: usize, at: Timestamp) {
+        self.nodes[index].set(Activity::Cancelling, at);
+        self.settle(index, at);
     }
 
     /// Marks the main agent as one that cannot run, for this reason (untrusted).
@@ -115,6 +122,10 @@ impl Tree {
 
     fn end(&mut self, index: usize, outcome: Outcome, message: Option<String>, at: Timestamp) {
         self.nodes[index].end(outcome, message, at);
+        if self.nodes[index].aged {
+            // The row that counts it also says how it ended.
+            self.forget_rows();
+        }
         if let Some(due) = folds_at(at).filter(|_| index != 0) {
             self.ageing.push_back((due, index));
         }
@@ -129,7 +140,7 @@ impl Tree {
     }
 
     /// Returns the agents that run at `top` and beneath it.
-    fn running_beneath(&self, top: usize) -> Vec<usize> {
+    pub(super) fn running_beneath(&self, top: usize) -> Vec<usize> {
         if self.nodes[top].totals.running == 0 {
             return Vec::new();
         }
@@ -141,6 +152,10 @@ impl Tree {
         let lints = super::lints::of(&self.nodes[index], now, &self.times);
         let node = &mut self.nodes[index];
         node.lints = lints;
+        if node.aged && node.running() {
+            node.aged = false;
+            self.laid_out.take();
+        }
         let after = node.share();
         let before = std::mem::replace(&mut node.counted, after);
         let matches = self.filter.lets_through(node);

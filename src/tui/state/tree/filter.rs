@@ -59,6 +59,10 @@ impl Tree {
             node.matches = self.filter.lets_through(node);
         }
         self.forget_rows();
+        if !self.filter.is_active() {
+            // It may have been selected where a fold had hidden it.
+            self.reveal(self.selected);
+        }
     }
 
     /// Counts the agents that match the filter.

@@ -51,7 +51,30 @@ pub struct Tree {
     times: ToolTimes,
     /// What tokens cost.
     pub prices: Prices,
+    /// Whether the details of the selected agent are shown.
+    pub details: Details,
     laid_out: OnceCell<Rows>,
+}
+
+/// Says whether the details of the selected agent are shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Details {
+    /// As much as stands in the title.
+    #[default]
+    Folded,
+    /// All, above the transcript.
+    Open,
+}
+
+impl Details {
+    /// Returns the other one.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Folded => Self::Open,
+            Self::Open => Self::Folded,
+        }
+    }
 }
 
 impl Default for Tree {
@@ -68,6 +91,7 @@ impl Default for Tree {
             filter: Filter::default(),
             times: ToolTimes::default(),
             prices: Prices::default(),
+            details: Details::default(),
             laid_out: OnceCell::new(),
         }
     }
@@ -198,11 +222,11 @@ impl Tree {
         }
     }
 
-    /// Marks an agent and everything that runs beneath it as being stopped, before their tasks have answered.
-    pub fn stopping_all_of(&mut self, id: &AgentId, now: Timestamp) {
-        if let Some(index) = self.places.get(id).copied() {
-            self.stopping(index, now);
-        }
+    /// Returns which agents run, of this one and everything beneath it.
+    pub fn running_of(&self, id: &AgentId) -> Vec<AgentId> {
+        let top = self.places.get(id).copied();
+        let running = top.map(|top| self.running_beneath(top)).unwrap_or_default();
+        running.iter().filter_map(|index| self.nodes.get(*index)).map(|node| node.id.clone()).collect()
     }
 
     /// Selects an agent by its place.

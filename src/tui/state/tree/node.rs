@@ -266,6 +266,13 @@ impl Node {
         &self.totals
     }
 
+    /// Returns the sums of everything beneath it, without itself.
+    pub fn beneath(&self) -> Totals {
+        let mut totals = self.totals;
+        totals.exchange(&self.counted, &Totals::default());
+        totals
+    }
+
     /// Tells whether other agents stand beneath it.
     pub fn has_children(&self) -> bool {
         !self.children.is_empty()
@@ -295,6 +302,9 @@ impl Node {
             self.activity = activity;
             self.since = Some(at);
         }
+        if self.running() {
+            self.ended = None;
+        }
     }
 
     pub(super) fn start(&mut self, at: Timestamp) {
@@ -303,7 +313,6 @@ impl Node {
         self.started = Some(at);
         self.heard = Some(at);
         self.ended = None;
-        self.aged = false;
         self.steps = 0;
         self.open.clear();
         self.questions.clear();
@@ -314,7 +323,8 @@ impl Node {
         self.open.clear();
         self.questions.clear();
         self.set(Activity::Ended(outcome, message), at);
-        self.ended = Some(at);
+        // Its own event tells the end first, its parent's says how it is to be called.
+        self.ended = self.ended.or(Some(at));
     }
 
     /// Takes a round's figures, and its cost where it is known.

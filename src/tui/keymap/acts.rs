@@ -1,0 +1,65 @@
+//! What keys do within one pane: edits of the composer's text, acts in the agent tree.
+//!
+//! Named by the one table of keys in `keymap`; carried out by `update`.
+
+/// Is one act in the agent tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TreeKey {
+    /// Show less of the selected agent's children.
+    Less,
+    /// Show more of them.
+    More,
+    /// Fold, or unfold step by step.
+    Toggle,
+    /// Type a filter.
+    Filter,
+    /// Go back to the tree, filtered.
+    KeepFilter,
+    /// Delete the filter's last character.
+    RubOut,
+    /// Delete the filter's text.
+    RubOutAll,
+    /// Select the next agent with something odd about it.
+    NextOdd,
+    /// Show or hide the details of the selected agent.
+    Details,
+    /// Cancel the selected agent.
+    Cancel,
+    /// Cancel the selected agent and everything beneath it.
+    CancelAll,
+}
+
+/// Is one edit of the composer's text or cursor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edit {
+    /// One character left.
+    Left,
+    /// One character right.
+    Right,
+    /// One row up.
+    Up,
+    /// One row down.
+    Down,
+    /// One word left.
+    WordLeft,
+    /// One word right.
+    WordRight,
+    /// Start of the line.
+    LineStart,
+    /// End of the line.
+    LineEnd,
+    /// Delete the character before the cursor.
+    Backspace,
+    /// Delete the character under the cursor.
+    Delete,
+    /// Delete the word before the cursor.
+    DeleteWord,
+    /// Delete the word after the cursor.
+    DeleteNextWord,
+    /// Delete to the start of the line.
+    DeleteToStart,
+    /// Delete to the end of the line.
+    DeleteToEnd,
+    /// Insert what was deleted last.
+    Yank,
+}

@@ -1,0 +1,163 @@
+//! Draws the agent tree: as a column, as rows, or as one line, whatever the screen has room for.
+//!
+//! Costs what it shows: only the visible rows are looked at, however many agents there are.
+
+mod cells;
+pub mod details;
+mod row;
+mod words;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+use super::fit::{columns, one_line, put, put_right, row as line_of};
+use super::layout::TreeForm;
+use crate::tui::state::App;
+use crate::tui::state::focus::Pane;
+use row::{Look, Shown};
+
+pub use words::{agent_name, longest, name, tools};
+
+/// Draws the tree into an area; returns where the cursor belongs while the filter is typed.
+pub fn draw(app: &App, area: Rect, form: TreeForm, buffer: &mut Buffer) -> Option<Position> {
+    match form {
+        TreeForm::Column => draw_column(app, area, buffer),
+        TreeForm::Rows if has_filter(app) => {
+            let cursor = draw_filter(app, line_of(area, 0), "", buffer);
+            draw_rows(app, below(area), buffer, 1);
+            cursor
+        }
+        TreeForm::Rows => {
+            draw_rows(app, area, buffer, 1);
+            None
+        }
+        TreeForm::Line => {
+            draw_line(app, area, buffer);
+            None
+        }
+    }
+}
+
+/// Tells whether the filter is shown: it filters, or it is being typed.
+pub fn has_filter(app: &App) -> bool {
+    app.tree.filter().is_active() || app.focus.is_on(Pane::Filter)
+}
+
+fn draw_column(app: &App, area: Rect, buffer: &mut Buffer) -> Option<Position> {
+    let theme = &app.theme;
+    let is_focused = app.focus.is_on(Pane::Tree) || app.focus.is_on(Pane::Filter);
+    let (mark, style) = if is_focused { ("▸ ", theme.border_focus) } else { ("  ", theme.title) };
+    let head = line_of(area, 0);
+    let cursor = if has_filter(app) {
+        let head = put(buffer, head, mark, style);
+        draw_filter(app, head, "Agents ", buffer)
+    } else {
+        let head = put_right(buffer, head, &format!("{} ", running(app)), theme.dim);
+        put(buffer, head, &format!("{mark}Agents"), style);
+        None
+    };
+    let body = below(area);
+    let rows = u16::try_from(app.tree.rows().len()).unwrap_or(u16::MAX);
+    let rows_each = if rows.saturating_mul(2) <= body.height { 2 } else { 1 };
+    draw_rows(app, body, buffer, rows_each);
+    cursor
+}
+
+/// Draws the filter's text and how many agents match it.
+fn draw_filter(app: &App, line: Rect, label: &str, buffer: &mut Buffer) -> Option<Position> {
+    let theme = &app.theme;
+    let count = format!(" {} of {} ", app.tree.matching(), app.tree.nodes().len());
+    let line = if line.width > columns(&count) * 2 { put_right(buffer, line, &count, theme.dim) } else { line };
+    let line = put(buffer, line, label, theme.title);
+    let line = put(buffer, line, "/", theme.accent);
+    let line = put(buffer, line, &one_line_kept(app.tree.filter().text()), theme.text);
+    let x = line.x.min(line.right().saturating_sub(1));
+    app.focus.is_on(Pane::Filter).then_some(Position { x, y: line.y })
+}
+
+/// Returns the text as one safe line; a blank at its end stays, it is being typed.
+fn one_line_kept(text: &str) -> String {
+    let blank = if text.ends_with(' ') { " " } else { "" };
+    format!("{}{blank}", one_line(text))
+}
+
+/// Draws each row of the tree in one or two rows of the screen; keeps the selected one in view.
+fn draw_rows(app: &App, area: Rect, buffer: &mut Buffer, rows_each: u16) {
+    let rows = app.tree.rows();
+    let mut fits = usize::from(area.height / rows_each.max(1));
+    if fits >= 2 && rows.len() > fits {
+        fits -= 1;
+    }
+    let selected = app.tree.selected_row();
+    let last_top = rows.len().saturating_sub(fits);
+    let top = (selected + 1).saturating_sub(fits).max(selected.saturating_sub(fits / 2)).min(last_top);
+    let shown: Vec<Shown> = rows.iter().skip(top).take(fits).filter_map(|row| Shown::of(app, row)).collect();
+    draw_hidden(app, rows.len(), &shown, line_of(area, area.height.saturating_sub(1)), buffer);
+    let widest = shown.iter().map(Shown::width).max().unwrap_or(0);
+    let guides = shown.iter().map(Shown::guide_width).max().unwrap_or(0);
+    let look = if rows_each > 1 {
+        Look::two(app, area.width.saturating_sub(widest), area.width.saturating_sub(guides))
+    } else {
+        Look::one(app, area.width.saturating_sub(widest))
+    };
+    for (shown, y) in shown.iter().zip((0..area.height).step_by(usize::from(rows_each.max(1)))) {
+        row::draw(
+            app,
+            shown,
+            &look,
+            line_of(area, y),
+            line_of(area, if rows_each > 1 { y + 1 } else { u16::MAX }),
+            buffer,
+        );
+    }
+}
+
+/// Counts the rows that there is no room for.
+fn draw_hidden(app: &App, rows: usize, shown: &[Shown], line: Rect, buffer: &mut Buffer) {
+    let hidden = rows - shown.len();
+    let running = app.tree.running().saturating_sub(shown.iter().map(Shown::running).sum());
+    if hidden > 0 {
+        let rows = if hidden == 1 { "row" } else { "rows" };
+        put(buffer, line, &format!("   … {hidden} more {rows}, {running} running"), app.theme.dim);
+    }
+}
+
+/// Draws the selected agent and how many others there are.
+fn draw_line(app: &App, area: Rect, buffer: &mut Buffer) {
+    let theme = &app.theme;
+    let node = app.tree.selected_node();
+    let (mark, style) = words::look(node.state(), theme);
+    let line = line_of(area, 0);
+    let line = put(buffer, line, &format!("{mark} "), style);
+    let line = put(buffer, line, &one_line(&name(node)), theme.title);
+    let line = if app.tree.nodes().len() > 1 {
+        put_right(buffer, line, &format!(" {}", running(app)), theme.dim)
+    } else {
+        line
+    };
+    let word = words::word(node, app.now, line.width);
+    let odd = node.lints.first().map(|lint| format!("! {}", words::reasons(lint, app.now)[1]));
+    let steps = node.max_steps.map(|max| format!("{}/{max} steps", node.steps.min(max)));
+    let tokens = node.context.map(|tokens| format!("{} tokens", super::fit::count(tokens)));
+    let elapsed = node.elapsed(app.now).map(super::fit::clock);
+    let mut line = line;
+    for part in [Some(word), odd, elapsed, steps, tokens].into_iter().flatten().map(|part| format!(" · {part}")) {
+        if columns(&part) > line.width {
+            break;
+        }
+        line = put(buffer, line, &part, theme.dim);
+    }
+}
+
+/// Says how many agents run, and how many are worth a look.
+fn running(app: &App) -> String {
+    let odd = match app.tree.main().totals().odd {
+        0 => String::new(),
+        odd => format!("!{odd} · "),
+    };
+    format!("{odd}{} of {} running", app.tree.running(), app.tree.nodes().len())
+}
+
+fn below(area: Rect) -> Rect {
+    Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1), ..area }
+}

@@ -1,0 +1,158 @@
+//! The words and marks for what an agent does; the rows, the status line and the forecasts share them.
+//!
+//! What names a tool or an agent is untrusted here: whoever draws it makes it one safe line.
+
+use jiff::Timestamp;
+use ratatui::style::Style;
+
+use crate::event::Outcome;
+use crate::id::AgentId;
+use crate::tui::state::tree::{Activity, Lint, Node, OpenCall, State, Totals, seconds};
+use crate::tui::theme::Theme;
+use crate::tui::view::fit::{clip, clock, columns, count, one_line};
+
+/// Returns the name that an agent is shown by.
+pub fn name(node: &Node) -> String {
+    agent_name(&node.id)
+}
+
+/// Returns how an agent is called on the screen (untrusted).
+pub fn agent_name(id: &AgentId) -> String {
+    if id.is_main() { "main".to_owned() } else { id.to_string() }
+}
+
+/// Names the running calls: each tool once, with how many of it run. Untrusted.
+pub fn tools(open: &[OpenCall]) -> String {
+    let mut names: Vec<(&str, usize)> = Vec::new();
+    for call in open {
+        match names.iter_mut().find(|(name, _)| *name == call.name) {
+            Some((_, count)) => *count += 1,
+            None => names.push((&call.name, 1)),
+        }
+    }
+    let label = |(name, count): (&str, usize)| if count > 1 { format!("{name} ×{count}") } else { name.to_owned() };
+    names.into_iter().map(label).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the longest time that any of the calls has run, seconds.
+pub fn longest(open: &[OpenCall], now: Timestamp) -> u64 {
+    open.iter().map(|call| seconds(call.since, now)).max().unwrap_or(0)
+}
+
+/// Returns what an agent does as one safe line of at most `width` columns: the tools with their time, else a word.
+pub(super) fn word(node: &Node, now: Timestamp, width: u16) -> String {
+    match (node.state(), &node.activity) {
+        (State::Tools, _) => {
+            let time = format!(" {}", clock(longest(&node.open, now)));
+            let names = one_line(&tools(&node.open));
+            format!("{}{time}", clip(&names, width.saturating_sub(columns(&time))))
+        }
+        (State::Retrying, Activity::Retrying { attempt, .. }) => format!("retrying {attempt}"),
+        (state, _) => state.word().to_owned(),
+    }
+}
+
+/// Returns the mark and the style of a state; the mark alone tells it.
+pub(super) fn look(state: State, theme: &Theme) -> (&'static str, Style) {
+    match state {
+        State::Idle => ("·", theme.dim),
+        State::Done => ("✓", theme.tool_ok),
+        State::OutOfBudget => ("⊘", theme.notice),
+        State::Cancelled => ("■", theme.dim),
+        State::Waiting => ("○", theme.accent),
+        State::Thinking => ("◌", theme.accent),
+        State::Writing => ("✎", theme.accent),
+        State::Tools => ("●", theme.tool),
+        State::Rescue => ("!", theme.notice),
+        State::Stopping => ("□", theme.notice),
+        State::Retrying => ("↻", theme.notice),
+        State::Parked => ("‖", theme.notice),
+        State::Failed => ("✗", theme.tool_error),
+        State::Asking => ("?", theme.accent),
+    }
+}
+
+/// Says why an agent is worth a look, in few and in fewer words.
+pub(super) fn reasons(lint: &Lint, now: Timestamp) -> [String; 2] {
+    match lint {
+        Lint::Asking => ["waits for your answer".to_owned(), "asks you".to_owned()],
+        Lint::Repeats { tool, times } => {
+            let tool = one_line(tool);
+            let short = clip(&tool, 12);
+            [format!("same call of {tool}, {times} times in a row"), format!("same {short} ×{times}")]
+        }
+        Lint::Silent { since } => {
+            let time = clock(seconds(*since, now));
+            [format!("no token for {time}"), format!("silent {time}")]
+        }
+        Lint::Slow { tool, since, usual_ms } => {
+            let (tool, time) = (one_line(tool), clock(seconds(*since, now)));
+            let short = clip(&tool, 12);
+            let usual = if *usual_ms < 10_000 {
+                format!("{}.{} s", usual_ms / 1_000, usual_ms % 1_000 / 100)
+            } else {
+                clock(usual_ms / 1_000)
+            };
+            [format!("{tool} takes {time}, 95 % took under {usual}"), format!("slow {short} {time}")]
+        }
+        Lint::Context { percent } => [format!("context {percent} % full"), format!("context {percent} %")],
+        Lint::Budget { steps, max } => [format!("{steps} of its {max} steps used"), format!("{steps}/{max} steps")],
+    }
+}
+
+/// Says what stands beneath a folded row, from its sums; in fewer and fewer words.
+pub(super) fn sums(totals: &Totals) -> [String; 3] {
+    let agents = format!("+{} {}", totals.agents, if totals.agents == 1 { "agent" } else { "agents" });
+    let numbers = [
+        (totals.running, "running"),
+        (totals.asking, "asking"),
+        (totals.failed, "failed"),
+        (totals.parked, "parked"),
+        (totals.odd, "to look at"),
+    ];
+    let numbers = numbers.into_iter().filter(|(number, _)| *number > 0);
+    let states: Vec<String> = numbers.map(|(number, word)| format!(", {number} {word}")).collect();
+    let tokens = if totals.tokens == 0 { String::new() } else { format!("Σ {} tok", count(totals.tokens())) };
+    let spent: Vec<String> =
+        [tokens.clone()].into_iter().filter(|text| !text.is_empty()).chain(money(totals)).collect();
+    let long = format!("{agents}{}", states.concat());
+    let long = [vec![long], spent].concat().join(" · ");
+    let running = if totals.running > 0 { format!(", {} running", totals.running) } else { String::new() };
+    let tokens = tokens.trim_end_matches(" tok");
+    let tokens = if tokens.is_empty() { String::new() } else { format!(", {tokens}") };
+    [long, format!("{agents}{running}{tokens}"), format!("+{}{tokens}", totals.agents)]
+}
+
+/// Says how the children ended whose rows are folded away.
+pub(super) fn ended(children: usize, cancelled: usize) -> String {
+    match (children.saturating_sub(cancelled), cancelled) {
+        (done, 0) => format!("+{done} done"),
+        (0, cancelled) => format!("+{cancelled} cancelled"),
+        (done, cancelled) => format!("+{done} done, {cancelled} cancelled"),
+    }
+}
+
+/// Says how an agent ended, when it did not just finish; untrusted.
+pub(super) fn ending(node: &Node) -> Option<String> {
+    let Activity::Ended(outcome, message) = &node.activity else { return None };
+    match outcome {
+        Outcome::Completed => None,
+        Outcome::Synthesized => Some("its step budget was used up; a rescue wrote the answer".to_owned()),
+        Outcome::Cancelled => Some("cancelled".to_owned()),
+        Outcome::Failed => Some(message.clone().unwrap_or_else(|| "no reason was given".to_owned())),
+    }
+}
+
+/// Writes an amount of money: `<$0.01`, `$0.12`, `$123`; with a plus where some of it is not known.
+pub(super) fn money(totals: &Totals) -> Option<String> {
+    if totals.cost_nanos == 0 {
+        return None;
+    }
+    let cents = totals.cost_nanos / 10_000_000;
+    let more = if totals.unpriced > 0 { "+" } else { "" };
+    Some(match cents {
+        0 => format!("<$0.01{more}"),
+        1..10_000 => format!("${}.{:02}{more}", cents / 100, cents % 100),
+        _ => format!("${}{more}", count(u64::try_from(cents / 100).unwrap_or(u64::MAX))),
+    })
+}

@@ -1,0 +1,178 @@
+//! What is worth a look: each reason on its row, `!` goes from one to the next, time alone brings some of them.
+
+use steersman::event::{Delivery, Event, Outcome, Pending};
+use steersman::message::{Arguments, ToolCall};
+use steersman::tui::msg::Msg;
+use steersman::tui::state::tree::Lint;
+
+use crate::support::stage::Stage;
+
+fn lints(stage: &Stage, agent: &str) -> Vec<Lint> {
+    stage.app.tree.get(&agent.into()).unwrap().lints.clone()
+}
+
+fn pair(width: u16, height: u16) -> Stage {
+    let mut stage = Stage::new(width, height);
+    stage.turn("").call("", "m", "agent").spawn("", "a").turn("a").spawn("", "b").turn("b");
+    stage
+}
+
+fn call_with(stage: &mut Stage, id: &str, arguments: &str) {
+    let call = Event::ToolCall { id: id.into(), name: "grep".to_owned(), arguments: Arguments::parse(arguments) };
+    stage.event("a", call).result("a", id, "x");
+}
+
+#[test]
+fn the_same_call_three_times_in_a_row_is_told_until_another_comes() {
+    let mut stage = pair(120, 40);
+    call_with(&mut stage, "1", r#"{"a":1}"#);
+    call_with(&mut stage, "2", r#"{"a":2}"#);
+    call_with(&mut stage, "3", r#"{"a":2}"#);
+    assert_eq!(lints(&stage, "a"), []);
+    call_with(&mut stage, "4", r#"{"a":2}"#);
+    assert_eq!(lints(&stage, "a"), [Lint::Repeats { tool: "grep".to_owned(), times: 3 }]);
+    assert!(stage.screen().contains("same grep ×3") || stage.screen().contains("same call of grep, 3 times"));
+    call_with(&mut stage, "5", r#"{"a":1}"#);
+    assert_eq!(lints(&stage, "a"), []);
+}
+
+#[test]
+fn silence_of_the_model_is_told_by_time_alone_and_ends_with_the_next_token() {
+    let mut stage = pair(120, 40);
+    stage.wait(59_000);
+    assert_eq!(lints(&stage, "a"), []);
+    stage.wait(1_000);
+    let since = stage.app.now - jiff::SignedDuration::from_secs(60);
+    assert_eq!(lints(&stage, "a"), [Lint::Silent { since }]);
+    assert!(stage.screen().contains("! no token for 1:00"), "{}", stage.screen());
+    stage.says("a", "so");
+    assert_eq!(lints(&stage, "a"), []);
+    assert_eq!(lints(&stage, ""), [], "the main agent is in a tool");
+}
+
+#[test]
+fn nobody_is_silent_while_parked_in_a_tool_or_asking() {
+    let mut stage = pair(120, 40);
+    let call = ToolCall { id: "r".into(), name: "read".to_owned(), arguments: Arguments::parse("{}") };
+    stage.event("a", Event::Parked { call: Some(call) });
+    stage.event("b", Event::Question { id: "q".to_owned(), question: "Sure?".to_owned(), detail: None });
+    stage.wait(100_000);
+    assert_eq!(lints(&stage, "a"), []);
+    assert_eq!(lints(&stage, "b"), [Lint::Asking]);
+    stage.event("a", Event::Unparked { decision: steersman::event::Decided::Run }).wait(30_000);
+    assert_eq!(lints(&stage, "a"), [], "its time counts from there");
+}
+
+#[test]
+fn time_is_noticed_even_when_events_come_all_the_time() {
+    let mut stage = pair(120, 40);
+    for _ in 0..700 {
+        // No tick: only events of another agent carry the time.
+        stage.later(100).says("b", "x");
+    }
+    assert!(matches!(lints(&stage, "a")[..], [Lint::Silent { .. }]));
+}
+
+#[test]
+fn a_tool_slower_than_nearly_all_its_calls_is_told_once_there_are_twenty() {
+    let mut stage = pair(120, 40);
+    for call in 0..20 {
+        assert_eq!(lints(&stage, "b"), []);
+        call_with(&mut stage, &format!("c{call}"), &format!("[{call}]"));
+    }
+    let start = stage.app.now;
+    stage.call("b", "slow", "grep").wait(1_000);
+    assert_eq!(lints(&stage, "b"), []);
+    stage.wait(1_000);
+    assert_eq!(lints(&stage, "b"), [Lint::Slow { tool: "grep".to_owned(), since: start, usual_ms: 1_200 }]);
+    assert!(stage.screen().contains("grep takes 0:02") || stage.screen().contains("slow grep 0:02"));
+    stage.result("b", "slow", "x");
+    assert_eq!(lints(&stage, "b"), []);
+}
+
+#[test]
+fn a_full_context_and_a_nearly_used_budget_are_told() {
+    let mut stage = pair(120, 40);
+    stage.event("a", Event::ContextCap { tokens: Some(1_000) }).tokens("a", 850, 0);
+    assert_eq!(lints(&stage, "a"), []);
+    stage.tokens("a", 860, 0);
+    assert_eq!(lints(&stage, "a"), [Lint::Context { percent: 86 }]);
+    for step in 0..26 {
+        stage.event(
+            "b",
+            Event::ToolCall { id: "x".into(), name: format!("tool {step}"), arguments: Arguments::parse("{}") },
+        );
+    }
+    stage.result("b", "x", "");
+    assert_eq!(lints(&stage, "b"), [Lint::Budget { steps: 26, max: 30 }]);
+}
+
+#[test]
+fn a_text_that_is_held_because_of_its_age_makes_its_agent_ask() {
+    let mut stage = pair(120, 40);
+    let at = stage.app.now;
+    let entry =
+        |stale| Pending { id: "m1".into(), text: "go".to_owned(), delivery: Delivery::Steer, held: stale, stale, at };
+    stage.tell(Msg::Queue { queues: vec![("b".into(), vec![entry(true)])], paused: false });
+    assert_eq!(lints(&stage, "b"), [Lint::Asking]);
+    assert!(stage.screen().contains("? b"), "{}", stage.screen());
+    stage.tell(Msg::Queue { queues: vec![("b".into(), vec![entry(false)])], paused: false });
+    assert_eq!(lints(&stage, "b"), []);
+}
+
+#[test]
+fn an_agent_that_has_ended_needs_no_look() {
+    let mut stage = pair(120, 40);
+    stage.event("a", Event::ContextCap { tokens: Some(1_000) }).tokens("a", 990, 0);
+    assert_eq!(lints(&stage, "a").len(), 1);
+    stage.finished("", "a", Outcome::Completed);
+    assert_eq!(lints(&stage, "a"), []);
+}
+
+#[test]
+fn the_jump_goes_around_in_the_order_of_the_rows_and_opens_folds() {
+    let mut stage = Stage::new(120, 40);
+    stage.turn("").spawn("", "a").spawn("", "b").spawn("a", "a1").spawn("", "c").turn("a1").turn("c");
+    stage.keys("<c-t>!");
+    assert!(stage.screen().contains("no agent needs a look"), "{}", stage.screen());
+    for agent in ["c", "a1"] {
+        stage.event(agent, Event::Question { id: "q".to_owned(), question: "Sure?".to_owned(), detail: None });
+    }
+    stage.keys("<down> !");
+    assert_eq!(stage.app.tree.selected().as_str(), "a1");
+    assert!(stage.app.tree.rows().len() == 5, "its parent is open");
+    stage.keys("!");
+    assert_eq!(stage.app.tree.selected().as_str(), "c");
+    stage.keys("!");
+    assert_eq!(stage.app.tree.selected().as_str(), "a1");
+    stage.keys("<c-o>!");
+    assert_eq!(stage.app.tree.selected().as_str(), "c", "from the transcript too");
+    stage.keys("<esc>!");
+    assert_eq!(stage.app.composer.text(), "!", "in the composer it is text");
+}
+
+#[test]
+fn nothing_is_done_to_an_agent_because_of_a_lint() {
+    let mut stage = pair(120, 40);
+    stage.wait(600_000);
+    assert_eq!(stage.effects, []);
+    assert_eq!(stage.app.tree.running(), 3);
+}
+
+#[test]
+fn without_a_running_agent_time_brings_nothing() {
+    let mut stage = pair(120, 40);
+    stage.turn_ended("", Outcome::Completed, None).wait(30_000);
+    assert_eq!(stage.app.changes_at(), None);
+}
+
+#[test]
+fn lints_at_four_sizes() {
+    for (width, height) in [(120, 40), (80, 24), (56, 20), (34, 10)] {
+        let mut stage = pair(width, height);
+        stage.spawn("", "c").event("c", Event::ContextCap { tokens: Some(1_000) }).tokens("c", 860, 0);
+        stage.event("b", Event::Question { id: "q".to_owned(), question: "Sure?".to_owned(), detail: None });
+        stage.says("c", "words").wait(75_000).says("c", "more").keys("<c-t>!");
+        insta::assert_snapshot!(format!("tree_lints_{width}x{height}"), stage.picture());
+    }
+}

@@ -1,0 +1,159 @@
+//! What the rows of the agent tree show, at every size: states, figures, sums, the last minute, details.
+
+use steersman::event::{Event, Outcome, Usage};
+use steersman::message::{Arguments, ToolCall};
+use steersman::tui::state::tree::State;
+
+use crate::support::stage::Stage;
+
+/// A crew of which each does something else.
+pub fn crew(width: u16, height: u16) -> Stage {
+    let mut stage = Stage::new(width, height);
+    stage.turn("").event("", Event::ContextCap { tokens: Some(131_072) });
+    stage.tokens("", 40_000, 2_000).call("", "a", "agent").wait(2_000);
+    stage.spawn("", "researcher 0").turn("researcher 0");
+    stage.spawn("researcher 0", "file_miner 0").turn("file_miner 0");
+    stage.spawn("researcher 0", "file_miner 1").turn("file_miner 1");
+    stage.tokens("researcher 0", 9_000, 300).call("researcher 0", "b", "bash").wait(5_000);
+    stage.tokens("file_miner 0", 3_000, 100);
+    for second in 0..8 {
+        for _ in 0..1 << second {
+            stage.says("file_miner 0", "word ");
+        }
+        stage.wait(1_000);
+    }
+    let call = ToolCall { id: "r".into(), name: "read".to_owned(), arguments: Arguments::parse("{}") };
+    stage.event("file_miner 1", Event::Parked { call: Some(call) });
+    stage.spawn("", "researcher 1").turn("researcher 1").tokens("researcher 1", 2_000, 50);
+    let message = Some("HTTP 401: no such key".to_owned());
+    stage.event("", Event::AgentFinished { child: "researcher 1".into(), outcome: Outcome::Failed, message });
+    stage.spawn("", "file_miner 2").finished("", "file_miner 2", Outcome::Cancelled);
+    stage.spawn("", "researcher 2").turn("researcher 2").finished("", "researcher 2", Outcome::Synthesized);
+    stage.spawn("", "file_miner 3").turn("file_miner 3");
+    let question = "Run it?".to_owned();
+    stage.event("file_miner 3", Event::Question { id: "q1".to_owned(), question, detail: None });
+    stage.spawn("", "file_miner 4").finished("", "file_miner 4", Outcome::Completed);
+    stage
+}
+
+fn row_of(screen: &str, name: &str) -> String {
+    screen.lines().find(|row| row.contains(name)).unwrap_or_else(|| panic!("{name} in\n{screen}")).to_owned()
+}
+
+#[test]
+fn the_tree_at_four_sizes() {
+    for (width, height) in [(120, 40), (80, 24), (56, 20), (34, 10)] {
+        let mut stage = crew(width, height);
+        insta::assert_snapshot!(format!("tree_{width}x{height}"), stage.picture());
+        stage.keys("<c-t><down>");
+        insta::assert_snapshot!(format!("tree_focused_{width}x{height}"), stage.picture());
+    }
+}
+
+#[test]
+fn the_details_of_an_agent_at_four_sizes() {
+    for (width, height) in [(120, 40), (80, 24), (56, 20), (34, 10)] {
+        let mut stage = crew(width, height);
+        stage.keys("<c-t><down><down>i");
+        insta::assert_snapshot!(format!("tree_details_{width}x{height}"), stage.picture());
+    }
+}
+
+#[test]
+fn details_open_and_fold_and_say_why_an_agent_failed() {
+    let mut stage = crew(120, 40);
+    stage.keys("<c-t><end><up><up><up><up>");
+    assert_eq!(stage.app.tree.selected().as_str(), "researcher 1");
+    assert!(!stage.screen().contains("HTTP 401"), "folded");
+    let screen = stage.keys("i").screen();
+    for words in ["HTTP 401: no such key", "Look at the sources.", "file_miner", "qwen3-35b", "read", "0 of 30 steps"] {
+        assert!(screen.contains(words), "{words} in\n{screen}");
+    }
+    assert!(!stage.keys("i").screen().contains("HTTP 401"));
+}
+
+#[test]
+fn sums_of_a_subtree_are_on_the_row_of_its_root() {
+    let mut stage = crew(90, 30);
+    let screen = stage.screen();
+    let row = row_of(&screen, "researcher 0");
+    assert!(row.contains("9.3k tok") || row.contains("Σ12.4k tok"), "{row}");
+    let totals = *stage.app.tree.get(&"researcher 0".into()).unwrap().totals();
+    assert_eq!((totals.agents, totals.running, totals.parked, totals.tokens), (3, 3, 1, 9_300 + 3_100));
+    assert_eq!(stage.app.tree.spent(), 42_000 + 9_300 + 3_100 + 2_050);
+}
+
+#[test]
+fn what_a_server_says_that_a_round_cost_is_summed_and_marked_where_it_is_not_all() {
+    let mut stage = Stage::new(120, 40);
+    stage.turn("").spawn("", "a").turn("a");
+    let cost = |nanos| Event::Tokens(Usage { input: Some(10), cost_nanos: nanos, ..Usage::default() });
+    stage.event("a", cost(Some(120_000_000)));
+    assert!(stage.keys("<c-t>i").screen().contains("$0.12"), "{}", stage.screen());
+    assert!(!stage.screen().contains("$0.12+"));
+    stage.event("", cost(None));
+    assert!(stage.screen().contains("$0.12+"));
+}
+
+#[test]
+fn a_tool_is_named_with_the_time_that_it_runs() {
+    let mut stage = Stage::new(80, 24);
+    stage.turn("").spawn("", "a").turn("a").call("a", "1", "bash").wait(41_000);
+    assert!(row_of(&stage.screen(), "─ ● a").contains("bash 0:41"));
+    stage.call("a", "2", "a_tool_with_a_very_long_name");
+    let row = row_of(&stage.screen(), "─ ● a");
+    assert!(row.contains("… 0:41"), "the time is never cut off: {row}");
+}
+
+#[test]
+fn a_question_makes_its_agent_ask_until_it_is_answered() {
+    let mut stage = crew(120, 40);
+    assert_eq!(stage.app.tree.get(&"file_miner 3".into()).unwrap().state(), State::Asking);
+    let answer = Event::Answer { id: "q1".to_owned(), answer: "yes".to_owned(), words: None };
+    stage.event("file_miner 3", answer);
+    assert_eq!(stage.app.tree.get(&"file_miner 3".into()).unwrap().state(), State::Waiting);
+}
+
+#[test]
+fn an_agent_that_is_let_go_is_not_parked_any_more() {
+    let mut stage = crew(120, 40);
+    assert_eq!(stage.app.tree.get(&"file_miner 1".into()).unwrap().state(), State::Parked);
+    stage.event("file_miner 1", Event::Unparked { decision: steersman::event::Decided::Run });
+    assert_eq!(stage.app.tree.get(&"file_miner 1".into()).unwrap().state(), State::Waiting);
+}
+
+#[test]
+fn the_sparkline_shows_the_last_minute_and_stands_still_when_the_agent_has_ended() {
+    let mut stage = Stage::new(120, 40);
+    stage.turn("").spawn("", "a").turn("a");
+    stage.says("a", &"x".repeat(4 * 200)).wait(1_000);
+    assert!(stage.screen().contains('▇'), "{}", stage.screen());
+    stage.finished("", "a", Outcome::Completed);
+    stage.keys("<c-t><down>").wait(50_000);
+    assert!(stage.screen().contains('▇'));
+    stage.turn("a").wait(61_000);
+    assert!(!stage.screen().contains('▇'));
+}
+
+#[test]
+fn a_very_deep_tree_keeps_names_in_view() {
+    let mut stage = Stage::new(60, 24);
+    stage.turn("");
+    let mut parent = String::new();
+    for depth in 0..40 {
+        let child = format!("deep {depth}");
+        stage.spawn(&parent, &child);
+        parent = child;
+    }
+    stage.keys("<c-t><end>");
+    assert!(stage.screen().contains("deep 39"), "{}", stage.screen());
+}
+
+#[test]
+fn a_name_that_breaks_the_line_is_made_visible() {
+    let mut stage = Stage::new(80, 24);
+    stage.turn("").spawn("", "evil\u{1b}[2J\nname").turn("evil\u{1b}[2J\nname");
+    stage.call("evil\u{1b}[2J\nname", "1", "to\u{7}ol");
+    let screen = stage.screen();
+    assert!(!screen.contains('\u{1b}') && !screen.contains('\u{7}'), "{screen}");
+}
