@@ -14,6 +14,7 @@ use super::fit::{columns, one_line, put, put_right, row as line_of};
 use super::layout::TreeForm;
 use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
+use crate::tui::state::tree::Lint;
 use row::{Look, Shown};
 
 pub use words::{agent_name, longest, name, tools};
@@ -136,8 +137,18 @@ fn draw_line(app: &App, area: Rect, buffer: &mut Buffer) {
         line
     };
     let word = words::word(node, app.now, line.width);
-    let odd = node.lints.first().map(|lint| format!("! {}", words::reasons(lint, app.now)[1]));
-    let steps = node.max_steps.map(|max| format!("{}/{max} steps", node.steps.min(max)));
+    // That it asks is the word already.
+    let odd = node
+        .lints
+        .iter()
+        .find(|lint| **lint != Lint::Asking)
+        .map(|lint| format!("! {}", words::reasons(lint, app.now)[1]));
+    let steps = match (node.max_steps, node.steps) {
+        (Some(max), steps) => Some(format!("{}/{max} steps", steps.min(max))),
+        (None, 0) => None,
+        (None, 1) => Some("1 step".to_owned()),
+        (None, steps) => Some(format!("{steps} steps")),
+    };
     let tokens = node.context.map(|tokens| format!("{} tokens", super::fit::count(tokens)));
     let elapsed = node.elapsed(app.now).map(super::fit::clock);
     let mut line = line;
