@@ -92,7 +92,7 @@ fn text_is_sent_as_always_while_the_agent_waits() {
     stage.keys("resist<enter>");
     assert_eq!(decided(&parking), None, "typing decides nothing");
     assert_eq!(stage.sent().last().unwrap().0, "resist");
-    assert!(stage.screen().contains("⋯ resist"));
+    assert!(stage.screen().contains("⋯ m2 resist"));
 }
 
 #[test]

@@ -1,6 +1,10 @@
 //! The pending list as a list: what each key does with an entry, and what the screen says when the agent was first.
 
+use std::time::Duration;
+
+use steersman::control::Staleness;
 use steersman::event::{Delivery, Event, Pending};
+use steersman::tui::msg::Msg;
 use steersman::tui::state::focus::Pane;
 
 use crate::support::stage::Stage;
@@ -21,11 +25,11 @@ pub fn queue(stage: &Stage) -> Vec<String> {
     stage.handle.interloper().peek()
 }
 
-fn entries(stage: &Stage) -> Vec<Pending> {
+pub fn entries(stage: &Stage) -> Vec<Pending> {
     stage.handle.interloper().entries()
 }
 
-fn said(stage: &Stage) -> String {
+pub fn said(stage: &Stage) -> String {
     stage.app.status.message(stage.app.now).unwrap_or_default().to_owned()
 }
 
@@ -73,7 +77,7 @@ fn what_was_delivered_before_the_key_is_not_touched_and_the_screen_says_so() {
         ("e", "m2 was delivered before it could be edited"),
         ("J", "m2 was delivered before it could be moved"),
         ("f", "m2 was delivered before it could be made a follow-up"),
-        ("<f5>", "m2 was delivered before it could be delivered now"),
+        ("<f5>", "m2 was delivered already"),
         ("m", "m2 was delivered before it could be joined with the next"),
     ] {
         let mut stage = waiting(&["one", "two"]);
@@ -108,4 +112,214 @@ fn texts_of_an_ended_agent_come_back_before_the_draft_once() {
     assert_eq!(stage.app.composer.text(), "look here\n\ndraft");
     assert!(stage.app.pending.is_empty());
     assert_eq!(said(&stage), "file_miner 0 has ended: m2 is back in the message");
+}
+
+/// A running turn of the main agent and of a child, each with its own queue.
+pub fn crew(width: u16, height: u16) -> Stage {
+    let mut stage = Stage::new(width, height);
+    stage.keys("start<enter>");
+    let taken = stage.take_turn();
+    stage.turn("").deliver(&taken, false).call("", "c1", "agent").spawn("", "file_miner 0").turn("file_miner 0");
+    stage.call("file_miner 0", "x1", "grep").wait(3_000);
+    let cancellable = stage.handle.cancellable().child();
+    stage.handle.crew().enroll(&"file_miner 0".into(), &cancellable);
+    stage
+}
+
+/// Several agents' queues with an entry of each kind: steer, follow-up, now, stale and one that is edited.
+fn every_kind(width: u16, height: u16) -> Stage {
+    let mut stage = crew(width, height);
+    stage.keys("an old order<enter>");
+    let age = Staleness { age: Some(Duration::ZERO), steps: None };
+    stage.handle.interloper().set_staleness(age);
+    assert!(stage.drain().is_empty());
+    stage.handle.interloper().set_staleness(Staleness::default());
+    // The question about it is left: it stays in the list, held.
+    stage.screen();
+    let shown = Msg::Shown(stage.app.questions.current_id(), stage.app.now);
+    stage.tell(shown).wait(1_000).keys("<esc>");
+    stage.keys("focus on the parser<enter>then write a summary<tab>stop that at once<f5>");
+    stage.keys("<c-t><down><enter>look at the tests first<enter>").keys("<c-t><up><enter>and a draft");
+    stage
+}
+
+#[test]
+fn j_and_k_and_capitals_move_the_selection_and_the_entry() {
+    let mut stage = waiting(&["one", "two", "three"]);
+    stage.keys("<f2><home>J");
+    assert_eq!(queue(&stage), ["two", "one", "three"]);
+    stage.keys("J<down>");
+    assert_eq!(queue(&stage), ["two", "three", "one"]);
+    stage.keys("KK").keys("jd");
+    assert_eq!(queue(&stage), ["one", "three"]);
+    stage.keys("<end><up>d");
+    assert_eq!(queue(&stage), ["three"]);
+}
+
+#[test]
+fn f_and_s_flip_between_follow_up_and_steer() {
+    let mut stage = waiting(&["one"]);
+    stage.keys("<f2>f");
+    assert_eq!(entries(&stage)[0].delivery, Delivery::FollowUp);
+    assert!(stage.screen().contains("↳ m2 one"), "{}", stage.screen());
+    stage.keys("s");
+    assert_eq!(entries(&stage)[0].delivery, Delivery::Steer);
+    assert!(stage.screen().contains("⋯ m2 one"));
+}
+
+#[test]
+fn two_entries_are_joined_and_parted_again() {
+    let mut stage = waiting(&["one", "two", "three"]);
+    stage.keys("<f2><home>m");
+    assert_eq!(queue(&stage), ["one\n\ntwo", "three"]);
+    assert_eq!(said(&stage), "m2 and m3 are one text; u or Ctrl+_ parts them");
+    stage.keys("u");
+    assert_eq!(queue(&stage), ["one", "two", "three"]);
+    stage.keys("<end>m");
+    assert_eq!(said(&stage), "nothing stands behind m4 that it could be joined with");
+}
+
+#[test]
+fn a_joined_text_that_was_delivered_or_changed_is_not_parted() {
+    let mut stage = waiting(&["one", "two"]);
+    stage.keys("<f2><home>m");
+    assert_eq!(stage.handle.interloper().drain().len(), 1);
+    stage.keys("u");
+    assert_eq!((queue(&stage).len(), said(&stage).as_str()), (0, "m2 was delivered before it could be parted"));
+    let mut stage = waiting(&["one", "two"]);
+    stage.keys("<f2><home>me!<enter>").keys("<c-_>");
+    assert_eq!(
+        (queue(&stage), said(&stage).as_str()),
+        (vec!["one\n\ntwo!".to_owned()], "m2 was changed since, it stays joined")
+    );
+}
+
+#[test]
+fn a_selection_that_was_delivered_never_slips_to_its_neighbour() {
+    let mut stage = waiting(&["one", "two"]);
+    stage.keys("<f2><home>f");
+    stage.keys("<end>");
+    let taken = stage.drain();
+    stage.deliver(&taken, true).keys("d");
+    assert_eq!(queue(&stage), ["one"], "m3 was selected, and it is delivered");
+    assert_eq!(said(&stage), "m3 is delivered; m2 is selected now");
+    stage.keys("d");
+    assert!(queue(&stage).is_empty());
+}
+
+#[test]
+fn enter_on_a_list_that_has_run_empty_never_sends_the_draft() {
+    let mut stage = waiting(&["one"]);
+    stage.keys("half a draft<f2>");
+    let taken = stage.drain();
+    stage.deliver(&taken, true).keys("<enter>");
+    assert_eq!((stage.app.composer.text().as_str(), queue(&stage).len()), ("half a draft", 0));
+    assert!(stage.screen().contains("▸ nothing is pending any more"), "{}", stage.screen());
+}
+
+#[test]
+fn an_entry_on_its_way_is_not_acted_on() {
+    let mut stage = waiting(&["one"]);
+    stage.keys("<f2>");
+    stage.drain();
+    stage.keys("d");
+    assert_eq!(said(&stage), "m2 is being delivered, it cannot be changed any more");
+}
+
+#[test]
+fn f5_while_editing_puts_the_new_text_in_and_delivers_it_now() {
+    let mut stage = waiting(&["one"]);
+    stage.keys("<f2>e, better<f5>");
+    let [entry] = &entries(&stage)[..] else { panic!() };
+    assert_eq!((entry.text.as_str(), entry.delivery, entry.held), ("one, better", Delivery::Now, false));
+}
+
+#[test]
+fn a_blank_edit_is_refused_and_goes_on() {
+    let mut stage = waiting(&["one"]);
+    stage.keys("<f2>e<c-u><enter>");
+    assert_eq!(said(&stage), "m2 was not put back: the message is blank");
+    assert!(entries(&stage)[0].held && stage.app.editing.is_some());
+    stage.keys("new<enter>");
+    assert_eq!(queue(&stage), ["new"]);
+}
+
+#[test]
+fn what_is_edited_is_neither_deleted_nor_joined_nor_edited_twice() {
+    let mut stage = waiting(&["one", "two"]);
+    stage.keys("<f2><home>e changed<f2>");
+    for keys in ["<home>d", "<home>m", "<end>e", "<a-up>"] {
+        stage.keys(keys);
+        assert_eq!(said(&stage), "m2 is being edited: first Enter, or Esc", "{keys}");
+    }
+    stage.keys("<home>e");
+    assert_eq!((stage.app.focus.pane, stage.app.composer.text().as_str()), (Pane::Composer, "one changed"));
+}
+
+#[test]
+fn a_stop_while_editing_keeps_the_edit_in_its_place_among_the_texts_that_come_back() {
+    let mut stage = waiting(&["one", "two", "three"]);
+    stage.keys("draft<f2>ke changed");
+    let back = stage.handle.stop();
+    stage.tell(Msg::Stopped(back));
+    assert_eq!(stage.app.composer.text(), "one\n\ntwo changed\n\nthree\n\ndraft");
+    stage.keys("!");
+    assert!(stage.app.composer.text().contains("two changed!"), "the cursor stays where the user wrote");
+    assert!(stage.app.editing.is_none() && stage.app.pending.is_empty());
+}
+
+#[test]
+fn an_edit_whose_agent_ends_becomes_a_draft_whoever_is_first() {
+    for first in ["event", "enter"] {
+        let mut stage = crew(120, 36);
+        stage.keys("<c-t><down><enter>look here<enter>").keys("draft<f2>e, please");
+        let entries = stage.handle.crew().dismiss(&"file_miner 0".into());
+        let returned = Event::Returned { entries };
+        if first == "event" {
+            stage.event("file_miner 0", returned);
+            assert_eq!(said(&stage), "file_miner 0 has ended: m2, which you edit, is a draft now");
+        } else {
+            stage.keys("<enter>");
+            assert_eq!(said(&stage), "m2 was not put back, its agent has ended: the text is a draft now");
+            stage.event("file_miner 0", returned);
+        }
+        assert_eq!(stage.app.composer.text(), "look here, please\n\ndraft", "{first}");
+        assert!(stage.app.pending.is_empty() && stage.app.editing.is_none());
+    }
+}
+
+#[test]
+fn a_text_that_cannot_be_put_back_because_its_agent_ended_goes_into_the_message() {
+    let mut stage = crew(120, 36);
+    stage.keys("<c-t><down><enter>look here<enter>").keys("draft<f2>d");
+    assert!(stage.handle.crew().dismiss(&"file_miner 0".into()).is_empty());
+    stage.keys("u");
+    assert_eq!(stage.app.composer.text(), "look here\n\ndraft");
+    assert_eq!(said(&stage), "file_miner 0 has ended: m2 is back in the message");
+}
+
+#[test]
+fn a_deleted_entry_comes_back_to_its_place_whatever_was_delivered_meanwhile() {
+    let mut stage = waiting(&[]);
+    stage.keys("one<tab>two<tab>three<tab>").keys("<f2>kd");
+    let taken = stage.take_turn();
+    assert_eq!(taken[0].text, "one");
+    stage.keys("u");
+    assert_eq!(queue(&stage), ["two", "three"]);
+}
+
+#[test]
+fn the_list_at_four_sizes() {
+    for (width, height) in [(120, 40), (80, 24), (56, 20), (34, 10)] {
+        let size = format!("{width}x{height}");
+        insta::assert_snapshot!(format!("list_watched_{size}"), every_kind(width, height).picture());
+        insta::assert_snapshot!(
+            format!("list_focused_{size}"),
+            every_kind(width, height).keys("<f2><home><down>").picture()
+        );
+        insta::assert_snapshot!(
+            format!("list_editing_{size}"),
+            every_kind(width, height).keys("<f2><home><down>e").picture()
+        );
+    }
 }

@@ -74,12 +74,12 @@ fn a_step_beyond_the_budget_is_not_counted() {
 #[test]
 fn a_narrow_screen_keeps_the_keys_that_matter() {
     let mut stage = Stage::new(40, 12);
-    assert!(stage.screen().contains("F1 keys · Esc: nothing to stop"));
+    assert!(stage.screen().contains("── → starts a turn ───── Esc: nothing ──"));
     assert!(stage.screen().contains("› Type a message. F1 shows the keys"));
     assert!(stage.resize(20, 5).screen().contains("› Type a message"));
     assert!(!stage.screen().contains("Type a message."), "no sentence is cut");
     let mut stage = crew(40, 12, 0);
-    assert!(stage.screen().contains("F1 keys · Esc: stops main"));
+    assert!(stage.screen().contains("── → main, next boundary ─ Esc: stops ──"));
 }
 
 #[test]
@@ -87,8 +87,8 @@ fn a_forecast_that_does_not_fit_becomes_a_short_one() {
     let mut stage = crew(40, 12, 1);
     stage.keys("a first text of some length<enter>then a second<tab>");
     let screen = stage.screen();
-    assert!(row_of(&screen, "⋯ a first").ends_with("→ after tools"), "{screen}");
-    assert!(row_of(&screen, "↳ then").ends_with("→ after this turn"), "{screen}");
+    assert!(row_of(&screen, "⋯ m2 a first").ends_with("→ after agent 0:00"), "{screen}");
+    assert!(row_of(&screen, "↳ m3 then").ends_with("→ after this turn"), "{screen}");
     let screen = stage.resize(20, 5).screen();
     assert!(screen.contains("+ 2 pending"), "{screen}");
     assert!(!screen.contains("pending → after this"), "{screen}");

@@ -219,16 +219,16 @@ fn a_text_shows_as_being_delivered_from_the_drain_to_its_event() {
 fn each_pending_text_says_when_it_will_be_delivered() {
     let mut stage = Stage::new(120, 36);
     stage.keys("start<enter>");
-    assert!(stage.screen().contains("→ starts a turn now"));
+    assert!(stage.screen().contains("→ starts a turn"));
     let taken = stage.take_turn();
     stage.turn("").deliver(&taken, false).keys("more<enter>");
     assert!(stage.screen().contains("→ at the next tool boundary"));
     stage.says("", "Let me see.");
-    assert!(stage.screen().contains("→ at the next tool boundary, or as the next turn"));
+    assert!(stage.screen().contains("→ next turn (final answer is being written) unless tools follow"));
     stage.call("", "c1", "agent").call("", "c2", "grep").wait(3_000);
-    assert!(stage.screen().contains("→ after tools finish: agent, grep 0:03"));
+    assert!(stage.screen().contains("→ after agent 0:03 (+1 running)"));
     stage.event("", Event::FallbackNotice { reason: "agent exhausted 3 steps".to_owned() });
-    assert!(stage.screen().contains("→ as the next turn, the final answer is being written"));
+    assert!(stage.screen().contains("→ next turn (final answer is being written)"));
 }
 
 #[test]

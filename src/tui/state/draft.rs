@@ -1,6 +1,7 @@
-//! What Enter will do with the draft, in words, where that is not simply sending it to the main agent.
+//! What Enter will do with the draft, in words, where that is not simply sending it to one agent.
 
 use super::App;
+use crate::id::AgentId;
 use crate::target::MAIN;
 use crate::text::{clip, visible_line};
 use crate::tui::commands::{self, Draft};
@@ -9,7 +10,7 @@ use crate::tui::commands::{self, Draft};
 const QUOTED: usize = 16;
 
 impl App {
-    /// Says what becomes of the draft, or whom it goes to; `None` where it goes to the main agent as it is.
+    /// Says what becomes of the draft; `None` where it goes to one agent as it is.
     pub fn draft_words(&self) -> Option<String> {
         if !self.is_drafting() || self.composer.is_empty() {
             return None;
@@ -20,28 +21,35 @@ impl App {
             Draft::Misfit(command) => Some(format!("→ {}", command.misfit())),
             Draft::Escaped(text) => {
                 let line = visible_line(text);
-                Some(format!("→ {}: sent as \"{}\"", self.whom(text).0, clip(&line, QUOTED)))
+                Some(format!("→ {}: sent as \"{}\"", self.whom(text), clip(&line, QUOTED)))
             }
             Draft::NoCommand { word } => {
-                let (whom, _) = self.whom(&draft);
+                let whom = self.whom(&draft);
                 Some(format!("→ {whom}: \"{}\" is no command, it is sent as text", visible_line(word)))
             }
-            Draft::Text(text) => {
-                let (whom, is_plain) = self.whom(text);
-                (!is_plain).then(|| format!("→ {whom}"))
-            }
+            Draft::Text(text) => match self.address(text) {
+                Ok(address) if address.to.len() == 1 => None,
+                Ok(_) | Err(_) => Some(format!("→ {}", self.whom(text))),
+            },
         }
     }
 
-    /// Names whom a text goes to, and tells whether that is the main agent without being named.
-    fn whom(&self, text: &str) -> (String, bool) {
+    /// Returns the one agent that the draft goes to, or would go to.
+    pub fn draft_target(&self) -> AgentId {
+        let draft = self.composer.text();
+        let address = self.address(&draft).ok().filter(|_| !self.composer.is_empty());
+        address.and_then(|address| address.to.into_iter().next()).unwrap_or_else(|| self.target())
+    }
+
+    /// Names whom a text goes to.
+    fn whom(&self, text: &str) -> String {
         match self.address(text) {
             Ok(address) => match address.to.as_slice() {
-                [one] if one.is_main() => (MAIN.to_owned(), address.text.len() == text.len()),
-                [one] => (visible_line(one.as_str()).into_owned(), false),
-                several => (format!("all {} agents that run", several.len()), false),
+                [one] if one.is_main() => MAIN.to_owned(),
+                [one] => visible_line(one.as_str()).into_owned(),
+                several => format!("all {} agents that run", several.len()),
             },
-            Err(ended) => (format!("nobody, {} has ended", visible_line(ended.as_str())), false),
+            Err(ended) => format!("nobody, {} has ended", visible_line(ended.as_str())),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What the next Esc does: one rule, used by the key and by the hint line, so that the two can never differ.
 //!
-//! The order: a completion list closes, an overlay closes, an armed question is left, an edit is left, the filter of the
-//! agents is cleared, a focused pane gives the focus back to the composer, the run is stopped.
+//! The order: a completion list closes, an overlay closes, an armed question is left, what is written about a call or a
+//! pending text is left, the filter of the agents is cleared, a focused pane gives the focus back to the composer, the
+//! run is stopped.
 
 use super::App;
 use super::focus::{Overlay, Pane};
@@ -78,20 +79,24 @@ impl Escape {
             Self::CloseHelp => vec!["Esc: closes help".to_owned()],
             Self::CloseLedger => vec!["Esc: closes the ledger".to_owned(), "Esc: closes".to_owned()],
             Self::LeaveQuestion => vec!["Esc: leaves the question".to_owned(), "Esc: not now".to_owned()],
-            Self::LeaveEdit(id) => vec![format!("Esc: leaves {id} as it was"), "Esc: leaves the edit".to_owned()],
-            Self::LeaveCall => vec!["Esc: leaves the call as it was".to_owned(), "Esc: leaves it".to_owned()],
+            Self::LeaveEdit(id) => {
+                vec![format!("Esc: leaves {id} as it was"), "Esc: leaves the edit".to_owned(), "Esc: leaves".to_owned()]
+            }
+            Self::LeaveCall => vec!["Esc: leaves the call as it was".to_owned(), "Esc: leaves".to_owned()],
             Self::ClearFilter => vec!["Esc: clears the filter".to_owned(), "Esc: clears".to_owned()],
             Self::ToMessage => vec!["Esc: back to the message".to_owned(), "Esc: back".to_owned()],
-            Self::Stop(0) => vec!["Esc: stops main".to_owned()],
-            Self::Stop(1) => {
-                vec!["Esc: stops main, 1 pending comes back".to_owned(), "Esc: stops, 1 back".to_owned()]
-            }
             Self::Stop(count) => {
-                vec![format!("Esc: stops main, {count} pending come back"), format!("Esc: stops, {count} back")]
+                let full = match count {
+                    0 => "Esc: stops main".to_owned(),
+                    1 => "Esc: stops main, 1 pending comes back".to_owned(),
+                    count => format!("Esc: stops main, {count} pending come back"),
+                };
+                let back = (*count > 0).then(|| format!("Esc: stops, {count} back"));
+                [Some(full), back, Some("Esc: stops".to_owned())].into_iter().flatten().collect()
             }
             Self::TakeBack(1) => vec!["Esc: the pending text comes back".to_owned(), "Esc: 1 back".to_owned()],
             Self::TakeBack(count) => vec![format!("Esc: {count} pending come back"), format!("Esc: {count} back")],
-            Self::Nothing => vec!["Esc: nothing to stop".to_owned()],
+            Self::Nothing => vec!["Esc: nothing to stop".to_owned(), "Esc: nothing".to_owned()],
         }
     }
 }

@@ -42,6 +42,8 @@ pub enum Removed {
         id: MessageId,
         /// What had been written.
         text: String,
+        /// What the entry said when the edit began.
+        was: String,
     },
     /// A draft that was cleared.
     Draft(String),

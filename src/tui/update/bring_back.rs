@@ -10,6 +10,7 @@ use crate::text::is_blank;
 use crate::tui::msg::{Effect, QueueAct};
 use crate::tui::state::App;
 use crate::tui::state::composer::Composer;
+use crate::tui::state::editing::Editing;
 use crate::tui::state::removed::{Removed, Taken};
 
 /// Undoes the newest edit of the message, or the newest removal when that is newer.
@@ -37,7 +38,7 @@ pub fn newest(app: &mut App) -> Vec<Effect> {
                 }
                 return Vec::new();
             }
-            Removed::Edit { agent, id, text } => return edit_again(app, agent, id, text),
+            Removed::Edit { agent, id, text, was } => return edit_again(app, agent, id, text, was),
             Removed::Draft(text) => {
                 app.composer.put_before(&[text]);
                 return Vec::new();
@@ -52,9 +53,17 @@ pub fn newest(app: &mut App) -> Vec<Effect> {
 pub fn clear(app: &mut App) {
     let text = app.composer.text();
     app.composer.forget();
-    if !is_blank(&text) {
-        app.removed.push(Removed::Draft(text), "");
+    if is_blank(&text) {
+        return;
     }
+    // The queue still has the text that is edited: what was written comes back to the edit, not as a text of its own.
+    let removed = match &app.editing {
+        Some(Editing { agent, entry, .. }) => {
+            Removed::Edit { agent: agent.clone(), id: entry.id.clone(), text, was: entry.text.clone() }
+        }
+        None => Removed::Draft(text),
+    };
+    app.removed.push(removed, "");
 }
 
 /// Takes what a stop gave back.
@@ -152,10 +161,24 @@ fn part(app: &mut App, agent: AgentId, first: Pending, second: Pending, text: &s
     }
 }
 
-/// Goes on with an edit that was left.
-fn edit_again(app: &mut App, agent: AgentId, id: MessageId, text: String) -> Vec<Effect> {
+/// Goes on with an edit that was left. Over newer words of the entry it would write: then the text is one of its own.
+fn edit_again(app: &mut App, agent: AgentId, id: MessageId, text: String, was: String) -> Vec<Effect> {
+    if editing::is_edited(app, &id) {
+        // Both hold the entry's words: they change places.
+        let present = app.composer.text();
+        app.composer.load(&text);
+        if !is_blank(&present) && present != was {
+            app.removed.push(Removed::Edit { agent, id, text: present, was }, &text);
+        }
+        return Vec::new();
+    }
     if editing::blocked(app) {
-        app.removed.push(Removed::Edit { agent, id, text }, &app.composer.text());
+        app.removed.push(Removed::Edit { agent, id, text, was }, &app.composer.text());
+        return Vec::new();
+    }
+    if app.pending.get(&id).is_some_and(|entry| entry.message.text != was) {
+        app.composer.put_before(&[text]);
+        app.status.say(format!("{id} was changed since; what you had written is in the message"), app.now);
         return Vec::new();
     }
     vec![Effect::Queue { agent, id, act: QueueAct::Hold { text: Some(text) } }]

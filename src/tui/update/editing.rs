@@ -84,7 +84,7 @@ pub fn leave(app: &mut App) -> Vec<Effect> {
     app.focus.go(Pane::Composer);
     if text != entry.text && !is_blank(&text) {
         app.status.say(format!("{} is as it was; Ctrl+_ brings the edit back", entry.id), app.now);
-        let edit = Removed::Edit { agent: agent.clone(), id: entry.id.clone(), text };
+        let edit = Removed::Edit { agent: agent.clone(), id: entry.id.clone(), text, was: entry.text };
         app.removed.push(edit, &app.composer.text());
     }
     vec![Effect::Queue { agent, id: entry.id, act: QueueAct::Release }]
@@ -104,6 +104,10 @@ pub fn is_edited(app: &App, id: &MessageId) -> bool {
 
 /// Tells whether an edit is on, and says so: first it has to be ended.
 pub fn blocked(app: &mut App) -> bool {
+    if app.holds.writing.is_some() {
+        app.status.say("the message holds what you write about a call: first Enter, or Esc", app.now);
+        return true;
+    }
     if app.holds.writing.is_some() {
         app.status.say("a text about a call is being written: first Enter, or Esc", app.now);
         return true;

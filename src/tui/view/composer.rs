@@ -4,8 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use super::fit::{columns, put, put_right, row};
+use super::forecast::of_enter;
 use super::transcript::Metrics;
-use crate::tui::state::escape::next_escape;
+use crate::tui::state::escape::{Escape, next_escape};
 use crate::tui::state::focus::Pane;
 use crate::tui::state::status::HostState;
 use crate::tui::state::{App, PROMPT_COLUMNS};
@@ -22,7 +23,8 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     cursor.filter(|_| focused)
 }
 
-/// Draws the rule: what lies below the visible part of the transcript, and the keys that matter now.
+/// Draws the rule: what Enter will do, what lies below the visible part of the transcript, the keys that matter now, and
+/// always what Esc will do.
 pub fn draw_rule(app: &App, metrics: &Metrics, area: Rect, buffer: &mut Buffer) {
     let theme = &app.theme;
     let line = row(area, 0);
@@ -34,20 +36,28 @@ pub fn draw_rule(app: &App, metrics: &Metrics, area: Rect, buffer: &mut Buffer) 
             cell.set_symbol("─").set_style(theme.border);
         }
     }
-    let inner = Rect { x: line.x + line.width.min(2), width: line.width.saturating_sub(4), ..line };
-    let inner = match below(metrics) {
-        Some(below) if columns(&below) <= inner.width => put(buffer, inner, &below, theme.notice),
-        _ => inner,
-    };
-    let inner = match app.draft_words() {
-        Some(words) => put(buffer, inner, &format!(" {words} "), theme.accent),
-        None => inner,
-    };
-    for hint in hints(app) {
-        if columns(&hint) + 2 <= inner.width {
-            put_right(buffer, inner, &format!(" {hint} "), theme.dim);
-            break;
+    let mut inner = Rect { x: line.x + line.width.min(2), width: line.width.saturating_sub(4), ..line };
+    let mut hints = hints(app);
+    let escape = hints.last().map_or(0, |shortest| columns(shortest) + 2);
+    if app.focus.is_on(Pane::Composer) {
+        let words = of_enter(app);
+        // The whole of an edit's words tells about Esc itself.
+        let is_edit = matches!(next_escape(app), Escape::LeaveEdit(_));
+        let whole = words.first().filter(|whole| is_edit && columns(whole) + 2 <= inner.width);
+        if whole.is_some() {
+            hints.clear();
         }
+        let fits = |words: &&String| columns(words) + 2 + escape <= inner.width;
+        if let Some(words) = whole.or_else(|| words.iter().find(fits)) {
+            inner = put(buffer, inner, &format!(" {words} "), theme.accent);
+        }
+    }
+    if let Some(below) = below(metrics).filter(|below| columns(below) + 1 + escape <= inner.width) {
+        let gap = Rect { x: inner.x + 1, width: inner.width - 1, ..inner };
+        inner = put(buffer, gap, &below, theme.notice);
+    }
+    if let Some(hint) = hints.iter().find(|hint| columns(hint) + 2 <= inner.width) {
+        put_right(buffer, inner, &format!(" {hint} "), theme.dim);
     }
 }
 
@@ -60,16 +70,13 @@ fn below(metrics: &Metrics) -> Option<String> {
     }
 }
 
-/// Returns the hints for the present state, the longest first: the keys that matter now, and always what Esc does.
+/// Returns the hints for the present state, the best first: rather fewer keys than fewer words about Esc.
 fn hints(app: &App) -> Vec<String> {
-    let escape = next_escape(app).words();
     let mut hints = Vec::new();
-    for words in &escape {
+    for words in next_escape(app).words() {
         hints.extend(keys(app).iter().map(|keys| format!("{keys} · {words}")));
+        hints.push(words);
     }
-    // Rather fewer keys than fewer words about Esc.
-    hints.sort_by_key(|hint| std::cmp::Reverse(columns(hint)));
-    hints.extend(escape);
     hints
 }
 
@@ -82,11 +89,7 @@ fn keys(app: &App) -> &'static [&'static str] {
         return &["Enter: what the panel says · Ctrl+J new line", "Ctrl+J new line"];
     }
     if app.editing.is_some() && app.focus.is_on(Pane::Composer) {
-        return &[
-            "Enter puts it back · Tab as a follow-up · F5 delivers it now",
-            "Enter puts it back · F5 now",
-            "F5 now",
-        ];
+        return &["Enter puts it back · Tab as a follow-up · F5 now", "Enter puts it back · F5 now", "F5 now"];
     }
     match app.focus.pane {
         Pane::Pending => &[
@@ -112,7 +115,7 @@ fn keys(app: &App) -> &'static [&'static str] {
             &["Tab after the turn · F5 now · Alt+Up takes back · F2 pending", "Tab after the turn · F5 now", "F1 keys"]
         }
         Pane::Composer if app.pending.paused && app.pending.waiting() => {
-            &["Enter sends what is pending · Alt+Up takes it back", "Enter sends what is pending", "Enter sends"]
+            &["F2 pending · Alt+Up takes back", "F2 pending"]
         }
         Pane::Composer if matches!(app.status.host, HostState::Failed(_)) => {
             &["Ctrl+D quits · F1 keys", "Ctrl+D quits"]

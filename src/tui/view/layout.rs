@@ -12,6 +12,8 @@ pub struct Demand {
     pub composer: u16,
     /// Texts that wait for delivery.
     pub pending: u16,
+    /// What the list of them is for at the moment.
+    pub list: ListUse,
     /// Rows of the panel of a held agent.
     pub gate: u16,
     /// Agents in the tree.
@@ -26,6 +28,15 @@ pub enum TreeUse {
     /// It is looked at.
     Watched,
     /// It has the focus, so a small screen makes room for it.
+    Focused,
+}
+
+/// Says whether the user works in the pending list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListUse {
+    /// It is looked at.
+    Watched,
+    /// It has the focus, so it may take half of the room.
     Focused,
 }
 
@@ -84,7 +95,11 @@ impl Panes {
         };
         let rule = u16::from(height >= 8);
         let body = height.saturating_sub(composer + status + rule);
-        let most = (body / 3).max(1).min(body.saturating_sub(1));
+        let share = match demand.list {
+            ListUse::Watched => body / 3,
+            ListUse::Focused => body / 2,
+        };
+        let most = share.max(1).min(body.saturating_sub(1));
         // On a narrow screen each forecast has a row of its own, unless that takes too many.
         let two_rows = demand.pending.saturating_mul(2);
         let pending = if area.width < MEDIUM && two_rows <= most { two_rows } else { demand.pending.min(most) };

@@ -6,6 +6,7 @@ mod cell;
 mod completion;
 pub mod composer;
 pub mod fit;
+mod forecast;
 mod gate;
 pub mod help;
 pub mod layout;
@@ -36,7 +37,7 @@ use crate::tui::state::hold::Shown;
 use crate::tui::state::tree::Details;
 use cache::TranscriptCache;
 use fit::{one_line, put, row};
-use layout::{Demand, Panes, TreeForm, TreeUse};
+use layout::{Demand, ListUse, Panes, TreeForm, TreeUse};
 use transcript::{Badge, Metrics, View};
 use wrap::{Break, Line, Wrap};
 
@@ -65,6 +66,7 @@ pub fn panes(app: &App, area: Rect) -> Panes {
     let demand = Demand {
         composer: app.composer.rows(),
         pending: rows(app.pending.entries().len()).max(u16::from(app.focus.is_on(Pane::Pending))),
+        list: if app.focus.is_on(Pane::Pending) { ListUse::Focused } else { ListUse::Watched },
         gate: gate::rows(app, area.width),
         agents: rows(app.tree.rows().len() + usize::from(tree::has_filter(app))),
         tree,

@@ -1,31 +1,56 @@
-//! Draws the texts that wait for delivery, each with the forecast of when it enters.
+//! Draws the texts that wait for delivery, each with its id, its kind and the forecast of when it enters.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::fit::{clock, columns, one_line, put, put_right, row};
+use super::fit::{columns, one_line, put, put_right, row};
+use super::forecast;
 use super::layout::MEDIUM;
-use super::tree::{longest, tools};
+use super::tree::agent_name;
 use crate::event::{Delivery, Outcome};
 use crate::tui::state::App;
+use crate::tui::state::focus::Pane;
 use crate::tui::state::pending::{Entry, Stage};
-use crate::tui::state::status::HostState;
 use crate::tui::state::tree::Activity;
 
-/// Draws the list; what does not fit is counted.
+/// Draws the list, with the selected entry in view while the list has the focus; what does not fit is counted.
 pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let entries = app.pending.entries();
     let theme = &app.theme;
     let rows = usize::from(area.height);
+    let focused = app.focus.is_on(Pane::Pending);
+    if entries.is_empty() {
+        if focused {
+            put(buffer, row(area, 0), "▸ nothing is pending any more", theme.dim);
+        }
+        return;
+    }
     let two_rows = area.width < MEDIUM && entries.len() * 2 <= rows;
     let each = if two_rows { 2 } else { 1 };
-    let fits = if entries.len() * each > rows { rows.saturating_sub(1) / each } else { entries.len() };
+    let mut fits = if entries.len() * each > rows { rows.saturating_sub(1) / each } else { entries.len() };
+    if focused && rows > 0 {
+        fits = fits.max(1);
+    }
+    let selected = app.pending.selected_index().filter(|_| focused);
+    let top = selected.map_or(0, |selected| (selected + 1).saturating_sub(fits));
     let mut y = 0;
-    for entry in entries.iter().take(fits) {
+    for (index, entry) in entries.iter().enumerate().skip(top).take(fits) {
+        let is_selected = selected == Some(index);
+        let style = if is_selected { theme.pending.patch(theme.selected) } else { theme.pending };
         let mut line = row(area, y);
+        let cursor = match (focused, is_selected) {
+            (false, _) => "",
+            (true, true) => "▸ ",
+            (true, false) => "  ",
+        };
         if two_rows {
             y += 1;
-            put(buffer, row(area, y), &format!("  {}", when(app, entry, area.width.saturating_sub(2))), theme.dim);
+            put(
+                buffer,
+                row(area, y),
+                &format!("{cursor}  {}", when(app, entry, area.width.saturating_sub(4))),
+                theme.dim,
+            );
         } else {
             let most = if area.width < MEDIUM { area.width / 2 } else { area.width / 2 + area.width / 8 };
             let when = when(app, entry, most);
@@ -33,110 +58,63 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
                 line = put_right(buffer, line, &format!(" {when}"), theme.dim);
             }
         }
-        put(buffer, line, &format!("{} {}", mark(entry), one_line(&entry.message.text)), theme.pending);
+        let whom =
+            if entry.agent.is_main() { String::new() } else { format!("@{} ", one_line(&agent_name(&entry.agent))) };
+        let text = one_line(&entry.message.text);
+        put(buffer, line, &format!("{cursor}{} {} {whom}{text}", mark(entry), entry.message.id), style);
         y += 1;
     }
-    if let Some(next) = entries.get(fits) {
-        let more = entries.len() - fits;
+    if fits < entries.len() && usize::from(y) < rows {
         let line = row(area, y);
-        let left = put(buffer, line, &format!("+ {more} pending"), theme.pending);
-        let room = left.width.saturating_sub(1);
-        put(buffer, left, &format!(" {}", when(app, next, room)), theme.dim);
+        let left = put(buffer, line, &format!("+ {} pending", entries.len() - fits), theme.pending);
+        if let Some(next) = entries.get(top + fits) {
+            let room = left.width.saturating_sub(1);
+            put(buffer, left, &format!(" {}", when(app, next, room)), theme.dim);
+        }
     }
 }
 
 /// Writes the forecast as it fits: in full, in short, or not at all: the mark tells the kind of delivery.
 fn when(app: &App, entry: &Entry, room: u16) -> String {
-    let full = format!("→ {}", forecast(app, entry));
-    if columns(&full) <= room {
-        return full;
-    }
-    let short = format!("→ {}", short(app, entry));
-    if columns(&short) <= room { short } else { String::new() }
-}
-
-/// Says in a word or two when an entry will be delivered.
-fn short(app: &App, entry: &Entry) -> &'static str {
-    match (entry.stage, &app.status.host) {
-        (Stage::Delivering, _) => return "now",
-        (Stage::Waiting, HostState::Starting) => return "at start",
-        (Stage::Waiting, HostState::Failed(_)) => return "cannot run",
-        (Stage::Waiting, HostState::Ready) => {}
-    }
-    let main = app.tree.main();
-    if entry.message.stale {
-        return "still true?";
-    }
-    if entry.message.held {
-        return "held";
-    }
-    if app.pending.paused && !main.running() {
-        return "Enter sends";
-    }
-    match (entry.message.delivery, &main.activity) {
-        (_, Activity::Idle | Activity::Ended(..)) => "now",
-        (Delivery::FollowUp, _) => "after turn",
-        (_, Activity::Tools) => "after tools",
-        (Delivery::Steer, Activity::Parked(_)) => "when it goes on",
-        (_, Activity::Rescue | Activity::Cancelling) => "next turn",
-        (Delivery::Now, _) => "now",
-        (Delivery::Steer, Activity::Waiting | Activity::Retrying { .. } | Activity::Thinking | Activity::Writing) => {
-            "next boundary"
-        }
-    }
+    let words = forecast(app, entry).into_iter().map(|when| format!("→ {when}"));
+    words.into_iter().find(|when| columns(when) <= room).unwrap_or_default()
 }
 
 fn mark(entry: &Entry) -> &'static str {
     match (entry.stage, entry.message.delivery) {
-        (Stage::Delivering, _) | (Stage::Waiting, Delivery::Now) => "»",
+        (Stage::Delivering, _) => "»",
+        (Stage::Waiting, _) if entry.message.stale => "?",
+        (Stage::Waiting, _) if entry.message.held => "✎",
+        (Stage::Waiting, Delivery::Now) => "!",
         (Stage::Waiting, Delivery::Steer) => "⋯",
         (Stage::Waiting, Delivery::FollowUp) => "↳",
     }
 }
 
-/// Says when an entry will be delivered.
-pub fn forecast(app: &App, entry: &Entry) -> String {
+/// Says when an entry will be delivered, the longest words first.
+fn forecast(app: &App, entry: &Entry) -> Vec<String> {
+    let words = |words: &[&str]| words.iter().map(|words| (*words).to_owned()).collect();
     if entry.stage == Stage::Delivering {
-        return "being delivered".to_owned();
+        return words(&["being delivered", "now"]);
     }
-    match &app.status.host {
-        HostState::Starting => return "as soon as the agent is ready".to_owned(),
-        HostState::Failed(_) => return "cannot be delivered, the agent could not be built".to_owned(),
-        HostState::Ready => {}
+    if app.editing.as_ref().is_some_and(|editing| editing.entry.id == entry.message.id) {
+        return words(&["held while it is edited", "edited"]);
     }
     if entry.message.stale {
-        return "held until you say that it is still true".to_owned();
+        return words(&["held until you say that it is still true", "still true?"]);
     }
     if entry.message.held {
-        return "held while it is edited".to_owned();
+        return words(&["held"]);
     }
-    let main = app.tree.main();
-    if app.pending.paused && !main.running() {
-        return match main.activity {
-            Activity::Ended(Outcome::Failed, _) => "waits: the last turn failed; Enter sends",
-            _ => "waits; Enter sends",
-        }
-        .to_owned();
-    }
-    match (entry.message.delivery, &main.activity) {
-        (_, Activity::Idle | Activity::Ended(..)) => "starts a turn now".to_owned(),
-        (Delivery::FollowUp, _) => "after this turn".to_owned(),
-        (Delivery::Now, Activity::Waiting | Activity::Thinking | Activity::Retrying { .. } | Activity::Writing) => {
-            "now, in place of the answer".to_owned()
-        }
-        (Delivery::Steer | Delivery::Now, activity) => match activity {
-            Activity::Idle | Activity::Ended(..) => "starts a turn now".to_owned(),
-            Activity::Waiting | Activity::Thinking | Activity::Retrying { .. } => {
-                "at the next tool boundary".to_owned()
+    let node = app.tree.get(&entry.agent);
+    let idle = node.is_none_or(|node| !node.running());
+    if entry.agent.is_main() && app.pending.paused && idle {
+        return match node.map(|node| &node.activity) {
+            Some(Activity::Ended(Outcome::Failed, _)) => {
+                words(&["waits: the last turn failed; Enter sends", "Enter sends"])
             }
-            Activity::Writing => "at the next tool boundary, or as the next turn".to_owned(),
-            Activity::Tools => {
-                let names = one_line(&tools(&main.open));
-                format!("after tools finish: {names} {}", clock(longest(&main.open, app.now)))
-            }
-            Activity::Parked(_) => "when the agent goes on, it is held".to_owned(),
-            Activity::Rescue => "as the next turn, the final answer is being written".to_owned(),
-            Activity::Cancelling => "as the next turn".to_owned(),
-        },
+            _ => words(&["waits; Enter sends", "Enter sends"]),
+        };
     }
+    forecast::of_text(app, &entry.agent, entry.message.delivery)
 }

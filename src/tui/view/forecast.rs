@@ -1,0 +1,118 @@
+//! When a text would be delivered, in words: for the rule above the composer and for each pending text.
+//!
+//! Always holds: nothing is promised that the agent may not do. While an answer comes in, nobody knows yet whether tools
+//! follow it; the words say so.
+
+use super::fit::{clock, one_line};
+use super::tree::agent_name;
+use crate::event::Delivery;
+use crate::id::AgentId;
+use crate::tui::state::App;
+use crate::tui::state::hold::Written;
+use crate::tui::state::pending::Stage;
+use crate::tui::state::status::HostState;
+use crate::tui::state::tree::{Activity, OpenCall, seconds};
+
+/// Returns what Enter will do with the message, the longest words first.
+pub fn of_enter(app: &App) -> Vec<String> {
+    if let Some(writing) = &app.holds.writing {
+        let words = match writing.what {
+            Written::Arguments => ["→ runs the call with these arguments", "→ runs the call"],
+            Written::Reason => ["→ skips the call, for this reason", "→ skips the call"],
+        };
+        return words.map(str::to_owned).to_vec();
+    }
+    if let Some(editing) = &app.editing {
+        let what = format!("editing {} for {}", editing.entry.id, one_line(&agent_name(&editing.agent)));
+        let short = format!("editing {}", editing.entry.id);
+        return vec![
+            format!("{what}: Enter puts it back in its place · Esc leaves it as it was · F5 delivers it now"),
+            format!("{what}: Enter puts it back in its place"),
+            what,
+            short,
+        ];
+    }
+    if app.composer.is_empty() && app.holds.parked(app.tree.selected()).is_some() {
+        let name = one_line(&agent_name(app.tree.selected()));
+        return vec![format!("→ {name} goes on by one step"), "→ one step".to_owned()];
+    }
+    if let Some(words) = app.draft_words() {
+        let short = words.split(':').next().unwrap_or(&words).to_owned();
+        return vec![words, short];
+    }
+    let target = app.draft_target();
+    let running = app.tree.get(&target).is_some_and(crate::tui::state::tree::Node::running);
+    if target.is_main() && app.pending.paused && !running {
+        return held_back(app);
+    }
+    let when = of_text(app, &target, Delivery::Steer);
+    if !running || app.status.host != HostState::Ready {
+        return when.into_iter().map(|when| format!("→ {when}")).collect();
+    }
+    let name = one_line(&agent_name(&target));
+    let mut words: Vec<String> = when.iter().map(|when| format!("→ {name}, {when}")).collect();
+    if target.is_main() {
+        words.extend(when.iter().map(|when| format!("→ {when}")));
+    } else {
+        words.push(format!("→ {name}"));
+    }
+    words
+}
+
+/// Returns when a text for this agent would be delivered, the longest words first.
+pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery) -> Vec<String> {
+    let words = |words: &[&str]| words.iter().map(|words| (*words).to_owned()).collect();
+    match &app.status.host {
+        HostState::Starting => return words(&["as soon as the agent is ready", "at start"]),
+        HostState::Failed(_) => return words(&["cannot be sent", "cannot run"]),
+        HostState::Ready => {}
+    }
+    let Some(node) = app.tree.get(agent) else { return words(&["at the next tool boundary", "next boundary"]) };
+    match (delivery, &node.activity) {
+        (_, Activity::Idle | Activity::Ended(..)) if agent.is_main() => words(&["starts a turn"]),
+        (_, Activity::Idle | Activity::Ended(..)) => words(&["comes back, its agent has ended", "comes back"]),
+        (Delivery::FollowUp, _) if agent.is_main() => words(&["after this turn", "after turn"]),
+        (_, Activity::Cancelling) => words(&["next turn (this one is being stopped)", "next turn"]),
+        (_, Activity::Rescue) => words(&["next turn (final answer is being written)", "next turn"]),
+        (Delivery::Now, Activity::Waiting | Activity::Thinking | Activity::Retrying { .. } | Activity::Writing) => {
+            words(&["now, in place of the answer", "now"])
+        }
+        (Delivery::Now, Activity::Parked(_)) => words(&["now, in place of what it is held at", "now"]),
+        (_, Activity::Parked(_)) => words(&["parked: enters when it goes on", "when it goes on"]),
+        (_, Activity::Waiting | Activity::Thinking | Activity::Retrying { .. }) => {
+            words(&["at the next tool boundary", "next boundary"])
+        }
+        (_, Activity::Writing) => words(&[
+            "next turn (final answer is being written) unless tools follow",
+            "next turn, unless tools follow",
+            "next turn?",
+        ]),
+        (_, Activity::Tools) => after_tools(app, &node.open),
+    }
+}
+
+/// A failed or stopped turn holds texts back: the next Enter lets them go.
+fn held_back(app: &App) -> Vec<String> {
+    let waiting = |stage| stage == Stage::Waiting;
+    let count = app.pending.entries().iter().filter(|entry| entry.agent.is_main() && waiting(entry.stage)).count();
+    match (count, app.composer.is_empty()) {
+        (0, _) => vec!["→ starts a turn".to_owned()],
+        (_, true) => vec![format!("→ starts a turn with the {count} pending"), format!("→ sends {count} pending")],
+        (_, false) => vec![format!("→ starts a turn, after the {count} pending"), "→ starts a turn".to_owned()],
+    }
+}
+
+/// Names the call that has run longest, and how many run beside it.
+fn after_tools(app: &App, open: &[OpenCall]) -> Vec<String> {
+    let Some(longest) = open.iter().min_by_key(|call| call.since) else { return vec!["after the tools".to_owned()] };
+    let name = one_line(&longest.name);
+    let time = clock(seconds(longest.since, app.now));
+    let mut words = Vec::new();
+    if open.len() > 1 {
+        words.push(format!("after {name} {time} (+{} running)", open.len() - 1));
+    }
+    words.push(format!("after {name} {time}"));
+    words.push(format!("after {name}"));
+    words.push("after tools".to_owned());
+    words
+}

@@ -1,0 +1,66 @@
+//! Esc: the hint line says what it will do, and it does exactly that.
+
+use steersman::event::Outcome;
+use steersman::tui::msg::Effect;
+use steersman::tui::state::escape::{Escape, next_escape};
+use steersman::tui::state::focus::Pane;
+
+use super::pending_list::{queue, waiting};
+use crate::support::stage::Stage;
+
+/// Presses Esc after checking that the screen announces it with these words.
+fn escape(stage: &mut Stage, words: &str) {
+    let screen = stage.screen();
+    assert!(screen.contains(words), "{words:?} is not on the screen:\n{screen}");
+    stage.keys("<esc>");
+}
+
+#[test]
+fn each_esc_does_what_the_screen_said_before_it() {
+    let mut stage = waiting(&["one", "two"]);
+    stage.keys("<f2>e<f1>");
+    escape(&mut stage, "Esc closes");
+    assert!(stage.app.focus.overlay.is_none() && stage.app.editing.is_some());
+    escape(&mut stage, "Esc leaves it as it was");
+    assert!(stage.app.editing.is_none());
+    stage.keys("<f2>");
+    escape(&mut stage, "Esc: back to the message");
+    assert_eq!(stage.app.focus.pane, Pane::Composer);
+    escape(&mut stage, "Esc: stops main, 2 pending come back");
+    assert_eq!(stage.effects.iter().filter(|effect| **effect == Effect::Stop).count(), 1);
+    assert_eq!(stage.app.composer.text(), "one\n\ntwo");
+    stage.turn_ended("", Outcome::Cancelled, None);
+    let before = stage.effects.len();
+    escape(&mut stage, "Esc: nothing to stop");
+    assert_eq!(stage.effects.len(), before);
+}
+
+#[test]
+fn without_a_turn_it_takes_pending_texts_back() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("one<enter>");
+    escape(&mut stage, "Esc: the pending text comes back");
+    assert_eq!((queue(&stage).len(), stage.app.composer.text().as_str()), (0, "one"));
+}
+
+#[test]
+fn on_the_narrowest_rule_the_words_about_esc_are_what_stays() {
+    for (width, words) in
+        [(120, "Esc: stops main, 3 pending come back"), (56, "Esc: stops"), (34, "Esc: stops"), (20, "Esc: stops")]
+    {
+        let mut stage = waiting(&["one", "two", "three"]);
+        let screen = stage.resize(width, 20).screen();
+        assert!(screen.contains(words), "{screen}");
+    }
+}
+
+#[test]
+fn a_stop_gives_the_texts_of_all_agents_back_in_the_order_of_the_list() {
+    let mut stage = super::pending_list::crew(120, 36);
+    stage.keys("for main<enter>").keys("<c-t><down><enter>for the child<enter>draft");
+    assert_eq!(next_escape(&stage.app), Escape::Stop(2));
+    escape(&mut stage, "Esc: stops main, 2 pending come back");
+    assert_eq!(stage.app.composer.text(), "for main\n\nfor the child\n\ndraft");
+    assert!(stage.app.pending.is_empty());
+    assert!(stage.handle.crew().dismiss(&"file_miner 0".into()).is_empty(), "nothing comes back twice");
+}

@@ -1,0 +1,92 @@
+//! The rule above the message says before Enter is pressed what Enter will do.
+
+use steersman::event::{Event, Outcome};
+use steersman::tui::state::status::HostState;
+
+use super::pending_list::crew;
+use crate::support::stage::Stage;
+
+/// Returns the rule of a wide screen.
+fn rule(stage: &mut Stage) -> String {
+    let screen = stage.resize(160, 40).screen();
+    let rows: Vec<&str> = screen.lines().collect();
+    rows[rows.len() - 4].to_owned()
+}
+
+fn says(stage: &mut Stage, words: &str) {
+    let rule = rule(stage);
+    assert!(rule.starts_with(&format!("── {words} ─")), "{words:?}: {rule}");
+}
+
+#[test]
+fn through_a_turn_it_says_when_the_text_enters() {
+    let mut stage = Stage::new(160, 40);
+    stage.app.status.host = HostState::Starting;
+    says(&mut stage, "→ as soon as the agent is ready");
+    stage.app.status.host = HostState::Ready;
+    says(&mut stage, "→ starts a turn");
+    stage.turn("");
+    says(&mut stage, "→ main, at the next tool boundary");
+    stage.says("", "Let me see.");
+    says(&mut stage, "→ main, next turn (final answer is being written) unless tools follow");
+    stage.call("", "c1", "bash").wait(41_000);
+    says(&mut stage, "→ main, after bash 0:41");
+    stage.call("", "c2", "grep");
+    says(&mut stage, "→ main, after bash 0:41 (+1 running)");
+    stage.result("", "c1", "done").result("", "c2", "done");
+    stage.event("", Event::Parked { call: None });
+    says(&mut stage, "→ main goes on by one step");
+    stage.keys("x");
+    says(&mut stage, "→ main, parked: enters when it goes on");
+    stage.event("", Event::FallbackNotice { reason: "agent exhausted 3 steps".to_owned() });
+    says(&mut stage, "→ main, next turn (final answer is being written)");
+    stage.event("", Event::Cancelled {});
+    says(&mut stage, "→ main, next turn (this one is being stopped)");
+    stage.turn_ended("", Outcome::Cancelled, None);
+    says(&mut stage, "→ starts a turn");
+}
+
+#[test]
+fn it_names_the_child_whose_transcript_is_shown() {
+    let mut stage = crew(160, 40);
+    says(&mut stage, "→ main, after agent 0:03");
+    stage.keys("<c-t><down><enter>");
+    says(&mut stage, "→ file_miner 0, after grep 0:03");
+    stage.finished("", "file_miner 0", Outcome::Completed);
+    says(&mut stage, "→ main, after agent 0:03");
+}
+
+#[test]
+fn texts_that_a_failed_turn_holds_back_are_counted() {
+    let mut stage = Stage::new(160, 40);
+    stage.keys("start<enter>");
+    let taken = stage.take_turn();
+    stage.turn("").deliver(&taken, false).keys("more<enter>");
+    stage.pause().turn_ended("", Outcome::Failed, Some("HTTP 500"));
+    says(&mut stage, "→ starts a turn with the 1 pending");
+    stage.keys("x");
+    says(&mut stage, "→ starts a turn, after the 1 pending");
+}
+
+#[test]
+fn an_edit_says_what_its_three_keys_do() {
+    let mut stage = super::pending_list::waiting(&["one"]);
+    stage.keys("<f2>e");
+    says(
+        &mut stage,
+        "editing m2 for main: Enter puts it back in its place · Esc leaves it as it was · F5 delivers it now",
+    );
+}
+
+#[test]
+fn in_a_narrow_rule_the_words_get_shorter_and_none_is_cut() {
+    let mut stage = crew(160, 40);
+    stage.call("", "c2", "grep");
+    for (width, words) in
+        [(100, "→ main, after agent 0:03 (+1 running)"), (40, "→ main, after agent"), (34, "→ after agent")]
+    {
+        let screen = stage.resize(width, 24).screen();
+        assert!(screen.lines().any(|row| row.starts_with("── →") && row.contains(words)), "{width}:\n{screen}");
+        assert!(screen.contains("Esc: stops"), "{screen}");
+    }
+}

@@ -1,0 +1,219 @@
+//! Random lives of screen and queue together: whatever the user and the agent do, each typed text ends in one place.
+//!
+//! Every text carries a word of its own. After each act the word is counted over everything that can hold it: what the
+//! agent took, the queues, the message, the draft that is set aside, and the stack of removals.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use steersman::event::{Event, Outcome, Pending};
+use steersman::id::AgentId;
+use steersman::tui::state::removed::Removed;
+
+use super::pending_list::crew;
+use crate::support::stage::Stage;
+
+const CHILD: &str = "file_miner 0";
+
+/// Is one thing that the user or an agent does.
+#[derive(Debug, Clone)]
+enum Act {
+    /// A new text: sent to the target with this key, or left as a draft (empty).
+    Type(&'static str),
+    /// New words in place of what the message holds.
+    Rewrite,
+    /// Keys that type nothing.
+    Keys(&'static str),
+    /// The agent takes what enters at its boundary; the screen hears of it now, or later.
+    Drain { child: bool, told: bool },
+    /// The screen hears of everything that was taken.
+    Tell,
+    /// The child ends.
+    End,
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let keys = [
+        "<f2>",
+        "<f2>j",
+        "<f2>k",
+        "<f2><home>",
+        "<f2>d",
+        "<f2><home>d",
+        "<f2>e",
+        "<f2>k<enter>",
+        "<enter>",
+        "<f2>J",
+        "<f2>K",
+        "<f2>f",
+        "<f2>s",
+        "<f2>m",
+        "<f2><home>m",
+        "<f2><f5>",
+        "<a-up>",
+        "<c-c>",
+        "<esc>",
+        "<f5>",
+        "<tab>",
+        "<c-t>u",
+        "<c-t>u",
+        "<c-t>u",
+        "<c-t><down><enter>",
+        "<c-t><up><enter>",
+    ];
+    prop_oneof![
+        6 => prop::sample::select(vec!["<enter>", "<enter>", "<tab>", "<f5>", ""]).prop_map(Act::Type),
+        2 => Just(Act::Rewrite),
+        12 => prop::sample::select(keys.to_vec()).prop_map(Act::Keys),
+        3 => (any::<bool>(), any::<bool>()).prop_map(|(child, told)| Act::Drain { child, told }),
+        2 => Just(Act::Tell),
+        1 => Just(Act::End),
+    ]
+}
+
+struct Life {
+    stage: Stage,
+    words: usize,
+    /// Words that were written over by others.
+    rewritten: Vec<String>,
+    taken: Vec<(AgentId, Pending)>,
+    untold: Vec<(AgentId, Pending)>,
+    child_runs: bool,
+}
+
+impl Life {
+    fn new() -> Self {
+        let stage = crew(100, 30);
+        Self { stage, words: 0, rewritten: Vec::new(), taken: Vec::new(), untold: Vec::new(), child_runs: true }
+    }
+
+    fn word(&mut self) -> String {
+        self.words += 1;
+        format!("w{}w", self.words)
+    }
+
+    fn play(&mut self, act: &Act) {
+        match act {
+            Act::Type(key) => {
+                let word = self.word();
+                self.stage.keys("<c-t><enter>").keys(&format!(" {word}")).keys(key);
+            }
+            Act::Rewrite => {
+                if self.stage.app.editing.is_none() {
+                    return;
+                }
+                self.stage.keys("<c-t><enter>");
+                self.rewritten.extend(words_in(&self.stage.app.composer.text()));
+                let lines = self.stage.app.composer.text().lines().count();
+                self.stage.keys(&"<end><c-u><bs>".repeat(lines + 1));
+                // Whatever a cursor in the middle has left behind was not written over.
+                let left = self.stage.app.composer.text();
+                self.rewritten.retain(|word| !left.contains(word.as_str()));
+                let word = self.word();
+                self.stage.keys(&word);
+            }
+            Act::Keys(keys) => {
+                // Letters of the list must not be typed where there is no list.
+                if keys.starts_with("<f2>") && self.stage.app.pending.is_empty() {
+                    return;
+                }
+                self.stage.keys(keys);
+            }
+            Act::Drain { child, told } => {
+                let agent = if *child { AgentId::new(CHILD) } else { AgentId::main() };
+                let Some(controls) = self.stage.handle.crew().get(&agent) else { return };
+                let taken = controls.interloper.drain().into_iter().map(|entry| (agent.clone(), entry));
+                self.untold.extend(taken);
+                if *told {
+                    self.tell();
+                }
+            }
+            Act::Tell => self.tell(),
+            Act::End => {
+                if self.child_runs {
+                    self.child_runs = false;
+                    let entries = self.stage.handle.crew().dismiss(&CHILD.into());
+                    self.tell();
+                    self.stage.event(CHILD, Event::Returned { entries });
+                    self.stage.finished("", CHILD, Outcome::Completed);
+                }
+            }
+        }
+    }
+
+    fn tell(&mut self) {
+        let snapshot = steersman::tui::run::queue(&self.stage.handle);
+        self.stage.tell(snapshot);
+        for (agent, entry) in std::mem::take(&mut self.untold) {
+            let injection = Some(entry.id.clone());
+            let content = entry.text.clone();
+            let turn = Event::UserTurn { content, mid_loop: true, injection, step: 1, after: None };
+            self.stage.event(agent.as_str(), turn);
+            self.taken.push((agent, entry));
+        }
+    }
+
+    /// Counts each word over every place that can hold a text.
+    fn count(&self) -> BTreeMap<String, usize> {
+        let app = &self.stage.app;
+        let mut texts: Vec<String> = Vec::new();
+        texts.extend(self.taken.iter().chain(&self.untold).map(|(_, entry)| entry.text.clone()));
+        let edited = app.editing.as_ref().map(|editing| editing.entry.id.clone());
+        // The entry that is edited is in the message; what the queue holds of it is how it was.
+        let queues = self.stage.handle.crew().entries().into_iter().flat_map(|(_, entries)| entries);
+        texts.extend(queues.filter(|entry| Some(&entry.id) != edited.as_ref()).map(|entry| entry.text));
+        texts.push(app.composer.text());
+        texts.extend(app.editing.iter().map(|editing| editing.draft.text()));
+        texts.extend(app.removed.entries().filter_map(|removed| match removed {
+            Removed::Deleted(taken) => Some(taken.entry.text.clone()),
+            Removed::Draft(text) => Some(text.clone()),
+            // These are where the stack says, and only there.
+            Removed::TakenBack(_) | Removed::Merged { .. } | Removed::Edit { .. } => None,
+        }));
+        let mut count = BTreeMap::new();
+        for word in texts.iter().flat_map(|text| words_in(text)) {
+            *count.entry(word).or_insert(0) += 1;
+        }
+        count
+    }
+
+    fn check(&self, act: &Act) {
+        let count = self.count();
+        let left: Vec<String> = self
+            .stage
+            .app
+            .removed
+            .entries()
+            .filter_map(|removed| match removed {
+                Removed::Edit { text, .. } => Some(text.clone()),
+                _ => None,
+            })
+            .collect();
+        for number in 1..=self.words {
+            let word = format!("w{number}w");
+            let times = count.get(&word).copied().unwrap_or(0);
+            let is_left = left.iter().any(|text| text.contains(&word));
+            // Words of an edit that was left, and words that were written over, need not be anywhere else.
+            let at_least = usize::from(!is_left && !self.rewritten.contains(&word));
+            assert!((at_least..=1).contains(&times), "{word} is in {times} places after {act:?}");
+        }
+    }
+}
+
+fn words_in(text: &str) -> Vec<String> {
+    text.split_whitespace().filter(|part| part.starts_with('w') && part.ends_with('w')).map(str::to_owned).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn each_typed_text_is_in_one_place(acts in prop::collection::vec(act(), 1..40)) {
+        let mut life = Life::new();
+        for act in acts {
+            life.play(&act);
+            life.check(&act);
+            life.stage.screen();
+        }
+    }
+}
