@@ -10,6 +10,7 @@ mod commands;
 mod embedded;
 mod hold;
 mod leaving;
+mod pending;
 mod questions;
 mod receipts;
 mod sizes;
