@@ -77,7 +77,7 @@ fn a_skipped_call_is_told_to_the_model_with_the_reason_of_the_user() {
 fn what_is_typed_while_the_agent_waits_enters_when_it_goes_on() {
     let (server, mut terminal) = held();
     terminal.send("and mind the sum\r");
-    terminal.wait_for("⋯ and mind the sum");
+    terminal.wait_for("⋯ m2 and mind the sum");
     assert_eq!(server.chats().len(), 1);
     terminal.send(CTRL_P);
     terminal.wait_for("the answer");

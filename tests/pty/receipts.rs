@@ -27,7 +27,7 @@ fn a_text_is_seen_when_the_reply_to_its_request_begins_and_not_before() {
     terminal.send("start\r");
     tool.wait_reached();
     terminal.send("and this\r");
-    terminal.wait_for("⋯ and this");
+    terminal.wait_for("⋯ m2 and this");
     assert!(!carried(&server, "and this"));
     tool.open();
     // The request with the text is at the server, which says nothing.
