@@ -4,6 +4,7 @@
 
 pub mod doubles;
 pub mod paced;
+pub mod picture;
 pub mod program;
 mod reply;
 pub mod server;

@@ -239,7 +239,8 @@ impl Stage {
         rows.join("\n")
     }
 
-    fn draw(&mut self) -> Buffer {
+    /// Draws the screen and returns it as it is.
+    pub fn draw(&mut self) -> Buffer {
         let Size { width, height } = self.app.size;
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
         let mut drawn = None;

@@ -1,0 +1,139 @@
+//! The typist of the trials: what is done to the program, blindly, at random moments.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use super::Random;
+use super::accounts::{conversations, tokens};
+use crate::support::server::Server;
+use crate::support::terminal::{Terminal, keys};
+
+/// Remembers what was typed, and what of it may arrive how.
+pub struct Typist {
+    random: Random,
+    typed: usize,
+    /// Sent with Enter to the main agent, never touched again: they arrive in this order.
+    pub steers: Vec<String>,
+    /// Sent with Tab, never touched again: they arrive in this order, too.
+    pub follow_ups: Vec<String>,
+    /// Addressed to every agent: they may arrive once each.
+    pub everybody: HashSet<String>,
+    /// Every token.
+    pub all: Vec<String>,
+}
+
+impl Typist {
+    pub fn new(seed: u64) -> Self {
+        Self {
+            random: Random::new(seed + 1000),
+            typed: 0,
+            steers: Vec::new(),
+            follow_ups: Vec::new(),
+            everybody: HashSet::new(),
+            all: Vec::new(),
+        }
+    }
+
+    /// Returns the time until the next act.
+    pub fn gap(&mut self) -> Duration {
+        self.random.pause(40)
+    }
+
+    /// Does one thing.
+    pub fn act(&mut self, terminal: &mut Terminal, server: &Server) {
+        match self.random.below(20) {
+            0..=5 => {
+                let token = self.token();
+                self.steers.push(token.clone());
+                terminal.send(&format!("{token}{}", keys::ENTER));
+            }
+            6..=7 => {
+                let token = self.token();
+                self.follow_ups.push(token.clone());
+                terminal.send(&format!("{token}{}", keys::TAB));
+            }
+            8..=9 => {
+                let token = self.token();
+                terminal.send(&format!("{token}{}", keys::F5));
+            }
+            10 => {
+                let (token, child) = (self.token(), self.random.below(4));
+                terminal.send(&format!("@file_miner {child} {token}{}", keys::ENTER));
+            }
+            11 => {
+                let token = self.token();
+                self.everybody.insert(token.clone());
+                terminal.send(&format!("@all {token}{}", keys::ENTER));
+            }
+            12..=15 => {
+                self.disturb(server);
+                self.list(terminal);
+            }
+            16 => {
+                self.disturb(server);
+                terminal.send(keys::ALT_UP);
+            }
+            17 => {
+                self.disturb(server);
+                terminal.send(keys::ESC);
+            }
+            18 => {
+                terminal.send(keys::CTRL_P);
+                std::thread::park_timeout(self.random.pause(60));
+                terminal.send(keys::CTRL_P);
+            }
+            _ => {
+                self.disturb(server);
+                let cancel = if self.random.below(2) == 0 { "x" } else { "X" };
+                // Never the main agent: the selection goes back to it.
+                terminal.send(&format!("{}{}{cancel}", keys::F3, keys::DOWN));
+                terminal.send(&format!("{}{}", keys::HOME, keys::ENTER));
+            }
+        }
+    }
+
+    /// Works in the pending list and goes back to the message.
+    fn list(&mut self, terminal: &mut Terminal) {
+        terminal.send(keys::F2);
+        for _ in 0..self.random.below(3) {
+            terminal.send("k");
+        }
+        match self.random.below(8) {
+            0 => terminal.send("d"),
+            1 => {
+                terminal.send("d");
+                std::thread::park_timeout(self.random.pause(20));
+                terminal.send("u");
+            }
+            2 => {
+                terminal.send(keys::ENTER);
+                let token = self.token();
+                std::thread::park_timeout(self.random.pause(20));
+                terminal.send(&format!(" {token}{}", keys::ENTER));
+                return;
+            }
+            3 => terminal.send("J"),
+            4 => terminal.send("K"),
+            5 => terminal.send("f"),
+            6 => terminal.send("m"),
+            _ => terminal.send(keys::F5),
+        }
+        // Back to the message by the key that is never "stop".
+        terminal.send(&format!("{}{}", keys::F3, keys::ENTER));
+    }
+
+    /// From here on the order of what has not arrived yet is the typist's own doing.
+    fn disturb(&mut self, server: &Server) {
+        let arrived: HashSet<String> =
+            conversations(&server.chats()).into_iter().flat_map(|c| c.texts).flat_map(|text| tokens(&text)).collect();
+        self.steers.retain(|token| arrived.contains(token));
+        self.follow_ups.retain(|token| arrived.contains(token));
+    }
+
+    fn token(&mut self) -> String {
+        self.typed += 1;
+        let token = format!("[t{}]", self.typed);
+        self.all.push(token.clone());
+        token
+    }
+}
