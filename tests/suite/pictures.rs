@@ -1,0 +1,94 @@
+//! The pictures of the README: scenes of the screen, drawn by the program and kept under `assets/pictures`.
+//!
+//! A change of the screen fails here until the pictures are drawn again: `UPDATE_PICTURES=1 cargo test pictures`.
+
+use steersman::event::{Delivery, Event, Outcome};
+use steersman::message::{Arguments, ToolCall};
+
+use crate::support::picture::assert_picture;
+use crate::support::stage::Stage;
+
+/// A project being looked at by the main agent and three sub-agents.
+fn crew() -> Stage {
+    let mut stage = Stage::new(120, 32);
+    stage.keys("survey this project and report<enter>");
+    let taken = stage.take_turn();
+    stage.turn("").deliver(&taken, false).says("", "I look at what is here first.");
+    stage.seen("", &taken, 0).tokens("", 1_800, 60);
+    stage.call("", "c0", "glob").wait(40).result("", "c0", "src/lib.rs\nsrc/main.rs\ntests/all.rs");
+    stage.event("", Event::RoundStarted { turn: 1, round: 2 });
+    stage.says("", "There are 254 files here. I send 3 agents into them at the same time.").tokens("", 3_400, 180);
+    for (call, child) in [("c1", "file_miner 0"), ("c2", "file_miner 1"), ("c3", "researcher 0")] {
+        stage.call("", call, "agent").spawn("", child).turn(child);
+    }
+    for child in ["file_miner 0", "file_miner 1", "researcher 0"] {
+        stage.call(child, "k1", "grep").wait(2_000).result(child, "k1", "src/lib.rs:1: fn main() {}");
+        stage.tokens(child, 5_200, 140);
+    }
+    stage.call("file_miner 0", "k2", "read").wait(3_000);
+    stage.says("file_miner 1", "The tests are stories, named by behaviour.").wait(1_000);
+    stage
+}
+
+#[test]
+fn what_is_typed_waits_visibly() {
+    let mut stage = crew();
+    stage.keys("focus on the parser<enter>").keys("leave the generated files out<enter>");
+    stage.keys("then write a summary<tab>").wait(4_000).keys("and count the tests");
+    assert_picture("pending", &stage.draw());
+}
+
+#[test]
+fn an_entry_is_edited_in_its_place() {
+    let mut stage = crew();
+    stage.keys("focus on the parser<enter>").keys("leave the generated files out<enter>");
+    stage.keys("<f2>k<enter>").keys(" and its tests");
+    assert_picture("edit", &stage.draw());
+}
+
+#[test]
+fn each_text_carries_its_receipt() {
+    let mut stage = crew();
+    stage.keys("focus on the parser<enter>").wait(8_000);
+    stage.finished("", "file_miner 0", Outcome::Completed).result("", "c1", "The parser is in src/parse.rs.");
+    stage.finished("", "file_miner 1", Outcome::Completed).result("", "c2", "There are 77 tests.");
+    stage.finished("", "researcher 0", Outcome::Completed).result("", "c3", "Nothing comparable was found.");
+    let taken = stage.drain();
+    stage.deliver_after("", &taken, 4, "agent").event("", Event::RoundStarted { turn: 1, round: 3 });
+    stage.says("", "Now the parser: it reads one line at a time").seen("", &taken, 4);
+    stage.keys("skip the tests<enter>").wait(1_000);
+    assert_picture("receipts", &stage.draw());
+}
+
+#[test]
+fn a_held_agent_shows_the_call_that_it_is_about_to_make() {
+    let mut stage = crew();
+    stage.keys("<c-p>");
+    let call = ToolCall {
+        id: "c9".into(),
+        name: "grep".to_owned(),
+        arguments: Arguments::parse(r#"{"pattern":"fn parse","path":"src","glob":"*.rs"}"#),
+    };
+    stage.event("", Event::Parked { call: Some(call) }).wait(3_000);
+    assert_picture("hold", &stage.draw());
+}
+
+#[test]
+fn the_ledger_tells_what_became_of_each_text() {
+    let mut stage = crew();
+    stage.keys("focus on the parser<enter>").wait(8_000).keys("count the tests too<enter>").wait(3_000);
+    let taken = stage.drain();
+    stage.deliver_after("", &taken, 4, "agent").seen("", &taken, 4).tokens("", 6_100, 320);
+    stage.keys("then write a summary<tab>").wait(2_000).keys("<f4>");
+    assert_picture("ledger", &stage.draw());
+}
+
+#[test]
+fn an_old_text_asks_whether_it_still_holds() {
+    let mut stage = crew();
+    stage.keys("use the old parser<enter>");
+    assert_eq!(stage.sent().last().map(|(_, delivery)| *delivery), Some(Delivery::Steer));
+    stage.stale().draw();
+    stage.wait(400);
+    assert_picture("question", &stage.draw());
+}
