@@ -74,12 +74,18 @@ impl Accounts {
         let mut total = 0;
         for conversation in &self.conversations {
             let count = conversation.texts.iter().flat_map(|text| tokens(text)).filter(|found| found == token).count();
-            assert!(count <= 1, "{seed}: {token} was delivered {count} times to one agent");
+            let (texts, rows, log) = (&conversation.texts, self.rows(token), &typist.log);
+            assert!(count <= 1, "{seed}: {token} went {count} times to one agent: {texts:#?}\n{rows:#?}\n{log:?}");
             total += count;
         }
-        assert!(everybody || total <= 1, "{seed}: {token} was delivered to {total} agents");
-        let gone = |row: &HashMap<String, String>| row["text"].contains(token) && is_gone(&row["state"]);
-        assert!(total > 0 || self.ledger.iter().any(gone), "{seed}: {token} is lost; the ledger: {:#?}", self.ledger);
+        let (rows, log) = (self.rows(token), &typist.log);
+        assert!(everybody || total <= 1, "{seed}: {token} went to {total} agents: {rows:#?}\n{log:?}");
+        let gone = rows.iter().any(|row| is_gone(&row["state"]));
+        assert!(total > 0 || gone, "{seed}: {token} is lost: {rows:#?}\n{log:?}");
+    }
+
+    fn rows(&self, token: &str) -> Vec<&HashMap<String, String>> {
+        self.ledger.iter().filter(|row| row["text"].contains(token)).collect()
     }
 
     fn in_order(&self, sent: &[String], seed: &str) {

@@ -20,6 +20,8 @@ pub struct Typist {
     pub everybody: HashSet<String>,
     /// Every token.
     pub all: Vec<String>,
+    /// What was sent to the terminal, for whoever reads a failure.
+    pub log: Vec<String>,
 }
 
 impl Typist {
@@ -31,6 +33,7 @@ impl Typist {
             follow_ups: Vec::new(),
             everybody: HashSet::new(),
             all: Vec::new(),
+            log: Vec::new(),
         }
     }
 
@@ -45,25 +48,25 @@ impl Typist {
             0..=5 => {
                 let token = self.token();
                 self.steers.push(token.clone());
-                terminal.send(&format!("{token}{}", keys::ENTER));
+                self.send(terminal, &format!("{token}{}", keys::ENTER));
             }
             6..=7 => {
                 let token = self.token();
                 self.follow_ups.push(token.clone());
-                terminal.send(&format!("{token}{}", keys::TAB));
+                self.send(terminal, &format!("{token}{}", keys::TAB));
             }
             8..=9 => {
                 let token = self.token();
-                terminal.send(&format!("{token}{}", keys::F5));
+                self.send(terminal, &format!("{token}{}", keys::F5));
             }
             10 => {
                 let (token, child) = (self.token(), self.random.below(4));
-                terminal.send(&format!("@file_miner {child} {token}{}", keys::ENTER));
+                self.send(terminal, &format!("@file_miner {child} {token}{}", keys::ENTER));
             }
             11 => {
                 let token = self.token();
                 self.everybody.insert(token.clone());
-                terminal.send(&format!("@all {token}{}", keys::ENTER));
+                self.send(terminal, &format!("@all {token}{}", keys::ENTER));
             }
             12..=15 => {
                 self.disturb(server);
@@ -71,55 +74,55 @@ impl Typist {
             }
             16 => {
                 self.disturb(server);
-                terminal.send(keys::ALT_UP);
+                self.send(terminal, keys::ALT_UP);
             }
             17 => {
                 self.disturb(server);
-                terminal.send(keys::ESC);
+                self.send(terminal, keys::ESC);
             }
             18 => {
-                terminal.send(keys::CTRL_P);
+                self.send(terminal, keys::CTRL_P);
                 std::thread::park_timeout(self.random.pause(60));
-                terminal.send(keys::CTRL_P);
+                self.send(terminal, keys::CTRL_P);
             }
             _ => {
                 self.disturb(server);
                 let cancel = if self.random.below(2) == 0 { "x" } else { "X" };
                 // Never the main agent: the selection goes back to it.
-                terminal.send(&format!("{}{}{cancel}", keys::F3, keys::DOWN));
-                terminal.send(&format!("{}{}", keys::HOME, keys::ENTER));
+                self.send(terminal, &format!("{}{}{cancel}", keys::F3, keys::DOWN));
+                self.send(terminal, &format!("{}{}", keys::HOME, keys::ENTER));
             }
         }
     }
 
     /// Works in the pending list and goes back to the message.
     fn list(&mut self, terminal: &mut Terminal) {
-        terminal.send(keys::F2);
+        self.send(terminal, keys::F2);
         for _ in 0..self.random.below(3) {
-            terminal.send("k");
+            self.send(terminal, "k");
         }
         match self.random.below(8) {
-            0 => terminal.send("d"),
+            0 => self.send(terminal, "d"),
             1 => {
-                terminal.send("d");
+                self.send(terminal, "d");
                 std::thread::park_timeout(self.random.pause(20));
-                terminal.send("u");
+                self.send(terminal, "u");
             }
             2 => {
-                terminal.send(keys::ENTER);
+                self.send(terminal, keys::ENTER);
                 let token = self.token();
                 std::thread::park_timeout(self.random.pause(20));
-                terminal.send(&format!(" {token}{}", keys::ENTER));
+                self.send(terminal, &format!(" {token}{}", keys::ENTER));
                 return;
             }
-            3 => terminal.send("J"),
-            4 => terminal.send("K"),
-            5 => terminal.send("f"),
-            6 => terminal.send("m"),
-            _ => terminal.send(keys::F5),
+            3 => self.send(terminal, "J"),
+            4 => self.send(terminal, "K"),
+            5 => self.send(terminal, "f"),
+            6 => self.send(terminal, "m"),
+            _ => self.send(terminal, keys::F5),
         }
         // Back to the message by the key that is never "stop".
-        terminal.send(&format!("{}{}", keys::F3, keys::ENTER));
+        self.send(terminal, &format!("{}{}", keys::F3, keys::ENTER));
     }
 
     /// From here on the order of what has not arrived yet is the typist's own doing.
@@ -128,6 +131,11 @@ impl Typist {
             conversations(&server.chats()).into_iter().flat_map(|c| c.texts).flat_map(|text| tokens(&text)).collect();
         self.steers.retain(|token| arrived.contains(token));
         self.follow_ups.retain(|token| arrived.contains(token));
+    }
+
+    fn send(&mut self, terminal: &mut Terminal, keys: &str) {
+        self.log.push(format!("{keys:?}"));
+        terminal.send(keys);
     }
 
     fn token(&mut self) -> String {
