@@ -41,6 +41,7 @@ mod paint;
 mod params;
 mod pending_list;
 mod pending_lives;
+mod pictures;
 mod plain_output;
 mod price;
 mod questions;

@@ -2,7 +2,8 @@
 //!
 //! A change of the screen fails here until the pictures are drawn again: `UPDATE_PICTURES=1 cargo test pictures`.
 
-use steersman::event::{Delivery, Event, Outcome};
+use steersman::control::Staleness;
+use steersman::event::{Event, Outcome};
 use steersman::message::{Arguments, ToolCall};
 
 use crate::support::picture::assert_picture;
@@ -19,7 +20,9 @@ fn crew() -> Stage {
     stage.event("", Event::RoundStarted { turn: 1, round: 2 });
     stage.says("", "There are 254 files here. I send 3 agents into them at the same time.").tokens("", 3_400, 180);
     for (call, child) in [("c1", "file_miner 0"), ("c2", "file_miner 1"), ("c3", "researcher 0")] {
-        stage.call("", call, "agent").spawn("", child).turn(child);
+        let arguments = Arguments::parse(&format!(r#"{{"name":"{child}"}}"#));
+        stage.event("", Event::ToolCall { id: call.into(), name: "agent".to_owned(), arguments });
+        stage.spawn("", child).turn(child);
     }
     for child in ["file_miner 0", "file_miner 1", "researcher 0"] {
         stage.call(child, "k1", "grep").wait(2_000).result(child, "k1", "src/lib.rs:1: fn main() {}");
@@ -87,8 +90,12 @@ fn the_ledger_tells_what_became_of_each_text() {
 fn an_old_text_asks_whether_it_still_holds() {
     let mut stage = crew();
     stage.keys("use the old parser<enter>");
-    assert_eq!(stage.sent().last().map(|(_, delivery)| *delivery), Some(Delivery::Steer));
-    stage.stale().draw();
+    let queue = stage.handle.interloper().clone();
+    queue.set_staleness(Staleness { age: None, steps: Some(0) });
+    queue.count_step();
+    assert!(stage.drain().is_empty(), "an old text is not delivered");
+    stage.draw();
+    stage.wait(400).draw();
     stage.wait(400);
     assert_picture("question", &stage.draw());
 }
