@@ -52,6 +52,7 @@ mod receipt_marks;
 mod receipts;
 mod replies;
 mod retry;
+mod returned;
 mod scripted_provider;
 mod scrolling;
 mod secrets;

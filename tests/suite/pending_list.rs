@@ -108,7 +108,7 @@ fn texts_of_an_ended_agent_come_back_before_the_draft_once() {
     stage.keys("<c-t><down><enter>look here<enter>").keys("draft");
     let entries = stage.handle.crew().dismiss(&"file_miner 0".into());
     assert_eq!(entries.len(), 1);
-    stage.event("file_miner 0", Event::Returned { entries });
+    stage.wait(400).event("file_miner 0", Event::Returned { entries });
     assert_eq!(stage.app.composer.text(), "look here\n\ndraft");
     assert!(stage.app.pending.is_empty());
     assert_eq!(said(&stage), "file_miner 0 has ended: m2 is back in the message");

@@ -166,6 +166,12 @@ impl Questions {
         self.shown = self.shown.map(|(id, since)| (id, since.min(at)));
     }
 
+    /// Tells whether nothing was typed for so long that nobody types blindly any more.
+    pub fn is_quiet(&self, now: Timestamp) -> bool {
+        let quiet = |key: Timestamp| key.checked_add(limits::QUESTION_QUIET).unwrap_or(Timestamp::MAX) <= now;
+        self.last_key.is_none_or(quiet)
+    }
+
     /// Notes which question a frame that was just drawn holds; another one, or none, disarms at once.
     pub fn drawn(&mut self, question: Option<(QuestionId, u16)>) {
         self.shown = self.shown.filter(|(shown, _)| question.is_some_and(|(id, _)| id == *shown));

@@ -136,6 +136,10 @@ struct Course {
 }
 
 impl Receipt {
+    fn is_copy_of(&self, other: &Self) -> bool {
+        self.agent != other.agent && self.sent.is_some() && self.sent == other.sent && self.text == other.text
+    }
+
     fn new(id: MessageId, agent: AgentId, text: String, delivery: Delivery) -> Self {
         Self { id, agent, text, delivery, sent: None, state: State::Pending, spent: Spent::default() }
     }
@@ -163,6 +167,18 @@ impl Receipts {
     /// Returns the receipt of a text.
     pub fn get(&self, id: &MessageId) -> Option<&Receipt> {
         self.places.get(id).and_then(|place| self.list.get(*place))
+    }
+
+    /// Tells whether another agent has, or will get, the same text by the same sending (`@all`).
+    pub fn is_with_others(&self, id: &MessageId) -> bool {
+        let Some(one) = self.get(id) else { return false };
+        let is_back = |other: &Receipt| matches!(other.state, State::Returned | State::Withdrawn | State::Merged(_));
+        self.list.iter().any(|other| other.is_copy_of(one) && !is_back(other))
+    }
+
+    /// Tells whether both are the same text by the same sending, for two agents.
+    pub fn are_copies(&self, one: &MessageId, other: &MessageId) -> bool {
+        self.get(one).zip(self.get(other)).is_some_and(|(one, other)| one.is_copy_of(other))
     }
 
     /// Forgets everything: another session begins.

@@ -78,13 +78,24 @@ pub fn stopped(app: &mut App, entries: &[Pending]) {
     given_back(app, entries);
 }
 
-/// Takes texts that no queue holds any more.
+/// Takes texts that no queue holds any more; of a text for all agents one copy, and none that another agent has.
 pub fn given_back(app: &mut App, entries: &[Pending]) {
     app.receipts.returned(entries);
-    to_message(app, entries);
+    let mut kept: Vec<Pending> = Vec::new();
+    for entry in entries {
+        let is_kept = kept.iter().any(|known| app.receipts.are_copies(&known.id, &entry.id));
+        if is_kept || app.receipts.is_with_others(&entry.id) {
+            app.pending.settle(&entry.id);
+        } else {
+            kept.push(entry.clone());
+        }
+    }
+    to_message(app, &kept);
 }
 
-/// Takes what an agent that has ended gave back.
+/// Takes what an agent that has ended gave back: into the message, with the reason. It comes unasked, so it must not get
+/// under the fingers of somebody who types: then, and when others have the same text by `@all`, it only can be brought
+/// back.
 pub fn returned(app: &mut App, agent: &AgentId, entries: &[Pending]) {
     let edited = entries.iter().any(|entry| editing::is_edited(app, &entry.id));
     let mut fresh = Vec::new();
@@ -98,12 +109,28 @@ pub fn returned(app: &mut App, agent: &AgentId, entries: &[Pending]) {
     if fresh.is_empty() {
         return;
     }
+    let who = super::pending::name(agent).to_owned();
+    if !edited && fresh.iter().all(|entry| app.receipts.is_with_others(&entry.id)) {
+        fresh.iter().for_each(|entry| app.pending.settle(&entry.id));
+        app.status.say(format!("{who} has ended without it; the others have the text"), app.now);
+        return;
+    }
+    if !edited && !app.questions.is_quiet(app.now) {
+        let draft_now = app.composer.text();
+        for entry in &fresh {
+            app.pending.settle(&entry.id);
+            app.removed.push(Removed::Draft(entry.text.clone()), &draft_now);
+        }
+        let what = if fresh.len() == 1 { "your text was" } else { "your texts were" };
+        app.status.say(format!("{who} has ended: {what} not delivered; Ctrl+_ brings it back"), app.now);
+        return;
+    }
     let what = match &fresh[..] {
         [one] if edited => format!("{}, which you edit, is a draft now", one.id),
         [one] => format!("{} is back in the message", one.id),
         more => format!("{} texts are back in the message", more.len()),
     };
-    app.status.say(format!("{} has ended: {what}", super::pending::name(agent)), app.now);
+    app.status.say(format!("{who} has ended: {what}"), app.now);
     to_message(app, &fresh);
 }
 

@@ -6,8 +6,8 @@
 //! token; where each token ended is read from the server's record and compared with what the program's own ledger
 //! says. Seeds are fixed: a failure names its seed.
 
-mod acts;
 mod accounts;
+mod acts;
 mod model;
 
 use std::time::{Duration, Instant};
@@ -66,7 +66,8 @@ fn session(seed: u64) {
 /// Lets everything that is parked, pending or in the composer go its way, until nothing is left to wait for.
 fn come_to_rest(terminal: &mut Terminal, seed: u64) {
     let deadline = Instant::now() + REST;
-    loop {
+    let mut rests = 0;
+    while rests < 3 {
         // To the main agent, back to the message.
         terminal.send(&format!("{}{}{}", keys::F3, keys::HOME, keys::ENTER));
         let screen = terminal.screen();
@@ -74,13 +75,13 @@ fn come_to_rest(terminal: &mut Terminal, seed: u64) {
         let empty = screen.contains("Type a message");
         let waits = screen.contains("pending") || screen.contains('⋯') || screen.contains('↳');
         let at_rest = ["idle", "cancelled", "failed"].iter().any(|state| screen.contains(state));
-        if at_rest && empty && !held && !waits {
-            return;
-        }
+        // More than one look: what was typed last may not be on the screen yet.
+        let rested = at_rest && empty && !held && !waits;
+        rests = if rested { rests + 1 } else { 0 };
         assert!(Instant::now() < deadline, "seed {seed}: no rest; the screen was:\n{screen}");
         if held {
             terminal.send(keys::CTRL_P);
-        } else if at_rest || !empty {
+        } else if !rested && (at_rest || !empty) {
             terminal.send(keys::ENTER);
         }
         std::thread::park_timeout(Duration::from_millis(200));

@@ -1,0 +1,79 @@
+//! Texts that an ended agent gives back: they come unasked, so they must not get under the fingers of somebody who types.
+
+use steersman::event::Event;
+
+use crate::support::stage::Stage;
+
+/// A turn with two sub-agents that can be written to.
+fn crew() -> Stage {
+    let mut stage = Stage::new(100, 24);
+    stage.turn("");
+    for child in ["file_miner 0", "file_miner 1"] {
+        stage.call("", child, "agent").spawn("", child).turn(child);
+        let cancellable = stage.handle.cancellable().child();
+        stage.handle.crew().enroll(&child.into(), &cancellable);
+    }
+    stage
+}
+
+fn end(stage: &mut Stage, child: &str) {
+    let entries = stage.handle.crew().dismiss(&child.into());
+    stage.event(child, Event::Returned { entries });
+}
+
+fn said(stage: &Stage) -> String {
+    stage.app.status.message(stage.app.now).unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_text_that_comes_back_while_keys_are_pressed_waits_for_the_key_that_brings_it_back() {
+    let mut stage = crew();
+    stage.keys("@file_miner 0 look here<enter>").keys("dra");
+    end(&mut stage, "file_miner 0");
+    stage.keys("ft");
+    assert_eq!(stage.app.composer.text(), "draft");
+    assert_eq!(said(&stage), "file_miner 0 has ended: your text was not delivered; Ctrl+_ brings it back");
+    stage.keys("<enter>");
+    assert_eq!(stage.sent().last().unwrap().0, "draft");
+    stage.keys("<f3>u");
+    assert_eq!(stage.app.composer.text(), "look here");
+}
+
+#[test]
+fn a_text_that_comes_back_to_resting_hands_is_in_the_message() {
+    let mut stage = crew();
+    stage.keys("@file_miner 0 look here<enter>").wait(400);
+    end(&mut stage, "file_miner 0");
+    assert_eq!(stage.app.composer.text(), "look here");
+}
+
+#[test]
+fn a_copy_that_one_of_all_did_not_take_does_not_come_back_while_others_have_the_text() {
+    let mut stage = crew();
+    stage.keys("@all be brief<enter>").wait(400);
+    end(&mut stage, "file_miner 1");
+    assert_eq!(stage.app.composer.text(), "");
+    assert_eq!(said(&stage), "file_miner 1 has ended without it; the others have the text");
+    let taken = stage.drain();
+    stage.deliver(&taken, true);
+    end(&mut stage, "file_miner 0");
+    assert_eq!(stage.app.composer.text(), "");
+}
+
+#[test]
+fn the_last_copy_comes_back() {
+    let mut stage = crew();
+    stage.keys("@all be brief<enter>").wait(400);
+    end(&mut stage, "file_miner 0");
+    end(&mut stage, "file_miner 1");
+    stage.keys("<esc>");
+    assert_eq!(stage.app.composer.text(), "be brief");
+}
+
+#[test]
+fn a_stop_gives_a_text_for_all_back_once() {
+    let mut stage = crew();
+    stage.keys("@all be brief<enter>").keys("<esc>");
+    assert_eq!(stage.app.composer.text(), "be brief");
+    assert!(stage.app.pending.is_empty());
+}
