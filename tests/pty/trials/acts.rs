@@ -44,7 +44,7 @@ impl Typist {
 
     /// Does one thing.
     pub fn act(&mut self, terminal: &mut Terminal, server: &Server) {
-        match self.random.below(20) {
+        match self.random.below(23) {
             0..=5 => {
                 let token = self.token();
                 self.steers.push(token.clone());
@@ -59,7 +59,7 @@ impl Typist {
                 let token = self.token();
                 self.send(terminal, &format!("{token}{}", keys::F5));
             }
-            10 => {
+            10 | 20..=22 => {
                 let (token, child) = (self.token(), self.random.below(4));
                 self.send(terminal, &format!("@file_miner {child} {token}{}", keys::ENTER));
             }

@@ -13,7 +13,8 @@ pub fn random(seed: u64) -> impl Fn(&Request) -> Reply + Send + Sync {
     move |request| {
         let mut state = state.lock().unwrap();
         let (random, calls_so_far) = &mut *state;
-        let mut steps = vec![Step::Pause(random.pause(12))];
+        // Sub-agents take longer: they live when somebody writes to them.
+        let mut steps = vec![Step::Pause(random.pause(if is_main(request) { 12 } else { 40 }))];
         let roles = request.roles();
         let results = roles.iter().rev().take_while(|role| *role != "user").filter(|role| *role == "tool").count();
         // A turn makes a few rounds; then it answers.
