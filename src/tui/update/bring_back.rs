@@ -111,7 +111,9 @@ pub fn returned(app: &mut App, agent: &AgentId, entries: &[Pending]) {
     }
     let who = super::pending::name(agent).to_owned();
     if !edited && fresh.iter().all(|entry| app.receipts.is_with_others(&entry.id)) {
-        fresh.iter().for_each(|entry| app.pending.settle(&entry.id));
+        for entry in &fresh {
+            app.pending.settle(&entry.id);
+        }
         app.status.say(format!("{who} has ended without it; the others have the text"), app.now);
         return;
     }

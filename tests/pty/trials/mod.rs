@@ -20,7 +20,7 @@ use acts::Typist;
 const SESSIONS: u64 = 10;
 const TRIALS_PER_SESSION: usize = 20;
 /// Longest time for a session to come to rest.
-const REST: Duration = Duration::from_secs(60);
+const REST: Duration = Duration::from_mins(1);
 
 /// A small generator (Lehmer), so that a seed replays its trial.
 struct Random(u64);
