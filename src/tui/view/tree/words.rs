@@ -45,7 +45,12 @@ pub(super) fn word(node: &Node, now: Timestamp, width: u16) -> String {
         (State::Tools, _) => {
             let time = format!(" {}", clock(longest(&node.open, now)));
             let names = one_line(&tools(&node.open));
-            format!("{}{time}", clip(&names, width.saturating_sub(columns(&time))))
+            let room = width.saturating_sub(columns(&time));
+            // Of several calls the count says more than the time of the longest.
+            if node.open.len() > 1 && columns(&names) > room && columns(&names) <= width {
+                return names;
+            }
+            format!("{}{time}", clip(&names, room))
         }
         (State::Retrying, Activity::Retrying { attempt, .. }) => format!("retrying {attempt}"),
         (state, _) => state.word().to_owned(),
