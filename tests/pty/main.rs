@@ -7,6 +7,7 @@
 mod support;
 
 mod commands;
+mod crew;
 mod embedded;
 mod hold;
 mod leaving;
