@@ -88,3 +88,12 @@ fn an_edit_that_was_cleared_comes_back_as_an_edit_and_never_beside_its_text() {
     stage.wait(2_000).keys("<enter>");
     assert_eq!((queue(&stage), stage.app.composer.is_empty()), (vec!["one better".to_owned()], true));
 }
+
+#[test]
+fn of_two_texts_for_one_entry_neither_is_lost_when_they_change_places() {
+    let mut stage = waiting(&["one"]);
+    stage.keys("<f2>e<c-c>two<enter>").keys("<f2>e").keys("<c-t>u");
+    assert_eq!((stage.app.composer.text().as_str(), queue(&stage)), ("one", vec!["two".to_owned()]));
+    stage.keys("<c-t>u");
+    assert_eq!((stage.app.composer.text().as_str(), said(&stage).as_str()), ("one", "nothing to undo"));
+}

@@ -192,8 +192,8 @@ fn part(app: &mut App, agent: AgentId, first: Pending, second: Pending, text: &s
 
 /// Goes on with an edit that was left. Over newer words of the entry it would write: then the text is one of its own.
 fn edit_again(app: &mut App, agent: AgentId, id: MessageId, text: String, was: String) -> Vec<Effect> {
-    if editing::is_edited(app, &id) {
-        // Both hold the entry's words: they change places.
+    if let Some(was) = app.editing.as_ref().filter(|editing| editing.entry.id == id).map(|e| e.entry.text.clone()) {
+        // Both are words for the same entry: they change places.
         let present = app.composer.text();
         app.composer.load(&text);
         if !is_blank(&present) && present != was {
