@@ -76,5 +76,6 @@ mod tree_rows;
 mod truffle;
 mod tui_room;
 mod tui_shell;
+mod untrusted;
 mod wire;
 mod workspace;

@@ -252,7 +252,7 @@ fn lines(text: &str) -> Vec<String> {
 
 /// Makes every line end `\n` and removes what would be invisible; returns how many characters went.
 ///
-/// Joiners and variation selectors stay: emoji are made of them.
+/// Joiners and variation selectors stay: emoji are made of them. Tags do not: they can hide whole sentences.
 fn clean(text: &str) -> (String, usize) {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let mut removed = 0;
@@ -260,7 +260,7 @@ fn clean(text: &str) -> (String, usize) {
         .chars()
         .filter(|&c| {
             let kept = match c {
-                '\n' | '\t' | '\u{200C}' | '\u{200D}' | '\u{FE00}'..='\u{FE0F}' | '\u{E0020}'..='\u{E007F}' => true,
+                '\n' | '\t' | '\u{200C}' | '\u{200D}' | '\u{FE00}'..='\u{FE0F}' => true,
                 c => !is_invisible(c),
             };
             removed += usize::from(!kept);

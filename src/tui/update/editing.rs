@@ -108,10 +108,6 @@ pub fn blocked(app: &mut App) -> bool {
         app.status.say("the message holds what you write about a call: first Enter, or Esc", app.now);
         return true;
     }
-    if app.holds.writing.is_some() {
-        app.status.say("a text about a call is being written: first Enter, or Esc", app.now);
-        return true;
-    }
     let Some(editing) = &app.editing else { return false };
     let sentence = format!("{} is being edited: first Enter, or Esc", editing.entry.id);
     app.status.say(sentence, app.now);
