@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
-use steersman::control::{Decision, Gate, Parked, Parking};
+use steersman::control::{Cancellable, Decision, Gate, Parked, Parking};
 use steersman::event::{Decided, Event, Outcome};
 use steersman::id::AgentId;
 use steersman::message::{Arguments, ToolCall};
@@ -248,7 +248,7 @@ fn all_are_held_and_go_on_together() {
             stage.tell(answer);
         }
     }
-    assert!(!gate(&stage).is_held() && !stage.app.holds.any());
+    assert!(!gate(&stage).is_held() && !stage.app.holds.is_held(&AgentId::main()));
 }
 
 #[test]
@@ -290,4 +290,29 @@ fn the_panel_at_four_sizes() {
         stage.keys("e");
         insta::assert_snapshot!(format!("arguments_{width}x{height}"), stage.above_the_rule());
     }
+}
+
+#[test]
+fn an_agent_that_ended_while_all_were_held_is_not_held_any_more() {
+    let mut stage = Stage::new(120, 40);
+    stage.turn("").call("", "c1", "agent").spawn("", "file_miner 0").turn("file_miner 0");
+    stage.keys("/hold all<enter>").keys("<c-t><down>");
+    assert!(stage.screen().contains("‖ held"), "while it runs it is");
+    stage.finished("", "file_miner 0", Outcome::Completed);
+    let screen = stage.screen();
+    assert!(!screen.contains("‖ held") && !screen.contains("file_miner 0 is held"), "{screen}");
+}
+
+#[test]
+fn hold_all_lets_nobody_go_on_who_was_held_alone() {
+    let mut stage = held(120, 40);
+    let gate = gate(&stage);
+    let parking = park(&mut stage, &gate, Some(grep()));
+    let child = stage.handle.crew().enroll(&"file_miner 0".into(), &Cancellable::new());
+    stage.keys("/hold all<enter>");
+    assert!(gate.is_held() && child.gate.is_held() && decided(&parking).is_none());
+    assert!(stage.screen().contains("every agent is held; /hold all lets them go on"), "{}", stage.screen());
+    stage.keys("/hold all<enter>");
+    assert!(!gate.is_held() && !child.gate.is_held());
+    assert!(stage.screen().contains("every agent goes on"));
 }

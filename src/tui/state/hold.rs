@@ -129,9 +129,9 @@ impl Holds {
         self.parked.remove(agent);
     }
 
-    /// Tells whether anything is held at all.
-    pub fn any(&self) -> bool {
-        self.all || self.gates.values().any(|held| *held) || !self.parked.is_empty()
+    /// Tells whether every agent is held, also who comes later.
+    pub fn all_held(&self) -> bool {
+        self.all && self.gates.values().all(|held| *held)
     }
 
     /// Notes that one agent's gate was closed or opened.

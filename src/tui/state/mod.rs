@@ -162,6 +162,12 @@ impl App {
         self.focus.is_on(Pane::Composer) && self.editing.is_none() && self.holds.writing.is_none()
     }
 
+    /// Tells whether an agent waits, or will where it next comes by; one that has ended and a rescue have no gate.
+    pub fn is_held(&self, agent: &AgentId) -> bool {
+        let has_gate = |node: &tree::Node| node.ended.is_none() && target::can_be_told(node);
+        self.holds.is_held(agent) && (agent.is_main() || self.tree.get(agent).is_none_or(has_gate))
+    }
+
     /// Lays the composer's text out for the width of the screen.
     pub fn fit_composer(&mut self) {
         self.composer.fit(self.size.width.saturating_sub(PROMPT_COLUMNS));

@@ -51,16 +51,16 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     }
 }
 
-/// Holds every agent, or lets every agent go on when any is held.
+/// Holds every agent, or lets every agent go on when each is held: who is held alone is not let go by this.
 pub fn all(app: &App) -> Vec<Effect> {
-    let gate = if app.holds.any() { Gate::Open } else { Gate::Closed };
+    let gate = if app.holds.all_held() { Gate::Open } else { Gate::Closed };
     vec![Effect::Gate { agent: None, gate }]
 }
 
 /// Tells whether the panel is shown: the selected agent waits, or will.
 pub fn is_shown(app: &App) -> bool {
     let agent = app.tree.selected();
-    app.holds.is_held(agent) || app.holds.parked(agent).is_some()
+    app.is_held(agent) || app.holds.parked(agent).is_some()
 }
 
 /// Tells whether the selected agent waits: then Enter in an empty message lets it go one step.
@@ -166,7 +166,14 @@ pub fn decided(app: &mut App, agent: &AgentId, verdict: &Verdict, accepted: Acce
 pub fn gated(app: &mut App, agent: Option<&AgentId>, gate: Gate, accepted: Accepted) {
     match (agent, accepted) {
         (Some(agent), Accepted::Yes) => app.holds.set(agent, gate),
-        (None, Accepted::Yes) => app.holds.set_all(gate),
+        (None, Accepted::Yes) => {
+            app.holds.set_all(gate);
+            let sentence = match gate {
+                Gate::Closed => "every agent is held; /hold all lets them go on",
+                Gate::Open => "every agent goes on",
+            };
+            app.status.say(sentence, app.now);
+        }
         (agent, Accepted::No) => {
             let name = agent.map(name_of).unwrap_or_default();
             app.status.say(format!("{name} does not run any more"), app.now);

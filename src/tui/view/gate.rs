@@ -21,7 +21,7 @@ pub fn rows(app: &App, width: u16) -> u16 {
     let rows = match app.holds.parked(agent) {
         Some(Place::Call(call)) => 2 + arguments(app, call, width).len(),
         Some(Place::Boundary) => 2,
-        None if app.holds.is_held(agent) => 1,
+        None if app.is_held(agent) => 1,
         None => 0,
     };
     u16::try_from(rows).unwrap_or(u16::MAX)

@@ -176,7 +176,7 @@ fn draw_title(app: &App, area: Rect, buffer: &mut Buffer) {
     let (mark, style) =
         if app.focus.is_on(Pane::Transcript) { ("▸ ", theme.border_focus) } else { ("  ", theme.title) };
     let mut rest = put(buffer, row(area, 0), &format!("{mark}{}", one_line(&tree::name(node))), style);
-    if app.holds.is_held(&node.id) {
+    if app.is_held(&node.id) {
         rest = put(buffer, rest, "  ‖ held", theme.notice);
     }
     let model = node.model.as_ref().map(|model| format!("  {}", one_line(model)));
