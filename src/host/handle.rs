@@ -46,10 +46,16 @@ impl Handle {
         if agent.is_main() {
             return self.inject(text, delivery);
         }
-        if delivery == Delivery::FollowUp {
+        if !self.takes(agent, delivery) {
             return Err(Refused::OneTurn);
         }
         self.crew.get(agent).ok_or(Refused::Ended)?.interloper.inject(text, delivery)
+    }
+
+    /// Tells whether an agent ever comes to such a delivery: a sub-agent ends with its first turn, so that nothing can
+    /// follow it.
+    pub fn takes(&self, agent: &AgentId, delivery: Delivery) -> bool {
+        agent.is_main() || delivery != Delivery::FollowUp
     }
 
     /// Sends a text to every agent that runs; each has its own id and its own fate.

@@ -3,6 +3,8 @@
 //! One thread waits for input, signals, mail and time, input first. It never waits for the agent, and never for the
 //! terminal: frames go to a writer of their own. With nothing to show it does not wake up at all.
 
+mod steer;
+
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,25 +17,25 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 use tokio::time::sleep_until;
 
-use crate::error::Refused;
 use crate::event::Delivery;
-use crate::host::{Command, Decision, Handle, Notice, Post, Shift};
-use crate::id::{AgentId, CallId, MessageId};
+use crate::host::Handle;
+use crate::id::AgentId;
 use crate::limits;
 use crate::price::Prices;
 use crate::tui::files::Files;
 use crate::tui::frame_clock::FrameClock;
 use crate::tui::input::{self, Input};
 use crate::tui::keymap::Chord;
-use crate::tui::msg::{Accepted, Effect, Msg, QueueAct, QueueOutcome, Towards};
+use crate::tui::msg::{Effect, Msg};
 use crate::tui::state::App;
-use crate::tui::state::hold::{Gate, Verdict};
 use crate::tui::state::question::QuestionId;
 use crate::tui::state::status::{ModelSource, Status};
 use crate::tui::terminal::{self, Terminal, watchdog};
 use crate::tui::theme::ThemeName;
 use crate::tui::update::update;
 use crate::tui::view::{self, ViewCache};
+
+pub use steer::{msg_of, queue, steer};
 
 /// Plain characters that are typed as one when they came in together.
 const LONG_RUN: usize = 8;
@@ -356,136 +358,4 @@ impl<'a> Screen<'a> {
             }
         }
     }
-}
-
-/// Carries out an effect that concerns the agent; returns what the screen is to be told. Never waits.
-pub fn steer(effect: Effect, handle: &Handle) -> Vec<Msg> {
-    let answer = match effect {
-        Effect::Send { to, text, delivery } => {
-            let outcome = handle.inject_to(&to, &text, delivery);
-            Msg::Sent { to, text, outcome }
-        }
-        Effect::Stop => Msg::Stopped(handle.stop()),
-        Effect::Queue { agent, id, act } => {
-            let outcome = change(handle, &agent, &id, &act);
-            Msg::QueueAnswer { agent, id, act, outcome }
-        }
-        Effect::Gate { agent, gate } => return vec![set_gate(handle, agent, gate)],
-        Effect::Decide { agent, call, verdict } => return vec![decide(handle, agent, call.as_ref(), verdict)],
-        Effect::Cancel { agents } => {
-            return vec![Msg::Cancelling(agents.into_iter().filter(|agent| handle.cancel_agent(agent)).collect())];
-        }
-        Effect::Resume => {
-            handle.interloper().resume();
-            return vec![queue(handle)];
-        }
-        Effect::Reset => Msg::Stopped(handle.request(Command::Reset)),
-        Effect::SwitchModel(name) => {
-            handle.request(Command::SwitchModel(name));
-            return Vec::new();
-        }
-        Effect::ListModels => {
-            handle.request(Command::ListModels);
-            return Vec::new();
-        }
-        Effect::NeverAskIfTrue => {
-            handle.never_ask_if_true();
-            return vec![queue(handle)];
-        }
-        Effect::Redraw | Effect::Quit | Effect::Write { .. } => return Vec::new(),
-    };
-    vec![answer, queue(handle)]
-}
-
-/// Closes or opens gates.
-fn set_gate(handle: &Handle, agent: Option<AgentId>, gate: Gate) -> Msg {
-    let done = match (&agent, gate) {
-        (Some(agent), Gate::Closed) => handle.hold(agent),
-        (Some(agent), Gate::Open) => handle.go_on(agent),
-        (None, Gate::Closed) => {
-            handle.hold_all();
-            true
-        }
-        (None, Gate::Open) => {
-            handle.go_on_all();
-            true
-        }
-    };
-    Msg::Gated { agent, gate, accepted: accepted(done) }
-}
-
-/// Passes a decision on to a parked agent.
-fn decide(handle: &Handle, agent: AgentId, call: Option<&CallId>, verdict: Verdict) -> Msg {
-    let decision = match verdict.clone() {
-        Verdict::Run => Decision::Run,
-        Verdict::Edited(arguments) => Decision::Edited(arguments),
-        Verdict::Skip(reason) => Decision::Skip(reason),
-    };
-    let accepted = accepted(handle.decide(&agent, call, decision));
-    Msg::Decided { agent, verdict, accepted }
-}
-
-fn accepted(done: bool) -> Accepted {
-    if done { Accepted::Yes } else { Accepted::No }
-}
-
-/// Changes one pending entry.
-fn change(handle: &Handle, agent: &AgentId, id: &MessageId, act: &QueueAct) -> QueueOutcome {
-    let Some(controls) = handle.crew().get(agent) else { return QueueOutcome::Ended };
-    let queue = &controls.interloper;
-    let was_there = |there| if there { QueueOutcome::Done } else { QueueOutcome::Gone };
-    let accepted = |answer: Result<bool, Refused>| answer.map_or_else(QueueOutcome::Refused, was_there);
-    match act {
-        QueueAct::Hold { .. } => was_there(queue.hold(id)),
-        QueueAct::Release => was_there(queue.release(id)),
-        QueueAct::Commit { text, delivery: None } => accepted(queue.commit(id, text)),
-        QueueAct::Commit { text, delivery: Some(delivery) } => match queue.replace(id, text) {
-            // It is held until the text is put in, so it is taken neither half changed nor with the old delivery.
-            Ok(true) => {
-                queue.set_delivery(id, *delivery);
-                accepted(queue.commit(id, text))
-            }
-            answer => accepted(answer),
-        },
-        QueueAct::Withdraw { .. } => queue.withdraw(id).map_or(QueueOutcome::Gone, QueueOutcome::Withdrawn),
-        QueueAct::Restore { entry, before } => {
-            if queue.restore_behind(entry.clone(), before) {
-                QueueOutcome::Done
-            } else {
-                QueueOutcome::Ended
-            }
-        }
-        QueueAct::Shift(Towards::Front) => was_there(queue.shift(id, Shift::Earlier)),
-        QueueAct::Shift(Towards::Back) => was_there(queue.shift(id, Shift::Later)),
-        QueueAct::Deliver(delivery) => was_there(queue.set_delivery(id, *delivery)),
-        QueueAct::Merge => match queue.merge(id) {
-            Ok(Some((first, second))) => QueueOutcome::Merged(first, second),
-            Ok(None) => QueueOutcome::Gone,
-            Err(refused) => QueueOutcome::Refused(refused),
-        },
-        // The first gets its own words before the second comes back, so the second is never in both.
-        QueueAct::Part { first, second } => match queue.replace(id, &first.text) {
-            Ok(true) if queue.restore_behind(second.clone(), std::slice::from_ref(id)) => QueueOutcome::Done,
-            Ok(true) => QueueOutcome::Withdrawn(second.clone()),
-            answer => accepted(answer),
-        },
-        QueueAct::Confirm => was_there(queue.confirm(id)),
-    }
-}
-
-/// Puts what the host says into the screen's words.
-pub fn msg_of(post: Post) -> Msg {
-    match post {
-        Post::Envelope(envelope) => Msg::Envelope(envelope),
-        Post::Notice(Notice::Ready) => Msg::Ready,
-        Post::Notice(Notice::BuildFailed(error)) => Msg::BuildFailed(error.to_string()),
-        Post::Notice(Notice::Info(sentence)) => Msg::Info(sentence),
-        Post::Notice(Notice::Returned(entries)) => Msg::GivenBack(entries),
-        Post::Notice(Notice::Models(models)) => Msg::Models(models),
-    }
-}
-
-/// Takes a snapshot of the queue.
-pub fn queue(handle: &Handle) -> Msg {
-    Msg::Queue { queues: handle.crew().entries(), paused: handle.interloper().paused() }
 }

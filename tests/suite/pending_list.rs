@@ -323,3 +323,32 @@ fn the_list_at_four_sizes() {
         );
     }
 }
+
+#[test]
+fn a_text_for_a_sub_agent_cannot_become_a_follow_up_that_would_never_be_delivered() {
+    let mut stage = waiting(&[]);
+    let flag = stage.handle.cancellable().clone();
+    let child = stage.handle.crew().enroll(&"file_miner 0".into(), &flag);
+    stage.spawn("", "file_miner 0").turn("file_miner 0").call("file_miner 0", "d1", "grep");
+    stage.keys("@file_miner 0 words<enter>").keys("<f2>f");
+    assert_eq!(child.interloper.entries()[0].delivery, Delivery::Steer);
+    assert_eq!(said(&stage), "m2 was not made a follow-up: a sub-agent has one turn only, nothing can follow it");
+    stage.keys("e!<tab>");
+    assert_eq!(child.interloper.entries()[0].delivery, Delivery::Steer);
+    assert_eq!(said(&stage), "m2 was not put back: a sub-agent has one turn only, nothing can follow it");
+    stage.keys("<enter>");
+    assert_eq!(child.interloper.peek(), ["words!"]);
+    assert!(!child.interloper.entries()[0].held);
+}
+
+#[test]
+fn what_was_removed_before_a_new_conversation_comes_back_as_a_draft_and_starts_nothing() {
+    let mut stage = waiting(&["one", "two"]);
+    stage.keys("<f2>d<esc>");
+    assert_eq!(queue(&stage), ["one"]);
+    stage.keys("/new<enter>").event("", Event::Reset {});
+    assert_eq!(stage.app.composer.text(), "one", "what was still pending");
+    stage.keys("<c-_>");
+    assert!(queue(&stage).is_empty(), "no text of the old conversation enters the new one by itself");
+    assert_eq!(stage.app.composer.text(), "two\n\none");
+}

@@ -79,6 +79,17 @@ impl RemovedTexts {
         self.stack.last().is_some_and(|(_, then)| *then == fingerprint(draft))
     }
 
+    /// Ends the conversation that it was removed from: a text comes back as a draft from now on, never to a queue.
+    pub fn become_drafts(&mut self) {
+        let as_draft = |(removed, then)| match removed {
+            Removed::Deleted(Taken { entry: Pending { text, .. }, .. })
+            | Removed::Edit { text, .. }
+            | Removed::Draft(text) => Some((Removed::Draft(text), then)),
+            Removed::TakenBack(_) | Removed::Merged { .. } => None,
+        };
+        self.stack = std::mem::take(&mut self.stack).into_iter().filter_map(as_draft).collect();
+    }
+
     /// Returns everything, oldest first.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = &Removed> {
         self.stack.iter().map(|(removed, _)| removed)
