@@ -51,6 +51,26 @@ fn a_text_that_starts_a_turn_says_which() {
 }
 
 #[test]
+fn a_text_that_came_before_the_first_call_of_a_whole_reply_did_not_cut_the_answer() {
+    let (mut stage, first) = running(120, 40);
+    stage.seen("", &first, 0).tokens("", 100, 10).keys("look at the tests<enter>stop<f5>");
+    let taken = stage.drain();
+    assert_eq!(taken.len(), 2);
+    for entry in &taken {
+        let (content, injection) = (entry.text.clone(), Some(entry.id.clone()));
+        stage.event("", Event::UserTurn { content, mid_loop: true, injection, step: 0, after: None });
+    }
+    let screen = stage.screen();
+    assert_eq!(rows_below(&screen, "look at the tests"), "✓ delivered before the first call");
+    assert_eq!(rows_below(&screen, "mid-loop: stop"), "✓ delivered before the first call");
+    stage.event("", Event::RoundStarted { turn: 1, round: 2 }).says("", "Well, ").keys("no<f5>");
+    let taken = stage.drain();
+    let (content, injection) = (taken[0].text.clone(), Some(taken[0].id.clone()));
+    stage.event("", Event::UserTurn { content, mid_loop: true, injection, step: 0, after: None });
+    assert_eq!(rows_below(&stage.screen(), "mid-loop: no"), "✓ delivered, cut the answer");
+}
+
+#[test]
 fn a_text_that_the_model_never_got_is_not_called_seen_and_a_later_reply_makes_it_so() {
     let (mut stage, taken) = steered(120, 40);
     stage.wait(600_000);

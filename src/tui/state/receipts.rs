@@ -87,6 +87,8 @@ pub enum Place {
     After(String),
     /// In place of an answer that gave way.
     Cut,
+    /// Behind a whole reply, none of whose calls was started.
+    NoCall,
 }
 
 /// Says when the first reply to a text began.
@@ -127,6 +129,8 @@ pub struct Spent {
 struct Course {
     parent: Option<AgentId>,
     turn: u32,
+    /// True once the reply of the round that runs is whole.
+    replied: bool,
     /// The tool that it called last in this turn.
     tool: Option<String>,
     /// Texts that no reply was given to yet.
@@ -237,6 +241,7 @@ impl Receipts {
                 let place = match (mid_loop, after) {
                     (false, _) => Place::TurnStart,
                     (true, Some(tool)) => Place::After(tool.clone()),
+                    (true, None) if self.course(envelope).replied => Place::NoCall,
                     (true, None) => Place::Cut,
                 };
                 self.arrived(envelope, id, content, *step, place);
@@ -244,7 +249,11 @@ impl Receipts {
             }
             Event::Seen { injections, step } => return self.seen(envelope, injections, *step),
             Event::Returned { entries } => self.returned(entries),
-            Event::Tokens(usage) => self.count(&envelope.agent, usage.context(), usage.cost_nanos),
+            Event::RoundStarted { .. } => self.course(envelope).replied = false,
+            Event::Tokens(usage) => {
+                self.course(envelope).replied = true;
+                self.count(&envelope.agent, usage.context(), usage.cost_nanos);
+            }
             Event::ToolCall { name, .. } => {
                 let course = self.course(envelope);
                 course.counted.retain(|(_, before)| before.as_ref() == Some(name));
@@ -254,7 +263,6 @@ impl Receipts {
             Event::AgentFinished { child, outcome, .. } => return self.ended(child, why(*outcome)),
             Event::Reset {} => return self.reset(&envelope.agent),
             Event::SessionStarted { .. }
-            | Event::RoundStarted { .. }
             | Event::RoundEnded { .. }
             | Event::UserTurn { injection: None, .. }
             | Event::Parked { .. }

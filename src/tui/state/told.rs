@@ -95,6 +95,7 @@ pub fn name_of(agent: &AgentId) -> String {
 /// Says where a text entered, without its state: for a column of its own.
 pub fn boundary(arrival: &Arrival) -> String {
     match &arrival.place {
+        Place::NoCall => "before the first call".to_owned(),
         Place::TurnStart => format!("start of turn {}", arrival.turn),
         Place::After(tool) => format!("after {}", name(tool)),
         Place::Cut => "cut the answer".to_owned(),
@@ -106,11 +107,13 @@ fn delivered(arrival: &Arrival) -> String {
         Place::TurnStart => format!("delivered, started turn {}", arrival.turn),
         Place::After(tool) => format!("delivered after {} at step {}", name(tool), arrival.step),
         Place::Cut => "delivered, cut the answer".to_owned(),
+        Place::NoCall => "delivered before the first call".to_owned(),
     }
 }
 
 fn place(arrival: &Arrival) -> String {
     match &arrival.place {
+        Place::NoCall => "delivered before the first call".to_owned(),
         Place::TurnStart => format!("started turn {}", arrival.turn),
         Place::After(tool) => format!("delivered after {}", name(tool)),
         Place::Cut => "cut the answer".to_owned(),
