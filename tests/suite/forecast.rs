@@ -1,6 +1,7 @@
 //! The rule above the message says before Enter is pressed what Enter will do.
 
 use steersman::event::{Event, Outcome};
+use steersman::message::{Arguments, ToolCall};
 use steersman::tui::state::status::HostState;
 
 use super::pending_list::crew;
@@ -44,6 +45,35 @@ fn through_a_turn_it_says_when_the_text_enters() {
     says(&mut stage, "→ main, next turn (this one is being stopped)");
     stage.turn_ended("", Outcome::Cancelled, None);
     says(&mut stage, "→ starts a turn");
+}
+
+#[test]
+fn of_a_held_agent_it_promises_only_what_enter_does() {
+    let mut stage = Stage::new(160, 40);
+    stage.turn("").event(
+        "",
+        Event::Parked {
+            call: Some(ToolCall { id: "c1".into(), name: "bash".to_owned(), arguments: Arguments::parse("{}") }),
+        },
+    );
+    says(&mut stage, "→ main goes on by one step");
+    stage.keys("x");
+    says(&mut stage, "→ main, parked: enters behind its calls");
+    stage.keys("<bs><f9>");
+    says(&mut stage, "→ main, parked: enters behind its calls");
+    let before = stage.effects.len();
+    stage.keys("<enter>");
+    assert_eq!(stage.effects.len(), before, "the question covers what Enter would decide about");
+    assert!(stage.screen().contains("nothing was decided"));
+}
+
+#[test]
+fn tab_is_offered_only_where_something_can_follow() {
+    let mut stage = crew(160, 40);
+    assert!(rule(&mut stage).contains("Tab after the turn"));
+    stage.keys("<c-t><down><enter>");
+    let rule = rule(&mut stage);
+    assert!(!rule.contains("Tab") && rule.contains("F5 now"), "{rule}");
 }
 
 #[test]

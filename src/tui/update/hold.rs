@@ -87,7 +87,12 @@ pub fn step(app: &mut App) -> Vec<Effect> {
     let agent = app.tree.selected().clone();
     let waiting = app.holds.waiting(&agent).filter(|waiting| app.holds.was_drawn(waiting));
     let Some(Waiting { agent, call }) = waiting else {
-        app.status.say(format!("{} does not wait yet", name_of(&agent)), app.now);
+        let name = name_of(&agent);
+        let sentence = match app.holds.parked(&agent) {
+            Some(_) => format!("nothing was decided: where {name} waits was not on the screen"),
+            None => format!("{name} does not wait yet"),
+        };
+        app.status.say(sentence, app.now);
         return Vec::new();
     };
     vec![Effect::Decide { agent, call, verdict: Verdict::Run }]

@@ -8,6 +8,7 @@ use super::forecast::of_enter;
 use super::transcript::Metrics;
 use crate::tui::state::escape::{Escape, next_escape};
 use crate::tui::state::focus::Pane;
+use crate::tui::state::hold::Waiting;
 use crate::tui::state::status::HostState;
 use crate::tui::state::{App, PROMPT_COLUMNS};
 
@@ -25,7 +26,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> Option<Position> {
 
 /// Draws the rule: what Enter will do, what lies below the visible part of the transcript, the keys that matter now, and
 /// always what Esc will do.
-pub fn draw_rule(app: &App, metrics: &Metrics, area: Rect, buffer: &mut Buffer) {
+pub fn draw_rule(app: &App, metrics: &Metrics, waiting: Option<&Waiting>, area: Rect, buffer: &mut Buffer) {
     let theme = &app.theme;
     let line = row(area, 0);
     if line.is_empty() {
@@ -40,7 +41,7 @@ pub fn draw_rule(app: &App, metrics: &Metrics, area: Rect, buffer: &mut Buffer) 
     let mut hints = hints(app);
     let escape = hints.last().map_or(0, |shortest| columns(shortest) + 2);
     if app.focus.is_on(Pane::Composer) {
-        let words = of_enter(app);
+        let words = of_enter(app, waiting);
         // The whole of an edit's words tells about Esc itself.
         let is_edit = matches!(next_escape(app), Escape::LeaveEdit(_));
         let whole = words.first().filter(|whole| is_edit && columns(whole) + 2 <= inner.width);
@@ -110,6 +111,10 @@ fn keys(app: &App) -> &'static [&'static str] {
         Pane::Filter => &["words of a name, task or state · Up/Down select · Enter keeps", "Enter keeps it"],
         Pane::Transcript => {
             &["Up/Down select a block · Enter opens · Ctrl+E all", "Up/Down select · Enter opens", "Enter opens"]
+        }
+        // A sub-agent has one turn, nothing comes after it.
+        Pane::Composer if app.tree.main().running() && !app.draft_target().is_main() => {
+            &["F5 now · Alt+Up takes back · F2 pending", "F5 now", "F1 keys"]
         }
         Pane::Composer if app.tree.main().running() => {
             &["Tab after the turn · F5 now · Alt+Up takes back · F2 pending", "Tab after the turn · F5 now", "F1 keys"]

@@ -8,13 +8,14 @@ use super::tree::agent_name;
 use crate::event::Delivery;
 use crate::id::AgentId;
 use crate::tui::state::App;
-use crate::tui::state::hold::Written;
+use crate::tui::state::hold::{Waiting, Written};
 use crate::tui::state::pending::Stage;
 use crate::tui::state::status::HostState;
 use crate::tui::state::tree::{Activity, OpenCall, seconds};
 
-/// Returns what Enter will do with the message, the longest words first.
-pub fn of_enter(app: &App) -> Vec<String> {
+/// Returns what Enter will do with the message, the longest words first; `waiting` is who waits where, as this frame
+/// shows it: only that an empty message decides about.
+pub fn of_enter(app: &App, waiting: Option<&Waiting>) -> Vec<String> {
     if let Some(writing) = &app.holds.writing {
         let words = match writing.what {
             Written::Arguments => ["→ runs the call with these arguments", "→ runs the call"],
@@ -32,7 +33,7 @@ pub fn of_enter(app: &App) -> Vec<String> {
             short,
         ];
     }
-    if app.composer.is_empty() && app.holds.parked(app.tree.selected()).is_some() {
+    if app.composer.is_empty() && waiting.is_some() {
         let name = one_line(&agent_name(app.tree.selected()));
         return vec![format!("→ {name} goes on by one step"), "→ one step".to_owned()];
     }
@@ -78,7 +79,8 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery) -> Vec<String> {
             words(&["now, in place of the answer", "now"])
         }
         (Delivery::Now, Activity::Parked(_)) => words(&["now, in place of what it is held at", "now"]),
-        (_, Activity::Parked(_)) => words(&["parked: enters when it goes on", "when it goes on"]),
+        (_, Activity::Parked(None)) => words(&["parked: enters when it goes on", "when it goes on"]),
+        (_, Activity::Parked(Some(_))) => words(&["parked: enters behind its calls", "behind its calls"]),
         (_, Activity::Waiting | Activity::Thinking | Activity::Retrying { .. }) => {
             words(&["at the next tool boundary", "next boundary"])
         }

@@ -88,7 +88,6 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     let metrics = draw_transcript(app, cache, &panes, buffer);
     pending::draw(app, panes.pending, buffer);
     let gate = gate::draw(app, panes.gate, buffer);
-    composer::draw_rule(app, &metrics, panes.rule, buffer);
     let cursor = composer::draw(app, panes.composer, buffer);
     status::draw(app, panes.status, buffer);
     // An overlay covers it: then it is not on the screen.
@@ -101,6 +100,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     // What lies over the panel takes its keys away.
     let covered = app.focus.overlay.is_some() || question.is_some();
     let gate = Shown { waiting: gate.waiting.filter(|_| !covered), ..gate };
+    composer::draw_rule(app, &metrics, gate.waiting.as_ref(), panes.rule, buffer);
     let overlay = app.focus.overlay.map(|overlay| match overlay {
         Overlay::Help { top } => Overlay::Help { top: help::draw(&app.theme, top, area, buffer) },
         Overlay::Ledger { selected, top } => {
