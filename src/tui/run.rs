@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crossterm::event::KeyEvent;
 use jiff::Timestamp;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
@@ -24,8 +23,7 @@ use crate::limits;
 use crate::price::Prices;
 use crate::tui::files::Files;
 use crate::tui::frame_clock::FrameClock;
-use crate::tui::input::{self, Input};
-use crate::tui::keymap::Chord;
+use crate::tui::input::{self, Input, LineEnds};
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::state::App;
 use crate::tui::state::question::QuestionId;
@@ -36,9 +34,6 @@ use crate::tui::update::update;
 use crate::tui::view::{self, ViewCache};
 
 pub use steer::{msg_of, queue, steer};
-
-/// Plain characters that are typed as one when they came in together.
-const LONG_RUN: usize = 8;
 
 /// Says what the screen is to show from the start.
 #[derive(Debug, Clone, Default)]
@@ -132,8 +127,9 @@ async fn show(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
         tokio::select! {
             biased;
             first = inputs.recv() => {
-                let more = std::iter::from_fn(|| inputs.try_recv().ok());
-                screen.inputs(std::iter::once(first.unwrap_or(Input::Lost)).chain(more), &mut terminal);
+                let mut batch = first.unwrap_or_else(|| vec![Input::Lost]);
+                batch.extend(std::iter::from_fn(|| inputs.try_recv().ok()).flatten());
+                screen.inputs(batch, &mut terminal);
             }
             code = signals.next() => screen.ending = Some(Ending::Signal(code)),
             _ = resumed.recv() => screen.resume(&mut terminal)?,
@@ -212,30 +208,11 @@ impl<'a> Screen<'a> {
         }
     }
 
-    /// Takes what has come in, in order. Long runs of plain characters go in as one: each by itself would cost more
-    /// the longer the text is.
-    fn inputs(&mut self, inputs: impl Iterator<Item = Input>, terminal: &mut Terminal) {
-        let mut run = Vec::new();
-        for input in inputs {
-            match input {
-                Input::Key(key, at) if Chord::of(&key).typed().is_some() => run.push((key, at)),
-                other => {
-                    self.typed(&mut run, terminal);
-                    self.input(other, terminal);
-                }
-            }
-        }
-        self.typed(&mut run, terminal);
-    }
-
-    fn typed(&mut self, run: &mut Vec<(KeyEvent, Timestamp)>, terminal: &mut Terminal) {
-        if run.len() >= LONG_RUN && self.ending.is_none() {
-            let last = run.last().map_or(self.app.now, |(_, at)| *at);
-            let text = run.drain(..).filter_map(|(key, _)| Chord::of(&key).typed()).collect();
-            self.tell(Msg::Typed(text, last), terminal);
-        }
-        for (key, at) in run.drain(..) {
-            self.input(Input::Key(key, at), terminal);
+    /// Takes what has come in together, in order.
+    fn inputs(&mut self, batch: Vec<Input>, terminal: &mut Terminal) {
+        let line_ends = if self.app.focus.takes_lines() { LineEnds::Text } else { LineEnds::Keys };
+        for input in input::join(batch, line_ends) {
+            self.input(input, terminal);
         }
     }
 
@@ -246,6 +223,7 @@ impl<'a> Screen<'a> {
         }
         match input {
             Input::Key(key, at) => self.tell(Msg::Key(key, at), terminal),
+            Input::Typed(text, at) => self.tell(Msg::Typed(text, at), terminal),
             Input::Paste(text, at) => self.tell(Msg::Paste(text, at), terminal),
             Input::Resize(size) => {
                 terminal.resize(size);

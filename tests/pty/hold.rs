@@ -84,3 +84,20 @@ fn what_is_typed_while_the_agent_waits_enters_when_it_goes_on() {
     assert_eq!(server.chats()[1].texts("user"), ["start", "and mind the sum"]);
     assert_eq!(server.chats()[1].roles().last().unwrap(), "user", "behind all results");
 }
+
+#[test]
+fn many_keys_at_once_are_text_even_where_letters_decide() {
+    let (server, mut terminal) = held();
+    terminal.send(F11);
+    terminal.wait_for("r runs it");
+    terminal.send("run none\rskip none\r");
+    terminal.wait_for("skip none");
+    assert_eq!(server.chats().len(), 1);
+    terminal.wait_for("expression: 1+1");
+    terminal.send("\r");
+    terminal.wait_for("⋯ m2 run none");
+    terminal.send(CTRL_P);
+    terminal.wait_for("the answer");
+    assert_eq!(server.chats()[1].texts("user"), ["start", "run none\nskip none\n"]);
+    assert_eq!(observations(&server), ["2", "4"]);
+}

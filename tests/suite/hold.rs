@@ -7,7 +7,7 @@ use steersman::control::{Cancellable, Decision, Gate, Parked, Parking};
 use steersman::event::{Decided, Event, Outcome};
 use steersman::id::AgentId;
 use steersman::message::{Arguments, ToolCall};
-use steersman::tui::msg::Effect;
+use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::state::focus::Pane;
 
 use crate::support::stage::Stage;
@@ -109,6 +109,35 @@ fn the_keys_of_the_panel_work_only_when_it_has_the_focus() {
     assert!(stage.app.focus.is_on(Pane::Gate), "the focus stays for the next step");
     stage.keys("<esc>");
     assert!(stage.app.focus.is_on(Pane::Composer));
+}
+
+#[test]
+fn many_characters_at_once_and_pastes_decide_nothing_about_a_held_call() {
+    for text in ["resist this", "see the log", "even so, wait", "go on without me", "\nand that\n", "just run it"] {
+        let mut stage = held(80, 24);
+        let gate = gate(&stage);
+        let parking = park(&mut stage, &gate, Some(grep()));
+        let typed = Msg::Typed(text.to_owned(), stage.app.now);
+        stage.keys("<f11>").tell(typed).keys("<c-u>");
+        stage.keys("<f11>").paste(text);
+        assert_eq!((decided(&parking), gate.is_held()), (None, true), "{text}");
+        assert!(stage.app.holds.writing.is_none() && stage.app.focus.is_on(Pane::Composer), "{text}");
+        assert!(stage.app.composer.text().ends_with(text), "{text}");
+        assert_eq!(stage.sent().len(), 1, "{text}");
+    }
+}
+
+#[test]
+fn enter_right_behind_many_characters_decides_nothing_before_the_next_frame() {
+    let mut stage = held(80, 24);
+    let gate = gate(&stage);
+    let parking = park(&mut stage, &gate, Some(grep()));
+    let typed = Msg::Typed("look at the tests".to_owned(), stage.app.now);
+    stage.tell(typed).keys("<enter><enter>");
+    assert_eq!((decided(&parking), stage.sent().len()), (None, 2));
+    stage.screen();
+    stage.keys("<enter>");
+    assert_eq!(decided(&parking), Some(Decision::Run));
 }
 
 #[test]

@@ -45,6 +45,20 @@ fn the_middle_one_of_three_is_deleted_and_brought_back_to_its_place() {
 }
 
 #[test]
+fn many_characters_at_once_and_pastes_leave_the_list_alone() {
+    let texts = ["do it all", "merge them", "Just now", "Keep that", "first of all", "so be it", "\neven now", "u too"];
+    for text in texts {
+        let mut stage = waiting(&["one", "two", "three"]);
+        let before = entries(&stage);
+        let typed = Msg::Typed(text.to_owned(), stage.app.now);
+        stage.keys("<f2>k").tell(typed).keys("<f2>k").paste(text);
+        assert_eq!(entries(&stage), before, "{text}");
+        assert!(stage.app.editing.is_none() && stage.app.focus.is_on(Pane::Composer), "{text}");
+        assert_eq!(stage.app.composer.text(), format!("{text}{text}"));
+    }
+}
+
+#[test]
 fn an_edit_keeps_the_entry_from_being_delivered_and_puts_the_new_text_in_its_old_place() {
     let mut stage = waiting(&["one", "two", "three"]);
     stage.keys("draft").keys("<f2>k<enter>");

@@ -160,3 +160,14 @@ fn many_characters_at_once_never_cancel_an_agent() {
     assert!(!stage.effects.iter().any(|effect| matches!(effect, Effect::Cancel { .. })));
     assert_eq!(stage.app.composer.text(), "x marks the spot");
 }
+
+#[test]
+fn a_paste_is_text_in_every_pane() {
+    for pane in ["<c-t><end>", "<c-o>", "<f4>", "<f1>", "<c-t>/<f4>"] {
+        let mut stage = family(120, 40);
+        stage.keys(pane).paste("x X ! u\r? i\n");
+        assert_eq!(stage.effects, [], "{pane}");
+        assert_eq!(stage.app.composer.text(), "x X ! u\n? i\n", "{pane}");
+        assert!(stage.app.focus.is_on(steersman::tui::state::focus::Pane::Composer), "{pane}");
+    }
+}

@@ -2,6 +2,30 @@
 //!
 //! Named by the one table of keys in `keymap`; carried out by `update`.
 
+use super::Action;
+
+impl Action {
+    /// Tells whether it shows something, and neither sends, decides nor changes anything.
+    pub fn only_shows(self) -> bool {
+        match self {
+            Self::Tree(key) => !matches!(key, TreeKey::Cancel | TreeKey::CancelAll),
+            Self::Previous
+            | Self::Next
+            | Self::First
+            | Self::Last
+            | Self::PageUp
+            | Self::PageDown
+            | Self::Fold
+            | Self::FoldAll
+            | Self::Help
+            | Self::Ledger
+            | Self::Jump
+            | Self::Redraw => true,
+            _ => false,
+        }
+    }
+}
+
 /// Is one act in the agent tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreeKey {

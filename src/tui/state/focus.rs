@@ -66,6 +66,12 @@ impl Focus {
         self.overlay.is_none() && self.pane == pane
     }
 
+    /// Tells whether many characters at once are one text with its line ends: where Enter would decide or change
+    /// something.
+    pub fn takes_lines(&self) -> bool {
+        self.is_on(Pane::Gate) || self.is_on(Pane::Pending)
+    }
+
     /// Goes to a pane; an overlay is closed.
     pub fn go(&mut self, pane: Pane) {
         *self = Self { pane, overlay: None };

@@ -119,6 +119,11 @@ impl Holds {
         self.top = shown.top;
     }
 
+    /// Forgets what the last frame has shown: no key is about it any more.
+    pub fn hide(&mut self) {
+        self.drawn = None;
+    }
+
     /// Tells whether this was on the screen: only then a key can be about it.
     pub fn was_drawn(&self, waiting: &Waiting) -> bool {
         self.drawn.as_ref() == Some(waiting)

@@ -42,16 +42,18 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Types many characters at once; where single letters are keys, they are pressed one by one, up to one that would
-/// cancel an agent: so many at once may be a paste.
+/// Types many characters at once, which may be a paste: where single letters are keys they are pressed one by one, up to
+/// one that does more than show something. It and the rest are text, and nothing is decided before the next frame.
 pub fn type_text(app: &mut App, text: &str) -> Vec<Effect> {
+    app.holds.hide();
     let mut effects = Vec::new();
     let mut rest = text.chars();
     while !app.focus.is_on(Pane::Composer)
         && let Some(c) = rest.clone().next()
     {
         let key = KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE);
-        if tree::cancels(keymap::lookup(app.focus.context(), Chord::of(&key))) {
+        let action = keymap::lookup(app.focus.context(), Chord::of(&key));
+        if c == '\n' || action.is_some_and(|action| !action.only_shows()) {
             app.focus.go(Pane::Composer);
             break;
         }

@@ -60,11 +60,6 @@ pub fn clear_filter(app: &mut App) {
     app.focus.go(Pane::Tree);
 }
 
-/// Tells whether a key cancels agents.
-pub fn cancels(action: Option<Action>) -> bool {
-    matches!(action, Some(Action::Tree(TreeKey::Cancel | TreeKey::CancelAll)))
-}
-
 /// Tells which of the agents that were to be cancelled could be.
 pub fn cancelled(app: &mut App, agents: &[AgentId]) {
     if agents.is_empty() {
