@@ -150,6 +150,13 @@ fn figures(crew: &mut Crew) {
     };
     print("a frame of the stream, no key", each(crew, &[""], 1_000));
     print("a letter in the message", each(crew, &["x", "<bs>"], 1_000));
+    crew.frame("@file_miner 99 ");
+    print("a letter behind the name of an agent", each(crew, &["x", "<bs>"], 500));
+    crew.frame("<c-u>");
+    print("@, which offers the agents", each(crew, &["@", "<bs>"], 500));
+    crew.frame("@all ");
+    print("a letter behind @all", each(crew, &["x", "<bs>"], 500));
+    crew.frame("<c-u>");
     crew.frame("<c-t><home>");
     print("select the next agent", each(crew, &["j"], 500));
     print("select the first or the last agent", each(crew, &["<end>", "<home>"], 500));
@@ -190,6 +197,13 @@ fn figures(crew: &mut Crew) {
         time
     });
     print("the end of one, and its frame", ended.collect());
+    // All but the last sixteen.
+    for number in 500..crew.names.len().saturating_sub(STREAMING) {
+        let (agent, parent) = crew.names[number].clone();
+        crew.event(&parent, None, Event::AgentFinished { child: agent, outcome: Outcome::Completed, message: None });
+    }
+    crew.frame("@file_miner 99 ");
+    print("the same letter when nearly all have ended", each(crew, &["x", "<bs>"], 500));
 }
 
 fn print(figure: &str, mut times: Vec<Duration>) {

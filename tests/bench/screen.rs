@@ -8,6 +8,8 @@ mod support;
 
 use std::time::{Duration, Instant};
 
+use steersman::limits;
+
 use support::paced::Paced;
 use support::terminal::{ALTERNATE_SCREEN, Start, Terminal, keys};
 
@@ -17,6 +19,8 @@ const RARE: [&str; 4] = ["Z", "Q", "X", "J"];
 const RUB_OUT: &str = "\x7f";
 /// What terminals send for F5.
 const F5: &str = "\x1b[15~";
+/// Sub-agents that stream beside each other.
+const STREAMING: usize = limits::PARALLEL_TOOLS;
 /// Time between two letters, as a fast typist makes it; a letter is two frames, its echo and its end.
 const GAP: Duration = Duration::from_millis(70);
 
@@ -24,7 +28,7 @@ fn main() {
     let picked: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     let wanted = |name: &str| picked.is_empty() || picked.iter().any(|pick| name.contains(pick.as_str()));
     println!("{:<46} {:>26}   best comparable program", "figure (times: median / p99 / max)", "here");
-    let rows: [(&str, fn()); 7] = [
+    let rows: [(&str, fn()); 8] = [
         ("start", start),
         ("idle", idle),
         ("stream", stream),
@@ -32,6 +36,7 @@ fn main() {
         ("burst", burst),
         ("escape", escape),
         ("now", deliver_now),
+        ("crew", crew),
     ];
     for (name, row) in rows {
         if wanted(name) {
@@ -142,12 +147,49 @@ fn deliver_now() {
     print("F5 until the new request has arrived", &summary(&mut asked), "31 ms");
 }
 
+/// One session with 1,000 sub-agents: 992 have ended, and the last 8 stream, which is as many as one batch runs at a time.
+fn crew() {
+    const QUICK: usize = 992;
+    let server = Paced::start();
+    let start = Start::new(["--base-url", server.url(), "--model", "paced", "--max-steps", "2000"]);
+    let mut terminal = made_ready(start.size(120, 40).spawn());
+    let began = Instant::now();
+    terminal.send(&format!("crew {QUICK} and {STREAMING}\r"));
+    let of_main = QUICK.div_ceil(limits::CALLS_PER_REPLY) + 1;
+    let asked = server.wait_asked(of_main + QUICK + STREAMING);
+    println!("1,000 agents, {STREAMING} streaming 50 words/s each (one batch runs at most {STREAMING}):");
+    print("  992 agents spawned and ended after", &format!("{} ms", asked.duration_since(began).as_millis()), "");
+    terminal.wait_for("9 of 1001 running");
+    let (cpu, since) = (cpu_ms(&terminal), Instant::now());
+    wait(Duration::from_secs(5));
+    let share = u128::from(cpu_ms(&terminal) - cpu) * 1000 / since.elapsed().as_millis();
+    print("  share of a core", &format!("{}.{} %", share / 10, share % 10), "");
+    let mut echoes = type_keys(&mut terminal, 200, GAP);
+    print("  key to its echo", &summary(&mut echoes), "");
+    terminal.send(keys::F3);
+    let mut frames = Vec::new();
+    for (key, title) in [(keys::DOWN, "file_miner"), (keys::UP, "main")].into_iter().cycle().take(100) {
+        wait(GAP);
+        let pressed = Instant::now();
+        terminal.send(key);
+        // The transcript's title stands in the first line, to the right of the agents.
+        let shown = |screen: &str| screen.lines().next().and_then(|line| line.split('│').nth(1)).map(str::to_owned);
+        terminal.wait_until(title, |screen| shown(screen).is_some_and(|line| line.contains(title)));
+        frames.push(pressed.elapsed());
+    }
+    print("  another agent selected, to its transcript", &summary(&mut frames), "");
+    print("  memory", &memory(&terminal), "");
+}
+
 fn open(server: &Paced) -> Terminal {
     Start::new(["--base-url", server.url(), "--model", "paced"]).size(120, 40).spawn()
 }
 
 fn ready(server: &Paced) -> Terminal {
-    let mut terminal = open(server);
+    made_ready(open(server))
+}
+
+fn made_ready(mut terminal: Terminal) -> Terminal {
     terminal.wait_written(0, ALTERNATE_SCREEN);
     terminal.send("Y");
     terminal.wait_written(0, b"Y");

@@ -1,7 +1,8 @@
 //! A model server for measurements: it streams Markdown at a pace that the last user message names.
 //!
-//! `stream 20000 words at 500 words/s`, `burst 20000 words`, `hang`, `silence`; anything else gets one line. Every answer ends
-//! with the word `END`. It runs on plain threads, so that its own cost stays out of the way.
+//! `stream 20000 words at 500 words/s`, `burst 20000 words`, `hang`, `silence`; anything else gets one line. `crew 992 and 8`
+//! asks for so many sub-agents that answer at once, and then for so many that stream. Every answer in words ends with
+//! the word `END`. It runs on plain threads, so that its own cost stays out of the way.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -9,6 +10,11 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+
+/// Most calls in one reply: what the program takes.
+const CALLS: usize = steersman::limits::CALLS_PER_REPLY;
+/// What a sub-agent is asked that streams.
+const SLOW: &str = "stream 20000 words at 50 words/s";
 
 /// Is a running server; it ends with the process.
 pub struct Paced {
@@ -117,7 +123,17 @@ fn answer(writer: &mut TcpStream, body: &Value) -> std::io::Result<()> {
     let asked = asked.and_then(|message| message["content"].as_str()).unwrap_or_default().to_owned();
     let numbers: Vec<u32> = asked.split(' ').filter_map(|word| word.parse().ok()).collect();
     writer.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")?;
+    let mut finish = "stop";
     match numbers.as_slice() {
+        [quick, slow] if asked.starts_with("crew") => {
+            let done = messages.iter().filter(|message| message["role"] == "tool").count();
+            let (quick, slow) = (*quick as usize, *slow as usize);
+            let (count, task) = if done < quick { ((quick - done).min(CALLS), "be quick") } else { (slow, SLOW) };
+            for index in 0..count {
+                chunk(writer, &call(index, done + index, task))?;
+            }
+            finish = "tool_calls";
+        }
         [count, rate] if asked.starts_with("stream") => {
             let began = Instant::now();
             for (index, word) in (0..).zip(words(*count as usize)) {
@@ -145,14 +161,23 @@ fn answer(writer: &mut TcpStream, body: &Value) -> std::io::Result<()> {
         }
         _ => chunk(writer, &delta("ok, done. "))?,
     }
-    chunk(writer, &delta("\n\nEND\n"))?;
-    chunk(writer, &json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}).to_string())?;
+    if finish == "stop" {
+        chunk(writer, &delta("\n\nEND\n"))?;
+    }
+    chunk(writer, &json!({"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}).to_string())?;
     chunk(writer, "[DONE]")?;
     writer.write_all(b"0\r\n\r\n")
 }
 
 fn delta(text: &str) -> String {
     json!({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": null}]}).to_string()
+}
+
+fn call(index: usize, number: usize, task: &str) -> String {
+    let arguments = json!({"name": "file_miner", "task": task}).to_string();
+    let function = json!({"name": "agent", "arguments": arguments});
+    let call = json!({"index": index, "id": format!("c{number}"), "type": "function", "function": function});
+    json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": null}]}).to_string()
 }
 
 fn chunk(writer: &mut TcpStream, data: &str) -> std::io::Result<()> {

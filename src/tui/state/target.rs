@@ -38,24 +38,18 @@ impl App {
     /// # Errors
     /// The agent that it was begun for, when that has ended since.
     pub fn address<'a>(&self, text: &'a str) -> Result<Address<'a>, AgentId> {
-        let known = self.told_agents();
-        let named = target::parse(text, &known);
+        let named = target::parse(text, &self.named_in(text, told));
         match named.target {
             Target::Agent(agent) => return Ok(Address { to: vec![agent], text: named.text }),
-            Target::All => {
-                let children = known.into_iter().filter(|id| !id.is_main());
-                return Ok(Address {
-                    to: std::iter::once(AgentId::main()).chain(children).collect(),
-                    text: named.text,
-                });
-            }
+            Target::All => return Ok(Address { to: self.told_agents(), text: named.text }),
             Target::Unnamed => {}
         }
         if let Some(agent) = self.ended_meanwhile(text) {
             return Err(agent);
         }
         let agent = self.target();
-        if agent.is_main() || known.contains(&agent) { Ok(Address { to: vec![agent], text }) } else { Err(agent) }
+        let takes_it = agent.is_main() || self.tree.get(&agent).is_some_and(told);
+        if takes_it { Ok(Address { to: vec![agent], text }) } else { Err(agent) }
     }
 
     /// Binds a draft at its first character, and forgets about a draft that is gone.
@@ -72,29 +66,37 @@ impl App {
         self.bound = Some(Bound { since: self.now, to: AgentId::main() });
     }
 
-    /// Returns the agents that run and can be told something, in the order of the tree.
-    pub fn told_agents(&self) -> Vec<AgentId> {
-        self.tree.running_nodes().filter(|node| can_be_told(node)).map(|node| node.id.clone()).collect()
+    /// Returns every agent that runs and can be told something, and the main agent in any case, which comes first.
+    fn told_agents(&self) -> Vec<AgentId> {
+        let children = self.tree.running_nodes().filter(|node| !node.id.is_main() && told(node));
+        std::iter::once(AgentId::main()).chain(children.map(|node| node.id.clone())).collect()
+    }
+
+    /// Returns the agents that a text could name and that are like this.
+    fn named_in(&self, text: &str, like: impl Fn(&Node) -> bool) -> Vec<AgentId> {
+        let named = text.strip_prefix('@').into_iter().flat_map(|text| self.tree.named_in(text));
+        named.filter(|node| like(node)).map(|node| node.id.clone()).collect()
     }
 
     fn shown_or_main(&self) -> AgentId {
         let shown = self.tree.get(self.tree.selected());
-        shown.filter(|node| node.running() && can_be_told(node)).map_or_else(AgentId::main, |node| node.id.clone())
+        shown.filter(|node| told(node)).map_or_else(AgentId::main, |node| node.id.clone())
     }
 
     /// Returns the agent that a text names when it has ended since the draft was begun.
     fn ended_meanwhile(&self, text: &str) -> Option<AgentId> {
         let since = self.bound.as_ref().map_or(self.now, |bound| bound.since);
-        if !text.starts_with('@') {
-            return None;
-        }
-        let ended = |node: &&Node| !node.running() && node.ended.is_some_and(|ended| ended > since);
-        let ended: Vec<AgentId> = self.tree.nodes().iter().filter(ended).map(|node| node.id.clone()).collect();
+        let ended = self.named_in(text, |node| !node.running() && node.ended.is_some_and(|ended| ended > since));
         match target::parse(text, &ended).target {
             Target::Agent(agent) if !agent.is_main() => Some(agent),
             Target::Agent(_) | Target::All | Target::Unnamed => None,
         }
     }
+}
+
+/// Tells whether an agent runs and takes messages.
+fn told(node: &Node) -> bool {
+    node.running() && can_be_told(node)
 }
 
 /// Tells whether an agent takes messages: a rescue has no queue.

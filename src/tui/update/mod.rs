@@ -19,6 +19,7 @@ mod receipts;
 mod submit;
 mod tree;
 
+use crate::event::Event;
 use crate::id::AgentId;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::state::App;
@@ -50,7 +51,13 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.now = at;
             app.tree.tick(at);
         }
-        Msg::Envelope(envelope) => agent::apply(app, &envelope),
+        Msg::Envelope(envelope) => {
+            agent::apply(app, &envelope);
+            // The pieces of a stream come by the thousand, and change nothing about the message.
+            if let Event::AssistantDelta { .. } | Event::ThinkingDelta { .. } = envelope.event {
+                return effects;
+            }
+        }
         Msg::Ready => app.status.host = HostState::Ready,
         Msg::BuildFailed(reason) => {
             app.reader_mut(&AgentId::main()).transcript.cannot_run(&reason);

@@ -204,6 +204,7 @@ impl Tree {
         parent.children.push(index);
         let share = node.counted;
         self.nodes.push(node);
+        self.longest_id = self.longest_id.max(id.as_str().len());
         self.places.insert(id.clone(), index);
         let mut at = Some(above);
         while let Some(index) = at {

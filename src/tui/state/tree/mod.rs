@@ -36,6 +36,8 @@ pub struct Tree {
     /// In the order in which they came; parents before their children.
     nodes: Vec<Node>,
     places: HashMap<AgentId, usize>,
+    /// Bytes of the longest id.
+    longest_id: usize,
     selected: usize,
     /// Those that run.
     running: BTreeSet<usize>,
@@ -82,6 +84,7 @@ impl Default for Tree {
         Self {
             nodes: vec![Node::new(AgentId::main(), None, 0)],
             places: HashMap::from([(AgentId::main(), 0)]),
+            longest_id: 0,
             selected: 0,
             running: BTreeSet::new(),
             odd: BTreeSet::new(),
@@ -144,6 +147,13 @@ impl Tree {
     /// Returns the agents that run now, in the order in which they came.
     pub fn running_nodes(&self) -> impl Iterator<Item = &Node> {
         self.running.iter().filter_map(|index| self.nodes.get(*index))
+    }
+
+    /// Returns the agents whose id stands at the start of a text, up to a blank, a line end or the end of the text.
+    pub fn named_in<'a>(&'a self, text: &'a str) -> impl Iterator<Item = &'a Node> {
+        let ends = text.match_indices([' ', '\n']).map(|(end, _)| end).chain([text.len()]);
+        let names = ends.take_while(|end| *end <= self.longest_id).filter_map(|end| text.get(..end));
+        names.filter_map(|name| self.get(&AgentId::new(name)))
     }
 
     /// Returns the tokens of all agents together.
