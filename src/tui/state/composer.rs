@@ -74,10 +74,10 @@ impl Composer {
         }
     }
 
-    /// Types many characters as one undo step; control characters other than line ends are passed over.
+    /// Types many characters as one undo step; what would be invisible is passed over, as in a paste.
     pub fn type_text(&mut self, text: &str) {
         self.keep_graphemes();
-        self.area.insert_str(text.chars().filter(|c| *c == '\n' || !c.is_control()).collect::<String>());
+        self.area.insert_str(clean(text).0);
     }
 
     /// Inserts a line break.
