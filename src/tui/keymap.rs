@@ -329,7 +329,6 @@ pub const BINDINGS: &[Binding] = &[
     row(Global, CTRL, K::Char('_'), A::BringBack, "Ctrl+_", "bring back what a key removed"),
     row(Global, NONE, K::F(1), A::Help, "F1", "help"),
     row(Global, NONE, K::F(2), A::FocusPending, "F2", "go to the pending texts"),
-    row(Global, NONE, K::F(3), A::FocusTree, "F3", "go to the agents"),
     row(
         Global,
         CTRL,

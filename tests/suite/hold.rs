@@ -30,7 +30,7 @@ fn held(width: u16, height: u16) -> Stage {
     stage.keys("go<enter>");
     let taken = stage.take_turn();
     stage.turn("").deliver(&taken, false).seen("", &taken, 0);
-    stage.keys("<c-p>").screen();
+    stage.wait(400).keys("<c-p>").screen();
     stage
 }
 
@@ -330,6 +330,18 @@ fn an_agent_that_ended_while_all_were_held_is_not_held_any_more() {
     stage.finished("", "file_miner 0", Outcome::Completed);
     let screen = stage.screen();
     assert!(!screen.contains("‖ held") && !screen.contains("file_miner 0 is held"), "{screen}");
+}
+
+#[test]
+fn the_second_of_two_enters_that_came_as_one_runs_no_call() {
+    let mut stage = held(120, 40);
+    let gate = gate(&stage);
+    let parking = park(&mut stage, &gate, Some(grep()));
+    stage.keys("mind the tests<enter><enter>");
+    assert_eq!(decided(&parking), None, "the text was sent, nothing was approved");
+    assert!(stage.screen().contains("main still waits: that Enter came right behind another"));
+    stage.wait(400).keys("<enter>");
+    assert_eq!(decided(&parking), Some(Decision::Run));
 }
 
 #[test]

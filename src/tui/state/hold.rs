@@ -5,9 +5,12 @@
 
 use std::collections::HashMap;
 
+use jiff::Timestamp;
+
 use super::composer::Composer;
 use crate::event::{Envelope, Event};
 use crate::id::{AgentId, CallId};
+use crate::limits;
 use crate::message::{Arguments, ToolCall};
 
 /// Holds what is known of every gate.
@@ -22,6 +25,8 @@ pub struct Holds {
     pub top: usize,
     /// What the last frame has shown.
     drawn: Option<Waiting>,
+    /// When Enter last ended a text.
+    entered: Option<Timestamp>,
     /// What the composer holds instead of a message.
     pub writing: Option<Writing>,
 }
@@ -127,6 +132,17 @@ impl Holds {
     /// Tells whether this was on the screen: only then a key can be about it.
     pub fn was_drawn(&self, waiting: &Waiting) -> bool {
         self.drawn.as_ref() == Some(waiting)
+    }
+
+    /// Notes that Enter ended a text at this moment.
+    pub fn entered(&mut self, at: Timestamp) {
+        self.entered = Some(at);
+    }
+
+    /// Tells whether Enter ended a text so shortly before that another one may only be its echo.
+    pub fn has_just_entered(&self, at: Timestamp) -> bool {
+        let quiet = |entered: Timestamp| entered.checked_add(limits::QUESTION_QUIET).unwrap_or(Timestamp::MAX);
+        self.entered.is_some_and(|entered| (entered..quiet(entered)).contains(&at))
     }
 
     /// Notes that it was decided about an agent: it does not wait any more, though nobody has said so yet.

@@ -82,6 +82,16 @@ pub fn travel(app: &mut App, action: Action) {
     };
 }
 
+/// Takes an Enter in the empty message: a step, unless it is the second of two that came as one.
+pub fn enter(app: &mut App) -> Vec<Effect> {
+    if app.holds.has_just_entered(app.now) {
+        let name = name_of(app.tree.selected());
+        app.status.say(format!("{name} still waits: that Enter came right behind another"), app.now);
+        return Vec::new();
+    }
+    step(app)
+}
+
 /// Lets the selected agent go on to where it next comes by.
 pub fn step(app: &mut App) -> Vec<Effect> {
     let agent = app.tree.selected().clone();

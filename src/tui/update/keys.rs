@@ -128,6 +128,10 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
 }
 
 fn send(app: &mut App) -> Vec<Effect> {
+    if app.composer.is_empty() && app.is_drafting() && hold::waits(app) {
+        return hold::enter(app);
+    }
+    app.holds.entered(app.now);
     if app.holds.writing.is_some() {
         return hold::commit(app);
     }
@@ -136,9 +140,6 @@ fn send(app: &mut App) -> Vec<Effect> {
     }
     if !app.composer.is_empty() {
         return submit(app, Delivery::Steer);
-    }
-    if hold::waits(app) {
-        return hold::step(app);
     }
     if app.pending.paused && app.pending.waiting() { vec![Effect::Resume] } else { Vec::new() }
 }
