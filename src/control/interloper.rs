@@ -295,6 +295,11 @@ impl Interloper {
         taken
     }
 
+    /// Tells whether the queue has ended together with its agent.
+    pub fn is_closed(&self) -> bool {
+        self.lock().closed()
+    }
+
     /// Tells whether a failed or stopped turn holds the queue back.
     pub fn paused(&self) -> bool {
         self.lock().paused

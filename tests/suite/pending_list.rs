@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use steersman::control::Staleness;
+use steersman::control::{Cancellable, Staleness};
 use steersman::event::{Delivery, Event, Pending};
 use steersman::tui::msg::Msg;
 use steersman::tui::state::focus::Pane;
@@ -365,4 +365,26 @@ fn what_was_removed_before_a_new_conversation_comes_back_as_a_draft_and_starts_n
     stage.keys("<c-_>");
     assert!(queue(&stage).is_empty(), "no text of the old conversation enters the new one by itself");
     assert_eq!(stage.app.composer.text(), "two\n\none");
+}
+
+#[test]
+fn what_an_agent_gives_back_as_it_ends_is_not_said_to_be_delivered_and_an_edit_of_it_comes_back_once() {
+    for (keys, end) in [("<f2>d", None), ("<f2>e!", Some("<enter>"))] {
+        let mut stage = waiting(&[]);
+        let child = stage.handle.crew().enroll(&"file_miner 0".into(), &Cancellable::new());
+        stage.spawn("", "file_miner 0").turn("file_miner 0").call("file_miner 0", "d1", "grep");
+        stage.keys("@file_miner 0 words<enter>");
+        let mut returned = Vec::new();
+        // The key comes between the end of the queue and the word of it.
+        for (number, keys) in [keys].into_iter().chain(end).enumerate() {
+            if number == usize::from(end.is_some()) {
+                returned = child.interloper.close();
+            }
+            stage.keys(keys);
+        }
+        assert!(said(&stage).contains("has ended"), "{}", said(&stage));
+        stage.wait(1_000).event("file_miner 0", Event::Returned { entries: returned });
+        let text = if end.is_some() { "words!" } else { "words" };
+        assert_eq!(stage.app.composer.text(), text);
+    }
 }

@@ -93,7 +93,7 @@ fn change(handle: &Handle, agent: &AgentId, id: &MessageId, act: &QueueAct) -> Q
     if delivery.is_some_and(|delivery| !handle.takes(agent, delivery)) {
         return QueueOutcome::Refused(Refused::OneTurn);
     }
-    match act {
+    let outcome = match act {
         QueueAct::Hold { .. } => was_there(queue.hold(id)),
         QueueAct::Release => was_there(queue.release(id)),
         QueueAct::Commit { text, delivery: None } => accepted(queue.commit(id, text)),
@@ -128,7 +128,9 @@ fn change(handle: &Handle, agent: &AgentId, id: &MessageId, act: &QueueAct) -> Q
             answer => accepted(answer),
         },
         QueueAct::Confirm => was_there(queue.confirm(id)),
-    }
+    };
+    // The agent ended between the look at the crew and the act: what was pending comes back, it was not delivered.
+    if outcome == QueueOutcome::Gone && queue.is_closed() { QueueOutcome::Ended } else { outcome }
 }
 
 /// Puts what the host says into the screen's words.
