@@ -136,7 +136,7 @@ fn enter_right_behind_many_characters_decides_nothing_before_the_next_frame() {
     stage.tell(typed).keys("<enter><enter>");
     assert_eq!((decided(&parking), stage.sent().len()), (None, 2));
     stage.screen();
-    stage.keys("<enter>");
+    stage.wait(400).keys("<enter>");
     assert_eq!(decided(&parking), Some(Decision::Run));
 }
 
