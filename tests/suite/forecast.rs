@@ -120,3 +120,14 @@ fn in_a_narrow_rule_the_words_get_shorter_and_none_is_cut() {
         assert!(screen.contains("Esc: stops"), "{screen}");
     }
 }
+
+#[test]
+fn each_follow_up_has_a_turn_of_its_own() {
+    let mut stage = Stage::new(120, 40);
+    stage.turn("").keys("one<tab>two<tab>three<tab>");
+    let screen = stage.screen();
+    for (text, when) in [("one", "→ after this turn"), ("two", "and the 1 before it"), ("three", "and the 2 before it")]
+    {
+        assert!(screen.lines().any(|row| row.contains(text) && row.ends_with(when)), "{when}: {screen}");
+    }
+}

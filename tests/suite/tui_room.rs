@@ -155,3 +155,36 @@ fn the_whole_screen_before_the_first_turn() {
         insta::assert_snapshot!(format!("empty_{width}x{height}"), stage.screen());
     }
 }
+
+#[test]
+fn list_panel_question_and_completion_together_leave_the_message_in_view() {
+    for (width, height) in [(34, 10), (20, 5), (12, 3), (1, 1)] {
+        let mut stage = crew(80, 24, 1);
+        stage.keys("one<enter>two<enter><c-p><f9>");
+        let call = steersman::message::Arguments::parse(r#"{"command": "rm -r target", "why": "space"}"#);
+        let call = steersman::message::ToolCall { id: "c9".into(), name: "bash".to_owned(), arguments: call };
+        stage.event("", Event::Parked { call: Some(call) });
+        for keys in ["", "/", "<esc><f2>", "<esc><c-t>", "/x", "<esc><esc><f11>", "e", "<esc><f4>", "<esc><f1>"] {
+            stage.keys(keys).resize(width, height);
+            let screen = stage.screen();
+            let is_covered = stage.app.focus.overlay.is_some();
+            assert!(width < 12 || is_covered || screen.contains('›'), "{width}x{height} after {keys:?}:\n{screen}");
+        }
+    }
+}
+
+#[test]
+fn a_question_without_room_is_announced() {
+    let mut stage = crew(20, 5, 0);
+    stage.keys("<f9>");
+    assert!(stage.screen().contains("? a question waits"), "{}", stage.screen());
+    assert!(!stage.resize(80, 24).screen().contains("a question waits"));
+}
+
+#[test]
+fn a_tree_of_one_row_shows_one_text_there() {
+    let mut stage = crew(20, 5, 2);
+    stage.keys("one<enter><c-t>");
+    let screen = stage.screen();
+    assert!(!screen.contains("more") && screen.starts_with("›● main"), "{screen}");
+}

@@ -44,11 +44,14 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> Shown {
     let style = if focused { theme.border_focus } else { theme.notice };
     let first = row(area, 0);
     let mark = if focused { "▸‖ " } else { "‖ " };
-    let left = put(buffer, first, &format!("{mark}{}", head(app, place)), style);
+    let head = format!("{mark}{}", head(app, place));
+    let left = put(buffer, first, &head, style);
     if area.height == 1 {
+        // A call whose name is cut off is not on the screen.
+        let waiting = app.holds.waiting(agent).filter(|_| columns(&head) <= first.width);
         // The only row: the keys behind the state, when they fit.
         hint(app, place, Rect { x: left.x + left.width.min(2), width: left.width.saturating_sub(2), ..left }, buffer);
-        return Shown { waiting: app.holds.waiting(agent), top: 0 };
+        return Shown { waiting, top: 0 };
     }
     hint(app, place, row(area, area.height - 1), buffer);
     let inner = Rect { y: area.y + 1, height: area.height - 2, ..area };

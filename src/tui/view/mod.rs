@@ -97,6 +97,9 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     } else {
         None
     };
+    if question.is_none() && !app.questions.is_empty() {
+        status::draw_unasked(app, panes.status, buffer);
+    }
     // What lies over the panel takes its keys away.
     let covered = app.focus.overlay.is_some() || question.is_some();
     let gate = Shown { waiting: gate.waiting.filter(|_| !covered), ..gate };

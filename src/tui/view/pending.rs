@@ -8,6 +8,7 @@ use super::forecast;
 use super::layout::MEDIUM;
 use super::tree::agent_name;
 use crate::event::{Delivery, Outcome};
+use crate::id::MessageId;
 use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::pending::{Entry, Stage};
@@ -116,5 +117,15 @@ fn forecast(app: &App, entry: &Entry) -> Vec<String> {
             _ => words(&["waits; Enter sends", "Enter sends"]),
         };
     }
-    forecast::of_text(app, &entry.agent, entry.message.delivery)
+    // Each follow-up starts a turn of its own.
+    let before = app.pending.before(&entry.message.id);
+    let is_follow_up = |other: &&MessageId| {
+        app.pending.get(other).is_some_and(|other| other.message.delivery == Delivery::FollowUp && !other.message.held)
+    };
+    match (entry.message.delivery, before.iter().filter(is_follow_up).count()) {
+        (Delivery::FollowUp, count @ 1..) if entry.agent.is_main() => {
+            vec![format!("after this turn and the {count} before it"), format!("after turn +{count}")]
+        }
+        _ => forecast::of_text(app, &entry.agent, entry.message.delivery),
+    }
 }

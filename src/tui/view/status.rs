@@ -52,6 +52,14 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
+/// Says that a question waits for which there is no room.
+pub fn draw_unasked(app: &App, area: Rect, buffer: &mut Buffer) {
+    let line = row(area, 0);
+    let words = ["? a question waits: make the terminal larger", "? a question waits", "? asks"];
+    let Some(words) = words.into_iter().find(|words| columns(words) + 2 <= line.width) else { return };
+    put_right(buffer, line, &format!("  {words}"), app.theme.notice);
+}
+
 fn draw_note(app: &App, line: Rect, buffer: &mut Buffer) {
     let theme = &app.theme;
     if let Some(message) = app.status.message(app.now) {

@@ -93,7 +93,9 @@ fn draw_rows(app: &App, area: Rect, buffer: &mut Buffer, rows_each: u16) {
     let last_top = rows.len().saturating_sub(fits);
     let top = (selected + 1).saturating_sub(fits).max(selected.saturating_sub(fits / 2)).min(last_top);
     let shown: Vec<Shown> = rows.iter().skip(top).take(fits).filter_map(|row| Shown::of(app, row)).collect();
-    draw_hidden(app, rows.len(), &shown, line_of(area, area.height.saturating_sub(1)), buffer);
+    if usize::from(area.height) > shown.len() {
+        draw_hidden(app, rows.len(), &shown, line_of(area, area.height.saturating_sub(1)), buffer);
+    }
     let widest = shown.iter().map(Shown::width).max().unwrap_or(0);
     let guides = shown.iter().map(Shown::guide_width).max().unwrap_or(0);
     let look = if rows_each > 1 {
