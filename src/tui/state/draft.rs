@@ -1,6 +1,7 @@
 //! What Enter will do with the draft, in words, where that is not simply sending it to one agent.
 
 use super::App;
+use super::target::Address;
 use crate::id::AgentId;
 use crate::target::MAIN;
 use crate::text::{clip, visible_line};
@@ -21,15 +22,15 @@ impl App {
             Draft::Misfit(command) => Some(format!("→ {}", command.misfit())),
             Draft::Escaped(text) => {
                 let line = visible_line(text);
-                Some(format!("→ {}: sent as \"{}\"", self.whom(text), clip(&line, QUOTED)))
+                Some(format!("→ {}: sent as \"{}\"", whom(&self.address(text)), clip(&line, QUOTED)))
             }
             Draft::NoCommand { word } => {
-                let whom = self.whom(&draft);
+                let whom = whom(&self.address(&draft));
                 Some(format!("→ {whom}: \"{}\" is no command, it is sent as text", visible_line(word)))
             }
             Draft::Text(text) => match self.address(text) {
                 Ok(address) if address.to.len() == 1 => None,
-                Ok(_) | Err(_) => Some(format!("→ {}", self.whom(text))),
+                address => Some(format!("→ {}", whom(&address))),
             },
         }
     }
@@ -40,16 +41,16 @@ impl App {
         let address = self.address(&draft).ok().filter(|_| !self.composer.is_empty());
         address.and_then(|address| address.to.into_iter().next()).unwrap_or_else(|| self.target())
     }
+}
 
-    /// Names whom a text goes to.
-    fn whom(&self, text: &str) -> String {
-        match self.address(text) {
-            Ok(address) => match address.to.as_slice() {
-                [one] if one.is_main() => MAIN.to_owned(),
-                [one] => visible_line(one.as_str()).into_owned(),
-                several => format!("all {} agents that run", several.len()),
-            },
-            Err(ended) => format!("nobody, {} has ended", visible_line(ended.as_str())),
-        }
+/// Names whom a text goes to.
+fn whom(address: &Result<Address<'_>, AgentId>) -> String {
+    match address {
+        Ok(address) => match address.to.as_slice() {
+            [one] if one.is_main() => MAIN.to_owned(),
+            [one] => visible_line(one.as_str()).into_owned(),
+            several => format!("all {} agents that run", several.len()),
+        },
+        Err(ended) => format!("nobody, {} has ended", visible_line(ended.as_str())),
     }
 }
