@@ -175,6 +175,6 @@ fn where_prices_are_known_the_ledger_knows_the_cost() {
 #[test]
 fn another_session_begins_with_an_empty_ledger() {
     let mut stage = session(80, 24);
-    stage.app.receipts.clear();
+    stage.app.receipts = steersman::tui::state::receipts::Receipts::default();
     assert!(stage.keys("<f4>").screen().contains("Nothing was sent yet."));
 }

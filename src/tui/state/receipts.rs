@@ -185,11 +185,6 @@ impl Receipts {
         self.get(one).zip(self.get(other)).is_some_and(|(one, other)| one.is_copy_of(other))
     }
 
-    /// Forgets everything: another session begins.
-    pub fn clear(&mut self) {
-        *self = Self::default();
-    }
-
     /// Notes that a queue has taken a text.
     pub fn sent(&mut self, id: &MessageId, agent: &AgentId, text: &str, at: Timestamp) {
         let receipt = self.entry(id, agent, text, Delivery::Steer);

@@ -4,6 +4,8 @@
 //! Deltas are previews that the authoritative event replaces. Whatever ends a turn closes every open cell, so nothing
 //! stays live for ever. Cells are only appended: a cell's id is its position.
 
+mod texts;
+
 use std::collections::HashMap;
 
 use jiff::Timestamp;
@@ -249,85 +251,6 @@ impl Transcript {
         let [before, after] =
             [before, after].map(|tokens| tokens.map_or_else(|| "?".to_owned(), |tokens| tokens.to_string()));
         self.say(Level::Info, &format!("history compacted: {before} -> {after} tokens"))
-    }
-
-    fn think_more(&mut self, delta: &str) -> bool {
-        if delta.is_empty() {
-            return false;
-        }
-        self.retried();
-        let mut live = self.thinking.take().unwrap_or_else(|| {
-            let body = Body::Thinking { text: String::new(), stage: Stage::Live };
-            Live::new(self.push(body))
-        });
-        if let Some(Body::Thinking { text, .. }) = self.cells.get_mut(live.cell.index()).map(Cell::change) {
-            live.append(text, delta);
-        }
-        self.thinking = Some(live);
-        true
-    }
-
-    fn answer_more(&mut self, delta: &str) -> bool {
-        if delta.is_empty() {
-            return false;
-        }
-        self.retried();
-        let mut live = self.answer.take().unwrap_or_else(|| {
-            let body = Body::Assistant { text: String::new(), stage: Stage::Live };
-            Live::new(self.push(body))
-        });
-        if let Some(Body::Assistant { text, .. }) = self.cells.get_mut(live.cell.index()).map(Cell::change) {
-            live.append(text, delta);
-        }
-        self.answer = Some(live);
-        true
-    }
-
-    fn thought(&mut self, whole: &str) -> bool {
-        let live = self.thinking.take();
-        if live.is_none() && text::is_blank(whole) {
-            return false;
-        }
-        self.end_text(live, whole, Stage::Done, |text, stage| Body::Thinking { text, stage });
-        true
-    }
-
-    fn answered(&mut self, whole: &str, stage: Stage) -> bool {
-        self.retried();
-        let live = self.answer.take();
-        if live.is_none() && text::is_blank(whole) {
-            return false;
-        }
-        self.end_text(live, whole, stage, |text, stage| Body::Assistant { text, stage });
-        true
-    }
-
-    fn end_text(&mut self, live: Option<Live>, whole: &str, stage: Stage, make: fn(String, Stage) -> Body) {
-        let whole = text::visible(whole);
-        match live.and_then(|live| self.cells.get_mut(live.cell.index())) {
-            Some(cell) => cell.end_text(&whole, stage),
-            None => {
-                self.push(make(whole.into_owned(), stage));
-            }
-        }
-    }
-
-    /// Ends live texts whose authoritative event did not come (a reply without text sends none).
-    fn settle_texts(&mut self) -> bool {
-        self.end_texts(Stage::Done)
-    }
-
-    fn end_texts(&mut self, end: Stage) -> bool {
-        let lives = [self.thinking.take(), self.answer.take()];
-        for live in lives.iter().flatten() {
-            if let Some(cell) = self.cells.get_mut(live.cell.index()) {
-                match cell.change() {
-                    Body::Thinking { stage, .. } | Body::Assistant { stage, .. } => *stage = end,
-                    Body::User { .. } | Body::Call(_) | Body::Child(_) | Body::Notice { .. } => {}
-                }
-            }
-        }
-        lives.iter().any(Option::is_some)
     }
 
     /// Finds the call a result belongs to: the oldest open one of that id, else the newest of that id.
