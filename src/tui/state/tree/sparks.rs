@@ -9,7 +9,7 @@ use jiff::Timestamp;
 pub const SECONDS: usize = 60;
 const WINDOW: i64 = 60;
 
-/// Counts roughly the tokens of each of the last [`SECONDS`].
+/// Counts roughly the tokens of each of the last 60 seconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sparks {
     ring: [u16; SECONDS],
