@@ -139,6 +139,11 @@ impl Holds {
         self.entered = Some(at);
     }
 
+    /// Notes that another key was pressed: an Enter behind it is no echo.
+    pub fn other_key(&mut self) {
+        self.entered = None;
+    }
+
     /// Tells whether Enter ended a text so shortly before that another one may only be its echo.
     pub fn has_just_entered(&self, at: Timestamp) -> bool {
         let quiet = |entered: Timestamp| entered.checked_add(limits::QUESTION_QUIET).unwrap_or(Timestamp::MAX);

@@ -65,6 +65,9 @@ pub fn type_text(app: &mut App, text: &str) -> Vec<Effect> {
 }
 
 fn act(app: &mut App, action: Action) -> Vec<Effect> {
+    if action != Action::Send {
+        app.holds.other_key();
+    }
     if completion::press(app, action) {
         return Vec::new();
     }
