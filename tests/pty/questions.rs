@@ -31,8 +31,9 @@ fn keys_of_the_burst_in_which_a_question_comes_up_answer_nothing_and_reach_the_c
     let answers = "\x1by\x1bs\x1bn\x1bw";
     terminal.send(&format!("draft{}{typed}{answers}{typed}{answers} y", keys::F10));
     terminal.wait_for("Reset the conversation?");
-    let screen = terminal.wait_for("the question was not answered");
-    assert!(screen.contains("~ y"), "{screen}");
+    terminal.wait_for("the question was not answered");
+    // A frame may show a part of the burst; the whole of it is there in the end.
+    terminal.wait_for("~ y");
 
     // Enter is no answer either: it sends what is in the composer, exactly that.
     server.reply_text("the second answer");
