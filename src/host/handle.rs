@@ -112,7 +112,8 @@ impl Handle {
 
     /// Sets for every agent, also for those that come later, from when on a waiting text is asked about.
     pub fn set_staleness(&self, staleness: Staleness) {
-        // The main agent first: whoever is spawned meanwhile takes it over from there.
+        // The main agent first: whoever is spawned from here on takes it over from there.
+        self.main.interloper.set_staleness(staleness);
         for controls in self.crew.ids().iter().filter_map(|agent| self.crew.get(agent)) {
             controls.interloper.set_staleness(staleness);
         }

@@ -428,8 +428,9 @@ fn the_whole_screen_at_four_sizes() {
     for (width, height) in [(120, 36), (80, 24), (40, 12), (20, 5)] {
         insta::assert_snapshot!(format!("scene_{width}x{height}"), scene(width, height).picture());
     }
-    let mut help = scene(80, 24);
-    insta::assert_snapshot!("help_80x24", help.keys("<f1>").picture());
+    for (width, height) in [(120, 40), (80, 24), (56, 20), (34, 10)] {
+        insta::assert_snapshot!(format!("help_{width}x{height}"), scene(width, height).keys("<f1>").picture());
+    }
     let mut tree = scene(40, 12);
     insta::assert_snapshot!("tree_focus_40x12", tree.keys("<c-t><down>").picture());
 }

@@ -1,7 +1,6 @@
 //! Questions: when one is asked, and what the answers do. Whether a key may answer is decided in the state.
 
 use super::{command, editing, pending};
-use crate::id::AgentId;
 use crate::tui::keymap::Answer;
 use crate::tui::msg::{Effect, QueueAct};
 use crate::tui::state::App;
@@ -59,7 +58,7 @@ fn carry_out(app: &mut App, question: Question, answer: Answer) -> Vec<Effect> {
             Answer::No => pending::delete(app, &id),
             Answer::Leave => {
                 app.questions.leave(Subject::StillTrue(id));
-                app.status.say(format!("not sent to {}: it stays in the list, held", name(&agent)), app.now);
+                app.status.say(format!("not sent to {}: it stays in the list, held", pending::name(&agent)), app.now);
                 Vec::new()
             }
         },
@@ -72,8 +71,4 @@ fn carry_out(app: &mut App, question: Question, answer: Answer) -> Vec<Effect> {
             Answer::No | Answer::Words | Answer::Leave => Vec::new(),
         },
     }
-}
-
-fn name(agent: &AgentId) -> &str {
-    if agent.is_main() { "main" } else { agent.as_str() }
 }

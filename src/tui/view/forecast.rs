@@ -8,10 +8,11 @@ use super::tree::agent_name;
 use crate::event::Delivery;
 use crate::id::AgentId;
 use crate::tui::state::App;
+use crate::tui::state::clock::seconds_between;
 use crate::tui::state::hold::{Waiting, Written};
 use crate::tui::state::pending::Stage;
 use crate::tui::state::status::HostState;
-use crate::tui::state::tree::{Activity, OpenCall, seconds};
+use crate::tui::state::tree::{Activity, OpenCall};
 
 /// Returns what Enter will do with the message, the longest words first; `waiting` is who waits where, as this frame
 /// shows it: only that an empty message decides about.
@@ -108,7 +109,7 @@ fn held_back(app: &App) -> Vec<String> {
 fn after_tools(app: &App, open: &[OpenCall]) -> Vec<String> {
     let Some(longest) = open.iter().min_by_key(|call| call.since) else { return vec!["after the tools".to_owned()] };
     let name = one_line(&longest.name);
-    let time = clock(seconds(longest.since, app.now));
+    let time = clock(seconds_between(longest.since, app.now));
     let mut words = Vec::new();
     if open.len() > 1 {
         words.push(format!("after {name} {time} (+{} running)", open.len() - 1));

@@ -10,8 +10,9 @@ use super::fit::{clock, columns, count, one_line, put, put_right, row};
 use super::tree::{longest, tools};
 use crate::event::Outcome;
 use crate::tui::state::App;
+use crate::tui::state::clock::seconds_between;
 use crate::tui::state::status::{HostState, ModelSource};
-use crate::tui::state::tree::{Activity, seconds};
+use crate::tui::state::tree::Activity;
 
 /// Draws the status line into one or two rows.
 pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
@@ -91,7 +92,7 @@ fn turn_state(app: &App) -> (String, Style) {
     let theme = &app.theme;
     let main = app.tree.main();
     let since = |text: &str| {
-        let seconds = main.since.map_or(0, |since| seconds(since, app.now));
+        let seconds = main.since.map_or(0, |since| seconds_between(since, app.now));
         if seconds == 0 { text.to_owned() } else { format!("{text} {}", clock(seconds)) }
     };
     match &app.status.host {

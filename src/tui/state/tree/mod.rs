@@ -25,7 +25,7 @@ use rows::Rows;
 
 pub use filter::Filter;
 pub use lints::Lint;
-pub use node::{Activity, Node, OpenCall, State, seconds};
+pub use node::{Activity, Node, OpenCall, State};
 pub use rows::{Fold, Kind, Row};
 pub use sparks::Sparks;
 pub use totals::Totals;

@@ -11,6 +11,7 @@ use super::sparks::Sparks;
 use super::totals::Totals;
 use crate::event::{Outcome, Usage};
 use crate::id::{AgentId, CallId};
+use crate::tui::state::clock::seconds_between;
 
 /// Is one agent.
 #[derive(Debug, Clone)]
@@ -250,7 +251,7 @@ impl Node {
 
     /// Returns the whole seconds that its turn has run, or ran; `None` before its first one.
     pub fn elapsed(&self, now: Timestamp) -> Option<u64> {
-        self.started.map(|started| seconds(started, self.ended.unwrap_or(now)))
+        self.started.map(|started| seconds_between(started, self.ended.unwrap_or(now)))
     }
 
     /// Returns the share of its model's window that the conversation takes, per cent.
@@ -361,9 +362,4 @@ impl State {
             Self::Asking => "asking",
         }
     }
-}
-
-/// Returns the whole seconds from one moment to a later one; 0 when the clock went back.
-pub fn seconds(from: Timestamp, to: Timestamp) -> u64 {
-    u64::try_from(to.duration_since(from).as_secs()).unwrap_or(0)
 }

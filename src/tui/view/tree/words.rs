@@ -7,7 +7,8 @@ use ratatui::style::Style;
 
 use crate::event::Outcome;
 use crate::id::AgentId;
-use crate::tui::state::tree::{Activity, Lint, Node, OpenCall, State, Totals, seconds};
+use crate::tui::state::clock::seconds_between;
+use crate::tui::state::tree::{Activity, Lint, Node, OpenCall, State, Totals};
 use crate::tui::theme::Theme;
 use crate::tui::view::fit::{clip, clock, columns, count, one_line};
 
@@ -36,7 +37,7 @@ pub fn tools(open: &[OpenCall]) -> String {
 
 /// Returns the longest time that any of the calls has run, seconds.
 pub fn longest(open: &[OpenCall], now: Timestamp) -> u64 {
-    open.iter().map(|call| seconds(call.since, now)).max().unwrap_or(0)
+    open.iter().map(|call| seconds_between(call.since, now)).max().unwrap_or(0)
 }
 
 /// Returns what an agent does as one safe line of at most `width` columns: the tools with their time, else a word.
@@ -87,11 +88,11 @@ pub(super) fn reasons(lint: &Lint, now: Timestamp) -> [String; 2] {
             [format!("same call of {tool}, {times} times in a row"), format!("same {short} ×{times}")]
         }
         Lint::Silent { since } => {
-            let time = clock(seconds(*since, now));
+            let time = clock(seconds_between(*since, now));
             [format!("no token for {time}"), format!("silent {time}")]
         }
         Lint::Slow { tool, since, usual_ms } => {
-            let (tool, time) = (one_line(tool), clock(seconds(*since, now)));
+            let (tool, time) = (one_line(tool), clock(seconds_between(*since, now)));
             let short = clip(&tool, 12);
             let usual = if *usual_ms < 10_000 {
                 format!("{}.{} s", usual_ms / 1_000, usual_ms % 1_000 / 100)
