@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::details::Details;
 use crate::id::{AgentId, CallId, MessageId};
 use crate::message::{Arguments, Message, ToolCall};
 
@@ -172,6 +173,13 @@ pub enum Event {
         /// The new piece of output.
         text: String,
     },
+    /// What a screen shows of a call beyond its observation; comes before the result.
+    ToolDetails {
+        /// The call.
+        id: CallId,
+        /// What there is to see.
+        details: Details,
+    },
     /// A tool call ended.
     ToolResult {
         /// The call.
@@ -244,6 +252,15 @@ pub enum Event {
     Pending {
         /// In delivery order.
         entries: Vec<Pending>,
+    },
+    /// What keeps tools within bounds: at the start, and again when it changes.
+    Guards {
+        /// The name of the approval mode.
+        mode: String,
+        /// What confines commands: `bubblewrap`, `landlock`; null when nothing does.
+        sandbox: Option<String>,
+        /// The files whose text is in the system prompt, as they are shown.
+        context_files: Vec<String>,
     },
     /// The program asks the user.
     Question {

@@ -138,11 +138,13 @@
 //! | D22 | A key is never shown, logged, recorded or passed on. |
 
 pub mod agent;
+pub mod approval;
 pub mod assets;
 pub mod cli;
 pub mod config;
 pub mod control;
 pub mod demo;
+pub mod details;
 pub mod error;
 pub mod event;
 pub mod host;

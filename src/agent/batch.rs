@@ -15,14 +15,15 @@ use futures_util::{FutureExt, future::BoxFuture};
 use tokio::sync::mpsc;
 
 use crate::agent::park::{self, Pass};
-use crate::agent::{Agent, Unrun};
+use crate::agent::{Agent, Unrun, questions};
+use crate::approval::Asker;
 use crate::control::Cancellable;
 use crate::error::{Cancelled, Exceeded, RunError};
 use crate::event::{Event, Pending};
 use crate::limits;
 use crate::message::ToolCall;
 use crate::provider::Finish;
-use crate::tool::{Concurrency, Found, OnCancel, ToolContext, ToolError};
+use crate::tool::{Concurrency, Found, OnCancel, Told, ToolContext, ToolError};
 
 /// Starts every observation of a recoverable failure.
 const ERROR: &str = "Error: ";
@@ -175,28 +176,30 @@ impl Agent {
     /// Runs one call to its observation and emits it.
     async fn run_call(&self, call: &ToolCall, note: &str) -> Result<String, Cancelled> {
         let started = Instant::now();
-        let (progress, mut pieces) = mpsc::unbounded_channel::<String>();
+        let (said, mut pieces) = mpsc::unbounded_channel::<Told>();
         let context = ToolContext {
-            call: call.id.clone(),
+            asker: Asker { agent: self.id.clone(), call: call.id.clone() },
             cancellable: self.cancellable.clone().unwrap_or_default(),
-            progress: Arc::new(move |text| {
-                // The receiver lives as long as the call; a piece after that has nobody left to read it.
-                let _ = progress.send(text);
+            approvals: Arc::clone(&self.approvals),
+            tell: Arc::new(move |told| {
+                // The receiver lives as long as the call; what is told after that has nobody left to hear it.
+                let _ = said.send(told);
             }),
         };
-        let show = |text: String| self.listeners.emit(Event::ToolProgress { id: call.id.clone(), text });
 
         // Pieces travel through a channel so that events are emitted on the agent's task only.
-        let mut work = self.work(call, &context);
-        let outcome = loop {
-            tokio::select! {
-                biased;
-                Some(text) = pieces.recv() => show(text),
-                outcome = &mut work => break outcome,
+        let outcome = {
+            let mut work = self.work(call, &context);
+            loop {
+                tokio::select! {
+                    biased;
+                    Some(told) = pieces.recv() => self.emit_told(call, told),
+                    outcome = &mut work => break outcome,
+                }
             }
         };
-        while let Ok(text) = pieces.try_recv() {
-            show(text);
+        while let Ok(told) = pieces.try_recv() {
+            self.emit_told(call, told);
         }
         let result = match outcome {
             Ok(result) => result,
@@ -206,6 +209,16 @@ impl Agent {
         let observation = format!("{note}{result}");
         self.emit_result(call, &observation, &result, started);
         Ok(observation)
+    }
+
+    /// Says what a running call tells.
+    fn emit_told(&self, call: &ToolCall, told: Told) {
+        let id = call.id.clone();
+        self.listeners.emit(match told {
+            Told::Progress(text) => Event::ToolProgress { id, text },
+            Told::Details(details) => Event::ToolDetails { id, details },
+            Told::Approval(told) => questions::event(told),
+        });
     }
 
     /// Says what the model is told; `result` is that without the note on changed arguments.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::agent::finalizers::Closer;
 use crate::agent::{Agent, EmptyReply, Extension, History, Subscribers};
+use crate::approval::Approvals;
 use crate::control::{Cancellable, Gate, Interloper, ModelChoice, StepLimit};
 use crate::error::BuildError;
 use crate::event::Event;
@@ -28,6 +29,7 @@ pub struct AgentBuilder {
     pub(crate) interloper: Option<Arc<Interloper>>,
     pub(crate) gate: Option<Arc<Gate>>,
     pub(crate) model_choice: Option<Arc<ModelChoice>>,
+    pub(crate) approvals: Arc<Approvals>,
     pub(crate) context_window: Option<u64>,
     pub(crate) llama_probe_url: Option<String>,
     pub(crate) id: AgentId,
@@ -49,6 +51,7 @@ impl AgentBuilder {
             interloper: None,
             gate: None,
             model_choice: None,
+            approvals: Arc::default(),
             context_window: None,
             llama_probe_url: None,
             id: AgentId::main(),
@@ -94,6 +97,12 @@ impl AgentBuilder {
     /// Sets the choice that switches the model between two requests.
     pub fn model_choice(mut self, choice: Arc<ModelChoice>) -> Self {
         self.model_choice = Some(choice);
+        self
+    }
+
+    /// Sets what decides about the acts of its tools; without it, what would be asked about is refused.
+    pub fn approvals(mut self, approvals: Arc<Approvals>) -> Self {
+        self.approvals = approvals;
         self
     }
 
@@ -199,6 +208,7 @@ impl AgentBuilder {
             interloper: inputs.interloper,
             gate: inputs.gate,
             model_choice: inputs.model_choice,
+            approvals: inputs.approvals,
             extensions,
             context_window_cap,
             streaming: inputs.streaming,

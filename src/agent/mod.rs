@@ -10,6 +10,7 @@ pub mod finalizers;
 mod history;
 mod model;
 mod park;
+mod questions;
 mod reply;
 mod run_loop;
 mod subscribe;
@@ -19,6 +20,7 @@ mod think;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::approval::Approvals;
 use crate::control::{Cancellable, Gate, Interloper, ModelChoice, StepLimit};
 use crate::error::BuildError;
 use crate::event::Event;
@@ -54,6 +56,7 @@ pub struct Agent {
     interloper: Option<Arc<Interloper>>,
     gate: Option<Arc<Gate>>,
     model_choice: Option<Arc<ModelChoice>>,
+    approvals: Arc<Approvals>,
     extensions: Vec<Arc<dyn Extension>>,
     context_window_cap: Option<u64>,
     streaming: Streaming,
@@ -141,6 +144,11 @@ impl Agent {
     /// Returns the queue.
     pub fn interloper(&self) -> Option<&Arc<Interloper>> {
         self.interloper.as_ref()
+    }
+
+    /// Returns what decides about the acts of its tools.
+    pub fn approvals(&self) -> &Arc<Approvals> {
+        &self.approvals
     }
 
     /// Returns the gate at which a host holds this agent.

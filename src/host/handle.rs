@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use crate::approval::Approvals;
 use crate::control::{Cancellable, Controls, Crew, Decision, Interloper, Staleness, Watcher};
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
@@ -17,6 +18,7 @@ use crate::id::{AgentId, CallId, MessageId};
 pub struct Handle {
     main: Controls,
     crew: Arc<Crew>,
+    approvals: Arc<Approvals>,
     mailbox: Arc<Mailbox>,
     commands: Arc<Commands>,
 }
@@ -24,7 +26,7 @@ pub struct Handle {
 impl Handle {
     /// Ties the shared controls together.
     pub fn new(crew: Arc<Crew>, mailbox: Arc<Mailbox>) -> Self {
-        Self { main: crew.main(), crew, mailbox, commands: Arc::default() }
+        Self { main: crew.main(), crew, approvals: Arc::default(), mailbox, commands: Arc::default() }
     }
 
     /// Sends a text to the main agent; it is pending until the agent takes it.
@@ -166,6 +168,11 @@ impl Handle {
     /// Returns the controls of every agent that runs.
     pub fn crew(&self) -> &Arc<Crew> {
         &self.crew
+    }
+
+    /// Returns what decides about the acts of tools: the mode and the open questions.
+    pub fn approvals(&self) -> &Arc<Approvals> {
+        &self.approvals
     }
 
     /// Calls `watcher` after each change of any queue, now and later. It must not block.

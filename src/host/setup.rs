@@ -8,6 +8,7 @@ use std::sync::Arc;
 use jiff::Zoned;
 
 use crate::agent::Agent;
+use crate::approval::Approvals;
 use crate::assets;
 use crate::control::{Controls, Crew, ModelChoice, StepLimit};
 use crate::error::{BuildError, ProviderError};
@@ -84,6 +85,7 @@ impl Setup {
         self,
         crew: &Arc<Crew>,
         choice: Arc<ModelChoice>,
+        approvals: Arc<Approvals>,
         listeners: ListenerList,
     ) -> Result<Agent, BuildError> {
         let workspace = Workspace::new(&self.cwd)
@@ -121,6 +123,7 @@ impl Setup {
             .interloper(interloper)
             .gate(gate)
             .model_choice(choice)
+            .approvals(approvals)
             .streaming(self.streaming)
             .listeners(listeners);
         if let Some(url) = self.llama_probe_url {

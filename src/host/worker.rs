@@ -10,6 +10,7 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 use crate::agent::Agent;
+use crate::approval::Approvals;
 use crate::control::{Cancellable, Controls, Crew, Gate, Interloper, ModelChoice};
 use crate::error::RunError;
 use crate::event::Event;
@@ -74,7 +75,8 @@ where
     let handle = Handle::new(Arc::clone(&crew), Arc::clone(&mailbox));
     let commands = Arc::clone(handle.commands());
     let (choice, ending) = (Arc::default(), Arc::clone(&end));
-    let worker = Worker { main, crew, mailbox, commands, choice, publish, end: ending };
+    let approvals = Arc::clone(handle.approvals());
+    let worker = Worker { main, crew, approvals, mailbox, commands, choice, publish, end: ending };
     let task = runtime.spawn(worker.run(setup));
     Host { handle, state, end, task }
 }
@@ -125,6 +127,7 @@ impl Host {
 struct Worker {
     main: Controls,
     crew: Arc<Crew>,
+    approvals: Arc<Approvals>,
     mailbox: Arc<Mailbox>,
     commands: Arc<Commands>,
     choice: Arc<ModelChoice>,
@@ -155,7 +158,7 @@ impl Worker {
         let mailbox: Arc<dyn Listener> = self.mailbox.clone();
         let mut all = setup.listeners.clone();
         all.push(mailbox);
-        Ok(setup.build(&self.crew, Arc::clone(&self.choice), ListenerList::new(&all)).await?)
+        Ok(setup.build(&self.crew, Arc::clone(&self.choice), self.approvals.clone(), ListenerList::new(&all)).await?)
     }
 
     /// Gives every text back, now and later; answers what is asked, until the end.

@@ -286,6 +286,8 @@ impl Listener for Terminal {
             | Event::Tokens(_)
             | Event::ContextCap { .. }
             | Event::ToolProgress { .. }
+            | Event::ToolDetails { .. }
+            | Event::Guards { .. }
             | Event::Pending { .. }
             | Event::History { .. }
             | Event::Extension { .. }

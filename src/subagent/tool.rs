@@ -13,6 +13,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::agent::Agent;
+use crate::approval::Approvals;
 use crate::control::{Cancellable, Crew, ModelChoice, StepLimit};
 use crate::error::{BuildError, RunError};
 use crate::event::{Event, Outcome};
@@ -53,6 +54,7 @@ pub struct SubAgentTool {
     context_window_cap: Option<u64>,
     streaming: Streaming,
     model_choice: Option<Arc<ModelChoice>>,
+    approvals: Arc<Approvals>,
     crew: Option<Arc<Crew>>,
 }
 
@@ -82,6 +84,7 @@ impl SubAgentTool {
             context_window_cap: parent.context_window_cap(),
             streaming: parent.streaming(),
             model_choice: parent.model_choice().cloned(),
+            approvals: Arc::clone(parent.approvals()),
             crew: None,
         })
     }
@@ -126,7 +129,7 @@ impl SubAgentTool {
             child: id.clone(),
             persona: persona.name.clone(),
             task: task.to_owned(),
-            call: Some(context.call.clone()),
+            call: Some(context.asker.call.clone()),
             model: transport.model.clone(),
             max_steps: Some(persona.max_steps),
             tools: tools.iter().map(|tool| tool.name().to_owned()).collect(),
@@ -170,6 +173,7 @@ impl SubAgentTool {
             .id(member.id().clone())
             .step_limit(StepLimit::new(persona.max_steps).map_err(not_built)?)
             .listeners(member.listeners().clone())
+            .approvals(Arc::clone(&self.approvals))
             .streaming(self.streaming);
         if let Some(controls) = member.controls() {
             builder = builder

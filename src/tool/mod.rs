@@ -19,9 +19,11 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
+use crate::approval::{self, Approvals, Approved, Asker, Proposal};
 use crate::control::Cancellable;
+use crate::details::Details;
 use crate::error::Cancelled;
-use crate::id::CallId;
+use crate::id::{AgentId, CallId};
 use crate::message::Arguments;
 use crate::workspace::Workspace;
 
@@ -132,18 +134,56 @@ pub enum OnCancel {
 /// Is what a running call can use.
 #[derive(Clone)]
 pub struct ToolContext {
-    /// The call's id.
-    pub call: CallId,
+    /// The agent and its call.
+    pub asker: Asker,
     /// The cancel flag of the tree.
     pub cancellable: Cancellable,
-    /// Takes output of the running call, shown live.
-    pub progress: Arc<dyn Fn(String) + Send + Sync>,
+    /// Decides what may be done.
+    pub approvals: Arc<Approvals>,
+    /// Takes what there is to tell of the running call, in order.
+    pub tell: Arc<dyn Fn(Told) + Send + Sync>,
+}
+
+/// Is one thing that a running call tells.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Told {
+    /// A piece of output, shown live.
+    Progress(String),
+    /// What a screen shows of the result; the last one counts.
+    Details(Details),
+    /// A question to the user, for the record.
+    Approval(approval::Told),
 }
 
 impl ToolContext {
-    /// Makes a context that belongs to no agent, for a tool called by itself.
+    /// Makes a context that belongs to no agent, for a tool called by itself. Nobody is there to approve anything.
     pub fn detached() -> Self {
-        Self { call: CallId::new("detached"), cancellable: Cancellable::new(), progress: Arc::new(|_| {}) }
+        Self::with_approvals(Arc::default())
+    }
+
+    /// Makes a context that belongs to no agent, with somebody who approves.
+    pub fn with_approvals(approvals: Arc<Approvals>) -> Self {
+        let asker = Asker { agent: AgentId::main(), call: CallId::new("detached") };
+        Self { asker, cancellable: Cancellable::new(), approvals, tell: Arc::new(|_| {}) }
+    }
+
+    /// Shows a piece of output live.
+    pub fn progress(&self, text: impl Into<String>) {
+        (self.tell)(Told::Progress(text.into()));
+    }
+
+    /// Says what a screen shows of the result.
+    pub fn details(&self, details: Details) {
+        (self.tell)(Told::Details(details));
+    }
+
+    /// Asks for leave to do this; waits for the user where that is needed.
+    ///
+    /// # Errors
+    /// [`ToolError::Failed`] with the refusal, for the model.
+    pub async fn approve<A: Proposal>(&self, act: A) -> Result<Approved<A>, ToolError> {
+        let tell = |told| (self.tell)(Told::Approval(told));
+        self.approvals.decide(&self.asker, act, &tell).await.map_err(|refusal| ToolError::Failed(refusal.0))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The wire form of every event: one JSON object per line, all fields present, read back equal (spec 1.1).
 
 use serde_json::{Value, json};
+use steersman::details::{Details, FileDiff};
 use steersman::event::{Decided, Delivery, Envelope, Event, Outcome, Pending, SCHEMA, Usage};
 use steersman::id::{AgentId, CallId, MessageId};
 use steersman::message::{Arguments, AssistantMessage, Message, ToolCall};
@@ -177,6 +178,23 @@ fn session() -> Vec<(Event, &'static str)> {
         ),
         (Event::Pending { entries: vec![] }, r#"{"type":"pending","entries":[]}"#),
         (
+            Event::ToolDetails {
+                id: call(),
+                details: Details::Diff(FileDiff {
+                    path: "a.rs".into(),
+                    created: false,
+                    added: 1,
+                    removed: 0,
+                    hunks: "@@ -1 +1,2 @@\n a\n+b\n".into(),
+                }),
+            },
+            r#"{"type":"tool_details","id":"call_1","details":{"kind":"diff","path":"a.rs","created":false,"added":1,"removed":0,"hunks":"@@ -1 +1,2 @@\n a\n+b\n"}}"#,
+        ),
+        (
+            Event::Guards { mode: "ask".into(), sandbox: None, context_files: vec!["AGENTS.md".into()] },
+            r#"{"type":"guards","mode":"ask","sandbox":null,"context_files":["AGENTS.md"]}"#,
+        ),
+        (
             Event::Question { id: "q1".into(), question: "overwrite a.rs?".into(), detail: None },
             r#"{"type":"question","id":"q1","question":"overwrite a.rs?","detail":null}"#,
         ),
@@ -244,6 +262,8 @@ fn type_of(event: &Event) -> &'static str {
         Event::Cancelled {} => "cancelled",
         Event::TurnEnded { .. } => "turn_ended",
         Event::Pending { .. } => "pending",
+        Event::ToolDetails { .. } => "tool_details",
+        Event::Guards { .. } => "guards",
         Event::Question { .. } => "question",
         Event::Answer { .. } => "answer",
         Event::ModelSwitched { .. } => "model_switched",
@@ -260,7 +280,7 @@ fn type_of(event: &Event) -> &'static str {
 }
 
 /// The types of spec 1.1, in its order, and behind them those of the steering desk.
-const TYPES: [&str; 32] = [
+const TYPES: [&str; 34] = [
     "session_started",
     "turn_started",
     "round_started",
@@ -293,6 +313,8 @@ const TYPES: [&str; 32] = [
     "returned",
     "parked",
     "unparked",
+    "tool_details",
+    "guards",
 ];
 
 #[test]

@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const WORDS: &[&str] = &["id", "message", "event", "error", "text", "target", "price", "limits", "assets", "sync"];
-const PARTS: &[&str] = &["control", "listener", "provider", "workspace"];
+const WORDS: &[&str] =
+    &["id", "message", "event", "error", "text", "details", "target", "price", "limits", "assets", "sync"];
+const PARTS: &[&str] = &["approval", "control", "listener", "provider", "web", "workspace"];
 /// They tie everything together, so they may use everything.
 const PROGRAM: &[&str] = &["main", "lib", "cli", "config", "demo"];
 
@@ -23,7 +24,7 @@ fn allowed(module: &str) -> Option<BTreeSet<&'static str>> {
         word if WORDS.contains(&word) => &[WORDS],
         part if PARTS.contains(&part) => &[WORDS],
         // Of the provider it takes the schema, which is what goes to a model.
-        "tool" => &[WORDS, &["control", "workspace", "provider"]],
+        "tool" => &[WORDS, &["approval", "control", "workspace", "provider", "web"]],
         "agent" => &[WORDS, PARTS, &["tool"]],
         "subagent" => &[WORDS, PARTS, &["tool", "agent"]],
         "host" => &[WORDS, PARTS, &["tool", "agent", "subagent"]],

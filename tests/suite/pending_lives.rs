@@ -188,8 +188,17 @@ impl Life {
         count
     }
 
+    /// Returns what the queue holds of the entry that is edited: how it was. Esc goes back to it, Enter writes over it.
+    fn edited_over(&self) -> Option<String> {
+        let edited = &self.stage.app.editing.as_ref()?.entry.id;
+        let queues = self.stage.handle.crew().entries().into_iter().flat_map(|(_, entries)| entries);
+        queues.filter(|entry| entry.id == *edited).map(|entry| entry.text).next()
+    }
+
     fn check(&mut self, act: &Act) {
         let count = self.count();
+        let over: Vec<String> = self.edited_over().iter().flat_map(|text| words_in(text)).collect();
+        self.rewritten.extend(over.into_iter().filter(|word| !count.contains_key(word)));
         let left: Vec<String> = self.stage.app.removed.entries().filter_map(left_edit).collect();
         self.copied.extend(left.iter().flat_map(|text| words_in(text)));
         for number in 1..=self.words {

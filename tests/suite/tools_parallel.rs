@@ -311,9 +311,9 @@ async fn progress_of_a_running_call_is_shown_before_its_result() {
     let builds = FnTool::new("builds", "Builds.", Parameters::default(), move |_, context| {
         let held = held.clone();
         async move {
-            (context.progress)("1 of 2".to_owned());
+            context.progress("1 of 2");
             held.pass().await;
-            (context.progress)("2 of 2".to_owned());
+            context.progress("2 of 2");
             Ok("built".to_owned())
         }
     });

@@ -267,6 +267,8 @@ impl Receipts {
             | Event::Thinking { .. }
             | Event::Assistant { .. }
             | Event::ToolProgress { .. }
+            | Event::ToolDetails { .. }
+            | Event::Guards { .. }
             | Event::ToolResult { .. }
             | Event::AgentSpawned { .. }
             | Event::ContextCap { .. }

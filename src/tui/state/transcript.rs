@@ -157,6 +157,8 @@ impl Transcript {
             Event::ModelSwitched { from, to } => self.model_switched(from.as_deref(), to.as_deref()),
             Event::Compacted { before, after } => self.compacted(*before, *after),
             Event::SessionStarted { .. }
+            | Event::ToolDetails { .. }
+            | Event::Guards { .. }
             | Event::Tokens(_)
             | Event::ContextCap { .. }
             | Event::Pending { .. }

@@ -295,6 +295,8 @@ fn apply_to(node: &mut Node, envelope: &Envelope) {
         | Event::RoundEnded { .. }
         | Event::UserTurn { .. }
         | Event::ToolProgress { .. }
+        | Event::ToolDetails { .. }
+        | Event::Guards { .. }
         | Event::Pending { .. }
         | Event::Seen { .. }
         | Event::Returned { .. }

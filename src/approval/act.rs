@@ -1,0 +1,194 @@
+//! What a tool is about to do, as a value: shown to the user, decided about, and then carried out unchanged.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sha2::{Digest as _, Sha256};
+
+/// Is one thing that a tool wants to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Act {
+    /// Run a shell command.
+    Command(CommandAct),
+    /// Create or change a file.
+    Write(WriteAct),
+    /// Get an address.
+    Fetch(FetchAct),
+    /// Send a query to a search service.
+    Search(SearchAct),
+    /// Copy a repository.
+    Clone(CloneAct),
+}
+
+/// Is a command for `bash -c`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandAct {
+    /// Exactly what the shell gets.
+    pub command: String,
+    /// Where it runs; real and absolute.
+    pub cwd: PathBuf,
+    /// How long it may run.
+    pub timeout: Duration,
+}
+
+/// Is a file with its new content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WriteAct {
+    /// The tool: `write` or `edit`.
+    pub tool: &'static str,
+    /// Real and absolute.
+    pub path: PathBuf,
+    /// As it is shown.
+    pub shown: String,
+    /// What the file held when the tool looked; `None` when there was no file.
+    pub before: Option<Arc<[u8]>>,
+    /// What it is to hold.
+    pub after: Arc<[u8]>,
+    /// The change as a unified diff, for the user.
+    pub diff: String,
+}
+
+/// Is an address that is to be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FetchAct {
+    /// The tool: `fetch` or `web_scrape`.
+    pub tool: &'static str,
+    /// The whole address, as it is requested.
+    pub url: String,
+}
+
+/// Is a query that leaves the machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchAct {
+    /// The words.
+    pub query: String,
+    /// The services that may get it, in order.
+    pub services: Vec<String>,
+}
+
+/// Is a repository that is to be copied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CloneAct {
+    /// Its address.
+    pub url: String,
+    /// The directory that it goes to; real and absolute.
+    pub into: PathBuf,
+}
+
+/// Is a kind of act. Implemented by the five kinds only.
+pub trait Proposal: Clone + Into<Act> {
+    /// Feeds everything that the carrying out depends on.
+    fn feed(&self, fields: &mut Fields);
+}
+
+/// Is the fingerprint of an act.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Digest([u8; 32]);
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().take(6).try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// Takes the fields of an act, each with its length, so that no two acts feed the same bytes.
+pub struct Fields(Sha256);
+
+impl Fields {
+    fn of(proposal: &impl Proposal) -> Digest {
+        let mut fields = Self(Sha256::new());
+        proposal.feed(&mut fields);
+        Digest(fields.0.finalize().into())
+    }
+
+    /// Takes one field.
+    pub fn add(&mut self, field: impl AsRef<[u8]>) -> &mut Self {
+        let field = field.as_ref();
+        self.0.update((field.len() as u64).to_le_bytes());
+        self.0.update(field);
+        self
+    }
+}
+
+/// Is an act that may be carried out. Only [`super::Approvals`] makes one.
+#[derive(Debug)]
+pub struct Approved<A> {
+    act: A,
+    digest: Digest,
+}
+
+/// Says that an approved act is not what was decided about. A fault of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not done: it is not what was approved")]
+pub struct Tampered;
+
+impl<A: Proposal> Approved<A> {
+    pub(super) fn new(act: A, digest: Digest) -> Self {
+        Self { act, digest }
+    }
+
+    /// Gives the act for its carrying out, once, after a last look at its fingerprint.
+    ///
+    /// # Errors
+    /// [`Tampered`] when it is not what was decided about.
+    pub fn take(self) -> Result<A, Tampered> {
+        if digest(&self.act) == self.digest { Ok(self.act) } else { Err(Tampered) }
+    }
+}
+
+/// Returns the fingerprint of an act.
+pub(super) fn digest(proposal: &impl Proposal) -> Digest {
+    Fields::of(proposal)
+}
+
+impl Proposal for CommandAct {
+    fn feed(&self, fields: &mut Fields) {
+        let millis = self.timeout.as_millis().to_le_bytes();
+        fields.add("command").add(&self.command).add(self.cwd.as_os_str().as_encoded_bytes()).add(millis);
+    }
+}
+
+impl Proposal for WriteAct {
+    fn feed(&self, fields: &mut Fields) {
+        fields.add("write").add(self.tool).add(self.path.as_os_str().as_encoded_bytes());
+        match &self.before {
+            Some(before) => fields.add("before").add(before),
+            None => fields.add("new"),
+        };
+        fields.add(&self.after);
+    }
+}
+
+impl Proposal for FetchAct {
+    fn feed(&self, fields: &mut Fields) {
+        fields.add("fetch").add(self.tool).add(&self.url);
+    }
+}
+
+impl Proposal for SearchAct {
+    fn feed(&self, fields: &mut Fields) {
+        fields.add("search").add(&self.query);
+        self.services.iter().for_each(|service| {
+            fields.add(service);
+        });
+    }
+}
+
+impl Proposal for CloneAct {
+    fn feed(&self, fields: &mut Fields) {
+        fields.add("clone").add(&self.url).add(self.into.as_os_str().as_encoded_bytes());
+    }
+}
+
+macro_rules! into_act {
+    ($($kind:ident $name:ident),*) => {
+        $(impl From<$name> for Act {
+            fn from(act: $name) -> Self {
+                Self::$kind(act)
+            }
+        })*
+    };
+}
+into_act!(Command CommandAct, Write WriteAct, Fetch FetchAct, Search SearchAct, Clone CloneAct);

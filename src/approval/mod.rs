@@ -1,0 +1,14 @@
+//! Approvals: what a tool may do unasked, what the user is asked about, and what never runs.
+//!
+//! A tool puts what it is about to do into an [`Act`], asks with it, and gets it back as [`Approved`], which nothing else
+//! can make: what was decided about is what runs. Every rule lives in `policy`; who waits for an answer in `approvals`.
+
+mod act;
+mod approvals;
+mod mode;
+mod policy;
+
+pub use act::{Act, Approved, CloneAct, CommandAct, Digest, FetchAct, Fields, Proposal, SearchAct, Tampered, WriteAct};
+pub use approvals::{Answer, Approvals, Asker, Refusal, Request, RequestId, Told};
+pub use mode::{Mode, ModeRefused, Sandboxed};
+pub use policy::{Answerer, Grant, Policy, Verdict};

@@ -1,0 +1,69 @@
+//! The modes: how much runs without a question. Shown always, switched at any time.
+
+use serde::{Deserialize, Serialize};
+
+/// Says how much runs without a question. Rules of the configuration and protected places stand above it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Reading runs; overwriting, editing, commands and the network are asked about.
+    #[default]
+    Ask,
+    /// Files within the workspace are written without a question.
+    AutoEdit,
+    /// Everything runs that the sandbox confines; only with a sandbox.
+    Auto,
+    /// As [`Mode::Auto`], also without a sandbox. Only ever chosen by name.
+    AutoWithoutSandbox,
+    /// Nothing is changed and no command runs.
+    ReadOnly,
+}
+
+impl Mode {
+    /// Returns the name, as in the configuration and on the screen.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::AutoEdit => "auto-edit",
+            Self::Auto => "auto",
+            Self::AutoWithoutSandbox => "auto-without-sandbox",
+            Self::ReadOnly => "read-only",
+        }
+    }
+
+    /// Returns the mode of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.name() == name)
+    }
+
+    /// Every mode, in the order of their documentation.
+    pub const ALL: [Self; 5] = [Self::Ask, Self::AutoEdit, Self::Auto, Self::AutoWithoutSandbox, Self::ReadOnly];
+
+    /// Returns the mode that a key switches to: never one that must be chosen by name, nor `auto` without a sandbox.
+    #[must_use]
+    pub fn next(self, is_sandboxed: Sandboxed) -> Self {
+        match (self, is_sandboxed) {
+            (Self::Ask, _) => Self::AutoEdit,
+            (Self::AutoEdit, Sandboxed::Yes) => Self::Auto,
+            (Self::AutoEdit, Sandboxed::No) | (Self::Auto | Self::AutoWithoutSandbox, _) => Self::ReadOnly,
+            (Self::ReadOnly, _) => Self::Ask,
+        }
+    }
+}
+
+/// Says whether commands are confined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sandboxed {
+    /// By bubblewrap or Landlock.
+    Yes,
+    /// Not at all.
+    No,
+}
+
+/// Says why a mode was not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ModeRefused {
+    /// `auto` needs a sandbox.
+    #[error("the mode auto needs a sandbox, and there is none; the mode auto-without-sandbox does without")]
+    NotSandboxed,
+}
