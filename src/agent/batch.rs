@@ -201,6 +201,10 @@ impl Agent {
         while let Ok(told) = pieces.try_recv() {
             self.emit_told(call, told);
         }
+        // However it ended: a call that failed may have sent, and its error may quote what came back.
+        if let Some(found) = self.toolbox.find(&call.name) {
+            self.approvals.mark(&self.id, found.traits().taint());
+        }
         let result = match outcome {
             Ok(result) => result,
             Err(ToolError::Failed(message)) => format!("{ERROR}{message}"),

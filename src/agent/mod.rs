@@ -204,6 +204,7 @@ impl Agent {
     pub fn reset(&mut self) {
         self.history = History::new(&self.system_prompt);
         self.unseen.clear();
+        self.approvals.forget(&self.id);
         self.synth_answer = None;
         self.reset_step_limit();
         if let Some(cancellable) = self.owned_cancellable() {

@@ -1,13 +1,13 @@
 //! Questions of tools, as the events that record them.
 
-use crate::approval::{Act, Answer, RequestId, Told};
+use crate::approval::{Act, Answer, RequestId, Subject, Told};
 use crate::event::Event;
 
 /// Returns the event that records what was asked or answered.
 pub(super) fn event(told: Told) -> Event {
     match told {
         Told::Asked(request) => {
-            let (question, detail) = words(&request.act);
+            let (question, detail) = words(request.subject);
             Event::Question { id: name(request.id), question, detail }
         }
         Told::Answered(id, answer) => {
@@ -27,12 +27,16 @@ fn name(id: RequestId) -> String {
 }
 
 /// Returns what is asked, in one line, and what exactly would happen.
-fn words(act: &Act) -> (String, Option<String>) {
+fn words(subject: Subject) -> (String, Option<String>) {
+    let act = match subject {
+        Subject::Act(act) => act,
+        Subject::Plain { title, detail } => return (title, Some(detail)),
+    };
     match act {
-        Act::Command(act) => ("run this command?".to_owned(), Some(act.command.clone())),
-        Act::Write(act) => (format!("write {}?", act.shown), Some(act.diff.clone())),
-        Act::Fetch(act) => ("get this address?".to_owned(), Some(act.url.clone())),
-        Act::Search(act) => ("search the web for this?".to_owned(), Some(act.query.clone())),
-        Act::Clone(act) => ("clone this repository?".to_owned(), Some(act.url.clone())),
+        Act::Command(act) => ("run this command?".to_owned(), Some(act.command)),
+        Act::Write(act) => (format!("write {}?", act.shown), Some(act.diff)),
+        Act::Fetch(act) => ("get this address?".to_owned(), Some(act.url)),
+        Act::Search(act) => ("search the web for this?".to_owned(), Some(act.query)),
+        Act::Clone(act) => ("clone this repository?".to_owned(), Some(act.url)),
     }
 }

@@ -3,12 +3,13 @@
 //! A short mutex, never held across an await. A question goes away when its call does; an answer to a question that is
 //! gone does nothing and says so.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
 use crate::approval::act::digest;
-use crate::approval::{Act, Answerer, Approved, Grant, Mode, ModeRefused, Policy, Proposal, Sandboxed, Verdict};
+use crate::approval::{Act, Answerer, Approved, Grant, Mode, ModeRefused, Policy, Proposal, Sandboxed, Taint, Verdict};
 use crate::id::{AgentId, CallId};
 
 /// Names one question of the session.
@@ -29,14 +30,28 @@ pub struct Asker {
 pub struct Request {
     /// Names it.
     pub id: RequestId,
-    /// Who asks.
-    pub asker: Asker,
-    /// What exactly would happen.
-    pub act: Act,
+    /// Who asks; `None` when the program itself does.
+    pub asker: Option<Asker>,
+    /// What it is about.
+    pub subject: Subject,
     /// Why it is asked although the mode or a rule might allow it; empty when that is plain.
     pub why: String,
     /// What an answer for the session would cover.
     pub grant: Option<Grant>,
+}
+
+/// Is what a question is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subject {
+    /// What exactly a tool would do.
+    Act(Act),
+    /// Something of the program itself, as trust in a project.
+    Plain {
+        /// What is asked, in one line.
+        title: String,
+        /// What exactly would happen, of any length.
+        detail: String,
+    },
 }
 
 /// Is what the user says.
@@ -79,6 +94,7 @@ struct Inner {
     mode: Mode,
     policy: Policy,
     grants: Vec<Grant>,
+    taints: HashMap<AgentId, Taint>,
     open: Vec<(Request, oneshot::Sender<Answer>)>,
     asked: u64,
     watchers: Vec<Watcher>,
@@ -178,6 +194,42 @@ impl Approvals {
         }
     }
 
+    /// Asks something of the program itself; the default is no, also where nobody is there and under a standing yes.
+    /// Dropping the future takes the question away.
+    pub async fn ask_user(&self, title: impl Into<String>, detail: impl Into<String>) -> bool {
+        let question = {
+            let mut inner = self.lock();
+            if inner.policy.answerer != Answerer::User {
+                return false;
+            }
+            inner.open(None, Subject::Plain { title: title.into(), detail: detail.into() }, String::new(), None)
+        };
+        self.changed();
+        let mut open = Open { approvals: self, id: question.request.id, tell: &|_| {}, answered: false };
+        let answer = question.answer.await;
+        open.answered = answer.is_ok();
+        matches!(answer, Ok(Answer::Once | Answer::Session))
+    }
+
+    /// Returns what an agent holds.
+    pub fn taint(&self, agent: &AgentId) -> Taint {
+        self.lock().taints.get(agent).copied().unwrap_or_default()
+    }
+
+    /// Says that an agent now holds this too.
+    pub fn mark(&self, agent: &AgentId, taint: Taint) {
+        if taint != Taint::NONE {
+            let mut inner = self.lock();
+            let held = inner.taints.entry(agent.clone()).or_default();
+            *held = held.and(taint);
+        }
+    }
+
+    /// Forgets what an agent held, because the agent or its history is gone.
+    pub fn forget(&self, agent: &AgentId) {
+        self.lock().taints.remove(agent);
+    }
+
     /// Opens a question where one is needed.
     fn ask(&self, asker: &Asker, act: Act) -> Result<Option<Question>, Refusal> {
         let question = {
@@ -194,11 +246,7 @@ impl Approvals {
                     return Err(Refusal("this needs the user's approval, and nobody is there to give it".to_owned()));
                 }
             }
-            inner.asked += 1;
-            let request = Request { id: RequestId(inner.asked), asker: asker.clone(), act, why, grant };
-            let (sender, answer) = oneshot::channel();
-            inner.open.push((request.clone(), sender));
-            Question { request, answer }
+            inner.open(Some(asker.clone()), Subject::Act(act), why, grant)
         };
         self.changed();
         Ok(Some(question))
@@ -218,6 +266,16 @@ impl Approvals {
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn open(&mut self, asker: Option<Asker>, subject: Subject, why: String, grant: Option<Grant>) -> Question {
+        self.asked += 1;
+        let request = Request { id: RequestId(self.asked), asker, subject, why, grant };
+        let (sender, answer) = oneshot::channel();
+        self.open.push((request.clone(), sender));
+        Question { request, answer }
     }
 }
 

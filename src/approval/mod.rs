@@ -7,8 +7,10 @@ mod act;
 mod approvals;
 mod mode;
 mod policy;
+mod taint;
 
 pub use act::{Act, Approved, CloneAct, CommandAct, Digest, FetchAct, Fields, Proposal, SearchAct, Tampered, WriteAct};
-pub use approvals::{Answer, Approvals, Asker, Refusal, Request, RequestId, Told};
+pub use approvals::{Answer, Approvals, Asker, Refusal, Request, RequestId, Subject, Told};
 pub use mode::{Mode, ModeRefused, Sandboxed};
-pub use policy::{Answerer, Grant, Policy, Verdict};
+pub use policy::{Answerer, Grant, Network, Policy, Verdict};
+pub use taint::Taint;

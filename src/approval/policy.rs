@@ -14,6 +14,16 @@ pub enum Answerer {
     Yes,
 }
 
+/// Says whether commands reach the network.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Network {
+    /// They do, or nobody can tell.
+    #[default]
+    On,
+    /// The sandbox keeps them from it.
+    Off,
+}
+
 /// Holds what decides besides the mode.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
@@ -21,6 +31,8 @@ pub struct Policy {
     pub answerer: Answerer,
     /// Whether commands are confined.
     pub sandboxed: Option<Sandboxed>,
+    /// Whether commands reach the network.
+    pub network: Network,
 }
 
 /// Is what the user allowed for the rest of the session.

@@ -134,8 +134,14 @@ impl SubAgentTool {
             max_steps: Some(persona.max_steps),
             tools: tools.iter().map(|tool| tool.name().to_owned()).collect(),
         });
+        // The task carries what the spawner holds.
+        let spawner = &context.asker.agent;
+        self.approvals.mark(&id, self.approvals.taint(spawner));
         let member = Member::new(id.clone(), &self.listeners, place);
         let result = member.accompany(self.run_child(persona, task, &member, tools, (transport, window))).await;
+        // The answer carries what the child holds, and so does the sentence of a failure.
+        self.approvals.mark(spawner, self.approvals.taint(&id));
+        self.approvals.forget(&id);
         let alone = member.controls().is_some() && !flag.is_cancelled();
         match result {
             Ok((answer, outcome)) => {

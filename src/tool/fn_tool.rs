@@ -7,7 +7,7 @@ use std::future::Future;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use crate::tool::{Args, Concurrency, OnCancel, Parameters, Tool, ToolContext, ToolError};
+use crate::tool::{Args, Concurrency, OnCancel, Parameters, Tool, ToolContext, ToolError, Traits};
 
 type Execute = Box<dyn Fn(Args, ToolContext) -> BoxFuture<'static, Result<String, ToolError>> + Send + Sync>;
 
@@ -27,6 +27,7 @@ pub struct FnTool {
     parameters: Parameters,
     concurrency: Concurrency,
     on_cancel: OnCancel,
+    traits: Traits,
     execute: Execute,
 }
 
@@ -48,6 +49,7 @@ impl FnTool {
             parameters,
             concurrency: Concurrency::Alone,
             on_cancel: OnCancel::Drop,
+            traits: Traits::NONE,
             execute: Box::new(move |args, context| execute(args, context).boxed()),
         }
     }
@@ -63,6 +65,13 @@ impl FnTool {
     #[must_use]
     pub fn on_cancel(mut self, on_cancel: OnCancel) -> Self {
         self.on_cancel = on_cancel;
+        self
+    }
+
+    /// Sets what its calls bring and send.
+    #[must_use]
+    pub fn traits(mut self, traits: Traits) -> Self {
+        self.traits = traits;
         self
     }
 }
@@ -90,5 +99,9 @@ impl Tool for FnTool {
 
     fn on_cancel(&self) -> OnCancel {
         self.on_cancel
+    }
+
+    fn traits(&self) -> Traits {
+        self.traits
     }
 }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use crate::approval::{self, Approvals, Approved, Asker, Proposal};
+use crate::approval::{self, Approvals, Approved, Asker, Proposal, Taint};
 use crate::control::Cancellable;
 use crate::details::Details;
 use crate::error::Cancelled;
@@ -72,6 +72,11 @@ pub trait Tool: Send + Sync {
         OnCancel::Drop
     }
 
+    /// Says what its calls bring to the agent that makes them, and whether they send.
+    fn traits(&self) -> Traits {
+        Traits::NONE
+    }
+
     /// Returns the same tool bound to another workspace; `None` when it uses none.
     fn with_workspace(&self, workspace: &Arc<Workspace>) -> Option<Arc<dyn Tool>> {
         let _ = workspace;
@@ -107,9 +112,36 @@ pub trait RawTool: Send + Sync {
         Concurrency::Alone
     }
 
+    /// As [`Tool::traits`].
+    fn traits(&self) -> Traits {
+        Traits::NONE
+    }
+
     /// As [`Tool::on_cancel`].
     fn on_cancel(&self) -> OnCancel {
         OnCancel::Drop
+    }
+}
+
+/// Says what the calls of a tool bring and send. An agent that got private data and untrusted content is asked about
+/// before it sends anything more.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Traits {
+    /// Its results hold the user's files, or what a command said about them. Not so in a temporary workspace.
+    pub private: bool,
+    /// Its results hold text that strangers wrote.
+    pub untrusted: bool,
+    /// It can send something out of this machine.
+    pub egress: bool,
+}
+
+impl Traits {
+    /// Brings and sends nothing.
+    pub const NONE: Self = Self { private: false, untrusted: false, egress: false };
+
+    /// Returns what an agent holds after a call.
+    pub fn taint(self) -> Taint {
+        Taint { private: self.private, untrusted: self.untrusted }
     }
 }
 

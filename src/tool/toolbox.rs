@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::error::BuildError;
 use crate::provider::ToolSchema;
-use crate::tool::{Concurrency, OnCancel, RawTool, Tool};
+use crate::tool::{Concurrency, OnCancel, RawTool, Tool, Traits};
 
 /// Holds an agent's tools.
 #[derive(Clone, Default)]
@@ -30,6 +30,14 @@ impl Found {
         match self {
             Self::Tool(tool) => tool.concurrency(),
             Self::Raw(tool) => tool.concurrency(),
+        }
+    }
+
+    /// Says what its calls bring and send.
+    pub fn traits(&self) -> Traits {
+        match self {
+            Self::Tool(tool) => tool.traits(),
+            Self::Raw(tool) => tool.traits(),
         }
     }
 
