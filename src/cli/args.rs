@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-use crate::config::{Layer, Provider};
-use crate::host::Questions;
+use crate::approval::Mode;
+use crate::config::{Layer, Provider, SandboxKind, SandboxSection};
 
 /// Watch an agent work, and steer it while it runs.
 ///
@@ -95,7 +95,15 @@ pub struct Flags {
     /// A file that replaces the default system prompt.
     #[arg(long, global = true, value_name = "FILE")]
     pub system_prompt: Option<PathBuf>,
-    /// Answer yes to every question that no rule denies, never to trusting a project; no tool of this version asks one.
+    /// How much runs without a question: `ask` (reading and new files), `auto-edit` (files of the workspace too), `auto`
+    /// (everything, in the sandbox), `auto-without-sandbox`, `read-only` [default: ask].
+    #[arg(long, global = true, value_enum, hide_possible_values = true)]
+    pub mode: Option<Mode>,
+    /// What confines commands [default: the best that there is].
+    #[arg(long, global = true, value_enum)]
+    pub sandbox: Option<SandboxKind>,
+    /// Answer yes to every question that no rule denies; never to one about a protected place (hooks, shell start files,
+    /// this program's configuration, …) or about trusting a project.
     #[arg(long, global = true)]
     pub yes: bool,
 }
@@ -116,11 +124,11 @@ impl Flags {
             still_true_minutes: None,
             still_true_steps: None,
             prices: None,
+            mode: self.mode,
+            context_files: None,
+            rules: None,
+            sandbox: self.sandbox.map(|kind| SandboxSection { kind: Some(kind), ..SandboxSection::default() }),
+            web: None,
         }
-    }
-
-    /// Returns who answers questions. Only a flag decides this: no file and no environment gives a standing yes.
-    pub fn questions(&self) -> Questions {
-        if self.yes { Questions::Yes } else { Questions::Ask }
     }
 }

@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 
+use crate::approval::Answerer;
 use crate::cli::args::{ExecArgs, Flags};
 use crate::cli::exit::{Exit, say};
 use crate::cli::load::{Start, load};
@@ -31,7 +32,8 @@ use crate::text::is_blank;
 
 /// Runs the prompt of the command line without a screen.
 pub fn run(flags: &Flags, args: &ExecArgs) -> Exit {
-    match load(flags).map_err(|error| error.to_string()).and_then(|start| Ok((start, read_prompt(args)?))) {
+    let answerer = if args.steer_stdin { Answerer::User } else { Answerer::Nobody };
+    match load(flags, answerer).map_err(|error| error.to_string()).and_then(|start| Ok((start, read_prompt(args)?))) {
         Ok((start, prompt)) => run_loaded(start, args, &prompt),
         Err(sentence) => {
             say(&sentence);

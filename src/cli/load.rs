@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
 
+use crate::approval::Answerer;
 use crate::cli::args::Flags;
 use crate::config::{Config, ConfigError, Environment, FileError, Layer, parse};
-use crate::host::Questions;
 
 /// Is everything a start of the program needs, read and checked.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub struct Start {
     /// The text that replaces the default system prompt.
     pub system_prompt: Option<String>,
     /// Who answers questions.
-    pub questions: Questions,
+    pub answerer: Answerer,
 }
 
 /// Says why the program cannot start, in one sentence.
@@ -54,11 +54,12 @@ pub enum LoadError {
     },
 }
 
-/// Reads and interprets everything that the flags name or leave to their defaults.
+/// Reads and interprets everything that the flags name or leave to their defaults; `answerer` is who answers questions
+/// unless the flag gives a standing yes, which no file and no environment does.
 ///
 /// # Errors
 /// [`LoadError`], one sentence for the user; the exit code is 2.
-pub fn load(flags: &Flags) -> Result<Start, LoadError> {
+pub fn load(flags: &Flags, answerer: Answerer) -> Result<Start, LoadError> {
     let file = match &flags.config {
         Some(path) => read_layer(path)?,
         None => match default_file() {
@@ -68,7 +69,8 @@ pub fn load(flags: &Flags) -> Result<Start, LoadError> {
     };
     let config = Config::resolve(flags.layer(), &Environment::of_process(), file)?;
     let system_prompt = config.system_prompt.as_deref().map(read).transpose()?;
-    Ok(Start { cwd: directory(flags.cwd.as_deref())?, config, system_prompt, questions: flags.questions() })
+    let answerer = if flags.yes { Answerer::Yes } else { answerer };
+    Ok(Start { cwd: directory(flags.cwd.as_deref())?, config, system_prompt, answerer })
 }
 
 /// Returns the configuration file that is used when none is named.
@@ -80,10 +82,23 @@ fn default_file() -> Option<PathBuf> {
 fn read_layer(path: &Path) -> Result<Layer, LoadError> {
     let text = read(path)?;
     let mut layer = parse(&text).map_err(|error| LoadError::File { path: path.to_owned(), error })?;
-    if let (Some(prompt), Some(beside)) = (&mut layer.system_prompt, path.parent()) {
+    let beside = path.parent().unwrap_or(Path::new(""));
+    if let Some(prompt) = &mut layer.system_prompt {
         *prompt = beside.join(&*prompt);
     }
+    if let Some(sandbox) = &mut layer.sandbox {
+        let home = etcetera::home_dir().ok();
+        sandbox.each_directory(|directory| *directory = from(beside, home.as_deref(), directory));
+    }
     Ok(layer)
+}
+
+/// Returns a directory that a file names: `~/` is the home, and what is relative begins beside the file.
+fn from(beside: &Path, home: Option<&Path>, named: &Path) -> PathBuf {
+    match (named.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        (Ok(_) | Err(_), _) => beside.join(named),
+    }
 }
 
 fn read(path: &Path) -> Result<String, LoadError> {

@@ -4,6 +4,7 @@
 
 use std::io::{self, IsTerminal as _};
 
+use crate::approval::Answerer;
 use crate::cli::args::Flags;
 use crate::cli::exit::{Exit, say};
 use crate::cli::load::{Start, load};
@@ -17,7 +18,9 @@ use crate::{host, limits};
 
 /// Opens the screen and runs it until the user leaves.
 pub fn run(flags: &Flags, prompt: Option<String>) -> Exit {
-    let start = check_terminal().map_err(str::to_owned).and_then(|()| load(flags).map_err(|error| error.to_string()));
+    let start = check_terminal()
+        .map_err(str::to_owned)
+        .and_then(|()| load(flags, Answerer::User).map_err(|error| error.to_string()));
     let start = match start {
         Ok(start) => start,
         Err(sentence) => {

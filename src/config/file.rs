@@ -26,20 +26,51 @@ pub fn parse(text: &str) -> Result<Layer, FileError> {
         message: error.message().replace('\n', ", "),
     };
     let table = DeTable::parse(text).map_err(|error| fault(&error))?;
-    let mut unknown: Vec<_> = table.get_ref().keys().filter(|key| !Layer::KEYS.contains(&key_text(key))).collect();
-    unknown.sort_by_key(|key| key.span().start);
-    if let Some(key) = unknown.first() {
-        let name = key_text(key);
-        return Err(FileError {
-            line: line_of(text, key.span().start),
-            message: format!("unknown key {name:?}; the nearest known key is {:?}", nearest(name)),
-        });
+    let unknown = unknown_keys(table.get_ref());
+    if let Some(key) = unknown.iter().min_by_key(|key| key.at) {
+        return Err(FileError { line: line_of(text, key.at), message: key.sentence() });
     }
     toml::from_str(text).map_err(|error| fault(&error))
 }
 
-fn key_text<'a>(key: &'a Spanned<std::borrow::Cow<'_, str>>) -> &'a str {
-    key.get_ref()
+/// Is a key that the file must not have, and the section that it stands in; the top has no name.
+struct UnknownKey<'a> {
+    section: &'static str,
+    name: &'a str,
+    at: usize,
+}
+
+/// Finds the unknown keys of the top and of every section.
+fn unknown_keys<'a>(top: &'a DeTable<'_>) -> Vec<UnknownKey<'a>> {
+    let mut unknown = unknown_of(top, "", Layer::KEYS);
+    for (section, keys) in Layer::SECTIONS {
+        if let Some(table) = top.get(section).and_then(|value| value.get_ref().as_table()) {
+            unknown.extend(unknown_of(table, section, keys));
+        }
+    }
+    unknown
+}
+
+fn unknown_of<'a>(table: &'a DeTable<'_>, section: &'static str, known: &[&str]) -> Vec<UnknownKey<'a>> {
+    let key =
+        |key: &'a Spanned<std::borrow::Cow<'_, str>>| UnknownKey { section, name: key.get_ref(), at: key.span().start };
+    table.keys().map(key).filter(|key| !known.contains(&key.name)).collect()
+}
+
+impl UnknownKey<'_> {
+    fn sentence(&self) -> String {
+        let Self { section, name, .. } = self;
+        if section.is_empty() {
+            return format!("unknown key {name:?}; the nearest known key is {:?}", nearest(name, Layer::KEYS));
+        }
+        let whole = format!("{section}.{name}");
+        if Layer::KEYS.contains(name) {
+            return format!("unknown key {whole:?}; {name:?} belongs above the first [section]");
+        }
+        let keys =
+            Layer::SECTIONS.into_iter().find(|(named, _)| named == section).map_or(Layer::KEYS, |(_, keys)| keys);
+        format!("unknown key {whole:?}; the nearest known key is {:?}", format!("{section}.{}", nearest(name, keys)))
+    }
 }
 
 fn line_of(text: &str, offset: usize) -> usize {
@@ -47,16 +78,16 @@ fn line_of(text: &str, offset: usize) -> usize {
 }
 
 /// Returns the known key with the fewest edits to `name`; the first of those that are equally near.
-fn nearest(name: &str) -> &'static str {
+fn nearest<'k>(name: &str, known: &[&'k str]) -> &'k str {
     let name = name.to_lowercase().replace('-', "_");
     // A name cut short, or one with an ending too many, is nearer than any slip of the hand.
     let cut = |key: &str| key.starts_with(&name) || name.starts_with(key);
-    Layer::KEYS.into_iter().min_by_key(|key| (!cut(key), distance(&name, key))).unwrap_or_default()
+    known.iter().copied().min_by_key(|key| (!cut(key), distance(&name, key))).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{distance, nearest};
+    use super::{Layer, distance, nearest};
 
     #[test]
     fn distance_counts_single_edits() {
@@ -78,7 +109,7 @@ mod tests {
             ("context", "context_window"),
             ("streaming", "stream"),
         ] {
-            assert_eq!(nearest(typed), meant, "for {typed}");
+            assert_eq!(nearest(typed, Layer::KEYS), meant, "for {typed}");
         }
     }
 }

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use crate::config::Provider;
+use crate::approval::Mode;
+use crate::config::{Provider, RuleLists, SandboxSection, WebSection};
 use crate::price::Prices;
 
 /// Holds the settings of one source; `None` is left to the next one. Its serde form is the file.
@@ -36,11 +37,21 @@ pub struct Layer {
     pub still_true_steps: Option<u32>,
     /// What tokens cost, by the model's name.
     pub prices: Option<Prices>,
+    /// How much runs without a question.
+    pub mode: Option<Mode>,
+    /// False: no `AGENTS.md` or `CLAUDE.md` enters the system prompt.
+    pub context_files: Option<bool>,
+    /// What tools may do, case by case.
+    pub rules: Option<RuleLists>,
+    /// What confines commands.
+    pub sandbox: Option<SandboxSection>,
+    /// The tools that use the network.
+    pub web: Option<WebSection>,
 }
 
 impl Layer {
     /// The keys of the file, in the order of its documentation.
-    pub const KEYS: [&'static str; 12] = [
+    pub const KEYS: &'static [&'static str] = &[
         "provider",
         "base_url",
         "model",
@@ -53,7 +64,16 @@ impl Layer {
         "still_true_minutes",
         "still_true_steps",
         "prices",
+        "mode",
+        "context_files",
+        "rules",
+        "sandbox",
+        "web",
     ];
+
+    /// The keys within each section of the file.
+    pub const SECTIONS: [(&'static str, &'static [&'static str]); 3] =
+        [("rules", RuleLists::KEYS), ("sandbox", SandboxSection::KEYS), ("web", WebSection::KEYS)];
 
     /// Returns this layer with its gaps filled from a lower one.
     #[must_use]
@@ -71,6 +91,11 @@ impl Layer {
             still_true_minutes: self.still_true_minutes.or(lower.still_true_minutes),
             still_true_steps: self.still_true_steps.or(lower.still_true_steps),
             prices: self.prices.or(lower.prices),
+            mode: self.mode.or(lower.mode),
+            context_files: self.context_files.or(lower.context_files),
+            rules: self.rules.or(lower.rules),
+            sandbox: both(self.sandbox, lower.sandbox, SandboxSection::or),
+            web: both(self.web, lower.web, WebSection::or),
         }
     }
 
@@ -78,5 +103,13 @@ impl Layer {
     pub(super) fn asks_for(&self) -> Option<Provider> {
         let server = self.base_url.is_some() || self.model.is_some();
         self.provider.or(server.then_some(Provider::OpenAi))
+    }
+}
+
+/// Joins two sections; the gaps of the first are filled from the second.
+fn both<T>(upper: Option<T>, lower: Option<T>, join: fn(T, T) -> T) -> Option<T> {
+    match (upper, lower) {
+        (Some(upper), Some(lower)) => Some(join(upper, lower)),
+        (upper, lower) => upper.or(lower),
     }
 }

@@ -6,11 +6,13 @@
 mod file;
 mod layer;
 mod resolve;
+mod sections;
 
 use std::path::PathBuf;
 
 use serde::Deserialize;
 
+use crate::approval::Mode;
 use crate::control::Staleness;
 use crate::price::Prices;
 use crate::provider::{ApiKey, Streaming};
@@ -18,6 +20,7 @@ use crate::provider::{ApiKey, Streaming};
 pub use file::{FileError, parse};
 pub use layer::Layer;
 pub use resolve::Environment;
+pub use sections::{RuleLists, SandboxKind, SandboxSection, WebSection};
 
 /// The server that is used when only a model or a provider is named.
 pub const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
@@ -41,6 +44,48 @@ pub struct Config {
     pub still_true: Staleness,
     /// What tokens cost, where the server does not say it.
     pub prices: Prices,
+    /// How much runs without a question.
+    pub mode: Mode,
+    /// Whether `AGENTS.md` and `CLAUDE.md` enter the system prompt.
+    pub context_files: bool,
+    /// What tools may do, case by case.
+    pub rules: RuleLists,
+    /// What confines commands.
+    pub sandbox: SandboxSettings,
+    /// The tools that use the network.
+    pub web: WebSettings,
+}
+
+/// Is everything about the sandbox of commands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SandboxSettings {
+    /// What confines them.
+    pub kind: SandboxKind,
+    /// Whether they reach the network.
+    pub network: bool,
+    /// Directories besides the workspace that they read.
+    pub readable: Vec<PathBuf>,
+    /// Directories besides the workspace that they write.
+    pub writable: Vec<PathBuf>,
+    /// Names of environment variables that they get besides the usual ones; never one that holds a key.
+    pub pass_env: Vec<String>,
+    /// Names of the environment variables that hold keys: no child gets them, whatever else is said.
+    pub key_variables: Vec<String>,
+}
+
+/// Is everything about the tools that use the network.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct WebSettings {
+    /// Hosts that are asked although their address is not a public one.
+    pub allow_hosts: Vec<String>,
+    /// The address of a `SearXNG` server.
+    pub searxng_url: Option<String>,
+    /// The key of Brave.
+    pub brave_key: Option<ApiKey>,
+    /// The key of Exa.
+    pub exa_key: Option<ApiKey>,
+    /// Whether the main agent has the network tools itself.
+    pub on_main_agent: bool,
 }
 
 /// Says which model answers.
@@ -86,4 +131,10 @@ pub enum ConfigError {
     /// The named variable is not set.
     #[error("the environment variable {0}, which is to hold the key, is not set")]
     NoKey(String),
+    /// A variable that holds a key is to be given to commands.
+    #[error("sandbox.pass_env names {0}, which holds a key; no command gets a key")]
+    PassesKey(String),
+    /// The address of the search server is none.
+    #[error("web.searxng_url {0:?} is not an address such as https://searx.example.org")]
+    Searxng(String),
 }

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use crate::config::{Config, ConfigError, DEFAULT_API_KEY_ENV, DEFAULT_BASE_URL, Layer, ModelSource, Provider};
+use crate::config::{
+    Config, ConfigError, DEFAULT_API_KEY_ENV, DEFAULT_BASE_URL, Layer, ModelSource, Provider, SandboxSettings,
+    WebSection, WebSettings,
+};
 use crate::control::Staleness;
 use crate::limits;
 use crate::provider::{ApiKey, Streaming};
@@ -76,6 +79,11 @@ impl Config {
                 steps: Some(merged.still_true_steps.unwrap_or(limits::STILL_TRUE_STEPS)).filter(|steps| *steps > 0),
             },
             prices: merged.prices.clone().unwrap_or_default(),
+            mode: merged.mode.unwrap_or_default(),
+            context_files: merged.context_files.unwrap_or(true),
+            rules: merged.rules.clone().unwrap_or_default(),
+            sandbox: sandbox(&merged)?,
+            web: web(merged.web.clone().unwrap_or_default(), environment)?,
             model: match provider {
                 Provider::Demo => ModelSource::Embedded { pace: merged.pace },
                 Provider::OpenAi => server(merged, environment)?,
@@ -90,17 +98,58 @@ fn server(merged: Layer, environment: &Environment) -> Result<ModelSource, Confi
         return Err(ConfigError::NoModel);
     }
     let base_url = merged.base_url.unwrap_or_else(|| DEFAULT_BASE_URL.to_owned());
-    check_address(&base_url)?;
+    if !is_address(&base_url) {
+        return Err(ConfigError::BaseUrl(base_url));
+    }
     let key = match merged.api_key_env {
-        Some(name) => Some(environment.get(&name).ok_or_else(|| ConfigError::NoKey(name.clone()))?),
-        None => environment.get(DEFAULT_API_KEY_ENV),
+        Some(name) => Some(key_in(&name, environment)?),
+        None => environment.get(DEFAULT_API_KEY_ENV).map(ApiKey::new),
     };
-    Ok(ModelSource::Server { base_url, model: merged.model, key: key.map(ApiKey::new) })
+    Ok(ModelSource::Server { base_url, model: merged.model, key })
 }
 
-fn check_address(base_url: &str) -> Result<(), ConfigError> {
-    match reqwest::Url::parse(base_url) {
-        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(()),
-        _ => Err(ConfigError::BaseUrl(base_url.to_owned())),
+fn sandbox(merged: &Layer) -> Result<SandboxSettings, ConfigError> {
+    let section = merged.sandbox.clone().unwrap_or_default();
+    let web = merged.web.as_ref();
+    let named = [
+        merged.api_key_env.as_ref(),
+        web.and_then(|web| web.brave_key_env.as_ref()),
+        web.and_then(|web| web.exa_key_env.as_ref()),
+    ];
+    let key_variables: Vec<String> =
+        [DEFAULT_API_KEY_ENV.to_owned()].into_iter().chain(named.into_iter().flatten().cloned()).collect();
+    let pass_env = section.pass_env.unwrap_or_default();
+    if let Some(name) = pass_env.iter().find(|name| key_variables.contains(name)) {
+        return Err(ConfigError::PassesKey(name.clone()));
     }
+    Ok(SandboxSettings {
+        kind: section.kind.unwrap_or_default(),
+        network: section.network.unwrap_or(false),
+        readable: section.readable.unwrap_or_default(),
+        writable: section.writable.unwrap_or_default(),
+        pass_env,
+        key_variables,
+    })
+}
+
+fn web(section: WebSection, environment: &Environment) -> Result<WebSettings, ConfigError> {
+    if let Some(url) = section.searxng_url.as_ref().filter(|url| !is_address(url)) {
+        return Err(ConfigError::Searxng(url.clone()));
+    }
+    let key = |name: Option<String>| name.map(|name| key_in(&name, environment)).transpose();
+    Ok(WebSettings {
+        allow_hosts: section.allow_hosts.unwrap_or_default(),
+        searxng_url: section.searxng_url,
+        brave_key: key(section.brave_key_env)?,
+        exa_key: key(section.exa_key_env)?,
+        on_main_agent: section.on_main_agent.unwrap_or(false),
+    })
+}
+
+fn key_in(name: &str, environment: &Environment) -> Result<ApiKey, ConfigError> {
+    environment.get(name).map(ApiKey::new).ok_or_else(|| ConfigError::NoKey(name.to_owned()))
+}
+
+fn is_address(text: &str) -> bool {
+    reqwest::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }

@@ -4,6 +4,7 @@
 
 mod command;
 mod errands;
+mod guards;
 mod handle;
 mod mailbox;
 mod setup;
@@ -13,5 +14,5 @@ pub use crate::control::{Decision, Shift, Staleness};
 pub use command::Command;
 pub use handle::Handle;
 pub use mailbox::{Mailbox, Notice, Post};
-pub use setup::{Questions, Setup, StartError};
+pub use setup::{Setup, StartError};
 pub use worker::{Host, Last, State, start, start_with};

@@ -8,11 +8,12 @@ use std::sync::Arc;
 use jiff::Zoned;
 
 use crate::agent::Agent;
-use crate::approval::Approvals;
+use crate::approval::{Answerer, Approvals, Mode, Policy, Sandboxed};
 use crate::assets;
 use crate::control::{Controls, Crew, ModelChoice, StepLimit};
 use crate::error::{BuildError, ProviderError};
 use crate::event::{Event, SCHEMA};
+use crate::host::guards::Guards;
 use crate::listener::{Listener, ListenerList};
 use crate::provider::{ChatTransport, Connector, Streaming};
 use crate::subagent::{Persona, SubAgents};
@@ -42,16 +43,6 @@ impl From<BuildError> for StartError {
     }
 }
 
-/// Says who answers the questions that tools ask before they act.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Questions {
-    /// The user, each time.
-    #[default]
-    Ask,
-    /// Nobody: the answer is yes, unless a rule denies it. Never to trusting a project.
-    Yes,
-}
-
 /// Holds everything that the program decides before an agent is built.
 pub struct Setup {
     /// Which model answers.
@@ -64,8 +55,10 @@ pub struct Setup {
     pub max_steps: u32,
     /// Whether replies come in pieces.
     pub streaming: Streaming,
-    /// Who answers questions. No tool of this version asks one; what was chosen is noted in the log.
-    pub questions: Questions,
+    /// Who answers the questions that tools ask before they act.
+    pub answerer: Answerer,
+    /// How much runs without a question, at first.
+    pub mode: Mode,
     /// The llama.cpp `/props` address, when the server may be one.
     pub llama_probe_url: Option<String>,
     /// A system prompt in place of the default one.
@@ -77,7 +70,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Builds the main agent and emits `session_started` before anything else.
+    /// Builds the main agent and emits `session_started`, then `guards`, before anything else.
     ///
     /// # Errors
     /// What the builder says; one sentence for the user.
@@ -87,7 +80,7 @@ impl Setup {
         choice: Arc<ModelChoice>,
         approvals: Arc<Approvals>,
         listeners: ListenerList,
-    ) -> Result<Agent, BuildError> {
+    ) -> Result<(Agent, Guards), BuildError> {
         let workspace = Workspace::new(&self.cwd)
             .map_err(|error| BuildError::argument(format!("cannot work in {}: {error}", self.cwd.display())))?;
         let workspace = Arc::new(workspace);
@@ -108,11 +101,9 @@ impl Setup {
             max_steps: Some(self.max_steps),
             tools: names.iter().map(|name| (*name).to_owned()).collect(),
         });
-
-        match self.questions {
-            Questions::Ask => {}
-            Questions::Yes => tracing::info!("every question that no rule denies is answered with yes (--yes)"),
-        }
+        let policy = Policy { answerer: self.answerer, sandboxed: Some(Sandboxed::No), ..Policy::default() };
+        approvals.configure(policy, self.mode);
+        let guards = Guards::start(Arc::clone(&approvals), None, Vec::new(), &listeners);
 
         let prompt = self.system_prompt.as_deref().unwrap_or(assets::MAIN_PROMPT);
         let prompt = fill(prompt, workspace.root(), &names);
@@ -129,12 +120,13 @@ impl Setup {
         if let Some(url) = self.llama_probe_url {
             builder = builder.llama_probe_url(url);
         }
-        builder
+        let agent = builder
             .build(|configurator| {
                 configurator.add_tools(tools)?;
                 configurator.add_extension(Arc::new(SubAgents::new(personas)?.crew(Arc::clone(crew))))
             })
-            .await
+            .await?;
+        Ok((agent, guards))
     }
 }
 

@@ -16,6 +16,7 @@ use crate::error::RunError;
 use crate::event::Event;
 use crate::host::command::{Command, Commands};
 use crate::host::errands::Errands;
+use crate::host::guards::Guards;
 use crate::host::{Handle, Mailbox, Notice, Post, Setup, StartError};
 use crate::listener::{Listener, ListenerList};
 
@@ -142,15 +143,18 @@ impl Worker {
             built = self.build(setup) => built,
         };
         match built {
-            Ok(agent) => {
+            Ok((agent, guards)) => {
                 self.mailbox.push(Post::Notice(Notice::Ready));
-                self.take_turns(agent).await;
+                self.take_turns(agent, guards).await;
             }
             Err(error) => self.give_up(error).await,
         }
     }
 
-    async fn build(&self, setup: impl Future<Output = Result<Setup, StartError>>) -> Result<Agent, StartError> {
+    async fn build(
+        &self,
+        setup: impl Future<Output = Result<Setup, StartError>>,
+    ) -> Result<(Agent, Guards), StartError> {
         let setup = setup.await?;
         for note in &setup.notes {
             self.mailbox.push(Post::Notice(Notice::Info(note.clone())));
@@ -186,7 +190,7 @@ impl Worker {
         }
     }
 
-    async fn take_turns(self, mut agent: Agent) {
+    async fn take_turns(self, mut agent: Agent, mut guards: Guards) {
         let interloper = Arc::clone(&self.main.interloper);
         let changed = Arc::new(Notify::new());
         let wake = Arc::clone(&changed);
@@ -219,6 +223,7 @@ impl Worker {
                 tokio::select! {
                     () = self.end.notified() => break,
                     () = changed.notified() => say_pending(),
+                    () = guards.changed() => guards.say_change(&listeners),
                     () = self.commands.woken() => {}
                 }
                 continue;
@@ -230,6 +235,7 @@ impl Worker {
                     biased;
                     () = self.end.notified(), if !ending => ending = true,
                     () = changed.notified() => say_pending(),
+                    () = guards.changed() => guards.say_change(&listeners),
                     // A reset has stopped the turn already; it is made when that has ended.
                     () = self.commands.woken() => resets += errands.run(self.commands.take()),
                     result = &mut turns => break result,

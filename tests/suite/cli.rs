@@ -26,6 +26,8 @@ fn the_help_names_every_flag_and_command() {
         "--cwd",
         "--config",
         "--system-prompt",
+        "--mode",
+        "--sandbox",
         "--yes",
         "--version",
         "exec",
@@ -70,7 +72,7 @@ fn is_refused(program: Program, words: &[&str]) {
 
 #[test]
 fn mistakes_on_the_command_line_are_one_sentence_and_2() {
-    is_refused(Program::new().args(["--modle", "x"]), &["--modle", "--model", "steersman --help"]);
+    is_refused(Program::new().args(["--modell", "x"]), &["--modell", "--model", "steersman --help"]);
     is_refused(Program::new().args(["exec"]), &["PROMPT"]);
     is_refused(Program::new().args(["exec", "a", "b"]), &["'b'"]);
     is_refused(Program::new().args(["exec", " \u{200B} "]), &["blank"]);

@@ -3,7 +3,10 @@
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use steersman::config::{Config, ConfigError, Environment, Layer, ModelSource, Provider, parse};
+use steersman::approval::Mode;
+use steersman::config::{
+    Config, ConfigError, Environment, Layer, ModelSource, Provider, SandboxKind, SandboxSection, parse,
+};
 use steersman::event::Usage;
 use steersman::provider::Streaming;
 
@@ -248,6 +251,91 @@ fn an_unknown_key_names_its_line_and_the_nearest_known_key() {
 }
 
 #[test]
+fn an_unknown_key_of_a_section_names_its_line_and_the_nearest_key_of_that_section() {
+    let message = |text: &str, line: usize| {
+        let error = parse(text).unwrap_err();
+        assert_eq!(error.line, line, "{text:?}: {error}");
+        error.message
+    };
+    let nearest = |unknown: &str, known: &str| format!("unknown key {unknown:?}; the nearest known key is {known:?}");
+    assert_eq!(message("[rules]\nalow = []", 2), nearest("rules.alow", "rules.allow"));
+    assert_eq!(message("mode = 'ask'\nrules.denny = []", 2), nearest("rules.denny", "rules.deny"));
+    assert_eq!(message("sandbox = { kind = 'off', net = true }", 1), nearest("sandbox.net", "sandbox.network"));
+    assert_eq!(message("[web]\n\nallowed_hosts = ['x']", 3), nearest("web.allowed_hosts", "web.allow_hosts"));
+    // The first of several counts, wherever it stands.
+    assert_eq!(message("[web]\nexa_key = 1\n[rules]\nyyy = 1", 2), nearest("web.exa_key", "web.exa_key_env"));
+    // A table swallows the keys behind it.
+    let swallowed = "unknown key \"rules.model\"; \"model\" belongs above the first [section]";
+    assert_eq!(message("[rules]\nallow = []\nmodel = 'm'", 3), swallowed);
+}
+
+#[test]
+fn a_wrong_value_of_a_section_names_its_line() {
+    for (text, line) in [
+        ("mode = 'automatic'", 1),
+        ("\nmode = 'Ask'", 2),
+        ("context_files = 'no'", 1),
+        ("rules = 3", 1),
+        ("[rules]\nallow = 'bash: ls'", 2),
+        ("[rules]\nallow = ['bash: ls', 3]", 2),
+        ("[sandbox]\nkind = 'chroot'", 2),
+        ("[sandbox]\nnetwork = 'yes'", 2),
+        ("[web]\non_main_agent = 1", 2),
+    ] {
+        let error = parse(text).unwrap_err();
+        assert_eq!(error.line, line, "{text:?}: {error}");
+        assert!(!error.to_string().contains('\n'), "one line: {error}");
+    }
+}
+
+#[test]
+fn tools_are_guarded_by_default() {
+    let config = resolve(Layer::default(), &[], "").unwrap();
+    assert_eq!((config.mode, config.context_files), (Mode::Ask, true));
+    assert!(config.rules.is_empty());
+    assert_eq!((config.sandbox.kind, config.sandbox.network), (SandboxKind::Auto, false));
+    assert!(!config.web.on_main_agent && config.web.allow_hosts.is_empty());
+}
+
+#[test]
+fn a_flag_overrules_one_key_of_a_section_and_leaves_the_others() {
+    let file = "mode = 'auto'\n[sandbox]\nkind = 'landlock'\nnetwork = true\npass_env = ['CARGO_HOME']";
+    let sandbox = SandboxSection { kind: Some(SandboxKind::Off), ..SandboxSection::default() };
+    let over = flags(|f| (f.mode, f.sandbox) = (Some(Mode::ReadOnly), Some(sandbox)));
+    let config = resolve(over, &[], file).unwrap();
+    assert_eq!(config.mode, Mode::ReadOnly);
+    assert_eq!((config.sandbox.kind, config.sandbox.network), (SandboxKind::Off, true));
+    assert_eq!(config.sandbox.pass_env, ["CARGO_HOME"]);
+    for name in ["ask", "auto-edit", "auto", "auto-without-sandbox", "read-only"] {
+        let config = resolve(Layer::default(), &[], &format!("mode = '{name}'")).unwrap();
+        assert_eq!(config.mode.name(), name);
+    }
+}
+
+#[test]
+fn no_variable_that_holds_a_key_is_passed_to_commands() {
+    let web = "[web]\nbrave_key_env = 'BRAVE'\nexa_key_env = 'EXA'";
+    let environment = [("OPENAI_API_KEY", "k"), ("MINE", "k"), ("BRAVE", "kb"), ("EXA", "ke")];
+    for name in ["OPENAI_API_KEY", "MINE", "BRAVE", "EXA"] {
+        let file = format!("api_key_env = 'MINE'\nsandbox.pass_env = ['LANG', '{name}']\n{web}");
+        let error = resolve(Layer::default(), &environment, &file).unwrap_err();
+        assert_eq!(error, ConfigError::PassesKey(name.into()));
+    }
+    let config = resolve(Layer::default(), &environment, &format!("api_key_env = 'MINE'\n{web}")).unwrap();
+    assert_eq!(config.sandbox.key_variables, ["OPENAI_API_KEY", "MINE", "BRAVE", "EXA"]);
+    assert_eq!(config.web.brave_key.as_ref().map(steersman::provider::ApiKey::expose), Some("kb"));
+    assert!(!format!("{config:?}").contains("kb"));
+    let unset = resolve(Layer::default(), &[("BRAVE", "kb")], web).unwrap_err();
+    assert_eq!(unset, ConfigError::NoKey("EXA".into()));
+}
+
+#[test]
+fn what_is_no_address_of_a_search_server_is_refused() {
+    let error = resolve(Layer::default(), &[], "web.searxng_url = 'searx.example.org'").unwrap_err();
+    assert_eq!(error, ConfigError::Searxng("searx.example.org".into()));
+}
+
+#[test]
 fn a_value_of_the_wrong_kind_names_its_line() {
     for (text, line) in [
         ("model = 'm'\nmax_steps = 'many'", 2),
@@ -277,8 +365,12 @@ fn the_example_documents_every_key_and_is_valid_when_uncommented() {
         .filter(|line| !line.starts_with('(') && !line.is_empty())
         .collect();
     let layer = parse(&settings.join("\n")).unwrap();
-    assert_eq!(settings.len(), Layer::KEYS.len());
-    for key in Layer::KEYS {
+    let sections = Layer::SECTIONS;
+    let top = Layer::KEYS.iter().filter(|key| sections.iter().all(|(section, _)| section != *key));
+    let mut keys: Vec<String> = top.map(|key| (*key).to_owned()).collect();
+    keys.extend(sections.iter().flat_map(|(section, keys)| keys.iter().map(move |key| format!("{section}.{key}"))));
+    assert_eq!(settings.len(), keys.len());
+    for key in keys {
         let documented = |line: &&str| line.starts_with(&format!("{key} = ")) || line.starts_with(&format!("{key}."));
         assert!(settings.iter().any(documented), "{key} is not documented");
     }

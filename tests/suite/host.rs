@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use steersman::approval::{Answerer, Mode};
 use steersman::error::Refused;
 use steersman::event::{Delivery, Envelope, Event};
-use steersman::host::{self, Command, Host, Last, Mailbox, Notice, Post, Questions, Setup, StartError, State};
+use steersman::host::{self, Command, Host, Last, Mailbox, Notice, Post, Setup, StartError, State};
 use steersman::id::AgentId;
 use steersman::listener::{Listener, ListenerList};
 use steersman::provider::{self, ChatProvider, ChatRequest, FixedProvider, Played, ProviderError, Sink, Streaming};
@@ -30,7 +31,8 @@ fn setup(rig: &Rig, dir: &TempDir) -> Setup {
         cwd: dir.path().to_path_buf(),
         max_steps: 9,
         streaming: Streaming::Off,
-        questions: Questions::Ask,
+        answerer: Answerer::Nobody,
+        mode: Mode::Ask,
         llama_probe_url: None,
         system_prompt: None,
         notes: Vec::new(),
@@ -56,7 +58,9 @@ impl Ship {
     /// Returns the main agent's events but the queue's.
     fn story(&self) -> Vec<String> {
         let events = self.rig.events();
-        let told = events.iter().filter(|e| !matches!(e, Event::Pending { .. } | Event::SessionStarted { .. }));
+        let aside =
+            |e: &&Event| matches!(e, Event::Pending { .. } | Event::SessionStarted { .. } | Event::Guards { .. });
+        let told = events.iter().filter(|e| !aside(e));
         told.filter_map(brief).collect()
     }
 
@@ -408,4 +412,28 @@ fn the_mailbox_wakes_once_per_emptying() {
     mailbox.push(Post::Notice(Notice::Ready));
     mailbox.push(Post::Notice(Notice::Ready));
     assert_eq!(wakes.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_guards_are_told_at_the_start_and_again_when_the_mode_changes() {
+    let mut ship = launch([Played::text("One.")]);
+    ship.send("a");
+    ship.settled().await;
+    let modes = |ship: &Ship| -> Vec<String> {
+        let mode = |event| match event {
+            Event::Guards { mode, .. } => Some(mode),
+            _ => None,
+        };
+        ship.rig.events().into_iter().filter_map(mode).collect()
+    };
+    assert!(matches!(ship.rig.events()[..2], [Event::SessionStarted { .. }, Event::Guards { .. }]));
+    assert_eq!(modes(&ship), ["ask"]);
+    let approvals = ship.host.handle().approvals().clone();
+    approvals.set_mode(Mode::AutoEdit).unwrap();
+    settle().await;
+    approvals.set_mode(Mode::AutoEdit).unwrap();
+    settle().await;
+    approvals.set_mode(Mode::ReadOnly).unwrap();
+    settle().await;
+    assert_eq!(modes(&ship), ["ask", "auto-edit", "read-only"]);
 }

@@ -1,0 +1,123 @@
+//! The sections of the configuration file: rules, sandbox, web. Each is also a value of its own, filled gap by gap.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+/// Holds rules for what tools may do, as they are written: `bash: cargo test *`. The strictest that matches counts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RuleLists {
+    /// What runs without a question.
+    pub allow: Vec<String>,
+    /// What is asked about, whatever the mode.
+    pub ask: Vec<String>,
+    /// What never runs.
+    pub deny: Vec<String>,
+}
+
+impl RuleLists {
+    /// The keys of the section.
+    pub const KEYS: &'static [&'static str] = &["allow", "ask", "deny"];
+
+    /// Tells whether there is no rule.
+    pub fn is_empty(&self) -> bool {
+        self.allow.is_empty() && self.ask.is_empty() && self.deny.is_empty()
+    }
+
+    /// Returns these rules and further ones behind them.
+    #[must_use]
+    pub fn and(mut self, more: Self) -> Self {
+        self.allow.extend(more.allow);
+        self.ask.extend(more.ask);
+        self.deny.extend(more.deny);
+        self
+    }
+}
+
+/// Holds what is said about the sandbox of commands.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SandboxSection {
+    /// What confines commands.
+    pub kind: Option<SandboxKind>,
+    /// Whether they reach the network.
+    pub network: Option<bool>,
+    /// Directories besides the workspace that they read.
+    pub readable: Option<Vec<PathBuf>>,
+    /// Directories besides the workspace that they write.
+    pub writable: Option<Vec<PathBuf>>,
+    /// Names of environment variables that they get besides the usual ones.
+    pub pass_env: Option<Vec<String>>,
+}
+
+impl SandboxSection {
+    /// The keys of the section.
+    pub const KEYS: &'static [&'static str] = &["kind", "network", "readable", "writable", "pass_env"];
+
+    /// Returns this section with its gaps filled from a lower one.
+    #[must_use]
+    pub fn or(self, lower: Self) -> Self {
+        Self {
+            kind: self.kind.or(lower.kind),
+            network: self.network.or(lower.network),
+            readable: self.readable.or(lower.readable),
+            writable: self.writable.or(lower.writable),
+            pass_env: self.pass_env.or(lower.pass_env),
+        }
+    }
+
+    /// Changes every directory of the section, as when a relative one begins at the file's place.
+    pub fn each_directory(&mut self, mut change: impl FnMut(&mut PathBuf)) {
+        self.readable.iter_mut().chain(&mut self.writable).flatten().for_each(&mut change);
+    }
+}
+
+/// Names what confines commands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum SandboxKind {
+    /// The best that this machine has; nothing when it has none.
+    #[default]
+    Auto,
+    /// bubblewrap; without it the program does not start.
+    Bubblewrap,
+    /// Landlock; without it the program does not start.
+    Landlock,
+    /// Nothing, said plainly on the screen.
+    Off,
+}
+
+/// Holds what is said about the tools that use the network.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WebSection {
+    /// Hosts that are asked although their address is not a public one.
+    pub allow_hosts: Option<Vec<String>>,
+    /// The address of a `SearXNG` server.
+    pub searxng_url: Option<String>,
+    /// The environment variable that holds the key of Brave.
+    pub brave_key_env: Option<String>,
+    /// The environment variable that holds the key of Exa.
+    pub exa_key_env: Option<String>,
+    /// Whether the main agent has the network tools itself.
+    pub on_main_agent: Option<bool>,
+}
+
+impl WebSection {
+    /// The keys of the section.
+    pub const KEYS: &'static [&'static str] =
+        &["allow_hosts", "searxng_url", "brave_key_env", "exa_key_env", "on_main_agent"];
+
+    /// Returns this section with its gaps filled from a lower one.
+    #[must_use]
+    pub fn or(self, lower: Self) -> Self {
+        Self {
+            allow_hosts: self.allow_hosts.or(lower.allow_hosts),
+            searxng_url: self.searxng_url.or(lower.searxng_url),
+            brave_key_env: self.brave_key_env.or(lower.brave_key_env),
+            exa_key_env: self.exa_key_env.or(lower.exa_key_env),
+            on_main_agent: self.on_main_agent.or(lower.on_main_agent),
+        }
+    }
+}
