@@ -73,6 +73,20 @@ pub const GLOB_PATHS: usize = 1_000;
 pub const WALK_ENTRIES: usize = 500_000;
 /// `grep`, `glob`: a larger file of ignore rules closes its directory, bytes.
 pub const IGNORE_FILE_BYTES: u64 = 1024 * 1024;
+/// `grep`, `glob`: time of one call.
+pub const WALK_TIME: Duration = Duration::from_mins(1);
+/// `grep`, `glob`: directory entries visited by one call in a home directory or in `/`.
+pub const BROAD_WALK_ENTRIES: usize = 50_000;
+/// `grep`, `glob`: time of one call in a home directory or in `/`.
+pub const BROAD_WALK_TIME: Duration = Duration::from_secs(5);
+/// `write`, `edit`: largest file that is changed or made, bytes.
+pub const CHANGED_FILE_BYTES: u64 = 8 * 1024 * 1024;
+/// Undo: bytes kept of what the files of a turn held.
+pub const UNDO_BYTES: u64 = 64 * 1024 * 1024;
+/// `edit`: files whose content is remembered as read.
+pub const SEEN_FILES: usize = 10_000;
+/// Longest diff that is shown with a result, bytes.
+pub const DIFF_BYTES: usize = 64 * 1024;
 /// `calculator`: longest expression, characters.
 pub const EXPRESSION_CHARS: usize = 1_000;
 

@@ -12,6 +12,7 @@ use crate::event::{Delivery, Pending};
 use crate::host::command::Commands;
 use crate::host::{Command, Mailbox};
 use crate::id::{AgentId, CallId, MessageId};
+use crate::workspace::{Change, Changes};
 
 /// Steers a running agent. Cheap to clone.
 #[derive(Clone)]
@@ -21,12 +22,15 @@ pub struct Handle {
     approvals: Arc<Approvals>,
     mailbox: Arc<Mailbox>,
     commands: Arc<Commands>,
+    changes: Arc<Changes>,
 }
 
 impl Handle {
     /// Ties the shared controls together.
     pub fn new(crew: Arc<Crew>, mailbox: Arc<Mailbox>) -> Self {
-        Self { main: crew.main(), crew, approvals: Arc::default(), mailbox, commands: Arc::default() }
+        let main = crew.main();
+        let (approvals, commands, changes) = (Arc::default(), Arc::default(), Arc::default());
+        Self { main, crew, approvals, mailbox, commands, changes }
     }
 
     /// Sends a text to the main agent; it is pending until the agent takes it.
@@ -173,6 +177,23 @@ impl Handle {
     /// Returns what decides about the acts of tools: the mode and the open questions.
     pub fn approvals(&self) -> &Arc<Approvals> {
         &self.approvals
+    }
+
+    /// Returns the files that the tools of the last turn changed, the newest change first, and what an undo would do to
+    /// each. Looks at the files, so it takes a moment.
+    pub fn undo_preview(&self) -> Vec<Change> {
+        self.changes.last_turn()
+    }
+
+    /// Takes these changes back and says what was done; what somebody else changed since is left alone. Writes files, so
+    /// it takes a moment.
+    pub fn undo(&self) -> Vec<Change> {
+        self.changes.undo_last()
+    }
+
+    /// Returns what the tools changed.
+    pub(super) fn changes(&self) -> &Arc<Changes> {
+        &self.changes
     }
 
     /// Calls `watcher` after each change of any queue, now and later. It must not block.

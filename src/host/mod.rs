@@ -8,6 +8,7 @@ mod guards;
 mod handle;
 mod mailbox;
 mod setup;
+mod turn_marks;
 mod worker;
 
 pub use crate::control::{Decision, Shift, Staleness};

@@ -18,7 +18,7 @@ use crate::listener::{Listener, ListenerList};
 use crate::provider::{ChatTransport, Connector, Streaming};
 use crate::subagent::{Persona, SubAgents};
 use crate::tool::{self, Calculator, Tool};
-use crate::workspace::Workspace;
+use crate::workspace::{Changes, Workspace};
 
 /// Says why there is no agent, in one sentence, and what it is to be blamed on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -79,11 +79,12 @@ impl Setup {
         crew: &Arc<Crew>,
         choice: Arc<ModelChoice>,
         approvals: Arc<Approvals>,
+        changes: Arc<Changes>,
         listeners: ListenerList,
     ) -> Result<(Agent, Guards), BuildError> {
         let workspace = Workspace::new(&self.cwd)
             .map_err(|error| BuildError::argument(format!("cannot work in {}: {error}", self.cwd.display())))?;
-        let workspace = Arc::new(workspace);
+        let workspace = Arc::new(workspace.with_changes(changes));
         let mut tools = tool::file_tools(&workspace);
         tools.push(Arc::new(Calculator::new()));
         let personas = usable_personas(&tools)?;

@@ -17,8 +17,10 @@ use crate::event::Event;
 use crate::host::command::{Command, Commands};
 use crate::host::errands::Errands;
 use crate::host::guards::Guards;
+use crate::host::turn_marks::TurnMarks;
 use crate::host::{Handle, Mailbox, Notice, Post, Setup, StartError};
 use crate::listener::{Listener, ListenerList};
+use crate::workspace::Changes;
 
 /// Says what the worker does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,7 +79,8 @@ where
     let commands = Arc::clone(handle.commands());
     let (choice, ending) = (Arc::default(), Arc::clone(&end));
     let approvals = Arc::clone(handle.approvals());
-    let worker = Worker { main, crew, approvals, mailbox, commands, choice, publish, end: ending };
+    let changes = Arc::clone(handle.changes());
+    let worker = Worker { main, crew, approvals, changes, mailbox, commands, choice, publish, end: ending };
     let task = runtime.spawn(worker.run(setup));
     Host { handle, state, end, task }
 }
@@ -129,6 +132,7 @@ struct Worker {
     main: Controls,
     crew: Arc<Crew>,
     approvals: Arc<Approvals>,
+    changes: Arc<Changes>,
     mailbox: Arc<Mailbox>,
     commands: Arc<Commands>,
     choice: Arc<ModelChoice>,
@@ -162,7 +166,10 @@ impl Worker {
         let mailbox: Arc<dyn Listener> = self.mailbox.clone();
         let mut all = setup.listeners.clone();
         all.push(mailbox);
-        Ok(setup.build(&self.crew, Arc::clone(&self.choice), self.approvals.clone(), ListenerList::new(&all)).await?)
+        all.push(Arc::new(TurnMarks::new(Arc::clone(&self.changes))));
+        let (choice, approvals) = (Arc::clone(&self.choice), Arc::clone(&self.approvals));
+        let changes = Arc::clone(&self.changes);
+        Ok(setup.build(&self.crew, choice, approvals, changes, ListenerList::new(&all)).await?)
     }
 
     /// Gives every text back, now and later; answers what is asked, until the end.

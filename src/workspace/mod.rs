@@ -2,19 +2,69 @@
 //!
 //! Every path that a model names is resolved here, symbolic links and all, before a tool opens it. What is allowed
 //! is decided on the real path. Existence is not its concern: a path that does not exist yet resolves too.
-//! A hard link cannot be told from the file itself; writers must replace files, not write into them.
+//! A hard link cannot be told from the file itself; so files are replaced, never written into. Opening and changing
+//! goes through open directories (`files`, `beneath`, `atomic`), so that what was checked is what is touched.
+
+mod atomic;
+mod beneath;
+mod changes;
+mod diff;
+mod files;
+mod seen;
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
+use crate::limits;
 use crate::text::visible_line;
+use crate::workspace::beneath::Beneath;
+use crate::workspace::seen::Seen;
 
-/// Confines paths to a root, and for reading to some more directories.
-#[derive(Debug, Clone, PartialEq, Eq)]
+pub use atomic::Held;
+pub use changes::{Change, Changes, Undo, Undoable};
+pub use diff::{Difference, diff, file_diff};
+pub use seen::Standing;
+
+/// Confines paths to a root, and for reading to some more directories. Clones share what was read and changed.
+#[derive(Debug, Clone)]
 pub struct Workspace {
     /// Real and absolute, as are all that follow.
     root: PathBuf,
-    readable: Vec<PathBuf>,
+    beneath: Arc<Beneath>,
+    readable: Vec<(PathBuf, Arc<Beneath>)>,
+    seen: Arc<Seen>,
+    changes: Arc<Changes>,
+    caution: Caution,
+}
+
+/// Says how far a search may go before it stops.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Caution {
+    /// As far as a large project needs.
+    #[default]
+    Project,
+    /// Less far: the workspace is somebody's home, or the whole machine.
+    Broad,
+}
+
+impl Caution {
+    /// Returns how many directory entries one search visits.
+    pub fn entries(self) -> usize {
+        match self {
+            Self::Project => limits::WALK_ENTRIES,
+            Self::Broad => limits::BROAD_WALK_ENTRIES,
+        }
+    }
+
+    /// Returns how long one search takes.
+    pub fn time(self) -> Duration {
+        match self {
+            Self::Project => limits::WALK_TIME,
+            Self::Broad => limits::BROAD_WALK_TIME,
+        }
+    }
 }
 
 impl Workspace {
@@ -23,7 +73,23 @@ impl Workspace {
     /// # Errors
     /// The error of the file system when the directory cannot be resolved or is none.
     pub fn new(root: &Path) -> io::Result<Self> {
-        Ok(Self { root: real_directory(root)?, readable: Vec::new() })
+        let (root, beneath) = real_directory(root)?;
+        let (seen, changes) = (Arc::default(), Arc::default());
+        Ok(Self { root, beneath, readable: Vec::new(), seen, changes, caution: Caution::default() })
+    }
+
+    /// Records changes at a place that the host knows too.
+    #[must_use]
+    pub fn with_changes(mut self, changes: Arc<Changes>) -> Self {
+        self.changes = changes;
+        self
+    }
+
+    /// Sets how far searches go.
+    #[must_use]
+    pub fn with_caution(mut self, caution: Caution) -> Self {
+        self.caution = caution;
+        self
     }
 
     /// Allows reading, not writing, in further directories.
@@ -42,6 +108,16 @@ impl Workspace {
         &self.root
     }
 
+    /// Returns what the tools changed.
+    pub fn changes(&self) -> &Arc<Changes> {
+        &self.changes
+    }
+
+    /// Returns how far searches go.
+    pub fn caution(&self) -> Caution {
+        self.caution
+    }
+
     /// Resolves a path that is to be read: relative to the root, to a real and absolute path.
     ///
     /// # Errors
@@ -57,12 +133,13 @@ impl Workspace {
     /// As [`Self::resolve_read`].
     pub fn resolve_write(&self, path: &str) -> Result<PathBuf, String> {
         let real = self.resolve(path)?;
+
         if real.starts_with(&self.root) { Ok(real) } else { Err(self.outside(path, &real)) }
     }
 
     /// Tells whether a real path lies where reading is allowed.
     pub fn may_read(&self, real: &Path) -> bool {
-        real.starts_with(&self.root) || self.readable.iter().any(|directory| real.starts_with(directory))
+        real.starts_with(&self.root) || self.readable.iter().any(|(directory, _)| real.starts_with(directory))
     }
 
     /// Returns a path as it is shown: relative to the root (`.` for the root itself), on one line, nothing hidden.
@@ -127,10 +204,11 @@ impl Workspace {
     }
 }
 
-fn real_directory(path: &Path) -> io::Result<PathBuf> {
+fn real_directory(path: &Path) -> io::Result<(PathBuf, Arc<Beneath>)> {
     let real = path.canonicalize()?;
     if real.is_dir() {
-        Ok(real)
+        let beneath = Beneath::open(&real)?;
+        Ok((real, Arc::new(beneath)))
     } else {
         Err(io::Error::new(io::ErrorKind::NotADirectory, format!("{} is not a directory", real.display())))
     }

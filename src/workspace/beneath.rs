@@ -1,0 +1,155 @@
+//! A directory that is opened once; everything below it is reached from there, name by name, never through a link.
+//!
+//! Called by whatever opens or changes a file of a workspace. A path that was checked by name can be swapped for a link
+//! before it is opened; a walk over open directories cannot, so no swap leads outside (fault F2). Each step is one
+//! `openat` with `O_NOFOLLOW`; that needs no newer kernel, so there is one way and no second one to test.
+
+use std::ffi::OsStr;
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+/// Opens a directory to go on from it, whether or not it can be listed.
+#[cfg(target_os = "linux")]
+const STEP: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// Opens a directory to go on from it.
+#[cfg(not(target_os = "linux"))]
+const STEP: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// Opens a file that turns out to be a FIFO, a terminal or a link without harm.
+const LOOK: OFlags =
+    OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// Is an open directory that all access starts from.
+#[derive(Debug)]
+pub(super) struct Beneath {
+    root: OwnedFd,
+    /// One writer at a time, so that what it compares is what it replaces.
+    writing: Mutex<()>,
+}
+
+/// Is a name in an open directory.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) dir: OwnedFd,
+    pub(super) name: Box<OsStr>,
+}
+
+impl Beneath {
+    /// Opens a real directory.
+    pub(super) fn open(real: &Path) -> io::Result<Self> {
+        Ok(Self { root: rustix::fs::open(real, STEP, Mode::empty())?, writing: Mutex::new(()) })
+    }
+
+    /// Waits until nobody else writes.
+    pub(super) fn writing(&self) -> MutexGuard<'_, ()> {
+        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Goes to the directory of a file, which must be there.
+    pub(super) fn place(&self, relative: &Path) -> io::Result<Place> {
+        let (above, name) = split(relative)?;
+        let mut dir = self.root.try_clone()?;
+        for step in above {
+            dir = enter(&dir, step)?;
+        }
+        Ok(Place { dir, name: name.into() })
+    }
+
+    /// Goes to the directory of a file; makes what is missing on the way and lists it in `made`, also when it fails.
+    pub(super) fn place_made(&self, relative: &Path, made: &mut Vec<PathBuf>) -> io::Result<Place> {
+        let (above, name) = split(relative)?;
+        let mut dir = self.root.try_clone()?;
+        let mut at = PathBuf::new();
+        for step in above {
+            at.push(step);
+            dir = match enter(&dir, step) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    match rustix::fs::mkdirat(&dir, step, Mode::from_raw_mode(0o777)) {
+                        Ok(()) => made.push(at.clone()),
+                        // Somebody made it meanwhile.
+                        Err(Errno::EXIST) => {}
+                        Err(error) => return Err(error.into()),
+                    }
+                    enter(&dir, step)?
+                }
+                entered => entered?,
+            };
+        }
+        Ok(Place { dir, name: name.into() })
+    }
+
+    /// Removes directories that were made, the deepest first, as far as they are empty.
+    pub(super) fn unmake(&self, made: &[PathBuf]) {
+        for directory in made.iter().rev() {
+            if let Ok(place) = self.place(directory) {
+                // One that is in use stays.
+                let _ = rustix::fs::unlinkat(&place.dir, &*place.name, AtFlags::REMOVEDIR);
+            }
+        }
+    }
+
+    /// Opens a regular file for reading; anything else is refused, and nothing can block the opening.
+    pub(super) fn open_file(&self, relative: &Path) -> io::Result<(File, Metadata)> {
+        self.place(relative)?.open_file()
+    }
+}
+
+impl Place {
+    /// As [`Beneath::open_file`].
+    pub(super) fn open_file(&self) -> io::Result<(File, Metadata)> {
+        // Before the opening: that of a device may do something already.
+        let stat = rustix::fs::statat(&self.dir, &*self.name, AtFlags::SYMLINK_NOFOLLOW)?;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => {}
+            FileType::Symlink => return Err(linked()),
+            _ => return Err(irregular()),
+        }
+        let file = match rustix::fs::openat(&self.dir, &*self.name, LOOK, Mode::empty()) {
+            Ok(file) => File::from(file),
+            Err(Errno::LOOP) => return Err(linked()),
+            Err(error) => return Err(error.into()),
+        };
+        let metadata = file.metadata()?;
+        if metadata.is_file() { Ok((file, metadata)) } else { Err(irregular()) }
+    }
+}
+
+/// Splits a path into the directories on the way and the name at its end.
+fn split(relative: &Path) -> io::Result<(Vec<&OsStr>, &OsStr)> {
+    let mut steps = Vec::new();
+    for part in relative.components() {
+        match part {
+            Component::Normal(step) => steps.push(step),
+            Component::CurDir | Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path does not only go down"));
+            }
+        }
+    }
+    let name = steps.pop().ok_or_else(|| io::Error::new(io::ErrorKind::IsADirectory, "it is the directory itself"))?;
+    Ok((steps, name))
+}
+
+fn enter(dir: &OwnedFd, step: &OsStr) -> io::Result<OwnedFd> {
+    match rustix::fs::openat(dir, step, STEP, Mode::empty()) {
+        Ok(entered) => Ok(entered),
+        Err(Errno::NOTDIR | Errno::LOOP) => {
+            let shown = step.to_string_lossy();
+            Err(io::Error::new(io::ErrorKind::NotADirectory, format!("{shown} on the way is no directory, or a link")))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn linked() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "it is a symbolic link")
+}
+
+fn irregular() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")
+}

@@ -1,0 +1,117 @@
+//! How tools open and change the files of a workspace, once a path is resolved.
+//!
+//! Everything goes through the open directories of the workspace, so that no swap of a directory for a link after the
+//! check leads outside. Every failure is one sentence for the model, and leaves the file as it was.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::limits;
+use crate::workspace::atomic::{self, Held, Unwritten};
+use crate::workspace::beneath::Beneath;
+use crate::workspace::changes::{Undoable, Written};
+use crate::workspace::{Standing, Workspace};
+
+impl Workspace {
+    /// Opens a regular file under its real path; anything else is refused, and nothing can block the opening.
+    ///
+    /// # Errors
+    /// That of the file system, also when the path does not lie where reading is allowed, or leads over a link by now.
+    pub fn open(&self, real: &Path) -> io::Result<(File, Metadata)> {
+        let allowed = std::iter::once((&self.root, &self.beneath));
+        let mut allowed = allowed.chain(self.readable.iter().map(|(directory, beneath)| (directory, beneath)));
+        let found = allowed.find_map(|(directory, beneath)| Some((real.strip_prefix(directory).ok()?, beneath)));
+        let outside = || io::Error::new(io::ErrorKind::PermissionDenied, "it is outside the workspace");
+        let (relative, beneath) = found.ok_or_else(outside)?;
+        beneath.open_file(relative)
+    }
+
+    /// Reads a file that is to be changed, whole; `None` when there is none.
+    ///
+    /// # Errors
+    /// One sentence for the model when it cannot be read, or is not for changing: no regular file, write-protected, or
+    /// larger than [`limits::CHANGED_FILE_BYTES`].
+    pub fn look(&self, real: &Path) -> Result<Option<Held>, String> {
+        let shown = self.display(real);
+        let (relative, beneath) = self.writable(real)?;
+        let looked = match beneath.place(relative) {
+            Ok(place) => atomic::look(&place, limits::CHANGED_FILE_BYTES),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        };
+        match looked {
+            Ok(Some(held)) if held.mode & 0o222 == 0 => {
+                Err(format!("{shown} is write-protected (mode {:03o})", held.mode))
+            }
+            Ok(held) => Ok(held),
+            Err(error) => Err(format!("{shown} cannot be changed: {error}")),
+        }
+    }
+
+    /// Writes a file, in one step, if it still holds `before` (`None`: if there is still none); missing directories are
+    /// made. The change is recorded for undo, the content as seen.
+    ///
+    /// # Errors
+    /// One sentence for the model; the file is as it was, and so are the directories.
+    pub fn write(&self, real: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<Undoable, String> {
+        let (relative, beneath) = self.writable(real)?;
+        let _alone = beneath.writing();
+        let mut made = Vec::new();
+        let written = beneath.place_made(relative, &mut made).map_err(Unwritten::from).and_then(|place| {
+            let held = atomic::look(&place, limits::CHANGED_FILE_BYTES)?;
+            atomic::replace(&place, before, after, None)?;
+            Ok(held)
+        });
+        match written {
+            Ok(held) => {
+                self.note_seen(real, after);
+                let shown = self.display(real);
+                Ok(self.changes.record(Written {
+                    beneath,
+                    relative,
+                    shown,
+                    before: held.as_ref(),
+                    after,
+                    directories: made,
+                }))
+            }
+            Err(error) => {
+                beneath.unmake(&made);
+                Err(self.unwritten(real, before, &error))
+            }
+        }
+    }
+
+    /// Remembers what the model has seen of a file.
+    pub fn note_seen(&self, real: &Path, content: &[u8]) {
+        self.seen.note(real, content);
+    }
+
+    /// Says how a file stands to what the model has seen of it.
+    pub fn standing(&self, real: &Path, content: &[u8]) -> Standing {
+        self.seen.standing(real, content)
+    }
+
+    fn writable<'a>(&'a self, real: &'a Path) -> Result<(&'a Path, &'a Arc<Beneath>), String> {
+        match real.strip_prefix(&self.root) {
+            Ok(relative) => Ok((relative, &self.beneath)),
+            Err(_) => Err(format!("{} is outside the workspace", self.display(real))),
+        }
+    }
+
+    fn unwritten(&self, real: &Path, before: Option<&[u8]>, error: &Unwritten) -> String {
+        let shown = self.display(real);
+        match (error, before) {
+            (Unwritten::Changed, Some(_)) => {
+                format!("{shown} was not written: it was changed by somebody else meanwhile; read it again")
+            }
+            (Unwritten::Changed, None) => {
+                format!("{shown} was not written: it was created by somebody else meanwhile; read it")
+            }
+            (Unwritten::Io(error), Some(_)) => format!("{shown} was not written and is as it was: {error}"),
+            (Unwritten::Io(error), None) => format!("{shown} was not created: {error}"),
+        }
+    }
+}

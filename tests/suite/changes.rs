@@ -1,0 +1,181 @@
+//! What the tools changed can be taken back, and nothing else is touched (`/undo`).
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use steersman::limits;
+use steersman::workspace::{Change, Undo, Undoable, Workspace};
+use tempfile::TempDir;
+
+struct Site {
+    dir: TempDir,
+    workspace: Workspace,
+}
+
+impl Site {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let workspace = Workspace::new(dir.path()).unwrap();
+        workspace.changes().begin_turn();
+        Self { dir, workspace }
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.workspace.root().join(name)
+    }
+
+    /// Writes as a tool does: looks, then writes.
+    fn write(&self, name: &str, content: &str) -> Undoable {
+        let path = self.at(name);
+        let before = self.workspace.look(&path).unwrap();
+        self.workspace.write(&path, before.as_ref().map(|held| &*held.bytes), content.as_bytes()).unwrap()
+    }
+
+    fn held(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.at(name)).ok()
+    }
+
+    fn undo(&self) -> Vec<(String, Undo)> {
+        let preview = pairs(self.workspace.changes().last_turn());
+        let report = pairs(self.workspace.changes().undo_last());
+        assert_eq!(preview, report, "what was shown is what was done");
+        report
+    }
+}
+
+fn pairs(changes: Vec<Change>) -> Vec<(String, Undo)> {
+    changes.into_iter().map(|change| (change.path, change.undo)).collect()
+}
+
+fn restored(bytes: u64) -> Undo {
+    Undo::Restored { bytes }
+}
+
+#[test]
+fn a_changed_file_gets_its_content_and_its_permissions_back() {
+    let site = Site::new();
+    fs::write(site.at("run.sh"), "old").unwrap();
+    fs::set_permissions(site.at("run.sh"), fs::Permissions::from_mode(0o750)).unwrap();
+    assert_eq!(site.write("run.sh", "newer"), Undoable::Yes);
+    assert_eq!(fs::metadata(site.at("run.sh")).unwrap().permissions().mode() & 0o777, 0o750);
+    fs::set_permissions(site.at("run.sh"), fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(site.undo(), [("run.sh".to_owned(), restored(3))]);
+    assert_eq!(site.held("run.sh").unwrap(), "old");
+    assert_eq!(fs::metadata(site.at("run.sh")).unwrap().permissions().mode() & 0o777, 0o750);
+    assert_eq!(site.undo(), [], "once");
+}
+
+#[test]
+fn a_new_file_goes_away_with_the_directories_made_for_it_that_are_empty() {
+    let site = Site::new();
+    fs::create_dir(site.at("kept")).unwrap();
+    site.write("kept/a/b/c.txt", "c");
+    site.write("kept/d/e.txt", "e");
+    fs::write(site.at("kept/d/mine.txt"), "mine").unwrap();
+    assert_eq!(site.undo(), [("kept/d/e.txt".to_owned(), Undo::Removed), ("kept/a/b/c.txt".to_owned(), Undo::Removed)]);
+    assert!(site.at("kept").is_dir() && !site.at("kept/a").exists());
+    assert_eq!(fs::read_dir(site.at("kept/d")).unwrap().count(), 1, "a directory in use stays");
+}
+
+#[test]
+fn two_new_files_of_one_new_directory_leave_nothing() {
+    let site = Site::new();
+    site.write("new/a.txt", "a");
+    site.write("new/b.txt", "b");
+    assert!(site.undo().iter().all(|(_, undo)| *undo == Undo::Removed));
+    assert_eq!(fs::read_dir(site.dir.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn many_changes_of_a_file_are_taken_back_as_one() {
+    let site = Site::new();
+    fs::write(site.at("a"), "0").unwrap();
+    for content in ["1", "22", "333"] {
+        site.write("a", content);
+    }
+    assert_eq!(site.undo(), [("a".to_owned(), restored(1))]);
+    assert_eq!(site.held("a").unwrap(), "0");
+}
+
+#[test]
+fn what_somebody_else_changed_since_is_left_alone_and_stays_on_record() {
+    let site = Site::new();
+    for name in ["a", "b", "c"] {
+        fs::write(site.at(name), "old").unwrap();
+        site.write(name, "new");
+    }
+    site.write("d", "new");
+    fs::write(site.at("a"), "mine").unwrap();
+    fs::remove_file(site.at("b")).unwrap();
+    fs::remove_file(site.at("d")).unwrap();
+    fs::create_dir(site.at("d")).unwrap();
+    let left = |name: &str| (name.to_owned(), Undo::ChangedSince);
+    assert_eq!(site.undo(), [left("d"), ("c".to_owned(), restored(3)), left("b"), left("a")]);
+    assert_eq!(site.held("a").unwrap(), "mine");
+    assert!(!site.at("b").exists() && site.at("d").is_dir());
+    fs::write(site.at("a"), "new").unwrap();
+    assert_eq!(site.undo(), [left("d"), left("b"), ("a".to_owned(), restored(3))]);
+}
+
+#[test]
+fn what_somebody_else_wrote_between_two_changes_is_what_comes_back() {
+    let site = Site::new();
+    fs::write(site.at("a"), "old").unwrap();
+    site.write("a", "tool");
+    fs::write(site.at("a"), "user").unwrap();
+    site.write("a", "tool again");
+    assert_eq!(site.undo(), [("a".to_owned(), restored(4))]);
+    assert_eq!(site.held("a").unwrap(), "user");
+}
+
+#[test]
+fn the_last_turn_that_changed_anything_counts() {
+    let site = Site::new();
+    let changes = site.workspace.changes();
+    site.write("first", "1");
+    changes.begin_turn();
+    site.write("second", "2");
+    changes.begin_turn();
+    assert_eq!(pairs(changes.last_turn()), [("second".to_owned(), Undo::Removed)], "a turn of words only");
+    assert_eq!(site.undo().len(), 1);
+    assert!(site.at("first").exists() && !site.at("second").exists());
+}
+
+#[test]
+fn a_link_in_place_of_the_file_is_not_written_through() {
+    let site = Site::new();
+    fs::write(site.at("canary"), "new").unwrap();
+    fs::write(site.at("a"), "old").unwrap();
+    site.write("a", "new");
+    fs::remove_file(site.at("a")).unwrap();
+    std::os::unix::fs::symlink("canary", site.at("a")).unwrap();
+    assert_eq!(site.undo(), [("a".to_owned(), Undo::ChangedSince)]);
+    assert_eq!(site.held("canary").unwrap(), "new");
+}
+
+#[test]
+fn what_is_too_much_to_be_kept_is_said_before_and_not_touched() {
+    let site = Site::new();
+    let large = "x".repeat(usize::try_from(limits::CHANGED_FILE_BYTES).unwrap());
+    let fit = limits::UNDO_BYTES / limits::CHANGED_FILE_BYTES;
+    for n in 0..=fit {
+        let name = format!("{n}");
+        fs::write(site.at(&name), &large).unwrap();
+        let expected = if n < fit { Undoable::Yes } else { Undoable::TooMuch };
+        assert_eq!(site.workspace.changes().room_for(limits::CHANGED_FILE_BYTES), expected);
+        assert_eq!(site.write(&name, "small"), expected);
+    }
+    let report = site.undo();
+    assert_eq!(report[0], (fit.to_string(), Undo::NotKept));
+    assert!(report[1..].iter().all(|(_, undo)| *undo == restored(limits::CHANGED_FILE_BYTES)));
+    assert_eq!(site.held(&fit.to_string()).unwrap(), "small");
+}
+
+#[test]
+fn clones_of_a_workspace_share_the_record() {
+    let site = Site::new();
+    let clone = site.workspace.clone();
+    site.write("a", "1");
+    assert_eq!(clone.changes().last_turn().len(), 1);
+}
