@@ -90,6 +90,33 @@ pub const DIFF_BYTES: usize = 64 * 1024;
 /// `calculator`: longest expression, characters.
 pub const EXPRESSION_CHARS: usize = 1_000;
 
+/// The variable that marks every process of a job.
+pub const JOB_MARK: &str = "COMMAND_MARK";
+/// Jobs: processes of one at the same time.
+pub const JOB_PROCESSES: usize = 2_048;
+/// Jobs: files that one process may have open.
+pub const JOB_OPEN_FILES: u64 = 8_192;
+/// Jobs: largest file that may be written, bytes.
+pub const JOB_FILE_BYTES: u64 = 16 * 1024 * 1024 * 1024;
+/// Jobs: how much sooner than others they go when memory runs out (`oom_score_adj`).
+pub const JOB_OOM_SCORE: &str = "500";
+/// Jobs: time between two looks at the number of processes.
+pub const JOB_WATCH: Duration = Duration::from_millis(250);
+/// Jobs: time for what is left behind the first process to end by itself.
+pub const LEFTOVER_GRACE: Duration = Duration::from_millis(200);
+/// Jobs: time between asking to end and killing.
+pub const TERM_GRACE: Duration = Duration::from_millis(500);
+/// Jobs: time in which what is killed must be gone; only the kernel can hold it longer.
+pub const KILL_GRACE: Duration = Duration::from_millis(700);
+/// Jobs: time that a guard has for a kill, before the host does it.
+pub const GUARD_PATIENCE: Duration = Duration::from_millis(1_400);
+/// Jobs: longest word of a guard about the end, bytes.
+pub const GUARD_WORD_BYTES: u64 = 64 * 1024;
+/// Jobs: looks for what a lost guard left.
+pub const CLEAR_ROUNDS: usize = 30;
+/// Jobs: time in which the output must end once everything is dead.
+pub const OUTPUT_GRACE: Duration = Duration::from_millis(200);
+
 /// Combining marks shown on one character; further ones are shown as their code.
 pub const MARKS_PER_CHARACTER: usize = 10;
 

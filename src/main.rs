@@ -3,9 +3,12 @@
 use std::process::ExitCode;
 
 use steersman::agent::finalizers;
-use steersman::cli::{self, Task, logging};
+use steersman::cli::{self, Task, hidden, logging};
 
 fn main() -> ExitCode {
+    if let Some(exit) = hidden::run(std::env::args_os()) {
+        return exit.into();
+    }
     let task = match cli::parse(std::env::args_os()) {
         Ok(task) => task,
         Err(exit) => return exit.into(),

@@ -6,6 +6,7 @@
 pub mod args;
 mod exec;
 pub mod exit;
+pub mod hidden;
 mod load;
 pub mod logging;
 mod output;

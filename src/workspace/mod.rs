@@ -9,8 +9,14 @@ mod atomic;
 mod beneath;
 mod changes;
 mod diff;
+mod environment;
 mod files;
+pub mod guard;
+mod job;
+mod processes;
+mod sandbox;
 mod seen;
+mod spawner;
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -25,7 +31,11 @@ use crate::workspace::seen::Seen;
 pub use atomic::Held;
 pub use changes::{Change, Changes, Undo, Undoable};
 pub use diff::{Difference, diff, file_diff};
+pub use environment::{ChildEnvironment, is_secret};
+pub use job::{Confinement, Ended, Failure, Job, Network, signal_name};
+pub use sandbox::Sandbox;
 pub use seen::Standing;
+pub use spawner::{GUARD, Running, Spawner};
 
 /// Confines paths to a root, and for reading to some more directories. Clones share what was read and changed.
 #[derive(Debug, Clone)]

@@ -58,6 +58,7 @@ mod returned;
 mod scripted_provider;
 mod scrolling;
 mod secrets;
+mod spawner;
 mod sse;
 mod staleness;
 mod steering_trials;

@@ -5,6 +5,7 @@
 pub mod doubles;
 pub mod paced;
 pub mod picture;
+pub mod processes;
 pub mod program;
 mod reply;
 pub mod server;

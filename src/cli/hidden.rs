@@ -1,0 +1,23 @@
+//! The hidden sub-commands: what this program starts itself as. They come before the command line is read, before
+//! logging and before any hook; help and completions do not know them.
+
+use std::ffi::{OsStr, OsString};
+
+use crate::cli::exit::Exit;
+use crate::workspace::{GUARD, guard};
+
+/// Runs a hidden sub-command to its end; `None` when the arguments name none.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> Option<Exit> {
+    let mut args = args.into_iter().skip(1);
+    let name = args.next()?;
+    if name != OsStr::new(GUARD) {
+        return None;
+    }
+    let dashes = args.next().is_none_or(|arg| arg == "--");
+    let argv: Vec<OsString> = args.collect();
+    if !dashes || argv.is_empty() {
+        return Some(Exit::Usage);
+    }
+    guard::run(&argv);
+    Some(Exit::Done)
+}

@@ -1,0 +1,93 @@
+//! What is to be run, and how it ended. Made by tools, carried out by the spawner.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// Is one program that is to be run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Job {
+    /// The program and its arguments; the program is looked up in the job's `PATH`.
+    pub argv: Vec<OsString>,
+    /// Where it runs; absolute.
+    pub cwd: PathBuf,
+    /// Variables besides those that every job has.
+    pub environment: Vec<(OsString, OsString)>,
+    /// What it may reach, where a sandbox confines it.
+    pub confinement: Confinement,
+}
+
+/// Is what a job may reach. Programs and libraries of the system are readable besides.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Confinement {
+    /// Files and directories that it may read.
+    pub readable: Vec<PathBuf>,
+    /// Files and directories that it may read and change.
+    pub writable: Vec<PathBuf>,
+    /// Whether it has a network.
+    pub network: Network,
+}
+
+/// Says whether a job has a network.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Network {
+    /// None, not even the loopback of the machine.
+    #[default]
+    Off,
+    /// That of the machine.
+    On,
+}
+
+/// Is how a job ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// The exit code; `None` when a signal ended it, or nobody knows.
+    pub code: Option<i32>,
+    /// The number of the signal that ended it.
+    pub signal: Option<i32>,
+    /// Processes of it that were left, or ran when it was to end, and were killed.
+    pub killed: u32,
+    /// Processes that could not be killed in time; the kernel holds them.
+    pub left: u32,
+    /// Why it was ended or did not even start; `None` when it ended by itself or was told to.
+    pub failure: Option<Failure>,
+}
+
+/// Says what went wrong with a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Failure {
+    /// The program could not be started; a sentence says why.
+    NotStarted(String),
+    /// It had more processes than a job may have.
+    TooManyProcesses,
+    /// Its guard was killed. How the program ended is unknown; what was found of it was killed.
+    GuardLost,
+}
+
+/// Returns the name of a signal, as in `SIGKILL`.
+pub fn signal_name(signal: i32) -> String {
+    const NAMES: [(i32, &str); 17] = [
+        (1, "SIGHUP"),
+        (2, "SIGINT"),
+        (3, "SIGQUIT"),
+        (4, "SIGILL"),
+        (5, "SIGTRAP"),
+        (6, "SIGABRT"),
+        (8, "SIGFPE"),
+        (9, "SIGKILL"),
+        (11, "SIGSEGV"),
+        (13, "SIGPIPE"),
+        (14, "SIGALRM"),
+        (15, "SIGTERM"),
+        (24, "SIGXCPU"),
+        (25, "SIGXFSZ"),
+        // These two differ between systems.
+        (rustix::process::Signal::BUS.as_raw(), "SIGBUS"),
+        (rustix::process::Signal::SYS.as_raw(), "SIGSYS"),
+        (rustix::process::Signal::USR1.as_raw(), "SIGUSR1"),
+    ];
+    let named = NAMES.iter().find(|(number, _)| *number == signal);
+    named.map_or_else(|| format!("signal {signal}"), |(_, name)| (*name).to_owned())
+}

@@ -1,0 +1,218 @@
+//! The spawner: the only place of the program that starts a job's processes. Tools hand it a [`Job`].
+//!
+//! Each job runs under a guard (`guard.rs`). A job that is dropped, told to end, or whose host is gone is dead within two
+//! seconds, with everything that it started. If the guard itself is killed, what it left is found by its session and by a
+//! mark in its environment.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::io;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::sync::{oneshot, watch};
+
+use crate::limits;
+use crate::workspace::environment::ChildEnvironment;
+use crate::workspace::job::{Ended, Failure, Job};
+use crate::workspace::processes;
+use crate::workspace::sandbox::Sandbox;
+
+/// The name of the hidden sub-command under which this program is a guard.
+pub const GUARD: &str = "__guard";
+
+/// Bytes that a pipe can hold at most, on a machine as it is usually set up.
+const PIPE_BYTES: usize = 1024 * 1024;
+
+/// Starts jobs.
+#[derive(Clone)]
+pub struct Spawner {
+    program: PathBuf,
+    sandbox: Sandbox,
+    environment: ChildEnvironment,
+}
+
+impl Spawner {
+    /// Makes a spawner. `program` is the executable of this program, for its hidden sub-commands.
+    pub fn new(program: PathBuf, sandbox: Sandbox, environment: ChildEnvironment) -> Self {
+        Self { program, sandbox, environment }
+    }
+
+    /// Returns what confines the jobs.
+    pub fn sandbox(&self) -> &Sandbox {
+        &self.sandbox
+    }
+
+    /// Starts a job. Its standard input is empty; standard output and error are one.
+    ///
+    /// # Errors
+    /// The error of the system when there is no such directory, or the guard cannot be started. Whether the job's own
+    /// program starts is told by its end.
+    ///
+    /// # Panics
+    /// Outside of a runtime.
+    pub fn start(&self, job: &Job) -> io::Result<Running> {
+        if !job.cwd.is_absolute() || !job.cwd.is_dir() {
+            let sentence = format!("{} is not a directory", job.cwd.display());
+            return Err(io::Error::new(io::ErrorKind::NotADirectory, sentence));
+        }
+        let mark = mark()?;
+        let mut child = Command::new(&self.program)
+            .arg0("steersman")
+            .arg(GUARD)
+            .arg("--")
+            .args(self.sandbox.wrap(job))
+            .env_clear()
+            .envs(self.environment.variables().iter().cloned())
+            .envs(job.environment.iter().cloned())
+            .env(limits::JOB_MARK, &mark)
+            .current_dir(&job.cwd)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
+        let (Some(pid), Some(control), Some(output), Some(status)) =
+            (pid, child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(io::Error::other("the guard has no pipes"));
+        };
+        let (kill, asked) = oneshot::channel();
+        let (tell, ended) = watch::channel(None);
+        let guard = Guard { child, pid, control, status, mark };
+        tokio::spawn(async move {
+            let mut child = guard.watch(asked, &tell).await;
+            // Takes it off the kernel's list.
+            let _ = child.wait().await;
+        });
+        Ok(Running { output, kill: Some(kill), ended, read_since_end: 0 })
+    }
+}
+
+/// Is a job that runs. Dropping it kills everything that it started.
+#[derive(Debug)]
+pub struct Running {
+    output: ChildStdout,
+    kill: Option<oneshot::Sender<()>>,
+    ended: watch::Receiver<Option<Ended>>,
+    read_since_end: usize,
+}
+
+impl Running {
+    /// Reads what it printed next; 0 bytes at the end. Never waits for long once the job has ended.
+    ///
+    /// # Errors
+    /// The error of the pipe.
+    pub async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.read_since_end > PIPE_BYTES {
+            return Ok(0);
+        }
+        let read = tokio::select! {
+            biased;
+            read = self.output.read(buffer) => read?,
+            // Somebody who got away may still hold the pipe.
+            () = drained(&mut self.ended) => 0,
+        };
+        if self.ended.borrow().is_some() {
+            self.read_since_end += read;
+        }
+        Ok(read)
+    }
+
+    /// Ends it, with everything that it started.
+    pub fn kill(&mut self) {
+        if let Some(kill) = self.kill.take() {
+            let _ = kill.send(());
+        }
+    }
+
+    /// Waits for its end. Everything that it started is dead then, but for what [`Ended::left`] counts.
+    pub async fn ended(&mut self) -> Ended {
+        match self.ended.wait_for(Option::is_some).await {
+            Ok(ended) => ended.clone().unwrap_or_default(),
+            Err(_) => Ended { failure: Some(Failure::GuardLost), ..Ended::default() },
+        }
+    }
+}
+
+async fn drained(ended: &mut watch::Receiver<Option<Ended>>) {
+    let _ = ended.wait_for(Option::is_some).await;
+    tokio::time::sleep(limits::OUTPUT_GRACE).await;
+}
+
+/// Is the host's side of a guard.
+struct Guard {
+    child: Child,
+    pid: Pid,
+    control: ChildStdin,
+    status: ChildStderr,
+    mark: String,
+}
+
+impl Guard {
+    /// Waits for the guard's word, tells it to kill when asked to, and does its work when it cannot.
+    async fn watch(self, asked: oneshot::Receiver<()>, tell: &watch::Sender<Option<Ended>>) -> Child {
+        let Self { child, pid, control, status, mark } = self;
+        let mut word = Box::pin(last_word(status));
+        let ended = tokio::select! {
+            ended = &mut word => ended,
+            // Asked, or nobody has the job any more.
+            _ = asked => {
+                drop(control);
+                // The job may have stopped it.
+                let _ = rustix::process::kill_process(pid, Signal::CONT);
+                tokio::time::timeout(limits::GUARD_PATIENCE, word).await.unwrap_or(None)
+            }
+        };
+        let ended = match ended {
+            Some(ended) => ended,
+            None => tokio::task::spawn_blocking(move || clear_away(pid, &mark)).await.unwrap_or_default(),
+        };
+        tell.send_replace(Some(ended));
+        child
+    }
+}
+
+/// Reads the guard's line; `None` when it is gone without one.
+async fn last_word(status: impl AsyncRead + Unpin) -> Option<Ended> {
+    let mut line = Vec::new();
+    BufReader::new(status.take(limits::GUARD_WORD_BYTES)).read_until(b'\n', &mut line).await.ok()?;
+    serde_json::from_slice(&line).ok()
+}
+
+/// Kills what a lost guard left.
+fn clear_away(guard: Pid, mark: &str) -> Ended {
+    let mut killed = HashSet::new();
+    let mut quiet = 0;
+    for _ in 0..limits::CLEAR_ROUNDS {
+        if processes::marked(guard, mark).is_empty() {
+            quiet += 1;
+            // What was just being started shows up a moment later.
+            if quiet > 2 {
+                break;
+            }
+        } else {
+            quiet = 0;
+            processes::freeze_and_kill(|| processes::marked(guard, mark), &mut killed);
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    let left = processes::marked(guard, mark).len();
+    Ended { killed: count(killed.len()), left: count(left), failure: Some(Failure::GuardLost), ..Ended::default() }
+}
+
+/// Makes a mark that no other job has.
+fn mark() -> io::Result<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+    Ok(bytes.iter().fold(String::new(), |mut mark, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(mark, "{byte:02x}");
+        mark
+    }))
+}
