@@ -14,10 +14,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Option<Exit> {
         return None;
     }
     let dashes = args.next().is_none_or(|arg| arg == "--");
-    let argv: Vec<OsString> = args.collect();
-    if !dashes || argv.is_empty() {
+    let job: Vec<OsString> = args.collect();
+    if !dashes || job.is_empty() {
         return Some(Exit::Usage);
     }
-    guard::run(&argv);
+    guard::run(&job);
     Some(Exit::Done)
 }

@@ -50,6 +50,7 @@ pub fn run(argv: &[OsString]) {
 }
 
 fn guard(argv: &[OsString]) -> Ended {
+    close_foreign();
     // Opened while this process may still open it.
     let score = File::options().read(true).write(true).open(OOM_SCORE).ok();
     confine_itself();
@@ -72,7 +73,19 @@ fn guard(argv: &[OsString]) -> Ended {
         }
     };
     let _ = started.send(());
-    Watch { inbox, main, status: None, is_alone: false }.to_the_end()
+    Watch { inbox, main, status: None, is_alone: false }.follow()
+}
+
+/// Closes what the host's own starter left open in every process below: the job gets the three streams, nothing else.
+/// Nothing was opened here yet.
+fn close_foreign() {
+    let Ok(entries) = std::fs::read_dir("/dev/fd") else { return };
+    let numbers = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    // Read to its end first: the listing has a descriptor of its own.
+    let numbers: Vec<i32> = numbers.filter(|number| *number > 2).collect();
+    for number in numbers {
+        let _ = nix::unistd::close(number);
+    }
 }
 
 /// Makes this process one that the job cannot get rid of, and sets the limits that the job inherits.
@@ -163,6 +176,11 @@ fn reap(news: &Sender<News>) {
     }
 }
 
+/// Returns the living processes of the job.
+fn descendants() -> Vec<Process> {
+    processes::descendants(&[rustix::process::getpid()])
+}
+
 /// Is the guard while its job runs.
 struct Watch {
     inbox: Receiver<News>,
@@ -173,10 +191,10 @@ struct Watch {
 }
 
 impl Watch {
-    fn to_the_end(mut self) -> Ended {
+    fn follow(mut self) -> Ended {
         let failure = self.main_end();
         let killed = self.end_all();
-        let left = if self.is_alone { 0 } else { self.descendants().len().max(1) };
+        let left = if self.is_alone { 0 } else { descendants().len().max(1) };
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         Ended {
             code: self.status.and_then(WaitStatus::exit_status),
@@ -193,17 +211,16 @@ impl Watch {
         let before = processes::threads().unwrap_or(0);
         loop {
             match self.inbox.recv_timeout(limits::JOB_WATCH) {
-                Ok(News::Kill) => return None,
+                Ok(News::Kill) | Err(RecvTimeoutError::Disconnected) => return None,
                 Ok(news) => self.note(&news),
                 Err(RecvTimeoutError::Timeout) => {
                     let threads = processes::threads().unwrap_or(0);
                     if threads.saturating_sub(before) > limits::JOB_PROCESSES
-                        && self.descendants().len() > limits::JOB_PROCESSES
+                        && descendants().len() > limits::JOB_PROCESSES
                     {
                         return Some(Failure::TooManyProcesses);
                     }
                 }
-                Err(RecvTimeoutError::Disconnected) => return None,
             }
             if self.status.is_some() {
                 self.wait_alone(limits::LEFTOVER_GRACE);
@@ -218,7 +235,7 @@ impl Watch {
         if self.is_alone {
             return killed;
         }
-        let found = self.descendants();
+        let found = descendants();
         killed.extend(processes::names(&found));
         processes::signal(&found, Signal::TERM);
         // A stopped process hears of it only when it goes on.
@@ -227,15 +244,11 @@ impl Watch {
         self.wait_alone(limits::TERM_GRACE);
         let until = Instant::now() + limits::KILL_GRACE;
         while !self.is_alone && Instant::now() < until {
-            processes::freeze_and_kill(|| self.descendants(), &mut killed);
+            processes::freeze_and_kill(descendants, &mut killed);
             self.signal_group(Signal::KILL);
             self.wait_alone(KILL_STEP);
         }
         killed
-    }
-
-    fn descendants(&self) -> Vec<Process> {
-        processes::descendants(&[rustix::process::getpid()])
     }
 
     /// Reaches the job where processes cannot be found.
