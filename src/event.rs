@@ -270,12 +270,18 @@ pub enum Event {
         question: String,
         /// What exactly would happen.
         detail: Option<String>,
+        /// The call that waits for the answer; null when no call does.
+        #[serde(default)]
+        call: Option<CallId>,
+        /// What an answer for the session would cover; null when none is offered.
+        #[serde(default)]
+        offer: Option<String>,
     },
     /// A question was answered.
     Answer {
         /// Names the question.
         id: String,
-        /// The answer's name (`yes`, `no`, …).
+        /// The answer's name: `yes`, `session`, `no`, or `withdrawn` when nobody answered.
         answer: String,
         /// Words for the model that came with it.
         words: Option<String>,

@@ -7,8 +7,10 @@ use crate::event::Event;
 pub(super) fn event(told: Told) -> Event {
     match told {
         Told::Asked(request) => {
+            let offer = request.grant.as_ref().map(ToString::to_string);
+            let call = request.asker.map(|asker| asker.call);
             let (question, detail) = words(request.subject);
-            Event::Question { id: name(request.id), question, detail }
+            Event::Question { id: name(request.id), question, detail, call, offer }
         }
         Told::Answered(id, answer) => {
             let (answer, words) = match answer {

@@ -1,5 +1,7 @@
 //! The policy: one function from an act to a verdict. Pure; whoever waits for an answer is not its concern.
 
+use std::fmt;
+
 use crate::approval::{Act, Mode, Sandboxed};
 
 /// Says who answers questions.
@@ -48,6 +50,19 @@ pub enum Grant {
     Host(String),
     /// Search queries.
     Searches,
+}
+
+/// In words, for the question that offers it.
+impl fmt::Display for Grant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Edits => f.write_str("every change of a file within the workspace"),
+            Self::Prefix(words) => write!(f, "every command that begins with: {}", words.join(" ")),
+            Self::Command(command) => write!(f, "exactly this command: {command}"),
+            Self::Host(host) => write!(f, "every address of {host}"),
+            Self::Searches => f.write_str("every search"),
+        }
+    }
 }
 
 /// Is what the policy says about an act.

@@ -11,6 +11,7 @@ mod setup;
 mod turn_marks;
 mod worker;
 
+pub use crate::approval::{Act, Answer, Mode, Request, RequestId, Sandboxed, Subject};
 pub use crate::control::{Decision, Shift, Staleness};
 pub use command::Command;
 pub use handle::Handle;

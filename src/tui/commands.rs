@@ -45,6 +45,8 @@ pub enum Verb {
     Ledger,
     /// Chooses the theme.
     Theme,
+    /// Chooses the approval mode.
+    Mode,
     /// Sends a text to be delivered now.
     Now,
     /// Ends the program.
@@ -110,6 +112,14 @@ pub const COMMANDS: &[Command] = &[
         Any,
         "F7",
         "write the transcript or the ledger as .md or .csv",
+    ),
+    row(
+        Verb::Mode,
+        "mode",
+        "/mode [NAME]",
+        Word,
+        "Shift+Tab",
+        "how much runs without a question; without a name: say which mode holds",
     ),
     row(Verb::Theme, "theme", "/theme [NAME]", Word, "F8", "use this theme; without a name: the next one"),
     row(Verb::Help, "keys", "/keys", Nothing, "F1", "the keys and commands"),

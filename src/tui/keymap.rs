@@ -103,6 +103,8 @@ pub enum Action {
     SkipCall,
     /// Show the selected text of the ledger in its transcript.
     Jump,
+    /// Switch to the next approval mode.
+    NextMode,
     /// Write the whole screen again.
     Redraw,
     /// Fold, filter or cancel in the agent tree.
@@ -199,6 +201,10 @@ impl Chord {
                 code = KeyCode::Char(if undo { '_' } else { c.to_ascii_lowercase() });
             }
             modifiers.remove(KeyModifiers::SHIFT);
+        }
+        if code == KeyCode::BackTab {
+            code = KeyCode::Tab;
+            modifiers.insert(KeyModifiers::SHIFT);
         }
         Self { code, modifiers }
     }
@@ -317,6 +323,7 @@ pub const BINDINGS: &[Binding] = &[
     also(Global, ALT, K::Char('s'), A::Answer(Answer::Session)),
     row(Global, ALT, K::Char('n'), A::Answer(Answer::No), "Alt+N  Alt+W", "answer a question: no; no with words"),
     also(Global, ALT, K::Char('w'), A::Answer(Answer::Words)),
+    row(Global, SHIFT, K::Tab, A::NextMode, "Shift+Tab", "the next approval mode: ask, auto-edit, auto, read-only"),
     row(Global, CTRL, K::Char('t'), A::FocusTree, "Ctrl+T  F3", "go to the agents"),
     also(Global, NONE, K::F(3), A::FocusTree),
     row(Global, CTRL, K::Char('o'), A::FocusTranscript, "Ctrl+O", "go to the transcript"),

@@ -10,9 +10,11 @@ use crate::error::Refused;
 use crate::event::{Delivery, Envelope, Pending};
 use crate::id::{AgentId, CallId, MessageId};
 use crate::tui::export::{Request, Subject};
+use crate::tui::state::approval::{Approval, ApprovalId, Reply};
 use crate::tui::state::focus::Overlay;
+use crate::tui::state::guards::{Mode, ModeChoice};
 use crate::tui::state::hold::{Gate, Shown, Verdict};
-use crate::tui::state::question::QuestionId;
+use crate::tui::state::question::Seen;
 use crate::tui::state::scroll::Position;
 
 /// Is one thing that the screen is told.
@@ -47,6 +49,24 @@ pub enum Msg {
         /// True when a failed or stopped turn holds it back.
         paused: bool,
     },
+    /// The approval mode, and everything that waits for leave, after a change of either.
+    Approvals {
+        /// The mode.
+        mode: Mode,
+        /// The oldest first.
+        open: Vec<Approval>,
+    },
+    /// Answers [`Effect::Reply`].
+    Replied {
+        /// What was answered.
+        id: ApprovalId,
+        /// The answer.
+        reply: Reply,
+        /// Whether it was still open.
+        accepted: Accepted,
+    },
+    /// Answers [`Effect::SetMode`] with the mode that holds now, or with why it is as it was.
+    ModeSet(Result<Mode, String>),
     /// Answers [`Effect::Send`].
     Sent {
         /// The agent that it was for.
@@ -99,7 +119,7 @@ pub enum Msg {
     /// A frame was drawn; only it knows the heights that scrolling needs.
     Drawn(Drawn),
     /// The terminal has taken a frame, with this question on it.
-    Shown(Option<QuestionId>, Timestamp),
+    Shown(Option<Seen>, Timestamp),
 }
 
 /// Is what a frame found out, to be remembered until the next.
@@ -113,8 +133,8 @@ pub struct Drawn {
     pub cells: usize,
     /// The overlay as it was shown, its place within its bounds.
     pub overlay: Option<Overlay>,
-    /// The question that it shows, and the first line of its detail.
-    pub question: Option<(QuestionId, u16)>,
+    /// The question that it shows.
+    pub question: Option<Seen>,
     /// The panel of the held agent.
     pub gate: Shown,
 }
@@ -165,6 +185,15 @@ pub enum Effect {
         /// The one that was selected, or it and everything beneath it.
         agents: Vec<AgentId>,
     },
+    /// Answer what waits for leave.
+    Reply {
+        /// What is answered.
+        id: ApprovalId,
+        /// The answer.
+        reply: Reply,
+    },
+    /// Decide how much runs without a question.
+    SetMode(ModeChoice),
     /// Let what a failed turn holds back start a turn.
     Resume,
     /// Write a document into a file, away from the screen.

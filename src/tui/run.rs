@@ -3,6 +3,7 @@
 //! One thread waits for input, signals, mail and time, input first. It never waits for the agent, and never for the
 //! terminal: frames go to a writer of their own. With nothing to show it does not wake up at all.
 
+mod approvals;
 mod steer;
 
 use std::io;
@@ -26,13 +27,14 @@ use crate::tui::frame_clock::FrameClock;
 use crate::tui::input::{self, Input, LineEnds};
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::state::App;
-use crate::tui::state::question::QuestionId;
+use crate::tui::state::question::Seen;
 use crate::tui::state::status::{ModelSource, Status};
 use crate::tui::terminal::{self, Terminal, watchdog};
 use crate::tui::theme::ThemeName;
 use crate::tui::update::update;
 use crate::tui::view::{self, ViewCache};
 
+pub use approvals::approvals;
 pub use steer::{msg_of, queue, steer};
 
 /// Says what the screen is to show from the start.
@@ -115,7 +117,12 @@ async fn show(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
         let bell = Arc::clone(&bell);
         move || bell.ring(&bell.queue)
     });
+    handle.approvals().watch({
+        let bell = Arc::clone(&bell);
+        Arc::new(move || bell.ring(&bell.approvals))
+    });
     screen.clock.mail_came(Instant::now());
+    screen.tell(approvals(handle), &mut terminal);
     let mut resumed = signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?;
 
     loop {
@@ -146,6 +153,7 @@ struct Bell {
     notify: Notify,
     mail: AtomicBool,
     queue: AtomicBool,
+    approvals: AtomicBool,
     written: AtomicBool,
     lost: AtomicBool,
 }
@@ -189,7 +197,7 @@ struct Screen<'a> {
     files: Files,
     ending: Option<Ending>,
     /// The question of the frame that was drawn last.
-    question: Option<QuestionId>,
+    question: Option<Seen>,
 }
 
 impl<'a> Screen<'a> {
@@ -255,6 +263,9 @@ impl<'a> Screen<'a> {
         if bell.queue.swap(false, Ordering::SeqCst) {
             self.tell(queue(self.handle), terminal);
         }
+        if bell.approvals.swap(false, Ordering::SeqCst) {
+            self.tell(approvals(self.handle), terminal);
+        }
     }
 
     /// Does what is due: fold the mail, let time pass, draw.
@@ -283,7 +294,7 @@ impl<'a> Screen<'a> {
         terminal.draw(scrolling, |frame| drawn = Some(view::draw(&self.app, &mut self.cache, frame)))?;
         self.clock.drawn(Instant::now());
         if let Some(drawn) = drawn {
-            self.question = drawn.question.map(|(id, _)| id);
+            self.question = drawn.question;
             update(&mut self.app, Msg::Drawn(drawn));
         }
         if !terminal.is_writing() {
@@ -324,6 +335,8 @@ impl<'a> Screen<'a> {
             | Effect::Queue { .. }
             | Effect::Gate { .. }
             | Effect::Decide { .. }
+            | Effect::Reply { .. }
+            | Effect::SetMode(_)
             | Effect::Resume
             | Effect::NeverAskIfTrue
             | Effect::SwitchModel(_)

@@ -99,6 +99,16 @@ pub struct Theme {
     pub output: Style,
     /// The line left of untrusted output.
     pub gutter: Style,
+    /// A line that a change adds.
+    pub added: Style,
+    /// A line that a change takes away.
+    pub removed: Style,
+    /// Where in a file a change is.
+    pub hunk: Style,
+    /// What stands for a character that nobody would see.
+    pub mark: Style,
+    /// The approval mode, where commands run without a question.
+    pub mode_auto: Style,
     /// A link to another agent.
     pub agent: Style,
     /// A notice of the program.
@@ -135,6 +145,11 @@ impl Theme {
             tool: plain.tool.fg(Color::Blue),
             tool_ok: plain.tool_ok.fg(Color::Green),
             tool_error: plain.tool_error.fg(Color::Red),
+            added: plain.added.fg(Color::Green),
+            removed: plain.removed.fg(Color::Red),
+            hunk: plain.hunk.fg(Color::Cyan),
+            mark: plain.mark.fg(Color::Magenta),
+            mode_auto: plain.mode_auto.fg(Color::Magenta),
             agent: plain.agent.fg(Color::Cyan),
             notice: plain.notice.fg(Color::Magenta),
             error: plain.error.fg(Color::Red),
@@ -163,6 +178,11 @@ impl Theme {
             tool: plain.tool.fg(Color::Blue),
             tool_ok: plain.tool_ok.fg(Color::Blue),
             tool_error: plain.tool_error.fg(Color::Red),
+            added: plain.added.fg(Color::Blue),
+            removed: plain.removed.fg(Color::Red),
+            hunk: grey,
+            mark: plain.mark.fg(Color::Magenta),
+            mode_auto: plain.mode_auto.fg(Color::Magenta),
             agent: plain.agent.fg(Color::Blue),
             notice: plain.notice.fg(Color::Magenta),
             error: plain.error.fg(Color::Red),
@@ -188,6 +208,8 @@ impl Theme {
             tool_error: bold.add_modifier(Modifier::REVERSED),
             error: bold.add_modifier(Modifier::REVERSED),
             notice: bold,
+            hunk: text,
+            removed: text.add_modifier(Modifier::UNDERLINED),
             pending: bold,
             selected: bold.add_modifier(Modifier::REVERSED),
             ..plain
@@ -218,6 +240,11 @@ impl Theme {
             tool_error: bold,
             output: style,
             gutter: dim,
+            added: style,
+            removed: style,
+            hunk: dim,
+            mark: style.add_modifier(Modifier::UNDERLINED),
+            mode_auto: bold.add_modifier(Modifier::REVERSED),
             agent: style,
             notice: style,
             error: bold,

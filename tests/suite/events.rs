@@ -195,8 +195,14 @@ fn session() -> Vec<(Event, &'static str)> {
             r#"{"type":"guards","mode":"ask","sandbox":null,"context_files":["AGENTS.md"]}"#,
         ),
         (
-            Event::Question { id: "q1".into(), question: "overwrite a.rs?".into(), detail: None },
-            r#"{"type":"question","id":"q1","question":"overwrite a.rs?","detail":null}"#,
+            Event::Question {
+                id: "q1".into(),
+                question: "overwrite a.rs?".into(),
+                detail: None,
+                call: None,
+                offer: None,
+            },
+            r#"{"type":"question","id":"q1","question":"overwrite a.rs?","detail":null,"call":null,"offer":null}"#,
         ),
         (
             Event::Answer { id: "q1".into(), answer: "no".into(), words: Some("use b.rs".into()) },

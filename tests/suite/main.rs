@@ -4,6 +4,7 @@
 mod support;
 
 mod agent;
+mod approval_popups;
 mod assemble;
 mod bring_back;
 mod building;
@@ -38,6 +39,7 @@ mod ledger;
 mod lifecycle;
 mod listeners;
 mod markdown;
+mod modes;
 mod next_turn;
 mod paint;
 mod params;

@@ -6,6 +6,7 @@ use steersman::control::{Cancellable, Staleness};
 use steersman::event::{Delivery, Event, Pending};
 use steersman::tui::msg::Msg;
 use steersman::tui::state::focus::Pane;
+use steersman::tui::state::question::Seen;
 
 use crate::support::stage::Stage;
 
@@ -150,7 +151,8 @@ fn every_kind(width: u16, height: u16) -> Stage {
     stage.handle.interloper().set_staleness(Staleness::default());
     // The question about it is left: it stays in the list, held.
     stage.screen();
-    let shown = Msg::Shown(stage.app.questions.current_id(), stage.app.now);
+    let seen = stage.app.questions.current_id().map(|id| Seen { id, top: 0, shown: 1, below: 0 });
+    let shown = Msg::Shown(seen, stage.app.now);
     stage.tell(shown).wait(1_000).keys("<esc>");
     stage.keys("focus on the parser<enter>then write a summary<tab>stop that at once<f5>");
     stage.keys("<c-t><down><enter>look at the tests first<enter>").keys("<c-t><up><enter>and a draft");

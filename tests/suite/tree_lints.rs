@@ -55,7 +55,10 @@ fn nobody_is_silent_while_parked_in_a_tool_or_asking() {
     let mut stage = pair(120, 40);
     let call = ToolCall { id: "r".into(), name: "read".to_owned(), arguments: Arguments::parse("{}") };
     stage.event("a", Event::Parked { call: Some(call) });
-    stage.event("b", Event::Question { id: "q".to_owned(), question: "Sure?".to_owned(), detail: None });
+    stage.event(
+        "b",
+        Event::Question { id: "q".to_owned(), question: "Sure?".to_owned(), detail: None, call: None, offer: None },
+    );
     stage.wait(100_000);
     assert_eq!(lints(&stage, "a"), []);
     assert_eq!(lints(&stage, "b"), [Lint::Asking]);
@@ -136,7 +139,10 @@ fn the_jump_goes_around_in_the_order_of_the_rows_and_opens_folds() {
     stage.keys("<c-t>!");
     assert!(stage.screen().contains("no agent needs a look"), "{}", stage.screen());
     for agent in ["c", "a1"] {
-        stage.event(agent, Event::Question { id: "q".to_owned(), question: "Sure?".to_owned(), detail: None });
+        stage.event(
+            agent,
+            Event::Question { id: "q".to_owned(), question: "Sure?".to_owned(), detail: None, call: None, offer: None },
+        );
     }
     stage.keys("<down> !");
     assert_eq!(stage.app.tree.selected().as_str(), "a1");
@@ -171,7 +177,10 @@ fn lints_at_four_sizes() {
     for (width, height) in [(120, 40), (80, 24), (56, 20), (34, 10)] {
         let mut stage = pair(width, height);
         stage.spawn("", "c").event("c", Event::ContextCap { tokens: Some(1_000) }).tokens("c", 860, 0);
-        stage.event("b", Event::Question { id: "q".to_owned(), question: "Sure?".to_owned(), detail: None });
+        stage.event(
+            "b",
+            Event::Question { id: "q".to_owned(), question: "Sure?".to_owned(), detail: None, call: None, offer: None },
+        );
         stage.says("c", "words").wait(75_000).says("c", "more").keys("<c-t>!");
         insta::assert_snapshot!(format!("tree_lints_{width}x{height}"), stage.picture());
     }

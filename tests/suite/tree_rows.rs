@@ -31,7 +31,10 @@ pub fn crew(width: u16, height: u16) -> Stage {
     stage.spawn("", "researcher 2").turn("researcher 2").finished("", "researcher 2", Outcome::Synthesized);
     stage.spawn("", "file_miner 3").turn("file_miner 3");
     let question = "Run it?".to_owned();
-    stage.event("file_miner 3", Event::Question { id: "q1".to_owned(), question, detail: None });
+    stage.event(
+        "file_miner 3",
+        Event::Question { id: "q1".to_owned(), question, detail: None, call: None, offer: None },
+    );
     stage.spawn("", "file_miner 4").finished("", "file_miner 4", Outcome::Completed);
     stage
 }

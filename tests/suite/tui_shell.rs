@@ -348,8 +348,9 @@ fn a_model_of_the_users_own_is_named_and_the_embedded_one_says_how_to_replace_it
     for (width, height, words) in [
         (120, 36, "embedded model · connect a real one: --base-url URL"),
         (80, 24, "embedded model · connect a real one: --base-url URL"),
-        (52, 20, "embedded model · --base-url connects a real one"),
-        (40, 12, "embedded model, F1 to connect"),
+        (56, 20, "embedded model · --base-url connects a real one"),
+        (48, 12, "embedded model, F1 to connect"),
+        (40, 12, "embedded model"),
     ] {
         let screen = stage.resize(width, height).screen();
         assert!(screen.contains(words), "{screen}");

@@ -246,8 +246,7 @@ impl Stage {
         let mut drawn = None;
         terminal.draw(|frame| drawn = Some(draw(&self.app, &mut self.cache, frame))).unwrap();
         let drawn = drawn.unwrap();
-        let question = drawn.question.map(|(id, _)| id);
-        let shown = Msg::Shown(question, self.now);
+        let shown = Msg::Shown(drawn.question, self.now);
         self.tell(Msg::Drawn(drawn)).tell(shown);
         terminal.backend().buffer().clone()
     }

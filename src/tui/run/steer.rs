@@ -6,6 +6,7 @@ use crate::error::Refused;
 use crate::host::{Command, Decision, Handle, Notice, Post, Shift};
 use crate::id::{AgentId, CallId, MessageId};
 use crate::tui::msg::{Accepted, Effect, Msg, QueueAct, QueueOutcome, Towards};
+use crate::tui::run::approvals::{reply, set_mode};
 use crate::tui::state::hold::{Gate, Verdict};
 
 /// Carries out an effect that concerns the agent; returns what the screen is to be told. Never waits.
@@ -25,6 +26,8 @@ pub fn steer(effect: Effect, handle: &Handle) -> Vec<Msg> {
         Effect::Cancel { agents } => {
             return vec![Msg::Cancelling(agents.into_iter().filter(|agent| handle.cancel_agent(agent)).collect())];
         }
+        Effect::Reply { id, reply: answer } => return reply(handle, id, answer),
+        Effect::SetMode(choice) => return set_mode(handle, choice),
         Effect::Resume => {
             handle.interloper().resume();
             return vec![queue(handle)];

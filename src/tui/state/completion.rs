@@ -4,6 +4,7 @@
 //! offer is taken but by a key.
 
 use super::App;
+use super::guards::Mode;
 use super::target::can_be_told;
 use crate::id::AgentId;
 use crate::target::ALL;
@@ -129,6 +130,7 @@ impl App {
     fn arguments(&self, command: &str, typed: &str) -> Vec<Offer> {
         let Draft::Command(command, _) = commands::read(command) else { return Vec::new() };
         let names: Vec<String> = match command.verb {
+            Verb::Mode => return modes(typed),
             Verb::Theme => ThemeName::ALL.iter().map(|name| name.name().to_owned()).collect(),
             Verb::Hold => vec![ALL.to_owned()],
             Verb::Export => vec!["transcript".to_owned(), "ledger".to_owned()],
@@ -156,6 +158,16 @@ impl App {
         let fitting = children.chain(all).filter(|(name, _)| name.starts_with(typed) && *name != typed);
         fitting.map(|(name, help)| offer(format!("@{name} "), format!("@{name}"), help.to_owned())).collect()
     }
+}
+
+fn modes(typed: &str) -> Vec<Offer> {
+    if Mode::of(typed).is_some_and(|mode| !Mode::ALL.iter().any(|m| *m != mode && m.name().starts_with(typed))) {
+        return Vec::new();
+    }
+    let fitting = Mode::ALL.into_iter().filter(|mode| mode.name().starts_with(typed));
+    fitting
+        .map(|mode| offer(format!("/mode {}", mode.name()), mode.name().to_owned(), mode.help().to_owned()))
+        .collect()
 }
 
 fn command_names(text: &str) -> Vec<Offer> {

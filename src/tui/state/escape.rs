@@ -7,6 +7,7 @@
 use super::App;
 use super::focus::{Overlay, Pane};
 use super::pending::Stage;
+use super::question::{Question, Subject};
 use crate::id::MessageId;
 
 /// Says what the next Esc does.
@@ -20,6 +21,10 @@ pub enum Escape {
     CloseLedger,
     /// It leaves the question unanswered: not now.
     LeaveQuestion,
+    /// It answers the question with no.
+    Decline,
+    /// It leaves the words of a no, and goes back to the question.
+    LeaveWords,
     /// It leaves the edit of this pending text, which stays as it was.
     LeaveEdit(MessageId),
     /// It leaves what is written about a call, before which the agent still waits.
@@ -46,8 +51,13 @@ pub fn next_escape(app: &App) -> Escape {
         Some(Overlay::Ledger { .. }) => return Escape::CloseLedger,
         None => {}
     }
+    if app.declining.is_some() {
+        return Escape::LeaveWords;
+    }
     if app.questions.armed(app.now) {
-        return Escape::LeaveQuestion;
+        let is_approval = |question: &Question| matches!(question.subject, Subject::Approval(..));
+        let declines = app.questions.current().is_some_and(is_approval);
+        return if declines { Escape::Decline } else { Escape::LeaveQuestion };
     }
     if app.holds.writing.is_some() {
         return Escape::LeaveCall;
@@ -79,6 +89,8 @@ impl Escape {
             Self::CloseHelp => vec!["Esc: closes help".to_owned()],
             Self::CloseLedger => vec!["Esc: closes the ledger".to_owned(), "Esc: closes".to_owned()],
             Self::LeaveQuestion => vec!["Esc: leaves the question".to_owned(), "Esc: not now".to_owned()],
+            Self::Decline => vec!["Esc: no".to_owned()],
+            Self::LeaveWords => vec!["Esc: back to the question".to_owned(), "Esc: back".to_owned()],
             Self::LeaveEdit(id) => {
                 vec![format!("Esc: leaves {id} as it was"), "Esc: leaves the edit".to_owned(), "Esc: leaves".to_owned()]
             }

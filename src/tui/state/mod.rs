@@ -1,5 +1,6 @@
 //! What the screen shows, as values folded from events; no I/O, no clock, no knowledge of the view.
 
+pub mod approval;
 pub mod cell;
 pub mod clock;
 pub mod completion;
@@ -8,6 +9,7 @@ mod draft;
 pub mod editing;
 pub mod escape;
 pub mod focus;
+pub mod guards;
 pub mod hold;
 pub mod ledger;
 mod live;
@@ -29,11 +31,13 @@ use ratatui::layout::Size;
 
 use crate::id::AgentId;
 use crate::tui::theme::{Theme, ThemeName};
+use approval::Declining;
 use cell::CellId;
 use completion::Completion;
 use composer::Composer;
 use editing::Editing;
 use focus::{Focus, Pane};
+use guards::Guards;
 use hold::Holds;
 use pending::PendingList;
 use question::Questions;
@@ -81,6 +85,10 @@ pub struct App {
     pub holds: Holds,
     /// What the user is asked.
     pub questions: Questions,
+    /// The no whose words the composer holds instead of a new message.
+    pub declining: Option<Declining>,
+    /// What keeps tools within bounds.
+    pub guards: Guards,
     /// The status line.
     pub status: Status,
     /// Whom the draft is for.
@@ -123,6 +131,8 @@ impl App {
             receipts: Receipts::default(),
             holds: Holds::default(),
             questions: Questions::default(),
+            declining: None,
+            guards: Guards::default(),
             status,
             readers: HashMap::from([(main.clone(), Reader::new(main))]),
         };
@@ -159,7 +169,12 @@ impl App {
     /// Tells whether a message is being written: the composer has the focus, and it holds no pending text and nothing
     /// about a call.
     pub fn is_drafting(&self) -> bool {
-        self.focus.is_on(Pane::Composer) && self.editing.is_none() && self.holds.writing.is_none()
+        self.focus.is_on(Pane::Composer) && self.editing.is_none() && !self.is_writing_aside()
+    }
+
+    /// Tells whether the composer holds something about a call: its arguments, why it is skipped, why it is declined.
+    pub fn is_writing_aside(&self) -> bool {
+        self.holds.writing.is_some() || self.declining.is_some()
     }
 
     /// Tells whether an agent waits, or will where it next comes by; one that has ended and a rescue have no gate.

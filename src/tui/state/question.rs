@@ -7,12 +7,10 @@ use std::collections::VecDeque;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::approval::{ApprovalId, Part};
 use crate::id::{AgentId, MessageId};
 use crate::limits;
 use crate::tui::keymap::{Action, Answer};
-
-/// Lines of the detail that one key scrolls.
-const PAGE: u16 = 4;
 
 /// Names one question of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,15 +19,15 @@ pub struct QuestionId(u64);
 /// Is one question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// The agent that asks, or that it is about.
-    pub agent: AgentId,
+    /// The agent that asks, or that it is about; none when the program itself asks.
+    pub agent: Option<AgentId>,
     /// What an answer decides.
     pub subject: Subject,
     /// The question, in one line.
     pub title: String,
-    /// What exactly is asked about (untrusted); scrolled when it is long.
-    pub detail: String,
-    /// What Alt+S would cover.
+    /// What exactly is asked about; scrolled when it is long.
+    pub detail: Vec<Part>,
+    /// What Alt+S would cover, where the detail does not say it.
     pub session: String,
 }
 
@@ -42,6 +40,32 @@ pub enum Subject {
     New,
     /// Whether the conversation goes back to its system prompt.
     Reset,
+    /// Whether a tool may do what it wants to do.
+    Approval(ApprovalId, Offer),
+}
+
+/// Says which answers there are besides yes and no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Offer {
+    /// One for the session; the question says for what. And words for the model.
+    Session,
+    /// Words for the model; it is asked each time.
+    Words,
+    /// None: the program itself asks.
+    Nothing,
+}
+
+/// Is what a frame shows of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seen {
+    /// The question.
+    pub id: QuestionId,
+    /// The first line of the detail that is shown.
+    pub top: u16,
+    /// How many are shown.
+    pub shown: u16,
+    /// How many come behind them.
+    pub below: u16,
 }
 
 impl Subject {
@@ -58,12 +82,34 @@ impl Subject {
             Self::New | Self::Reset => {
                 &[(Answer::Once, "yes"), (Answer::Session, "always yes"), (Answer::No, "no"), (Answer::Leave, "no")]
             }
+            Self::Approval(_, Offer::Session) => &[
+                (Answer::Once, "yes, once"),
+                (Answer::Session, "yes, this session"),
+                (Answer::No, "no"),
+                (Answer::Words, "no, with words"),
+                (Answer::Leave, "no"),
+            ],
+            Self::Approval(_, Offer::Words) => &[
+                (Answer::Once, "yes, once"),
+                (Answer::No, "no"),
+                (Answer::Words, "no, with words"),
+                (Answer::Leave, "no"),
+            ],
+            Self::Approval(_, Offer::Nothing) => &[(Answer::Once, "yes"), (Answer::No, "no"), (Answer::Leave, "no")],
         }
     }
 
     /// Tells whether it takes this answer.
     pub fn takes(&self, answer: Answer) -> bool {
         self.answers().iter().any(|(known, _)| *known == answer)
+    }
+
+    /// Tells whether a yes counts only once the end of the detail was on the screen.
+    pub fn must_be_read(&self) -> bool {
+        match self {
+            Self::Approval(..) => true,
+            Self::StillTrue(_) | Self::New | Self::Reset => false,
+        }
     }
 }
 
@@ -93,6 +139,10 @@ pub struct Questions {
     shown: Option<(QuestionId, Timestamp)>,
     last_key: Option<Timestamp>,
     gone: Option<Timestamp>,
+    /// The question whose detail was on the screen up to its end.
+    read: Option<QuestionId>,
+    /// The last frame's part of the detail.
+    seen: Option<Seen>,
     /// The first line of the detail that is shown.
     pub top: u16,
 }
@@ -173,17 +223,33 @@ impl Questions {
     }
 
     /// Notes which question a frame that was just drawn holds; another one, or none, disarms at once.
-    pub fn drawn(&mut self, question: Option<(QuestionId, u16)>) {
-        self.shown = self.shown.filter(|(shown, _)| question.is_some_and(|(id, _)| id == *shown));
-        if let Some((_, top)) = question {
-            self.top = top;
+    pub fn drawn(&mut self, question: Option<Seen>) {
+        self.shown = self.shown.filter(|(shown, _)| question.is_some_and(|seen| seen.id == *shown));
+        self.seen = question;
+        if let Some(seen) = question {
+            self.top = seen.top;
         }
     }
 
     /// Notes that the terminal has taken the frame: what it shows can be read from now on.
-    pub fn shown(&mut self, question: Option<QuestionId>, at: Timestamp) {
-        let since = self.shown.filter(|(id, _)| Some(*id) == question).map_or(at, |(_, since)| since);
-        self.shown = question.map(|id| (id, since));
+    pub fn shown(&mut self, question: Option<Seen>, at: Timestamp) {
+        let id = question.map(|seen| seen.id);
+        let since = self.shown.filter(|(shown, _)| Some(*shown) == id).map_or(at, |(_, since)| since);
+        self.shown = id.map(|id| (id, since));
+        if let Some(Seen { id, below: 0, .. }) = question {
+            self.read = Some(id);
+        }
+    }
+
+    /// Tells whether a yes counts: the detail was on the screen up to its end, or need not be.
+    pub fn is_read(&self) -> bool {
+        let may_be_skipped = self.current().is_none_or(|question| !question.subject.must_be_read());
+        may_be_skipped || self.read.is_some() && self.read == self.current_id()
+    }
+
+    /// Returns the lines of the detail below the part that the last frame has shown.
+    pub fn below(&self) -> u16 {
+        self.seen.map_or(0, |seen| seen.below)
     }
 
     /// Tells whether the terminal shows the current question.
@@ -191,11 +257,15 @@ impl Questions {
         self.current_id().is_some_and(|current| self.shown.is_some_and(|(id, _)| id == current))
     }
 
-    /// Scrolls the detail; the next frame keeps it within its bounds.
+    /// Scrolls the detail by what is shown of it, one line excepted, or to its start or end; the next frame keeps it
+    /// within its bounds.
     pub fn page(&mut self, action: Action) {
+        let page = self.seen.map_or(1, |seen| seen.shown.saturating_sub(1).max(1));
         self.top = match action {
-            Action::PageUp => self.top.saturating_sub(PAGE),
-            _ => self.top.saturating_add(PAGE),
+            Action::PageUp => self.top.saturating_sub(page),
+            Action::First => 0,
+            Action::Last => u16::MAX,
+            _ => self.top.saturating_add(page),
         };
     }
 
@@ -228,6 +298,7 @@ impl Questions {
 
     fn moved_on(&mut self, now: Timestamp) {
         self.shown = None;
+        self.seen = None;
         self.top = 0;
         self.gone = Some(now);
     }

@@ -13,6 +13,9 @@ pub fn apply(app: &mut App, envelope: &Envelope) {
     app.reader_mut(&envelope.agent).transcript.apply(envelope);
     receipts::apply(app, envelope);
     hold::apply(app, envelope);
+    if envelope.agent.is_main() {
+        app.guards.apply(&envelope.event);
+    }
     match &envelope.event {
         Event::UserTurn { injection: Some(id), .. } => app.pending.settle(id),
         Event::Returned { entries } => bring_back::returned(app, &envelope.agent, entries),

@@ -156,10 +156,11 @@ fn to_message(app: &mut App, entries: &[Pending]) {
 
 /// Returns the message being written, also while it is set aside.
 pub fn draft(app: &mut App) -> &mut Composer {
-    match (&mut app.editing, &mut app.holds.writing) {
-        (Some(editing), _) => &mut editing.draft,
-        (None, Some(writing)) => &mut writing.draft,
-        (None, None) => &mut app.composer,
+    match (&mut app.editing, &mut app.holds.writing, &mut app.declining) {
+        (Some(editing), _, _) => &mut editing.draft,
+        (None, Some(writing), _) => &mut writing.draft,
+        (None, None, Some(declining)) => &mut declining.draft,
+        (None, None, None) => &mut app.composer,
     }
 }
 

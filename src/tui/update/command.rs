@@ -6,10 +6,11 @@ use crate::tui::commands::Verb;
 use crate::tui::keymap::Action;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
+use crate::tui::state::approval::Part;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::question::{Question, Subject};
 use crate::tui::theme::ThemeName;
-use crate::tui::update::{export, hold as gates, ledger, pending};
+use crate::tui::update::{approval, export, hold as gates, ledger, pending};
 
 /// Carries a command out at once, whether a turn runs or not.
 pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
@@ -32,6 +33,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Ledger => ledger::toggle(app),
         Verb::Agents => app.focus.go(Pane::Tree),
         Verb::Theme => theme(app, argument),
+        Verb::Mode => return approval::mode(app, argument),
         Verb::Quit => return vec![Effect::Quit],
         // It carries a text, so it is sent like one.
         Verb::Now => {}
@@ -66,17 +68,17 @@ pub fn ask(app: &mut App, subject: Subject) -> Vec<Effect> {
             "The agent forgets what was said, a running turn is stopped, the screen starts empty.",
             "F9 asks no more",
         ),
-        Subject::Reset | Subject::StillTrue(_) => (
+        Subject::Reset | Subject::StillTrue(_) | Subject::Approval(..) => (
             "Reset the conversation?",
             "The agent forgets what was said, a running turn is stopped; the transcript stays.",
             "F10 asks no more",
         ),
     };
     app.questions.ask_once(Question {
-        agent: AgentId::main(),
+        agent: Some(AgentId::main()),
         subject,
         title: title.to_owned(),
-        detail: detail.to_owned(),
+        detail: vec![Part::Text(detail.to_owned())],
         session: session.to_owned(),
     });
     Vec::new()
@@ -87,7 +89,7 @@ pub fn decided(app: &mut App, subject: &Subject) -> Vec<Effect> {
     match subject {
         Subject::New => run(app, Verb::New, ""),
         Subject::Reset => run(app, Verb::Reset, ""),
-        Subject::StillTrue(_) => Vec::new(),
+        Subject::StillTrue(_) | Subject::Approval(..) => Vec::new(),
     }
 }
 

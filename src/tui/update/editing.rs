@@ -104,7 +104,7 @@ pub fn is_edited(app: &App, id: &MessageId) -> bool {
 
 /// Tells whether an edit is on, and says so: first it has to be ended.
 pub fn blocked(app: &mut App) -> bool {
-    if app.holds.writing.is_some() {
+    if app.is_writing_aside() {
         app.status.say("the message holds what you write about a call: first Enter, or Esc", app.now);
         return true;
     }

@@ -1,6 +1,6 @@
 //! Carries out what [`next_escape`] says; decides nothing by itself.
 
-use super::{editing, hold, question, tree};
+use super::{approval, editing, hold, question, tree};
 use crate::tui::keymap::Answer;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
@@ -12,7 +12,8 @@ pub fn press(app: &mut App) -> Vec<Effect> {
     match next_escape(app) {
         Escape::CloseCompletion => app.completion.close(app.composer.text()),
         Escape::CloseHelp | Escape::CloseLedger => app.focus.overlay = None,
-        Escape::LeaveQuestion => return question::answer(app, Answer::Leave).unwrap_or_default(),
+        Escape::LeaveWords => approval::leave(app),
+        Escape::LeaveQuestion | Escape::Decline => return question::answer(app, Answer::Leave).unwrap_or_default(),
         Escape::LeaveEdit(_) => return editing::leave(app),
         Escape::LeaveCall => hold::leave(app),
         Escape::ClearFilter => tree::clear_filter(app),

@@ -3,12 +3,13 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::submit::submit;
-use super::{bring_back, command, completion, editing, escape, hold, ledger, pending, question, tree};
+use super::{approval, bring_back, command, completion, editing, escape, hold, ledger, pending, question, tree};
 use crate::event::Delivery;
 use crate::id::AgentId;
 use crate::tui::keymap::{self, Action, Chord, Context, Edit};
 use crate::tui::msg::Effect;
 use crate::tui::state::focus::{Overlay, Pane};
+use crate::tui::state::guards::ModeChoice;
 use crate::tui::state::question::Subject;
 use crate::tui::state::scroll::Request;
 use crate::tui::state::{App, Reader};
@@ -85,6 +86,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Reset => return command::ask(app, Subject::Reset),
         Action::Quit => return vec![Effect::Quit],
         Action::Answer(answer) => return question::answer(app, answer).unwrap_or_default(),
+        Action::NextMode => return vec![Effect::SetMode(ModeChoice::Next)],
         Action::Redraw => return vec![Effect::Redraw],
         Action::Tree(key) => return tree::act(app, key),
         Action::Newline => app.composer.newline(),
@@ -135,8 +137,8 @@ fn send(app: &mut App) -> Vec<Effect> {
         return hold::enter(app);
     }
     app.holds.entered(app.now);
-    if app.holds.writing.is_some() {
-        return hold::commit(app);
+    if app.is_writing_aside() {
+        return commit_aside(app);
     }
     if app.editing.is_some() {
         return editing::commit(app, None);
@@ -147,9 +149,14 @@ fn send(app: &mut App) -> Vec<Effect> {
     if app.pending.paused && app.pending.waiting() { vec![Effect::Resume] } else { Vec::new() }
 }
 
+/// Ends what is written about a call.
+fn commit_aside(app: &mut App) -> Vec<Effect> {
+    if app.declining.is_some() { approval::commit(app) } else { hold::commit(app) }
+}
+
 fn follow_up(app: &mut App) -> Vec<Effect> {
-    if app.holds.writing.is_some() {
-        return hold::commit(app);
+    if app.is_writing_aside() {
+        return commit_aside(app);
     }
     if app.editing.is_some() {
         return editing::commit(app, Some(Delivery::FollowUp));
@@ -162,8 +169,8 @@ fn follow_up(app: &mut App) -> Vec<Effect> {
 }
 
 fn deliver_now(app: &mut App) -> Vec<Effect> {
-    if app.holds.writing.is_some() {
-        return hold::commit(app);
+    if app.is_writing_aside() {
+        return commit_aside(app);
     }
     if app.editing.is_some() {
         return editing::commit(app, Some(Delivery::Now));
@@ -184,7 +191,7 @@ fn clear(app: &mut App) -> Vec<Effect> {
 }
 
 fn quit_or_delete(app: &mut App) -> Vec<Effect> {
-    if app.composer.is_empty() && app.holds.writing.is_none() {
+    if app.composer.is_empty() && !app.is_writing_aside() {
         return vec![Effect::Quit];
     }
     if app.focus.is_on(Pane::Composer) {
@@ -210,7 +217,11 @@ fn travel(app: &mut App, action: Action) {
         (Context::Help, action) => travel_help(app, action),
         (Context::Ledger, action) => ledger::travel(app, action),
         (Context::Gate, action) => hold::travel(app, action),
-        (_, Action::PageUp | Action::PageDown) if app.questions.is_shown() => app.questions.page(action),
+        (_, Action::PageUp | Action::PageDown) | (Context::Composer, Action::First | Action::Last)
+            if app.questions.is_shown() =>
+        {
+            app.questions.page(action);
+        }
         (_, Action::PageUp) => shown(app).scroll.ask(Request::PageUp),
         (_, Action::PageDown) => shown(app).scroll.ask(Request::PageDown),
         (Context::Tree | Context::Filter, action) => tree::travel(app, action),

@@ -4,6 +4,7 @@
 //! replay feed the same fold.
 
 mod agent;
+mod approval;
 mod bring_back;
 mod command;
 mod completion;
@@ -74,6 +75,9 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.pending.snapshot(queues, paused);
             question::ask_about_stale(app);
         }
+        Msg::Approvals { mode, open } => approval::snapshot(app, mode, &open),
+        Msg::Replied { reply, accepted, .. } => approval::replied(app, reply, accepted),
+        Msg::ModeSet(outcome) => approval::mode_set(app, outcome),
         Msg::Sent { to, text, outcome } => submit::sent(app, &to, &text, outcome),
         Msg::Stopped(entries) => bring_back::stopped(app, &entries),
         Msg::QueueAnswer { agent, id, act, outcome } => pending::answered(app, &agent, &id, act, outcome),

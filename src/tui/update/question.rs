@@ -1,9 +1,11 @@
 //! Questions: when one is asked, and what the answers do. Whether a key may answer is decided in the state.
 
-use super::{command, editing, pending};
+use super::{approval, command, editing, pending};
+use crate::id::AgentId;
 use crate::tui::keymap::Answer;
 use crate::tui::msg::{Effect, QueueAct};
 use crate::tui::state::App;
+use crate::tui::state::approval::Part;
 use crate::tui::state::pending::{Entry, Stage};
 use crate::tui::state::question::{Question, Subject, Unarmed};
 
@@ -15,13 +17,13 @@ pub fn ask_about_stale(app: &mut App) {
     let entries: Vec<Entry> = app.pending.entries().iter().filter(stale).cloned().collect();
     app.questions.retain(app.now, |subject| match subject {
         Subject::StillTrue(id) => entries.iter().any(|entry| entry.message.id == *id),
-        Subject::New | Subject::Reset => true,
+        Subject::New | Subject::Reset | Subject::Approval(..) => true,
     });
     for entry in entries {
         app.questions.ask_once(Question {
-            agent: entry.agent,
+            agent: Some(entry.agent),
             title: "Still true? Typed a while ago, not sent yet.".to_owned(),
-            detail: entry.message.text,
+            detail: vec![Part::Text(entry.message.text)],
             session: "sends every old text of this session without asking".to_owned(),
             subject: Subject::StillTrue(entry.message.id),
         });
@@ -30,6 +32,10 @@ pub fn ask_about_stale(app: &mut App) {
 
 /// Gives an answer to the shown question; `None` when the key has nothing to do with a question.
 pub fn answer(app: &mut App, answer: Answer) -> Option<Vec<Effect>> {
+    if app.declining.is_some() {
+        app.status.say("first Enter, which sends your words as a no, or Esc, which goes back to the question", app.now);
+        return Some(Vec::new());
+    }
     if let Some(unarmed) = app.questions.unarmed(app.now) {
         let why = match unarmed {
             Unarmed::Nothing => return None,
@@ -44,12 +50,25 @@ pub fn answer(app: &mut App, answer: Answer) -> Option<Vec<Effect>> {
         app.status.say(format!("{} is no answer to this question", answer.key()), app.now);
         return Some(Vec::new());
     }
+    if matches!(answer, Answer::Once | Answer::Session) && !app.questions.is_read() {
+        let below = app.questions.below();
+        let lines = if below == 1 { "line" } else { "lines" };
+        app.status.say(format!("read to the end first: PgDn, {below} {lines} below"), app.now);
+        return Some(Vec::new());
+    }
+    if let (Some(Subject::Approval(id, _)), Answer::Words) =
+        (app.questions.current().map(|q| q.subject.clone()), answer)
+    {
+        approval::decline(app, id);
+        return Some(Vec::new());
+    }
     let question = app.questions.take(app.now)?;
     Some(carry_out(app, question, answer))
 }
 
 fn carry_out(app: &mut App, question: Question, answer: Answer) -> Vec<Effect> {
     let Question { agent, subject, .. } = question;
+    let agent = agent.unwrap_or_else(AgentId::main);
     match subject {
         Subject::StillTrue(id) => match answer {
             Answer::Once => vec![Effect::Queue { agent, id, act: QueueAct::Confirm }],
@@ -70,5 +89,6 @@ fn carry_out(app: &mut App, question: Question, answer: Answer) -> Vec<Effect> {
             }
             Answer::No | Answer::Words | Answer::Leave => Vec::new(),
         },
+        Subject::Approval(id, _) => vec![Effect::Reply { id, reply: approval::reply(answer) }],
     }
 }

@@ -86,6 +86,9 @@ fn keys(app: &App) -> &'static [&'static str] {
     if app.focus.overlay.is_some() {
         return &["Up/Down scroll"];
     }
+    if app.declining.is_some() && app.focus.is_on(Pane::Composer) {
+        return &["Ctrl+J new line"];
+    }
     if app.holds.writing.is_some() && app.focus.is_on(Pane::Composer) {
         return &["Enter: what the panel says · Ctrl+J new line", "Ctrl+J new line"];
     }

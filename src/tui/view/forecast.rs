@@ -17,6 +17,9 @@ use crate::tui::state::tree::{Activity, OpenCall};
 /// Returns what Enter will do with the message, the longest words first; `waiting` is who waits where, as this frame
 /// shows it: only that an empty message decides about.
 pub fn of_enter(app: &App, waiting: Option<&Waiting>) -> Vec<String> {
+    if app.declining.is_some() {
+        return ["→ no, and the model is told this", "→ no, with these words", "→ no"].map(str::to_owned).to_vec();
+    }
     if let Some(writing) = &app.holds.writing {
         let words = match writing.what {
             Written::Arguments => ["→ runs the call with these arguments", "→ runs the call"],

@@ -5,9 +5,11 @@ pub mod cache;
 mod cell;
 mod completion;
 pub mod composer;
+mod exact;
 pub mod fit;
 mod forecast;
 mod gate;
+mod guards;
 pub mod help;
 pub mod layout;
 mod ledger;
@@ -48,6 +50,7 @@ const LOW: u16 = 16;
 #[derive(Debug, Default)]
 pub struct ViewCache {
     transcripts: HashMap<AgentId, TranscriptCache>,
+    question: question::Laid,
 }
 
 impl ViewCache {
@@ -93,7 +96,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     // An overlay covers it: then it is not on the screen.
     let question = if app.focus.overlay.is_none() {
         let room = completion::draw(app, panes.above(area), buffer);
-        question::draw(app, room, panes.pending.y, buffer)
+        question::draw(app, &mut cache.question, room, panes.pending.y, buffer)
     } else {
         None
     };

@@ -1,12 +1,14 @@
 //! Draws the status line: turn state, context share, tokens, model, and short messages.
 //!
-//! Two rows where there is room, one otherwise. Every state has a word; colour only repeats it.
+//! Two rows where there is room, one otherwise. Every state has a word; colour only repeats it. The approval mode stands
+//! at the right end of the lowest row, whatever else there is to say.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::fit::{clock, columns, count, one_line, put, put_right, row};
+use super::guards::badge;
 use super::tree::{longest, tools};
 use crate::event::Outcome;
 use crate::tui::state::App;
@@ -30,7 +32,8 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
         draw_note(app, second, buffer);
         return;
     }
-    // One row: a message replaces everything, then the state goes before the figures and the model.
+    // One row: a message replaces everything but the mode, then the state goes before the figures and the model.
+    let first = draw_mode(app, first, buffer);
     if let Some(message) = app.status.message(app.now) {
         put(buffer, first, &one_line(message), theme.notice);
         return;
@@ -53,6 +56,19 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
+/// Draws the approval mode and the sandbox at the right end; returns what is left.
+fn draw_mode(app: &App, line: Rect, buffer: &mut Buffer) -> Rect {
+    let (words, style) = badge(app, line.width / 2);
+    // Below that width there is room for hardly a word of anything.
+    if line.width < 16 {
+        return line;
+    }
+    let width = columns(&words) + 1;
+    let place = Rect { x: line.right().saturating_sub(width), width: width.min(line.width), ..line };
+    put(buffer, place, &words, style);
+    Rect { width: line.width.saturating_sub(width + 1), ..line }
+}
+
 /// Says that a question waits for which there is no room.
 pub fn draw_unasked(app: &App, area: Rect, buffer: &mut Buffer) {
     let line = row(area, 0);
@@ -63,6 +79,7 @@ pub fn draw_unasked(app: &App, area: Rect, buffer: &mut Buffer) {
 
 fn draw_note(app: &App, line: Rect, buffer: &mut Buffer) {
     let theme = &app.theme;
+    let line = draw_mode(app, line, buffer);
     if let Some(message) = app.status.message(app.now) {
         put(buffer, line, &format!(" {}", one_line(message)), theme.notice);
         return;
@@ -76,7 +93,7 @@ fn draw_note(app: &App, line: Rect, buffer: &mut Buffer) {
             fitting.unwrap_or("embedded model · F1: connect").to_owned()
         }
     };
-    let line = if columns(&note) + 12 <= line.width { put_right(buffer, line, "F1 keys ", theme.dim) } else { line };
+    let line = if columns(&note) + 12 <= line.width { put_right(buffer, line, "F1 keys ·", theme.dim) } else { line };
     put(buffer, line, &format!(" {note}"), theme.dim);
 }
 

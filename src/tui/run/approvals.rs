@@ -1,0 +1,86 @@
+//! Approvals and the mode, between the host's words and the screen's.
+//!
+//! Called by the loop and by `steer`. Nothing here waits.
+
+use crate::host::{self, Act, Handle, Request, RequestId, Subject};
+use crate::tui::msg::{Accepted, Msg};
+use crate::tui::state::approval::{Approval, ApprovalId, Reply, Wanted};
+use crate::tui::state::guards::{Mode, ModeChoice};
+
+/// Takes a snapshot of the mode and of everything that waits for leave.
+pub fn approvals(handle: &Handle) -> Msg {
+    let desk = handle.approvals();
+    Msg::Approvals { mode: shown(desk.mode()), open: desk.open().into_iter().map(approval).collect() }
+}
+
+/// Passes an answer on.
+pub(super) fn reply(handle: &Handle, id: ApprovalId, reply: Reply) -> Vec<Msg> {
+    let answer = match reply.clone() {
+        Reply::Once => host::Answer::Once,
+        Reply::Session => host::Answer::Session,
+        Reply::No(words) => host::Answer::No(words),
+    };
+    let is_open = handle.approvals().answer(RequestId(id.0), answer);
+    let accepted = if is_open { Accepted::Yes } else { Accepted::No };
+    vec![Msg::Replied { id, reply, accepted }, approvals(handle)]
+}
+
+/// Sets the mode. A key passes over a mode that is refused here.
+pub(super) fn set_mode(handle: &Handle, choice: ModeChoice) -> Vec<Msg> {
+    let desk = handle.approvals();
+    let set = |mode: host::Mode| desk.set_mode(mode).map(|()| shown(mode)).map_err(|why| why.to_string());
+    let outcome = match choice {
+        ModeChoice::Named(mode) => set(meant(mode)),
+        ModeChoice::Next => {
+            let [sandboxed, not] = [host::Sandboxed::Yes, host::Sandboxed::No].map(|yes| desk.mode().next(yes));
+            set(sandboxed).or_else(|_| set(not))
+        }
+    };
+    vec![Msg::ModeSet(outcome), approvals(handle)]
+}
+
+fn approval(request: Request) -> Approval {
+    let wanted = match request.subject {
+        Subject::Plain { title, detail } => Wanted::Plain { title, detail },
+        Subject::Act(act) => wanted(act),
+    };
+    let (agent, call) = request.asker.map(|asker| (asker.agent, asker.call)).unzip();
+    let session = request.grant.map(|grant| grant.to_string());
+    Approval { id: ApprovalId(request.id.0), agent, call, wanted, why: request.why, session }
+}
+
+fn wanted(act: Act) -> Wanted {
+    let path = |path: &std::path::Path| path.to_string_lossy().into_owned();
+    match act {
+        Act::Command(act) => Wanted::Command { command: act.command, cwd: path(&act.cwd), timeout: act.timeout },
+        Act::Write(act) => Wanted::Write {
+            path: act.shown,
+            before: act.before.map(|before| before.len()),
+            after: act.after.len(),
+            diff: act.diff,
+        },
+        Act::Fetch(act) => Wanted::Page { url: act.url },
+        Act::Search(act) => Wanted::Search { query: act.query, services: act.services },
+        Act::Clone(act) => Wanted::Clone { url: act.url, into: path(&act.into) },
+    }
+}
+
+fn shown(mode: host::Mode) -> Mode {
+    match mode {
+        host::Mode::Ask => Mode::Ask,
+        host::Mode::AutoEdit => Mode::AutoEdit,
+        host::Mode::Auto => Mode::Auto,
+        host::Mode::AutoWithoutSandbox => Mode::AutoWithoutSandbox,
+        host::Mode::ReadOnly => Mode::ReadOnly,
+    }
+}
+
+fn meant(mode: Mode) -> host::Mode {
+    match mode {
+        Mode::Ask => host::Mode::Ask,
+        Mode::AutoEdit => host::Mode::AutoEdit,
+        Mode::Auto => host::Mode::Auto,
+        Mode::AutoWithoutSandbox => host::Mode::AutoWithoutSandbox,
+        Mode::ReadOnly => host::Mode::ReadOnly,
+    }
+}

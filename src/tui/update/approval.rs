@@ -1,0 +1,123 @@
+//! Approvals: the questions that tools wait for, the words of a no, and the mode.
+//!
+//! Always holds: a question stands for one open request of the host and goes when that goes; the draft that was there
+//! before a no was written comes back.
+
+use crate::text::is_blank;
+use crate::tui::keymap::Answer;
+use crate::tui::msg::{Accepted, Effect};
+use crate::tui::state::App;
+use crate::tui::state::approval::{Approval, ApprovalId, Declining, Reply, Wanted};
+use crate::tui::state::focus::Pane;
+use crate::tui::state::guards::{Mode, ModeChoice};
+use crate::tui::state::question::{Offer, Question, Subject};
+use crate::tui::state::removed::Removed;
+use crate::tui::update::editing;
+
+/// Takes everything that is open: asks about what is new, stops asking about what is gone.
+pub fn snapshot(app: &mut App, mode: Mode, open: &[Approval]) {
+    app.guards.mode = mode;
+    let is_open = |id: ApprovalId| open.iter().any(|approval| approval.id == id);
+    if app.declining.as_ref().is_some_and(|declining| !is_open(declining.id)) {
+        leave(app);
+        app.status.say("the question is gone; Ctrl+_ brings your words back", app.now);
+    }
+    app.questions.retain(app.now, |subject| match subject {
+        Subject::Approval(id, _) => is_open(*id),
+        Subject::StillTrue(_) | Subject::New | Subject::Reset => true,
+    });
+    for approval in open {
+        let offer = match (&approval.wanted, &approval.session) {
+            (Wanted::Plain { .. }, _) => Offer::Nothing,
+            (_, Some(_)) => Offer::Session,
+            (_, None) => Offer::Words,
+        };
+        app.questions.ask_once(Question {
+            agent: approval.agent.clone(),
+            subject: Subject::Approval(approval.id, offer),
+            title: approval.title().to_owned(),
+            detail: approval.parts(),
+            session: String::new(),
+        });
+    }
+}
+
+/// Returns what a key answers.
+pub fn reply(answer: Answer) -> Reply {
+    match answer {
+        Answer::Once => Reply::Once,
+        Answer::Session => Reply::Session,
+        Answer::No | Answer::Words | Answer::Leave => Reply::No(None),
+    }
+}
+
+/// Takes the answer to a reply.
+pub fn replied(app: &mut App, reply: Reply, accepted: Accepted) {
+    match (accepted, reply) {
+        (Accepted::Yes, _) => app.status.quiet(),
+        (Accepted::No, Reply::No(Some(words))) => {
+            app.removed.push(Removed::Draft(words), &app.composer.text());
+            app.status.say("nothing was answered: the question is gone; Ctrl+_ brings your words back", app.now);
+        }
+        (Accepted::No, _) => app.status.say("nothing was answered: the question is gone", app.now),
+    }
+}
+
+/// Begins the words of a no.
+pub fn decline(app: &mut App, id: ApprovalId) {
+    if editing::blocked(app) {
+        return;
+    }
+    let draft = std::mem::take(&mut app.composer);
+    app.declining = Some(Declining { id, draft });
+    app.focus.go(Pane::Composer);
+}
+
+/// Sends the words of a no.
+pub fn commit(app: &mut App) -> Vec<Effect> {
+    let text = app.composer.text();
+    if is_blank(&text) {
+        app.status.say("write what the model is to be told; Esc goes back to the question", app.now);
+        return Vec::new();
+    }
+    let Some(Declining { id, draft }) = app.declining.take() else { return Vec::new() };
+    app.composer = draft;
+    app.questions.take(app.now);
+    vec![Effect::Reply { id, reply: Reply::No(Some(text)) }]
+}
+
+/// Leaves the words of a no; they can be brought back.
+pub fn leave(app: &mut App) {
+    let Some(declining) = app.declining.take() else { return };
+    let text = std::mem::replace(&mut app.composer, declining.draft).text();
+    if !is_blank(&text) {
+        app.removed.push(Removed::Draft(text), &app.composer.text());
+    }
+}
+
+/// Carries out `/mode`.
+pub fn mode(app: &mut App, name: &str) -> Vec<Effect> {
+    if let Some(mode) = Mode::of(name) {
+        return vec![Effect::SetMode(ModeChoice::Named(mode))];
+    }
+    let names: Vec<&str> = Mode::ALL.iter().map(|mode| mode.name()).collect();
+    let sentence = if name.is_empty() {
+        let mode = app.guards.mode;
+        format!("the mode is {}: {}; there are {}", mode.name(), mode.help(), names.join(", "))
+    } else {
+        format!("no mode is called {name}; there are {}", names.join(", "))
+    };
+    app.status.say(sentence, app.now);
+    Vec::new()
+}
+
+/// Takes the answer to a choice of the mode.
+pub fn mode_set(app: &mut App, outcome: Result<Mode, String>) {
+    match outcome {
+        Ok(mode) => {
+            app.guards.mode = mode;
+            app.status.say(format!("mode {}: {}", mode.name(), mode.help()), app.now);
+        }
+        Err(why) => app.status.say(format!("the mode is as it was: {why}"), app.now),
+    }
+}

@@ -1,0 +1,316 @@
+//! Approvals by keys: what a question shows, when a yes counts, and what becomes of a no.
+
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use steersman::approval::{
+    Answerer, Approved, Asker, CommandAct, FetchAct, Mode, Policy, Proposal, Refusal, Told, WriteAct,
+};
+use steersman::tui::run::approvals;
+
+use crate::support::stage::Stage;
+
+/// Milliseconds without a key, behind the drawing, that arm a question.
+const QUIET: i64 = 350;
+
+type Asking<A> = Pin<Box<dyn Future<Output = Result<Approved<A>, Refusal>>>>;
+
+/// A tool that waits for leave.
+struct Call<A>(Asking<A>);
+
+impl<A: Proposal + std::fmt::Debug + 'static> Call<A> {
+    /// Asks for leave on the stage's desk, as a call of this agent.
+    fn asks(stage: &mut Stage, agent: &str, act: A) -> Self {
+        let desk = Arc::clone(stage.handle.approvals());
+        let asker = Asker { agent: agent.into(), call: "c1".into() };
+        let mut call = Self(Box::pin(async move { desk.decide(&asker, act, &|_: Told| {}).await }));
+        assert!(call.poll().is_none(), "it waits");
+        stage.tell(approvals(&stage.handle));
+        call
+    }
+
+    fn poll(&mut self) -> Option<Result<Approved<A>, Refusal>> {
+        match self.0.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(outcome) => Some(outcome),
+            Poll::Pending => None,
+        }
+    }
+
+    fn ran(&mut self) -> A {
+        self.poll().expect("it was answered").expect("with yes").take().expect("unchanged")
+    }
+
+    fn refused(&mut self) -> String {
+        self.poll().expect("it was answered").expect_err("with no").to_string()
+    }
+}
+
+fn stage(width: u16, height: u16) -> Stage {
+    let mut stage = Stage::new(width, height);
+    let policy = Policy { answerer: Answerer::User, ..Policy::default() };
+    stage.handle.approvals().configure(policy, Mode::Ask);
+    stage.turn("").call("", "c1", "bash");
+    stage
+}
+
+fn command(command: &str) -> CommandAct {
+    CommandAct { command: command.to_owned(), cwd: PathBuf::from("/work/repo"), timeout: Duration::from_mins(2) }
+}
+
+fn write(diff: &str) -> WriteAct {
+    WriteAct {
+        tool: "edit",
+        path: PathBuf::from("/work/repo/src/a.rs"),
+        shown: "src/a.rs".to_owned(),
+        before: Some(Arc::from(&b"old\n"[..])),
+        after: Arc::from(&b"new!\n"[..]),
+        diff: diff.to_owned(),
+    }
+}
+
+fn arm(stage: &mut Stage) {
+    stage.screen();
+    stage.wait(QUIET);
+    stage.screen();
+}
+
+#[test]
+fn a_command_is_shown_whole_and_runs_unchanged_with_alt_y() {
+    let mut stage = stage(80, 24);
+    let mut call = Call::asks(&mut stage, "", command("cargo test --test suite"));
+    let screen = stage.screen();
+    assert!(screen.contains("main asks") && screen.contains("Run this command?"), "{screen}");
+    assert!(screen.contains("│ cargo test --test suite") && screen.contains("1 line, 23 characters"), "{screen}");
+    assert!(screen.contains("in: /work/repo") && screen.contains("at most: 2:00"), "{screen}");
+    stage.keys("<a-y>");
+    assert!(call.poll().is_none(), "it was not on the screen for long enough");
+    stage.wait(QUIET).keys("<a-y>");
+    assert_eq!(call.ran(), command("cargo test --test suite"));
+    assert!(!stage.screen().contains("Run this command?"));
+}
+
+#[test]
+fn alt_n_and_escape_are_a_no_and_no_turn_is_stopped() {
+    for key in ["<a-n>", "<esc>"] {
+        let mut stage = stage(80, 24);
+        let mut call = Call::asks(&mut stage, "", command("rm -r target"));
+        arm(&mut stage);
+        stage.keys(key);
+        assert_eq!(call.refused(), "the user declined this");
+        assert!(!stage.effects.contains(&steersman::tui::msg::Effect::Stop));
+    }
+}
+
+#[test]
+fn alt_w_takes_words_for_the_model_and_the_draft_comes_back() {
+    let mut stage = stage(80, 24);
+    stage.keys("half a draft");
+    let mut call = Call::asks(&mut stage, "", command("rm -r target"));
+    arm(&mut stage);
+    stage.keys("<a-w>");
+    let screen = stage.screen();
+    assert!(screen.contains("│ rm -r target") && screen.contains("Enter sends your words as a no"), "{screen}");
+    assert!(screen.contains("→ no, and the model is told this") && screen.contains("Esc: back"), "{screen}");
+    assert!(!screen.contains("half a draft"));
+    // No key that answers does so now, and an empty no with words is none.
+    stage.wait(QUIET).keys("<a-y>").wait(QUIET).keys("<enter>");
+    assert!(call.poll().is_none());
+    stage.keys("use cargo clean<enter>");
+    assert_eq!(call.refused(), "the user declined this and says: use cargo clean");
+    assert_eq!(stage.app.composer.text(), "half a draft");
+    assert!(stage.sent().is_empty());
+}
+
+#[test]
+fn escape_goes_from_the_words_back_to_the_question() {
+    let mut stage = stage(80, 24);
+    stage.keys("draft");
+    let mut call = Call::asks(&mut stage, "", command("make"));
+    arm(&mut stage);
+    stage.keys("<a-w>why<esc>");
+    assert_eq!(stage.app.composer.text(), "draft");
+    assert!(call.poll().is_none());
+    arm(&mut stage);
+    stage.keys("<a-y>");
+    assert_eq!(call.ran().command, "make");
+}
+
+#[test]
+fn a_yes_is_refused_until_the_end_was_on_the_screen_and_a_no_never_is() {
+    let script: Vec<String> = (1..=60).map(|line| format!("echo {line}")).collect();
+    let mut stage = stage(80, 24);
+    let mut call = Call::asks(&mut stage, "", command(&script.join("\n")));
+    arm(&mut stage);
+    let screen = stage.screen();
+    assert!(screen.contains("60 lines, 470 characters") && screen.contains("more, PageDown"), "{screen}");
+    assert!(screen.contains("○ for a yes read to the end first"), "{screen}");
+    stage.keys("<a-y>");
+    let screen = stage.screen();
+    assert!(screen.contains("read to the end first: PgDn, 47 lines below"), "{screen}");
+    stage.wait(QUIET).keys("<a-s>").wait(QUIET);
+    assert!(call.poll().is_none());
+    while !stage.screen().contains("at most: 2:00") {
+        stage.keys("<pgdn>");
+    }
+    // Looking back up takes nothing of that away.
+    stage.keys("<pgup>").screen();
+    stage.wait(QUIET).keys("<a-y>");
+    assert_eq!(call.ran().command, script.join("\n"));
+
+    let mut call = Call::asks(&mut stage, "", command(&script.join("\n")));
+    arm(&mut stage);
+    stage.keys("<a-n>");
+    call.refused();
+}
+
+#[test]
+fn the_next_question_is_locked_again_although_the_one_before_was_read() {
+    let script = "true\n".repeat(60);
+    let mut stage = stage(80, 24);
+    let mut first = Call::asks(&mut stage, "", command(&script));
+    let mut second = Call::asks(&mut stage, "", command(&script));
+    arm(&mut stage);
+    stage.keys("<c-end>").screen();
+    stage.wait(QUIET).keys("<a-y>");
+    first.ran();
+    arm(&mut stage);
+    stage.keys("<a-y>");
+    assert!(second.poll().is_none());
+}
+
+#[test]
+fn the_question_goes_with_its_call_and_words_that_were_begun_come_back() {
+    let mut stage = stage(80, 24);
+    stage.keys("draft");
+    let call = Call::asks(&mut stage, "", command("make"));
+    arm(&mut stage);
+    stage.keys("<a-w>too late");
+    drop(call);
+    stage.tell(approvals(&stage.handle));
+    let screen = stage.screen();
+    assert!(screen.contains("the question is gone") && !screen.contains("Run this command?"), "{screen}");
+    assert_eq!(stage.app.composer.text(), "draft");
+    stage.keys("<c-_>");
+    assert!(stage.app.composer.text().contains("too late"), "{}", stage.app.composer.text());
+}
+
+#[test]
+fn questions_of_several_agents_queue_up_by_name() {
+    let mut stage = stage(80, 24);
+    stage.spawn("", "worker 0").turn("worker 0").call("worker 0", "c1", "bash");
+    let mut first = Call::asks(&mut stage, "worker 0", command("make"));
+    let mut second = Call::asks(&mut stage, "", write("@@ -1 +1 @@\n-old\n+new!\n"));
+    arm(&mut stage);
+    assert!(stage.screen().contains("worker 0 asks · 1 of 2"));
+    stage.keys("<a-y>");
+    first.ran();
+    arm(&mut stage);
+    let screen = stage.screen();
+    assert!(screen.contains("Change this file?") && screen.contains("file: src/a.rs"), "{screen}");
+    assert!(screen.contains("4 → 5 bytes") && screen.contains("│ -old") && screen.contains("│ +new!"), "{screen}");
+    stage.keys("<a-y>");
+    assert_eq!(second.ran(), write("@@ -1 +1 @@\n-old\n+new!\n"));
+}
+
+#[test]
+fn what_would_hide_is_marked() {
+    for (hidden, shown) in [
+        ("ls\u{202e}gnp", "ls<U+202E>gnp"),
+        ("ls \u{200b}-l", "ls <U+200B>-l"),
+        ("ls\u{a0}-l", "ls<U+00A0>-l"),
+        ("ls\rrm -r .", "ls␍rm -r ."),
+        ("ls\u{8}\u{8}rm", "ls␈␈rm"),
+        ("ls\u{1b}[2Krm", "ls␛[2Krm"),
+        ("ls\trm", "ls→ rm"),
+        ("ls   ", "ls···"),
+        ("ls\r\n", "ls␍"),
+        ("ls\u{e0041}", "ls<U+E0041>"),
+        ("l\u{ad}s", "l<U+00AD>s"),
+        ("ls; # \u{430}", "not ASCII: 1: \u{430} (U+0430)"),
+        ("ls     ; rm", "ls·····; rm"),
+    ] {
+        let mut stage = stage(100, 30);
+        let _call = Call::asks(&mut stage, "", command(hidden));
+        let screen = stage.screen();
+        assert!(screen.contains(shown), "{hidden:?}: {screen}");
+    }
+}
+
+#[test]
+fn five_hundred_blanks_hide_no_second_command() {
+    let text = format!("ls{};rm -rf .", " ".repeat(500));
+    let mut stage = stage(80, 24);
+    let _call = Call::asks(&mut stage, "", command(&text));
+    let screen = stage.screen();
+    assert!(screen.contains("1 line, 511 characters"), "{screen}");
+    assert!(screen.contains("│↪····") && screen.contains("·;rm -rf ."), "{screen}");
+}
+
+#[test]
+fn a_question_of_the_program_itself_is_answered_like_any_other_and_no_words_are_asked_for() {
+    for (key, yes) in [("<a-y>", true), ("<a-n>", false), ("<esc>", false)] {
+        let mut stage = stage(80, 24);
+        let desk = Arc::clone(stage.handle.approvals());
+        let mut asking = Box::pin(async move { desk.ask_user("Trust this project?", "it brings\nhooks.toml").await });
+        let mut poll = || asking.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert!(poll().is_pending());
+        stage.tell(approvals(&stage.handle));
+        arm(&mut stage);
+        let screen = stage.screen();
+        assert!(screen.contains("Steersman asks") && screen.contains("Trust this project?"), "{screen}");
+        assert!(screen.contains("│ hooks.toml") && !screen.contains("words"), "{screen}");
+        stage.keys(key);
+        assert_eq!(poll(), Poll::Ready(yes), "{key}");
+    }
+}
+
+#[test]
+fn a_fake_box_stays_behind_the_gutter() {
+    let fake = "true\n╭ main asks ─────╮\n│ Run: ls │\n● Alt+Y yes";
+    let mut stage = stage(80, 24);
+    let _call = Call::asks(&mut stage, "", command(fake));
+    let screen = stage.screen();
+    for line in fake.lines() {
+        assert!(screen.contains(&format!("│ │ {line}")), "{line}: {screen}");
+    }
+}
+
+#[test]
+fn a_screen_without_room_takes_no_answer_and_says_so() {
+    let mut stage = stage(24, 4);
+    let mut call = Call::asks(&mut stage, "", command("make"));
+    stage.screen();
+    stage.wait(QUIET).keys("<a-y>");
+    assert!(call.poll().is_none());
+    let url = FetchAct { tool: "fetch", url: "http://example.com/".to_owned() };
+    let mut other = Call::asks(&mut stage, "", url);
+    stage.resize(80, 24);
+    arm(&mut stage);
+    stage.keys("<a-y>");
+    call.ran();
+    arm(&mut stage);
+    assert!(stage.screen().contains("│ http://example.com/"));
+    stage.keys("<a-n>");
+    other.refused();
+}
+
+#[test]
+fn the_popup_at_three_sizes() {
+    for (width, height) in [(120, 36), (80, 24), (40, 12)] {
+        let mut stage = stage(width, height);
+        let _first =
+            Call::asks(&mut stage, "", command("cargo test --test suite -- layers:: approval_popups:: result"));
+        arm(&mut stage);
+        insta::assert_snapshot!(format!("command_{width}x{height}"), stage.picture());
+        stage.keys("<a-w>use make");
+        insta::assert_snapshot!(format!("words_{width}x{height}"), stage.picture());
+        let mut stage = self::stage(width, height);
+        let diff = "@@ -1,4 +1,4 @@ fn main() {\n     let a = 1;\n-    let b = 2;\n+    let b = 3; \n \tx();\n }\n";
+        let _second = Call::asks(&mut stage, "", write(diff));
+        arm(&mut stage);
+        insta::assert_snapshot!(format!("write_{width}x{height}"), stage.picture());
+    }
+}
