@@ -8,5 +8,7 @@ pub const MAIN_PROMPT: &str = include_str!("../assets/prompts/main.md");
 /// The bundled personas: file name without its ending, and the file (a TOML header between `+++` lines, then the prompt).
 pub const PERSONAS: &[(&str, &str)] = &[
     ("file_miner", include_str!("../assets/personas/file_miner.md")),
+    ("git_repo_researcher", include_str!("../assets/personas/git_repo_researcher.md")),
     ("researcher", include_str!("../assets/personas/researcher.md")),
+    ("worker", include_str!("../assets/personas/worker.md")),
 ];

@@ -116,6 +116,16 @@ pub const GUARD_WORD_BYTES: u64 = 64 * 1024;
 pub const CLEAR_ROUNDS: usize = 30;
 /// Jobs: time in which the output must end once everything is dead.
 pub const OUTPUT_GRACE: Duration = Duration::from_millis(200);
+/// Longest part of one context file (`AGENTS.md`, …) that enters the system prompt, bytes.
+pub const CONTEXT_FILE_BYTES: u64 = 32 * 1024;
+/// Longest part of all context files together, bytes.
+pub const CONTEXT_FILES_BYTES: u64 = 96 * 1024;
+/// Largest file of a project's own configuration, or of a persona, bytes.
+pub const PROJECT_FILE_BYTES: u64 = 64 * 1024;
+/// Most files of a project's own configuration, or of a directory of personas.
+pub const PROJECT_FILES: usize = 100;
+/// Largest record of the projects that the user trusts, bytes.
+pub const TRUST_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Combining marks shown on one character; further ones are shown as their code.
 pub const MARKS_PER_CHARACTER: usize = 10;

@@ -19,7 +19,7 @@ use crate::config::{Layer, Provider, SandboxKind, SandboxSection};
 #[derive(Debug, Parser)]
 #[command(name = "steersman", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] PROMPT\n       steersman completions SHELL"
+    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] PROMPT\n       steersman [OPTIONS] personas\n       steersman completions SHELL"
 )]
 #[command(after_help = "A prompt that is the name of a command goes behind two dashes: steersman -- exec")]
 pub struct CommandLine {
@@ -40,6 +40,8 @@ pub enum Command {
     ///
     /// Exit code: 0 completed, 1 failed, 2 usage or configuration, 130 cancelled, 143 SIGTERM, 129 SIGHUP.
     Exec(ExecArgs),
+    /// Print which sub-agents there are, their tools and budgets, and what each could leak.
+    Personas,
     /// Print the completion script of a shell.
     Completions {
         /// The shell.

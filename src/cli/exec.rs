@@ -17,6 +17,7 @@ use crate::cli::args::{ExecArgs, Flags};
 use crate::cli::exit::{Exit, say};
 use crate::cli::load::{Start, load};
 use crate::cli::output::Output;
+use crate::cli::project::Front;
 use crate::cli::runtime;
 use crate::cli::setup::setup;
 use crate::cli::signals::{Signal, Signals};
@@ -33,7 +34,10 @@ use crate::text::is_blank;
 /// Runs the prompt of the command line without a screen.
 pub fn run(flags: &Flags, args: &ExecArgs) -> Exit {
     let answerer = if args.steer_stdin { Answerer::User } else { Answerer::Nobody };
-    match load(flags, answerer).map_err(|error| error.to_string()).and_then(|start| Ok((start, read_prompt(args)?))) {
+    match load(flags, Front::Exec, answerer)
+        .map_err(|error| error.to_string())
+        .and_then(|start| Ok((start, read_prompt(args)?)))
+    {
         Ok((start, prompt)) => run_loaded(start, args, &prompt),
         Err(sentence) => {
             say(&sentence);
@@ -61,7 +65,8 @@ fn run_loaded(start: Start, args: &ExecArgs, prompt: &str) -> Exit {
         let output = Output::default();
         let listener: Arc<dyn Listener> =
             if args.json { Arc::new(JsonLines::new(output.clone())) } else { Arc::new(Terminal::new(output.clone())) };
-        let host = host::start_with(&tokio::runtime::Handle::current(), setup(start, vec![listener]));
+        let host =
+            host::start_with(&tokio::runtime::Handle::current(), |approvals| setup(start, vec![listener], approvals));
         let exit = steer(host.handle(), prompt, args.steer_stdin.then(steer_stdin::start), signals, &output).await;
         host.shutdown(limits::EXIT_GRACE).await;
         exit

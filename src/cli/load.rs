@@ -3,10 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use etcetera::BaseStrategy as _;
-
 use crate::approval::Answerer;
 use crate::cli::args::Flags;
+use crate::cli::places::Places;
+use crate::cli::project::{Front, Offer};
 use crate::config::{Config, ConfigError, Environment, FileError, Layer, parse};
 
 /// Is everything a start of the program needs, read and checked.
@@ -20,6 +20,12 @@ pub struct Start {
     pub system_prompt: Option<String>,
     /// Who answers questions.
     pub answerer: Answerer,
+    /// Whether there is a screen that can ask about trust.
+    pub front: Front,
+    /// Where the user's files lie.
+    pub places: Places,
+    /// What the command line says itself, which a project does not overrule.
+    pub flags: Layer,
 }
 
 /// Says why the program cannot start, in one sentence.
@@ -59,27 +65,37 @@ pub enum LoadError {
 ///
 /// # Errors
 /// [`LoadError`], one sentence for the user; the exit code is 2.
-pub fn load(flags: &Flags, answerer: Answerer) -> Result<Start, LoadError> {
-    let file = match &flags.config {
-        Some(path) => read_layer(path)?,
-        None => match default_file() {
-            Some(path) if path.exists() => read_layer(&path)?,
-            _ => Layer::default(),
-        },
+pub fn load(flags: &Flags, front: Front, answerer: Answerer) -> Result<Start, LoadError> {
+    let cwd = directory(flags.cwd.as_deref())?;
+    let places = Places::find(&cwd);
+    let default_file = places.config.as_ref().map(|config| config.join("config.toml"));
+    let file = match (&flags.config, default_file) {
+        (Some(path), _) => read_layer(path, &places)?,
+        (None, Some(path)) if path.exists() => read_layer(&path, &places)?,
+        (None, _) => Layer::default(),
     };
     let config = Config::resolve(flags.layer(), &Environment::of_process(), file)?;
     let system_prompt = config.system_prompt.as_deref().map(read).transpose()?;
     let answerer = if flags.yes { Answerer::Yes } else { answerer };
-    Ok(Start { cwd: directory(flags.cwd.as_deref())?, config, system_prompt, answerer })
+    Ok(Start { config, cwd, system_prompt, answerer, front, places, flags: flags.layer() })
 }
 
-/// Returns the configuration file that is used when none is named.
-fn default_file() -> Option<PathBuf> {
-    let base = etcetera::base_strategy::Xdg::new().ok()?;
-    Some(base.config_dir().join("steersman").join("config.toml"))
+impl Start {
+    /// Takes over what a project sets that the user trusts. Flags stand above it, the user's file below.
+    pub fn adopt(&mut self, offer: &Offer) {
+        let Some(layer) = &offer.layer else { return };
+        let rules = std::mem::take(&mut self.config.rules);
+        self.config.rules = rules.and(layer.rules.clone());
+        if let (None, Some(steps)) = (self.flags.max_steps, layer.max_steps) {
+            self.config.max_steps = steps.get();
+        }
+        if let (None, Some(prompt)) = (&self.flags.system_prompt, &offer.system_prompt) {
+            self.system_prompt = Some(prompt.clone());
+        }
+    }
 }
 
-fn read_layer(path: &Path) -> Result<Layer, LoadError> {
+fn read_layer(path: &Path, places: &Places) -> Result<Layer, LoadError> {
     let text = read(path)?;
     let mut layer = parse(&text).map_err(|error| LoadError::File { path: path.to_owned(), error })?;
     let beside = path.parent().unwrap_or(Path::new(""));
@@ -87,8 +103,7 @@ fn read_layer(path: &Path) -> Result<Layer, LoadError> {
         *prompt = beside.join(&*prompt);
     }
     if let Some(sandbox) = &mut layer.sandbox {
-        let home = etcetera::home_dir().ok();
-        sandbox.each_directory(|directory| *directory = from(beside, home.as_deref(), directory));
+        sandbox.each_directory(|directory| *directory = from(beside, places.home.as_deref(), directory));
     }
     Ok(layer)
 }

@@ -10,6 +10,9 @@ pub mod hidden;
 mod load;
 pub mod logging;
 mod output;
+mod personas;
+pub mod places;
+pub mod project;
 mod screen;
 mod setup;
 mod signals;
@@ -26,6 +29,7 @@ use crate::cli::exit::{Exit, say};
 use crate::text::is_blank;
 
 pub use exec::run as run_exec;
+pub use personas::run as run_personas;
 pub use screen::run as run_screen;
 
 /// Is what the command line asks for.
@@ -44,6 +48,11 @@ pub enum Task {
         flags: Flags,
         /// What `exec` was told.
         args: ExecArgs,
+    },
+    /// Print which sub-agents there are.
+    Personas {
+        /// The flags.
+        flags: Flags,
     },
     /// Print a completion script.
     Completions(clap_complete::Shell),
@@ -69,6 +78,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Task, Exit> {
         (None, Some(prompt)) if is_blank(&prompt) => Err(usage("the prompt is blank")),
         (None, prompt) => Ok(Task::Screen { flags, prompt }),
         (Some(Command::Exec(args)), None) => Ok(Task::Exec { flags, args }),
+        (Some(Command::Personas), None) => Ok(Task::Personas { flags }),
         (Some(Command::Completions { shell }), None) => Ok(Task::Completions(shell)),
     }
 }

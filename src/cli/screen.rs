@@ -8,6 +8,7 @@ use crate::approval::Answerer;
 use crate::cli::args::Flags;
 use crate::cli::exit::{Exit, say};
 use crate::cli::load::{Start, load};
+use crate::cli::project::Front;
 use crate::cli::runtime;
 use crate::cli::setup::setup;
 use crate::config::ModelSource;
@@ -20,7 +21,7 @@ use crate::{host, limits};
 pub fn run(flags: &Flags, prompt: Option<String>) -> Exit {
     let start = check_terminal()
         .map_err(str::to_owned)
-        .and_then(|()| load(flags, Answerer::User).map_err(|error| error.to_string()));
+        .and_then(|()| load(flags, Front::Screen, Answerer::User).map_err(|error| error.to_string()));
     let start = match start {
         Ok(start) => start,
         Err(sentence) => {
@@ -51,7 +52,7 @@ fn show(start: Start, prompt: Option<String>) -> io::Result<Exit> {
     let options = options(&start, prompt);
     let runtime = runtime()?;
     let still_true = start.config.still_true;
-    let host = host::start_with(runtime.handle(), setup(start, Vec::new()));
+    let host = host::start_with(runtime.handle(), |approvals| setup(start, Vec::new(), approvals));
     host.handle().set_staleness(still_true);
     let ending = tui::run(options, host.handle());
     runtime.block_on(host.shutdown(limits::EXIT_GRACE));
@@ -69,7 +70,7 @@ fn options(start: &Start, prompt: Option<String>) -> ScreenOptions {
     // https://no-color.org: any value but the empty one.
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let theme = if plain { ThemeName::Plain } else { ThemeName::Dark };
-    let home = etcetera::home_dir().ok();
+    let home = start.places.home.clone();
     ScreenOptions { label, source, prompt, theme, prices: start.config.prices.clone(), cwd: start.cwd.clone(), home }
 }
 

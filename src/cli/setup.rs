@@ -1,25 +1,52 @@
 //! From a loaded start to the host's setup: which server, which model, which key. Runs on the worker, behind the first frame.
 
+use std::path::Path;
 use std::sync::Arc;
 
+use crate::approval::{Approvals, Policy};
 use crate::cli::load::Start;
+use crate::cli::project::{adopted, trusted};
 use crate::config::ModelSource;
 use crate::demo::{self, DemoServer, Pace};
 use crate::error::BuildError;
-use crate::host::{Setup, StartError};
+use crate::host::{ContextPlaces, ProjectContext, Setup, StartError};
 use crate::listener::Listener;
 use crate::provider::{
     ApiKey, ChatProvider, ChatTransport, Connector, Http, HttpConnector, ProviderError, list_models,
 };
+use crate::subagent::Roster;
+use crate::workspace::Caution;
 
 /// Makes the setup: starts the embedded model, or asks the server for its models when none is named.
 ///
 /// # Errors
 /// [`StartError`], one sentence for the user.
-pub async fn setup(start: Start, listeners: Vec<Arc<dyn Listener>>) -> Result<Setup, StartError> {
+pub async fn setup(
+    mut start: Start,
+    listeners: Vec<Arc<dyn Listener>>,
+    approvals: Arc<Approvals>,
+) -> Result<Setup, StartError> {
+    let mut notes = std::mem::take(&mut start.places.notes);
+    let mut roster = Roster::bundled()?;
+    if let Some(config) = &start.places.config {
+        roster.add_directory(&config.join("personas"));
+    }
+    // Until the tools are known: enough for the question below.
+    approvals.configure(Policy { answerer: start.answerer, ..Policy::default() }, start.config.mode);
+    if let Some(offer) = trusted(start.front, &start.places, &approvals, &mut notes).await {
+        start.adopt(&offer);
+        adopted(&offer, &mut roster);
+    }
+    let mut caution = Caution::Project;
+    if is_everything(&start.cwd, start.places.home.as_deref()) {
+        caution = Caution::Broad;
+        notes.push(format!(
+            "this is {}: tools reach all that is in it, and searches end early; better start in a project's directory",
+            if start.cwd.parent().is_none() { "the root of the file system" } else { "your home directory" }
+        ));
+    }
     let config = start.config;
     let http = Http::default();
-    let mut notes = Vec::new();
     let mut connector: Arc<dyn Connector> = Arc::new(HttpConnector::new(http.clone()));
     let transport = match config.model {
         ModelSource::Embedded { pace } => {
@@ -45,15 +72,27 @@ pub async fn setup(start: Start, listeners: Vec<Arc<dyn Listener>>) -> Result<Se
         transport: ChatTransport { context_window: config.context_window, ..transport },
         connector,
         cwd: start.cwd,
+        caution,
         max_steps: config.max_steps,
         streaming: config.streaming,
         answerer: start.answerer,
         mode: config.mode,
         llama_probe_url,
         system_prompt: start.system_prompt,
+        context: config.context_files.then(|| ContextPlaces {
+            user: start.places.config.map(|config| config.join("AGENTS.md")),
+            home: start.places.home,
+            project: ProjectContext::Yes,
+        }),
+        roster,
         notes,
         listeners,
     })
+}
+
+/// Tells whether nearly everything of the user lies in a directory.
+fn is_everything(cwd: &Path, home: Option<&Path>) -> bool {
+    cwd.parent().is_none() || home == Some(cwd)
 }
 
 fn transport(provider: &str, base_url: String, key: Option<ApiKey>) -> ChatTransport {

@@ -33,6 +33,13 @@ pub fn parse(text: &str) -> Result<Layer, FileError> {
     toml::from_str(text).map_err(|error| fault(&error))
 }
 
+/// Returns the line of a key of the top, counted from 1; `None` when the text does not have it.
+pub(super) fn key_at(text: &str, name: &str) -> Option<usize> {
+    let table = DeTable::parse(text).ok()?;
+    let key = table.get_ref().keys().find(|key| key.get_ref() == name)?;
+    Some(line_of(text, key.span().start))
+}
+
 /// Is a key that the file must not have, and the section that it stands in; the top has no name.
 struct UnknownKey<'a> {
     section: &'static str,

@@ -5,6 +5,7 @@
 
 mod file;
 mod layer;
+mod project;
 mod resolve;
 mod sections;
 
@@ -19,6 +20,7 @@ use crate::provider::{ApiKey, Streaming};
 
 pub use file::{FileError, parse};
 pub use layer::Layer;
+pub use project::ProjectLayer;
 pub use resolve::Environment;
 pub use sections::{RuleLists, SandboxKind, SandboxSection, WebSection};
 

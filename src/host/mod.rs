@@ -3,18 +3,24 @@
 //! The queue and the cancel flag are shared handles, not commands: a busy agent reads no command channel.
 
 mod command;
+mod context_files;
 mod errands;
 mod guards;
 mod handle;
 mod mailbox;
 mod setup;
+mod tools;
 mod turn_marks;
 mod worker;
 
 pub use crate::approval::{Act, Answer, Mode, Request, RequestId, Sandboxed, Subject};
 pub use crate::control::{Decision, Shift, Staleness};
 pub use command::Command;
+pub use context_files::{
+    ContextFile, ContextPlaces, ProjectContext, find as find_context_files, snippet as context_snippet,
+};
 pub use handle::Handle;
 pub use mailbox::{Mailbox, Notice, Post};
 pub use setup::{Setup, StartError};
+pub use tools::Pools;
 pub use worker::{Host, Last, State, start, start_with};

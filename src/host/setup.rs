@@ -13,12 +13,13 @@ use crate::assets;
 use crate::control::{Controls, Crew, ModelChoice, StepLimit};
 use crate::error::{BuildError, ProviderError};
 use crate::event::{Event, SCHEMA};
+use crate::host::context_files::{self, ContextFile, ContextPlaces};
 use crate::host::guards::Guards;
+use crate::host::tools::Pools;
 use crate::listener::{Listener, ListenerList};
 use crate::provider::{ChatTransport, Connector, Streaming};
-use crate::subagent::{Persona, SubAgents};
-use crate::tool::{self, Calculator, Tool};
-use crate::workspace::{Changes, Workspace};
+use crate::subagent::{Persona, Roster, SubAgents};
+use crate::workspace::{Caution, Changes, Workspace};
 
 /// Says why there is no agent, in one sentence, and what it is to be blamed on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -51,6 +52,8 @@ pub struct Setup {
     pub connector: Arc<dyn Connector>,
     /// The directory that tools work in.
     pub cwd: PathBuf,
+    /// How far searches go.
+    pub caution: Caution,
     /// Tool calls that a turn may make.
     pub max_steps: u32,
     /// Whether replies come in pieces.
@@ -63,6 +66,10 @@ pub struct Setup {
     pub llama_probe_url: Option<String>,
     /// A system prompt in place of the default one.
     pub system_prompt: Option<String>,
+    /// Where context files are looked for; `None` for none at all.
+    pub context: Option<ContextPlaces>,
+    /// Which personas there are.
+    pub roster: Roster,
     /// Sentences for the user about how the setup was found out (which model was taken, …).
     pub notes: Vec<String>,
     /// Who gets the events, besides the mailbox of a screen.
@@ -81,15 +88,15 @@ impl Setup {
         approvals: Arc<Approvals>,
         changes: Arc<Changes>,
         listeners: ListenerList,
-    ) -> Result<(Agent, Guards), BuildError> {
+    ) -> Result<Built, BuildError> {
         let workspace = Workspace::new(&self.cwd)
             .map_err(|error| BuildError::argument(format!("cannot work in {}: {error}", self.cwd.display())))?;
-        let workspace = Arc::new(workspace.with_changes(changes));
-        let mut tools = tool::file_tools(&workspace);
-        tools.push(Arc::new(Calculator::new()));
-        let personas = usable_personas(&tools)?;
+        let workspace = Arc::new(workspace.with_changes(changes).with_caution(self.caution));
+        let pools = Pools::new(&workspace);
+        let roster = self.roster.usable(&pools.all());
+        let personas: Vec<Persona> = roster.members().iter().map(|member| member.persona.clone()).collect();
 
-        let mut names: Vec<&str> = tools.iter().map(|tool| tool.name()).collect();
+        let mut names: Vec<&str> = pools.main.iter().map(|tool| tool.name()).collect();
         if !personas.is_empty() {
             names.push("agent");
         }
@@ -104,7 +111,9 @@ impl Setup {
         });
         let policy = Policy { answerer: self.answerer, sandboxed: Some(Sandboxed::No), ..Policy::default() };
         approvals.configure(policy, self.mode);
-        let guards = Guards::start(Arc::clone(&approvals), None, Vec::new(), &listeners);
+        let context = self.context.map(|places| context_files::find(&places, workspace.root())).unwrap_or_default();
+        let context_labels = context.iter().map(ContextFile::label).collect();
+        let guards = Guards::start(Arc::clone(&approvals), None, context_labels, &listeners);
 
         let prompt = self.system_prompt.as_deref().unwrap_or(assets::MAIN_PROMPT);
         let prompt = fill(prompt, workspace.root(), &names);
@@ -123,26 +132,28 @@ impl Setup {
         }
         let agent = builder
             .build(|configurator| {
-                configurator.add_tools(tools)?;
+                if let Some(snippet) = context_files::snippet(&context) {
+                    configurator.append_system_prompt(snippet);
+                }
+                configurator.add_tools(pools.main.iter().cloned())?;
+                for tool in &pools.sub_agents {
+                    configurator.add_sub_agent_tool(Arc::clone(tool))?;
+                }
                 configurator.add_extension(Arc::new(SubAgents::new(personas)?.crew(Arc::clone(crew))))
             })
             .await?;
-        Ok((agent, guards))
+        Ok(Built { agent, guards, notes: roster.warnings().to_vec() })
     }
 }
 
-/// Returns the bundled personas whose tools are there; the others are left out with a note in the log (D20).
-fn usable_personas(tools: &[Arc<dyn Tool>]) -> Result<Vec<Persona>, BuildError> {
-    let available: Vec<&str> = tools.iter().map(|tool| tool.name()).collect();
-    let mut personas = Persona::bundled()?;
-    personas.retain(|persona| {
-        let missing = persona.missing_tools(&available);
-        if !missing.is_empty() {
-            tracing::info!(persona = %persona.name, missing = %missing.join(", "), "left out, its tools are not there");
-        }
-        missing.is_empty()
-    });
-    Ok(personas)
+/// Is what came of a setup.
+pub(super) struct Built {
+    /// The main agent.
+    pub agent: Agent,
+    /// What follows the mode.
+    pub guards: Guards,
+    /// Sentences for the user.
+    pub notes: Vec<String>,
 }
 
 /// Fills the placeholders of a system prompt.

@@ -17,6 +17,7 @@ use crate::event::Event;
 use crate::host::command::{Command, Commands};
 use crate::host::errands::Errands;
 use crate::host::guards::Guards;
+use crate::host::setup::Built;
 use crate::host::turn_marks::TurnMarks;
 use crate::host::{Handle, Mailbox, Notice, Post, Setup, StartError};
 use crate::listener::{Listener, ListenerList};
@@ -58,11 +59,12 @@ pub struct Host {
 
 /// Starts the worker on a runtime. Returns at once; the agent is built on the worker.
 pub fn start(runtime: &tokio::runtime::Handle, setup: Setup) -> Host {
-    start_with(runtime, async { Ok(setup) })
+    start_with(runtime, |_| async { Ok(setup) })
 }
 
-/// Starts the worker with a setup that takes time to find out (a model to ask for, a server to start).
-pub fn start_with<F>(runtime: &tokio::runtime::Handle, setup: F) -> Host
+/// Starts the worker with a setup that takes time to find out (a model to ask for, a server to start, a question to the
+/// user, for which it gets the desk).
+pub fn start_with<F>(runtime: &tokio::runtime::Handle, setup: impl FnOnce(Arc<Approvals>) -> F) -> Host
 where
     F: Future<Output = Result<Setup, StartError>> + Send + 'static,
 {
@@ -80,6 +82,7 @@ where
     let (choice, ending) = (Arc::default(), Arc::clone(&end));
     let approvals = Arc::clone(handle.approvals());
     let changes = Arc::clone(handle.changes());
+    let setup = setup(Arc::clone(&approvals));
     let worker = Worker { main, crew, approvals, changes, mailbox, commands, choice, publish, end: ending };
     let task = runtime.spawn(worker.run(setup));
     Host { handle, state, end, task }
@@ -147,7 +150,10 @@ impl Worker {
             built = self.build(setup) => built,
         };
         match built {
-            Ok((agent, guards)) => {
+            Ok(Built { agent, guards, notes }) => {
+                for note in notes {
+                    self.mailbox.push(Post::Notice(Notice::Info(note)));
+                }
                 self.mailbox.push(Post::Notice(Notice::Ready));
                 self.take_turns(agent, guards).await;
             }
@@ -155,10 +161,7 @@ impl Worker {
         }
     }
 
-    async fn build(
-        &self,
-        setup: impl Future<Output = Result<Setup, StartError>>,
-    ) -> Result<(Agent, Guards), StartError> {
+    async fn build(&self, setup: impl Future<Output = Result<Setup, StartError>>) -> Result<Built, StartError> {
         let setup = setup.await?;
         for note in &setup.notes {
             self.mailbox.push(Post::Notice(Notice::Info(note.clone())));

@@ -7,9 +7,11 @@
 mod extension;
 mod member;
 mod persona;
+mod roster;
 mod temp_workspace;
 mod tool;
 
 pub use extension::{SubAgents, available_agents_snippet};
 pub use persona::{Persona, TempWorkspace};
+pub use roster::{EVERYTHING, Member as RosterMember, Roster, Source};
 pub use tool::{DESCRIPTION, SubAgentTool};

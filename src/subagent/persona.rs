@@ -56,13 +56,26 @@ impl Persona {
         let Some((header, prompt)) = parts else {
             return Err(wrong("needs a TOML header between two lines of '+++'".to_owned()));
         };
-        let header: Header = toml::from_str(header).map_err(|error| wrong(format!("has a bad header: {error}")))?;
+        let header: Header = toml::from_str(header).map_err(|error| {
+            let before = header.bytes().take(error.span().map_or(0, |span| span.start));
+            let line = before.filter(|byte| *byte == b'\n').count() + 2;
+            wrong(format!("has a bad header, line {line}: {}", error.message().replace('\n', ", ")))
+        })?;
         let prompt = prompt.trim();
         for (what, value) in [("name", header.name.as_str()), ("description", &header.description), ("prompt", prompt)]
         {
             if crate::text::is_blank(value) {
                 return Err(wrong(format!("needs a {what}")));
             }
+        }
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        if !header.name.chars().all(plain) || header.name.len() > 40 || ["main", "all"].contains(&header.name.as_str())
+        {
+            // It is typed behind an @, and shown beside a number.
+            let name = crate::text::visible_line(&header.name);
+            return Err(wrong(format!(
+                "needs a name of at most 40 letters, digits, _ and -, which is not 'main' or 'all'; it has '{name}'"
+            )));
         }
         if header.max_steps == 0 {
             return Err(wrong("needs max_steps greater than 0".to_owned()));

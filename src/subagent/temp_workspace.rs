@@ -18,7 +18,7 @@ pub(super) fn rebind(persona: &str, tools: Vec<Arc<dyn Tool>>) -> Result<(TempDi
     let failed = |error: std::io::Error| ToolError::failed(format!("no temporary workspace could be made: {error}"));
     let dir = tempfile::Builder::new().prefix(&format!("steersman-{persona}-")).tempdir().map_err(failed)?;
     let readable = READABLE.iter().map(Path::new).filter(|path| path.is_dir());
-    let workspace = Workspace::new(dir.path()).and_then(|workspace| workspace.with_readable(readable));
+    let workspace = Workspace::new(dir.path()).and_then(|workspace| workspace.temporary().with_readable(readable));
     let workspace = Arc::new(workspace.map_err(failed)?);
     let tools = tools.into_iter().map(|tool| tool.with_workspace(&workspace).unwrap_or(tool)).collect();
     Ok((dir, tools))

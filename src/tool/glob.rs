@@ -14,7 +14,7 @@ use crate::limits;
 use crate::text::visible_line;
 use crate::tool::blocking::{self, Stop};
 use crate::tool::walk::{self, Entries};
-use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError};
+use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, Traits};
 use crate::workspace::Workspace;
 
 /// Lists paths of a workspace.
@@ -61,6 +61,10 @@ impl Tool for GlobTool {
 
     fn concurrency(&self) -> Concurrency {
         Concurrency::Beside
+    }
+
+    fn traits(&self) -> Traits {
+        Traits { private: !self.workspace.is_temporary(), ..Traits::NONE }
     }
 
     fn with_workspace(&self, workspace: &Arc<Workspace>) -> Option<Arc<dyn Tool>> {

@@ -18,7 +18,7 @@ use crate::limits;
 use crate::text::visible_line;
 use crate::tool::blocking::{self, Stop};
 use crate::tool::walk::{self, Entries};
-use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError};
+use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, Traits};
 use crate::workspace::Workspace;
 
 /// How much of a long line is shown before its match, when the match lies far behind the start.
@@ -73,6 +73,10 @@ impl Tool for GrepTool {
 
     fn concurrency(&self) -> Concurrency {
         Concurrency::Beside
+    }
+
+    fn traits(&self) -> Traits {
+        Traits { private: !self.workspace.is_temporary(), ..Traits::NONE }
     }
 
     fn with_workspace(&self, workspace: &Arc<Workspace>) -> Option<Arc<dyn Tool>> {

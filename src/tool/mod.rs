@@ -139,6 +139,21 @@ impl Traits {
     /// Brings and sends nothing.
     pub const NONE: Self = Self { private: false, untrusted: false, egress: false };
 
+    /// Returns what both bring and send.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            private: self.private || other.private,
+            untrusted: self.untrusted || other.untrusted,
+            egress: self.egress || other.egress,
+        }
+    }
+
+    /// Tells whether private data can be sent on behalf of a stranger.
+    pub fn is_everything(self) -> bool {
+        self.private && self.untrusted && self.egress
+    }
+
     /// Returns what an agent holds after a call.
     pub fn taint(self) -> Taint {
         Taint { private: self.private, untrusted: self.untrusted }

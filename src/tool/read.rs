@@ -14,7 +14,7 @@ use futures_util::future::BoxFuture;
 use crate::limits;
 use crate::text::distance;
 use crate::tool::blocking::{self, Stop};
-use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError};
+use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, Traits};
 use crate::workspace::Workspace;
 
 /// How much of a file decides whether it is text.
@@ -75,6 +75,10 @@ impl Tool for ReadTool {
 
     fn concurrency(&self) -> Concurrency {
         Concurrency::Beside
+    }
+
+    fn traits(&self) -> Traits {
+        Traits { private: !self.workspace.is_temporary(), ..Traits::NONE }
     }
 
     fn with_workspace(&self, workspace: &Arc<Workspace>) -> Option<Arc<dyn Tool>> {

@@ -14,6 +14,8 @@ mod files;
 pub mod guard;
 mod job;
 mod processes;
+mod project;
+mod regular;
 mod sandbox;
 mod seen;
 mod spawner;
@@ -33,6 +35,8 @@ pub use changes::{Change, Changes, Undo, Undoable};
 pub use diff::{Difference, diff, file_diff};
 pub use environment::{ChildEnvironment, is_secret};
 pub use job::{Confinement, Ended, Failure, Job, Network, signal_name};
+pub use project::{is_shared, project_root};
+pub use regular::{Head, read_head};
 pub use sandbox::Sandbox;
 pub use seen::Standing;
 pub use spawner::{GUARD, Running, Spawner};
@@ -47,6 +51,7 @@ pub struct Workspace {
     seen: Arc<Seen>,
     changes: Arc<Changes>,
     caution: Caution,
+    temporary: bool,
 }
 
 /// Says how far a search may go before it stops.
@@ -85,7 +90,7 @@ impl Workspace {
     pub fn new(root: &Path) -> io::Result<Self> {
         let (root, beneath) = real_directory(root)?;
         let (seen, changes) = (Arc::default(), Arc::default());
-        Ok(Self { root, beneath, readable: Vec::new(), seen, changes, caution: Caution::default() })
+        Ok(Self { root, beneath, readable: Vec::new(), seen, changes, caution: Caution::default(), temporary: false })
     }
 
     /// Records changes at a place that the host knows too.
@@ -100,6 +105,18 @@ impl Workspace {
     pub fn with_caution(mut self, caution: Caution) -> Self {
         self.caution = caution;
         self
+    }
+
+    /// Marks it as one that holds nothing of the user's and goes away.
+    #[must_use]
+    pub fn temporary(mut self) -> Self {
+        self.temporary = true;
+        self
+    }
+
+    /// Tells whether it holds nothing of the user's and goes away.
+    pub fn is_temporary(&self) -> bool {
+        self.temporary
     }
 
     /// Allows reading, not writing, in further directories.

@@ -31,6 +31,7 @@ fn the_help_names_every_flag_and_command() {
         "--yes",
         "--version",
         "exec",
+        "personas",
         "completions",
     ] {
         assert!(help.contains(word), "{word} is missing in {help}");

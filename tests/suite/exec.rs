@@ -62,14 +62,14 @@ fn plain_output_is_the_same_without_streaming() {
 fn json_output_is_one_envelope_per_line_from_session_started_to_turn_ended() {
     let server = Server::start([Reply::calls(GLOB_AND_SUM), Reply::text("42")]);
     let program = exec(&server).args(["--json", "--max-steps", "7", "hello"]);
-    let home = program.home().canonicalize().unwrap();
+    let work = program.work().canonicalize().unwrap();
     let output = program.output();
     assert_eq!((exit_code(&output), stderr(&output)), (0, String::new()));
     let envelopes = envelopes(&stdout(&output));
     match &envelopes[0].event {
         Event::SessionStarted { program, cwd, provider, model, max_steps, tools, .. } => {
             assert!(program.starts_with("steersman "));
-            assert_eq!(cwd, home.to_str().unwrap());
+            assert_eq!(cwd, work.to_str().unwrap());
             assert_eq!(provider, "openai");
             assert_eq!(model.as_deref(), Some("scripted"));
             assert_eq!(*max_steps, Some(7));
@@ -196,9 +196,9 @@ fn a_server_that_lists_no_models_is_a_wrong_configuration() {
 fn a_system_prompt_of_the_file_is_found_beside_it() {
     let server = Server::start([Reply::text("ok")]);
     let program = exec(&server).args(["--config", "conf/mine.toml", "hello"]);
-    fs::create_dir(program.home().join("conf")).unwrap();
-    fs::write(program.home().join("conf/mine.toml"), "system_prompt = 'prompt.md'").unwrap();
-    fs::write(program.home().join("conf/prompt.md"), "You are terse.").unwrap();
+    fs::create_dir(program.work().join("conf")).unwrap();
+    fs::write(program.work().join("conf/mine.toml"), "system_prompt = 'prompt.md'").unwrap();
+    fs::write(program.work().join("conf/prompt.md"), "You are terse.").unwrap();
     assert_eq!(exit_code(&program.output()), 0);
     assert!(server.chats()[0].texts("system")[0].starts_with("You are terse."));
 }
@@ -461,11 +461,11 @@ fn the_embedded_model_reports_on_real_files() {
     let program = Program::new().args(["exec", "--json", "look at this project"]);
     fs::create_dir_all(program.home().join(".config/steersman")).unwrap();
     fs::write(program.home().join(".config/steersman/config.toml"), "pace = 0").unwrap();
-    let work = program.home().join("work");
+    let work = program.work();
     fs::create_dir_all(work.join("src")).unwrap();
     fs::write(work.join("README.md"), "# Marmalade\n\nA program about oranges.\n").unwrap();
     fs::write(work.join("src/main.rs"), "fn main() {\n    println!(\"oranges\");\n}\n").unwrap();
-    let output = program.args(["--cwd", "work"]).output();
+    let output = program.output();
     assert_eq!((exit_code(&output), stderr(&output)), (0, String::new()));
     let envelopes = envelopes(&stdout(&output));
     assert!(matches!(&envelopes[0].event, Event::SessionStarted { provider, .. } if provider == "demo"));

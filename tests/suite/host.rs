@@ -14,6 +14,8 @@ use steersman::host::{self, Command, Host, Last, Mailbox, Notice, Post, Setup, S
 use steersman::id::AgentId;
 use steersman::listener::{Listener, ListenerList};
 use steersman::provider::{self, ChatProvider, ChatRequest, FixedProvider, Played, ProviderError, Sink, Streaming};
+use steersman::subagent::Roster;
+use steersman::workspace::Caution;
 use tempfile::TempDir;
 
 use crate::support::doubles::{Pause, PlayedExt, Rig, brief, settle, within};
@@ -29,12 +31,15 @@ fn setup(rig: &Rig, dir: &TempDir) -> Setup {
         transport: Rig::transport(),
         connector: rig.connector(),
         cwd: dir.path().to_path_buf(),
+        caution: Caution::Project,
         max_steps: 9,
         streaming: Streaming::Off,
         answerer: Answerer::Nobody,
         mode: Mode::Ask,
         llama_probe_url: None,
         system_prompt: None,
+        context: None,
+        roster: Roster::bundled().unwrap(),
         notes: Vec::new(),
         listeners: vec![rig.recorder.clone()],
     }
@@ -255,7 +260,7 @@ async fn an_agent_that_cannot_be_built_says_why_and_nothing_runs() {
 #[tokio::test(start_paused = true)]
 async fn an_agent_that_cannot_be_built_gives_back_what_was_typed_and_refuses_what_comes() {
     let runtime = tokio::runtime::Handle::current();
-    let mut host = host::start_with(&runtime, async { Err(StartError::Failed("no model is there".to_owned())) });
+    let mut host = host::start_with(&runtime, |_| async { Err(StartError::Failed("no model is there".to_owned())) });
     host.handle().inject("typed meanwhile", Delivery::Steer).unwrap();
     host.settled().await.unwrap_err();
     let posts = host.handle().mailbox().take();
@@ -278,7 +283,7 @@ async fn an_agent_that_cannot_be_built_gives_back_what_was_typed_and_refuses_wha
 #[tokio::test(start_paused = true)]
 async fn a_setup_that_fails_is_told_and_its_notes_are_shown() {
     let runtime = tokio::runtime::Handle::current();
-    let mut host = host::start_with(&runtime, async { Err(StartError::Failed("no model is there".to_owned())) });
+    let mut host = host::start_with(&runtime, |_| async { Err(StartError::Failed("no model is there".to_owned())) });
     assert_eq!(host.settled().await.unwrap_err(), "no model is there");
 
     let (rig, dir) = (Rig::new([]), TempDir::new().unwrap());
@@ -309,7 +314,7 @@ async fn a_shutdown_cancels_the_turn_and_ends_the_worker() {
 
 #[tokio::test(start_paused = true)]
 async fn a_shutdown_while_the_agent_is_built_ends_at_once() {
-    let host = host::start_with(&tokio::runtime::Handle::current(), std::future::pending());
+    let host = host::start_with(&tokio::runtime::Handle::current(), |_| std::future::pending());
     settle().await;
     within(Duration::from_secs(1), "the worker ends", host.shutdown(Duration::from_secs(5))).await;
 }

@@ -1,7 +1,7 @@
 //! The built program, started with an empty environment and a home directory of its own.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -19,12 +19,17 @@ pub struct Program {
 }
 
 impl Program {
-    /// Takes the built program; it works in its (empty) home directory.
+    /// Takes the built program; it works in an empty directory of its home directory.
     pub fn new() -> Self {
         let home = TempDir::new().unwrap();
+        std::fs::create_dir(home.path().join("work")).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_steersman"));
         command.env_clear().env("HOME", home.path()).env("PATH", "/usr/bin:/bin");
-        command.current_dir(home.path()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .current_dir(home.path().join("work"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         Self { command, home }
     }
 
@@ -52,9 +57,32 @@ impl Program {
         self
     }
 
-    /// Returns its home, which is also where it works.
+    /// Returns its home.
     pub fn home(&self) -> &Path {
         self.home.path()
+    }
+
+    /// Returns the directory in it that it works in.
+    pub fn work(&self) -> PathBuf {
+        self.home.path().join("work")
+    }
+
+    /// Writes a file below its home, with the directories that it needs.
+    pub fn file(self, path: &str, text: &str) -> Self {
+        let path = self.home().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+        self
+    }
+
+    /// Writes the user's configuration file.
+    pub fn config(self, text: &str) -> Self {
+        self.file(".config/steersman/config.toml", text)
+    }
+
+    /// Runs it to its end, and returns its home with what it left there.
+    pub fn output_with_home(mut self) -> (Output, TempDir) {
+        (self.command.spawn().unwrap().wait_with_output().unwrap(), self.home)
     }
 
     /// Runs it to its end.

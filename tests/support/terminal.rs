@@ -113,6 +113,8 @@ impl Start {
     /// Starts it and does not wait.
     pub fn spawn(self) -> Terminal {
         let home = tempfile::tempdir().unwrap();
+        let work = home.path().join("work");
+        std::fs::create_dir(&work).unwrap();
         let (columns, rows) = self.size;
         let pair = native_pty_system().openpty(size(columns, rows)).unwrap();
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_steersman"));
@@ -125,7 +127,7 @@ impl Start {
         for (name, value) in &self.env {
             command.env(name, value);
         }
-        command.cwd(self.cwd.as_deref().unwrap_or(home.path()));
+        command.cwd(self.cwd.as_deref().unwrap_or(&work));
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
         let mut reader = pair.master.try_clone_reader().unwrap();

@@ -1,0 +1,97 @@
+//! `steersman personas`: which sub-agents there are, what they may do, and what each could leak.
+
+use std::io::{self, Write as _};
+use std::sync::Arc;
+
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::approval::Answerer;
+use crate::cli::args::Flags;
+use crate::cli::exit::{Exit, say};
+use crate::cli::load::load;
+use crate::cli::project::{Front, adopted, known};
+use crate::host::Pools;
+use crate::subagent::{EVERYTHING, Roster};
+use crate::tool::{Tool, Traits};
+use crate::workspace::Workspace;
+
+/// Prints the table.
+pub fn run(flags: &Flags) -> Exit {
+    match table(flags) {
+        Ok((table, warnings)) => {
+            let _ = io::stdout().write_all(table.as_bytes());
+            for warning in &warnings {
+                say(warning);
+            }
+            Exit::Done
+        }
+        Err(sentence) => {
+            say(&sentence);
+            Exit::Usage
+        }
+    }
+}
+
+fn table(flags: &Flags) -> Result<(String, Vec<String>), String> {
+    let start = load(flags, Front::Exec, Answerer::Nobody).map_err(|error| error.to_string())?;
+    let workspace = Workspace::new(&start.cwd).map_err(|error| format!("cannot work here: {error}"))?;
+    let pools = Pools::new(&Arc::new(workspace));
+    let mut warnings = start.places.notes.clone();
+    let mut roster = Roster::bundled().map_err(|error| error.to_string())?;
+    if let Some(config) = &start.places.config {
+        roster.add_directory(&config.join("personas"));
+    }
+    if let Some(offer) = known(&start.places, &mut warnings) {
+        adopted(&offer, &mut roster);
+    }
+    let tools = pools.all();
+    let roster = roster.usable(&tools);
+    warnings.extend(roster.warnings().iter().cloned());
+
+    let mut rows =
+        vec![["name", "source", "calls", "private files", "untrusted content", "egress", "tools"].map(str::to_owned)];
+    rows.push(row("(main agent)", "", start.config.max_steps, reach(&pools.main), &names(&pools.main)));
+    for member in roster.members() {
+        let persona = &member.persona;
+        let reach = persona.reach(&tools);
+        let mark = if reach.is_everything() { " !" } else { "" };
+        let name = format!("{}{mark}", persona.name);
+        rows.push(row(&name, member.source.whose(), persona.max_steps, reach, &persona.tool_names.join(" ")));
+    }
+    let mut text = aligned(&rows);
+    if roster.members().iter().any(|member| member.persona.reach(&tools).is_everything()) {
+        text = format!("{text}\n! {EVERYTHING}\n");
+    }
+    Ok((text, warnings))
+}
+
+fn reach(tools: &[Arc<dyn Tool>]) -> Traits {
+    tools.iter().map(|tool| tool.traits()).fold(Traits::NONE, Traits::and)
+}
+
+fn names(tools: &[Arc<dyn Tool>]) -> String {
+    tools.iter().map(|tool| tool.name()).collect::<Vec<_>>().join(" ")
+}
+
+fn row(name: &str, source: &str, calls: u32, reach: Traits, tools: &str) -> [String; 7] {
+    let word = |holds: bool| if holds { "yes" } else { "no" }.to_owned();
+    let [private, untrusted, egress] = [reach.private, reach.untrusted, reach.egress].map(word);
+    [name.to_owned(), source.to_owned(), calls.to_string(), private, untrusted, egress, tools.to_owned()]
+}
+
+/// Writes rows with their columns below each other; the last one ends the line.
+fn aligned(rows: &[[String; 7]]) -> String {
+    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            let gap = width(column).unwrap_or_default().saturating_sub(cell.width()) + 2;
+            line.push_str(cell);
+            line.push_str(&" ".repeat(gap));
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,237 @@
+//! The files of `.steersman` in a project: read once, described for the question, hashed for the record.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::cli::project::shown;
+use crate::config::ProjectLayer;
+use crate::limits;
+use crate::subagent::Persona;
+use crate::workspace::read_head;
+
+/// The directory that a project brings.
+const DIRECTORY: &str = ".steersman";
+
+/// Is a persona of a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectPersona {
+    /// The file, relative to the root.
+    pub file: String,
+    /// Its text.
+    pub text: String,
+    /// The persona in it.
+    pub persona: Persona,
+}
+
+/// Is everything that a project brings.
+#[derive(Debug, Clone, Default)]
+pub struct Offer {
+    /// The project's root.
+    pub root: PathBuf,
+    /// What its configuration sets.
+    pub layer: Option<ProjectLayer>,
+    /// The system prompt that its configuration names.
+    pub system_prompt: Option<String>,
+    /// Its personas.
+    pub personas: Vec<ProjectPersona>,
+    /// Files under `hooks`; this version runs none.
+    pub hooks: Vec<String>,
+    /// What is wrong with its files, one sentence each.
+    pub faults: Vec<String>,
+    /// Every file that was looked at, with its bytes.
+    files: Vec<(String, Vec<u8>)>,
+}
+
+impl Offer {
+    /// Reads what a project brings; `None` when it brings nothing.
+    pub fn read(root: &Path) -> Option<Self> {
+        let directory = root.join(DIRECTORY);
+        if !directory.symlink_metadata().ok()?.is_dir() {
+            return None;
+        }
+        let mut offer = Self { root: root.to_path_buf(), ..Self::default() };
+        offer.read_config(&directory);
+        offer.read_personas(&directory);
+        for path in offer.list(&directory.join("hooks"), |_| true) {
+            let file = offer.relative(&path);
+            // What cannot be read is part of what is known about it.
+            let bytes = read_head(&path, limits::PROJECT_FILE_BYTES).map(|head| head.bytes).unwrap_or_default();
+            offer.files.push((file.clone(), bytes));
+            offer.hooks.push(file);
+        }
+        (!offer.files.is_empty() || !offer.faults.is_empty()).then_some(offer)
+    }
+
+    /// Tells whether any of it would act once it is trusted.
+    pub fn acts(&self) -> bool {
+        self.layer.is_some() || !self.personas.is_empty()
+    }
+
+    /// Returns the names of what it brings, for one line.
+    pub fn names(&self) -> String {
+        let parts = [
+            self.layer.as_ref().map(|_| format!("{DIRECTORY}/config.toml")),
+            count(self.personas.len(), "persona"),
+            count(self.hooks.len(), "hook"),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns the fingerprint of all its files with their names.
+    pub fn hash(&self) -> String {
+        let mut hasher = Sha256::new();
+        for (name, bytes) in &self.files {
+            for field in [name.as_bytes(), bytes] {
+                hasher.update((field.len() as u64).to_le_bytes());
+                hasher.update(field);
+            }
+        }
+        hasher.finalize().iter().fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+    }
+
+    /// Describes exactly what it would run or change, with the whole text of each prompt.
+    pub fn detail(&self) -> String {
+        let mut text = format!("{}\n\nWith your trust it changes how this program works here:\n", shown(&self.root));
+        if let Some(layer) = &self.layer {
+            let _ = write!(text, "\n{DIRECTORY}/config.toml\n");
+            for (kind, rules) in [("allow", &layer.rules.allow), ("ask", &layer.rules.ask), ("deny", &layer.rules.deny)]
+            {
+                for rule in rules {
+                    let _ = writeln!(text, "  rule, {kind}: {rule}");
+                }
+            }
+            if let Some(steps) = layer.max_steps {
+                let _ = writeln!(text, "  {steps} tool calls per turn");
+            }
+            if let (Some(path), Some(prompt)) = (&layer.system_prompt, &self.system_prompt) {
+                let _ = writeln!(text, "  the system prompt of the main agent becomes {}:", shown(path));
+                quote(&mut text, prompt);
+            }
+        }
+        for ProjectPersona { file, persona, .. } in &self.personas {
+            let tools = if persona.tool_names.is_empty() { "none".to_owned() } else { persona.tool_names.join(", ") };
+            let _ = write!(
+                text,
+                "\n{file}\n  a sub-agent '{}', {} tool calls, tools: {tools}\n  {}\n",
+                persona.name, persona.max_steps, persona.description
+            );
+            quote(&mut text, &persona.system_prompt);
+        }
+        if !self.hooks.is_empty() {
+            text.push_str("\nNot run by this version:\n");
+            self.hooks.iter().for_each(|hook| {
+                let _ = writeln!(text, "  {hook}");
+            });
+        }
+        text.push_str("\nWhen one of these files changes you are asked again.");
+        text
+    }
+
+    fn read_config(&mut self, directory: &Path) {
+        let path = directory.join("config.toml");
+        if path.symlink_metadata().is_err() {
+            return;
+        }
+        let Some(text) = self.take(&path) else { return };
+        let layer = match ProjectLayer::parse(&text) {
+            Ok(layer) => layer,
+            Err(error) => return self.fault(&path, &format!("{error}; the file is ignored")),
+        };
+        if let Some(named) = &layer.system_prompt {
+            let prompt = directory.join(named);
+            // Real paths: a link that leads out of the project is refused.
+            let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
+            match prompt.canonicalize() {
+                Ok(real) if real.starts_with(&root) => match self.take(&real) {
+                    Some(text) => self.system_prompt = Some(text),
+                    None => return,
+                },
+                Ok(_) => return self.fault(&path, "system_prompt leads out of the project; the file is ignored"),
+                Err(error) => {
+                    let sentence =
+                        format!("system_prompt {} cannot be read: {error}; the file is ignored", shown(named));
+                    return self.fault(&path, &sentence);
+                }
+            }
+        }
+        self.layer = Some(layer);
+    }
+
+    fn read_personas(&mut self, directory: &Path) {
+        let markdown = |path: &Path| path.extension().is_some_and(|extension| extension == "md");
+        for path in self.list(&directory.join("personas"), markdown) {
+            let Some(text) = self.take(&path) else { continue };
+            match Persona::parse(&text) {
+                Ok(persona) => {
+                    let file = self.relative(&path);
+                    self.personas.push(ProjectPersona { file, text, persona });
+                }
+                Err(error) => self.fault(&path, &format!("is left out: {error}")),
+            }
+        }
+    }
+
+    /// Lists a real directory by name, as many files as are read of one.
+    fn list(&mut self, directory: &Path, wanted: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
+        if !directory.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
+            return Vec::new();
+        }
+        let Ok(entries) = directory.read_dir() else { return Vec::new() };
+        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|path| wanted(path)).collect();
+        paths.sort();
+        if paths.len() > limits::PROJECT_FILES {
+            self.fault(directory, &format!("holds more than {} files; the others are ignored", limits::PROJECT_FILES));
+            paths.truncate(limits::PROJECT_FILES);
+        }
+        paths
+    }
+
+    /// Reads a file into the fingerprint and returns its text; a fault is noted.
+    fn take(&mut self, path: &Path) -> Option<String> {
+        let head = match read_head(path, limits::PROJECT_FILE_BYTES) {
+            Ok(head) if head.is_cut() => {
+                self.fault(path, &format!("is larger than {} bytes; it is ignored", limits::PROJECT_FILE_BYTES));
+                return None;
+            }
+            Ok(head) => head,
+            Err(error) => {
+                self.fault(path, &format!("is ignored: {error}"));
+                return None;
+            }
+        };
+        self.files.push((self.relative(path), head.bytes.clone()));
+        let text = String::from_utf8(head.bytes).ok();
+        if text.is_none() {
+            self.fault(path, "is not UTF-8; it is ignored");
+        }
+        text
+    }
+
+    fn fault(&mut self, path: &Path, sentence: &str) {
+        let sentence = format!("{}: {}", self.relative(path), crate::text::visible_line(sentence));
+        self.faults.push(sentence);
+    }
+
+    fn relative(&self, path: &Path) -> String {
+        shown(path.strip_prefix(&self.root).unwrap_or(path))
+    }
+}
+
+fn count(number: usize, what: &str) -> Option<String> {
+    match number {
+        0 => None,
+        1 => Some(format!("1 {what}")),
+        more => Some(format!("{more} {what}s")),
+    }
+}
+
+fn quote(text: &mut String, prompt: &str) {
+    for line in prompt.lines() {
+        let _ = writeln!(text, "    | {line}");
+    }
+}

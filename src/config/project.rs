@@ -1,0 +1,44 @@
+//! What a project's own configuration may set: rules, the step budget and the system prompt. Nothing else.
+//!
+//! Which server gets the conversation, which key goes there, what confines commands and how much runs unasked are the
+//! user's decisions: a project's file that sets one of them is refused as a whole.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use crate::config::file::{key_at, parse};
+use crate::config::{FileError, Layer, RuleLists};
+
+/// Holds what a project sets.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProjectLayer {
+    /// What tools may do, case by case; behind the user's rules.
+    pub rules: RuleLists,
+    /// Tool calls per turn.
+    pub max_steps: Option<NonZeroU32>,
+    /// The file, beside the project's configuration or below, that replaces the default system prompt.
+    pub system_prompt: Option<PathBuf>,
+}
+
+impl ProjectLayer {
+    /// The keys that a project may set.
+    pub const KEYS: [&'static str; 3] = ["rules", "max_steps", "system_prompt"];
+
+    /// Reads the text of a project's configuration.
+    ///
+    /// # Errors
+    /// As [`parse`], and for a key that is not for a project to set.
+    pub fn parse(text: &str) -> Result<Self, FileError> {
+        let layer = parse(text)?;
+        let foreign = Layer::KEYS.iter().filter(|key| !Self::KEYS.contains(key));
+        if let Some((line, key)) = foreign.filter_map(|key| key_at(text, key).map(|line| (line, key))).min() {
+            let message = format!("a project may not set {key:?}, only {}", Self::KEYS.join(", "));
+            return Err(FileError { line, message });
+        }
+        Ok(Self {
+            rules: layer.rules.unwrap_or_default(),
+            max_steps: layer.max_steps,
+            system_prompt: layer.system_prompt,
+        })
+    }
+}

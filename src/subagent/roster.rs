@@ -1,0 +1,182 @@
+//! Which personas there are: the bundled ones, the user's files, and those of a trusted project.
+//!
+//! A broken file costs nobody but itself: it is left out with a sentence that names it and its fault. A user's persona
+//! takes the place of a bundled one of the same name; a project's does so too, and that is said.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::BuildError;
+use crate::limits;
+use crate::subagent::{Persona, TempWorkspace};
+use crate::text::visible_line;
+use crate::tool::{Tool, Traits};
+use crate::workspace::read_head;
+
+/// Says where a persona comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// It is built into the program.
+    Bundled,
+    /// A file of the user, as it is shown.
+    User(String),
+    /// A file of a project that the user trusts, as it is shown.
+    Project(String),
+}
+
+impl Source {
+    /// Returns whose it is, in a word.
+    pub fn whose(&self) -> &'static str {
+        match self {
+            Self::Bundled => "bundled",
+            Self::User(_) => "user",
+            Self::Project(_) => "project",
+        }
+    }
+
+    /// Returns the file; `None` for what is built in.
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Self::Bundled => None,
+            Self::User(file) | Self::Project(file) => Some(file),
+        }
+    }
+}
+
+/// Is one persona with its source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// The persona.
+    pub persona: Persona,
+    /// Where it comes from.
+    pub source: Source,
+}
+
+/// Holds the personas of one start, in the order in which the model sees them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Roster {
+    members: Vec<Member>,
+    warnings: Vec<String>,
+}
+
+impl Roster {
+    /// Makes a roster of the bundled personas.
+    ///
+    /// # Errors
+    /// A fault of the program's own files.
+    pub fn bundled() -> Result<Self, BuildError> {
+        let member = |persona| Member { persona, source: Source::Bundled };
+        let members = Persona::bundled()?.into_iter().map(member).collect();
+        Ok(Self { members, warnings: Vec::new() })
+    }
+
+    /// Adds every `*.md` of the user's directory, by name; a missing directory adds nothing.
+    pub fn add_directory(&mut self, directory: &Path) {
+        let Ok(entries) = directory.read_dir() else { return };
+        let markdown = |path: &std::path::PathBuf| path.extension() == Some(OsStr::new("md"));
+        let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).filter(markdown).collect();
+        paths.sort();
+        if paths.len() > limits::PROJECT_FILES {
+            self.warnings.push(format!(
+                "{} holds {} personas; the first {} count",
+                visible_line(&directory.to_string_lossy()),
+                paths.len(),
+                limits::PROJECT_FILES
+            ));
+        }
+        for path in paths.iter().take(limits::PROJECT_FILES) {
+            let source = Source::User(visible_line(&path.to_string_lossy()).into_owned());
+            // The user may keep such files elsewhere and link to them.
+            let head = path.canonicalize().and_then(|real| read_head(&real, limits::PROJECT_FILE_BYTES));
+            match head {
+                Ok(head) if head.is_cut() => {
+                    self.leave_out(&source, &format!("is larger than {} bytes", limits::PROJECT_FILE_BYTES));
+                }
+                Ok(head) => match String::from_utf8(head.bytes) {
+                    Ok(text) => self.add(source, &text),
+                    Err(_) => self.leave_out(&source, "is not UTF-8"),
+                },
+                Err(error) => self.leave_out(&source, &format!("cannot be read: {error}")),
+            }
+        }
+    }
+
+    /// Adds the persona of one file.
+    pub fn add(&mut self, source: Source, text: &str) {
+        let persona = match Persona::parse(text) {
+            Ok(persona) => persona,
+            Err(error) => return self.leave_out(&source, &error.to_string()),
+        };
+        let place = self.members.iter().position(|member| member.persona.name == persona.name);
+        let Some(old) = place.and_then(|place| self.members.get_mut(place)) else {
+            return self.members.push(Member { persona, source });
+        };
+        match (&old.source, &source) {
+            (Source::Bundled, Source::User(_)) => {}
+            (before, Source::Project(file)) => self.warnings.push(format!(
+                "the persona '{}' of this project ({file}) stands in the place of the {} one",
+                persona.name,
+                before.whose()
+            )),
+            (_, Source::Bundled | Source::User(_)) => {
+                let name = persona.name;
+                return self.leave_out(&source, &format!("is a second persona named '{name}'"));
+            }
+        }
+        *old = Member { persona, source };
+    }
+
+    fn leave_out(&mut self, source: &Source, fault: &str) {
+        let file = source.file().unwrap_or("a bundled persona");
+        self.warnings.push(format!("{file} is left out: {}", visible_line(fault)));
+    }
+
+    /// Returns the personas.
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// Returns what is to be told about files that were left out or that replace others.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Leaves out the personas that name a tool which is not there, and marks those that hold everything at once.
+    #[must_use]
+    pub fn usable(mut self, tools: &[Arc<dyn Tool>]) -> Self {
+        let available: Vec<&str> = tools.iter().map(|tool| tool.name()).collect();
+        let warnings = &mut self.warnings;
+        self.members.retain(|Member { persona, source }| {
+            let missing = persona.missing_tools(&available).join(", ");
+            if missing.is_empty() {
+                if persona.reach(tools).is_everything() {
+                    warnings.push(format!("the persona '{}' has {EVERYTHING}", persona.name));
+                }
+                return true;
+            }
+            match source.file() {
+                None => tracing::info!(persona = %persona.name, %missing, "left out, its tools are not there"),
+                Some(file) => warnings.push(format!("{file} is left out: there is no tool named {missing}")),
+            }
+            false
+        });
+        self
+    }
+}
+
+/// Says what is dangerous about a persona.
+pub const EVERYTHING: &str =
+    "private files, untrusted content and a way out at once: what it reads from strangers can make it send your files";
+
+impl Persona {
+    /// Returns what its tools bring and send, taken together. The files of a temporary workspace are nobody's.
+    pub fn reach(&self, tools: &[Arc<dyn Tool>]) -> Traits {
+        let own = tools.iter().filter(|tool| self.tool_names.iter().any(|name| name == tool.name()));
+        let mut reach = own.map(|tool| tool.traits()).fold(Traits::NONE, Traits::and);
+        if self.temp_workspace == TempWorkspace::Yes && !self.tool_names.iter().any(|name| name == "bash") {
+            reach.private = false;
+        }
+        reach
+    }
+}
