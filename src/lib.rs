@@ -75,8 +75,8 @@
 //! | layer | modules | knows |
 //! |---|---|---|
 //! | words | [`id`] [`message`] [`event`] [`error`] [`text`] [`target`] [`price`] [`limits`] [`assets`] | the standard library, serde |
-//! | parts | [`control`] [`listener`] [`provider`] [`workspace`] | words, not each other |
-//! | tools | [`tool`] | words, `control`, `workspace`, the schema that a `provider` sends |
+//! | parts | [`approval`] [`control`] [`listener`] [`provider`] [`web`] [`workspace`] | words, not each other |
+//! | tools | [`tool`] | words, `approval`, `control`, `web`, `workspace`, the schema that a `provider` sends |
 //! | agent | [`agent`] | words, parts, tools; one future per turn, no task of its own |
 //! | crew | [`subagent`] | all above |
 //! | host | [`host`] | all above; nothing of the screen |
@@ -160,4 +160,5 @@ pub mod target;
 pub mod text;
 pub mod tool;
 pub mod tui;
+pub mod web;
 pub mod workspace;

@@ -127,6 +127,23 @@ pub const PROJECT_FILES: usize = 100;
 /// Largest record of the projects that the user trusts, bytes.
 pub const TRUST_BYTES: u64 = 4 * 1024 * 1024;
 
+/// Web: longest address, bytes.
+pub const WEB_URL_BYTES: usize = 8 * 1024;
+/// Web: redirects followed within a site.
+pub const WEB_REDIRECTS: u32 = 5;
+/// Web: time for one answer, from the look-up of the name to the last byte.
+pub const WEB_TIME: Duration = Duration::from_secs(30);
+/// Web: longest silence of a server.
+pub const WEB_SILENCE: Duration = Duration::from_secs(10);
+/// Web: bytes of a body, decoded; what is beyond is not read.
+pub const WEB_BYTES: usize = 8 * 1024 * 1024;
+/// Web: header lines of an answer.
+pub const WEB_HEADERS: usize = 100;
+/// Web: headers of an answer over HTTP/2, bytes.
+pub const WEB_HEADER_BYTES: u32 = 64 * 1024;
+/// `fetch`, `web_scrape`: characters of one call.
+pub const WEB_CHARS: usize = 50_000;
+
 /// Combining marks shown on one character; further ones are shown as their code.
 pub const MARKS_PER_CHARACTER: usize = 10;
 

@@ -6,9 +6,11 @@
 mod args;
 mod blocking;
 mod calculator;
+mod fetch;
 mod fn_tool;
 mod glob;
 mod grep;
+mod page;
 mod params;
 mod read;
 mod toolbox;
@@ -22,13 +24,15 @@ use serde_json::Value;
 use crate::approval::{self, Approvals, Approved, Asker, Proposal, Taint};
 use crate::control::Cancellable;
 use crate::details::Details;
-use crate::error::Cancelled;
+use crate::error::{BuildError, Cancelled};
 use crate::id::{AgentId, CallId};
 use crate::message::Arguments;
+use crate::web;
 use crate::workspace::Workspace;
 
 pub use args::Args;
 pub use calculator::Calculator;
+pub use fetch::FetchTool;
 pub use fn_tool::FnTool;
 pub use glob::GlobTool;
 pub use grep::GrepTool;
@@ -43,6 +47,15 @@ pub fn file_tools(workspace: &Arc<Workspace>) -> Vec<Arc<dyn Tool>> {
         Arc::new(GrepTool::new(Arc::clone(workspace))),
         Arc::new(GlobTool::new(Arc::clone(workspace))),
     ]
+}
+
+/// Makes the tools that reach the web.
+///
+/// # Errors
+/// [`BuildError::Argument`] when a setting cannot be used.
+pub fn web_tools(settings: &web::Settings) -> Result<Vec<Arc<dyn Tool>>, BuildError> {
+    let client = web::Client::new(settings).map_err(BuildError::argument)?;
+    Ok(vec![Arc::new(FetchTool::new(client))])
 }
 
 /// Is one tool. Instances are shared: a sub-agent gets the very instance that its parent has.

@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod addresses;
 mod agent;
 mod approval_popups;
 mod assemble;
@@ -26,6 +27,7 @@ mod escape;
 mod events;
 mod exec;
 mod export;
+mod fetch;
 mod flag_and_budget;
 mod forecast;
 mod gate;

@@ -9,6 +9,7 @@ pub mod processes;
 pub mod program;
 mod reply;
 pub mod server;
+pub mod site;
 pub mod snapshot;
 pub mod stage;
 pub mod terminal;

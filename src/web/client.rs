@@ -1,0 +1,241 @@
+//! The one way out: resolves a name once, checks every address, pins it, and follows redirects hop by hop (N2).
+//!
+//! Each request has an HTTP client of its own that knows one name and its checked addresses, so that no later answer
+//! of a name server and no connection of another request can come in between.
+
+use std::error::Error as _;
+use std::sync::{Arc, Once};
+use std::time::Duration;
+
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
+use reqwest::redirect::Policy;
+use reqwest::{Certificate, ClientBuilder, Method, Response, StatusCode, Url};
+use tokio::time::{Instant, timeout_at};
+
+use crate::limits;
+use crate::text::{clip, visible_line};
+use crate::web::body::{self, Body, ContentType};
+use crate::web::target::Host;
+use crate::web::{AllowedHosts, Bounds, Resolve, Settings, Target, WebError, resolve};
+
+/// Asks addresses. Clones share nothing but their settings.
+#[derive(Clone)]
+pub struct Client {
+    allowed: AllowedHosts,
+    bounds: Bounds,
+    resolver: Arc<dyn Resolve>,
+}
+
+/// Is an answer whose body has not been read.
+#[derive(Debug)]
+pub struct Reply {
+    response: Response,
+    url: Url,
+    content_type: ContentType,
+    length: Option<u64>,
+    bounds: Bounds,
+    deadline: Instant,
+}
+
+impl Client {
+    /// Makes a client.
+    ///
+    /// # Errors
+    /// One sentence when an allowed host cannot be read.
+    pub fn new(settings: &Settings) -> Result<Self, String> {
+        Ok(Self {
+            allowed: AllowedHosts::parse(&settings.allowed_hosts)?,
+            bounds: settings.bounds,
+            resolver: Arc::clone(&settings.resolver),
+        })
+    }
+
+    /// Parses and checks an address without looking anything up.
+    ///
+    /// # Errors
+    /// [`WebError::Refused`].
+    pub fn target(&self, url: &str) -> Result<Target, WebError> {
+        Target::parse(url, &self.allowed)
+    }
+
+    /// Gets an address. Redirects within its site are followed, five at most; from https none to http.
+    ///
+    /// # Errors
+    /// [`WebError`].
+    pub async fn get(&self, target: &Target) -> Result<Reply, WebError> {
+        let deadline = Instant::now() + self.bounds.time;
+        let mut target = target.clone();
+        for _ in 0..=limits::WEB_REDIRECTS {
+            let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("*/*"))]);
+            let reply = self.ask(&target, Method::GET, headers, None, deadline).await?;
+            match reply.leads_to() {
+                None => return Ok(reply),
+                Some(place) => target = self.next(&target, &place)?,
+            }
+        }
+        let host = target.host_and_port();
+        Err(WebError::Failed(format!("{host} redirects more than {} times", limits::WEB_REDIRECTS)))
+    }
+
+    /// Makes one request, without following anywhere.
+    pub(super) async fn ask(
+        &self,
+        target: &Target,
+        method: Method,
+        mut headers: HeaderMap,
+        body: Option<String>,
+        deadline: Instant,
+    ) -> Result<Reply, WebError> {
+        let late = || late(target, self.bounds.time);
+        let pins = timeout_at(deadline, resolve::pin(self.resolver.as_ref(), target)).await.map_err(|_| late())??;
+        let client = build(self.bounds, |builder| {
+            let builder = match target.host() {
+                Host::Name(name) => builder.resolve_to_addrs(name, &pins),
+                Host::Address(_) => builder,
+            };
+            // Without TLS the certificates of the system need not be read.
+            if target.url().scheme() == "http" { builder.tls_certs_only([]) } else { builder }
+        })?;
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
+        let mut request = client.request(method, target.url().clone()).headers(headers);
+        if let Some(body) = body {
+            request = request.body(body);
+        }
+        let sent = timeout_at(deadline, request.send()).await.map_err(|_| late())?;
+        let response = sent.map_err(|error| failure(target, error))?;
+        if let Some(peer) = response.remote_addr()
+            && !pins.contains(&peer)
+        {
+            return Err(WebError::refused(format!("{} was answered by {peer}, which was not asked", target.url())));
+        }
+        let header = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+        let content_type = ContentType::parse(header(CONTENT_TYPE).unwrap_or_default());
+        let length = header(CONTENT_LENGTH).and_then(|length| length.parse().ok());
+        let url = target.url().clone();
+        Ok(Reply { content_type, length, url, response, bounds: self.bounds, deadline })
+    }
+
+    /// Checks where a redirect leads.
+    fn next(&self, from: &Target, place: &str) -> Result<Target, WebError> {
+        let here = from.url();
+        let shown = visible_line(place);
+        let shown = clip(&shown, limits::ERROR_CHARS);
+        let url = here
+            .join(place)
+            .map_err(|_| WebError::Failed(format!("{here} redirects to something that is not an address: {shown}")))?;
+        let target = Target::check(url, &self.allowed)
+            .map_err(|refusal| WebError::refused(format!("{here} redirects to where it is not followed: {refusal}")))?;
+        if here.scheme() == "https" && target.url().scheme() == "http" {
+            return Err(WebError::refused(format!(
+                "{here} redirects from https to http, which is not followed: {}",
+                target.url()
+            )));
+        }
+        if !from.same_site(&target) {
+            return Err(WebError::Elsewhere { from: here.to_string(), to: target.url().to_string() });
+        }
+        Ok(target)
+    }
+}
+
+impl Reply {
+    /// Returns the address that answered, behind all redirects.
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// Returns the status.
+    pub fn status(&self) -> StatusCode {
+        self.response.status()
+    }
+
+    /// Returns the type of the body.
+    pub fn content_type(&self) -> &ContentType {
+        &self.content_type
+    }
+
+    /// Returns the length of the body as it travels, where the server says it.
+    pub fn length(&self) -> Option<u64> {
+        self.length
+    }
+
+    /// Returns a header's text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.response.headers().get(name)?.to_str().ok()
+    }
+
+    /// Reads the body, decoded, up to the cap.
+    ///
+    /// # Errors
+    /// [`WebError::Failed`] when it comes too slowly, breaks off or is encoded in an unknown way.
+    pub async fn read(self) -> Result<Body, WebError> {
+        body::read(self.response, &self.url, self.bounds, self.deadline).await
+    }
+
+    fn leads_to(&self) -> Option<String> {
+        match self.status().as_u16() {
+            301 | 302 | 303 | 307 | 308 => {
+                // Some servers write the bytes of a path as they are.
+                let location = self.response.headers().get(LOCATION)?;
+                Some(String::from_utf8_lossy(location.as_bytes()).into_owned())
+            }
+            _ => None,
+        }
+    }
+}
+
+fn late(target: &Target, time: Duration) -> WebError {
+    WebError::Failed(format!("{} took longer than {} s", target.host_and_port(), time.as_secs_f32()))
+}
+
+fn build(bounds: Bounds, adjust: impl Fn(ClientBuilder) -> ClientBuilder) -> Result<reqwest::Client, WebError> {
+    static CRYPTO: Once = Once::new();
+    // An error means that somebody has installed one before, which serves as well.
+    CRYPTO.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
+    let common = || {
+        let builder = reqwest::Client::builder()
+            .user_agent(concat!("steersman/", env!("CARGO_PKG_VERSION")))
+            .redirect(Policy::none())
+            .referer(false)
+            .no_proxy()
+            .retry(reqwest::retry::never())
+            .connect_timeout(bounds.connect)
+            .read_timeout(bounds.silence)
+            .pool_max_idle_per_host(0)
+            .http1_max_headers(limits::WEB_HEADERS)
+            .http2_max_header_list_size(limits::WEB_HEADER_BYTES);
+        adjust(builder)
+    };
+    let built = common().build().or_else(|_| {
+        // A machine without certificates cannot build a client at all, not even for plain http.
+        let roots = webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter();
+        common().tls_certs_only(roots.filter_map(|der| Certificate::from_der(der).ok())).build()
+    });
+    built.map_err(|error| WebError::Failed(format!("HTTP cannot be set up: {}", chain(&error))))
+}
+
+fn failure(target: &Target, error: reqwest::Error) -> WebError {
+    let host = target.host_and_port();
+    let connecting = error.is_connect();
+    let reason = chain(&error.without_url());
+    if connecting {
+        WebError::Unreachable { host, reason }
+    } else {
+        WebError::Failed(format!("no answer of {host}: {reason}"))
+    }
+}
+
+/// Says what lies behind an error: its causes, the outermost wrappers left out.
+pub(super) fn chain(error: &reqwest::Error) -> String {
+    let mut causes: Vec<String> = Vec::new();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let text = error.to_string();
+        let wrapper = text.starts_with("client error") || causes.iter().any(|said| said.contains(&text));
+        if !wrapper {
+            causes.push(text);
+        }
+        cause = error.source();
+    }
+    if causes.is_empty() { error.to_string() } else { causes.join(": ") }
+}

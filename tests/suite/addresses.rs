@@ -1,0 +1,501 @@
+//! Addresses that are never asked, in every spelling and by every way to them: no packet leaves (faults N1, N2).
+
+use std::collections::HashMap;
+use std::io;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::json;
+use steersman::tool::{FetchTool, Tool};
+use steersman::web::{AllowedHosts, Client, Resolve, Settings, Target, special};
+
+use crate::support::site::{Canary, Site, answer, call, redirect};
+
+/// Hosts that must be refused before anything is sent or looked up. A `*` stands for the port and its colon.
+const SPELLINGS: &[&str] = &[
+    // Loopback: decimal, short, octal, hex, mixed, padded, as one number.
+    "http://127.0.0.1*/",
+    "http://127.0.0.53*/",
+    "http://127.255.255.254*/",
+    "http://127.1*/",
+    "http://127.0.1*/",
+    "http://2130706433*/",
+    "http://0x7f000001*/",
+    "http://0X7F000001*/",
+    "http://017700000001*/",
+    "http://0177.0.0.1*/",
+    "http://0177.0.0.01*/",
+    "http://00000177.0.0.1*/",
+    "http://0x7f.0.0.1*/",
+    "http://0x7f.0x0.0x0.0x1*/",
+    "http://0x7f.1*/",
+    "http://0177.1*/",
+    "http://127.0x1*/",
+    "http://127.00000000001*/",
+    "http://0x00000000007f.0.0.1*/",
+    "http://127.0.0.1.*/",
+    "http://2130706433.*/",
+    "http://127.1.*/",
+    "http://0x7f.1.*/",
+    // Dots and digits of other scripts, which a parser of host names makes plain.
+    "http://127。0。0。1*/",
+    "http://127.0.0。1*/",
+    "http://127.0.0.1。*/",
+    "http://127｡0｡0｡1*/",
+    "http://１２７.０.０.１*/",
+    "http://①②⑦.⓪.⓪.①*/",
+    "http://𝟏𝟐𝟕.𝟎.𝟎.𝟏*/",
+    "http://0ｘ7f.1*/",
+    "http://127\u{00ad}.0.0.1*/",
+    "http://127.0\u{200b}.0.1*/",
+    // Percent-encoded, with blanks that parsers take out, with slashes the other way round, without slashes.
+    "http://%31%32%37.0.0.1*/",
+    "http://127%2e0%2e0%2e1*/",
+    "http://127.0.0.%31*/",
+    "http://%6c%6f%63%61%6c%68%6f%73%74*/",
+    "http://127.0\t.0.1*/",
+    "http://127.0\n.0.1*/",
+    "  http://127.0.0.1*/  ",
+    "http:\\\\127.0.0.1*\\",
+    "http:/\\127.0.0.1*/",
+    "http:127.0.0.1*/",
+    "http:/127.0.0.1*/",
+    "http:////127.0.0.1*/",
+    "HTTP://127.0.0.1*/",
+    "hTtP://0X7F.1*/",
+    "https://127.0.0.1*/",
+    "https://2130706433*/",
+    // A user part, also one that looks like a host.
+    "http://user@127.0.0.1*/",
+    "http://user:word@127.0.0.1*/",
+    "http://example.com@127.0.0.1*/",
+    "http://example.com%40@127.0.0.1*/",
+    "http://example.com:80@127.0.0.1*/",
+    "http://user@example.com*/",
+    "http://127.0.0.1*\\@example.com/",
+    "http://127.0.0.1*#@example.com/",
+    "http://127.0.0.1*?@example.com/",
+    // Names of this machine and of the network around it.
+    "http://localhost*/",
+    "http://LOCALHOST*/",
+    "http://localhost.*/",
+    "http://LocalHost。*/",
+    "http://a.localhost*/",
+    "http://a.b.localhost.*/",
+    "http://localhost.localdomain*/",
+    "http://localhost6*/",
+    "http://ip6-localhost*/",
+    "http://ip6-loopback*/",
+    "http://router*/",
+    "http://printer.local*/",
+    "http://printer.LOCAL.*/",
+    "http://nas.lan*/",
+    "http://box.home*/",
+    "http://box.home.arpa*/",
+    "http://wiki.corp*/",
+    "http://wiki.intranet*/",
+    "http://db.internal*/",
+    "http://metadata.google.internal*/",
+    "http://METADATA.google.internal.*/",
+    "http://metadata*/",
+    "http://ｌｏｃａｌｈｏｓｔ*/",
+    "http://ⓛocalhost*/",
+    "http://loc\u{00ad}alhost*/",
+    // Unspecified, this network, broadcast, multicast, reserved.
+    "http://0.0.0.0*/",
+    "http://0*/",
+    "http://0.0*/",
+    "http://0x0*/",
+    "http://00000000*/",
+    "http://0.1.2.3*/",
+    "http://255.255.255.255*/",
+    "http://4294967295*/",
+    "http://0xffffffff*/",
+    "http://224.0.0.1*/",
+    "http://239.255.255.250*/",
+    "http://0xe0000001*/",
+    "http://240.0.0.1*/",
+    "http://254.1.2.3*/",
+    // Private, of carriers, link-local, metadata.
+    "http://10.0.0.1*/",
+    "http://10.255.255.255*/",
+    "http://012.1*/",
+    "http://0xa000001*/",
+    "http://167772161*/",
+    "http://172.16.0.1*/",
+    "http://172.31.255.255*/",
+    "http://0254.020.1*/",
+    "http://192.168.0.1*/",
+    "http://192.168.1*/",
+    "http://0xc0.0xa8.1*/",
+    "http://3232235777*/",
+    "http://100.64.0.1*/",
+    "http://100.127.255.255*/",
+    "http://100.100.100.200*/",
+    "http://169.254.0.1*/",
+    "http://169.254.169.254*/",
+    "http://2852039166*/",
+    "http://0xa9fea9fe*/",
+    "http://0251.0376.0251.0376*/",
+    "http://0xa9.0376.43518*/",
+    "http://169.254.43518*/",
+    "http://169.254.169.254.*/",
+    "http://168.63.129.16*/",
+    "http://192.0.0.192*/",
+    // Documentation, benchmarks, relays.
+    "http://192.0.2.1*/",
+    "http://198.51.100.7*/",
+    "http://203.0.113.9*/",
+    "http://198.18.0.1*/",
+    "http://198.19.255.255*/",
+    "http://192.88.99.1*/",
+    "http://192.0.0.8*/",
+    // IPv6: loopback and unspecified, in long and short.
+    "http://[::1]*/",
+    "http://[0:0:0:0:0:0:0:1]*/",
+    "http://[0000:0000:0000:0000:0000:0000:0000:0001]*/",
+    "http://[::0.0.0.1]*/",
+    "http://[0::1]*/",
+    "http://[::]*/",
+    "http://[0:0::0]*/",
+    // IPv4 within IPv6: mapped, compatible, translated, NAT64, 6to4, Teredo.
+    "http://[::ffff:127.0.0.1]*/",
+    "http://[::FFFF:7F00:1]*/",
+    "http://[0:0:0:0:0:ffff:7f00:0001]*/",
+    "http://[::ffff:169.254.169.254]*/",
+    "http://[::ffff:10.0.0.1]*/",
+    "http://[::ffff:93.184.215.14]*/",
+    "http://[::127.0.0.1]*/",
+    "http://[::7f00:1]*/",
+    "http://[::ffff:0:127.0.0.1]*/",
+    "http://[64:ff9b::127.0.0.1]*/",
+    "http://[64:ff9b::7f00:1]*/",
+    "http://[64:ff9b::a9fe:a9fe]*/",
+    "http://[64:ff9b:1::7f00:1]*/",
+    "http://[2002:7f00:1::]*/",
+    "http://[2002:7f00:0001::1]*/",
+    "http://[2002:a9fe:a9fe::1]*/",
+    "http://[2002:c0a8:101::1]*/",
+    "http://[2001::7f00:1]*/",
+    "http://[2001:0:7f00:1:0:0:80ff:fffe]*/",
+    // IPv6: link-local, site-local, private, metadata, multicast, documentation, discard, unassigned.
+    "http://[fe80::1]*/",
+    "http://[FE80::1]*/",
+    "http://[febf::1]*/",
+    "http://[fe80::1%25eth0]*/",
+    "http://[fec0::1]*/",
+    "http://[feff::1]*/",
+    "http://[fc00::1]*/",
+    "http://[fd12:3456:789a::1]*/",
+    "http://[fd00:ec2::254]*/",
+    "http://[fd20:ce::254]*/",
+    "http://[ff02::1]*/",
+    "http://[ff05::2]*/",
+    "http://[2001:db8::1]*/",
+    "http://[3fff::1]*/",
+    "http://[100::1]*/",
+    "http://[2001:2::1]*/",
+    "http://[2001:10::1]*/",
+    "http://[5f00::1]*/",
+    "http://[4000::1]*/",
+    "http://[e000::1]*/",
+];
+
+/// Addresses of the world, which are asked.
+const PUBLIC: &[&str] = &[
+    "1.1.1.1",
+    "8.8.8.8",
+    "9.255.255.255",
+    "11.0.0.0",
+    "93.184.215.14",
+    "100.63.255.255",
+    "100.128.0.0",
+    "126.255.255.255",
+    "128.0.0.0",
+    "169.253.255.255",
+    "169.255.0.0",
+    "172.15.255.255",
+    "172.32.0.0",
+    "192.0.1.0",
+    "192.167.255.255",
+    "192.169.0.0",
+    "198.17.255.255",
+    "198.20.0.0",
+    "223.255.255.255",
+    "2600::1",
+    "2606:4700:4700::1111",
+    "2001:200::1",
+    "2001:4860:4860::8888",
+    "2a00:1450:4001:82a::200e",
+    "3ffe::1",
+];
+
+/// Answers names from a list, one answer after another, the last one again and again; counts the questions.
+#[derive(Default)]
+struct Names {
+    answers: Mutex<HashMap<String, Vec<Vec<IpAddr>>>>,
+    asked: AtomicUsize,
+}
+
+impl Names {
+    fn answer(&self, name: &str, addresses: &[&str]) {
+        let addresses = addresses.iter().map(|address| address.parse().unwrap()).collect();
+        self.answers.lock().unwrap().entry(name.to_owned()).or_default().push(addresses);
+    }
+
+    fn asked(&self) -> usize {
+        self.asked.load(Ordering::SeqCst)
+    }
+}
+
+impl Resolve for Names {
+    fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        let mut answers = self.answers.lock().unwrap();
+        let answer = match answers.get_mut(name) {
+            Some(list) if list.len() > 1 => Ok(list.remove(0)),
+            Some(list) => Ok(list[0].clone()),
+            None => Err(io::Error::new(io::ErrorKind::NotFound, "no such name")),
+        };
+        async move { answer }.boxed()
+    }
+}
+
+fn fetch(allowed: &[String], names: &Arc<Names>) -> FetchTool {
+    let settings = Settings { allowed_hosts: allowed.to_vec(), resolver: names.clone(), ..Settings::default() };
+    FetchTool::new(Client::new(&settings).unwrap())
+}
+
+async fn get(tool: &dyn Tool, url: &str) -> Result<String, String> {
+    call(tool, json!({ "url": url })).await
+}
+
+fn spelled(canary: &Canary) -> Vec<String> {
+    let port = format!(":{}", canary.port());
+    let with_port = SPELLINGS.iter().map(|spelling| spelling.replace('*', &port));
+    let without = SPELLINGS.iter().map(|spelling| spelling.replace('*', ""));
+    with_port.chain(without).collect()
+}
+
+/// Tells whether a refusal is about the place, and not about anything else that may be wrong with an address.
+fn about_the_place(refusal: &str) -> bool {
+    ["not a public address", "not public", "user name or a password", "not an address"]
+        .iter()
+        .any(|reason| refusal.contains(reason))
+}
+
+#[tokio::test]
+async fn no_spelling_of_a_local_address_is_asked() {
+    assert!(SPELLINGS.len() >= 120, "{}", SPELLINGS.len());
+    let (canary, names) = (Canary::start(), Arc::new(Names::default()));
+    let tool = fetch(&[], &names);
+    for url in spelled(&canary) {
+        let refusal = get(&tool, &url).await.expect_err(&url);
+        assert!(about_the_place(&refusal), "{url:?}: {refusal}");
+    }
+    assert_eq!(names.asked(), 0, "a refused address was looked up");
+    assert_eq!(canary.connections(), 0);
+}
+
+#[tokio::test]
+async fn no_redirect_leads_to_a_local_address() {
+    let (canary, names) = (Canary::start(), Arc::new(Names::default()));
+    let places: Vec<String> = spelled(&canary);
+    let of_site = places.clone();
+    let site = Site::start(move |path| match path.trim_start_matches('/').parse::<usize>() {
+        // A header is one line; what a page would say with a line break is said without.
+        Ok(index) => redirect(&of_site[index].replace('\n', "")),
+        Err(_) => answer(404, &[], ""),
+    });
+    let tool = fetch(&[site.host()], &names);
+    let mut within = 0;
+    for (index, place) in places.iter().enumerate() {
+        let refusal = get(&tool, &site.url(&format!("/{index}"))).await.expect_err(place);
+        // Behind a base of the same scheme these two name a path of the site itself.
+        if refusal.contains(&format!("{}/127.0.0.1", site.host())) {
+            within += 1;
+            continue;
+        }
+        let met = ["redirects to where it is not followed", "redirects to something that is not an address"];
+        assert!(met.iter().any(|words| refusal.contains(words)), "{place:?}: {refusal}");
+    }
+    assert_eq!(within, 4, "http:127.0.0.1 and http:/127.0.0.1, each with a port and without");
+    assert_eq!(site.connections(), places.len() + within, "each redirect was met");
+    assert_eq!(names.asked(), 0);
+    assert_eq!(canary.connections(), 0);
+}
+
+#[tokio::test]
+async fn no_name_leads_to_a_local_address() {
+    let (canary, names) = (Canary::start(), Arc::new(Names::default()));
+    let tool = fetch(&[], &names);
+    let literals: Vec<IpAddr> = SPELLINGS
+        .iter()
+        .filter_map(|spelling| {
+            let host = spelling.strip_prefix("http://")?.strip_suffix("*/")?;
+            host.trim_matches(['[', ']']).parse().ok()
+        })
+        .collect();
+    assert!(literals.len() >= 60, "{}", literals.len());
+    for (index, address) in literals.iter().enumerate() {
+        let name = format!("trap{index}.example");
+        names.answer(&name, &[&address.to_string()]);
+        // One bad address among good ones is enough.
+        let mixed = format!("mixed{index}.example");
+        names.answer(&mixed, &["93.184.215.14", "2606:4700:4700::1111", &address.to_string()]);
+        for name in [name, mixed] {
+            let url = format!("http://{name}:{}/", canary.port());
+            let refusal = get(&tool, &url).await.expect_err(&url);
+            assert!(refusal.contains(&address.to_string()) && refusal.contains("not a public address"), "{refusal}");
+        }
+    }
+    assert_eq!(names.asked(), 2 * literals.len());
+    assert_eq!(canary.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_name_is_looked_up_once_for_each_hop_and_its_address_is_pinned() {
+    let (canary, names) = (Canary::start(), Arc::new(Names::default()));
+    let site = Site::of("text/plain", "the first answer");
+    // The first answer is where the site is; each later one is the canary's other address.
+    names.answer("rebind.example", &["127.0.0.1"]);
+    names.answer("rebind.example", &["127.0.0.2"]);
+    let tool = fetch(&[format!("rebind.example:{}", site.port())], &names);
+    let url = format!("http://rebind.example:{}/", site.port());
+    assert_eq!(get(&tool, &url).await.unwrap(), "the first answer");
+    assert_eq!(names.asked(), 1, "looked up again between check and connection");
+    assert_eq!(site.heads().len(), 1);
+
+    // The second time the name answers with another address: that one is asked then, and nobody is there.
+    let refusal = get(&tool, &url).await.unwrap_err();
+    assert!(refusal.contains("cannot be reached"), "{refusal}");
+    assert_eq!((names.asked(), site.connections(), canary.connections()), (2, 1, 0));
+}
+
+#[tokio::test]
+async fn a_name_that_turns_local_is_refused_the_next_time_and_on_the_next_hop() {
+    let (canary, names) = (Canary::start(), Arc::new(Names::default()));
+    let port = canary.port();
+    let target = |host: &str| Target::parse(&format!("http://{host}:{port}/"), &AllowedHosts::default()).unwrap();
+    names.answer("turn.example", &["127.0.0.1"]);
+    let settings = Settings { resolver: names.clone(), ..Settings::default() };
+    let client = Client::new(&settings).unwrap();
+    // It passed as a name; what it resolves to is looked at before each connection.
+    let refusal = client.get(&target("turn.example")).await.unwrap_err();
+    assert!(refusal.to_string().contains("127.0.0.1, which is not a public address (loopback)"), "{refusal}");
+
+    // A hop within the site: the first host is allowed by the configuration, the second is not and turns local.
+    let site = Site::start(|path| redirect(&format!("http://www.hop.example:{}/", path.trim_start_matches("/to/"))));
+    names.answer("hop.example", &["127.0.0.1"]);
+    names.answer("www.hop.example", &["127.0.0.1"]);
+    let tool = fetch(&[format!("hop.example:{}", site.port())], &names);
+    let url = format!("http://hop.example:{0}/to/{0}", site.port());
+    let refusal = get(&tool, &url).await.unwrap_err();
+    assert!(refusal.contains("www.hop.example is at 127.0.0.1"), "{refusal}");
+    assert_eq!(site.connections(), 1, "the second hop was asked");
+    assert_eq!(canary.connections(), 0);
+}
+
+#[test]
+fn public_addresses_are_public_and_the_edges_of_each_network_are_exact() {
+    for address in PUBLIC {
+        assert_eq!(special(address.parse().unwrap()), None, "{address}");
+    }
+    let kind = |address: &str| special(address.parse().unwrap()).unwrap_or("public");
+    assert_eq!(kind("127.0.0.1"), "loopback");
+    assert_eq!(kind("0.0.0.0"), "unspecified");
+    assert_eq!(kind("0.0.0.1"), "reserved");
+    assert_eq!(kind("169.254.169.254"), "a metadata service");
+    assert_eq!(kind("169.254.169.253"), "link-local");
+    assert_eq!(kind("255.255.255.255"), "broadcast");
+    assert_eq!(kind("255.255.255.254"), "reserved");
+    assert_eq!(kind("fd00:ec2::254"), "a metadata service");
+    assert_eq!(kind("::ffff:8.8.8.8"), "an IPv4-mapped address");
+    assert_eq!(kind("2001:1ff:ffff::1"), "reserved");
+    assert_eq!(kind("fdff:ffff::1"), "private");
+}
+
+#[test]
+fn an_allowed_host_is_exactly_that_host_and_port() {
+    let allowed =
+        AllowedHosts::parse(["127.0.0.1:8080", "wiki.corp", "[::1]:3000", "Büro.example:80", "10.0.0.7:443"]).unwrap();
+    let passes = |url: &str| Target::parse(url, &allowed).is_ok();
+    for url in [
+        "http://127.0.0.1:8080/x",
+        "http://2130706433:8080/",
+        "http://127.1:8080/",
+        "http://wiki.corp/",
+        "https://WIKI.corp.:5432/",
+        "http://[::1]:3000/",
+        "http://[0:0::1]:3000/",
+        "http://xn--bro-hoa.example/",
+        "https://10.0.0.7/",
+        "https://example.com/",
+    ] {
+        assert!(passes(url), "{url}");
+    }
+    for url in [
+        "http://127.0.0.1/",
+        "http://127.0.0.1:8081/",
+        "http://127.0.0.2:8080/",
+        "http://[::ffff:127.0.0.1]:8080/",
+        "http://a.wiki.corp/",
+        "http://wiki.corp.corp/",
+        "http://[::1]:3001/",
+        "http://10.0.0.7/",
+        "http://user@127.0.0.1:8080/",
+        "ftp://127.0.0.1:8080/",
+    ] {
+        assert!(!passes(url), "{url}");
+    }
+    for entry in
+        ["", "http://x.example", "x.example/path", "a@b.example", "x.example:port", "x.example?y", "a b", "::1"]
+    {
+        assert!(AllowedHosts::parse([entry]).is_err(), "{entry}");
+    }
+}
+
+#[test]
+fn ports_of_other_services_are_refused() {
+    let fault = |url: &str| Target::parse(url, &AllowedHosts::default()).map(|_| ()).map_err(|error| error.to_string());
+    for port in
+        [1, 21, 22, 23, 25, 53, 110, 143, 389, 445, 465, 587, 993, 1023, 2375, 3306, 5432, 6379, 9200, 11211, 27017]
+    {
+        let refusal = fault(&format!("https://example.com:{port}/")).unwrap_err();
+        assert!(refusal.contains(&format!("port {port} is not one of a web server")), "{refusal}");
+    }
+    for port in [80, 443, 1024, 3000, 8000, 8080, 8443, 49152, 65535] {
+        assert_eq!(fault(&format!("https://example.com:{port}/")), Ok(()));
+    }
+}
+
+#[test]
+fn a_target_is_written_the_one_way_it_is_requested() {
+    let written = |url: &str| Target::parse(url, &AllowedHosts::default()).unwrap().url().to_string();
+    assert_eq!(written("HTTPS://Example.COM.:443/a/../b?c=d e#part"), "https://example.com/b?c=d%20e");
+    assert_eq!(written("https://bücher.example/ü?q=ü"), "https://xn--bcher-kva.example/%C3%BC?q=%C3%BC");
+    assert_eq!(written("https:\\\\example.com\\a"), "https://example.com/a");
+    assert_eq!(written("http://example.com\\@127.0.0.1/"), "http://example.com/@127.0.0.1/");
+    assert_eq!(written("https://example.com/\u{202e}gpj"), "https://example.com/%E2%80%AEgpj");
+    for url in ["https://example.com/", "https://xn--bcher-kva.example/%C3%BC"] {
+        assert_eq!(written(&written(url)), url, "written twice it is the same");
+    }
+    let long = format!("https://example.com/{}", "a".repeat(9_000));
+    assert!(Target::parse(&long, &AllowedHosts::default()).is_err());
+    for odd in [
+        "",
+        "example.com",
+        "//example.com/",
+        "file:///etc/passwd",
+        "data:text/plain,x",
+        "javascript:1",
+        "https://",
+        "https://a..b/",
+        "https://.a.example/",
+    ] {
+        assert!(Target::parse(odd, &AllowedHosts::default()).is_err(), "{odd:?}");
+    }
+}
