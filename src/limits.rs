@@ -126,6 +126,24 @@ pub const PROJECT_FILE_BYTES: u64 = 64 * 1024;
 pub const PROJECT_FILES: usize = 100;
 /// Largest record of the projects that the user trusts, bytes.
 pub const TRUST_BYTES: u64 = 4 * 1024 * 1024;
+/// `bash`: time of a command, unless it says otherwise.
+pub const COMMAND_TIME: Duration = Duration::from_mins(2);
+/// `bash`: longest time of a command.
+pub const COMMAND_MOST_TIME: Duration = Duration::from_mins(10);
+/// `bash`: longest command, bytes; what the kernel takes as one argument, less what a sandbox may add.
+pub const COMMAND_LENGTH: usize = 96 * 1024;
+/// `bash`: output that the model gets, bytes; of more its beginning and its end.
+pub const COMMAND_BYTES: usize = 30 * 1024;
+/// `bash`: output that is kept in the file of one command, bytes.
+pub const OUTPUT_FILE_BYTES: u64 = 64 * 1024 * 1024;
+/// `bash`: output that is kept in all files of a session, bytes.
+pub const OUTPUT_FILES_BYTES: u64 = 512 * 1024 * 1024;
+/// `bash`: time that the disk has to take output, before no more of it is kept.
+pub const OUTPUT_DISK_TIME: Duration = Duration::from_millis(500);
+/// `bash`: output that is shown live at once, bytes.
+pub const LIVE_BURST_BYTES: usize = 64 * 1024;
+/// `bash`: output that is shown live per second once that is used up, bytes.
+pub const LIVE_BYTES_PER_SECOND: u32 = 8 * 1024;
 
 /// Web: longest address, bytes.
 pub const WEB_URL_BYTES: usize = 8 * 1024;

@@ -4,12 +4,16 @@
 //! that starts with `Error: ` (D14). Only [`ToolError::Cancelled`] passes through.
 
 mod args;
+mod bash;
 mod blocking;
 mod calculator;
+mod capture;
 mod fetch;
 mod fn_tool;
 mod glob;
 mod grep;
+mod live;
+mod outputs;
 mod page;
 mod params;
 mod read;
@@ -31,11 +35,13 @@ use crate::web;
 use crate::workspace::Workspace;
 
 pub use args::Args;
+pub use bash::BashTool;
 pub use calculator::Calculator;
 pub use fetch::FetchTool;
 pub use fn_tool::FnTool;
 pub use glob::GlobTool;
 pub use grep::GrepTool;
+pub use outputs::{Kept, Outputs};
 pub use params::{Choices, Parameters, ParametersBuilder};
 pub use read::ReadTool;
 pub use toolbox::{Found, Toolbox};

@@ -15,6 +15,7 @@ use rustix::process::{Pid, Signal};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::{oneshot, watch};
+use tokio::time::Instant;
 
 use crate::limits;
 use crate::workspace::environment::ChildEnvironment;
@@ -89,7 +90,7 @@ impl Spawner {
             // Takes it off the kernel's list.
             let _ = child.wait().await;
         });
-        Ok(Running { output, kill: Some(kill), ended, read_since_end: 0 })
+        Ok(Running { output, kill: Some(kill), ended, given_up: None, read_since_end: 0 })
     }
 }
 
@@ -99,6 +100,8 @@ pub struct Running {
     output: ChildStdout,
     kill: Option<oneshot::Sender<()>>,
     ended: watch::Receiver<Option<Ended>>,
+    /// When it is given up that somebody closes the output of a job that has ended.
+    given_up: Option<Instant>,
     read_since_end: usize,
 }
 
@@ -115,7 +118,7 @@ impl Running {
             biased;
             read = self.output.read(buffer) => read?,
             // Somebody who got away may still hold the pipe.
-            () = drained(&mut self.ended) => 0,
+            () = drained(&mut self.ended, &mut self.given_up) => 0,
         };
         if self.ended.borrow().is_some() {
             self.read_since_end += read;
@@ -139,9 +142,10 @@ impl Running {
     }
 }
 
-async fn drained(ended: &mut watch::Receiver<Option<Ended>>) {
+async fn drained(ended: &mut watch::Receiver<Option<Ended>>, given_up: &mut Option<Instant>) {
     let _ = ended.wait_for(Option::is_some).await;
-    tokio::time::sleep(limits::OUTPUT_GRACE).await;
+    let until = *given_up.get_or_insert_with(|| Instant::now() + limits::OUTPUT_GRACE);
+    tokio::time::sleep_until(until).await;
 }
 
 /// Is the host's side of a guard.

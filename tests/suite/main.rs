@@ -7,6 +7,7 @@ mod addresses;
 mod agent;
 mod approval_popups;
 mod assemble;
+mod bash;
 mod bring_back;
 mod building;
 mod calculator;

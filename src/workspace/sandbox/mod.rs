@@ -14,6 +14,11 @@ impl Sandbox {
         Self {}
     }
 
+    /// Returns the name for the screen; `None` means: not sandboxed.
+    pub fn name(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Returns what is to be run in place of a job's argv.
     pub fn wrap(&self, job: &Job) -> Vec<OsString> {
         job.argv.clone()
