@@ -110,6 +110,8 @@ pub const TERM_GRACE: Duration = Duration::from_millis(500);
 pub const KILL_GRACE: Duration = Duration::from_millis(700);
 /// Jobs: time that a guard has for a kill, before the host does it.
 pub const GUARD_PATIENCE: Duration = Duration::from_millis(1_400);
+/// Jobs: time that a guard has to be gone after its word.
+pub const GUARD_EXIT_TIME: Duration = Duration::from_millis(100);
 /// Jobs: longest word of a guard about the end, bytes.
 pub const GUARD_WORD_BYTES: u64 = 64 * 1024;
 /// Jobs: looks for what a lost guard left.

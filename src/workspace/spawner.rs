@@ -160,7 +160,7 @@ struct Guard {
 impl Guard {
     /// Waits for the guard's word, tells it to kill when asked to, and does its work when it cannot.
     async fn watch(self, asked: oneshot::Receiver<()>, tell: &watch::Sender<Option<Ended>>) -> Child {
-        let Self { child, pid, control, status, mark } = self;
+        let Self { mut child, pid, control, status, mark } = self;
         let mut word = Box::pin(last_word(status));
         let ended = tokio::select! {
             ended = &mut word => ended,
@@ -176,6 +176,8 @@ impl Guard {
             Some(ended) => ended,
             None => tokio::task::spawn_blocking(move || clear_away(pid, &mark)).await.unwrap_or_default(),
         };
+        // It has nothing more to do, unless the kernel holds somebody.
+        let _ = tokio::time::timeout(limits::GUARD_EXIT_TIME, child.wait()).await;
         tell.send_replace(Some(ended));
         child
     }
