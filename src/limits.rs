@@ -89,6 +89,12 @@ pub const SEEN_FILES: usize = 10_000;
 pub const DIFF_BYTES: usize = 64 * 1024;
 /// `calculator`: longest expression, characters.
 pub const EXPRESSION_CHARS: usize = 1_000;
+/// Sandbox: time for the probe whether it works.
+pub const SANDBOX_PROBE: Duration = Duration::from_secs(5);
+/// Sandbox: what is kept of the places that no command may change, bytes per workspace.
+pub const SEAL_BYTES: u64 = 4 * 1024 * 1024;
+/// Sandbox: entries that are kept of those places.
+pub const SEAL_ENTRIES: usize = 1_000;
 
 /// The variable that marks every process of a job.
 pub const JOB_MARK: &str = "COMMAND_MARK";

@@ -7,7 +7,7 @@ use steersman::cli::{self, Task, hidden, logging};
 
 fn main() -> ExitCode {
     if let Some(exit) = hidden::run(std::env::args_os()) {
-        return exit.into();
+        return exit;
     }
     let task = match cli::parse(std::env::args_os()) {
         Ok(task) => task,

@@ -2,22 +2,27 @@
 //! logging and before any hook; help and completions do not know them.
 
 use std::ffi::{OsStr, OsString};
+use std::process::ExitCode;
 
 use crate::cli::exit::Exit;
+use crate::workspace::sandbox::{self, inner};
 use crate::workspace::{GUARD, guard};
 
 /// Runs a hidden sub-command to its end; `None` when the arguments name none.
-pub fn run(args: impl IntoIterator<Item = OsString>) -> Option<Exit> {
+pub fn run(args: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
     let mut args = args.into_iter().skip(1);
     let name = args.next()?;
+    if name == OsStr::new(sandbox::SUBCOMMAND) {
+        return Some(inner::run(args).into());
+    }
     if name != OsStr::new(GUARD) {
         return None;
     }
     let dashes = args.next().is_none_or(|arg| arg == "--");
     let job: Vec<OsString> = args.collect();
     if !dashes || job.is_empty() {
-        return Some(Exit::Usage);
+        return Some(Exit::Usage.into());
     }
     guard::run(&job);
-    Some(Exit::Done)
+    Some(Exit::Done.into())
 }

@@ -16,7 +16,7 @@ mod job;
 mod processes;
 mod project;
 mod regular;
-mod sandbox;
+pub mod sandbox;
 mod seen;
 mod spawner;
 

@@ -66,7 +66,7 @@ impl Spawner {
             .arg0("steersman")
             .arg(GUARD)
             .arg("--")
-            .args(self.sandbox.wrap(job))
+            .args(self.sandbox.wrap(job)?)
             .env_clear()
             .envs(self.environment.variables().iter().cloned())
             .envs(job.environment.iter().cloned())

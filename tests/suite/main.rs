@@ -62,6 +62,7 @@ mod receipts;
 mod replies;
 mod retry;
 mod returned;
+mod sandbox;
 mod scripted_provider;
 mod scrolling;
 mod secrets;

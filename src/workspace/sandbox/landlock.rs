@@ -1,0 +1,135 @@
+//! Landlock: the command line of the hidden sub-command that gives its own rights away, and the giving away itself.
+//!
+//! Rights can only be given to whole trees, so nothing within the workspace is closed; [`super::Seal`] looks after what
+//! must not change. Paths can still be looked at from outside (that they exist, their owner and size), not opened.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::workspace::sandbox::places::{self, System};
+use crate::workspace::sandbox::{SUBCOMMAND, Surroundings};
+use crate::workspace::{Job, Network};
+
+/// Returns the command line that runs a job confined.
+///
+/// # Errors
+/// One sentence when it could reach the home directory: no part of it could be kept closed.
+pub(super) fn wrap(around: &Surroundings, temp: &Path, job: &Job) -> Result<Vec<OsString>, String> {
+    let may = &job.confinement;
+    let home = around.home.as_deref();
+    let mut reached = may.readable.iter().chain(&may.writable);
+    if home.is_some_and(|home| reached.any(|path| home.starts_with(path))) {
+        let sentence = "the workspace holds the home directory, and Landlock cannot keep its secrets closed: start in a \
+                        project's directory, or install bubblewrap";
+        return Err(sentence.to_owned());
+    }
+    let system = places::system(may.network).into_iter().map(|place| match place {
+        System::Real(path) | System::Link(path, _) => path,
+    });
+    // Some lead to homes.
+    let system = system.filter(|path| !places::HOMES.iter().any(|home| path == Path::new(home)));
+    let tools = home.map(places::toolchains).unwrap_or_default();
+    let tools = tools.into_iter().chain(places::of_search_path(&around.path, home));
+    let readable = system.chain([PathBuf::from("/proc")]).chain(tools).chain(may.readable.iter().cloned());
+
+    let mut line: Vec<OsString> = vec![around.program.clone().into(), SUBCOMMAND.into()];
+    for path in readable {
+        line.extend(["--ro".into(), path.into()]);
+    }
+    for path in may.writable.iter().map(PathBuf::as_path).chain([temp]) {
+        line.extend(["--rw".into(), path.into()]);
+    }
+    line.extend(["--tmp".into(), temp.into()]);
+    match may.network {
+        Network::Off => {}
+        Network::On => line.push("--network".into()),
+    }
+    line.push("--".into());
+    line.extend(job.argv.iter().cloned());
+    Ok(line)
+}
+
+#[cfg(target_os = "linux")]
+pub(super) use kernel::{UnixSockets, confine, scope};
+
+#[cfg(target_os = "linux")]
+mod kernel {
+    //! What the kernel is told.
+
+    use std::path::PathBuf;
+
+    use landlock::{
+        ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, Ruleset, RulesetAttr,
+        RulesetCreatedAttr, RulesetStatus, Scope, path_beneath_rules,
+    };
+
+    use crate::workspace::Network;
+    use crate::workspace::sandbox::places;
+
+    /// The least that counts as a sandbox: before it, files outside could be emptied.
+    const LEAST: ABI = ABI::V3;
+    /// The newest that was looked through.
+    const BEST: ABI = ABI::V9;
+
+    /// Says whether the kernel also decides about sockets that have a path.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(in crate::workspace::sandbox) enum UnixSockets {
+        /// They are confined as files are.
+        Confined,
+        /// They are open to everybody whom the file system lets.
+        Open,
+    }
+
+    /// Confines this process for ever to these paths, and to itself for signals, abstract sockets and TCP.
+    pub(in crate::workspace::sandbox) fn confine(
+        readable: &[PathBuf],
+        writable: &[PathBuf],
+        network: Network,
+    ) -> Result<UnixSockets, String> {
+        let said = |error: landlock::RulesetError| error.to_string();
+        let mut ruleset = Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(AccessFs::from_all(LEAST))
+            .map_err(said)?
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(AccessFs::from_all(BEST))
+            .map_err(said)?
+            .scope(Scope::from_all(BEST))
+            .map_err(said)?;
+        ruleset = match network {
+            Network::Off => ruleset.handle_access(AccessNet::from_all(ABI::V4)).map_err(said)?,
+            Network::On => ruleset,
+        };
+        let read: BitFlags<AccessFs> = AccessFs::from_read(BEST);
+        let write = AccessFs::from_all(BEST) & !(AccessFs::MakeChar | AccessFs::MakeBlock);
+        let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
+        let status = ruleset
+            .create()
+            .map_err(said)?
+            .add_rules(path_beneath_rules(readable, read))
+            .map_err(said)?
+            .add_rules(path_beneath_rules(writable, write))
+            .map_err(said)?
+            .add_rules(path_beneath_rules(places::DEVICES, device))
+            .map_err(said)?
+            .restrict_self()
+            .map_err(said)?;
+        if status.ruleset == RulesetStatus::NotEnforced || !status.no_new_privs {
+            return Err("the kernel does not enforce Landlock".to_owned());
+        }
+        Ok(match status.landlock {
+            LandlockStatus::Available { effective_abi, .. } if effective_abi >= ABI::V9 => UnixSockets::Confined,
+            LandlockStatus::Available { .. } | LandlockStatus::NotEnabled | LandlockStatus::NotImplemented => {
+                UnixSockets::Open
+            }
+        })
+    }
+
+    /// Confines signals and abstract sockets to this process and what it starts, where the kernel can.
+    pub(in crate::workspace::sandbox) fn scope() -> Result<(), String> {
+        let said = |error: landlock::RulesetError| error.to_string();
+        let ruleset = Ruleset::default().set_compatibility(CompatLevel::BestEffort);
+        let scoped = ruleset.scope(Scope::from_all(BEST)).map_err(said)?;
+        scoped.create().map_err(said)?.restrict_self().map_err(said).map(|_| ())
+    }
+}

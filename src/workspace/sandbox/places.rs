@@ -1,0 +1,244 @@
+//! The places that matter to a sandbox, in one table each: what every command may read, and what none may change.
+//!
+//! Lists of what is allowed, except where a workspace holds the home directory itself: there a few places are hidden.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::workspace::Network;
+
+/// Where systems keep their programs. A link among them stays a link.
+const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix"];
+
+/// Links in the root directory that lead to homes on some systems.
+pub(super) const HOMES: [&str; 2] = ["/home", "/root"];
+
+/// What of `/etc` programs need and nobody keeps a secret in.
+const ETC: [&str; 37] = [
+    "alternatives",
+    "bash.bashrc",
+    "ca-certificates",
+    "ca-certificates.conf",
+    "crypto-policies",
+    "debian_version",
+    "default/locale",
+    "fonts",
+    "gai.conf",
+    "group",
+    "host.conf",
+    "hosts",
+    "inputrc",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "locale.alias",
+    "locale.conf",
+    "localtime",
+    "login.defs",
+    "magic",
+    "mime.types",
+    "nsswitch.conf",
+    "os-release",
+    "passwd",
+    "perl",
+    "pki",
+    "profile",
+    "protocols",
+    "services",
+    "shells",
+    "ssl/certs",
+    "ssl/openssl.cnf",
+    "static",
+    "terminfo",
+    "timezone",
+    "xml",
+];
+
+/// Names in `/etc` that begin so are read too: every version of Java has its own.
+const ETC_PREFIXES: [&str; 2] = ["java", "python3"];
+
+/// What a command reads only when it may use the network.
+const ETC_NETWORK: [&str; 1] = ["resolv.conf"];
+
+/// Toolchains in the home directory. Read-only, and without the files beside them that hold tokens.
+const TOOLCHAINS: [&str; 36] = [
+    ".asdf",
+    ".bun/bin",
+    ".cargo/bin",
+    ".cargo/env",
+    ".cargo/git",
+    ".cargo/registry",
+    ".deno/bin",
+    ".elan",
+    ".fnm",
+    ".ghcup",
+    ".goenv",
+    ".juliaup",
+    ".local/bin",
+    ".local/lib",
+    ".local/pipx",
+    ".local/share/fnm",
+    ".local/share/mise",
+    ".local/share/pipx",
+    ".local/share/pnpm",
+    ".local/share/uv",
+    ".m2/repository",
+    ".nix-profile",
+    ".nodenv",
+    ".nvm",
+    ".opam",
+    ".pyenv",
+    ".rbenv",
+    ".rustup",
+    ".rvm",
+    ".sdkman",
+    ".swiftly",
+    ".volta",
+    "go/bin",
+    "go/pkg",
+    "miniconda3",
+    "miniforge3",
+];
+
+/// Places in a home directory that are hidden when the workspace holds it.
+const SECRETS: [&str; 37] = [
+    ".aws",
+    ".azure",
+    ".bash_history",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".claude",
+    ".config/anthropic",
+    ".config/chromium",
+    ".config/gcloud",
+    ".config/gh",
+    ".config/git/credentials",
+    ".config/google-chrome",
+    ".config/hub",
+    ".config/op",
+    ".config/rclone",
+    ".config/steersman",
+    ".codex",
+    ".docker",
+    ".gem/credentials",
+    ".git-credentials",
+    ".gnupg",
+    ".kube",
+    ".local/share/keyrings",
+    ".local/share/steersman",
+    ".local/state/steersman",
+    ".mozilla",
+    ".my.cnf",
+    ".netrc",
+    ".npmrc",
+    ".password-store",
+    ".pgpass",
+    ".pypirc",
+    ".python_history",
+    ".ssh",
+    ".terraform.d",
+    ".thunderbird",
+    ".zsh_history",
+];
+
+/// Places in a home directory that start programs later; read-only when the workspace holds it.
+const STARTERS: [&str; 17] = [
+    ".bash_login",
+    ".bash_logout",
+    ".bash_profile",
+    ".bashrc",
+    ".config/autostart",
+    ".config/fish",
+    ".config/git",
+    ".config/systemd",
+    ".gitconfig",
+    ".inputrc",
+    ".local/share/systemd",
+    ".profile",
+    ".tmux.conf",
+    ".vimrc",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+];
+
+/// What within `.git` says which programs git runs. `commondir` would send git elsewhere for all of it.
+const GIT_SEALED: [&str; 5] = ["hooks", "config", "config.worktree", "commondir", "modules"];
+
+/// This program's own directory in a project.
+const PROJECT: &str = ".steersman";
+
+/// What a command finds in `/dev` when the directory itself is the host's.
+pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+/// Is one place of the system, as it is put into a sandbox.
+pub(super) enum System {
+    /// A directory or file, read-only.
+    Real(PathBuf),
+    /// A link, with its target.
+    Link(PathBuf, PathBuf),
+}
+
+/// Returns the places of the system that every command may read.
+pub(super) fn system(network: Network) -> Vec<System> {
+    let mut found = Vec::new();
+    let roots = SYSTEM.iter().map(|path| (path, true)).chain(HOMES.iter().map(|path| (path, false)));
+    for (path, is_wanted_itself) in roots {
+        let path = Path::new(path);
+        match path.read_link() {
+            Ok(target) => found.push(System::Link(path.to_owned(), target)),
+            Err(_) if is_wanted_itself && path.exists() => found.push(System::Real(path.to_owned())),
+            Err(_) => {}
+        }
+    }
+    let etc = Path::new("/etc");
+    let network = ETC_NETWORK.iter().filter(|_| network == Network::On);
+    let named = ETC.iter().chain(network).map(|name| etc.join(name)).filter(|path| path.exists());
+    found.extend(named.map(System::Real));
+    let versions = fs::read_dir(etc).into_iter().flatten().flatten().filter(|entry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        ETC_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) && !ETC.contains(&name.as_ref())
+    });
+    found.extend(versions.map(|entry| System::Real(entry.path())));
+    found
+}
+
+/// Returns the toolchains of a home directory that are there.
+pub(super) fn toolchains(home: &Path) -> Vec<PathBuf> {
+    existing(home, &TOOLCHAINS)
+}
+
+/// Returns what is hidden of a home directory within a workspace.
+pub(super) fn secrets(home: &Path) -> Vec<PathBuf> {
+    existing(home, &SECRETS)
+}
+
+/// Returns what starts programs later out of a home directory within a workspace.
+pub(super) fn starters(home: &Path) -> Vec<PathBuf> {
+    existing(home, &STARTERS)
+}
+
+/// Returns the directories of a search path that lie outside the system, the home directory itself and above it left out.
+pub(super) fn of_search_path(path: &OsString, home: Option<&Path>) -> Vec<PathBuf> {
+    let directories = std::env::split_paths(path).filter(|path| path.is_absolute() && path.is_dir());
+    directories
+        .filter(|path| !SYSTEM.iter().any(|system| path.starts_with(system)))
+        .filter(|path| home.is_none_or(|home| !home.starts_with(path)) && path.parent().is_some())
+        .collect()
+}
+
+/// Returns the places of a workspace that no command may change, whether they are there or not.
+pub(super) fn sealed(root: &Path) -> Vec<PathBuf> {
+    let git = root.join(".git");
+    let mut sealed = vec![root.join(PROJECT)];
+    if git.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+        sealed.extend(GIT_SEALED.iter().map(|name| git.join(name)));
+    }
+    sealed
+}
+
+fn existing(home: &Path, names: &[&str]) -> Vec<PathBuf> {
+    names.iter().map(|name| home.join(name)).filter(|path| path.exists()).collect()
+}

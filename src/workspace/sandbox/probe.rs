@@ -1,0 +1,39 @@
+//! The probe: whether a sandbox really works, which no version and no file can tell. Made by [`super::Sandbox::detect`].
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Stdio;
+
+use tokio::process::Command;
+
+use crate::limits;
+use crate::text::visible_line;
+use crate::workspace::{Confinement, Job, Network};
+
+/// Returns a job that does nothing.
+pub(super) fn job(cwd: &Path) -> Job {
+    Job {
+        argv: vec!["true".into()],
+        cwd: cwd.to_owned(),
+        environment: Vec::new(),
+        confinement: Confinement { readable: Vec::new(), writable: vec![cwd.to_owned()], network: Network::Off },
+    }
+}
+
+/// Runs a command line that should end well at once; says what it said when it does not.
+pub(super) async fn run(line: &[OsString], path: &OsString) -> Result<(), String> {
+    let Some((program, arguments)) = line.split_first() else { return Err("there is nothing to run".to_owned()) };
+    let mut command = Command::new(program);
+    command.args(arguments).env_clear().env("PATH", path).kill_on_drop(true);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    match tokio::time::timeout(limits::SANDBOX_PROBE, command.output()).await {
+        Ok(Ok(output)) if output.status.success() => Ok(()),
+        Ok(Ok(output)) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let line = said.lines().map(str::trim).rfind(|line| !line.is_empty());
+            Err(line.map_or_else(|| output.status.to_string(), |line| visible_line(line).into_owned()))
+        }
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(_) => Err("it does not answer".to_owned()),
+    }
+}
