@@ -2,10 +2,6 @@
 //!
 //! The work polls its [`Stop`]: it ends soon after a cancel, and after its call was dropped for any other reason.
 
-use std::fs::{File, Metadata, OpenOptions};
-use std::io;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -28,10 +24,10 @@ impl Stop {
 }
 
 /// Runs blocking work and waits for it.
-pub(super) async fn run(
+pub(super) async fn run<T: Send + 'static>(
     context: &ToolContext,
-    work: impl FnOnce(&Stop) -> Result<String, ToolError> + Send + 'static,
-) -> Result<String, ToolError> {
+    work: impl FnOnce(&Stop) -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
     context.cancellable.check()?;
     let stop = Stop { cancellable: context.cancellable.clone(), dropped: Arc::default() };
     let _guard = SetOnDrop(Arc::clone(&stop.dropped));
@@ -47,18 +43,4 @@ impl Drop for SetOnDrop {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
-}
-
-/// Opens a regular file for reading; anything else is refused, and nothing can block the opening (a FIFO, a device).
-pub(super) fn open_regular(path: &Path) -> io::Result<(File, Metadata)> {
-    let irregular = || io::Error::new(io::ErrorKind::InvalidInput, "not a regular file");
-    if !path.symlink_metadata()?.is_file() {
-        return Err(irregular());
-    }
-    // The path is resolved already: a link that stands there now was put there since.
-    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
-    let flags = i32::try_from(flags.bits()).map_err(|_| irregular())?;
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    let metadata = file.metadata()?;
-    if metadata.is_file() { Ok((file, metadata)) } else { Err(irregular()) }
 }

@@ -85,7 +85,7 @@ fn glob(workspace: &Workspace, pattern: &str, path: Option<&str>, stop: &Stop) -
     }
     let directories = trimmed.ends_with('/');
     let matcher = walk::matcher(trimmed.trim_end_matches('/'))?;
-    let mut entries = Entries::new(&start, stop)?;
+    let mut entries = Entries::new(&start, workspace.caution(), stop)?;
     let mut text = String::new();
     let mut count = 0;
     let mut other = 0;
@@ -127,8 +127,8 @@ fn glob(workspace: &Workspace, pattern: &str, path: Option<&str>, stop: &Stop) -
     if count == 0 && other == 0 && !trimmed.contains("**") {
         let _ = writeln!(text, "[this pattern looks at one level; **/ before a name looks at all levels]");
     }
-    if entries.capped {
-        text.push_str(&walk::cap_note());
+    if let Some(cap) = entries.capped {
+        text.push_str(&cap.note());
     }
     Ok(text)
 }

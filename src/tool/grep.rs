@@ -96,9 +96,9 @@ fn grep(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<String, ToolE
     let filter = args.opt_str("glob").map(Filter::new).transpose()?;
     let start = walk::start(workspace, args.opt_str("path"))?;
     let mut search = Search::new(workspace, &matcher, stop);
-    let mut capped = false;
+    let mut capped = None;
     if start.is_dir() {
-        let mut entries = Entries::new(&start, stop)?;
+        let mut entries = Entries::new(&start, workspace.caution(), stop)?;
         while let Some(entry) = entries.next()? {
             let wanted = entry.file_type().is_some_and(|kind| kind.is_file())
                 && filter.as_ref().is_none_or(|filter| filter.admits(entry.path(), &start));
@@ -111,8 +111,8 @@ fn grep(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<String, ToolE
         search.file(&start)?;
     }
     let mut text = search.finish(pattern, &workspace.display(&start));
-    if capped {
-        text.push_str(&walk::cap_note());
+    if let Some(cap) = capped {
+        text.push_str(&cap.note());
     }
     Ok(text)
 }
@@ -183,7 +183,7 @@ impl<'a> Search<'a> {
     }
 
     fn file(&mut self, path: &Path) -> Result<Room, ToolError> {
-        let file = match blocking::open_regular(path) {
+        let file = match self.workspace.open(path) {
             Ok((_, metadata)) if metadata.len() > limits::GREP_FILE_BYTES => {
                 self.large += 1;
                 return Ok(self.room);

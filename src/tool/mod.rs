@@ -8,10 +8,13 @@ mod bash;
 mod blocking;
 mod calculator;
 mod capture;
+mod change;
+mod edit;
 mod fetch;
 mod fn_tool;
 mod glob;
 mod grep;
+mod kind;
 mod live;
 mod outputs;
 mod page;
@@ -19,6 +22,7 @@ mod params;
 mod read;
 mod toolbox;
 mod walk;
+mod write;
 
 use std::sync::Arc;
 
@@ -37,6 +41,7 @@ use crate::workspace::Workspace;
 pub use args::Args;
 pub use bash::BashTool;
 pub use calculator::Calculator;
+pub use edit::EditTool;
 pub use fetch::FetchTool;
 pub use fn_tool::FnTool;
 pub use glob::GlobTool;
@@ -45,6 +50,7 @@ pub use outputs::{Kept, Outputs};
 pub use params::{Choices, Parameters, ParametersBuilder};
 pub use read::ReadTool;
 pub use toolbox::{Found, Toolbox};
+pub use write::WriteTool;
 
 /// Makes the tools that read a workspace: `read`, `grep` and `glob`, in this order. The calculator needs no workspace.
 pub fn file_tools(workspace: &Arc<Workspace>) -> Vec<Arc<dyn Tool>> {
@@ -62,6 +68,12 @@ pub fn file_tools(workspace: &Arc<Workspace>) -> Vec<Arc<dyn Tool>> {
 pub fn web_tools(settings: &web::Settings) -> Result<Vec<Arc<dyn Tool>>, BuildError> {
     let client = web::Client::new(settings).map_err(BuildError::argument)?;
     Ok(vec![Arc::new(FetchTool::new(client))])
+}
+
+/// Makes the tools that change a workspace: `write` and `edit`, in this order. They go by what the `read` of the same
+/// workspace has shown.
+pub fn change_tools(workspace: &Arc<Workspace>) -> Vec<Arc<dyn Tool>> {
+    vec![Arc::new(WriteTool::new(Arc::clone(workspace))), Arc::new(EditTool::new(Arc::clone(workspace)))]
 }
 
 /// Is one tool. Instances are shared: a sub-agent gets the very instance that its parent has.

@@ -1,10 +1,10 @@
 //! The tool `read`: lines of a text file, numbered (spec 2.14, fault F4).
 //!
-//! It reads no more of a file than it shows and skips; it opens nothing but regular files, so it cannot hang.
+//! It opens nothing but regular files, so it cannot hang. A file that can be edited is read whole, so that what was seen is
+//! known; of a larger one no more than is shown and skipped.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::io::{self, BufRead, BufReader, Cursor, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,11 +14,10 @@ use futures_util::future::BoxFuture;
 use crate::limits;
 use crate::text::distance;
 use crate::tool::blocking::{self, Stop};
+use crate::tool::kind;
 use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, Traits};
 use crate::workspace::Workspace;
 
-/// How much of a file decides whether it is text.
-const SAMPLE_BYTES: usize = 8 * 1024;
 /// How many entries of a directory are compared with a name that is missing, and how many are suggested.
 const NEAR_ENTRIES: usize = 2_000;
 const NEAR_NAMES: usize = 3;
@@ -116,23 +115,27 @@ fn read(workspace: &Workspace, path: &Path, window: &Window, stop: &Stop) -> Res
         Err(error) if error.kind() == io::ErrorKind::NotFound => return refuse(&missing(workspace, path)),
         Err(error) => return refuse(&format!("cannot be read: {error}")),
     }
-    let opened = blocking::open_regular(path).and_then(|(mut file, metadata)| {
-        let mut sample = Vec::with_capacity(SAMPLE_BYTES);
-        Read::by_ref(&mut file).take(SAMPLE_BYTES as u64).read_to_end(&mut sample)?;
-        file.rewind()?;
-        Ok((file, metadata.len(), sample))
+    let opened = workspace.open(path).and_then(|(mut file, metadata)| {
+        let mut head = Vec::new();
+        file.by_ref().take(limits::CHANGED_FILE_BYTES.min(whole(metadata.len()))).read_to_end(&mut head)?;
+        Ok((file, metadata.len().max(head.len() as u64), head))
     });
-    let (file, size, sample) = match opened {
+    let (file, size, head) = match opened {
         Ok(opened) => opened,
         Err(error) => return refuse(&format!("cannot be read: {error}")),
     };
-    if let Some(kind) = not_text(&sample) {
-        return refuse(&format!("is {kind} ({size} bytes); read shows text only"));
+    if let Some(kind) = kind::not_text(head.get(..kind::SAMPLE_BYTES).unwrap_or(&head)) {
+        return refuse(&format!("is {} ({size} bytes); read shows text only{}", kind.name(), kind.advice()));
     }
-    if sample.is_empty() {
+    if head.is_empty() {
+        workspace.note_seen(path, &head);
         return Ok(format!("[{name} is empty]"));
     }
-    let mut lines = Lines { reader: BufReader::with_capacity(64 * 1024, file), stop, scanned: 0 };
+    if size == head.len() as u64 {
+        workspace.note_seen(path, &head);
+    }
+    let reader = BufReader::with_capacity(64 * 1024, Cursor::new(head).chain(file));
+    let mut lines = Lines { reader, stop, scanned: 0 };
     match lines.show(&name, window, size) {
         Ok(text) => Ok(text),
         Err(Fault::Io(error)) => refuse(&format!("cannot be read: {error}")),
@@ -140,8 +143,14 @@ fn read(workspace: &Workspace, path: &Path, window: &Window, stop: &Stop) -> Res
     }
 }
 
+/// Returns how much of a file is read at once: all of it when it can be edited, else what shows its kind.
+fn whole(size: u64) -> u64 {
+    // Some files of the kernel say that they are empty.
+    if size <= limits::CHANGED_FILE_BYTES { u64::MAX } else { kind::SAMPLE_BYTES as u64 }
+}
+
 /// Says what a missing path may have meant.
-fn missing(workspace: &Workspace, path: &Path) -> String {
+pub(super) fn missing(workspace: &Workspace, path: &Path) -> String {
     let (Some(parent), Some(wanted)) = (path.parent(), path.file_name()) else { return "does not exist".to_owned() };
     let Ok(entries) = parent.read_dir() else {
         return format!("does not exist, nor does its directory {}", workspace.display(parent));
@@ -172,36 +181,6 @@ fn stem(name: &str) -> &str {
     name.split_once('.').map_or(name, |(stem, _)| stem)
 }
 
-/// Says what a file is when it is not text, by its first bytes.
-fn not_text(sample: &[u8]) -> Option<&'static str> {
-    const KINDS: [(&[u8], &str); 9] = [
-        (b"\x89PNG\r\n\x1a\n", "a PNG image"),
-        (b"\xff\xd8\xff", "a JPEG image"),
-        (b"GIF87a", "a GIF image"),
-        (b"GIF89a", "a GIF image"),
-        (b"II*\0", "a TIFF image"),
-        (b"MM\0*", "a TIFF image"),
-        (b"%PDF-", "a PDF document"),
-        (b"\xff\xfe", "UTF-16 text"),
-        (b"\xfe\xff", "UTF-16 text"),
-    ];
-    if let Some((_, kind)) = KINDS.iter().find(|(magic, _)| sample.starts_with(magic)) {
-        return Some(kind);
-    }
-    if sample.starts_with(b"RIFF") && sample.get(8..12) == Some(b"WEBP") {
-        return Some("a WebP image");
-    }
-    if sample.starts_with(b"BM") && sample.contains(&0) {
-        return Some("a BMP image");
-    }
-    let odd = |byte: &&u8| matches!(**byte, 1..=7 | 14..=26 | 28..=31 | 127);
-    let controls = sample.iter().filter(odd).count();
-    let broken: usize = sample.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
-    // Texts in old encodings have broken letters, never many controls.
-    let binary = sample.contains(&0) || controls * 20 > sample.len() || (controls + broken) * 2 > sample.len();
-    binary.then_some("a binary file")
-}
-
 enum Fault {
     Io(io::Error),
     Tool(ToolError),
@@ -214,8 +193,8 @@ impl From<io::Error> for Fault {
 }
 
 /// Reads lines, keeping only what is shown of each.
-struct Lines<'a> {
-    reader: BufReader<File>,
+struct Lines<'a, R> {
+    reader: R,
     stop: &'a Stop,
     scanned: u64,
 }
@@ -228,13 +207,14 @@ struct Line {
     carriage_return: bool,
 }
 
-impl Lines<'_> {
+impl<R: BufRead> Lines<'_, R> {
     fn show(&mut self, name: &str, window: &Window, size: u64) -> Result<String, Fault> {
         self.skip(name, window.first)?;
         let mut text = String::new();
         let mut last = None;
         let mut crlf = false;
         let mut full = false;
+        let mut broken = false;
         for number in (window.first..).take(window.lines) {
             let Some(line) = self.next(limits::READ_LINE_CHARS * 4)? else { break };
             let shown = format_line(number, &line);
@@ -243,12 +223,16 @@ impl Lines<'_> {
                 break;
             }
             crlf |= line.carriage_return;
+            broken |= line.is_broken();
             text.push_str(&shown);
             last = Some(number);
         }
         let Some(last) = last else { return Err(past_end(name, window.first, window.first - 1)) };
         if crlf {
             text.push_str("[lines end in CRLF]\n");
+        }
+        if broken {
+            text.push_str("[bytes that are not UTF-8 are shown as �]\n");
         }
         if full || !self.reader.fill_buf()?.is_empty() {
             // Writing to a string cannot fail.
@@ -314,6 +298,25 @@ impl Lines<'_> {
 fn past_end(name: &str, first: u64, lines: u64) -> Fault {
     let s = if lines == 1 { "" } else { "s" };
     Fault::Tool(ToolError::failed(format!("offset {first} is past the end: {name} has {lines} line{s}")))
+}
+
+impl Line {
+    /// Tells whether it holds bytes that are not UTF-8; a character that the cut went through does not count.
+    fn is_broken(&self) -> bool {
+        match std::str::from_utf8(&self.shown) {
+            Ok(_) => false,
+            Err(error) => error.error_len().is_some() || self.dropped == 0,
+        }
+    }
+}
+
+/// Shows one line of a file, with its end or without, as all lines are shown.
+pub(super) fn numbered(number: u64, line: &[u8]) -> String {
+    let text = line.strip_suffix(b"\n").unwrap_or(line);
+    let text = text.strip_suffix(b"\r").unwrap_or(text);
+    let keep = text.len().min(limits::READ_LINE_CHARS * 4);
+    let shown = text.get(..keep).unwrap_or_default().to_vec();
+    format_line(number, &Line { shown, dropped: (text.len() - keep) as u64, carriage_return: false })
 }
 
 fn format_line(number: u64, line: &Line) -> String {

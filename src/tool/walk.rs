@@ -1,8 +1,10 @@
 //! The walk over a workspace's files that `grep` and `glob` share: sorted, with hidden files, without `.git`, under
-//! the rules of `.gitignore` and `.ignore`. Symbolic links are not followed, and the number of entries is capped.
+//! the rules of `.gitignore` and `.ignore`. Symbolic links are not followed; the entries and the time are capped, more so
+//! where the workspace calls for caution.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::{DirEntry, Walk, WalkBuilder};
@@ -10,7 +12,7 @@ use ignore::{DirEntry, Walk, WalkBuilder};
 use crate::limits;
 use crate::tool::ToolError;
 use crate::tool::blocking::Stop;
-use crate::workspace::Workspace;
+use crate::workspace::{Caution, Workspace};
 
 /// Resolves the optional directory or file where a search starts.
 pub(super) fn start(workspace: &Workspace, path: Option<&str>) -> Result<PathBuf, ToolError> {
@@ -40,13 +42,34 @@ pub(super) fn matcher(pattern: &str) -> Result<GlobMatcher, ToolError> {
 pub(super) struct Entries<'a> {
     walk: Walk,
     stop: &'a Stop,
-    left: usize,
-    /// True once the cap was met.
-    pub(super) capped: bool,
+    started: Instant,
+    caution: Caution,
+    visited: usize,
+    /// The cap that was met.
+    pub(super) capped: Option<Cap>,
+}
+
+/// Is what ended a walk early.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Cap {
+    /// So many entries were visited.
+    Entries(usize),
+    /// So many seconds went by.
+    Seconds(u64),
+}
+
+impl Cap {
+    /// Says so, for the model.
+    pub(super) fn note(self) -> String {
+        match self {
+            Self::Entries(entries) => format!("[stopped after {entries} entries: name a path below]\n"),
+            Self::Seconds(seconds) => format!("[stopped after {seconds} s: name a path below]\n"),
+        }
+    }
 }
 
 impl<'a> Entries<'a> {
-    pub(super) fn new(directory: &Path, stop: &'a Stop) -> Result<Self, ToolError> {
+    pub(super) fn new(directory: &Path, caution: Caution, stop: &'a Stop) -> Result<Self, ToolError> {
         if let Some(bad) = directory.ancestors().find(|directory| !has_sound_rules(directory)) {
             let text = format!("the .gitignore or .ignore in {} is not a regular file or is too large", bad.display());
             return Err(ToolError::Failed(text));
@@ -59,30 +82,30 @@ impl<'a> Entries<'a> {
             .sort_by_file_name(OsStr::cmp)
             .filter_entry(is_wanted)
             .build();
-        Ok(Self { walk, stop, left: limits::WALK_ENTRIES, capped: false })
+        Ok(Self { walk, stop, started: Instant::now(), caution, visited: 0, capped: None })
     }
 
-    /// Returns the next entry below the directory; `None` at the end or at the cap. What cannot be read is passed over.
+    /// Returns the next entry below the directory; `None` at the end or at a cap. What cannot be read is passed over.
     pub(super) fn next(&mut self) -> Result<Option<DirEntry>, ToolError> {
         loop {
             self.stop.check()?;
             let Some(entry) = self.walk.next() else { return Ok(None) };
-            if self.left == 0 {
-                self.capped = true;
+            let (entries, time) = (self.caution.entries(), self.caution.time());
+            if self.visited == entries {
+                self.capped = Some(Cap::Entries(entries));
                 return Ok(None);
             }
-            self.left -= 1;
+            if self.started.elapsed() >= time {
+                self.capped = Some(Cap::Seconds(time.as_secs()));
+                return Ok(None);
+            }
+            self.visited += 1;
             match entry {
                 Ok(entry) if entry.depth() > 0 => return Ok(Some(entry)),
                 Ok(_) | Err(_) => {}
             }
         }
     }
-}
-
-/// Says that the walk was cut.
-pub(super) fn cap_note() -> String {
-    format!("[stopped after {} entries: name a path below]\n", limits::WALK_ENTRIES)
 }
 
 fn is_wanted(entry: &DirEntry) -> bool {

@@ -3,6 +3,7 @@
 #![allow(dead_code, unused_imports)] // Each test binary uses its own part.
 
 pub mod doubles;
+pub mod files;
 pub mod paced;
 pub mod picture;
 pub mod processes;

@@ -1,0 +1,95 @@
+//! The tool `write`: a file with its whole content (spec 2.14, faults F1 to F3).
+//!
+//! What is there already, byte for byte, is said before anybody is asked. What is written is what was approved, in one
+//! step; a file that changed while the question was open is not touched.
+
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
+use crate::limits;
+use crate::text::visible_line;
+use crate::tool::change::{self, Proposal, Target};
+use crate::tool::{Args, OnCancel, Parameters, Tool, ToolContext, ToolError, blocking};
+use crate::workspace::Workspace;
+
+/// Creates and replaces files of a workspace.
+pub struct WriteTool {
+    workspace: Arc<Workspace>,
+    parameters: Parameters,
+    description: String,
+}
+
+impl WriteTool {
+    /// Makes the tool for a workspace.
+    pub fn new(workspace: Arc<Workspace>) -> Self {
+        let parameters = Parameters::build(|p| {
+            p.required_string("path", "The file, relative to the workspace. Missing directories are made.");
+            p.required_string("content", "The whole content of the file.");
+        });
+        let description = format!(
+            "Creates a file, or replaces all of its content; at most {} MiB. To change a part of a file use edit. The user \
+             may be asked before a file is replaced.",
+            limits::CHANGED_FILE_BYTES >> 20,
+        );
+        Self { workspace, parameters, description }
+    }
+}
+
+impl Tool for WriteTool {
+    fn name(&self) -> &'static str {
+        "write"
+    }
+
+    fn description(&self) -> &str {
+        &self.description
+    }
+
+    fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
+        async move {
+            let workspace = Arc::clone(&self.workspace);
+            let proposal =
+                blocking::run(context, move |_| propose(&workspace, args.str("path"), args.str("content"))).await?;
+            let done = change::carry_out(&self.workspace, context, proposal).await?;
+            let (shown, new) = (&done.act.shown, done.act.after.len());
+            let what = match &done.act.before {
+                None => format!("created {shown}: {new} bytes"),
+                Some(old) => format!("replaced {shown}: {} → {new} bytes", old.len()),
+            };
+            Ok(format!("{what}{}", done.note()))
+        }
+        .boxed()
+    }
+
+    fn on_cancel(&self) -> OnCancel {
+        OnCancel::Wait
+    }
+
+    fn with_workspace(&self, workspace: &Arc<Workspace>) -> Option<Arc<dyn Tool>> {
+        Some(Arc::new(Self::new(Arc::clone(workspace))))
+    }
+}
+
+fn propose(workspace: &Workspace, path: &str, content: &str) -> Result<Proposal, ToolError> {
+    let target = Target::look(workspace, path)?;
+    match &target.held {
+        Some(held) if *held.bytes == *content.as_bytes() => {
+            workspace.note_seen(&target.path, content.as_bytes());
+            return Err(ToolError::failed(format!("{} holds exactly this already", target.shown)));
+        }
+        Some(_) => {}
+        None => {
+            let name = target.path.strip_prefix(workspace.root()).unwrap_or(&target.path).to_string_lossy();
+            if visible_line(&name) != name {
+                let text = format!("{}: the name of a new file must not hold invisible characters", target.shown);
+                return Err(ToolError::Failed(text));
+            }
+        }
+    }
+    target.propose(workspace, "write", content.as_bytes().to_vec())
+}

@@ -1,0 +1,223 @@
+//! The tool `write` (spec 2.14): new, identical, different; asked with the whole change; one step or nothing.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
+use serde_json::json;
+use steersman::approval::{Answer, Mode};
+use steersman::limits;
+use steersman::tool::{Concurrency, OnCancel};
+
+use crate::support::files::Files;
+
+#[tokio::test]
+async fn a_new_file_is_written_with_its_directories() {
+    let files = Files::new();
+    let text = files.call("write", json!({"path": "a/b/new.txt", "content": "one\ntwo\n"})).await.unwrap();
+    assert_eq!(text, "created a/b/new.txt: 8 bytes");
+    assert_eq!(files.held("a/b/new.txt"), b"one\ntwo\n");
+    let diff = files.diff();
+    assert_eq!((diff.path.as_str(), diff.created, diff.added, diff.removed), ("a/b/new.txt", true, 2, 0));
+    assert_eq!(diff.hunks, "@@ -0,0 +1,2 @@\n+one\n+two\n");
+    assert_eq!(fs::read_dir(files.at("a/b")).unwrap().count(), 1, "no temporary file is left");
+    let plain = files.at("plain");
+    fs::write(&plain, "").unwrap();
+    let mode = |path| fs::metadata(path).unwrap().mode();
+    assert_eq!(mode(files.at("a/b/new.txt")), mode(plain), "as every new file of this user");
+}
+
+#[tokio::test]
+async fn the_same_content_is_said_before_anybody_is_asked() {
+    let files = Files::new().asking();
+    files.put("a", "same");
+    let error = files.call("write", json!({"path": "a", "content": "same"})).await.unwrap_err();
+    assert_eq!(error, "a holds exactly this already");
+    files.put("empty", "");
+    let error = files.call("write", json!({"path": "empty", "content": ""})).await.unwrap_err();
+    assert_eq!(error, "empty holds exactly this already");
+}
+
+#[tokio::test]
+async fn another_content_is_asked_about_with_its_diff_and_keeps_the_permissions() {
+    let files = Files::new().asking();
+    files.put("run.sh", "#!/bin/sh\necho old\n");
+    fs::set_permissions(files.at("run.sh"), fs::Permissions::from_mode(0o751)).unwrap();
+    let call = files.call("write", json!({"path": "./run.sh", "content": "#!/bin/sh\necho new!\n"}));
+    let user = async {
+        let act = files.asked().await;
+        assert_eq!((act.tool, act.shown.as_str(), &act.path), ("write", "run.sh", &files.at("run.sh")));
+        assert_eq!(act.diff, "@@ -1,2 +1,2 @@\n #!/bin/sh\n-echo old\n+echo new!\n");
+        assert_eq!(files.held("run.sh"), b"#!/bin/sh\necho old\n");
+        files.answer(Answer::Once);
+    };
+    let (text, ()) = tokio::join!(call, user);
+    assert_eq!(text.unwrap(), "replaced run.sh: 19 → 20 bytes");
+    assert_eq!(files.held("run.sh"), b"#!/bin/sh\necho new!\n");
+    assert_eq!(fs::metadata(files.at("run.sh")).unwrap().mode() & 0o7777, 0o751);
+    assert_eq!(files.diff().hunks, "@@ -1,2 +1,2 @@\n #!/bin/sh\n-echo old\n+echo new!\n");
+}
+
+#[tokio::test]
+async fn a_no_reaches_the_model_with_the_users_words_and_nothing_is_written() {
+    let files = Files::new().asking();
+    files.put("a", "old");
+    let call = files.call("write", json!({"path": "a", "content": "new"}));
+    let user = async {
+        files.asked().await;
+        files.answer(Answer::No(Some("leave it".to_owned())));
+    };
+    let (text, ()) = tokio::join!(call, user);
+    assert!(text.unwrap_err().contains("leave it"));
+    assert_eq!(files.held("a"), b"old");
+    files.approvals.set_mode(Mode::ReadOnly).unwrap();
+    assert!(files.call("write", json!({"path": "new", "content": "new"})).await.is_err());
+    assert!(!files.at("new").exists());
+}
+
+/// Is something that somebody else does.
+type Meanwhile = fn(&Files);
+
+#[tokio::test]
+async fn what_changed_while_the_question_was_open_is_not_overwritten() {
+    let files = Files::new().asking();
+    let meanwhile: [(&str, Meanwhile, &str); 4] = [
+        ("a", |files| fs::write(files.at("a"), "mine").unwrap(), "changed by somebody else"),
+        ("a", |files| fs::remove_file(files.at("a")).unwrap(), "changed by somebody else"),
+        ("a", |files| fs::write(files.at("a"), "x".repeat(100)).unwrap(), "changed by somebody else"),
+        (
+            "a",
+            |files| {
+                fs::remove_file(files.at("a")).unwrap();
+                std::os::unix::fs::symlink("../canary", files.at("a")).unwrap();
+            },
+            "symbolic link",
+        ),
+    ];
+    fs::write(files.dir.path().join("canary"), "old").unwrap();
+    for (name, act, why) in meanwhile {
+        let _ = fs::remove_file(files.at(name));
+        files.put(name, "old");
+        let call = files.call("write", json!({"path": name, "content": "new"}));
+        let user = async {
+            files.asked().await;
+            act(&files);
+            files.answer(Answer::Once);
+        };
+        let before = tokio::join!(call, user).0.unwrap_err();
+        assert!(before.contains(why), "{before}");
+    }
+    assert_eq!(fs::read(files.dir.path().join("canary")).unwrap(), b"old");
+    assert_eq!(fs::read_dir(files.workspace.root()).unwrap().count(), 1, "no temporary file is left");
+}
+
+#[tokio::test]
+async fn a_cancel_takes_the_question_away_and_nothing_is_written() {
+    let files = Files::new().asking();
+    files.put("a", "old");
+    let context = files.context();
+    let call = files.call_with("write", json!({"path": "a", "content": "new"}), &context);
+    let user = async {
+        files.asked().await;
+        context.cancellable.cancel();
+    };
+    assert!(tokio::join!(call, user).0.unwrap_err().starts_with("cancelled"));
+    assert!(files.approvals.open().is_empty());
+    assert_eq!(files.held("a"), b"old");
+}
+
+#[tokio::test]
+async fn what_cannot_be_written_is_said_in_a_sentence() {
+    let files = Files::new();
+    fs::create_dir(files.at("dir")).unwrap();
+    files.put("file", "x").put("locked", "x");
+    fs::set_permissions(files.at("locked"), fs::Permissions::from_mode(0o444)).unwrap();
+    let fifo = files.at("fifo");
+    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
+    for (path, why) in [
+        ("dir", "dir is a directory"),
+        ("dir/", "dir is a directory"),
+        ("new/", "new is a directory, or named like one"),
+        ("new/.", "new is a directory, or named like one"),
+        (".", ". is a directory"),
+        ("", "the path is empty"),
+        ("file/below", "file/below cannot be resolved: Not a directory"),
+        ("locked", "locked is write-protected (mode 444)"),
+        ("fifo", "fifo cannot be changed: not a regular file"),
+        ("tab\there", "the name of a new file must not hold invisible characters"),
+        ("line\nbreak", "the name of a new file must not hold invisible characters"),
+        ("right\u{202e}left", "the name of a new file must not hold invisible characters"),
+    ] {
+        let error = files.call("write", json!({"path": path, "content": "new"})).await.unwrap_err();
+        assert!(error.contains(why), "{path:?}: {error}");
+    }
+    assert_eq!(fs::read_dir(files.workspace.root()).unwrap().count(), 4);
+}
+
+#[tokio::test]
+async fn size_has_a_limit_on_both_sides() {
+    let files = Files::new();
+    let limit = usize::try_from(limits::CHANGED_FILE_BYTES).unwrap();
+    let error = files.call("write", json!({"path": "a", "content": "x".repeat(limit + 1)})).await.unwrap_err();
+    assert_eq!(error, format!("a would have {} bytes; at most 8 MiB", limit + 1));
+    files.put("large", vec![b'x'; limit + 1]);
+    let error = files.call("write", json!({"path": "large", "content": "x"})).await.unwrap_err();
+    assert!(error.contains("larger than 8388608 bytes (8388609 bytes)"), "{error}");
+    assert_eq!(files.held("large").len(), limit + 1);
+    files.call("write", json!({"path": "a", "content": "x".repeat(limit)})).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_link_within_the_workspace_stays_and_its_target_changes() {
+    let files = Files::new().asking();
+    files.put("sub/real", "old");
+    std::os::unix::fs::symlink("sub/real", files.at("alias")).unwrap();
+    let call = files.call("write", json!({"path": "alias", "content": "new"}));
+    let user = async {
+        let act = files.asked().await;
+        assert_eq!((act.path, act.shown), (files.at("sub/real"), "sub/real".to_owned()), "the user sees the real file");
+        files.answer(Answer::Once);
+    };
+    assert_eq!(tokio::join!(call, user).0.unwrap(), "replaced sub/real: 3 → 3 bytes");
+    assert!(files.at("alias").is_symlink());
+    assert_eq!(files.held("sub/real"), b"new");
+}
+
+#[tokio::test]
+async fn the_other_name_of_a_hard_link_keeps_its_content() {
+    let files = Files::new();
+    let outside = files.dir.path().join("outside");
+    fs::write(&outside, "old").unwrap();
+    fs::hard_link(&outside, files.at("a")).unwrap();
+    files.call("write", json!({"path": "a", "content": "new"})).await.unwrap();
+    assert_eq!((files.held("a"), fs::read(&outside).unwrap()), (b"new".to_vec(), b"old".to_vec()));
+}
+
+#[tokio::test]
+async fn what_undo_cannot_bring_back_is_in_the_question_and_in_the_result() {
+    let files = Files::new();
+    let limit = usize::try_from(limits::CHANGED_FILE_BYTES).unwrap();
+    for n in 0..limits::UNDO_BYTES / limits::CHANGED_FILE_BYTES {
+        files.put(&n.to_string(), "x".repeat(limit));
+        files.call("write", json!({"path": n.to_string(), "content": ""})).await.unwrap();
+    }
+    files.put("more", "x");
+    let files = files.asking();
+    let call = files.call("write", json!({"path": "more", "content": "y"}));
+    let user = async {
+        let act = files.asked().await;
+        assert!(
+            act.diff.ends_with("\\ Undo will not bring the old content back: the turn has changed too much already\n")
+        );
+        files.answer(Answer::Once);
+    };
+    let text = tokio::join!(call, user).0.unwrap();
+    assert_eq!(text, "replaced more: 1 → 1 bytes\n[undo cannot bring the old content back]");
+}
+
+#[test]
+fn it_runs_alone_and_a_cancel_never_leaves_it_half_done() {
+    let files = Files::new();
+    for tool in files.tools.iter().filter(|tool| ["write", "edit"].contains(&tool.name())) {
+        assert_eq!((tool.concurrency(), tool.on_cancel()), (Concurrency::Alone, OnCancel::Wait));
+    }
+}
