@@ -74,7 +74,7 @@
 //!
 //! | layer | modules | knows |
 //! |---|---|---|
-//! | words | [`id`] [`message`] [`event`] [`error`] [`text`] [`target`] [`price`] [`limits`] [`assets`] | the standard library, serde |
+//! | words | [`id`] [`message`] [`event`] [`error`] [`text`] [`target`] [`price`] [`limits`] [`assets`] [`summary`] | the standard library, serde |
 //! | parts | [`approval`] [`control`] [`listener`] [`provider`] [`web`] [`workspace`] | words, not each other |
 //! | tools | [`tool`] | words, `approval`, `control`, `web`, `workspace`, the schema that a `provider` sends |
 //! | agent | [`agent`] | words, parts, tools; one future per turn, no task of its own |
@@ -155,6 +155,7 @@ pub mod message;
 pub mod price;
 pub mod provider;
 pub mod subagent;
+pub mod summary;
 mod sync;
 pub mod target;
 pub mod text;

@@ -212,6 +212,14 @@ pub const SCREEN_COLUMNS: u16 = 1_000;
 /// Highest screen that is drawn, rows.
 pub const SCREEN_ROWS: u16 = 400;
 
+/// Longest text of an argument in the summary of a call, characters.
+pub const SUMMARY_CHARS: usize = 200;
+/// Lines of a running call's output, and of an ended command's end, that a folded block shows.
+pub const FOLDED_TAIL: usize = 3;
+/// Lines of an ended command's beginning that a folded block shows.
+pub const FOLDED_HEAD: usize = 2;
+/// Lines of a change that a folded block shows.
+pub const FOLDED_DIFF: usize = 8;
 /// Longest summary of a call, a result or a thought on a line of plain output, columns.
 pub const SUMMARY_COLUMNS: usize = 100;
 /// Longest stretch of a line that plain output sanitises as one while it streams, bytes.

@@ -4,14 +4,12 @@
 
 use crate::limits;
 use crate::message::Arguments;
+use crate::summary;
 use crate::text::{clip, is_blank, visible_line};
 
 /// Returns the first line that shows something, cut to the summary's length; `…` says that there was more.
 pub(super) fn one_line(text: &str) -> String {
-    one_line_of(text, limits::SUMMARY_COLUMNS)
-}
-
-fn one_line_of(text: &str, columns: usize) -> String {
+    let columns = limits::SUMMARY_COLUMNS;
     let mut lines = text.trim_end().lines().skip_while(|line| is_blank(line));
     let line = lines.next().unwrap_or_default().trim();
     // One character more than fits: enough for `clip` to see that there is more, however long the line is.
@@ -23,22 +21,9 @@ fn one_line_of(text: &str, columns: usize) -> String {
     shown
 }
 
-/// Returns the arguments of a call: the value of an only text, `key=value` of several, or the raw text.
-pub(super) fn arguments(arguments: &Arguments) -> String {
-    let map = match arguments {
-        Arguments::Raw(text) => return one_line(text),
-        Arguments::Object(map) => map,
-    };
-    let value = |value: &serde_json::Value| match value {
-        serde_json::Value::String(text) => one_line_of(text, limits::SUMMARY_COLUMNS / 2),
-        other => one_line_of(&other.to_string(), limits::SUMMARY_COLUMNS / 2),
-    };
-    if let (1, Some(only @ serde_json::Value::String(_))) = (map.len(), map.values().next()) {
-        return value(only);
-    }
-    let pairs: Vec<String> =
-        map.iter().map(|(key, given)| format!("{}={}", one_line_of(key, 40), value(given))).collect();
-    one_line(&pairs.join(" "))
+/// Returns a call: the tool, and in a few words what it is asked for.
+pub(super) fn call(tool: &str, arguments: &Arguments) -> String {
+    format!("{} {}", one_line(tool), one_line(&summary::call(tool, arguments))).trim_end().to_owned()
 }
 
 /// Returns how much a text is: `3 lines, 1.2 KiB`.
@@ -47,18 +32,7 @@ pub(super) fn size(text: &str) -> String {
         1 => "1 line".to_owned(),
         n => format!("{n} lines"),
     };
-    format!("{lines}, {}", bytes(text.len()))
-}
-
-fn bytes(count: usize) -> String {
-    const KIB: usize = 1024;
-    const MIB: usize = 1024 * KIB;
-    let tenths = |unit: usize| format!("{}.{}", count / unit, count % unit * 10 / unit);
-    match count {
-        0..KIB => format!("{count} B"),
-        KIB..MIB => format!("{} KiB", tenths(KIB)),
-        _ => format!("{} MiB", tenths(MIB)),
-    }
+    format!("{lines}, {}", summary::bytes(text.len() as u64))
 }
 
 /// Returns a duration: `12 ms`, `1.2 s`, `2 m 05 s`.
@@ -102,21 +76,6 @@ mod tests {
     }
 
     #[test]
-    fn arguments_become_one_line() {
-        for (given, shown) in [
-            (r#"{"path":"README.md"}"#, "README.md"),
-            (r#"{"pattern":"a\nb","path":"src"}"#, "pattern=a… path=src"),
-            (r#"{"limit":5}"#, "limit=5"),
-            (r#"{"names":["a","b"],"deep":{"x":null}}"#, r#"names=["a","b"] deep={"x":null}"#),
-            ("{}", ""),
-            ("", ""),
-            (r#"{"path": "#, r#"{"path":"#),
-        ] {
-            assert_eq!(arguments(&Arguments::parse(given)), shown, "{given}");
-        }
-    }
-
-    #[test]
     fn numbers_are_short() {
         for (count, shown) in [(0, "0"), (999, "999"), (1_000, "1.0k"), (12_249, "12.2k"), (12_250, "12.3k")] {
             assert_eq!(tokens(count), shown);
@@ -125,10 +84,6 @@ mod tests {
             assert_eq!(tokens(count), shown);
         }
         assert!(tokens(u64::MAX).ends_with('M'));
-        for (count, shown) in [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1536, "1.5 KiB"), (2 << 20, "2.0 MiB")]
-        {
-            assert_eq!(bytes(count), shown);
-        }
         for (millis, shown) in
             [(0, "0 ms"), (999, "999 ms"), (1_250, "1.2 s"), (59_999, "59.9 s"), (125_000, "2 m 05 s")]
         {

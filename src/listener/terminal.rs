@@ -239,8 +239,7 @@ impl Listener for Terminal {
             Event::Thinking { text } => self.tell_thought(state, text),
             Event::Assistant { text, interrupted } => self.assistant(state, text, *interrupted),
             Event::ToolCall { id, name, arguments } => {
-                let call =
-                    format!("{} {}", summary::one_line(name), summary::arguments(arguments)).trim_end().to_owned();
+                let call = summary::call(name, arguments);
                 self.note(&call);
                 state.calls.push((id.clone(), call));
             }

@@ -47,6 +47,8 @@ pub enum Verb {
     Theme,
     /// Chooses the approval mode.
     Mode,
+    /// Takes back what the tools of the last turn changed.
+    Undo,
     /// Sends a text to be delivered now.
     Now,
     /// Ends the program.
@@ -121,6 +123,7 @@ pub const COMMANDS: &[Command] = &[
         "Shift+Tab",
         "how much runs without a question; without a name: say which mode holds",
     ),
+    row(Verb::Undo, "undo", "/undo", Nothing, "Alt+Z", "undo the changes of files of the last turn; asks first"),
     row(Verb::Theme, "theme", "/theme [NAME]", Word, "F8", "use this theme; without a name: the next one"),
     row(Verb::Help, "keys", "/keys", Nothing, "F1", "the keys and commands"),
     row(Verb::Quit, "quit", "/quit", Nothing, "F12", "quit; a running turn is stopped"),

@@ -1,4 +1,5 @@
-//! Writes exported documents on threads of their own, so that no slow disk holds the screen up; made and used by `run`.
+//! Does what has to do with files on threads of their own, so that no slow disk holds the screen up: exports, undo.
+//! Made and used by `run`.
 
 use std::path::PathBuf;
 
@@ -20,6 +21,17 @@ impl Files {
     pub fn new(cwd: PathBuf, home: Option<PathBuf>) -> (Self, UnboundedReceiver<Msg>) {
         let (answers, receiver) = unbounded_channel();
         (Self { cwd, home, answers }, receiver)
+    }
+
+    /// Does something that takes a moment, and sends its answers. Must be called within a runtime.
+    pub fn aside(&self, work: impl FnOnce() -> Vec<Msg> + Send + 'static) {
+        let answers = self.answers.clone();
+        tokio::task::spawn_blocking(move || {
+            for answer in work() {
+                // A screen that is gone needs no answer.
+                let _ = answers.send(answer);
+            }
+        });
     }
 
     /// Writes a document. Must be called within a runtime.

@@ -103,6 +103,8 @@ pub enum Action {
     SkipCall,
     /// Show the selected text of the ledger in its transcript.
     Jump,
+    /// Take back what the tools of the last turn changed, after a question.
+    UndoChanges,
     /// Switch to the next approval mode.
     NextMode,
     /// Write the whole screen again.
@@ -324,6 +326,7 @@ pub const BINDINGS: &[Binding] = &[
     row(Global, ALT, K::Char('n'), A::Answer(Answer::No), "Alt+N  Alt+W", "answer a question: no; no with words"),
     also(Global, ALT, K::Char('w'), A::Answer(Answer::Words)),
     row(Global, SHIFT, K::Tab, A::NextMode, "Shift+Tab", "the next approval mode: ask, auto-edit, auto, read-only"),
+    row(Global, ALT, K::Char('z'), A::UndoChanges, "Alt+Z", "undo the changes of files of the last turn; asks first"),
     row(Global, CTRL, K::Char('t'), A::FocusTree, "Ctrl+T  F3", "go to the agents"),
     also(Global, NONE, K::F(3), A::FocusTree),
     row(Global, CTRL, K::Char('o'), A::FocusTranscript, "Ctrl+O", "go to the transcript"),

@@ -16,6 +16,7 @@ use crate::tui::state::guards::{Mode, ModeChoice};
 use crate::tui::state::hold::{Gate, Shown, Verdict};
 use crate::tui::state::question::Seen;
 use crate::tui::state::scroll::Position;
+use crate::tui::state::undo::Change;
 
 /// Is one thing that the screen is told.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,6 +68,10 @@ pub enum Msg {
     },
     /// Answers [`Effect::SetMode`] with the mode that holds now, or with why it is as it was.
     ModeSet(Result<Mode, String>),
+    /// Answers [`Effect::LookAtChanges`]: the files that the last turn changed, and what an undo would do to each.
+    Changes(Vec<Change>),
+    /// Answers [`Effect::UndoChanges`]: what was done about each file.
+    Undone(Vec<Change>),
     /// Answers [`Effect::Send`].
     Sent {
         /// The agent that it was for.
@@ -194,6 +199,10 @@ pub enum Effect {
     },
     /// Decide how much runs without a question.
     SetMode(ModeChoice),
+    /// Look at what the tools of the last turn changed; answered with [`Msg::Changes`].
+    LookAtChanges,
+    /// Take these changes back; answered with [`Msg::Undone`].
+    UndoChanges,
     /// Let what a failed turn holds back start a turn.
     Resume,
     /// Write a document into a file, away from the screen.

@@ -330,6 +330,10 @@ impl<'a> Screen<'a> {
             Effect::Redraw => terminal.forget(),
             Effect::Quit => self.ending = Some(Ending::Quit),
             Effect::Write { request, text } => self.files.write(request, text),
+            Effect::LookAtChanges | Effect::UndoChanges => {
+                let handle = self.handle.clone();
+                self.files.aside(move || steer(effect, &handle));
+            }
             Effect::Send { .. }
             | Effect::Stop
             | Effect::Queue { .. }

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const WORDS: &[&str] =
-    &["id", "message", "event", "error", "text", "details", "target", "price", "limits", "assets", "sync"];
+    &["id", "message", "event", "error", "text", "details", "target", "price", "limits", "assets", "summary", "sync"];
 const PARTS: &[&str] = &["approval", "control", "listener", "provider", "web", "workspace"];
 /// They tie everything together, so they may use everything.
 const PROGRAM: &[&str] = &["main", "lib", "cli", "config", "demo"];

@@ -39,8 +39,8 @@ fn a_turn_is_the_answer_and_notes() {
 · thinking: First the files.…
 I look.
 · glob **/*
-· grep pattern=fn main path=src
-· grep pattern=fn main path=src → Error: no such directory… (3 ms)
+· grep fn main in src
+· grep fn main in src → Error: no such directory… (3 ms)
 · glob **/* → 2 lines, 10 B (1.2 s)
 · user, mid-turn: only the tests
 # Report

@@ -257,11 +257,12 @@ fn an_interrupted_answer_says_so() {
 #[test]
 fn a_call_shows_its_name_summary_state_time_and_length() {
     let mut pane = Pane::new(told([call("1", "read", &json!({"offset": 3, "path": "a b.rs"}))]), (60, 8));
-    assert_eq!(pane.rows()[0], "▸ read a b.rs offset=3 · running");
+    assert_eq!(pane.rows()[0], "▸ read a b.rs, from line 3 · running");
     pane.apply(Event::ToolProgress { id: "1".into(), text: "one\ntwo\n".into() });
-    assert_eq!(pane.rows()[..2], ["▸ read a b.rs offset=3 · running, 2 lines", "  │ two"]);
+    let rows = ["▸ read a b.rs, from line 3 · running, 2 lines", "  │ one", "  │ two"];
+    assert_eq!(pane.rows()[..3], rows);
     pane.apply(result("1", "one\ntwo\nthree"));
-    assert_eq!(pane.rows()[..2], ["✓ read a b.rs offset=3 · 1.2 s, 3 lines", ""]);
+    assert_eq!(pane.rows()[..2], ["✓ read a b.rs, from line 3 · 1.2 s, 3 lines", ""]);
 }
 
 #[test]

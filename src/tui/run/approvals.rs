@@ -1,11 +1,12 @@
-//! Approvals and the mode, between the host's words and the screen's.
+//! Approvals, the mode and undo, between the host's words and the screen's.
 //!
-//! Called by the loop and by `steer`. Nothing here waits.
+//! Called by the loop and by `steer`. Nothing here waits for an agent; undo looks at files and has a thread of its own.
 
 use crate::host::{self, Act, Handle, Request, RequestId, Subject};
 use crate::tui::msg::{Accepted, Msg};
 use crate::tui::state::approval::{Approval, ApprovalId, Reply, Wanted};
 use crate::tui::state::guards::{Mode, ModeChoice};
+use crate::tui::state::undo::{Change, Fate};
 
 /// Takes a snapshot of the mode and of everything that waits for leave.
 pub fn approvals(handle: &Handle) -> Msg {
@@ -37,6 +38,21 @@ pub(super) fn set_mode(handle: &Handle, choice: ModeChoice) -> Vec<Msg> {
         }
     };
     vec![Msg::ModeSet(outcome), approvals(handle)]
+}
+
+/// Looks at what the tools of the last turn changed. Looks at files, so it takes a moment.
+pub(super) fn look_at_changes(handle: &Handle) -> Msg {
+    Msg::Changes(handle.undo_preview().into_iter().map(change).collect())
+}
+
+/// Takes these changes back. Writes files, so it takes a moment.
+pub(super) fn undo_changes(handle: &Handle) -> Msg {
+    Msg::Undone(handle.undo().into_iter().map(change).collect())
+}
+
+fn change(change: host::Change) -> Change {
+    let fate = if change.undo.is_done() { Fate::TakenBack } else { Fate::Stays };
+    Change { path: change.path, fate, words: change.undo.to_string() }
 }
 
 fn approval(request: Request) -> Approval {

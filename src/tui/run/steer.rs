@@ -6,10 +6,10 @@ use crate::error::Refused;
 use crate::host::{Command, Decision, Handle, Notice, Post, Shift};
 use crate::id::{AgentId, CallId, MessageId};
 use crate::tui::msg::{Accepted, Effect, Msg, QueueAct, QueueOutcome, Towards};
-use crate::tui::run::approvals::{reply, set_mode};
+use crate::tui::run::approvals::{look_at_changes, reply, set_mode, undo_changes};
 use crate::tui::state::hold::{Gate, Verdict};
 
-/// Carries out an effect that concerns the agent; returns what the screen is to be told. Never waits.
+/// Carries out an effect that concerns the agent; returns what the screen is to be told. Never waits for an agent.
 pub fn steer(effect: Effect, handle: &Handle) -> Vec<Msg> {
     let answer = match effect {
         Effect::Send { to, text, delivery } => {
@@ -28,6 +28,8 @@ pub fn steer(effect: Effect, handle: &Handle) -> Vec<Msg> {
         }
         Effect::Reply { id, reply: answer } => return reply(handle, id, answer),
         Effect::SetMode(choice) => return set_mode(handle, choice),
+        Effect::LookAtChanges => return vec![look_at_changes(handle)],
+        Effect::UndoChanges => return vec![undo_changes(handle)],
         Effect::Resume => {
             handle.interloper().resume();
             return vec![queue(handle)];

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::event::Outcome;
 use crate::id::{AgentId, CallId};
 use crate::message::Arguments;
-use crate::text;
+use crate::tui::state::result::Shown;
 use crate::tui::state::told::Told;
 
 /// Names one cell of a transcript; ids rise with the position and are never used again.
@@ -53,6 +53,8 @@ pub enum CallState {
     Running {
         /// What it has printed.
         progress: String,
+        /// Lines that were cut off before it.
+        cut: usize,
     },
     /// It ended.
     Ended {
@@ -106,21 +108,60 @@ pub struct CallCell {
     pub name: String,
     /// As the model wrote them, not sanitised.
     pub arguments: Arguments,
-    /// The arguments as one line.
+    /// What it is asked for, in a few words.
     pub summary: String,
     /// When it began.
     pub started: Timestamp,
     /// The sub-agent that it started.
     pub child: Option<ChildCell>,
+    /// What the user was asked before it went on, in order.
+    pub asked: Vec<Asked>,
+    /// What there is to see beyond its observation.
+    pub shown: Option<Shown>,
     /// How far it has come.
     pub state: CallState,
 }
 
+/// Is a question that a call waited for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// The question's id, not sanitised: compared, never shown.
+    pub id: String,
+    /// What an answer for the session would cover, not sanitised.
+    pub offer: Option<String>,
+    /// What was answered; `None` while it is open.
+    pub answer: Option<Answered>,
+}
+
+/// Is the answer to a question, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answered {
+    /// Whether the call went on.
+    pub went_on: WentOn,
+    /// In words.
+    pub words: String,
+}
+
+/// Says whether a call went on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WentOn {
+    /// It was approved.
+    Yes,
+    /// It was declined, or nobody answered.
+    No,
+}
+
 impl CallCell {
+    /// Makes a call that begins.
+    pub fn new(id: CallId, name: String, arguments: Arguments, summary: String, started: Timestamp) -> Self {
+        let state = CallState::Running { progress: String::new(), cut: 0 };
+        Self { id, name, arguments, summary, started, child: None, asked: Vec::new(), shown: None, state }
+    }
+
     /// Returns what the tool has printed so far, or its result.
     pub fn output(&self) -> &str {
         match &self.state {
-            CallState::Running { progress } | CallState::Interrupted { progress } => progress,
+            CallState::Running { progress, .. } | CallState::Interrupted { progress } => progress,
             CallState::Ended { content, .. } => content,
         }
     }
@@ -269,43 +310,4 @@ impl Cell {
             (Body::Child(child), _) => child.task.len(),
         }
     }
-}
-
-/// The arguments that say best what a call is about, most telling first.
-const TELLING: [&str; 12] =
-    ["path", "file", "pattern", "command", "query", "url", "expression", "persona", "task", "name", "content", "text"];
-
-/// Sums up the arguments of a call in one sanitised line, the most telling ones first.
-///
-/// The leading value stands alone, the others as `name=value`; only their first 200 characters count.
-pub fn summarise(arguments: &Arguments) -> String {
-    match arguments {
-        Arguments::Raw(raw) => one_line(raw),
-        Arguments::Object(map) => {
-            let rank = |key: &str| TELLING.iter().position(|telling| *telling == key).unwrap_or(TELLING.len());
-            let mut fields: Vec<_> = map.iter().collect();
-            fields.sort_by_key(|(key, _)| rank(key));
-            let mut line = String::new();
-            for (key, value) in fields {
-                let value = match value {
-                    serde_json::Value::String(text) => one_line(text),
-                    other => one_line(&other.to_string()),
-                };
-                if line.is_empty() && rank(key) < TELLING.len() {
-                    line.push_str(&value);
-                } else {
-                    let gap = if line.is_empty() { "" } else { " " };
-                    line.extend([gap, &one_line(key), "=", &value]);
-                }
-            }
-            line
-        }
-    }
-}
-
-fn one_line(text: &str) -> String {
-    const CHARS: usize = 200;
-    let line: String =
-        text.split_whitespace().flat_map(|word| [" ", word]).flat_map(str::chars).skip(1).take(CHARS).collect();
-    text::visible_line(&line).into_owned()
 }

@@ -17,12 +17,14 @@ pub mod pending;
 pub mod question;
 pub mod receipts;
 pub mod removed;
+pub mod result;
 pub mod scroll;
 pub mod status;
 pub mod target;
 pub mod told;
 pub mod transcript;
 pub mod tree;
+pub mod undo;
 
 use std::collections::HashMap;
 

@@ -40,6 +40,8 @@ pub enum Subject {
     New,
     /// Whether the conversation goes back to its system prompt.
     Reset,
+    /// Whether the files that the last turn changed are taken back.
+    Undo,
     /// Whether a tool may do what it wants to do.
     Approval(ApprovalId, Offer),
 }
@@ -95,7 +97,9 @@ impl Subject {
                 (Answer::Words, "no, with words"),
                 (Answer::Leave, "no"),
             ],
-            Self::Approval(_, Offer::Nothing) => &[(Answer::Once, "yes"), (Answer::No, "no"), (Answer::Leave, "no")],
+            Self::Undo | Self::Approval(_, Offer::Nothing) => {
+                &[(Answer::Once, "yes"), (Answer::No, "no"), (Answer::Leave, "no")]
+            }
         }
     }
 
@@ -107,7 +111,7 @@ impl Subject {
     /// Tells whether a yes counts only once the end of the detail was on the screen.
     pub fn must_be_read(&self) -> bool {
         match self {
-            Self::Approval(..) => true,
+            Self::Approval(..) | Self::Undo => true,
             Self::StillTrue(_) | Self::New | Self::Reset => false,
         }
     }

@@ -4,18 +4,17 @@
 //! Deltas are previews that the authoritative event replaces. Whatever ends a turn closes every open cell, so nothing
 //! stays live for ever. Cells are only appended: a cell's id is its position.
 
+mod calls;
 mod texts;
 
 use std::collections::HashMap;
 
-use jiff::Timestamp;
-
-use super::cell::{Body, CallCell, CallState, Cell, CellId, ChildCell, ChildState, Fold, Level, Stage, summarise};
+use super::cell::{Body, CallCell, CallState, Cell, CellId, ChildCell, ChildState, Fold, Level, Stage};
 use super::live::Live;
 use super::told::Told;
 use crate::event::{Envelope, Event, Outcome};
 use crate::id::{AgentId, CallId, MessageId};
-use crate::limits::PROGRESS_BYTES;
+use crate::summary;
 use crate::text;
 
 /// Is a request that is being tried again.
@@ -41,6 +40,10 @@ pub struct Transcript {
     refolds: u64,
     /// The cells of texts that came through a queue.
     said: HashMap<MessageId, CellId>,
+    /// The cells of the questions that are open.
+    questions: HashMap<String, CellId>,
+    /// The files that the system prompt was last said to hold.
+    context_files: Vec<String>,
 }
 
 impl Transcript {
@@ -102,15 +105,10 @@ impl Transcript {
             Event::ToolCall { id, name, arguments } => {
                 self.settle_texts();
                 self.retried();
-                let cell = self.push(Body::Call(CallCell {
-                    id: id.clone(),
-                    name: text::visible_line(name).into_owned(),
-                    arguments: arguments.clone(),
-                    summary: summarise(arguments),
-                    started: envelope.at,
-                    child: None,
-                    state: CallState::Running { progress: String::new() },
-                }));
+                let shown = text::visible_line(name).into_owned();
+                let summary = summary::call(name, arguments);
+                let call = CallCell::new(id.clone(), shown, arguments.clone(), summary, envelope.at);
+                let cell = self.push(Body::Call(call));
                 self.open.push(cell);
                 true
             }
@@ -152,13 +150,16 @@ impl Transcript {
                 self.close();
                 self.say(Level::Info, "history cleared: the model starts afresh")
             }
-            Event::Question { question, .. } => self.say(Level::Warning, &format!("asks: {question}")),
-            Event::Answer { answer, words, .. } => self.question_answered(answer, words.as_deref()),
+            Event::ToolDetails { id, details } => self.details(id, details),
+            Event::Question { id, question, call, offer, .. } => {
+                self.asked(id, question, call.as_ref(), offer.as_deref());
+                true
+            }
+            Event::Answer { id, answer, words } => self.answered_question(id, answer, words.as_deref()),
+            Event::Guards { context_files, .. } => self.guards(context_files),
             Event::ModelSwitched { from, to } => self.model_switched(from.as_deref(), to.as_deref()),
             Event::Compacted { before, after } => self.compacted(*before, *after),
             Event::SessionStarted { .. }
-            | Event::ToolDetails { .. }
-            | Event::Guards { .. }
             | Event::Tokens(_)
             | Event::ContextCap { .. }
             | Event::Pending { .. }
@@ -234,14 +235,14 @@ impl Transcript {
         true
     }
 
+    /// Adds a sentence of the program.
+    pub fn tell(&mut self, level: Level, sentence: &str) {
+        self.notice(level, &text::visible_line(sentence));
+    }
+
     /// Tells why the agent cannot run at all.
     pub fn cannot_run(&mut self, reason: &str) {
         self.notice(Level::Error, &format!("cannot run: {reason}"));
-    }
-
-    fn question_answered(&mut self, answer: &str, words: Option<&str>) -> bool {
-        let words = words.map(|words| format!(": {words}")).unwrap_or_default();
-        self.say(Level::Info, &format!("answered {answer}{words}"))
     }
 
     fn model_switched(&mut self, from: Option<&str>, to: Option<&str>) -> bool {
@@ -253,50 +254,6 @@ impl Transcript {
         let [before, after] =
             [before, after].map(|tokens| tokens.map_or_else(|| "?".to_owned(), |tokens| tokens.to_string()));
         self.say(Level::Info, &format!("history compacted: {before} -> {after} tokens"))
-    }
-
-    /// Finds the call a result belongs to: the oldest open one of that id, else the newest of that id.
-    fn find_call(&self, id: &CallId) -> Option<CellId> {
-        let is_it = |cell: &Cell| matches!(cell.body(), Body::Call(call) if call.id == *id);
-        let open = self.open.iter().copied().find(|cell| self.get(*cell).is_some_and(is_it));
-        open.or_else(|| self.cells.iter().rev().find(|cell| is_it(cell)).map(Cell::id))
-    }
-
-    fn progress(&mut self, id: &CallId, piece: &str) -> bool {
-        let Some(cell) = self.find_call(id).and_then(|cell| self.cells.get_mut(cell.index())) else {
-            return false;
-        };
-        let Body::Call(CallCell { state: CallState::Running { .. }, .. }) = cell.body() else {
-            return false;
-        };
-        if let Body::Call(CallCell { state: CallState::Running { progress }, .. }) = cell.change() {
-            progress.push_str(&text::visible(piece));
-            if progress.len() > PROGRESS_BYTES {
-                let cut = progress.ceil_char_boundary(progress.len() - PROGRESS_BYTES / 2);
-                progress.drain(..cut);
-            }
-        }
-        true
-    }
-
-    fn result(&mut self, id: &CallId, state: CallState, at: Timestamp) {
-        let Some(cell) = self.find_call(id) else {
-            // A result whose call was not seen: a log that begins in the middle.
-            self.push(Body::Call(CallCell {
-                id: id.clone(),
-                name: "tool".to_owned(),
-                arguments: crate::message::Arguments::Object(serde_json::Map::new()),
-                summary: String::new(),
-                started: at,
-                child: None,
-                state,
-            }));
-            return;
-        };
-        self.open.retain(|open| *open != cell);
-        if let Some(Body::Call(call)) = self.cells.get_mut(cell.index()).map(Cell::change) {
-            call.state = state;
-        }
     }
 
     /// Adds a sub-agent to the call that started it, so that its task is told once; else as a cell of its own.
@@ -393,11 +350,7 @@ impl Transcript {
         let open = std::mem::take(&mut self.open);
         for id in &open {
             match self.cells.get_mut(id.index()).map(Cell::change) {
-                Some(Body::Call(call)) => {
-                    if let CallState::Running { progress } = &mut call.state {
-                        call.state = CallState::Interrupted { progress: std::mem::take(progress) };
-                    }
-                }
+                Some(Body::Call(call)) => calls::interrupt(call),
                 Some(Body::Child(child)) => child.state = ChildState::Interrupted,
                 Some(Body::User { .. } | Body::Thinking { .. } | Body::Assistant { .. } | Body::Notice { .. })
                 | None => {}

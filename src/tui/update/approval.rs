@@ -24,7 +24,7 @@ pub fn snapshot(app: &mut App, mode: Mode, open: &[Approval]) {
     }
     app.questions.retain(app.now, |subject| match subject {
         Subject::Approval(id, _) => is_open(*id),
-        Subject::StillTrue(_) | Subject::New | Subject::Reset => true,
+        Subject::StillTrue(_) | Subject::New | Subject::Reset | Subject::Undo => true,
     });
     for approval in open {
         let offer = match (&approval.wanted, &approval.session) {

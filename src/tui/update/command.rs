@@ -10,7 +10,7 @@ use crate::tui::state::approval::Part;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::question::{Question, Subject};
 use crate::tui::theme::ThemeName;
-use crate::tui::update::{approval, export, hold as gates, ledger, pending};
+use crate::tui::update::{approval, export, hold as gates, ledger, pending, undo};
 
 /// Carries a command out at once, whether a turn runs or not.
 pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
@@ -34,6 +34,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Agents => app.focus.go(Pane::Tree),
         Verb::Theme => theme(app, argument),
         Verb::Mode => return approval::mode(app, argument),
+        Verb::Undo => return undo::begin(app),
         Verb::Quit => return vec![Effect::Quit],
         // It carries a text, so it is sent like one.
         Verb::Now => {}
@@ -68,7 +69,7 @@ pub fn ask(app: &mut App, subject: Subject) -> Vec<Effect> {
             "The agent forgets what was said, a running turn is stopped, the screen starts empty.",
             "F9 asks no more",
         ),
-        Subject::Reset | Subject::StillTrue(_) | Subject::Approval(..) => (
+        Subject::Reset | Subject::StillTrue(_) | Subject::Undo | Subject::Approval(..) => (
             "Reset the conversation?",
             "The agent forgets what was said, a running turn is stopped; the transcript stays.",
             "F10 asks no more",
@@ -89,7 +90,7 @@ pub fn decided(app: &mut App, subject: &Subject) -> Vec<Effect> {
     match subject {
         Subject::New => run(app, Verb::New, ""),
         Subject::Reset => run(app, Verb::Reset, ""),
-        Subject::StillTrue(_) | Subject::Approval(..) => Vec::new(),
+        Subject::StillTrue(_) | Subject::Undo | Subject::Approval(..) => Vec::new(),
     }
 }
 

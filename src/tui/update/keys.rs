@@ -3,7 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::submit::submit;
-use super::{approval, bring_back, command, completion, editing, escape, hold, ledger, pending, question, tree};
+use super::{approval, bring_back, command, completion, editing, escape, hold, ledger, pending, question, tree, undo};
 use crate::event::Delivery;
 use crate::id::AgentId;
 use crate::tui::keymap::{self, Action, Chord, Context, Edit};
@@ -86,6 +86,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Reset => return command::ask(app, Subject::Reset),
         Action::Quit => return vec![Effect::Quit],
         Action::Answer(answer) => return question::answer(app, answer).unwrap_or_default(),
+        Action::UndoChanges => return undo::begin(app),
         Action::NextMode => return vec![Effect::SetMode(ModeChoice::Next)],
         Action::Redraw => return vec![Effect::Redraw],
         Action::Tree(key) => return tree::act(app, key),

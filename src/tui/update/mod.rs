@@ -19,6 +19,7 @@ mod question;
 mod receipts;
 mod submit;
 mod tree;
+mod undo;
 
 use crate::event::Event;
 use crate::id::AgentId;
@@ -78,6 +79,8 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Approvals { mode, open } => approval::snapshot(app, mode, &open),
         Msg::Replied { reply, accepted, .. } => approval::replied(app, reply, accepted),
         Msg::ModeSet(outcome) => approval::mode_set(app, outcome),
+        Msg::Changes(changes) => undo::ask(app, &changes),
+        Msg::Undone(changes) => undo::done(app, &changes),
         Msg::Sent { to, text, outcome } => submit::sent(app, &to, &text, outcome),
         Msg::Stopped(entries) => bring_back::stopped(app, &entries),
         Msg::QueueAnswer { agent, id, act, outcome } => pending::answered(app, &agent, &id, act, outcome),

@@ -1,6 +1,6 @@
 //! Questions: when one is asked, and what the answers do. Whether a key may answer is decided in the state.
 
-use super::{approval, command, editing, pending};
+use super::{approval, command, editing, pending, undo};
 use crate::id::AgentId;
 use crate::tui::keymap::Answer;
 use crate::tui::msg::{Effect, QueueAct};
@@ -17,7 +17,7 @@ pub fn ask_about_stale(app: &mut App) {
     let entries: Vec<Entry> = app.pending.entries().iter().filter(stale).cloned().collect();
     app.questions.retain(app.now, |subject| match subject {
         Subject::StillTrue(id) => entries.iter().any(|entry| entry.message.id == *id),
-        Subject::New | Subject::Reset | Subject::Approval(..) => true,
+        Subject::New | Subject::Reset | Subject::Undo | Subject::Approval(..) => true,
     });
     for entry in entries {
         app.questions.ask_once(Question {
@@ -87,6 +87,10 @@ fn carry_out(app: &mut App, question: Question, answer: Answer) -> Vec<Effect> {
                 app.questions.waive(subject.clone());
                 command::decided(app, &subject)
             }
+            Answer::No | Answer::Words | Answer::Leave => Vec::new(),
+        },
+        Subject::Undo => match answer {
+            Answer::Once | Answer::Session => undo::confirmed(app),
             Answer::No | Answer::Words | Answer::Leave => Vec::new(),
         },
         Subject::Approval(id, _) => vec![Effect::Reply { id, reply: approval::reply(answer) }],

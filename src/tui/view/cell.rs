@@ -5,12 +5,12 @@
 
 use ratatui::style::Style;
 
+use super::receipt;
 use super::stream::{Format, Layout};
 use super::wrap::{Break, Line, Wrap, width};
-use super::{arguments, receipt};
 use crate::event::Outcome;
-use crate::tui::state::cell::{Body, CallCell, CallState, Cell, ChildCell, ChildState, Fold, Level, Stage};
-use crate::tui::state::transcript::seconds;
+use crate::summary::count;
+use crate::tui::state::cell::{Body, CallState, Cell, ChildCell, ChildState, Fold, Level, Stage};
 use crate::tui::theme::Theme;
 
 /// Columns of the mark at the left of every cell.
@@ -133,13 +133,13 @@ fn mark(body: &Body, theme: &Theme) -> (&'static str, Style) {
 }
 
 /// Writes rows of one width.
-struct Pen<'a> {
-    room: usize,
-    theme: &'a Theme,
+pub(super) struct Pen<'a> {
+    pub(super) room: usize,
+    pub(super) theme: &'a Theme,
 }
 
 impl Pen<'_> {
-    fn wrap(&self, at: Break, line: &Line, first: &Line, rest: &Line, rows: &mut Vec<Line>) {
+    pub(super) fn wrap(&self, at: Break, line: &Line, first: &Line, rest: &Line, rows: &mut Vec<Line>) {
         Wrap { width: self.room, at, first, rest }.line(line, rows);
     }
 
@@ -189,7 +189,7 @@ impl Pen<'_> {
     }
 
     /// Cuts a line so that its end, written dim, is in view.
-    fn with_end(&self, line: &Line, end: &str) -> Line {
+    pub(super) fn with_end(&self, line: &Line, end: &str) -> Line {
         let room = self.room.saturating_sub(width(end));
         let end = Line::new(end, self.theme.dim);
         // Where there is hardly room, what the line says matters more than its end.
@@ -201,67 +201,7 @@ impl Pen<'_> {
         cut
     }
 
-    fn call(&self, call: &CallCell, fold: Fold, rows: &mut Vec<Line>) {
-        let style = match &call.state {
-            CallState::Running { .. } | CallState::Interrupted { .. } => self.theme.tool,
-            CallState::Ended { is_error: false, .. } => self.theme.tool_ok,
-            CallState::Ended { is_error: true, .. } => self.theme.tool_error,
-        };
-        let mut line = Line::new(&call.name, style);
-        line.push(" ", self.theme.text);
-        match &call.child {
-            Some(child) => self.name_and_task(child, &mut line),
-            None => line.push(&call.summary, self.theme.text),
-        }
-        let lines = call.output().lines().count();
-        let end = match &call.state {
-            CallState::Running { .. } if lines == 0 => " · running".to_owned(),
-            CallState::Running { .. } => format!(" · running, {}", count(lines, "line")),
-            CallState::Ended { is_error, elapsed_ms, .. } => {
-                let rescued = call.child.as_ref().is_some_and(|child| {
-                    matches!(child.state, ChildState::Ended { outcome: Outcome::Synthesized, .. })
-                });
-                let how = match (is_error, rescued) {
-                    (true, _) => "error, ",
-                    (false, true) => "synthesized, ",
-                    (false, false) => "",
-                };
-                format!(" · {how}{}, {}", seconds(*elapsed_ms), count(lines, "line"))
-            }
-            CallState::Interrupted { .. } => " · interrupted".to_owned(),
-        };
-        rows.push(self.with_end(&line, &end));
-        match fold {
-            Fold::Open => self.opened_call(call, rows),
-            Fold::Folded => {
-                let shown = match &call.state {
-                    CallState::Running { progress } => progress.lines().rev().find(|line| !line.trim().is_empty()),
-                    CallState::Ended { content, is_error: true, .. } => content.lines().next(),
-                    CallState::Ended { is_error: false, .. } | CallState::Interrupted { .. } => None,
-                };
-                if let Some(shown) = shown {
-                    let mut line = Line::new("│ ", self.theme.gutter);
-                    line.push(shown, self.theme.output);
-                    rows.push(clean(&line).truncate(self.room));
-                }
-            }
-        }
-    }
-
-    fn opened_call(&self, call: &CallCell, rows: &mut Vec<Line>) {
-        let none = Line::default();
-        arguments::rows(&call.arguments, self.room, self.theme, rows);
-        let gutter = Line::new("│ ", self.theme.gutter);
-        for source in call.output().lines() {
-            self.wrap(Break::Anywhere, &Line::new(source, self.theme.output), &gutter, &gutter, rows);
-        }
-        let is_ended = matches!(call.state, CallState::Ended { .. });
-        if call.output().is_empty() && is_ended {
-            self.wrap(Break::Words, &Line::new("(no output)", self.theme.dim), &gutter, &none, rows);
-        }
-    }
-
-    fn name_and_task(&self, child: &ChildCell, line: &mut Line) {
+    pub(super) fn name_and_task(&self, child: &ChildCell, line: &mut Line) {
         line.push(&child.name, self.theme.agent);
         line.push(": ", self.theme.dim);
         line.push(&child.task.split_whitespace().collect::<Vec<_>>().join(" "), self.theme.text);
@@ -291,13 +231,9 @@ impl Pen<'_> {
 }
 
 /// Turns tabs into blanks and leaves out what no buffer may hold, without wrapping.
-fn clean(line: &Line) -> Line {
+pub(super) fn clean(line: &Line) -> Line {
     let none = Line::default();
     let mut rows = Vec::new();
     Wrap { width: usize::from(u16::MAX), at: Break::Anywhere, first: &none, rest: &none }.line(line, &mut rows);
     rows.into_iter().next().unwrap_or_default()
-}
-
-fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }

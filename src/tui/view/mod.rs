@@ -2,6 +2,7 @@
 
 mod arguments;
 pub mod cache;
+mod call;
 mod cell;
 mod completion;
 pub mod composer;

@@ -94,6 +94,9 @@ fn lines(app: &App, width: u16) -> Vec<Line> {
     add("tools", &one_line(&node.tools.join(", ")), theme.text);
     add("budget", &budget(app), theme.text);
     add("used", &used(app), theme.text);
+    if node.id.is_main() {
+        add("context", &one_line(&app.guards.context_files.join(", ")), theme.text);
+    }
     lines
 }
 

@@ -1,0 +1,223 @@
+//! Calls and results of tools in a few words for people, by name and arguments alone.
+//!
+//! One place for the screen and for plain output. Everything that is returned is one line of visible text.
+
+use serde_json::{Map, Value};
+
+use crate::details::{CommandEnd, PageFacts};
+use crate::limits;
+use crate::message::Arguments;
+use crate::text::visible_line;
+
+/// The arguments that say best what a call is about, most telling first.
+const TELLING: [&str; 12] =
+    ["path", "file", "pattern", "command", "query", "url", "expression", "persona", "task", "name", "content", "text"];
+
+/// Sums a call up: the path of a `read`, the command of a `bash` behind `$`, whom an `agent` call asks for what.
+///
+/// A tool that is not known is summed up by its most telling argument, the others behind it as `name=value`.
+pub fn call(tool: &str, arguments: &Arguments) -> String {
+    let map = match arguments {
+        Arguments::Raw(raw) => return one_line(raw),
+        Arguments::Object(map) => map,
+    };
+    known(tool, &Fields(map)).unwrap_or_else(|| any(map))
+}
+
+/// Says how a command ended, in a word or two.
+pub fn ended(end: &CommandEnd) -> String {
+    let how = match (end.timed_out, &end.signal, end.code) {
+        (true, _, _) => "timed out".to_owned(),
+        (false, Some(signal), _) => format!("ended by {}", one_line(signal)),
+        (false, None, Some(code)) => format!("exit {code}"),
+        (false, None, None) => "ended".to_owned(),
+    };
+    match end.killed {
+        0 => how,
+        1 => format!("{how}, 1 process killed"),
+        killed => format!("{how}, {killed} processes killed"),
+    }
+}
+
+/// Says what came from an address: status, type and size.
+pub fn page(page: &PageFacts) -> String {
+    let kind = page.content_type.split(';').next().unwrap_or_default().trim();
+    let parts = [page.status.to_string(), one_line(kind), bytes(page.bytes)];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns a number of bytes as people say it: `950 B`, `1.2 KiB`.
+pub fn bytes(count: u64) -> String {
+    const KIB: u64 = 1024;
+    const MIB: u64 = 1024 * KIB;
+    const GIB: u64 = 1024 * MIB;
+    let tenths = |unit: u64| format!("{}.{}", count / unit, count % unit * 10 / unit);
+    match count {
+        0..KIB => format!("{count} B"),
+        KIB..MIB => format!("{} KiB", tenths(KIB)),
+        MIB..GIB => format!("{} MiB", tenths(MIB)),
+        _ => format!("{} GiB", tenths(GIB)),
+    }
+}
+
+/// Returns a number with its noun: `1 line`, `3 lines`.
+pub fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+struct Fields<'a>(&'a Map<String, Value>);
+
+impl<'a> Fields<'a> {
+    fn str(&self, name: &str) -> Option<&'a str> {
+        self.0.get(name).and_then(Value::as_str)
+    }
+
+    fn int(&self, name: &str) -> Option<i64> {
+        self.0.get(name).and_then(Value::as_i64)
+    }
+
+    fn is_set(&self, name: &str) -> bool {
+        self.0.get(name).and_then(Value::as_bool).unwrap_or(false)
+    }
+}
+
+/// Sums up a call of a tool of ours; `None` for another tool, or when what it needs is not there.
+fn known(tool: &str, fields: &Fields<'_>) -> Option<String> {
+    let line = |name: &str| fields.str(name).map(one_line);
+    Some(match tool {
+        "read" => format!("{}{}", line("path")?, lines(fields)),
+        "write" => format!("{} ({})", line("path")?, bytes(fields.str("content")?.len() as u64)),
+        "edit" if fields.is_set("replace_all") => format!("{} (every place)", line("path")?),
+        "edit" => line("path")?,
+        "grep" => {
+            let case = if fields.is_set("ignore_case") { ", any case" } else { "" };
+            let place = [line("path"), line("glob")].into_iter().flatten().collect::<Vec<_>>().join(" ");
+            let place = if place.is_empty() { String::new() } else { format!(" in {place}") };
+            format!("{}{place}{case}", line("pattern")?)
+        }
+        "glob" => {
+            let place = line("path").map(|path| format!(" in {path}")).unwrap_or_default();
+            format!("{}{place}", line("pattern")?)
+        }
+        "bash" => command(fields.str("command")?),
+        "fetch" | "web_scrape" | "git_clone" => line("url")?,
+        "web_search" => format!("“{}”", line("query")?),
+        "agent" => format!("{}: {}", line("name")?, line("task")?),
+        "calculator" => line("expression")?,
+        _ => return None,
+    })
+}
+
+/// Returns the first line of a command that shows something, and how many come behind it.
+fn command(command: &str) -> String {
+    let mut lines = command.lines().skip_while(|line| line.trim().is_empty());
+    let first = one_line(lines.next().unwrap_or_default());
+    match lines.count() {
+        0 => format!("$ {first}"),
+        more => format!("$ {first} (+{})", count(more, "line")),
+    }
+}
+
+/// Returns the lines that a `read` asks for.
+fn lines(fields: &Fields<'_>) -> String {
+    match (fields.int("offset"), fields.int("limit")) {
+        (None, None) => String::new(),
+        (Some(first), None) => format!(", from line {first}"),
+        (first, Some(limit)) => {
+            let first = first.unwrap_or(1);
+            format!(", lines {first}–{}", first.saturating_add(limit).saturating_sub(1))
+        }
+    }
+}
+
+/// Sums up any call.
+fn any(map: &Map<String, Value>) -> String {
+    let rank = |key: &str| TELLING.iter().position(|telling| *telling == key).unwrap_or(TELLING.len());
+    let mut fields: Vec<_> = map.iter().collect();
+    fields.sort_by_key(|(key, _)| rank(key));
+    let mut line = String::new();
+    for (key, value) in fields {
+        let value = match value {
+            Value::String(text) => one_line(text),
+            other => one_line(&other.to_string()),
+        };
+        if line.is_empty() && rank(key) < TELLING.len() {
+            line.push_str(&value);
+        } else {
+            let gap = if line.is_empty() { "" } else { " " };
+            line.extend([gap, &one_line(key), "=", &value]);
+        }
+    }
+    line
+}
+
+/// Returns the beginning of a text as one visible line, words one blank apart.
+fn one_line(text: &str) -> String {
+    let words = text.split_whitespace().flat_map(|word| [" ", word]).flat_map(str::chars);
+    let line: String = words.skip(1).take(limits::SUMMARY_CHARS).collect();
+    visible_line(&line).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summed(tool: &str, arguments: &str) -> String {
+        call(tool, &Arguments::parse(arguments))
+    }
+
+    #[test]
+    fn each_tool_is_summed_up_as_people_say_it() {
+        for (tool, arguments, shown) in [
+            ("read", r#"{"path":"src/a.rs"}"#, "src/a.rs"),
+            ("read", r#"{"path":"src/a.rs","offset":10,"limit":50}"#, "src/a.rs, lines 10–59"),
+            ("read", r#"{"path":"src/a.rs","offset":10}"#, "src/a.rs, from line 10"),
+            ("write", r#"{"path":"a","content":"12345"}"#, "a (5 B)"),
+            ("edit", r#"{"path":"a","old_string":"x","new_string":"y"}"#, "a"),
+            ("edit", r#"{"path":"a","old_string":"x","new_string":"y","replace_all":true}"#, "a (every place)"),
+            ("bash", r#"{"command":"cargo test\n echo\nls"}"#, "$ cargo test (+2 lines)"),
+            ("bash", r#"{"command":"\n ls  -l","timeout":5}"#, "$ ls -l"),
+            ("grep", r#"{"pattern":"fn .*","path":"src"}"#, "fn .* in src"),
+            ("grep", r#"{"pattern":"x","glob":"*.rs","ignore_case":true}"#, "x in *.rs, any case"),
+            ("glob", r#"{"pattern":"**/*.rs"}"#, "**/*.rs"),
+            ("fetch", r#"{"url":"https://a.example/"}"#, "https://a.example/"),
+            ("web_search", r#"{"query":"rust pty"}"#, "“rust pty”"),
+            ("git_clone", r#"{"url":"https://a.example/b.git"}"#, "https://a.example/b.git"),
+            ("agent", r#"{"name":"researcher","task":"find it\nall"}"#, "researcher: find it all"),
+            ("calculator", r#"{"expression":"1 + 1"}"#, "1 + 1"),
+            ("read", r#"{"file":"odd"}"#, "odd"),
+            ("other", r#"{"limit":5,"path":"x"}"#, "x limit=5"),
+            ("other", "{", "{"),
+            ("other", "{}", ""),
+        ] {
+            assert_eq!(summed(tool, arguments), shown, "{tool} {arguments}");
+        }
+    }
+
+    #[test]
+    fn nothing_in_a_summary_is_obeyed() {
+        let evil = "\u{1b}]0;x\u{7}\u{202e}a\r\u{9b}2J";
+        for tool in ["read", "write", "edit", "bash", "grep", "glob", "fetch", "web_search", "agent", "calculator", "x"]
+        {
+            let names = ["path", "command", "pattern", "url", "query", "name", "task", "expression", "content", evil];
+            let map: Map<String, Value> = names.iter().map(|name| ((*name).to_owned(), Value::from(evil))).collect();
+            let line = call(tool, &Arguments::Object(map));
+            assert!(!line.contains(|c: char| c.is_control() || c == '\u{202e}'), "{tool}: {line:?}");
+        }
+    }
+
+    #[test]
+    fn ends_and_pages_are_told_in_words() {
+        let end = CommandEnd { code: Some(1), signal: None, timed_out: false, bytes: 0, killed: 0, saved: None };
+        assert_eq!(ended(&end), "exit 1");
+        assert_eq!(ended(&CommandEnd { timed_out: true, killed: 2, ..end.clone() }), "timed out, 2 processes killed");
+        assert_eq!(ended(&CommandEnd { code: None, signal: Some("SIGKILL".to_owned()), ..end }), "ended by SIGKILL");
+        let facts = PageFacts {
+            url: String::new(),
+            status: 200,
+            content_type: "text/html; charset=utf-8".to_owned(),
+            bytes: 12_700,
+        };
+        assert_eq!(page(&facts), "200, text/html, 12.4 KiB");
+    }
+}

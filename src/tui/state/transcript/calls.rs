@@ -1,0 +1,134 @@
+//! Calls in a transcript: their output while they run, their results, and what the user was asked before.
+//!
+//! Used by the fold of the transcript alone. A question stands in the cell of its call; one that no call waits for has a
+//! line of its own. Either way one line, which turns into its answer.
+
+use jiff::Timestamp;
+
+use super::Transcript;
+use crate::details::Details;
+use crate::id::CallId;
+use crate::limits::PROGRESS_BYTES;
+use crate::message::Arguments;
+use crate::text;
+use crate::tui::state::cell::{Answered, Asked, Body, CallCell, CallState, Cell, CellId, Level, WentOn};
+use crate::tui::state::result::Shown;
+
+impl Transcript {
+    /// Finds the call a result belongs to: the oldest open one of that id, else the newest of that id.
+    fn find_call(&self, id: &CallId) -> Option<CellId> {
+        let is_it = |cell: &Cell| matches!(cell.body(), Body::Call(call) if call.id == *id);
+        let open = self.open.iter().copied().find(|cell| self.get(*cell).is_some_and(is_it));
+        open.or_else(|| self.cells.iter().rev().find(|cell| is_it(cell)).map(Cell::id))
+    }
+
+    pub(super) fn progress(&mut self, id: &CallId, piece: &str) -> bool {
+        let Some(cell) = self.find_call(id).and_then(|cell| self.cells.get_mut(cell.index())) else {
+            return false;
+        };
+        let Body::Call(CallCell { state: CallState::Running { .. }, .. }) = cell.body() else {
+            return false;
+        };
+        if let Body::Call(CallCell { state: CallState::Running { progress, cut }, .. }) = cell.change() {
+            progress.push_str(&text::visible(piece));
+            if progress.len() > PROGRESS_BYTES {
+                let end = progress.ceil_char_boundary(progress.len() - PROGRESS_BYTES / 2);
+                *cut += progress.drain(..end).filter(|c| *c == '\n').count();
+            }
+        }
+        true
+    }
+
+    pub(super) fn result(&mut self, id: &CallId, state: CallState, at: Timestamp) {
+        let Some(cell) = self.find_call(id) else {
+            // A result whose call was not seen: a log that begins in the middle.
+            let none = Arguments::Object(serde_json::Map::new());
+            let call = CallCell::new(id.clone(), "tool".to_owned(), none, String::new(), at);
+            self.push(Body::Call(CallCell { state, ..call }));
+            return;
+        };
+        self.open.retain(|open| *open != cell);
+        if let Some(Body::Call(call)) = self.cells.get_mut(cell.index()).map(Cell::change) {
+            call.state = state;
+        }
+    }
+
+    pub(super) fn details(&mut self, id: &CallId, details: &Details) -> bool {
+        let (Some(shown), Some(cell)) = (Shown::of(details), self.find_call(id)) else { return false };
+        if let Some(Body::Call(call)) = self.cells.get_mut(cell.index()).map(Cell::change) {
+            call.shown = Some(shown);
+        }
+        true
+    }
+
+    pub(super) fn asked(&mut self, id: &str, question: &str, call: Option<&CallId>, offer: Option<&str>) {
+        let place = call.and_then(|call| self.find_call(call)).and_then(|cell| self.cells.get_mut(cell.index()));
+        let cell = if let Some(cell) = place {
+            if let Body::Call(call) = cell.change() {
+                let offer = offer.map(str::to_owned);
+                call.asked.push(Asked { id: id.to_owned(), offer, answer: None });
+            }
+            cell.id()
+        } else {
+            self.notice(Level::Warning, &format!("asks: {question}"))
+        };
+        self.questions.insert(id.to_owned(), cell);
+    }
+
+    pub(super) fn answered_question(&mut self, id: &str, answer: &str, words: Option<&str>) -> bool {
+        let place = self.questions.remove(id).and_then(|cell| self.cells.get_mut(cell.index()));
+        match place.map(Cell::change) {
+            Some(Body::Call(call)) => {
+                if let Some(asked) = call.asked.iter_mut().find(|asked| asked.id == id) {
+                    asked.answer = Some(in_words(answer, words, asked.offer.as_deref()));
+                }
+            }
+            Some(Body::Notice { level, text }) => {
+                *level = Level::Info;
+                let answer = in_words(answer, words, None).words;
+                let question = text.strip_prefix("asks: ").unwrap_or(text);
+                *text = format!("{question} {answer}");
+            }
+            // An answer whose question was not seen.
+            Some(Body::User { .. } | Body::Thinking { .. } | Body::Assistant { .. } | Body::Child(_)) | None => {
+                self.notice(Level::Info, &in_words(answer, words, None).words);
+            }
+        }
+        true
+    }
+
+    /// Says which files the system prompt holds, when that is news.
+    pub(super) fn guards(&mut self, context_files: &[String]) -> bool {
+        if self.context_files == context_files {
+            return false;
+        }
+        self.context_files = context_files.to_vec();
+        let sentence = match context_files {
+            [] => "no context file is in the system prompt any more".to_owned(),
+            files => format!("in the system prompt: {}", files.join(", ")),
+        };
+        self.say(Level::Info, &sentence)
+    }
+}
+
+/// Ends a call whose turn ended before it did.
+pub(super) fn interrupt(call: &mut CallCell) {
+    if let CallState::Running { progress, .. } = &mut call.state {
+        call.state = CallState::Interrupted { progress: std::mem::take(progress) };
+    }
+    for asked in call.asked.iter_mut().filter(|asked| asked.answer.is_none()) {
+        asked.answer = Some(in_words("withdrawn", None, None));
+    }
+}
+
+fn in_words(answer: &str, words: Option<&str>, offer: Option<&str>) -> Answered {
+    let behind = |text: Option<&str>| text.map(|text| format!(": {text}")).unwrap_or_default();
+    let (went_on, words) = match answer {
+        "yes" => (WentOn::Yes, "approved once".to_owned()),
+        "session" => (WentOn::Yes, format!("approved for this session{}", behind(offer))),
+        "no" => (WentOn::No, format!("declined{}", behind(words))),
+        "withdrawn" => (WentOn::No, "withdrawn, nobody answered".to_owned()),
+        other => (WentOn::No, format!("answered {other}{}", behind(words))),
+    };
+    Answered { went_on, words: text::visible_line(&words).into_owned() }
+}
