@@ -167,6 +167,24 @@ fn a_yes_is_refused_until_the_end_was_on_the_screen_and_a_no_never_is() {
 }
 
 #[test]
+fn a_detail_of_more_lines_than_any_screen_counts_has_an_end() {
+    let mut stage = stage(80, 24);
+    let script = "x\n".repeat(70_000);
+    let mut call = Call::asks(&mut stage, "", command(&script));
+    arm(&mut stage);
+    assert!(stage.screen().contains("69988 more, PageDown"), "{}", stage.screen());
+    // Where 16 bits of lines end, this does not.
+    stage.app.questions.top = 65_530;
+    stage.screen();
+    stage.wait(QUIET).keys("<a-y>");
+    assert!(call.poll().is_none());
+    stage.keys("<c-end>").screen();
+    assert!(stage.screen().contains("at most: 2:00"));
+    stage.wait(QUIET).keys("<a-y>");
+    assert_eq!(call.ran().command, script);
+}
+
+#[test]
 fn the_next_question_is_locked_again_although_the_one_before_was_read() {
     let script = "true\n".repeat(60);
     let mut stage = stage(80, 24);

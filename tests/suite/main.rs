@@ -38,6 +38,7 @@ mod grep;
 mod history;
 mod hold;
 mod host;
+mod hostile_sinks;
 mod injection;
 mod layers;
 mod ledger;

@@ -5,6 +5,9 @@
 use steersman::control::Staleness;
 use steersman::event::{Event, Outcome};
 use steersman::message::{Arguments, ToolCall};
+use steersman::tui::msg::Msg;
+use steersman::tui::state::approval::{Approval, ApprovalId, Wanted};
+use steersman::tui::state::guards::Mode;
 
 use crate::support::picture::assert_picture;
 use crate::support::stage::Stage;
@@ -31,6 +34,34 @@ fn crew() -> Stage {
     stage.call("file_miner 0", "k2", "read").wait(3_000);
     stage.says("file_miner 1", "The tests are stories, named by behaviour.").wait(1_000);
     stage
+}
+
+#[test]
+fn a_change_is_asked_about_with_its_diff() {
+    let mut stage = crew();
+    let wanted = Wanted::Write {
+        path: "src/parser.rs".to_owned(),
+        before: Some(4_210),
+        after: 4_268,
+        diff:
+            "@@ -12,5 +12,6 @@\n fn parse(text: &str) -> Option<Tree> {\n-    let tokens = lex(text);\n+    let text = \
+               text.trim_end();\n+    let tokens = lex(text)?;\n     Tree::of(tokens)\n }\n"
+                .to_owned(),
+    };
+    let approval = Approval {
+        id: ApprovalId(1),
+        agent: Some("file_miner 0".into()),
+        call: Some("k2".into()),
+        wanted,
+        why: String::new(),
+        session: Some("every change of a file within the workspace".to_owned()),
+    };
+    let sandbox = Some("bubblewrap".to_owned());
+    stage.event("", Event::Guards { mode: "ask".to_owned(), sandbox, context_files: Vec::new() });
+    stage.tell(Msg::Approvals { mode: Mode::Ask, open: vec![approval] });
+    stage.draw();
+    stage.wait(400);
+    assert_picture("approval", &stage.draw());
 }
 
 #[test]

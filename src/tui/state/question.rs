@@ -63,11 +63,11 @@ pub struct Seen {
     /// The question.
     pub id: QuestionId,
     /// The first line of the detail that is shown.
-    pub top: u16,
+    pub top: usize,
     /// How many are shown.
     pub shown: u16,
     /// How many come behind them.
-    pub below: u16,
+    pub below: usize,
 }
 
 impl Subject {
@@ -148,7 +148,7 @@ pub struct Questions {
     /// The last frame's part of the detail.
     seen: Option<Seen>,
     /// The first line of the detail that is shown.
-    pub top: u16,
+    pub top: usize,
 }
 
 impl Questions {
@@ -252,7 +252,7 @@ impl Questions {
     }
 
     /// Returns the lines of the detail below the part that the last frame has shown.
-    pub fn below(&self) -> u16 {
+    pub fn below(&self) -> usize {
         self.seen.map_or(0, |seen| seen.below)
     }
 
@@ -264,11 +264,11 @@ impl Questions {
     /// Scrolls the detail by what is shown of it, one line excepted, or to its start or end; the next frame keeps it
     /// within its bounds.
     pub fn page(&mut self, action: Action) {
-        let page = self.seen.map_or(1, |seen| seen.shown.saturating_sub(1).max(1));
+        let page = usize::from(self.seen.map_or(1, |seen| seen.shown.saturating_sub(1).max(1)));
         self.top = match action {
             Action::PageUp => self.top.saturating_sub(page),
             Action::First => 0,
-            Action::Last => u16::MAX,
+            Action::Last => usize::MAX,
             _ => self.top.saturating_add(page),
         };
     }

@@ -25,7 +25,11 @@ pub fn badge(app: &App, room: u16) -> (String, Style) {
     words.extend(names(guards.mode).iter().map(|name| (*name).to_owned()));
     let shortest = words.last().cloned().unwrap_or_default();
     let fitting = words.into_iter().find(|words| columns(words) <= room).unwrap_or(shortest);
-    let style = if guards.mode.is_auto() { app.theme.mode_auto } else { app.theme.dim };
+    let style = match (guards.mode.is_auto(), &guards.sandbox) {
+        (true, _) => app.theme.mode_auto,
+        (false, Confined::Not) => app.theme.notice,
+        (false, Confined::By(_) | Confined::Unknown) => app.theme.dim,
+    };
     (fitting, style)
 }
 

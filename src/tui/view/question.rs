@@ -107,9 +107,9 @@ struct Popup {
     detail: Rc<Vec<Line>>,
     keys: Vec<Line>,
     /// The first line of the detail that is shown, how many are, and how many come behind them.
-    top: u16,
+    top: usize,
     shown: u16,
-    below: u16,
+    below: usize,
 }
 
 impl Popup {
@@ -134,10 +134,12 @@ impl Popup {
             return None;
         }
         let shown = lines(&detail).min(room_for_detail);
-        let top = app.questions.top.min(lines(&detail) - shown);
+        // Counted whole: a detail of any length has an end.
+        let hidden = detail.len().saturating_sub(shown.into());
+        let top = app.questions.top.min(hidden);
         let height = fixed + shown;
         let area = Rect { x: room.x + (room.width - width) / 2, y: room.bottom() - height, width, height };
-        Some(Self { form, area, top, shown, below: lines(&detail) - shown - top, title, detail, keys })
+        Some(Self { form, area, top, shown, below: hidden - top, title, detail, keys })
     }
 
     fn draw(&self, app: &App, question: &Question, buffer: &mut Buffer) {
@@ -149,7 +151,7 @@ impl Popup {
             line.draw(buffer, inner.x, inner.y + y, inner.width);
             y += 1;
         }
-        for line in self.detail.iter().skip(self.top.into()).take(self.shown.into()) {
+        for line in self.detail.iter().skip(self.top).take(self.shown.into()) {
             line.draw(buffer, inner.x, inner.y + y, inner.width);
             y += 1;
         }
