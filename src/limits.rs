@@ -95,6 +95,16 @@ pub const SANDBOX_PROBE: Duration = Duration::from_secs(5);
 pub const SEAL_BYTES: u64 = 4 * 1024 * 1024;
 /// Sandbox: entries that are kept of those places.
 pub const SEAL_ENTRIES: usize = 1_000;
+/// `git_clone`: time for everything.
+pub const CLONE_TIME: Duration = Duration::from_mins(5);
+/// `git_clone`: bytes of the new directory.
+pub const CLONE_BYTES: u64 = 1_000_000_000;
+/// `git_clone`: files of the new directory.
+pub const CLONE_FILES: u64 = 200_000;
+/// `git_clone`: time between two looks at what has come.
+pub const CLONE_WATCH: Duration = Duration::from_millis(500);
+/// `git_clone`: last words of git that are kept, bytes.
+pub const CLONE_OUTPUT_BYTES: usize = 4 * 1024;
 
 /// The variable that marks every process of a job.
 pub const JOB_MARK: &str = "COMMAND_MARK";

@@ -21,6 +21,7 @@ use crate::tool::capture::{Capture, Captured};
 use crate::tool::live::{LIVE_STEP, Live};
 use crate::tool::outputs::Outputs;
 use crate::tool::{Args, OnCancel, Parameters, Tool, ToolContext, ToolError, Traits};
+use crate::workspace::sandbox::Seal;
 use crate::workspace::{Confinement, Ended, Failure, Job, Network, Running, Spawner, Workspace, signal_name};
 
 /// Bytes that are read at once.
@@ -79,8 +80,14 @@ impl BashTool {
 
     async fn run(&self, act: &CommandAct, context: &ToolContext) -> Result<String, ToolError> {
         let failed = |error: io::Error| ToolError::failed(format!("the command cannot be started: {error}"));
-        let running = self.spawner.start(&self.job(act)).map_err(failed)?;
+        let job = self.job(act);
+        let seal = self.seal(&job).await;
+        let running = self.spawner.start(&job).map_err(failed)?;
         let (end, ended, captured) = self.follow(running, act.timeout, context).await;
+        let mut notes = tokio::task::spawn_blocking(|| seal.check()).await.unwrap_or_default();
+        if ended.code != Some(0) {
+            notes.extend(self.spawner.sandbox().explain(&job, &captured.text));
+        }
         context.details(Details::Command(CommandEnd {
             code: ended.code,
             signal: ended.signal.map(signal_name),
@@ -89,7 +96,7 @@ impl BashTool {
             killed: ended.killed,
             saved: captured.saved,
         }));
-        let output = captured.text;
+        let output = with_notes(captured.text, &notes);
         match (end, &ended.failure) {
             (End::Cancelled, _) => Err(Cancelled.into()),
             (_, Some(Failure::NotStarted(sentence))) => Err(ToolError::failed(sentence)),
@@ -106,6 +113,12 @@ impl BashTool {
             }
             (End::Itself, None) => Ok(observation(output, &ended)),
         }
+    }
+
+    /// Notes what the command must not change.
+    async fn seal(&self, job: &Job) -> Seal {
+        let (sandbox, job) = (self.spawner.sandbox().clone(), job.clone());
+        tokio::task::spawn_blocking(move || sandbox.seal(&job)).await.unwrap_or_default()
     }
 
     /// Takes the output and waits for the end, which a time-out or a cancel brings about.
@@ -249,6 +262,18 @@ fn timeout(asked: Option<i64>) -> Result<Duration, ToolError> {
         .map(Duration::from_secs)
         .filter(|time| !time.is_zero() && *time <= most)
         .ok_or_else(|| ToolError::failed(format!("timeout must be from 1 to {} seconds", most.as_secs())))
+}
+
+/// Puts what the sandbox has to say behind an output, a line each.
+fn with_notes(mut output: String, notes: &[String]) -> String {
+    for note in notes {
+        if !(output.is_empty() || output.ends_with('\n')) {
+            output.push('\n');
+        }
+        output.push_str(note);
+        output.push('\n');
+    }
+    output
 }
 
 /// Makes the observation of a command that ended by itself.

@@ -4,6 +4,7 @@
 //! of a name server and no connection of another request can come in between.
 
 use std::error::Error as _;
+use std::net::SocketAddr;
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
@@ -56,6 +57,15 @@ impl Client {
     /// [`WebError::Refused`].
     pub fn target(&self, url: &str) -> Result<Target, WebError> {
         Target::parse(url, &self.allowed)
+    }
+
+    /// Looks up where a target is and checks every address: for whoever asks it by other means, at one of these only.
+    ///
+    /// # Errors
+    /// [`WebError`].
+    pub async fn pin(&self, target: &Target) -> Result<Vec<SocketAddr>, WebError> {
+        let found = tokio::time::timeout(self.bounds.time, resolve::pin(self.resolver.as_ref(), target)).await;
+        found.map_err(|_| late(target, self.bounds.time))?
     }
 
     /// Gets an address. Redirects within its site are followed, five at most; from https none to http.

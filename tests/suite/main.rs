@@ -33,6 +33,7 @@ mod fetch;
 mod flag_and_budget;
 mod forecast;
 mod gate;
+mod git_clone;
 mod glob;
 mod grep;
 mod history;

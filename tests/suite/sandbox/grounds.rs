@@ -118,8 +118,8 @@ impl Grounds {
         self.job(&["bash", "-c", command])
     }
 
-    /// Runs a job to its end; returns what it printed.
-    pub async fn run(&self, sandbox: &Sandbox, job: &Job) -> (Ended, String) {
+    /// Makes a spawner on a host whose environment is full of keys.
+    pub fn spawner(&self, sandbox: &Sandbox) -> Spawner {
         let host = [
             ("PATH", PATH),
             ("HOME", self.home.to_str().unwrap()),
@@ -132,7 +132,12 @@ impl Grounds {
         ];
         let host = host.map(|(name, value)| (OsString::from(name), OsString::from(value)));
         let environment = ChildEnvironment::new(host, &["MY_SERVER", "MY_SERVICE_TOKEN"], &["MY_SERVER"]);
-        let spawner = Spawner::new(program(), sandbox.clone(), environment);
+        Spawner::new(program(), sandbox.clone(), environment)
+    }
+
+    /// Runs a job to its end; returns what it printed.
+    pub async fn run(&self, sandbox: &Sandbox, job: &Job) -> (Ended, String) {
+        let spawner = self.spawner(sandbox);
         let mut running = spawner.start(job).unwrap();
         let mut output = Vec::new();
         let mut buffer = [0; 4096];
