@@ -1,12 +1,12 @@
 //! What a copied repository holds: its commit, its files, its size. Read without git; for the tool `git_clone`.
 
 use std::fs;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::text::visible_line;
 use crate::tool::ToolError;
-use crate::tool::blocking::open_regular;
+use crate::workspace::read_head;
 
 /// Longest file of git that is read here.
 const REF_BYTES: u64 = 1024 * 1024;
@@ -104,8 +104,5 @@ fn commit(id: &str) -> Option<String> {
 }
 
 fn read(path: &Path) -> io::Result<String> {
-    let (file, _) = open_regular(path)?;
-    let mut text = String::new();
-    file.take(REF_BYTES).read_to_string(&mut text)?;
-    Ok(text)
+    Ok(String::from_utf8_lossy(&read_head(path, REF_BYTES)?.bytes).into_owned())
 }
