@@ -217,6 +217,15 @@ pub const LINT_MOST_SAMPLES: usize = 1_000;
 /// Tools whose usual times are kept.
 pub const LINT_TOOLS: usize = 256;
 
+/// Longest command that an allow rule can cover, bytes.
+pub const RULED_COMMAND_BYTES: usize = 4 * 1024;
+/// Longest command that is parsed for deny rules, bytes; a longer one is looked through word by word.
+pub const PARSED_COMMAND_BYTES: usize = 16 * 1024;
+/// Brackets, quotes and key words of a command that may nest, up to which it is parsed.
+pub const PARSED_OPENERS: usize = 100;
+/// Depth up to which commands within strings and substitutions are parsed.
+pub const PARSED_DEPTH: usize = 4;
+
 /// Widest screen that is drawn, columns; what is beyond stays blank.
 pub const SCREEN_COLUMNS: u16 = 1_000;
 /// Highest screen that is drawn, rows.

@@ -20,6 +20,8 @@ pub(super) fn event(told: Told) -> Event {
             };
             Event::Answer { id: name(id), answer: answer.to_owned(), words }
         }
+        Told::Allowed(id) => Event::Answer { id: name(id), answer: "allowed".to_owned(), words: None },
+        Told::Denied(id, why) => Event::Answer { id: name(id), answer: "denied".to_owned(), words: Some(why) },
         Told::Withdrawn(id) => Event::Answer { id: name(id), answer: "withdrawn".to_owned(), words: None },
     }
 }

@@ -4,13 +4,17 @@
 //! gone does nothing and says so.
 
 use std::collections::HashMap;
+use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
 use crate::approval::act::digest;
-use crate::approval::{Act, Answerer, Approved, Grant, Mode, ModeRefused, Policy, Proposal, Sandboxed, Taint, Verdict};
+use crate::approval::{
+    Act, Answerer, Approved, Grant, Mode, ModeRefused, Policy, Proposal, Sandboxed, Standing, Taint, Verdict,
+};
 use crate::id::{AgentId, CallId};
+use crate::text::is_blank;
 
 /// Names one question of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -74,14 +78,19 @@ pub struct Refusal(pub String);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Told {
     /// The user is asked.
-    Asked(Request),
+    Asked(Box<Request>),
     /// The question was answered.
     Answered(RequestId, Answer),
+    /// Nobody answered: another mode, another policy or a grant allows it meanwhile.
+    Allowed(RequestId),
+    /// Nobody answered: it is denied meanwhile, for this reason.
+    Denied(RequestId, String),
     /// The question went away unanswered.
     Withdrawn(RequestId),
 }
 
-type Watcher = Arc<dyn Fn() + Send + Sync>;
+/// Hears of each change. It must not block.
+pub type Watcher = Arc<dyn Fn() + Send + Sync>;
 
 /// Decides, or lets the user decide, about every act of the tree.
 #[derive(Default)]
@@ -95,9 +104,16 @@ struct Inner {
     policy: Policy,
     grants: Vec<Grant>,
     taints: HashMap<AgentId, Taint>,
-    open: Vec<(Request, oneshot::Sender<Answer>)>,
+    open: Vec<(Request, oneshot::Sender<Reply>)>,
     asked: u64,
     watchers: Vec<Watcher>,
+}
+
+/// Is how a question ends.
+enum Reply {
+    Answer(Answer),
+    Allowed,
+    Denied(String),
 }
 
 impl Approvals {
@@ -106,12 +122,13 @@ impl Approvals {
         Self { inner: Mutex::new(Inner { mode, policy, ..Inner::default() }) }
     }
 
-    /// Sets policy and mode, once they are known; open questions stay.
+    /// Sets policy and mode, once they are known; open questions are decided about anew.
     pub fn configure(&self, policy: Policy, mode: Mode) {
         {
             let mut inner = self.lock();
             inner.policy = policy;
             inner.mode = mode;
+            inner.settle();
         }
         self.changed();
     }
@@ -121,7 +138,13 @@ impl Approvals {
         self.lock().mode
     }
 
-    /// Sets the mode; open questions stay.
+    /// Returns the mode that a key switches to.
+    pub fn next_mode(&self) -> Mode {
+        let inner = self.lock();
+        inner.mode.next(inner.policy.sandboxed.unwrap_or(Sandboxed::No))
+    }
+
+    /// Sets the mode. Open questions are decided about anew: what is allowed now runs, what is denied now does not.
     ///
     /// # Errors
     /// [`ModeRefused`]; the mode is as it was.
@@ -132,6 +155,7 @@ impl Approvals {
                 return Err(ModeRefused::NotSandboxed);
             }
             inner.mode = mode;
+            inner.settle();
         }
         self.changed();
         Ok(())
@@ -142,20 +166,37 @@ impl Approvals {
         self.lock().open.iter().map(|(request, _)| request.clone()).collect()
     }
 
-    /// Answers a question; false when it is gone, or offered nothing for the session.
+    /// Returns what the user has allowed for this session.
+    pub fn grants(&self) -> Vec<Grant> {
+        self.lock().grants.clone()
+    }
+
+    /// Answers a question; false when it is gone, or offered nothing for the session. Words are trimmed, blank ones
+    /// are none. What is allowed for the session answers the other open questions that it covers.
     pub fn answer(&self, id: RequestId, answer: Answer) -> bool {
-        let sent = {
+        let answer = match answer {
+            Answer::No(Some(words)) => Answer::No((!is_blank(&words)).then(|| words.trim().to_owned())),
+            other => other,
+        };
+        let is_sent = {
             let mut inner = self.lock();
             let Some(place) = inner.open.iter().position(|(request, _)| request.id == id) else { return false };
-            if let (Answer::Session, Some((request, _))) = (&answer, inner.open.get(place)) {
-                let Some(grant) = request.grant.clone() else { return false };
-                inner.grants.push(grant);
+            let offered = inner.open.get(place).and_then(|(request, _)| request.grant.clone());
+            if answer == Answer::Session && offered.is_none() {
+                return false;
             }
+            let is_for_session = answer == Answer::Session;
             let (_, sender) = inner.open.remove(place);
-            sender.send(answer).is_ok()
+            let is_sent = sender.send(Reply::Answer(answer)).is_ok();
+            // A call that is gone leaves nothing behind.
+            if is_for_session && is_sent {
+                inner.grants.extend(offered);
+                inner.settle();
+            }
+            is_sent
         };
         self.changed();
-        sent
+        is_sent
     }
 
     /// Calls `watcher` after each change, now and later. It must not block.
@@ -177,18 +218,26 @@ impl Approvals {
         let fingerprint = digest(&act);
         let Some(question) = self.ask(asker, act.clone().into())? else { return Ok(Approved::new(act, fingerprint)) };
         let id = question.request.id;
-        tell(Told::Asked(question.request.clone()));
-        let mut open = Open { approvals: self, id, tell, answered: false };
-        let answer = question.answer.await;
-        open.answered = answer.is_ok();
-        match answer {
-            Ok(answer) => {
+        let mut open = Open { approvals: self, id, tell, is_answered: false };
+        tell(Told::Asked(Box::new(question.request)));
+        let reply = question.reply.await;
+        open.is_answered = reply.is_ok();
+        match reply {
+            Ok(Reply::Answer(answer)) => {
                 tell(Told::Answered(id, answer.clone()));
                 match answer {
                     Answer::Once | Answer::Session => Ok(Approved::new(act, fingerprint)),
                     Answer::No(None) => Err(Refusal("the user declined this".to_owned())),
                     Answer::No(Some(words)) => Err(Refusal(format!("the user declined this and says: {words}"))),
                 }
+            }
+            Ok(Reply::Allowed) => {
+                tell(Told::Allowed(id));
+                Ok(Approved::new(act, fingerprint))
+            }
+            Ok(Reply::Denied(why)) => {
+                tell(Told::Denied(id, why.clone()));
+                Err(Refusal(why))
             }
             Err(_) => Err(Refusal("nobody answered".to_owned())),
         }
@@ -204,16 +253,16 @@ impl Approvals {
             }
             inner.open(None, Subject::Plain { title: title.into(), detail: detail.into() }, String::new(), None)
         };
+        let mut open = Open { approvals: self, id: question.request.id, tell: &|_| {}, is_answered: false };
         self.changed();
-        let mut open = Open { approvals: self, id: question.request.id, tell: &|_| {}, answered: false };
-        let answer = question.answer.await;
-        open.answered = answer.is_ok();
-        matches!(answer, Ok(Answer::Once | Answer::Session))
+        let reply = question.reply.await;
+        open.is_answered = reply.is_ok();
+        matches!(reply, Ok(Reply::Answer(Answer::Once | Answer::Session)))
     }
 
     /// Returns what an agent holds.
     pub fn taint(&self, agent: &AgentId) -> Taint {
-        self.lock().taints.get(agent).copied().unwrap_or_default()
+        self.lock().taint(agent)
     }
 
     /// Says that an agent now holds this too.
@@ -234,19 +283,11 @@ impl Approvals {
     fn ask(&self, asker: &Asker, act: Act) -> Result<Option<Question>, Refusal> {
         let question = {
             let mut inner = self.lock();
-            let (why, grant) = match inner.policy.decide(&act, inner.mode, &inner.grants) {
+            match inner.decide(asker, &act) {
                 Verdict::Allow => return Ok(None),
                 Verdict::Deny(why) => return Err(Refusal(why)),
-                Verdict::Ask { why, grant } => (why, grant),
-            };
-            match inner.policy.answerer {
-                Answerer::User => {}
-                Answerer::Yes => return Ok(None),
-                Answerer::Nobody => {
-                    return Err(Refusal("this needs the user's approval, and nobody is there to give it".to_owned()));
-                }
+                Verdict::Ask { why, grant } => inner.open(Some(asker.clone()), Subject::Act(act), why, grant),
             }
-            inner.open(Some(asker.clone()), Subject::Act(act), why, grant)
         };
         self.changed();
         Ok(Some(question))
@@ -270,18 +311,51 @@ impl Approvals {
 }
 
 impl Inner {
+    fn taint(&self, agent: &AgentId) -> Taint {
+        self.taints.get(agent).copied().unwrap_or_default()
+    }
+
+    fn decide(&self, asker: &Asker, act: &Act) -> Verdict {
+        let standing = Standing { mode: self.mode, grants: &self.grants, taint: self.taint(&asker.agent) };
+        self.policy.decide(act, &standing)
+    }
+
     fn open(&mut self, asker: Option<Asker>, subject: Subject, why: String, grant: Option<Grant>) -> Question {
         self.asked += 1;
         let request = Request { id: RequestId(self.asked), asker, subject, why, grant };
-        let (sender, answer) = oneshot::channel();
+        let (sender, reply) = oneshot::channel();
         self.open.push((request.clone(), sender));
-        Question { request, answer }
+        Question { request, reply }
+    }
+
+    /// Decides about the open questions anew; those that need no answer any more end.
+    fn settle(&mut self) {
+        for (mut request, sender) in mem::take(&mut self.open) {
+            let verdict = match (&request.asker, &request.subject) {
+                (Some(asker), Subject::Act(act)) => self.decide(asker, act),
+                (_, Subject::Plain { .. }) | (None, Subject::Act(_)) => match self.policy.answerer {
+                    Answerer::User => Verdict::Ask { why: request.why.clone(), grant: request.grant.clone() },
+                    Answerer::Nobody | Answerer::Yes => Verdict::Deny(String::new()),
+                },
+            };
+            // Its call may be gone already; then there is nobody to tell.
+            let _ = match verdict {
+                Verdict::Allow => sender.send(Reply::Allowed),
+                Verdict::Deny(why) => sender.send(Reply::Denied(why)),
+                Verdict::Ask { why, grant } => {
+                    request.why = why;
+                    request.grant = grant;
+                    self.open.push((request, sender));
+                    Ok(())
+                }
+            };
+        }
     }
 }
 
 struct Question {
     request: Request,
-    answer: oneshot::Receiver<Answer>,
+    reply: oneshot::Receiver<Reply>,
 }
 
 /// Takes a question away whose call is gone.
@@ -289,12 +363,12 @@ struct Open<'a> {
     approvals: &'a Approvals,
     id: RequestId,
     tell: &'a (dyn Fn(Told) + Send + Sync),
-    answered: bool,
+    is_answered: bool,
 }
 
 impl Drop for Open<'_> {
     fn drop(&mut self) {
-        if !self.answered {
+        if !self.is_answered {
             self.approvals.withdraw(self.id);
             (self.tell)(Told::Withdrawn(self.id));
         }

@@ -5,12 +5,20 @@
 
 mod act;
 mod approvals;
+mod grant;
 mod mode;
+mod pattern;
 mod policy;
+mod protected;
+mod rules;
+mod shell;
 mod taint;
 
 pub use act::{Act, Approved, CloneAct, CommandAct, Digest, FetchAct, Fields, Proposal, SearchAct, Tampered, WriteAct};
 pub use approvals::{Answer, Approvals, Asker, Refusal, Request, RequestId, Subject, Told};
+pub use grant::Grant;
 pub use mode::{Mode, ModeRefused, Sandboxed};
-pub use policy::{Answerer, Grant, Network, Policy, Verdict};
+pub use policy::{Answerer, Network, Policy, Standing, Verdict};
+pub use rules::{RuleError, Rules};
+pub use shell::Shape;
 pub use taint::Taint;

@@ -1,8 +1,17 @@
 //! The policy: one function from an act to a verdict. Pure; whoever waits for an answer is not its concern.
+//!
+//! The order, first match: deny rule; protected place (asked about whatever else says yes); read-only; taint (an agent
+//! that holds private data and untrusted content sends nothing unasked); ask rule; allow rule or grant; mode.
 
-use std::fmt;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
-use crate::approval::{Act, Mode, Sandboxed};
+use crate::approval::protected::Places;
+use crate::approval::rules::{Seen, is_within};
+use crate::approval::shell::runners::{Reach, keeps_files, reach};
+use crate::approval::shell::{Commands, Shape, commands, plain_words};
+use crate::approval::{Act, CommandAct, Grant, Mode, Rules, Sandboxed, Taint};
+use crate::text::visible_line;
 
 /// Says who answers questions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -35,34 +44,25 @@ pub struct Policy {
     pub sandboxed: Option<Sandboxed>,
     /// Whether commands reach the network.
     pub network: Network,
+    /// The rules of the configuration.
+    pub rules: Rules,
+    /// The workspace; real and absolute. Without one no file is within it.
+    pub root: Option<PathBuf>,
+    /// The directory of the user's configuration of this program; real and absolute.
+    pub config: Option<PathBuf>,
+    /// The user's home directory; real and absolute.
+    pub home: Option<PathBuf>,
 }
 
-/// Is what the user allowed for the rest of the session.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Grant {
-    /// Changes of files within the workspace.
-    Edits,
-    /// A command that begins with these words, nothing else in it.
-    Prefix(Vec<String>),
-    /// Exactly this command.
-    Command(String),
-    /// Addresses of this host.
-    Host(String),
-    /// Search queries.
-    Searches,
-}
-
-/// In words, for the question that offers it.
-impl fmt::Display for Grant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Edits => f.write_str("every change of a file within the workspace"),
-            Self::Prefix(words) => write!(f, "every command that begins with: {}", words.join(" ")),
-            Self::Command(command) => write!(f, "exactly this command: {command}"),
-            Self::Host(host) => write!(f, "every address of {host}"),
-            Self::Searches => f.write_str("every search"),
-        }
-    }
+/// Is what there is to know about who acts, and when.
+#[derive(Debug, Clone, Copy)]
+pub struct Standing<'a> {
+    /// The mode now.
+    pub mode: Mode,
+    /// What the user has allowed in this session.
+    pub grants: &'a [Grant],
+    /// What the agent holds.
+    pub taint: Taint,
 }
 
 /// Is what the policy says about an act.
@@ -72,7 +72,7 @@ pub enum Verdict {
     Allow,
     /// The user is asked.
     Ask {
-        /// Why, in a few words for the user; empty when that is plain.
+        /// Why, in a few words for the user; empty when that is plain. Untrusted where it names a path.
         why: String,
         /// What an answer for the session would cover; `None` when it is asked about each time.
         grant: Option<Grant>,
@@ -81,17 +81,162 @@ pub enum Verdict {
     Deny(String),
 }
 
+/// Is the refusal where nobody can be asked.
+const NOBODY: &str = "this needs the user's approval, and nobody is there to give it";
+
+/// Is the refusal of what a deny rule may cover, where only a general yes answers.
+const UNCLEAR: &str = "whether the user's deny rules cover this cannot be told; write it as plain commands";
+
 impl Policy {
     /// Decides about an act.
-    pub fn decide(&self, act: &Act, mode: Mode, grants: &[Grant]) -> Verdict {
-        let _ = grants;
-        match (mode, act) {
-            (Mode::ReadOnly, Act::Command(_) | Act::Write(_) | Act::Clone(_)) => {
-                Verdict::Deny("the mode is read-only".to_owned())
-            }
-            (Mode::AutoEdit | Mode::Auto | Mode::AutoWithoutSandbox, Act::Write(_))
-            | (Mode::Auto | Mode::AutoWithoutSandbox, _) => Verdict::Allow,
-            _ => Verdict::Ask { why: String::new(), grant: None },
+    pub fn decide(&self, act: &Act, standing: &Standing<'_>) -> Verdict {
+        let known = Known::new(self, act);
+        let seen = Seen { act, commands: known.commands.as_ref(), root: self.root.as_deref() };
+        if let Some(rule) = self.rules.denies(&seen) {
+            return Verdict::Deny(format!("the user's configuration denies this (rule {:?})", visible_line(rule)));
         }
+        if let Some(why) = self.protected(act, &known) {
+            return match self.answerer {
+                Answerer::User => Verdict::Ask { why, grant: None },
+                Answerer::Yes => {
+                    Verdict::Deny(format!("{why}: that needs the user's own approval, a general yes is not enough"))
+                }
+                Answerer::Nobody => Verdict::Deny(format!("{why}: {NOBODY}")),
+            };
+        }
+        if standing.mode == Mode::ReadOnly && matches!(act, Act::Command(_) | Act::Write(_) | Act::Clone(_)) {
+            return Verdict::Deny("the mode is read-only: files stay as they are and no command runs".to_owned());
+        }
+        if standing.taint.is_both() && self.sends(act) {
+            let why =
+                "the agent has seen your files and text from strangers; this could send one on behalf of the other";
+            return self.ask(why, None);
+        }
+        if let Some(rule) = self.rules.asks(&seen) {
+            return self.ask(&format!("your rule {:?} asks", visible_line(rule)), None);
+        }
+        let root = self.root.as_deref();
+        let is_granted = || standing.grants.iter().any(|grant| grant.covers(act, known.shape.as_ref(), root));
+        if self.rules.allows(act, known.shape.as_ref(), root) || is_granted() {
+            return Verdict::Allow;
+        }
+        if known.is_unclear {
+            return match self.answerer {
+                // A general yes is no answer to what a deny rule may be about.
+                Answerer::Yes => Verdict::Deny(UNCLEAR.to_owned()),
+                Answerer::User | Answerer::Nobody => self.ask(
+                    "whether a rule of yours is about this cannot be told",
+                    Grant::offered(act, known.shape.as_ref(), root),
+                ),
+            };
+        }
+        if self.runs(act, standing.mode) {
+            return Verdict::Allow;
+        }
+        self.ask(known.why(self), Grant::offered(act, known.shape.as_ref(), root))
+    }
+
+    /// Asks whoever answers.
+    fn ask(&self, why: &str, grant: Option<Grant>) -> Verdict {
+        match self.answerer {
+            Answerer::User => Verdict::Ask { why: why.to_owned(), grant },
+            Answerer::Yes => Verdict::Allow,
+            Answerer::Nobody => Verdict::Deny(NOBODY.to_owned()),
+        }
+    }
+
+    /// Tells whether the mode alone lets an act run.
+    fn runs(&self, act: &Act, mode: Mode) -> bool {
+        let is_auto = match mode {
+            Mode::Auto => self.sandboxed == Some(Sandboxed::Yes),
+            Mode::AutoWithoutSandbox => true,
+            Mode::Ask | Mode::AutoEdit | Mode::ReadOnly => false,
+        };
+        match act {
+            Act::Write(write) => {
+                let is_free = match mode {
+                    Mode::Ask => write.before.is_none(),
+                    Mode::AutoEdit | Mode::Auto | Mode::AutoWithoutSandbox => true,
+                    Mode::ReadOnly => false,
+                };
+                is_free && is_within(write, self.root.as_deref())
+            }
+            Act::Command(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) => is_auto,
+        }
+    }
+
+    /// Tells whether an act can send something out of this machine.
+    fn sends(&self, act: &Act) -> bool {
+        match act {
+            Act::Fetch(_) | Act::Search(_) | Act::Clone(_) => true,
+            Act::Command(_) => self.network == Network::On,
+            Act::Write(_) => false,
+        }
+    }
+
+    /// Returns why an act concerns a protected place.
+    fn protected(&self, act: &Act, known: &Known) -> Option<String> {
+        let places = Places { root: self.root.as_deref(), config: self.config.as_deref(), home: self.home.as_deref() };
+        match act {
+            Act::Write(act) => places.what(&act.path).map(|what| format!("{} is {what}", visible_line(&act.shown))),
+            Act::Command(act) => known.touched(act, &places),
+            Act::Clone(act) => places.what(&act.into).map(|what| format!("the place for the copy is {what}")),
+            Act::Fetch(_) | Act::Search(_) => None,
+        }
+    }
+}
+
+/// Is what is found out about an act once.
+struct Known {
+    shape: Option<Shape>,
+    commands: Option<Commands>,
+    /// True when a rule of the user may be about it, and that cannot be told.
+    is_unclear: bool,
+}
+
+impl Known {
+    fn new(policy: &Policy, act: &Act) -> Self {
+        let Act::Command(act) = act else { return Self { shape: None, commands: None, is_unclear: false } };
+        let commands = commands(&act.command);
+        let is_unclear = commands.is_opaque && policy.rules.watch_commands();
+        Self { shape: Some(Shape::of(&act.command)), commands: Some(commands), is_unclear }
+    }
+
+    /// Says why no allow rule covers a command; empty where there is none.
+    fn why(&self, policy: &Policy) -> &'static str {
+        match &self.shape {
+            Some(shape) if policy.rules.allow_commands() => match shape {
+                Shape::Simple(words) if reach(words) == Reach::Code => {
+                    "its arguments can run other code, or write files"
+                }
+                Shape::Simple(_) => "",
+                Shape::Complex { why } => why,
+            },
+            _ => "",
+        }
+    }
+
+    /// Returns why a command may change a protected place: best effort, the sandbox confines what it really does.
+    fn touched(&self, act: &CommandAct, places: &Places<'_>) -> Option<String> {
+        let keeps = match &self.shape {
+            Some(Shape::Simple(words)) => keeps_files(words),
+            Some(Shape::Complex { .. }) => {
+                let all =
+                    self.commands.iter().flat_map(|commands| &commands.found).all(|found| keeps_files(&found.words));
+                all && !act.command.contains('>')
+            }
+            None => true,
+        };
+        if keeps {
+            return None;
+        }
+        // Few words can be such a name at all.
+        let may_be_one =
+            |word: &String| !word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') || word.len() > 6;
+        let words: BTreeSet<String> = plain_words(&act.command).filter(may_be_one).collect();
+        words.iter().find_map(|word| {
+            let what = places.what(&act.cwd.join(word))?;
+            Some(format!("it may change {}, which is {what}", visible_line(word)))
+        })
     }
 }

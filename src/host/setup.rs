@@ -109,7 +109,12 @@ impl Setup {
             max_steps: Some(self.max_steps),
             tools: names.iter().map(|name| (*name).to_owned()).collect(),
         });
-        let policy = Policy { answerer: self.answerer, sandboxed: Some(Sandboxed::No), ..Policy::default() };
+        let policy = Policy {
+            answerer: self.answerer,
+            sandboxed: Some(Sandboxed::No),
+            root: Some(workspace.root().to_path_buf()),
+            ..Policy::default()
+        };
         approvals.configure(policy, self.mode);
         let context = self.context.map(|places| context_files::find(&places, workspace.root())).unwrap_or_default();
         let context_labels = context.iter().map(ContextFile::label).collect();

@@ -149,7 +149,7 @@ fn a_yes_is_refused_until_the_end_was_on_the_screen_and_a_no_never_is() {
     assert!(screen.contains("○ for a yes read to the end first"), "{screen}");
     stage.keys("<a-y>");
     let screen = stage.screen();
-    assert!(screen.contains("read to the end first: PgDn, 47 lines below"), "{screen}");
+    assert!(screen.contains("read to the end first: PgDn, 49 lines below"), "{screen}");
     stage.wait(QUIET).keys("<a-s>").wait(QUIET);
     assert!(call.poll().is_none());
     while !stage.screen().contains("at most: 2:00") {

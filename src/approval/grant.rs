@@ -1,0 +1,96 @@
+//! What the user allows for the rest of a session, and what is offered for it.
+//!
+//! A grant is narrower than a rule: commands are held to their directory, and a prefix is offered only for programs that
+//! cannot be made to run other code. No grant covers a protected place, an agent's sending of what it may not, or what an
+//! ask rule asks about: who wrote that rule wants to be asked each time (fault S8).
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::approval::pattern::origin_of;
+use crate::approval::rules::is_within;
+use crate::approval::shell::Shape;
+use crate::approval::shell::runners::{Reach, reach};
+use crate::approval::{Act, CommandAct};
+
+/// Is what the user allowed for the rest of the session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Grant {
+    /// Changes of files within the workspace.
+    Edits,
+    /// Simple commands that begin with these words, and run no other code by the words that follow.
+    Prefix {
+        /// The program and its sub-command.
+        words: Vec<String>,
+        /// Where they run; real and absolute.
+        cwd: PathBuf,
+    },
+    /// Exactly this command.
+    Command {
+        /// The whole of it.
+        command: String,
+        /// Where it runs; real and absolute.
+        cwd: PathBuf,
+    },
+    /// Addresses of this host: scheme, host and, when it is unusual, port.
+    Host(String),
+    /// Search queries.
+    Searches,
+}
+
+impl fmt::Display for Grant {
+    /// Writes what it covers, for the user. The text is untrusted.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Edits => f.write_str("every change of a file within the workspace"),
+            Self::Prefix { words, .. } => {
+                write!(f, "every command in this directory that begins with: {}", words.join(" "))
+            }
+            Self::Command { .. } => f.write_str("exactly this command in this directory"),
+            Self::Host(origin) => write!(f, "every address of {origin}"),
+            Self::Searches => f.write_str("every search"),
+        }
+    }
+}
+
+impl Grant {
+    /// Returns what can be allowed together with an act; `None` when it is to be asked about each time.
+    pub(super) fn offered(act: &Act, shape: Option<&Shape>, root: Option<&Path>) -> Option<Self> {
+        match act {
+            Act::Command(act) => Some(Self::of_command(act, shape)),
+            Act::Write(act) => is_within(act, root).then_some(Self::Edits),
+            Act::Fetch(_) => act.url().as_ref().and_then(origin_of).map(Self::Host),
+            Act::Search(_) => Some(Self::Searches),
+            // Each repository is a new one.
+            Act::Clone(_) => None,
+        }
+    }
+
+    fn of_command(act: &CommandAct, shape: Option<&Shape>) -> Self {
+        let cwd = act.cwd.clone();
+        if let Some(Shape::Simple(words)) = shape
+            && let Reach::Own(length) = reach(words)
+            && let Some(prefix) = words.get(..length)
+        {
+            return Self::Prefix { words: prefix.to_vec(), cwd };
+        }
+        Self::Command { command: act.command.clone(), cwd }
+    }
+
+    /// Tells whether it covers an act.
+    pub(super) fn covers(&self, act: &Act, shape: Option<&Shape>, root: Option<&Path>) -> bool {
+        match (self, act) {
+            (Self::Edits, Act::Write(act)) => is_within(act, root),
+            (Self::Prefix { words: prefix, cwd }, Act::Command(act)) => match shape {
+                Some(Shape::Simple(words)) => {
+                    *cwd == act.cwd && words.starts_with(prefix) && matches!(reach(words), Reach::Own(_))
+                }
+                Some(Shape::Complex { .. }) | None => false,
+            },
+            (Self::Command { command, cwd }, Act::Command(act)) => *command == act.command && *cwd == act.cwd,
+            (Self::Host(origin), Act::Fetch(_)) => act.url().as_ref().and_then(origin_of).as_ref() == Some(origin),
+            (Self::Searches, Act::Search(_)) => true,
+            _ => false,
+        }
+    }
+}

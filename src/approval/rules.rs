@@ -1,0 +1,355 @@
+//! The rules of the configuration: `allow`, `ask` and `deny`, each a list of `"tool: pattern"`, or `"tool"` for every use.
+//!
+//! An allow rule is read narrowly: one simple command, an exact host, a path within the workspace. Ask and deny rules are
+//! read widely: any command of a chain, any spelling of a host, with further words and options, and for the tools of the
+//! same kind (`write` and `edit`, `fetch` and `web_scrape`). Deny stands above everything, ask above allow.
+
+use std::path::{Path, PathBuf};
+
+use reqwest::Url;
+
+use crate::approval::pattern::{Glob, PathPattern, Slash, UrlPattern};
+use crate::approval::shell::runners::{Reach, name_of, reach};
+use crate::approval::shell::{Commands, Found, Shape};
+use crate::approval::{Act, WriteAct};
+use crate::text::{is_blank, visible_line};
+
+/// The tools that rules are about: those that ask.
+const TOOLS: [(&str, Kind); 7] = [
+    ("bash", Kind::Command),
+    ("write", Kind::Path),
+    ("edit", Kind::Path),
+    ("fetch", Kind::Address),
+    ("web_scrape", Kind::Address),
+    ("web_search", Kind::Query),
+    ("git_clone", Kind::Address),
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Command,
+    Path,
+    Address,
+    Query,
+}
+
+/// Says what is wrong with a rule.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the rule {rule:?} is none: {why}")]
+pub struct RuleError {
+    /// The rule as it was written, made safe to show.
+    pub rule: String,
+    /// What is wrong.
+    pub why: String,
+}
+
+/// Holds the rules of the configuration.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rules {
+    allow: Vec<Rule>,
+    ask: Vec<Rule>,
+    deny: Vec<Rule>,
+}
+
+/// Is one rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Rule {
+    /// As it was written.
+    text: String,
+    /// Its tool; `None` for every tool.
+    tool: Option<&'static str>,
+    pattern: Pattern,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Pattern {
+    Everything,
+    Words(Words),
+    Path {
+        exact: PathPattern,
+        /// In small letters, for rules that are read widely.
+        folded: PathPattern,
+    },
+    Address(Box<UrlPattern>),
+    Query(Glob),
+}
+
+/// Is the pattern of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Words {
+    words: Vec<WordPattern>,
+    /// Whether any further words may follow.
+    is_open: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum WordPattern {
+    Exact(String),
+    Glob(Glob),
+    Any,
+}
+
+/// Is an act as wide rules see it.
+pub(super) struct Seen<'a> {
+    pub act: &'a Act,
+    /// What its command may run.
+    pub commands: Option<&'a Commands>,
+    /// The workspace.
+    pub root: Option<&'a Path>,
+}
+
+impl Rules {
+    /// Reads the three lists.
+    ///
+    /// # Errors
+    /// [`RuleError`] for the first rule that is none.
+    pub fn parse<S: AsRef<str>>(allow: &[S], ask: &[S], deny: &[S]) -> Result<Self, RuleError> {
+        let read = |rules: &[S]| rules.iter().map(|rule| Rule::parse(rule.as_ref())).collect::<Result<Vec<_>, _>>();
+        Ok(Self { allow: read(allow)?, ask: read(ask)?, deny: read(deny)? })
+    }
+
+    /// Tells whether there is no rule at all.
+    pub fn is_empty(&self) -> bool {
+        self.allow.is_empty() && self.ask.is_empty() && self.deny.is_empty()
+    }
+
+    /// Returns the deny rule that covers an act.
+    pub(super) fn denies(&self, seen: &Seen<'_>) -> Option<&str> {
+        self.deny.iter().find(|rule| rule.touches(seen)).map(|rule| rule.text.as_str())
+    }
+
+    /// Returns the ask rule that covers an act.
+    pub(super) fn asks(&self, seen: &Seen<'_>) -> Option<&str> {
+        self.ask.iter().find(|rule| rule.touches(seen)).map(|rule| rule.text.as_str())
+    }
+
+    /// Tells whether an allow rule covers an act; of a command, its shape decides.
+    pub(super) fn allows(&self, act: &Act, shape: Option<&Shape>, root: Option<&Path>) -> bool {
+        self.allow.iter().any(|rule| rule.allows(act, shape, root))
+    }
+
+    /// Tells whether commands are denied or asked about by rules, so that one which cannot be read must be asked about.
+    pub(super) fn watch_commands(&self) -> bool {
+        self.deny.iter().chain(&self.ask).any(|rule| matches!(rule.pattern, Pattern::Words(_)))
+    }
+
+    /// Tells whether an allow rule is about commands.
+    pub(super) fn allow_commands(&self) -> bool {
+        self.allow.iter().any(|rule| rule.tool.is_none_or(|tool| tool == "bash"))
+    }
+}
+
+impl Rule {
+    fn parse(rule: &str) -> Result<Self, RuleError> {
+        let fail = |why: String| RuleError { rule: visible_line(rule).into_owned(), why };
+        let text = rule.trim();
+        let (name, pattern) = match text.split_once(':') {
+            Some((name, pattern)) => (name.trim(), Some(pattern.trim())),
+            None => (text, None),
+        };
+        if name == "*" {
+            return match pattern {
+                None => Ok(Self { text: text.to_owned(), tool: None, pattern: Pattern::Everything }),
+                Some(_) => Err(fail("a pattern needs the name of a tool before it".to_owned())),
+            };
+        }
+        let Some((tool, kind)) = TOOLS.into_iter().find(|(tool, _)| *tool == name) else {
+            let names: Vec<&str> = TOOLS.iter().map(|(tool, _)| *tool).collect();
+            let name = visible_line(name);
+            return Err(fail(format!("there is no tool {name:?} that asks; those are: {}", names.join(", "))));
+        };
+        let pattern = match (pattern, kind) {
+            (None | Some("*"), _) => Pattern::Everything,
+            (Some(pattern), _) if is_blank(pattern) => {
+                return Err(fail(format!("its pattern is empty; write \"{name}\" alone for every use")));
+            }
+            (Some(pattern), Kind::Command) => Pattern::Words(Words::parse(pattern).map_err(fail)?),
+            (Some(pattern), Kind::Path) => Pattern::Path {
+                exact: PathPattern::parse(pattern).map_err(fail)?,
+                folded: PathPattern::parse(&pattern.to_lowercase()).map_err(fail)?,
+            },
+            (Some(pattern), Kind::Address) => Pattern::Address(Box::new(UrlPattern::parse(pattern).map_err(fail)?)),
+            (Some(pattern), Kind::Query) => Pattern::Query(Glob::new(pattern, Slash::Plain)),
+        };
+        Ok(Self { text: text.to_owned(), tool: Some(tool), pattern })
+    }
+
+    fn allows(&self, act: &Act, shape: Option<&Shape>, root: Option<&Path>) -> bool {
+        if self.tool.is_some_and(|tool| tool != act.tool()) {
+            return false;
+        }
+        match (act, &self.pattern) {
+            (Act::Command(_), pattern) => match (shape, pattern) {
+                // Also a rule for every command covers no chain and no program that runs other code.
+                (Some(Shape::Simple(words)), Pattern::Everything) => is_tame(words),
+                (Some(Shape::Simple(words)), Pattern::Words(pattern)) => pattern.allows(words),
+                _ => false,
+            },
+            (Act::Write(act), Pattern::Everything) => is_within(act, root),
+            (Act::Write(act), Pattern::Path { exact, .. }) => is_within(act, root) && exact.matches(&act.path, root),
+            (Act::Fetch(_) | Act::Search(_) | Act::Clone(_), Pattern::Everything) => true,
+            (Act::Search(act), Pattern::Query(pattern)) => pattern.matches(&act.query),
+            (act, Pattern::Address(pattern)) => act.url().is_some_and(|url| pattern.allows(&url)),
+            _ => false,
+        }
+    }
+
+    /// Tells whether it is about an act in the widest sense.
+    fn touches(&self, seen: &Seen<'_>) -> bool {
+        if self.tool.is_some_and(|tool| !is_like(tool, seen.act.tool())) {
+            return false;
+        }
+        match (&self.pattern, seen.act) {
+            (Pattern::Everything, _) => true,
+            (Pattern::Words(pattern), _) => {
+                seen.commands.is_some_and(|commands| commands.found.iter().any(|found| pattern.touches(found)))
+            }
+            (Pattern::Path { exact, folded }, Act::Write(act)) => {
+                let fold = |path: &Path| PathBuf::from(path.to_string_lossy().to_lowercase());
+                exact.matches(&act.path, seen.root) || folded.matches(&fold(&act.path), seen.root.map(fold).as_deref())
+            }
+            // What is no address is refused by its tool; until then it counts as denied.
+            (Pattern::Address(pattern), act) => act.url().is_none_or(|url| pattern.touches(&url)),
+            (Pattern::Query(pattern), Act::Search(act)) => {
+                pattern.matches(&act.query) || pattern.matches(&act.query.to_lowercase())
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Words {
+    fn parse(pattern: &str) -> Result<Self, String> {
+        let is_exact = !pattern.contains(['*', '?']);
+        // Only here can quotes be: the words are then those that a shell makes of it.
+        match Shape::of(pattern) {
+            Shape::Simple(words) => {
+                let words = words.into_iter().map(WordPattern::Exact).collect();
+                return Ok(Self { words, is_open: false });
+            }
+            Shape::Complex { why } if is_exact => {
+                return Err(format!("{why}; a rule names one simple command, and each command of a chain by itself"));
+            }
+            Shape::Complex { .. } => {}
+        }
+        // Without its stars it must be one simple command of plain words too.
+        let plain = pattern.replace(['*', '?'], "x");
+        let words: Vec<&str> = pattern.split_whitespace().collect();
+        match Shape::of(&plain) {
+            Shape::Simple(plain) if plain.len() == words.len() && !pattern.contains(['\'', '"']) => {}
+            Shape::Simple(_) => return Err("stars cannot stand beside quotes".to_owned()),
+            Shape::Complex { why } => {
+                return Err(format!("{why}; a rule names one simple command, and each command of a chain by itself"));
+            }
+        }
+        let is_open = words.last() == Some(&"*");
+        let kept = words.len() - usize::from(is_open);
+        let word = |word: &&str| match *word {
+            "*" => WordPattern::Any,
+            word if word.contains(['*', '?']) => WordPattern::Glob(Glob::new(word, Slash::Separates)),
+            word => WordPattern::Exact(word.to_owned()),
+        };
+        Ok(Self { words: words.iter().take(kept).map(word).collect(), is_open })
+    }
+
+    fn is_exact(&self) -> bool {
+        !self.is_open && self.words.iter().all(|word| matches!(word, WordPattern::Exact(_)))
+    }
+
+    /// Tells whether it covers this command, and may.
+    fn allows(&self, words: &[String]) -> bool {
+        let has_length = if self.is_open { words.len() >= self.words.len() } else { words.len() == self.words.len() };
+        let is_covered = has_length && self.words.iter().zip(words).all(|(pattern, word)| pattern.covers(word));
+        is_covered && (self.is_exact() || is_tame_as(words, self.words.first()))
+    }
+
+    /// Tells whether it is about a command that may run.
+    fn touches(&self, found: &Found) -> bool {
+        let starts = if found.anywhere { found.words.len() } else { 1 };
+        (0..starts).any(|start| found.words.get(start..).is_some_and(|words| self.begins(words)))
+    }
+
+    /// Tells whether a command begins with it, options between its words left out.
+    fn begins(&self, words: &[String]) -> bool {
+        let Some((first, patterns)) = self.words.split_first() else { return true };
+        let Some((program, mut rest)) = words.split_first() else { return false };
+        if !first.covers(program) && !first.covers(name_of(program)) {
+            return false;
+        }
+        for pattern in patterns {
+            loop {
+                match rest.split_first() {
+                    Some((word, behind)) if pattern.covers(word) => {
+                        rest = behind;
+                        break;
+                    }
+                    Some((word, behind)) if word.starts_with('-') => {
+                        // The option may have a value, which is then not what the pattern is about.
+                        let is_value = |value: &&String| !pattern.covers(value) && !value.starts_with('-');
+                        let has_value = behind.first().as_ref().is_some_and(is_value);
+                        rest = if has_value { behind.get(1..).unwrap_or_default() } else { behind };
+                    }
+                    _ => return false,
+                }
+            }
+        }
+        true
+    }
+}
+
+impl WordPattern {
+    fn covers(&self, word: &str) -> bool {
+        match self {
+            Self::Exact(exact) => exact == word,
+            // A star does not lead out of the directory before it.
+            Self::Glob(glob) => glob.matches(word) && !word.split('/').any(|part| part == ".."),
+            Self::Any => true,
+        }
+    }
+}
+
+/// Tells whether two tools do the same kind of thing.
+fn is_like(left: &str, right: &str) -> bool {
+    let kind_of = |name: &str| TOOLS.into_iter().find(|(tool, _)| *tool == name).map(|(_, kind)| kind);
+    let clones = left == "git_clone" || right == "git_clone";
+    left == right || (kind_of(left) == kind_of(right) && !clones)
+}
+
+/// Tells whether a wildcard may cover a command.
+fn is_tame(words: &[String]) -> bool {
+    is_tame_as(words, None)
+}
+
+/// As [`is_tame`], of a rule whose first word is this; one that is no name covers programs of the search path only.
+fn is_tame_as(words: &[String], first: Option<&WordPattern>) -> bool {
+    let is_named = matches!(first, Some(WordPattern::Exact(_)));
+    let is_local = words.first().is_some_and(|program| program.contains('/'));
+    reach(words) != Reach::Code && (is_named || !is_local)
+}
+
+/// Tells whether a file lies in the workspace.
+pub(super) fn is_within(act: &WriteAct, root: Option<&Path>) -> bool {
+    root.is_some_and(|root| !root.as_os_str().is_empty() && act.path.starts_with(root))
+}
+
+impl Act {
+    /// Returns the name of the tool that it belongs to.
+    pub fn tool(&self) -> &'static str {
+        match self {
+            Self::Command(_) => "bash",
+            Self::Write(act) => act.tool,
+            Self::Fetch(act) => act.tool,
+            Self::Search(_) => "web_search",
+            Self::Clone(_) => "git_clone",
+        }
+    }
+
+    /// Returns the address that it asks.
+    pub(super) fn url(&self) -> Option<Url> {
+        match self {
+            Self::Fetch(act) => Url::parse(&act.url).ok(),
+            Self::Clone(act) => Url::parse(&act.url).ok(),
+            Self::Command(_) | Self::Write(_) | Self::Search(_) => None,
+        }
+    }
+}

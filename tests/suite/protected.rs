@@ -1,0 +1,232 @@
+//! Stories of places that a change always asks about: in every mode, for the first creation too, in any spelling (S4).
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use steersman::approval::{
+    Act, Answerer, CommandAct, Grant, Mode, Network, Policy, Rules, Sandboxed, Standing, Taint, Verdict, WriteAct,
+};
+
+const ROOT: &str = "/home/me/work/project";
+
+/// Allows all that can be allowed.
+fn generous(answerer: Answerer) -> Policy {
+    Policy {
+        answerer,
+        sandboxed: Some(Sandboxed::Yes),
+        network: Network::Off,
+        rules: Rules::parse(&["write: **", "edit: **", "bash: cp *", "bash: echo *", "bash: cat *"], &[], &[]).unwrap(),
+        root: Some(PathBuf::from(ROOT)),
+        config: Some(PathBuf::from("/home/me/.config/steersman")),
+        home: Some(PathBuf::from("/home/me")),
+    }
+}
+
+fn write(path: &Path, before: Option<&[u8]>) -> Act {
+    Act::Write(WriteAct {
+        tool: "write",
+        path: path.to_path_buf(),
+        shown: path.strip_prefix(ROOT).unwrap_or(path).display().to_string(),
+        before: before.map(Arc::from),
+        after: Arc::from(&b"new"[..]),
+        diff: String::new(),
+    })
+}
+
+fn decide(policy: &Policy, act: &Act, mode: Mode) -> Verdict {
+    policy.decide(act, &Standing { mode, grants: &[Grant::Edits], taint: Taint::NONE })
+}
+
+/// Relative to the workspace.
+const PROTECTED: &str = "\
+    .git .git/config .git/hooks/pre-commit .git/HEAD .git/info/attributes .git/modules/x/hooks/post-checkout sub/.git \
+    sub/.git/hooks/pre-push .hg/hgrc .svn/x .jj/repo/config bare.git/config bare.git/hooks/update mirror/hooks/post-receive \
+    .gitconfig .gitattributes .gitmodules sub/.gitattributes .husky/pre-commit .githooks/pre-commit .pre-commit-config.yaml \
+    lefthook.yml .steersman/config.toml .steersman/personas/x.md sub/.steersman/x .bashrc .bash_profile .bash_login \
+    .bash_aliases .profile .zshrc .zshenv .zprofile config.fish .config/fish/config.fish .config/fish/conf.d/x.fish \
+    fish/functions/x.fish .envrc sub/.envrc .inputrc .mcp.json mcp.json .cursor/mcp.json sub/mcp.json \
+    claude_desktop_config.json .claude/settings.json .claude/commands/x.md .codex/config.toml .gemini/settings.json \
+    .windsurf/x .continue/config.json AGENTS.md CLAUDE.md GEMINI.md sub/AGENTS.md CLAUDE.local.md AGENTS.override.md \
+    .cursorrules .windsurfrules .clinerules .github/copilot-instructions.md .github/instructions/x.md \
+    .github/workflows/ci.yml .github/actions/x/action.yml .gitlab-ci.yml .circleci/config.yml Jenkinsfile \
+    azure-pipelines.yml .vscode/tasks.json .vscode/settings.json .idea/workspace.xml x.code-workspace \
+    .devcontainer/devcontainer.json .vimrc .exrc .dir-locals.el .gdbinit .ssh/authorized_keys .ssh/config .gnupg/x \
+    .npmrc sub/.npmrc .yarnrc.yml .pnpmfile.cjs .netrc .pypirc .cargo/config.toml .cargo/config sub/.cargo/config.toml \
+    .config/autostart/x.desktop .config/systemd/user/x.service .config/git/config Library/LaunchAgents/x.plist";
+
+/// The same in the spellings of forgiving file systems.
+const SLY: [&str; 24] = [
+    ".GIT/hooks/pre-commit",
+    ".Git/config",
+    ".git./config",
+    ".git /config",
+    ".git . . /config",
+    "git~1/config",
+    "GIT~1/config",
+    ".g\u{200c}it/config",
+    ".git\u{200b}/config",
+    "\u{feff}.git/config",
+    ".git::$INDEX_ALLOCATION/config",
+    ".git:x/config",
+    ".\u{ff47}\u{ff49}\u{ff54}/config",
+    "\u{ff0e}git/config",
+    "\u{2024}git/config",
+    ".g\u{131}t/config",
+    ".vscode./tasks.json",
+    ".VSCODE/tasks.json",
+    "agents.md",
+    "Agents.MD",
+    "AGENTS.md ",
+    ".ba\u{17f}hrc",
+    "config.fi\u{17f}h",
+    "con\u{fb01}g.fish",
+];
+
+/// Ordinary work.
+const OPEN: &str = "\
+    src/main.rs README.md docs/a.md Cargo.toml package.json build.rs Makefile .gitignore .github/dependabot.yml \
+    .github/ISSUE_TEMPLATE/x.md .editorconfig .env.example tests/git/hooks.rs src/git.rs gitconfig hooks/useThing.ts \
+    src/hooks/pre.ts agents.rs src/agents/mod.md claude.py docs/AGENTS.txt mcp/server.ts vscode/x cargo/config.toml \
+    .prettierrc .eslintrc.json rustfmt.toml .rustfmt.toml .cargo/audit.toml x.git profile bashrc.md ssh/x .gitkeep \
+    config/fish.toml workflows/x.yml";
+
+fn spellings() -> Vec<PathBuf> {
+    let named = PROTECTED.split_whitespace().chain(SLY);
+    let config =
+        ["/home/me/.config/steersman/config.toml", "/home/me/.config/steersman/personas/x.md", "/home/me/.netrc"];
+    named.map(|name| Path::new(ROOT).join(name)).chain(config.map(PathBuf::from)).collect()
+}
+
+#[test]
+fn a_protected_place_is_asked_about_in_every_mode_whatever_allows_it_and_before_it_exists() {
+    let policy = generous(Answerer::User);
+    for path in spellings() {
+        for mode in Mode::ALL {
+            for before in [None, Some(&b"old"[..])] {
+                let verdict = decide(&policy, &write(&path, before), mode);
+                let Verdict::Ask { why, grant: None } = verdict else { panic!("{path:?} in {mode:?}: {verdict:?}") };
+                assert!(why.contains(" is "), "{path:?}: {why}");
+            }
+        }
+    }
+}
+
+#[test]
+fn nobody_and_a_general_yes_write_no_protected_place_and_say_why() {
+    for (answerer, words) in [(Answerer::Yes, "a general yes is not enough"), (Answerer::Nobody, "nobody is there")] {
+        let policy = generous(answerer);
+        for path in spellings() {
+            for mode in Mode::ALL {
+                let verdict = decide(&policy, &write(&path, None), mode);
+                let Verdict::Deny(why) = verdict else { panic!("{path:?}: {verdict:?}") };
+                assert!(why.contains(words) && why.contains(" is "), "{why}");
+            }
+        }
+    }
+    let verdict =
+        decide(&generous(Answerer::Yes), &write(&Path::new(ROOT).join(".git/hooks/pre-commit"), None), Mode::Ask);
+    assert_eq!(
+        verdict,
+        Verdict::Deny(
+            ".git/hooks/pre-commit is version control's own: that needs the user's own approval, a general yes is not enough"
+                .to_owned()
+        )
+    );
+}
+
+#[test]
+fn ordinary_files_are_not_protected() {
+    let policy = generous(Answerer::User);
+    for name in OPEN.split_whitespace() {
+        let verdict = decide(&policy, &write(&Path::new(ROOT).join(name), None), Mode::Auto);
+        assert_eq!(verdict, Verdict::Allow, "{name}");
+    }
+}
+
+#[test]
+fn a_workspace_below_a_directory_of_such_a_name_can_be_worked_in_but_for_version_control() {
+    let inside = |root: &str, name: &str| {
+        let policy = Policy { root: Some(PathBuf::from(root)), ..generous(Answerer::User) };
+        decide(&policy, &write(&Path::new(root).join(name), None), Mode::Auto)
+    };
+    assert_eq!(inside("/home/me/.claude/worktrees/x", "src/main.rs"), Verdict::Allow);
+    assert_eq!(inside("/home/me/.cache/x", "src/main.rs"), Verdict::Allow);
+    assert_eq!(inside("/home/me", "work/main.rs"), Verdict::Allow);
+    for (root, name) in [
+        ("/home/me/.git", "hooks/x"),
+        ("/srv/x/.git", "config"),
+        ("/home/me", ".anything"),
+        ("/home/me", ".config/x/y"),
+        ("/home/me/.claude/worktrees/x", "AGENTS.md"),
+    ] {
+        assert!(matches!(inside(root, name), Verdict::Ask { .. }), "{root} {name}");
+    }
+}
+
+fn command(command: &str) -> Act {
+    let (command, cwd) = (command.to_owned(), PathBuf::from(ROOT));
+    Act::Command(CommandAct { command, cwd, timeout: Duration::from_mins(1) })
+}
+
+// Best effort, as far as the words say it; the sandbox confines what a command really does.
+#[test]
+fn a_command_that_names_a_protected_place_is_asked_about_unless_it_only_looks() {
+    let policy = generous(Answerer::User);
+    for text in [
+        "cp x .git/hooks/pre-commit",
+        "echo x > .git/hooks/pre-commit",
+        "echo x >> .bashrc",
+        "echo x >>.bashrc",
+        "cat x > AGENTS.md",
+        "tee .envrc",
+        "ln -s x .git/hooks/y",
+        "cd .git && cp x hooks/y",
+        "mv x .vscode/tasks.json",
+        "sed -i s/a/b/ .mcp.json",
+        "rm -rf .git",
+        "chmod +x .husky/pre-commit",
+        "echo x > '.git'/config",
+        "echo x > .g'i't/config",
+        "python -c \"open('.git/config', 'w')\"",
+        "dd of=.profile",
+        "bash -c 'echo x > CLAUDE.md'",
+        "install x /home/me/.bashrc",
+        "git checkout x -- .gitattributes",
+        "git config -f .git/config a b",
+        "cp x ~/.zshrc",
+        "git log > .git/x",
+        "git diff --output=.git/x",
+        "cat <<E > .envrc\nx\nE",
+        "cp x sub/../.git/config",
+        "cp x ./.git/config",
+        "cp x \"$PWD/.git/config\"",
+    ] {
+        for mode in [Mode::Ask, Mode::Auto, Mode::AutoWithoutSandbox] {
+            let verdict = decide(&policy, &command(text), mode);
+            let Verdict::Ask { why, grant: None } = verdict else { panic!("{text}: {verdict:?}") };
+            assert!(why.starts_with("it may change "), "{text}: {why}");
+        }
+        let verdict = decide(&generous(Answerer::Yes), &command(text), Mode::Auto);
+        assert!(matches!(verdict, Verdict::Deny(_)), "{text}: {verdict:?}");
+    }
+    for text in [
+        "cat .git/config",
+        "cat AGENTS.md",
+        "ls -la .vscode",
+        "rg x .github/workflows",
+        "git add AGENTS.md .gitattributes",
+        "git commit -m 'Update AGENTS.md'",
+        "git diff .envrc",
+        "cat .git/config | head -5",
+        "ls .git && cat .mcp.json",
+        "head CLAUDE.md; wc -l AGENTS.md",
+        "find . -name .gitmodules",
+        "cargo test",
+        "make all",
+        "cp a b",
+        "echo x > out",
+    ] {
+        assert_eq!(decide(&policy, &command(text), Mode::Auto), Verdict::Allow, "{text}");
+    }
+}
