@@ -179,6 +179,50 @@ pub const WEB_HEADERS: usize = 100;
 pub const WEB_HEADER_BYTES: u32 = 64 * 1024;
 /// `fetch`, `web_scrape`: characters of one call.
 pub const WEB_CHARS: usize = 50_000;
+/// `web_scrape`: elements of a page within which its article is looked for; of a larger one the whole is shown.
+pub const PAGE_ELEMENTS: usize = 50_000;
+/// `web_scrape`: elements and texts of a page; the rest is left out.
+pub const PAGE_NODES: usize = 200_000;
+/// `web_scrape`: nesting of a page's elements; what is deeper is shown as plain text, and twice as deep is the end.
+pub const PAGE_DEPTH: usize = 128;
+/// `web_scrape`: time for parsing a page; the rest is left out.
+pub const PAGE_TIME: Duration = Duration::from_secs(5);
+/// `web_scrape`: an article shorter than this and than half of its page is none, characters.
+pub const PAGE_ARTICLE_CHARS: usize = 500;
+/// `web_scrape`: a link that is longer is shown without its address, bytes.
+pub const PAGE_LINK_BYTES: usize = 2_000;
+/// `web_scrape`: time for the text of a PDF document.
+pub const PDF_TIME: Duration = Duration::from_secs(30);
+/// `web_search`: results at most.
+pub const SEARCH_RESULTS: usize = 20;
+/// `web_search`: results unless said.
+pub const SEARCH_RESULTS_USUAL: usize = 8;
+/// `web_search`: longest query, characters.
+pub const SEARCH_QUERY_CHARS: usize = 400;
+/// `web_search`: longest title of a result, characters.
+pub const SEARCH_TITLE_CHARS: usize = 200;
+/// `web_search`: longest words of a result, characters.
+pub const SEARCH_SNIPPET_CHARS: usize = 400;
+/// `web_search`: time for the answer of one service.
+pub const SEARCH_TIME: Duration = Duration::from_secs(12);
+/// `web_search`: time between two requests to the `SearXNG` server.
+pub const SEARXNG_DISTANCE: Duration = Duration::from_millis(500);
+/// `web_search`: time between two requests to Brave.
+pub const BRAVE_DISTANCE: Duration = Duration::from_millis(1_100);
+/// `web_search`: time between two requests to Exa.
+pub const EXA_DISTANCE: Duration = Duration::from_millis(250);
+/// `web_search`: time between two requests to `DuckDuckGo`.
+pub const DUCKDUCKGO_DISTANCE: Duration = Duration::from_secs(2);
+/// `web_search`: time for which a service is left alone after a complaint, unless it says how long.
+pub const SEARCH_REST: Duration = Duration::from_mins(1);
+/// `web_search`: longest such time.
+pub const SEARCH_REST_CAP: Duration = Duration::from_mins(10);
+/// `web_search`: time for which what was found is kept.
+pub const SEARCH_CACHE_TIME: Duration = Duration::from_hours(6);
+/// `web_search`: size of all that is kept, bytes.
+pub const SEARCH_CACHE_BYTES: u64 = 8 * 1024 * 1024;
+/// `web_search`: queries whose results are kept.
+pub const SEARCH_CACHE_FILES: usize = 1_000;
 
 /// Combining marks shown on one character; further ones are shown as their code.
 pub const MARKS_PER_CHARACTER: usize = 10;

@@ -21,9 +21,12 @@ mod live;
 mod outputs;
 mod page;
 mod params;
+mod pdf;
 mod read;
 mod toolbox;
 mod walk;
+mod web_scrape;
+mod web_search;
 mod write;
 
 use std::sync::Arc;
@@ -38,7 +41,7 @@ use crate::error::{BuildError, Cancelled};
 use crate::id::{AgentId, CallId};
 use crate::message::Arguments;
 use crate::web;
-use crate::workspace::Workspace;
+use crate::workspace::{Spawner, Workspace};
 
 pub use args::Args;
 pub use bash::BashTool;
@@ -53,6 +56,8 @@ pub use outputs::{Kept, Outputs};
 pub use params::{Choices, Parameters, ParametersBuilder};
 pub use read::ReadTool;
 pub use toolbox::{Found, Toolbox};
+pub use web_scrape::WebScrapeTool;
+pub use web_search::WebSearchTool;
 pub use write::WriteTool;
 
 /// Makes the tools that read a workspace: `read`, `grep` and `glob`, in this order. The calculator needs no workspace.
@@ -64,13 +69,19 @@ pub fn file_tools(workspace: &Arc<Workspace>) -> Vec<Arc<dyn Tool>> {
     ]
 }
 
-/// Makes the tools that reach the web.
+/// Makes the tools that reach the web: `web_search`, `web_scrape` and `fetch`, in this order. Without a spawner they
+/// read no PDF documents.
 ///
 /// # Errors
 /// [`BuildError::Argument`] when a setting cannot be used.
-pub fn web_tools(settings: &web::Settings) -> Result<Vec<Arc<dyn Tool>>, BuildError> {
+pub fn web_tools(settings: &web::Settings, spawner: Option<&Spawner>) -> Result<Vec<Arc<dyn Tool>>, BuildError> {
     let client = web::Client::new(settings).map_err(BuildError::argument)?;
-    Ok(vec![Arc::new(FetchTool::new(client))])
+    let search = web::search::Search::new(settings).map_err(BuildError::argument)?;
+    Ok(vec![
+        Arc::new(WebSearchTool::new(search)),
+        Arc::new(WebScrapeTool::new(client.clone(), spawner.cloned())),
+        Arc::new(FetchTool::new(client)),
+    ])
 }
 
 /// Makes the tools that change a workspace: `write` and `edit`, in this order. They go by what the `read` of the same

@@ -146,6 +146,22 @@ impl Client {
         }
         Ok(target)
     }
+
+    /// Adds the host of an address that the user set to those that are allowed.
+    pub(super) fn allowing(mut self, url: &Url) -> Self {
+        self.allowed.add(url);
+        self
+    }
+
+    /// Returns the same client with less time for each request.
+    pub(super) fn within(mut self, time: Duration) -> Self {
+        self.bounds.time = self.bounds.time.min(time);
+        self
+    }
+
+    pub(super) fn deadline(&self) -> Instant {
+        Instant::now() + self.bounds.time
+    }
 }
 
 impl Reply {

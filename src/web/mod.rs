@@ -8,7 +8,10 @@ mod address;
 mod body;
 mod charset;
 mod client;
+mod parse;
+mod readable;
 mod resolve;
+pub mod search;
 mod target;
 
 use std::fmt;
@@ -24,6 +27,7 @@ pub use address::special;
 pub use body::{Body, ContentType};
 pub use charset::decode;
 pub use client::{Client, Reply};
+pub use readable::{Readable, readable};
 pub use resolve::{Resolve, SystemResolver};
 pub use target::{AllowedHosts, Target};
 
@@ -43,6 +47,8 @@ pub struct Settings {
     pub cache_dir: Option<PathBuf>,
     /// How much is waited for and taken.
     pub bounds: Bounds,
+    /// Where the search services are.
+    pub places: search::Places,
     /// Looks names up.
     pub resolver: Arc<dyn Resolve>,
 }
@@ -56,6 +62,7 @@ impl Default for Settings {
             exa_key: None,
             cache_dir: None,
             bounds: Bounds::default(),
+            places: search::Places::default(),
             resolver: Arc::new(SystemResolver),
         }
     }

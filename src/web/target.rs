@@ -88,6 +88,13 @@ impl AllowedHosts {
         Ok(hosts)
     }
 
+    /// Adds the host and port of an address that the user set.
+    pub(super) fn add(&mut self, url: &Url) {
+        if let Some(host) = url.host_str().and_then(Host::parse) {
+            self.0.push((host, url.port_or_known_default()));
+        }
+    }
+
     fn find(&self, host: &Host, port: u16) -> Allow {
         let listed = self.0.iter().any(|(name, only)| name == host && only.is_none_or(|only| only == port));
         if listed { Allow::Listed } else { Allow::Unlisted }

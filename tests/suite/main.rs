@@ -97,6 +97,8 @@ mod tui_room;
 mod tui_shell;
 mod undo;
 mod untrusted;
+mod web_scrape;
+mod web_search;
 mod wire;
 mod workspace;
 mod write;

@@ -1,0 +1,65 @@
+//! Brave's search interface, with a key of the user.
+
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Method, Url};
+use secrecy::{ExposeSecret as _, SecretString};
+
+use super::{Found, Service, Unavailable, listed, place, request_json};
+use crate::limits;
+use crate::web::Client;
+
+pub(super) struct Brave {
+    url: Url,
+    key: SecretString,
+}
+
+impl Brave {
+    pub(super) fn new(url: &str, key: SecretString) -> Result<Self, String> {
+        Ok(Self { url: place(url, "Brave")?, key })
+    }
+}
+
+impl Service for Brave {
+    fn name(&self) -> &'static str {
+        "Brave"
+    }
+
+    fn distance(&self) -> Duration {
+        limits::BRAVE_DISTANCE
+    }
+
+    fn search<'a>(
+        &'a self,
+        client: &'a Client,
+        query: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<Found>, Unavailable>> {
+        async move {
+            let mut url = self.url.clone();
+            url.query_pairs_mut().append_pair("q", query).append_pair("count", &limit.to_string());
+            let headers = HeaderMap::from_iter([
+                (ACCEPT, HeaderValue::from_static("application/json")),
+                (HeaderName::from_static("x-subscription-token"), secret(&self.key)?),
+            ]);
+            let answer = request_json(client, Method::GET, &url, headers, None).await?;
+            // Nothing found is an answer without this part.
+            if answer.get("web").is_none() && answer["type"] == "search" {
+                return Ok(Vec::new());
+            }
+            listed(answer["web"].get("results"), |one| one["description"].as_str())
+        }
+        .boxed()
+    }
+}
+
+/// Makes a key into a header that is never shown.
+pub(super) fn secret(key: &SecretString) -> Result<HeaderValue, Unavailable> {
+    let mut value = HeaderValue::from_str(key.expose_secret().trim())
+        .map_err(|_| Unavailable::Now("its key has characters that no key has".to_owned()))?;
+    value.set_sensitive(true);
+    Ok(value)
+}

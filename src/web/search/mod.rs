@@ -1,0 +1,275 @@
+//! Search services, asked one after another until one answers: the first whose answer can be used is taken.
+//!
+//! Each service says in one sentence why it is unavailable. Requests to one service keep a distance from each other,
+//! and a service that complains is left alone for a while. What came is kept on disk for some hours.
+
+mod brave;
+mod cache;
+mod duckduckgo;
+mod exa;
+mod pace;
+mod searxng;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use dom_query::Document;
+use futures_util::future::BoxFuture;
+use reqwest::header::HeaderMap;
+use reqwest::{Method, Url};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::limits;
+use crate::text::visible_line;
+use crate::web::readable::on_line;
+use crate::web::{Body, Client, ContentType, Settings, Target, WebError};
+use cache::Cache;
+use pace::Pace;
+
+/// Is one result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// On one line, without markup.
+    pub title: String,
+    /// An address of the web.
+    pub url: String,
+    /// Some words of the page, on one line; may be empty.
+    pub snippet: String,
+}
+
+/// Is what one service found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Results {
+    /// The service.
+    pub service: String,
+    /// The best first.
+    pub found: Vec<Found>,
+}
+
+/// Says where the services are; the host sets it in tests only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Places {
+    /// Brave's interface.
+    pub brave: String,
+    /// Exa's interface.
+    pub exa: String,
+    /// `DuckDuckGo`'s pages without scripts: the usual ones, then the light ones.
+    pub duckduckgo: [String; 2],
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        Self {
+            brave: "https://api.search.brave.com/res/v1/web/search".to_owned(),
+            exa: "https://api.exa.ai/search".to_owned(),
+            duckduckgo: [
+                "https://html.duckduckgo.com/html/".to_owned(),
+                "https://lite.duckduckgo.com/lite/".to_owned(),
+            ],
+        }
+    }
+}
+
+/// Says why a service has no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Unavailable {
+    /// It may have one soon.
+    Now(String),
+    /// It was asked too often.
+    TooOften(String, Duration),
+}
+
+impl From<WebError> for Unavailable {
+    fn from(error: WebError) -> Self {
+        Self::Now(error.to_string())
+    }
+}
+
+/// Is one service.
+trait Service: Send + Sync {
+    /// Returns its name, as the user knows it.
+    fn name(&self) -> &'static str;
+
+    /// Returns the time between two requests to it.
+    fn distance(&self) -> Duration;
+
+    /// Asks it.
+    fn search<'a>(
+        &'a self,
+        client: &'a Client,
+        query: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<Found>, Unavailable>>;
+}
+
+/// Asks the services that the settings name.
+pub struct Search {
+    client: Client,
+    services: Vec<(Box<dyn Service>, Pace)>,
+    cache: Option<Cache>,
+}
+
+impl Search {
+    /// Makes the cascade: a `SearXNG` server, Brave and Exa where they are set, and `DuckDuckGo`.
+    ///
+    /// # Errors
+    /// One sentence when a setting cannot be used.
+    pub fn new(settings: &Settings) -> Result<Self, String> {
+        let mut client = Client::new(settings)?.within(limits::SEARCH_TIME);
+        let mut services: Vec<Box<dyn Service>> = Vec::new();
+        if let Some(url) = &settings.searxng_url {
+            let server = searxng::Searxng::new(url)?;
+            // The user set it: it may well be on this machine.
+            client = client.allowing(server.url());
+            services.push(Box::new(server));
+        }
+        if let Some(key) = &settings.brave_key {
+            services.push(Box::new(brave::Brave::new(&settings.places.brave, key.clone())?));
+        }
+        if let Some(key) = &settings.exa_key {
+            services.push(Box::new(exa::Exa::new(&settings.places.exa, key.clone())?));
+        }
+        services.push(Box::new(duckduckgo::DuckDuckGo::new(&settings.places.duckduckgo)?));
+        Ok(Self {
+            client,
+            services: services.into_iter().map(|service| (service, Pace::default())).collect(),
+            cache: settings.cache_dir.as_ref().map(|directory: &PathBuf| Cache::new(directory.join("web_search"))),
+        })
+    }
+
+    /// Returns the names of the services, in the order in which they are asked.
+    pub fn services(&self) -> Vec<String> {
+        self.services.iter().map(|(service, _)| service.name().to_owned()).collect()
+    }
+
+    /// Returns what was found before and is still fresh. Asks nobody.
+    pub async fn kept(&self, query: &str, limit: usize) -> Option<Results> {
+        self.cache.as_ref()?.get(&self.services(), query, limit).await
+    }
+
+    /// Asks the named services, one after another, until one answers, and keeps what it found.
+    ///
+    /// # Errors
+    /// One sentence that says of each service why it has no answer.
+    pub async fn ask(&self, services: &[String], query: &str, limit: usize) -> Result<Results, String> {
+        let mut reasons = Vec::new();
+        let named = self.services.iter().filter(|(service, _)| services.iter().any(|name| name == service.name()));
+        for (service, pace) in named {
+            let reason = match self.ask_one(service.as_ref(), pace, query, limit).await {
+                Ok(found) => {
+                    let results = Results { service: service.name().to_owned(), found };
+                    if let Some(cache) = &self.cache
+                        && !results.found.is_empty()
+                    {
+                        cache.put(&self.services(), query, limit, &results).await;
+                    }
+                    return Ok(results);
+                }
+                Err(reason) => reason,
+            };
+            reasons.push(format!("{}: {reason}", service.name()));
+        }
+        Err(reasons.join("; "))
+    }
+
+    async fn ask_one(
+        &self,
+        service: &dyn Service,
+        pace: &Pace,
+        query: &str,
+        limit: usize,
+    ) -> Result<Vec<Found>, String> {
+        pace.turn(service.distance()).await?;
+        match service.search(&self.client, query, limit).await {
+            Ok(mut found) => {
+                found.truncate(limit);
+                Ok(found)
+            }
+            Err(Unavailable::Now(reason)) => Err(reason),
+            Err(Unavailable::TooOften(reason, rest)) => {
+                pace.rest(rest);
+                Err(reason)
+            }
+        }
+    }
+}
+
+/// Makes one request to a service and reads its answer.
+async fn request(
+    client: &Client,
+    method: Method,
+    url: &Url,
+    headers: HeaderMap,
+    body: Option<String>,
+) -> Result<(Body, ContentType), Unavailable> {
+    let target: Target = client.target(url.as_str())?;
+    let reply = client.ask(&target, method, headers, body, client.deadline()).await?;
+    let status = reply.status();
+    if status.as_u16() == 429 {
+        let asked = reply.header("retry-after").and_then(|seconds| seconds.trim().parse().ok());
+        let rest = asked.map_or(limits::SEARCH_REST, Duration::from_secs).min(limits::SEARCH_REST_CAP);
+        return Err(Unavailable::TooOften(format!("answered {status}"), rest));
+    }
+    // DuckDuckGo asks for a captcha with a 202.
+    if status.as_u16() != 200 && status.as_u16() != 202 {
+        return Err(Unavailable::Now(format!("answered {status}")));
+    }
+    let content_type = reply.content_type().clone();
+    Ok((reply.read().await?, content_type))
+}
+
+/// As [`request`], for an answer in JSON.
+async fn request_json(
+    client: &Client,
+    method: Method,
+    url: &Url,
+    headers: HeaderMap,
+    body: Option<String>,
+) -> Result<Value, Unavailable> {
+    let (body, content_type) = request(client, method, url, headers, body).await?;
+    serde_json::from_slice(&body.bytes).map_err(|_| {
+        let kind = if content_type.essence().is_empty() { "no type" } else { content_type.essence() };
+        Unavailable::Now(format!("answered something that is not JSON ({})", visible_line(kind)))
+    })
+}
+
+/// Reads the results out of an answer in JSON; `None` when there is no such list.
+fn listed(list: Option<&Value>, snippet: impl Fn(&Value) -> Option<&str>) -> Result<Vec<Found>, Unavailable> {
+    let list = list.and_then(Value::as_array);
+    let list = list.ok_or_else(|| Unavailable::Now("answered without a list of results".to_owned()))?;
+    let found = list.iter().filter_map(|one| {
+        Found::new(one["title"].as_str().unwrap_or_default(), one["url"].as_str()?, snippet(one).unwrap_or_default())
+    });
+    Ok(found.collect())
+}
+
+/// Reads an address that the host set.
+fn place(url: &str, what: &str) -> Result<Url, String> {
+    let parsed = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    parsed
+        .ok_or_else(|| format!("{what} is not at an address such as https://search.example.org: {}", visible_line(url)))
+}
+
+impl Found {
+    /// Makes a result of what a service says; `None` when its address is none of the web.
+    fn new(title: &str, url: &str, snippet: &str) -> Option<Self> {
+        let address = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+        if address.as_str().len() > limits::PAGE_LINK_BYTES {
+            return None;
+        }
+        let title = plain(title, limits::SEARCH_TITLE_CHARS);
+        let title = if title.is_empty() { address.host_str().unwrap_or_default().to_owned() } else { title };
+        Some(Self { title, url: address.into(), snippet: plain(snippet, limits::SEARCH_SNIPPET_CHARS) })
+    }
+}
+
+/// Makes words with markup into a line of plain words.
+fn plain(markup: &str, most: usize) -> String {
+    let start = markup.char_indices().nth(most * 8).map_or(markup, |(end, _)| markup.get(..end).unwrap_or_default());
+    let line = on_line(&Document::fragment(start).text());
+    match line.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default().trim_end()),
+        None => line,
+    }
+}
