@@ -285,6 +285,8 @@ pub const FOLDED_HEAD: usize = 2;
 pub const FOLDED_DIFF: usize = 8;
 /// Longest summary of a call, a result or a thought on a line of plain output, columns.
 pub const SUMMARY_COLUMNS: usize = 100;
+/// `exec`: refused acts that are listed at the end.
+pub const REFUSED_SHOWN: usize = 20;
 /// Longest stretch of a line that plain output sanitises as one while it streams, bytes.
 pub const LIVE_BYTES: usize = 4 * 1024;
 

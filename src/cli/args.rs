@@ -56,7 +56,8 @@ pub struct ExecArgs {
     #[arg(long)]
     pub json: bool,
     /// Inject each line of standard input: `/stop` cancels, `> text` is a follow-up, `@researcher 0 text` and `@all text`
-    /// go to sub-agents that run, `//x`, `\>x` and `@main @x` send `/x`, `>x` and `@x`.
+    /// go to sub-agents that run, `//x`, `\>x` and `@main @x` send `/x`, `>x` and `@x`. A question on standard error is
+    /// answered by `/yes`, `/session` or `/no words`.
     #[arg(long)]
     pub steer_stdin: bool,
     /// What to send; `-` reads standard input (not together with --steer-stdin).

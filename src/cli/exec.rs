@@ -18,6 +18,7 @@ use crate::cli::exit::{Exit, say};
 use crate::cli::load::{Start, load};
 use crate::cli::output::Output;
 use crate::cli::project::Front;
+use crate::cli::questions::{Questions, Unasked};
 use crate::cli::runtime;
 use crate::cli::setup::setup;
 use crate::cli::signals::{Signal, Signals};
@@ -88,7 +89,17 @@ async fn steer(
     let wake = Arc::new(Notify::new());
     let waker = Arc::clone(&wake);
     handle.mailbox().on_wake(Arc::new(move || waker.notify_one()));
-    let mut run = Run { handle, lines, progress: Progress::default(), unsent: Vec::new(), stop: None };
+    let waker = Arc::clone(&wake);
+    handle.approvals().watch(Arc::new(move || waker.notify_one()));
+    let mut run = Run {
+        handle,
+        lines,
+        progress: Progress::default(),
+        questions: Questions::default(),
+        unasked: Unasked::default(),
+        unsent: Vec::new(),
+        stop: None,
+    };
     if let Err(refused) = run.send(prompt, Delivery::Steer) {
         say(&refused.to_string());
         return Exit::Usage;
@@ -97,8 +108,10 @@ async fn steer(
         for post in handle.mailbox().take() {
             run.take(&post);
         }
+        run.questions.say_new(handle.approvals());
         if let Some(exit) = run.ended() {
             run.list_unsent();
+            run.unasked.say();
             return exit;
         }
         let deadline = run.stop.map(|stop| stop.deadline);
@@ -118,6 +131,8 @@ struct Run<'a> {
     handle: &'a Handle,
     lines: Option<UnboundedReceiver<Line>>,
     progress: Progress,
+    questions: Questions,
+    unasked: Unasked,
     /// Texts that were accepted or read, but not sent.
     unsent: Vec<String>,
     stop: Option<Stop>,
@@ -158,9 +173,12 @@ impl Run<'_> {
             Some(Line::Text(text)) => (text, Delivery::Steer),
             Some(Line::FollowUp(text)) => (text, Delivery::FollowUp),
             Some(Line::Stop) => return self.stop(Exit::Cancelled),
+            Some(Line::Answer(answer)) => return Questions::answer(self.handle.approvals(), answer),
             Some(Line::Ignore) => return,
             None => {
                 self.lines = None;
+                // Nobody can answer any more.
+                self.handle.approvals().answer_with(Answerer::Nobody);
                 return;
             }
         };
@@ -173,14 +191,17 @@ impl Run<'_> {
 
     fn take(&mut self, post: &Post) {
         match post {
-            Post::Envelope(envelope) => match self.progress.saw(envelope) {
-                Some((Outcome::Failed, message)) => {
-                    say(message.unwrap_or("the turn failed"));
-                    self.stop(Exit::Failed);
+            Post::Envelope(envelope) => {
+                self.unasked.saw(envelope);
+                match self.progress.saw(envelope) {
+                    Some((Outcome::Failed, message)) => {
+                        say(message.unwrap_or("the turn failed"));
+                        self.stop(Exit::Failed);
+                    }
+                    Some((Outcome::Cancelled, _)) => self.stop(Exit::Cancelled),
+                    Some((Outcome::Completed | Outcome::Synthesized, _)) | None => {}
                 }
-                Some((Outcome::Cancelled, _)) => self.stop(Exit::Cancelled),
-                Some((Outcome::Completed | Outcome::Synthesized, _)) | None => {}
-            },
+            }
             Post::Notice(Notice::BuildFailed(error)) => {
                 say(&error.to_string());
                 self.stop(match error {

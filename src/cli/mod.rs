@@ -13,6 +13,7 @@ mod output;
 mod personas;
 pub mod places;
 pub mod project;
+mod questions;
 mod screen;
 mod setup;
 mod signals;

@@ -4,6 +4,7 @@ use std::io::{BufRead, Read as _};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use crate::approval::Answer;
 use crate::limits;
 use crate::text::is_blank;
 
@@ -16,6 +17,8 @@ pub enum Line {
     FollowUp(String),
     /// Cancel the turn and send nothing more.
     Stop,
+    /// The answer to the oldest open question.
+    Answer(Answer),
     /// Nothing: the line is blank.
     Ignore,
 }
@@ -23,14 +26,21 @@ pub enum Line {
 impl Line {
     /// Reads one line, without its line end.
     ///
-    /// `/stop` cancels; `> text` is a follow-up, one blank behind the `>` dropped; a doubled `/` or a `\` before `>` sends the rest
+    /// `/stop` cancels; `/yes`, `/session`, `/no` and `/no words` answer the oldest question; `> text` is a follow-up, one blank behind the `>` dropped; a doubled `/` or a `\` before `>` sends the rest
     /// literally; everything else is a message as it stands.
     pub fn parse(line: &str) -> Self {
         if is_blank(line) {
             return Self::Ignore;
         }
-        if line.trim_end() == "/stop" {
-            return Self::Stop;
+        match line.trim_end() {
+            "/stop" => return Self::Stop,
+            "/yes" => return Self::Answer(Answer::Once),
+            "/session" => return Self::Answer(Answer::Session),
+            "/no" => return Self::Answer(Answer::No(None)),
+            _ => {}
+        }
+        if let Some(words) = line.strip_prefix("/no ") {
+            return Self::Answer(Answer::No((!is_blank(words)).then(|| words.trim().to_owned())));
         }
         if let Some(text) = line.strip_prefix('>') {
             let text = text.strip_prefix(' ').unwrap_or(text);
