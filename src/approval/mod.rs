@@ -21,4 +21,5 @@ pub use mode::{Mode, ModeRefused, Sandboxed};
 pub use policy::{Answerer, Network, Policy, Standing, Verdict};
 pub use rules::{RuleError, Rules};
 pub use shell::Shape;
+pub use policy::{Answerer, Grant, NOBODY, Network, Policy, Verdict};
 pub use taint::Taint;

@@ -13,6 +13,9 @@ use crate::approval::shell::{Commands, Shape, commands, plain_words};
 use crate::approval::{Act, CommandAct, Grant, Mode, Rules, Sandboxed, Taint};
 use crate::text::visible_line;
 
+/// Ends the sentence of what was refused because nobody was there to ask.
+pub const NOBODY: &str = "this needs the user's approval, and nobody is there to give it";
+
 /// Says who answers questions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Answerer {

@@ -18,6 +18,7 @@ mod screen;
 mod setup;
 mod signals;
 pub mod steer_stdin;
+mod workbench;
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};

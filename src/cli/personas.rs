@@ -10,6 +10,8 @@ use crate::cli::args::Flags;
 use crate::cli::exit::{Exit, say};
 use crate::cli::load::load;
 use crate::cli::project::{Front, adopted, known};
+use crate::cli::runtime;
+use crate::cli::workbench::workbench;
 use crate::host::Pools;
 use crate::subagent::{EVERYTHING, Roster};
 use crate::tool::{Tool, Traits};
@@ -35,8 +37,12 @@ pub fn run(flags: &Flags) -> Exit {
 fn table(flags: &Flags) -> Result<(String, Vec<String>), String> {
     let start = load(flags, Front::Exec, Answerer::Nobody).map_err(|error| error.to_string())?;
     let workspace = Workspace::new(&start.cwd).map_err(|error| format!("cannot work here: {error}"))?;
-    let pools = Pools::new(&Arc::new(workspace));
     let mut warnings = start.places.notes.clone();
+    let runtime = runtime().map_err(|error| format!("the program cannot start its threads: {error}"))?;
+    // Whether commands can send depends on what confines them.
+    let bench = runtime.block_on(workbench(&start.config.sandbox, &start.places, &mut warnings));
+    let bench = bench.map_err(|error| error.to_string())?;
+    let pools = Pools::new(workspace, &bench).map_err(|error| error.to_string())?;
     let mut roster = Roster::bundled().map_err(|error| error.to_string())?;
     if let Some(config) = &start.places.config {
         roster.add_directory(&config.join("personas"));

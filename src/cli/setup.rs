@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::approval::{Approvals, Policy};
 use crate::cli::load::Start;
 use crate::cli::project::{adopted, trusted};
+use crate::cli::workbench::workbench;
 use crate::config::ModelSource;
 use crate::demo::{self, DemoServer, Pace};
 use crate::error::BuildError;
@@ -45,6 +46,7 @@ pub async fn setup(
             if start.cwd.parent().is_none() { "the root of the file system" } else { "your home directory" }
         ));
     }
+    let bench = workbench(&start.config.sandbox, &start.places, &mut notes).await?;
     let config = start.config;
     let http = Http::default();
     let mut connector: Arc<dyn Connector> = Arc::new(HttpConnector::new(http.clone()));
@@ -73,6 +75,7 @@ pub async fn setup(
         connector,
         cwd: start.cwd,
         caution,
+        workbench: bench,
         max_steps: config.max_steps,
         streaming: config.streaming,
         answerer: start.answerer,

@@ -8,18 +8,18 @@ use std::sync::Arc;
 use jiff::Zoned;
 
 use crate::agent::Agent;
-use crate::approval::{Answerer, Approvals, Mode, Policy, Sandboxed};
+use crate::approval::{Answerer, Approvals, Mode, Network, Policy, Sandboxed};
 use crate::assets;
 use crate::control::{Controls, Crew, ModelChoice, StepLimit};
 use crate::error::{BuildError, ProviderError};
 use crate::event::{Event, SCHEMA};
 use crate::host::context_files::{self, ContextFile, ContextPlaces};
 use crate::host::guards::Guards;
-use crate::host::tools::Pools;
+use crate::host::tools::{Pools, Workbench};
 use crate::listener::{Listener, ListenerList};
 use crate::provider::{ChatTransport, Connector, Streaming};
 use crate::subagent::{Persona, Roster, SubAgents};
-use crate::workspace::{Caution, Changes, Workspace};
+use crate::workspace::{self, Caution, Changes, Workspace};
 
 /// Says why there is no agent, in one sentence, and what it is to be blamed on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -54,6 +54,8 @@ pub struct Setup {
     pub cwd: PathBuf,
     /// How far searches go.
     pub caution: Caution,
+    /// What tools work with.
+    pub workbench: Workbench,
     /// Tool calls that a turn may make.
     pub max_steps: u32,
     /// Whether replies come in pieces.
@@ -91,8 +93,10 @@ impl Setup {
     ) -> Result<Built, BuildError> {
         let workspace = Workspace::new(&self.cwd)
             .map_err(|error| BuildError::argument(format!("cannot work in {}: {error}", self.cwd.display())))?;
-        let workspace = Arc::new(workspace.with_changes(changes).with_caution(self.caution));
-        let pools = Pools::new(&workspace);
+        let root = workspace.root().to_path_buf();
+        let workspace = workspace.with_changes(changes).with_caution(self.caution);
+        let pools = Pools::new(workspace, &self.workbench)?;
+        let mut notes = Vec::new();
         let roster = self.roster.usable(&pools.all());
         let personas: Vec<Persona> = roster.members().iter().map(|member| member.persona.clone()).collect();
 
@@ -103,7 +107,7 @@ impl Setup {
         listeners.emit(Event::SessionStarted {
             schema: SCHEMA,
             program: concat!("steersman ", env!("CARGO_PKG_VERSION")).to_owned(),
-            cwd: workspace.root().display().to_string(),
+            cwd: root.display().to_string(),
             provider: self.transport.provider.clone().unwrap_or_else(|| "openai".to_owned()),
             model: self.transport.model.clone(),
             max_steps: Some(self.max_steps),
@@ -117,11 +121,25 @@ impl Setup {
         };
         approvals.configure(policy, self.mode);
         let context = self.context.map(|places| context_files::find(&places, workspace.root())).unwrap_or_default();
+        let sandbox = self.workbench.spawner.sandbox().name();
+        let policy = Policy {
+            answerer: self.answerer,
+            sandboxed: Some(if sandbox.is_some() { Sandboxed::Yes } else { Sandboxed::No }),
+            network: match self.workbench.confinement.network {
+                workspace::Network::Off if sandbox.is_some() => Network::Off,
+                workspace::Network::Off | workspace::Network::On => Network::On,
+            },
+        };
+        approvals.configure(policy, Mode::Ask);
+        if let Err(refused) = approvals.set_mode(self.mode) {
+            notes.push(format!("{refused}; it is {} now", Mode::Ask.name()));
+        }
+        let context = self.context.map(|places| context_files::find(&places, &root)).unwrap_or_default();
         let context_labels = context.iter().map(ContextFile::label).collect();
-        let guards = Guards::start(Arc::clone(&approvals), None, context_labels, &listeners);
+        let guards = Guards::start(Arc::clone(&approvals), sandbox.map(str::to_owned), context_labels, &listeners);
 
         let prompt = self.system_prompt.as_deref().unwrap_or(assets::MAIN_PROMPT);
-        let prompt = fill(prompt, workspace.root(), &names);
+        let prompt = fill(prompt, &root, &names);
         let Controls { interloper, cancellable, gate } = crew.main();
         let mut builder = Agent::builder(self.transport, prompt, self.connector)
             .step_limit(StepLimit::new(self.max_steps)?)
@@ -147,7 +165,8 @@ impl Setup {
                 configurator.add_extension(Arc::new(SubAgents::new(personas)?.crew(Arc::clone(crew))))
             })
             .await?;
-        Ok(Built { agent, guards, notes: roster.warnings().to_vec() })
+        notes.extend(roster.warnings().iter().cloned());
+        Ok(Built { agent, guards, notes })
     }
 }
 

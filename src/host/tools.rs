@@ -5,8 +5,18 @@
 
 use std::sync::Arc;
 
-use crate::tool::{self, Calculator, Tool};
-use crate::workspace::Workspace;
+use crate::error::BuildError;
+use crate::tool::{self, BashTool, Calculator, Outputs, Tool};
+use crate::workspace::{Confinement, Spawner, Workspace};
+
+/// Holds what tools work with besides the workspace.
+#[derive(Clone)]
+pub struct Workbench {
+    /// Starts commands.
+    pub spawner: Arc<Spawner>,
+    /// What commands reach besides the workspace.
+    pub confinement: Confinement,
+}
 
 /// Holds the tools of a session.
 #[derive(Clone, Default)]
@@ -18,11 +28,25 @@ pub struct Pools {
 }
 
 impl Pools {
-    /// Makes the tools for a workspace.
-    pub fn new(workspace: &Arc<Workspace>) -> Self {
-        let mut main = tool::file_tools(workspace);
+    /// Makes the tools for a workspace, which gets the whole outputs of commands to read.
+    ///
+    /// # Errors
+    /// When the directory for these outputs cannot be made.
+    pub fn new(workspace: Workspace, bench: &Workbench) -> Result<Self, BuildError> {
+        let failed = |error: std::io::Error| {
+            BuildError::Extension(format!("no directory for the output of commands: {error}").into())
+        };
+        let outputs = Outputs::new(&std::env::temp_dir()).map_err(failed)?;
+        let workspace = Arc::new(workspace.with_readable([outputs.path()]).map_err(failed)?);
+        let mut main = tool::file_tools(&workspace);
         main.push(Arc::new(Calculator::new()));
-        Self { main, sub_agents: Vec::new() }
+        main.push(Arc::new(BashTool::new(
+            workspace,
+            Arc::clone(&bench.spawner),
+            Arc::new(outputs),
+            bench.confinement.clone(),
+        )));
+        Ok(Self { main, sub_agents: Vec::new() })
     }
 
     /// Returns the tools of both pools, the main agent's first: what a persona can name.

@@ -18,6 +18,7 @@ use steersman::subagent::Roster;
 use steersman::workspace::Caution;
 use tempfile::TempDir;
 
+use crate::support::bench::bench;
 use crate::support::doubles::{Pause, PlayedExt, Rig, brief, settle, within};
 
 struct Ship {
@@ -32,6 +33,7 @@ fn setup(rig: &Rig, dir: &TempDir) -> Setup {
         connector: rig.connector(),
         cwd: dir.path().to_path_buf(),
         caution: Caution::Project,
+        workbench: bench(),
         max_steps: 9,
         streaming: Streaming::Off,
         answerer: Answerer::Nobody,
@@ -133,7 +135,7 @@ async fn the_main_agent_has_the_file_tools_and_the_personas_whose_tools_are_ther
     ship.send("a");
     ship.settled().await;
     let request = &ship.rig.requests()[0];
-    assert_eq!(request.tool_names(), ["read", "grep", "glob", "calculator", "agent"]);
+    assert_eq!(request.tool_names(), ["read", "grep", "glob", "calculator", "bash", "agent"]);
     let prompt = request.system_prompt();
     assert!(prompt.contains("- `file_miner`") && !prompt.contains("researcher"), "{prompt}");
     assert!(!prompt.contains("{{"), "every placeholder is filled: {prompt}");

@@ -8,6 +8,7 @@ use steersman::tool::Tool;
 use steersman::workspace::Workspace;
 use tempfile::TempDir;
 
+use crate::support::bench::bench;
 use crate::support::program::{Program, exit_code, stderr, stdout};
 use crate::support::server::{Reply, Server};
 
@@ -15,8 +16,8 @@ const SPY: &str = "+++\nname = \"spy\"\ndescription = \"Looks.\"\ntools = [\"rea
 
 fn tools() -> (TempDir, Vec<Arc<dyn Tool>>) {
     let dir = TempDir::new().unwrap();
-    let workspace = Arc::new(Workspace::new(dir.path()).unwrap());
-    (dir, Pools::new(&workspace).all())
+    let pools = Pools::new(Workspace::new(dir.path()).unwrap(), &bench()).unwrap();
+    (dir, pools.all())
 }
 
 /// Returns the row of the table that begins with a name, its cells split at two blanks or more.

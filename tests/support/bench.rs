@@ -1,0 +1,11 @@
+//! What tools work with in tests: commands without a sandbox, no network.
+
+use steersman::host::Workbench;
+use steersman::workspace::Confinement;
+
+use super::processes::spawner;
+
+/// Makes a workbench.
+pub fn bench() -> Workbench {
+    Workbench { spawner: spawner(), confinement: Confinement::default() }
+}
