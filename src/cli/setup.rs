@@ -46,7 +46,7 @@ pub async fn setup(
             if start.cwd.parent().is_none() { "the root of the file system" } else { "your home directory" }
         ));
     }
-    let bench = workbench(&start.config.sandbox, &start.places, &mut notes).await?;
+    let bench = workbench(&start.config, &start.places, &mut notes).await?;
     let config = start.config;
     let http = Http::default();
     let mut connector: Arc<dyn Connector> = Arc::new(HttpConnector::new(http.clone()));

@@ -1,11 +1,15 @@
-//! From the configuration to what tools work with: the spawner with its sandbox and environment.
+//! From the configuration to what tools work with: the spawner with its sandbox and environment, and the web.
 
 use std::ffi::OsString;
 use std::sync::Arc;
 
+use secrecy::SecretString;
+
 use crate::cli::places::Places;
-use crate::config::{SandboxKind, SandboxSettings};
-use crate::host::{StartError, Workbench};
+use crate::config::{Config, SandboxKind, WebSettings};
+use crate::host::{StartError, WebPool, Workbench};
+use crate::provider::ApiKey;
+use crate::web;
 use crate::workspace::sandbox::{Choice, Surroundings};
 use crate::workspace::{ChildEnvironment, Confinement, Network, Sandbox, Spawner};
 
@@ -13,11 +17,8 @@ use crate::workspace::{ChildEnvironment, Confinement, Network, Sandbox, Spawner}
 ///
 /// # Errors
 /// [`StartError`] when a sandbox was asked for by name that does not work here.
-pub async fn workbench(
-    settings: &SandboxSettings,
-    places: &Places,
-    notes: &mut Vec<String>,
-) -> Result<Workbench, StartError> {
+pub async fn workbench(config: &Config, places: &Places, notes: &mut Vec<String>) -> Result<Workbench, StartError> {
+    let settings = &config.sandbox;
     let program = std::env::current_exe()
         .map_err(|error| StartError::Failed(format!("the program does not find its own file: {error}")))?;
     let path = std::env::var_os("PATH").unwrap_or_else(|| OsString::from("/usr/local/bin:/usr/bin:/bin"));
@@ -41,5 +42,19 @@ pub async fn workbench(
             writable: settings.writable.clone(),
             network: if settings.network { Network::On } else { Network::Off },
         },
+        web: web(&config.web, places),
+        web_pool: if config.web.on_main_agent { WebPool::Main } else { WebPool::SubAgents },
     })
+}
+
+fn web(settings: &WebSettings, places: &Places) -> web::Settings {
+    let key = |key: &Option<ApiKey>| key.as_ref().map(|key| SecretString::from(key.expose()));
+    web::Settings {
+        allowed_hosts: settings.allow_hosts.clone(),
+        searxng_url: settings.searxng_url.clone(),
+        brave_key: key(&settings.brave_key),
+        exa_key: key(&settings.exa_key),
+        cache_dir: places.cache.clone(),
+        ..web::Settings::default()
+    }
 }

@@ -23,5 +23,5 @@ pub use context_files::{
 pub use handle::Handle;
 pub use mailbox::{Mailbox, Notice, Post};
 pub use setup::{Setup, StartError};
-pub use tools::{Pools, Workbench};
+pub use tools::{Pools, WebPool, Workbench};
 pub use worker::{Host, Last, State, start, start_with};

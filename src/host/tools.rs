@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::error::BuildError;
 use crate::tool::{self, BashTool, Calculator, Outputs, Tool};
+use crate::web;
 use crate::workspace::{Confinement, Spawner, Workspace};
 
 /// Holds what tools work with besides the workspace.
@@ -16,6 +17,20 @@ pub struct Workbench {
     pub spawner: Arc<Spawner>,
     /// What commands reach besides the workspace.
     pub confinement: Confinement,
+    /// How the web is reached.
+    pub web: web::Settings,
+    /// Who has the tools that reach it.
+    pub web_pool: WebPool,
+}
+
+/// Says who has the tools that reach the web.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum WebPool {
+    /// Sub-agents only, which see no files.
+    #[default]
+    SubAgents,
+    /// The main agent too.
+    Main,
 }
 
 /// Holds the tools of a session.
@@ -31,7 +46,7 @@ impl Pools {
     /// Makes the tools for a workspace, which gets the whole outputs of commands to read.
     ///
     /// # Errors
-    /// When the directory for these outputs cannot be made.
+    /// When the directory for these outputs cannot be made, or a setting of the web is wrong.
     pub fn new(workspace: Workspace, bench: &Workbench) -> Result<Self, BuildError> {
         let failed = |error: std::io::Error| {
             BuildError::Extension(format!("no directory for the output of commands: {error}").into())
@@ -46,7 +61,12 @@ impl Pools {
             Arc::new(outputs),
             bench.confinement.clone(),
         )));
-        Ok(Self { main, sub_agents: Vec::new() })
+        let mut sub_agents = Vec::new();
+        match bench.web_pool {
+            WebPool::SubAgents => sub_agents.extend(tool::web_tools(&bench.web)?),
+            WebPool::Main => main.extend(tool::web_tools(&bench.web)?),
+        }
+        Ok(Self { main, sub_agents })
     }
 
     /// Returns the tools of both pools, the main agent's first: what a persona can name.

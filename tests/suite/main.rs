@@ -61,6 +61,7 @@ mod questions;
 mod queue_model;
 mod read;
 mod readme;
+mod real_work;
 mod receipt_marks;
 mod receipts;
 mod replies;
