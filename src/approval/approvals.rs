@@ -12,7 +12,6 @@ use tokio::sync::oneshot;
 use crate::approval::act::digest;
 use crate::approval::{
     Act, Answerer, Approved, Grant, Mode, ModeRefused, Policy, Proposal, Sandboxed, Standing, Taint, Verdict,
-    Act, Answerer, Approved, Grant, Mode, ModeRefused, NOBODY, Policy, Proposal, Sandboxed, Taint, Verdict,
 };
 use crate::id::{AgentId, CallId};
 use crate::text::is_blank;
@@ -261,14 +260,12 @@ impl Approvals {
         matches!(reply, Ok(Reply::Answer(Answer::Once | Answer::Session)))
     }
 
-    /// Sets who answers from here on. With nobody there, open questions end unanswered.
+    /// Sets who answers from here on; open questions are decided about anew.
     pub fn answer_with(&self, answerer: Answerer) {
         {
             let mut inner = self.lock();
             inner.policy.answerer = answerer;
-            if answerer != Answerer::User {
-                inner.open.clear();
-            }
+            inner.settle();
         }
         self.changed();
     }
@@ -300,14 +297,6 @@ impl Approvals {
                 Verdict::Allow => return Ok(None),
                 Verdict::Deny(why) => return Err(Refusal(why)),
                 Verdict::Ask { why, grant } => inner.open(Some(asker.clone()), Subject::Act(act), why, grant),
-                Verdict::Ask { why, grant } => (why, grant),
-            };
-            match inner.policy.answerer {
-                Answerer::User => {}
-                Answerer::Yes => return Ok(None),
-                Answerer::Nobody => {
-                    return Err(Refusal(NOBODY.to_owned()));
-                }
             }
         };
         self.changed();

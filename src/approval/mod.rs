@@ -18,8 +18,7 @@ pub use act::{Act, Approved, CloneAct, CommandAct, Digest, FetchAct, Fields, Pro
 pub use approvals::{Answer, Approvals, Asker, Refusal, Request, RequestId, Subject, Told};
 pub use grant::Grant;
 pub use mode::{Mode, ModeRefused, Sandboxed};
-pub use policy::{Answerer, Network, Policy, Standing, Verdict};
+pub use policy::{Answerer, NOBODY, Network, Policy, Standing, Verdict};
 pub use rules::{RuleError, Rules};
 pub use shell::Shape;
-pub use policy::{Answerer, Grant, NOBODY, Network, Policy, Verdict};
 pub use taint::Taint;

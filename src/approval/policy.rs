@@ -84,9 +84,6 @@ pub enum Verdict {
     Deny(String),
 }
 
-/// Is the refusal where nobody can be asked.
-const NOBODY: &str = "this needs the user's approval, and nobody is there to give it";
-
 /// Is the refusal of what a deny rule may cover, where only a general yes answers.
 const UNCLEAR: &str = "whether the user's deny rules cover this cannot be told; write it as plain commands";
 

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::approval::{Act, Answer, Approvals, Grant, NOBODY, Request, RequestId, Subject};
+use crate::approval::{Act, Answer, Approvals, NOBODY, Request, RequestId, Subject};
 use crate::cli::exit::say;
 use crate::event::{Envelope, Event};
 use crate::id::{AgentId, CallId};
@@ -55,19 +55,8 @@ fn words(request: &Request) -> String {
         Subject::Act(Act::Clone(act)) => ("clone this repository?".to_owned(), act.url.clone()),
     };
     let why = if request.why.is_empty() { String::new() } else { format!(" ({})", request.why) };
-    let session = request.grant.as_ref().map(|grant| format!("/session ({}), ", covers(grant))).unwrap_or_default();
+    let session = request.grant.as_ref().map(|grant| format!("/session ({grant}), ")).unwrap_or_default();
     format!("{who}{question}{why}\n{}\n/yes, {session}/no or /no WORDS answers", detail.trim_end())
-}
-
-/// Says what an answer for the session covers.
-fn covers(grant: &Grant) -> String {
-    match grant {
-        Grant::Edits => "changes of files in the workspace".to_owned(),
-        Grant::Prefix(words) => format!("commands that begin with: {}", words.join(" ")),
-        Grant::Command(_) => "exactly this command".to_owned(),
-        Grant::Host(host) => format!("addresses of {host}"),
-        Grant::Searches => "searches".to_owned(),
-    }
 }
 
 /// Collects the calls that were refused because nobody was there to ask.

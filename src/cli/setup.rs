@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::approval::{Approvals, Policy};
+use crate::approval::{Approvals, Policy, Rules};
 use crate::cli::load::Start;
 use crate::cli::project::{adopted, trusted};
 use crate::cli::workbench::workbench;
-use crate::config::ModelSource;
+use crate::config::{ModelSource, RuleLists};
 use crate::demo::{self, DemoServer, Pace};
 use crate::error::BuildError;
 use crate::host::{ContextPlaces, ProjectContext, Setup, StartError};
@@ -78,7 +78,13 @@ pub async fn setup(
         workbench: bench,
         max_steps: config.max_steps,
         streaming: config.streaming,
-        answerer: start.answerer,
+        policy: Policy {
+            answerer: start.answerer,
+            rules: rules(&config.rules)?,
+            config: start.places.config.clone(),
+            home: start.places.home.clone(),
+            ..Policy::default()
+        },
         mode: config.mode,
         llama_probe_url,
         system_prompt: start.system_prompt,
@@ -91,6 +97,10 @@ pub async fn setup(
         notes,
         listeners,
     })
+}
+
+fn rules(lists: &RuleLists) -> Result<Rules, StartError> {
+    lists.parse().map_err(|error| StartError::Configuration(error.to_string()))
 }
 
 /// Tells whether nearly everything of the user lies in a directory.

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use crate::approval::Mode;
+use crate::approval::{Mode, RuleError};
 use crate::control::Staleness;
 use crate::price::Prices;
 use crate::provider::{ApiKey, Streaming};
@@ -136,6 +136,9 @@ pub enum ConfigError {
     /// A variable that holds a key is to be given to commands.
     #[error("sandbox.pass_env names {0}, which holds a key; no command gets a key")]
     PassesKey(String),
+    /// A rule is none.
+    #[error(transparent)]
+    Rule(#[from] RuleError),
     /// The address of the search server is none.
     #[error("web.searxng_url {0:?} is not an address such as https://searx.example.org")]
     Searxng(String),

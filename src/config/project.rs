@@ -35,10 +35,10 @@ impl ProjectLayer {
             let message = format!("a project may not set {key:?}, only {}", Self::KEYS.join(", "));
             return Err(FileError { line, message });
         }
-        Ok(Self {
-            rules: layer.rules.unwrap_or_default(),
-            max_steps: layer.max_steps,
-            system_prompt: layer.system_prompt,
-        })
+        let rules = layer.rules.unwrap_or_default();
+        if let Err(error) = rules.parse() {
+            return Err(FileError { line: key_at(text, "rules").unwrap_or(1), message: error.to_string() });
+        }
+        Ok(Self { rules, max_steps: layer.max_steps, system_prompt: layer.system_prompt })
     }
 }

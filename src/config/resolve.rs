@@ -5,8 +5,8 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::config::{
-    Config, ConfigError, DEFAULT_API_KEY_ENV, DEFAULT_BASE_URL, Layer, ModelSource, Provider, SandboxSettings,
-    WebSection, WebSettings,
+    Config, ConfigError, DEFAULT_API_KEY_ENV, DEFAULT_BASE_URL, Layer, ModelSource, Provider, RuleLists,
+    SandboxSettings, WebSection, WebSettings,
 };
 use crate::control::Staleness;
 use crate::limits;
@@ -81,7 +81,7 @@ impl Config {
             prices: merged.prices.clone().unwrap_or_default(),
             mode: merged.mode.unwrap_or_default(),
             context_files: merged.context_files.unwrap_or(true),
-            rules: merged.rules.clone().unwrap_or_default(),
+            rules: rules(&merged)?,
             sandbox: sandbox(&merged)?,
             web: web(merged.web.clone().unwrap_or_default(), environment)?,
             model: match provider {
@@ -106,6 +106,12 @@ fn server(merged: Layer, environment: &Environment) -> Result<ModelSource, Confi
         None => environment.get(DEFAULT_API_KEY_ENV).map(ApiKey::new),
     };
     Ok(ModelSource::Server { base_url, model: merged.model, key })
+}
+
+fn rules(merged: &Layer) -> Result<RuleLists, ConfigError> {
+    let lists = merged.rules.clone().unwrap_or_default();
+    lists.parse()?;
+    Ok(lists)
 }
 
 fn sandbox(merged: &Layer) -> Result<SandboxSettings, ConfigError> {

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
+use crate::approval::{RuleError, Rules};
+
 /// Holds rules for what tools may do, as they are written: `bash: cargo test *`. The strictest that matches counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -19,6 +21,14 @@ pub struct RuleLists {
 impl RuleLists {
     /// The keys of the section.
     pub const KEYS: &'static [&'static str] = &["allow", "ask", "deny"];
+
+    /// Reads the rules.
+    ///
+    /// # Errors
+    /// [`RuleError`] for the first that is none.
+    pub fn parse(&self) -> Result<Rules, RuleError> {
+        Rules::parse(&self.allow, &self.ask, &self.deny)
+    }
 
     /// Tells whether there is no rule.
     pub fn is_empty(&self) -> bool {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jiff::Zoned;
 
 use crate::agent::Agent;
-use crate::approval::{Answerer, Approvals, Mode, Network, Policy, Sandboxed};
+use crate::approval::{Approvals, Mode, Network, Policy, Sandboxed};
 use crate::assets;
 use crate::control::{Controls, Crew, ModelChoice, StepLimit};
 use crate::error::{BuildError, ProviderError};
@@ -60,8 +60,8 @@ pub struct Setup {
     pub max_steps: u32,
     /// Whether replies come in pieces.
     pub streaming: Streaming,
-    /// Who answers the questions that tools ask before they act.
-    pub answerer: Answerer,
+    /// Who answers questions, the rules, and the user's own places. The rest of it is found out here.
+    pub policy: Policy,
     /// How much runs without a question, at first.
     pub mode: Mode,
     /// The llama.cpp `/props` address, when the server may be one.
@@ -113,22 +113,15 @@ impl Setup {
             max_steps: Some(self.max_steps),
             tools: names.iter().map(|name| (*name).to_owned()).collect(),
         });
-        let policy = Policy {
-            answerer: self.answerer,
-            sandboxed: Some(Sandboxed::No),
-            root: Some(workspace.root().to_path_buf()),
-            ..Policy::default()
-        };
-        approvals.configure(policy, self.mode);
-        let context = self.context.map(|places| context_files::find(&places, workspace.root())).unwrap_or_default();
         let sandbox = self.workbench.spawner.sandbox().name();
         let policy = Policy {
-            answerer: self.answerer,
             sandboxed: Some(if sandbox.is_some() { Sandboxed::Yes } else { Sandboxed::No }),
             network: match self.workbench.confinement.network {
                 workspace::Network::Off if sandbox.is_some() => Network::Off,
                 workspace::Network::Off | workspace::Network::On => Network::On,
             },
+            root: Some(root.clone()),
+            ..self.policy
         };
         approvals.configure(policy, Mode::Ask);
         if let Err(refused) = approvals.set_mode(self.mode) {

@@ -55,6 +55,7 @@ impl Pools {
         let workspace = Arc::new(workspace.with_readable([outputs.path()]).map_err(failed)?);
         let mut main = tool::file_tools(&workspace);
         main.push(Arc::new(Calculator::new()));
+        main.extend(tool::change_tools(&workspace));
         main.push(Arc::new(BashTool::new(
             workspace,
             Arc::clone(&bench.spawner),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use steersman::approval::{Answerer, Mode};
+use steersman::approval::{Mode, Policy};
 use steersman::error::Refused;
 use steersman::event::{Delivery, Envelope, Event};
 use steersman::host::{self, Command, Host, Last, Mailbox, Notice, Post, Setup, StartError, State};
@@ -36,7 +36,7 @@ fn setup(rig: &Rig, dir: &TempDir) -> Setup {
         workbench: bench(),
         max_steps: 9,
         streaming: Streaming::Off,
-        answerer: Answerer::Nobody,
+        policy: Policy::default(),
         mode: Mode::Ask,
         llama_probe_url: None,
         system_prompt: None,
@@ -135,7 +135,7 @@ async fn the_main_agent_has_the_file_tools_and_the_personas_whose_tools_are_ther
     ship.send("a");
     ship.settled().await;
     let request = &ship.rig.requests()[0];
-    assert_eq!(request.tool_names(), ["read", "grep", "glob", "calculator", "bash", "agent"]);
+    assert_eq!(request.tool_names(), ["read", "grep", "glob", "calculator", "write", "edit", "bash", "agent"]);
     let prompt = request.system_prompt();
     assert!(prompt.contains("- `file_miner`") && !prompt.contains("researcher"), "{prompt}");
     assert!(!prompt.contains("{{"), "every placeholder is filled: {prompt}");
