@@ -18,3 +18,4 @@ mod sizes;
 mod steering;
 mod stopping;
 mod trials;
+mod trust;

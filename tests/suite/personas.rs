@@ -142,3 +142,20 @@ fn a_users_persona_works_and_a_broken_one_is_no_reason_to_fail() {
     let child = &server.chats()[1];
     assert_eq!((child.texts("system").concat(), child.tools()), ("You look.".to_owned(), vec!["read".to_owned()]));
 }
+
+#[test]
+fn the_network_tools_are_the_main_agents_only_when_the_configuration_says_so() {
+    for (config, there) in [("", false), ("web.on_main_agent = true", true)] {
+        let server = Server::start([Reply::text("ok")]);
+        let program = Program::new().args(["exec", "--base-url", &server.url(), "--model", "m", "go"]).config(config);
+        assert_eq!(exit_code(&program.output()), 0);
+        let tools = server.chats()[0].tools();
+        let network = ["web_search", "web_scrape", "fetch", "git_clone"];
+        assert_eq!(tools.iter().any(|tool| network.contains(&tool.as_str())), there, "{tools:?}");
+        let program = Program::new().args(["personas"]).config(config);
+        let table = stdout(&program.output());
+        let main = row(&table, "(main agent)");
+        assert_eq!(main.last().unwrap().contains("fetch"), there, "{table}");
+        assert!(!there || main[4] == "yes", "it can send then: {table}");
+    }
+}
