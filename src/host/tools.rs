@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::error::BuildError;
-use crate::tool::{self, BashTool, Calculator, Outputs, Tool};
+use crate::tool::{self, BashTool, Calculator, GitCloneTool, Outputs, Tool};
 use crate::web;
 use crate::workspace::{Confinement, Spawner, Workspace};
 
@@ -57,15 +57,16 @@ impl Pools {
         main.push(Arc::new(Calculator::new()));
         main.extend(tool::change_tools(&workspace));
         main.push(Arc::new(BashTool::new(
-            workspace,
+            Arc::clone(&workspace),
             Arc::clone(&bench.spawner),
             Arc::new(outputs),
             bench.confinement.clone(),
         )));
         let mut sub_agents = Vec::new();
+        let web = web_tools(&workspace, bench)?;
         match bench.web_pool {
-            WebPool::SubAgents => sub_agents.extend(tool::web_tools(&bench.web)?),
-            WebPool::Main => main.extend(tool::web_tools(&bench.web)?),
+            WebPool::SubAgents => sub_agents.extend(web),
+            WebPool::Main => main.extend(web),
         }
         Ok(Self { main, sub_agents })
     }
@@ -74,4 +75,12 @@ impl Pools {
     pub fn all(&self) -> Vec<Arc<dyn Tool>> {
         self.main.iter().chain(&self.sub_agents).cloned().collect()
     }
+}
+
+/// Makes the tools that reach the network. A clone goes into the workspace of the agent that makes it.
+fn web_tools(workspace: &Arc<Workspace>, bench: &Workbench) -> Result<Vec<Arc<dyn Tool>>, BuildError> {
+    let mut tools = tool::web_tools(&bench.web, Some(&bench.spawner))?;
+    let client = web::Client::new(&bench.web).map_err(BuildError::argument)?;
+    tools.push(Arc::new(GitCloneTool::new(Arc::clone(workspace), Arc::clone(&bench.spawner), client)));
+    Ok(tools)
 }
