@@ -73,6 +73,8 @@ fn guard(argv: &[OsString]) -> Ended {
         }
     };
     let _ = started.send(());
+    // Among thousands of processes it must still get its turn. Only root may; the kernel limits all others itself.
+    let _ = rustix::process::setpriority_process(None, limits::GUARD_NICENESS);
     Watch { inbox, main, status: None, is_alone: false }.follow()
 }
 
@@ -111,7 +113,7 @@ fn limit_resources() {
     ];
     // The kernel counts all threads of the user.
     if let Some(threads) = processes::threads() {
-        ceilings.push((Resource::Nproc, (threads + limits::JOB_PROCESSES) as u64));
+        ceilings.push((Resource::Nproc, (threads + limits::JOB_THREADS) as u64));
     }
     for (resource, ceiling) in ceilings {
         let now = getrlimit(resource);
@@ -193,7 +195,11 @@ struct Watch {
 impl Watch {
     fn follow(mut self) -> Ended {
         let failure = self.main_end();
-        let killed = self.end_all();
+        let killed = match failure {
+            // Each moment brings more, and so many need longer to die.
+            Some(Failure::TooManyProcesses) => self.end_all(Duration::ZERO, limits::CROWD_GRACE),
+            _ => self.end_all(limits::TERM_GRACE, limits::KILL_GRACE),
+        };
         let left = if self.is_alone { 0 } else { descendants().len().max(1) };
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         Ended {
@@ -214,10 +220,12 @@ impl Watch {
                 Ok(News::Kill) | Err(RecvTimeoutError::Disconnected) => return None,
                 Ok(news) => self.note(&news),
                 Err(RecvTimeoutError::Timeout) => {
-                    let threads = processes::threads().unwrap_or(0);
-                    if threads.saturating_sub(before) > limits::JOB_PROCESSES
-                        && descendants().len() > limits::JOB_PROCESSES
-                    {
+                    let more = processes::threads().unwrap_or(0).saturating_sub(before);
+                    if more > limits::JOB_CROWD {
+                        // Whoever they belong to: this job must not keep the host and its guard from their turn.
+                        let _ = rustix::process::setpriority_pgrp(Some(self.main), limits::CROWD_NICENESS);
+                    }
+                    if more > limits::JOB_PROCESSES && descendants().len() > limits::JOB_PROCESSES {
                         return Some(Failure::TooManyProcesses);
                     }
                 }
@@ -229,20 +237,23 @@ impl Watch {
         }
     }
 
-    /// Asks everything to end, and after a moment kills it; returns what it was.
-    fn end_all(&mut self) -> HashSet<(Pid, u64)> {
+    /// Asks everything to end, and kills what is left after a time, which is then given some time to be gone; returns what
+    /// it was.
+    fn end_all(&mut self, grace: Duration, patience: Duration) -> HashSet<Pid> {
         let mut killed = HashSet::new();
         if self.is_alone {
             return killed;
         }
-        let found = descendants();
-        killed.extend(processes::names(&found));
-        processes::signal(&found, Signal::TERM);
-        // A stopped process hears of it only when it goes on.
-        processes::signal(&found, Signal::CONT);
-        self.signal_group(Signal::TERM);
-        self.wait_alone(limits::TERM_GRACE);
-        let until = Instant::now() + limits::KILL_GRACE;
+        if !grace.is_zero() {
+            let found = descendants();
+            killed.extend(found.iter().map(|process| process.pid));
+            processes::signal(&found, Signal::TERM);
+            // A stopped process hears of it only when it goes on.
+            processes::signal(&found, Signal::CONT);
+            self.signal_group(Signal::TERM);
+            self.wait_alone(grace);
+        }
+        let until = Instant::now() + patience;
         while !self.is_alone && Instant::now() < until {
             processes::freeze_and_kill(descendants, &mut killed);
             self.signal_group(Signal::KILL);

@@ -14,6 +14,8 @@ use crate::limits;
 
 /// Most rounds of stopping before the killing; each finds what was started during the one before.
 const FREEZE_ROUNDS: usize = 50;
+/// More new processes than this at one look are more than can be stopped one by one while they go on.
+const CROWD: usize = 100;
 /// Longest environment that is looked through, bytes.
 const ENVIRON_BYTES: u64 = 8 * 1024 * 1024;
 
@@ -22,16 +24,9 @@ const ENVIRON_BYTES: u64 = 8 * 1024 * 1024;
 pub(super) struct Process {
     pub(super) pid: Pid,
     parent: i32,
+    group: i32,
     session: i32,
     zombie: bool,
-    /// When it was started; with the number it names the process.
-    started: u64,
-}
-
-impl Process {
-    fn name(&self) -> (Pid, u64) {
-        (self.pid, self.started)
-    }
 }
 
 /// Returns every living process that is a child of one of `roots`, a child of such a child, and so on.
@@ -60,23 +55,31 @@ pub(super) fn signal(processes: &[Process], signal: Signal) -> usize {
 
 /// Stops all that `find` finds until it finds nothing new, so that nothing can start more; then kills all. What was killed
 /// is added to `killed`.
-pub(super) fn freeze_and_kill(find: impl Fn() -> Vec<Process>, killed: &mut HashSet<(Pid, u64)>) {
+pub(super) fn freeze_and_kill(find: impl Fn() -> Vec<Process>, killed: &mut HashSet<Pid>) {
     let mut frozen = HashSet::new();
     for _ in 0..FREEZE_ROUNDS {
-        let fresh: Vec<Process> = find().into_iter().filter(|process| frozen.insert(process.name())).collect();
+        let fresh: Vec<Process> = find().into_iter().filter(|process| frozen.insert(process.pid)).collect();
         if fresh.is_empty() {
             break;
+        }
+        if fresh.len() > CROWD {
+            kill_groups(&fresh);
         }
         signal(&fresh, Signal::STOP);
     }
     let found = find();
     signal(&found, Signal::KILL);
-    killed.extend(found.iter().map(Process::name));
+    killed.extend(frozen);
+    killed.extend(found.iter().map(|process| process.pid));
 }
 
-/// Returns the names of processes, to count each once.
-pub(super) fn names(processes: &[Process]) -> HashSet<(Pid, u64)> {
-    processes.iter().map(Process::name).collect()
+/// Kills whole process groups at once. They hold nobody else: a group never spans two sessions, and a job has its own.
+fn kill_groups(processes: &[Process]) {
+    let own = rustix::process::getpgrp();
+    let groups: HashSet<Pid> = processes.iter().filter_map(|process| Pid::from_raw(process.group)).collect();
+    for group in groups.into_iter().filter(|group| *group != own) {
+        let _ = rustix::process::kill_process_group(group, Signal::KILL);
+    }
 }
 
 /// Returns how many threads the whole machine has; cheap, and so asked often.
@@ -108,19 +111,20 @@ fn all() -> Vec<Process> {
     entries.filter_map(Result::ok).filter_map(|entry| look(pid(entry.file_name())?)).collect()
 }
 
+/// Reads what is known of a process. Not from its `stat`: that waits for each one that is just becoming another program.
 fn look(pid: Pid) -> Option<Process> {
-    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
-    // The name of a program may hold anything, also parentheses.
-    let behind_name = stat.iter().rposition(|&byte| byte == b')')? + 1;
-    let fields = String::from_utf8_lossy(stat.get(behind_name..)?);
-    let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
-    let number = |place: usize| fields.get(place)?.parse().ok();
+    let status = fs::read(format!("/proc/{pid}/status")).ok()?;
+    // The name of a program may hold anything but a line end.
+    let status = String::from_utf8_lossy(&status);
+    // Of several numbers the first is the one that counts here; the others are those within namespaces.
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name))?.split_ascii_whitespace().next();
+    let number = |name: &str| field(name)?.parse().ok();
     Some(Process {
         pid,
-        parent: number(1)?,
-        session: number(3)?,
-        zombie: matches!(*fields.first()?, "Z" | "X"),
-        started: fields.get(19)?.parse().ok()?,
+        parent: number("PPid:")?,
+        group: number("NSpgid:")?,
+        session: number("NSsid:")?,
+        zombie: matches!(field("State:")?, "Z" | "X"),
     })
 }
 
@@ -138,7 +142,8 @@ fn carries(pid: Pid, mark: &str) -> bool {
 fn send(process: &Process, signal: Signal) -> bool {
     use rustix::process::{PidfdFlags, kill_process, pidfd_open, pidfd_send_signal};
 
-    let is_same = || look(process.pid).is_some_and(|now| now.name() == process.name());
+    // Nobody else is in a session of the job; who just left for one of its own is found again.
+    let is_same = || look(process.pid).is_some_and(|now| now.session == process.session);
     match pidfd_open(process.pid, PidfdFlags::empty()) {
         Ok(handle) => is_same() && pidfd_send_signal(handle, signal).is_ok(),
         Err(rustix::io::Errno::SRCH) => false,

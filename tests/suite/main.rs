@@ -56,6 +56,7 @@ mod personas;
 mod pictures;
 mod plain_output;
 mod price;
+mod process_trees;
 mod protected;
 mod questions;
 mod queue_model;
