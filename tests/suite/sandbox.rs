@@ -318,6 +318,56 @@ async fn a_refusal_is_explained_and_a_failure_of_its_own_is_not() {
     assert_eq!(Sandbox::none().explain(&grounds.shell("true"), "Permission denied"), None);
 }
 
+#[tokio::test]
+async fn commits_are_the_users_and_nothing_else_of_the_settings_is_seen() {
+    for kind in KINDS {
+        let grounds = Grounds::new();
+        let config = format!(
+            "[user]\n\tname = A \\\"B\\\" C\n\temail = a@example.com\n[http]\n\textraHeader = {CANARY}\n[core]\n\tpager = x\n"
+        );
+        fs::write(grounds.home.join(".gitconfig"), config).unwrap();
+        let Some(sandbox) = grounds.sandbox(kind).await else { continue };
+        let log = "git init -q . && git commit -q --allow-empty -m one && git log --format='%an <%ae>'";
+        assert_eq!(grounds.works(&sandbox, log).await, "A \"B\" C <a@example.com>\n");
+        let seen = grounds.works(&sandbox, "git config --list; cat ~/.gitconfig 2>&1 || :").await;
+        assert!(!seen.contains(CANARY) && !seen.contains("pager=x"), "{seen}");
+    }
+}
+
+#[tokio::test]
+async fn a_worktree_works_with_the_repository_that_it_belongs_to() {
+    for kind in KINDS {
+        let mut grounds = Grounds::new();
+        let Some(sandbox) = grounds.sandbox(kind).await else { continue };
+        let main = grounds.home.join("main");
+        let tree = grounds.home.join("tree");
+        let script = "git init -q main && cd main && git -c user.name=A -c user.email=a commit -q --allow-empty -m one \
+                      && git worktree add -q ../tree";
+        assert!(Command::new("sh").args(["-c", script]).current_dir(&grounds.home).status().unwrap().success());
+        grounds.work.clone_from(&tree);
+        let commit =
+            "git status --short && git -c user.name=A -c user.email=a commit -q --allow-empty -m two && git log";
+        assert!(grounds.works(&sandbox, commit).await.contains("two"));
+        let before = fs::read(main.join(".git/config")).unwrap();
+        for command in ["git config core.fsmonitor evil", "echo evil > ../main/.git/hooks/pre-commit"] {
+            let job = grounds.shell(command);
+            let seal = sandbox.seal(&job);
+            let (ended, output) = grounds.run(&sandbox, &job).await;
+            assert!(!seal.check().is_empty() || ended.code != Some(0), "{command}: {output}");
+        }
+        assert_eq!(fs::read(main.join(".git/config")).unwrap(), before);
+        assert!(!main.join(".git/hooks/pre-commit").exists());
+        // A link that only one side knows of could have been made by a command.
+        fs::write(tree.join(".git"), format!("gitdir: {}\n", grounds.home.join("forged/worktrees/x").display()))
+            .unwrap();
+        fs::create_dir_all(grounds.home.join("forged/worktrees/x")).unwrap();
+        fs::create_dir_all(grounds.home.join("forged/objects")).unwrap();
+        fs::write(grounds.home.join("forged/secret"), CANARY).unwrap();
+        let (ended, output) = grounds.run(&sandbox, &grounds.shell("cat ../forged/secret")).await;
+        assert!(ended.code != Some(0) && !output.contains(CANARY), "{output}");
+    }
+}
+
 /// Runs something in a thread where the kernel has no Landlock.
 fn without_landlock<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};

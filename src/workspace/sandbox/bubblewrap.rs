@@ -7,7 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use crate::workspace::sandbox::places::{self, System};
-use crate::workspace::sandbox::{INNER, SUBCOMMAND, Surroundings};
+use crate::workspace::sandbox::{GIT_CONFIG, INNER, SUBCOMMAND, Surroundings};
 use crate::workspace::{Job, Network};
 
 /// Returns the command line that runs a job confined.
@@ -41,7 +41,8 @@ pub(super) fn wrap(bwrap: &Path, around: &Surroundings, temp: &Path, job: &Job) 
         line.all_read_only(&tools);
     }
     may.readable.iter().filter(|path| path.exists()).for_each(|path| line.read_only(path));
-    may.writable.iter().for_each(|path| line.mount("--bind", path, path));
+    let repositories = places::repositories(&may.writable);
+    may.writable.iter().chain(&repositories).for_each(|path| line.mount("--bind", path, path));
     if let Some(home) = shown {
         line.all_read_only(&tools);
         line.all_read_only(&places::starters(home));
@@ -59,13 +60,16 @@ pub(super) fn wrap(bwrap: &Path, around: &Surroundings, temp: &Path, job: &Job) 
         if git.symlink_metadata().is_ok_and(|found| found.is_dir()) {
             line.mount("--bind", &git, &git);
         }
-        places::sealed(root).iter().filter(|path| path.exists()).for_each(|path| line.read_only(path));
+        places::sealed(root, &may.writable).iter().filter(|path| path.exists()).for_each(|path| line.read_only(path));
     }
     // What was made in between to hold the mounts.
     line.one("--remount-ro", Path::new("/"));
 
     line.one("--chdir", &job.cwd);
     line.flags(&["--", INNER, SUBCOMMAND, "--inside", "--tmp", "/tmp"]);
+    if temp.join(GIT_CONFIG).exists() {
+        line.one("--git-config", &Path::new("/tmp").join(GIT_CONFIG));
+    }
     match may.network {
         Network::Off => {}
         Network::On => line.flags(&["--network"]),

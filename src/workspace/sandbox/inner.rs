@@ -18,12 +18,16 @@ const NOT_FOUND: u8 = 127;
 /// The exit code when the program cannot be executed, as of a shell.
 const NOT_EXECUTABLE: u8 = 126;
 
+/// Tells git where the settings of the user are.
+const GIT_CONFIG_VARIABLE: &str = "GIT_CONFIG_GLOBAL";
+
 /// Holds what the sub-command was told.
 #[derive(Debug, Default)]
 struct Order {
     readable: Vec<PathBuf>,
     writable: Vec<PathBuf>,
     temp: Option<PathBuf>,
+    git_config: Option<PathBuf>,
     network: Network,
     /// Bubblewrap confines the file system already.
     inside: bool,
@@ -45,6 +49,12 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     if let Some(temp) = &order.temp {
         command.env("TMPDIR", temp);
     }
+    // The user's own is not to be seen, for what else it may hold.
+    if let Some(config) = &order.git_config
+        && std::env::var_os(GIT_CONFIG_VARIABLE).is_none()
+    {
+        command.env(GIT_CONFIG_VARIABLE, config);
+    }
     let error = command.exec();
     say(&format!("{} cannot be started: {error}", program.to_string_lossy()));
     if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE }
@@ -59,6 +69,7 @@ fn read(args: impl IntoIterator<Item = OsString>) -> Result<Order, String> {
             Some("--ro") => order.readable.push(path()?),
             Some("--rw") => order.writable.push(path()?),
             Some("--tmp") => order.temp = Some(path()?),
+            Some("--git-config") => order.git_config = Some(path()?),
             Some("--network") => order.network = Network::On,
             Some("--inside") => order.inside = true,
             Some("--") => {

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::workspace::sandbox::places::{self, System};
-use crate::workspace::sandbox::{SUBCOMMAND, Surroundings};
+use crate::workspace::sandbox::{GIT_CONFIG, SUBCOMMAND, Surroundings};
 use crate::workspace::{Job, Network};
 
 /// Returns the command line that runs a job confined.
@@ -36,10 +36,15 @@ pub(super) fn wrap(around: &Surroundings, temp: &Path, job: &Job) -> Result<Vec<
     for path in readable {
         line.extend(["--ro".into(), path.into()]);
     }
-    for path in may.writable.iter().map(PathBuf::as_path).chain([temp]) {
+    let repositories = places::repositories(&may.writable);
+    for path in may.writable.iter().chain(&repositories).map(PathBuf::as_path).chain([temp]) {
         line.extend(["--rw".into(), path.into()]);
     }
     line.extend(["--tmp".into(), temp.into()]);
+    let config = temp.join(GIT_CONFIG);
+    if config.exists() {
+        line.extend(["--git-config".into(), config.into()]);
+    }
     match may.network {
         Network::Off => {}
         Network::On => line.push("--network".into()),

@@ -39,6 +39,9 @@ pub const SUBCOMMAND: &str = "__sandbox";
 /// Where the hidden sub-command lies within bubblewrap.
 const INNER: &str = "/run/steersman";
 
+/// The file with the user's settings for git, in the temporary directory of a session.
+const GIT_CONFIG: &str = ".gitconfig";
+
 /// Says which sandbox is wanted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Choice {
@@ -205,6 +208,9 @@ async fn works(sandbox: Sandbox) -> Result<Sandbox, String> {
     };
     let line = sandbox.wrap(&probe::job(own.temp.path())).map_err(|error| error.to_string())?;
     probe::run(&line, &own.around.path).await?;
+    if let Some(settings) = probe::git_settings(own.around.home.as_deref(), &own.around.path).await {
+        fs::write(own.temp.path().join(GIT_CONFIG), settings).map_err(|error| error.to_string())?;
+    }
     Ok(sandbox)
 }
 

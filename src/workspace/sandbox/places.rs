@@ -6,7 +6,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::workspace::Network;
+use crate::limits;
+use crate::workspace::{Network, read_head};
 
 /// Where systems keep their programs. A link among them stays a link.
 const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix"];
@@ -166,6 +167,9 @@ const STARTERS: [&str; 17] = [
 /// What within `.git` says which programs git runs. `commondir` would send git elsewhere for all of it.
 const GIT_SEALED: [&str; 5] = ["hooks", "config", "config.worktree", "commondir", "modules"];
 
+/// What in the directory of a worktree says where the rest of it is.
+const WORKTREE_SEALED: [&str; 3] = ["commondir", "config.worktree", "gitdir"];
+
 /// This program's own directory in a project.
 const PROJECT: &str = ".steersman";
 
@@ -229,14 +233,53 @@ pub(super) fn of_search_path(path: &OsString, home: Option<&Path>) -> Vec<PathBu
         .collect()
 }
 
-/// Returns the places of a workspace that no command may change, whether they are there or not.
-pub(super) fn sealed(root: &Path) -> Vec<PathBuf> {
+/// Returns the places of a writable directory that no command may change, whether they are there or not.
+pub(super) fn sealed(root: &Path, writable: &[PathBuf]) -> Vec<PathBuf> {
     let git = root.join(".git");
     let mut sealed = vec![root.join(PROJECT)];
     if git.symlink_metadata().is_ok_and(|found| found.is_dir()) {
         sealed.extend(GIT_SEALED.iter().map(|name| git.join(name)));
+    } else if let Some(worktree) = Worktree::of(root, writable) {
+        sealed.push(git);
+        sealed.extend(WORKTREE_SEALED.iter().map(|name| worktree.own.join(name)));
+        sealed.extend(GIT_SEALED.iter().map(|name| worktree.repository.join(name)));
     }
     sealed
+}
+
+/// Returns the repositories that writable worktrees belong to; they are written too.
+pub(super) fn repositories(writable: &[PathBuf]) -> Vec<PathBuf> {
+    let found = writable.iter().filter_map(|root| Worktree::of(root, writable)).map(|worktree| worktree.repository);
+    found.collect()
+}
+
+/// Is where a worktree of git keeps what does not lie in it.
+pub(super) struct Worktree {
+    /// Its index and its head.
+    own: PathBuf,
+    /// The repository that it shares with others.
+    pub(super) repository: PathBuf,
+}
+
+impl Worktree {
+    /// Finds them; `None` when `root` is no worktree, or anything says so that a command could have written.
+    pub(super) fn of(root: &Path, writable: &[PathBuf]) -> Option<Self> {
+        let link = root.join(".git");
+        let own = root.join(line(&link)?.strip_prefix("gitdir: ")?).canonicalize().ok()?;
+        // Git names each in the other.
+        let back = PathBuf::from(line(&own.join("gitdir"))?);
+        let is_mutual = back.canonicalize().ok()? == link.canonicalize().ok()?;
+        let all = own.parent().filter(|all| all.file_name().is_some_and(|name| name == "worktrees"))?;
+        let repository = all.parent()?.to_owned();
+        let is_ours = writable.iter().any(|path| own.starts_with(path) || path.starts_with(&repository));
+        (is_mutual && !is_ours && repository.join("objects").is_dir()).then_some(Self { own, repository })
+    }
+}
+
+/// Reads a file of one line.
+fn line(path: &Path) -> Option<String> {
+    let head = read_head(path, limits::SEAL_BYTES).ok()?;
+    String::from_utf8(head.bytes).ok().map(|text| text.trim_end_matches('\n').to_owned())
 }
 
 fn existing(home: &Path, names: &[&str]) -> Vec<PathBuf> {

@@ -37,3 +37,22 @@ pub(super) async fn run(line: &[OsString], path: &OsString) -> Result<(), String
         Err(_) => Err("it does not answer".to_owned()),
     }
 }
+
+/// Settings of the user that git in a sandbox gets: who commits, and how files begin. Never one that names a program.
+const GIT_SETTINGS: &str = r"^(user\.(name|email)|init\.defaultbranch|core\.(autocrlf|eol))$";
+
+/// Returns those settings as a configuration of git; `None` when there are none.
+pub(super) async fn git_settings(home: Option<&Path>, path: &OsString) -> Option<String> {
+    let mut command = Command::new("git");
+    command.args(["config", "--global", "--includes", "-z", "--get-regexp", GIT_SETTINGS]);
+    command.env_clear().env("PATH", path).env("HOME", home?).current_dir("/").kill_on_drop(true);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let output = tokio::time::timeout(limits::SANDBOX_PROBE, command.output()).await.ok()?.ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    let settings = text.split('\0').filter_map(|entry| entry.split_once('\n')).filter_map(|(name, value)| {
+        let (section, key) = name.split_once('.')?;
+        let value = value.replace('\\', r"\\").replace('"', r#"\""#);
+        (!value.contains(char::is_control)).then(|| format!("[{section}]\n\t{key} = \"{value}\"\n"))
+    });
+    Some(settings.collect()).filter(|text: &String| !text.is_empty())
+}

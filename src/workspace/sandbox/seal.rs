@@ -12,7 +12,7 @@ use std::time::SystemTime;
 
 use crate::limits;
 use crate::text::visible_line;
-use crate::workspace::sandbox::places;
+use crate::workspace::sandbox::places::{self, Worktree};
 
 /// Files whose text instructs agents or starts programs; a job may change them, and that is said.
 const TOLD: [&str; 6] = ["AGENTS.md", "CLAUDE.md", ".mcp.json", ".envrc", ".vscode", ".husky"];
@@ -73,7 +73,7 @@ impl Seal {
         let mut seal = Self::default();
         for root in roots.iter().filter(|root| root.is_dir()) {
             let mut room = Room::new();
-            for path in places::sealed(root) {
+            for path in places::sealed(root, roots) {
                 if let Some(held) = note(&path, &mut room) {
                     seal.sealed.push((path, held));
                 }
@@ -83,7 +83,9 @@ impl Seal {
                 seal.told.push((path, held));
             }
             let git = root.join(".git");
-            seal.parents.extend(is_directory(&git).then_some(git));
+            let git =
+                if is_directory(&git) { Some(git) } else { Worktree::of(root, roots).map(|tree| tree.repository) };
+            seal.parents.extend(git);
         }
         seal
     }
