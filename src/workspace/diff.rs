@@ -1,12 +1,16 @@
-//! Unified diffs that read as those of git: its algorithm, its choice of where a hunk begins, three lines of context.
+//! Unified diffs that read as those of git: which lines belong together (`snakes`), where a group of changed lines is
+//! shown (`slides`), three lines of context.
 //!
 //! Called by the tools that change files: the whole diff goes into the question, a cut one to the screen. Behind `@@`
 //! stands no function name. Bytes that are not UTF-8 are shown as replacement characters.
 
+mod slides;
+mod snakes;
+
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
+use imara_diff::{Algorithm, Diff, Hunk, InternedInput, Token};
 
 use crate::details::FileDiff;
 use crate::limits;
@@ -32,8 +36,7 @@ pub fn diff(before: &[u8], after: &[u8]) -> Difference {
     let binary = before.iter().take(BINARY_BYTES).any(|byte| *byte == 0);
     let shown = if binary { &[] } else { before };
     let input = InternedInput::new(Lines(shown), Lines(after));
-    let mut diff = Diff::compute(Algorithm::Myers, &input);
-    diff.postprocess_lines(&input);
+    let diff = aligned(&input);
     let mut hunks = String::new();
     if binary {
         // Writing to a string cannot fail.
@@ -61,6 +64,31 @@ pub fn file_diff(path: String, before: Option<&[u8]>, difference: &Difference) -
         let _ = writeln!(shown, "\\ {lines} more lines of the diff are not shown");
     }
     FileDiff { path, created: before.is_none(), added: *added, removed: *removed, hunks: shown }
+}
+
+/// Compares as git does. The library moves groups of changed lines to where they could be too, as git does; but which
+/// lines belong together and which of the places is best it sees otherwise, so both are decided here.
+fn aligned(input: &InternedInput<&[u8]>) -> Diff {
+    let numbers = |side: &[Token]| side.iter().map(|token| token.0).collect::<Vec<u32>>();
+    let (before, after) = (numbers(&input.before), numbers(&input.after));
+    let changed = snakes::compare(&before, &after, input.interner.num_tokens() as usize);
+    // Lines that belong together get one number, all others a number each: there is but one way to compare these.
+    let mut count = 0;
+    let mut fresh = || {
+        count += 1;
+        Token(count)
+    };
+    let left: Vec<Token> = changed.removed.iter().map(|_| fresh()).collect();
+    let mut kept = left.iter().zip(&changed.removed).filter(|(_, removed)| !**removed).map(|(token, _)| *token);
+    let right: Vec<Token> =
+        changed.added.iter().map(|added| if *added { None } else { kept.next() }.unwrap_or_else(&mut fresh)).collect();
+    let mut diff = Diff::default();
+    diff.compute_with(Algorithm::Myers, &left, &right, count + 1);
+    let best_end = |lines: &[Token], group: Range<u32>, earliest: u32| {
+        slides::best_end(lines, &group, earliest, |token| input.interner[token])
+    };
+    diff.postprocess_with(&input.before, &input.after, best_end);
+    diff
 }
 
 /// Yields lines with their ends, so that a missing one at the end of the file counts.

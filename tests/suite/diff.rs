@@ -3,6 +3,9 @@
 use std::fs;
 use std::process::Command;
 
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
 use steersman::limits;
 use steersman::workspace::{diff, file_diff};
 
@@ -36,7 +39,7 @@ fn same(before: &str, after: &str) -> bool {
         return false;
     };
     let ours = diff(before.as_bytes(), after.as_bytes());
-    assert_eq!(ours.hunks, theirs, "--- before\n{before}\n--- after\n{after}");
+    assert!(ours.hunks == theirs, "ours\n{}\ngit\n{theirs}", ours.hunks);
     let count = |sign| u32::try_from(theirs.lines().filter(|line| line.starts_with(sign)).count()).unwrap();
     assert_eq!((ours.added, ours.removed), (count('+'), count('-')));
     true
@@ -64,6 +67,115 @@ fn ends_of_files_and_empty_files_are_as_in_git() {
         }
     }
     assert_eq!(diff(b"same\n", b"same\n").hunks, "");
+}
+
+/// One random edit of a text made of lines.
+#[derive(Debug, Clone)]
+enum Edit {
+    Insert(usize, String),
+    Delete(usize, usize),
+    Change(usize, String),
+    Copy(usize, usize, usize),
+    Indent(usize, usize),
+}
+
+fn line() -> impl Strategy<Value = String> {
+    prop::sample::select(vec![
+        "",
+        "",
+        "}",
+        "    }",
+        "        }",
+        "{",
+        "    return x;",
+        "    return y;",
+        "fn a() {",
+        "fn b() {",
+        "    if x {",
+        "        x += 1;",
+        "    for i in 0..n {",
+        "// a comment",
+        "use std::fs;",
+        "",
+        "end",
+        "  - item",
+        "\tcase 1:",
+    ])
+    .prop_map(str::to_owned)
+}
+
+fn edit() -> impl Strategy<Value = Edit> {
+    prop_oneof![
+        (0..400_usize, line()).prop_map(|(at, line)| Edit::Insert(at, line)),
+        (0..400_usize, 1..6_usize).prop_map(|(at, count)| Edit::Delete(at, count)),
+        (0..400_usize, line()).prop_map(|(at, line)| Edit::Change(at, line)),
+        (0..400_usize, 1..12_usize, 0..400_usize).prop_map(|(from, count, to)| Edit::Copy(from, count, to)),
+        (0..400_usize, 1..8_usize).prop_map(|(at, count)| Edit::Indent(at, count)),
+    ]
+}
+
+fn apply(lines: &mut Vec<String>, edit: &Edit) {
+    let length = lines.len();
+    let within = |at: usize| at % length.max(1);
+    match edit {
+        Edit::Insert(at, line) => lines.insert(within(*at), line.clone()),
+        _ if length == 0 => {}
+        Edit::Delete(at, count) => drop(lines.drain(within(*at)..(within(*at) + count).min(length))),
+        Edit::Change(at, line) => lines[within(*at)].clone_from(line),
+        Edit::Copy(from, count, to) => {
+            let copied = lines[within(*from)..(within(*from) + count).min(length)].to_vec();
+            let to = within(*to);
+            lines.splice(to..to, copied);
+        }
+        Edit::Indent(at, count) => {
+            for line in lines.iter_mut().skip(within(*at)).take(*count) {
+                line.insert_str(0, "    ");
+            }
+        }
+    }
+}
+
+fn text(lines: &[String], ended: bool) -> String {
+    let mut text = lines.join("\n");
+    if ended && !text.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
+/// Texts to edit: real ones. Others are made, where the same lines come again and again.
+fn bases() -> Vec<Vec<String>> {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let read = |path: &str| fs::read_to_string(format!("{root}/{path}")).unwrap().lines().map(str::to_owned).collect();
+    vec![
+        read("src/tool/params.rs"),
+        read("src/text.rs"),
+        read("tests/suite/layers.rs"),
+        read("Cargo.toml"),
+        read("README.md"),
+    ]
+}
+
+#[test]
+fn four_hundred_random_edits_give_the_hunks_of_git() {
+    let bases = bases();
+    let made = prop::collection::vec(line(), 0..60);
+    let base = prop_oneof![(0..bases.len()).prop_map(move |at| bases[at].clone()), made];
+    let case = (base, prop::collection::vec(edit(), 1..12), any::<bool>(), any::<bool>());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
+    let mut runner =
+        TestRunner::new_with_rng(Config { cases: 400, failure_persistence: None, ..Config::default() }, rng);
+    runner
+        .run(&case, |(lines, edits, ended_before, ended_after)| {
+            let before = text(&lines, ended_before);
+            let mut lines = lines;
+            for edit in &edits {
+                apply(&mut lines, edit);
+            }
+            same(&before, &text(&lines, ended_after));
+            Ok(())
+        })
+        .unwrap();
 }
 
 #[test]
