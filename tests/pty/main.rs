@@ -6,6 +6,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod approvals;
 mod commands;
 mod crew;
 mod embedded;

@@ -1,0 +1,123 @@
+//! Approvals by keys in the real program: a command, a no with words, a change and its undo, the modes.
+
+use std::path::Path;
+
+use crate::support::server::{Reply, Server};
+use crate::support::terminal::{Start, Terminal, keys};
+
+const ARMED: &str = "● these keys count now";
+const ALT_Y: &str = "\x1by";
+const ALT_W: &str = "\x1bw";
+const SHIFT_TAB: &str = "\x1b[Z";
+
+/// The program in a project of its own, with a first text sent.
+fn start(server: &Server, project: &Path) -> Terminal {
+    let mut terminal = Start::against(server).cwd(project).run();
+    terminal.send("go\r");
+    terminal
+}
+
+fn project() -> tempfile::TempDir {
+    let project = tempfile::tempdir().unwrap();
+    std::fs::write(project.path().join("a.txt"), "one\ntwo\nthree\n").unwrap();
+    project
+}
+
+#[test]
+fn a_command_waits_for_alt_y_and_the_model_gets_what_it_printed() {
+    let server = Server::start([]);
+    server.reply(Reply::calls(&[("c1", "bash", r#"{"command":"echo $((40 + 2)) > made && cat made"}"#)]));
+    server.reply_text("the answer");
+    let project = project();
+    let mut terminal = start(&server, project.path());
+    let screen = terminal.wait_for("Run this command?");
+    assert!(screen.contains("│ echo $((40 + 2)) > made && cat made"), "{screen}");
+    // Neither an early key nor a plain one runs it.
+    terminal.send("y");
+    terminal.wait_for(ARMED);
+    assert!(!project.path().join("made").exists());
+    terminal.send(ALT_Y);
+    let screen = terminal.wait_for("the answer");
+    assert!(screen.contains("approved once") && screen.contains("exit 0"), "{screen}");
+    assert_eq!(std::fs::read_to_string(project.path().join("made")).unwrap(), "42\n");
+    assert!(server.chats().last().unwrap().texts("tool")[0].contains("42"));
+}
+
+#[test]
+fn a_no_with_words_reaches_the_model_and_nothing_runs() {
+    let server = Server::start([]);
+    server.reply(Reply::calls(&[("c1", "bash", r#"{"command":"rm a.txt"}"#)]));
+    server.reply_text("the answer");
+    let project = project();
+    let mut terminal = start(&server, project.path());
+    terminal.wait_for(ARMED);
+    terminal.send(ALT_W);
+    terminal.wait_for("Enter sends your words as a no");
+    terminal.send("keep it, I need it\r");
+    terminal.wait_for("the answer");
+    assert!(project.path().join("a.txt").exists());
+    let told = server.chats().last().unwrap().texts("tool");
+    assert_eq!(told, ["Error: the user declined this and says: keep it, I need it"]);
+    assert!(terminal.screen().contains("declined: keep it, I need it"), "{}", terminal.screen());
+}
+
+#[test]
+fn a_change_is_shown_as_a_diff_made_on_a_yes_and_taken_back_by_undo() {
+    let server = Server::start([]);
+    server.reply(Reply::calls(&[("c1", "read", r#"{"path":"a.txt"}"#)]));
+    server.reply(Reply::calls(&[("c2", "edit", r#"{"path":"a.txt","old_string":"two","new_string":"2"}"#)]));
+    server.reply_text("the answer");
+    let project = project();
+    let file = project.path().join("a.txt");
+    let mut terminal = start(&server, project.path());
+    terminal.wait_for("Change this file?");
+    let screen = terminal.wait_for(ARMED);
+    assert!(screen.contains("│ -two") && screen.contains("│ +2") && screen.contains("14 → 12 bytes"), "{screen}");
+    terminal.send(ALT_Y);
+    let screen = terminal.wait_for("the answer");
+    assert!(screen.contains("+1 −1") && screen.contains("2 +2"), "{screen}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "one\n2\nthree\n");
+
+    terminal.wait_for("idle");
+    terminal.send("/undo\r");
+    terminal.wait_for("Take back what the last turn changed?");
+    let screen = terminal.wait_for(ARMED);
+    assert!(screen.contains("a.txt: back to its 14 bytes"), "{screen}");
+    terminal.send(ALT_Y);
+    terminal.wait_for("undone: 1 file as before the turn");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "one\ntwo\nthree\n");
+}
+
+#[test]
+fn esc_stops_a_turn_whose_question_is_not_armed_yet_and_the_question_goes() {
+    let server = Server::start([]);
+    server.reply(Reply::calls(&[("c1", "bash", r#"{"command":"touch made"}"#)]));
+    let project = project();
+    let mut terminal = start(&server, project.path());
+    terminal.wait_for(ARMED);
+    // A plain key disarms it: this Esc is not for the question.
+    terminal.send("x");
+    terminal.wait_for("○ these keys count");
+    terminal.send(keys::ESC);
+    terminal.wait_gone("Run this command?");
+    terminal.wait_for("cancelled");
+    assert!(!project.path().join("made").exists());
+}
+
+#[test]
+fn shift_tab_switches_the_mode_and_auto_edit_asks_no_more_about_files() {
+    let server = Server::start([]);
+    let project = project();
+    let mut terminal = Start::against(&server).cwd(project.path()).run();
+    terminal.wait_for("ask · ");
+    terminal.send(SHIFT_TAB);
+    terminal.wait_for("auto-edit · ");
+    server.reply(Reply::calls(&[("c1", "read", r#"{"path":"a.txt"}"#)]));
+    server.reply(Reply::calls(&[("c2", "edit", r#"{"path":"a.txt","old_string":"two","new_string":"2"}"#)]));
+    server.reply_text("the answer");
+    terminal.send("go\r");
+    terminal.wait_for("the answer");
+    assert_eq!(std::fs::read_to_string(project.path().join("a.txt")).unwrap(), "one\n2\nthree\n");
+    terminal.send("/mode read-only\r");
+    terminal.wait_for("read-only · ");
+}
