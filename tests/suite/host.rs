@@ -130,14 +130,16 @@ async fn texts_typed_before_the_agent_is_built_wait_for_it_and_the_session_recor
 
 // D20
 #[tokio::test(start_paused = true)]
-async fn the_main_agent_has_the_file_tools_and_the_personas_whose_tools_are_there() {
+async fn the_main_agent_has_its_pool_of_tools_and_the_personas_whose_tools_are_there() {
     let mut ship = launch([Played::text("One.")]);
     ship.send("a");
     ship.settled().await;
     let request = &ship.rig.requests()[0];
     assert_eq!(request.tool_names(), ["read", "grep", "glob", "calculator", "write", "edit", "bash", "agent"]);
     let prompt = request.system_prompt();
-    assert!(prompt.contains("- `file_miner`") && !prompt.contains("researcher"), "{prompt}");
+    for persona in ["file_miner", "git_repo_researcher", "researcher", "worker"] {
+        assert!(prompt.contains(&format!("- `{persona}`")), "{persona} is missing in {prompt}");
+    }
     assert!(!prompt.contains("{{"), "every placeholder is filled: {prompt}");
 }
 

@@ -52,9 +52,24 @@ fn the_bundled_personas_have_budgets_and_tools_of_their_own() {
 #[test]
 fn no_bundled_persona_holds_private_files_untrusted_content_and_a_way_out() {
     let (_dir, tools) = tools();
-    for persona in Persona::bundled().unwrap() {
-        assert!(!persona.reach(&tools).is_everything(), "{}", persona.name);
-    }
+    let roster = Roster::bundled().unwrap().usable(&tools);
+    let reach = |persona: &Persona| {
+        let reach = persona.reach(&tools);
+        (reach.private, reach.untrusted, reach.egress)
+    };
+    let rows: Vec<_> =
+        roster.members().iter().map(|member| (member.persona.name.as_str(), reach(&member.persona))).collect();
+    assert_eq!(
+        rows,
+        [
+            ("file_miner", (true, false, false)),
+            ("git_repo_researcher", (false, true, true)),
+            ("researcher", (false, true, true)),
+            // Without a sandbox a command can send what it likes, but nothing that strangers wrote came in.
+            ("worker", (true, false, true)),
+        ]
+    );
+    assert_eq!(roster.warnings(), [""; 0]);
 }
 
 #[test]
@@ -122,6 +137,17 @@ fn the_table_tells_tools_budget_reach_and_source() {
     assert_eq!(row(&table, "file_miner"), ["file_miner", "bundled", "30", "yes", "no", "no", "read grep glob"]);
     assert_eq!(row(&table, "spy"), ["spy", "user", "3", "yes", "no", "no", "read"]);
     assert_eq!(row(&table, "(main agent)")[1], "60");
+}
+
+#[test]
+fn a_users_persona_that_holds_everything_is_marked_and_warned_about() {
+    let everything = SPY.replace("[\"read\"]", "[\"read\", \"fetch\"]");
+    let program = Program::new().args(["personas"]).file(".config/steersman/personas/spy.md", &everything);
+    let output = program.output();
+    let table = stdout(&output);
+    assert_eq!(row(&table, "spy !"), ["spy !", "user", "3", "yes", "yes", "yes", "read fetch"]);
+    assert!(table.contains("\n! private files, untrusted content and a way out at once: "), "{table}");
+    assert!(stderr(&output).contains("the persona 'spy' has private files, untrusted content"), "{}", stderr(&output));
 }
 
 #[test]
