@@ -192,3 +192,50 @@ macro_rules! into_act {
     };
 }
 into_act!(Command CommandAct, Write WriteAct, Fetch FetchAct, Search SearchAct, Clone CloneAct);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn act() -> CommandAct {
+        CommandAct { command: "ls".to_owned(), cwd: PathBuf::from("/work"), timeout: Duration::from_mins(1) }
+    }
+
+    // X7: only this module can make the case.
+    #[test]
+    fn what_is_not_what_was_approved_is_not_given_back() {
+        let other = [
+            CommandAct { command: "ls ".to_owned(), ..act() },
+            CommandAct { cwd: PathBuf::from("/work/"), ..act() },
+            CommandAct { timeout: Duration::from_mins(2), ..act() },
+        ];
+        for (number, changed) in other.into_iter().enumerate() {
+            // To `Path` a slash at the end means nothing; to the fingerprint it does.
+            assert_eq!(Approved::new(changed, digest(&act())).take(), Err(Tampered), "{number}");
+        }
+        assert_eq!(Approved::new(act(), digest(&act())).take(), Ok(act()));
+    }
+
+    #[test]
+    fn fields_cannot_run_into_each_other() {
+        let search = |query: &str, services: &[&str]| {
+            let services = services.iter().map(|service| (*service).to_owned()).collect();
+            digest(&SearchAct { query: query.to_owned(), services })
+        };
+        assert_ne!(search("ab", &["c"]), search("a", &["bc"]));
+        assert_ne!(search("a", &["b", "c"]), search("a", &["bc"]));
+        let write = |before: Option<&[u8]>, after: &[u8]| {
+            let (before, after) = (before.map(Arc::from), Arc::from(after));
+            digest(&WriteAct {
+                tool: "write",
+                path: PathBuf::from("/a"),
+                shown: "a".to_owned(),
+                before,
+                after,
+                diff: String::new(),
+            })
+        };
+        assert_ne!(write(None, b"x"), write(Some(b""), b"x"));
+        assert_ne!(write(Some(b"x"), b"y"), write(Some(b"y"), b"x"));
+    }
+}

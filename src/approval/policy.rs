@@ -1,7 +1,8 @@
 //! The policy: one function from an act to a verdict. Pure; whoever waits for an answer is not its concern.
 //!
-//! The order, first match: deny rule; protected place (asked about whatever else says yes); read-only; taint (an agent
-//! that holds private data and untrusted content sends nothing unasked); ask rule; allow rule or grant; mode.
+//! The order, first match: deny rule; read-only, which no question makes weaker; protected place (asked about whatever else
+//! says yes); taint (an agent that holds private data and untrusted content sends nothing unasked); ask rule; allow rule
+//! or grant; mode.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -95,6 +96,9 @@ impl Policy {
         if let Some(rule) = self.rules.denies(&seen) {
             return Verdict::Deny(format!("the user's configuration denies this (rule {:?})", visible_line(rule)));
         }
+        if standing.mode == Mode::ReadOnly && matches!(act, Act::Command(_) | Act::Write(_) | Act::Clone(_)) {
+            return Verdict::Deny("the mode is read-only: files stay as they are and no command runs".to_owned());
+        }
         if let Some(why) = self.protected(act, &known) {
             return match self.answerer {
                 Answerer::User => Verdict::Ask { why, grant: None },
@@ -103,9 +107,6 @@ impl Policy {
                 }
                 Answerer::Nobody => Verdict::Deny(format!("{why}: {NOBODY}")),
             };
-        }
-        if standing.mode == Mode::ReadOnly && matches!(act, Act::Command(_) | Act::Write(_) | Act::Clone(_)) {
-            return Verdict::Deny("the mode is read-only: files stay as they are and no command runs".to_owned());
         }
         if standing.taint.is_both() && self.sends(act) {
             let why =
@@ -123,8 +124,8 @@ impl Policy {
         if known.is_unclear {
             return match self.answerer {
                 // A general yes is no answer to what a deny rule may be about.
-                Answerer::Yes => Verdict::Deny(UNCLEAR.to_owned()),
-                Answerer::User | Answerer::Nobody => self.ask(
+                Answerer::Yes if self.rules.deny_commands() => Verdict::Deny(UNCLEAR.to_owned()),
+                Answerer::User | Answerer::Yes | Answerer::Nobody => self.ask(
                     "whether a rule of yours is about this cannot be told",
                     Grant::offered(act, known.shape.as_ref(), root),
                 ),

@@ -133,6 +133,11 @@ impl Rules {
         self.deny.iter().chain(&self.ask).any(|rule| matches!(rule.pattern, Pattern::Words(_)))
     }
 
+    /// Tells whether some commands are denied.
+    pub(super) fn deny_commands(&self) -> bool {
+        self.deny.iter().any(|rule| matches!(rule.pattern, Pattern::Words(_)))
+    }
+
     /// Tells whether an allow rule is about commands.
     pub(super) fn allow_commands(&self) -> bool {
         self.allow.iter().any(|rule| rule.tool.is_none_or(|tool| tool == "bash"))

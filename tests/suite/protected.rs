@@ -38,6 +38,9 @@ fn decide(policy: &Policy, act: &Act, mode: Mode) -> Verdict {
     policy.decide(act, &Standing { mode, grants: &[Grant::Edits], taint: Taint::NONE })
 }
 
+/// Every mode but the one in which nothing is written at all.
+const ASKING: [Mode; 4] = [Mode::Ask, Mode::AutoEdit, Mode::Auto, Mode::AutoWithoutSandbox];
+
 /// Relative to the workspace.
 const PROTECTED: &str = "\
     .git .git/config .git/hooks/pre-commit .git/HEAD .git/info/attributes .git/modules/x/hooks/post-checkout sub/.git \
@@ -102,7 +105,7 @@ fn spellings() -> Vec<PathBuf> {
 fn a_protected_place_is_asked_about_in_every_mode_whatever_allows_it_and_before_it_exists() {
     let policy = generous(Answerer::User);
     for path in spellings() {
-        for mode in Mode::ALL {
+        for mode in ASKING {
             for before in [None, Some(&b"old"[..])] {
                 let verdict = decide(&policy, &write(&path, before), mode);
                 let Verdict::Ask { why, grant: None } = verdict else { panic!("{path:?} in {mode:?}: {verdict:?}") };
@@ -117,7 +120,7 @@ fn nobody_and_a_general_yes_write_no_protected_place_and_say_why() {
     for (answerer, words) in [(Answerer::Yes, "a general yes is not enough"), (Answerer::Nobody, "nobody is there")] {
         let policy = generous(answerer);
         for path in spellings() {
-            for mode in Mode::ALL {
+            for mode in ASKING {
                 let verdict = decide(&policy, &write(&path, None), mode);
                 let Verdict::Deny(why) = verdict else { panic!("{path:?}: {verdict:?}") };
                 assert!(why.contains(words) && why.contains(" is "), "{why}");
@@ -133,6 +136,15 @@ fn nobody_and_a_general_yes_write_no_protected_place_and_say_why() {
                 .to_owned()
         )
     );
+}
+
+#[test]
+fn in_read_only_not_even_a_question_is_asked() {
+    for answerer in [Answerer::User, Answerer::Yes, Answerer::Nobody] {
+        let verdict = decide(&generous(answerer), &write(&Path::new(ROOT).join("AGENTS.md"), None), Mode::ReadOnly);
+        let sentence = "the mode is read-only: files stay as they are and no command runs";
+        assert_eq!(verdict, Verdict::Deny(sentence.to_owned()));
+    }
 }
 
 #[test]
