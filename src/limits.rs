@@ -179,8 +179,8 @@ pub const WEB_URL_BYTES: usize = 8 * 1024;
 pub const WEB_REDIRECTS: u32 = 5;
 /// Web: time for one answer, from the look-up of the name to the last byte.
 pub const WEB_TIME: Duration = Duration::from_secs(30);
-/// Web: longest silence of a server.
-pub const WEB_SILENCE: Duration = Duration::from_secs(10);
+/// Web: longest silence of a server; longer than the time for a connection, whose end says more.
+pub const WEB_SILENCE: Duration = Duration::from_secs(15);
 /// Web: bytes of a body, decoded; what is beyond is not read.
 pub const WEB_BYTES: usize = 8 * 1024 * 1024;
 /// Web: header lines of an answer.

@@ -5,14 +5,16 @@ use std::io;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::json;
-use steersman::tool::{FetchTool, Tool};
-use steersman::web::{AllowedHosts, Client, Resolve, Settings, Target, special};
+use steersman::approval::{Act, Answer, Answerer, Approvals, Mode, Policy, Subject};
+use steersman::tool::{FetchTool, Tool, ToolContext};
+use steersman::web::{AllowedHosts, Bounds, Client, Resolve, Settings, Target, special};
 
-use crate::support::site::{Canary, Site, answer, call, redirect};
+use crate::support::site::{Canary, Site, answer, call, call_in, redirect, typed};
 
 /// Hosts that must be refused before anything is sent or looked up. A `*` stands for the port and its colon.
 const SPELLINGS: &[&str] = &[
@@ -397,6 +399,108 @@ async fn a_name_that_turns_local_is_refused_the_next_time_and_on_the_next_hop() 
     assert!(refusal.contains("www.hop.example is at 127.0.0.1"), "{refusal}");
     assert_eq!(site.connections(), 1, "the second hop was asked");
     assert_eq!(canary.connections(), 0);
+}
+
+/// The name of the variable that says that this process is on a network of its own.
+const OWN_NETWORK: &str = "STEERSMAN_TEST_NETWORK";
+/// The address of the world that this machine has on that network.
+const PUBLIC_ADDRESS: &str = "93.184.215.14";
+
+/// Runs one test again on a network of its own, which has a public address and leads nowhere.
+fn again_on_a_network_of_its_own(test: &str) {
+    let set_up = format!("ip link set lo up && ip addr add {PUBLIC_ADDRESS}/32 dev lo");
+    let unshare = |script: &str| {
+        let mut command = std::process::Command::new("unshare");
+        command.args(["-rn", "sh", "-c", script]);
+        command
+    };
+    if !unshare(&set_up).output().is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: no network namespace of our own here");
+        return;
+    }
+    let program = std::env::current_exe().unwrap();
+    let mut command = unshare(&format!("{set_up} && exec \"$0\" --exact {test} --nocapture"));
+    let output = command.arg(program).env(OWN_NETWORK, "yes").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}
+
+#[tokio::test]
+async fn a_public_name_that_turns_local_between_two_hops_is_refused_on_the_second() {
+    if std::env::var_os(OWN_NETWORK).is_none() {
+        return again_on_a_network_of_its_own(
+            "addresses::a_public_name_that_turns_local_between_two_hops_is_refused_on_the_second",
+        );
+    }
+    let names = Arc::new(Names::default());
+    let public = Site::start_at(format!("{PUBLIC_ADDRESS}:8080").parse().unwrap(), |path| match path {
+        "/start" => redirect("/next"),
+        _ => typed("text/plain", "from the world"),
+    });
+    // On every hop the second answer is the canary.
+    let canary = Site::start_at("127.0.0.1:8080".parse().unwrap(), |_| typed("text/plain", "from within"));
+    names.answer("turn.example", &[PUBLIC_ADDRESS]);
+    names.answer("turn.example", &["127.0.0.1"]);
+    let tool = fetch(&[], &names);
+    let refusal = get(&tool, "http://turn.example:8080/start").await.unwrap_err();
+    assert!(refusal.contains("turn.example is at 127.0.0.1, which is not a public address (loopback)"), "{refusal}");
+    assert_eq!((public.paths(), names.asked()), (vec!["/start".to_owned()], 2));
+
+    // Within one hop nobody asks a second time.
+    names.answer("once.example", &[PUBLIC_ADDRESS]);
+    names.answer("once.example", &["127.0.0.1"]);
+    assert_eq!(get(&tool, "http://once.example:8080/page").await.unwrap(), "from the world");
+    assert_eq!(names.asked(), 3);
+    assert!(get(&tool, "http://once.example:8080/page").await.unwrap_err().contains("not a public address"));
+    assert_eq!(canary.connections(), 0);
+}
+
+#[tokio::test]
+async fn http_is_asked_behind_https_that_nobody_answers_and_approved_by_itself() {
+    if std::env::var_os(OWN_NETWORK).is_none() {
+        return again_on_a_network_of_its_own(
+            "addresses::http_is_asked_behind_https_that_nobody_answers_and_approved_by_itself",
+        );
+    }
+    let names = Arc::new(Names::default());
+    names.answer("plain.example", &[PUBLIC_ADDRESS]);
+    let site = Site::start_at(format!("{PUBLIC_ADDRESS}:80").parse().unwrap(), |_| typed("text/plain", "in the open"));
+    let policy = Policy { answerer: Answerer::User, ..Policy::default() };
+    let desk = Arc::new(Approvals::new(policy, Mode::default()));
+    let context = ToolContext::with_approvals(Arc::clone(&desk));
+    let shown: Mutex<Vec<String>> = Mutex::default();
+    let answering = async {
+        loop {
+            if let Some(open) = desk.open().pop() {
+                if let Subject::Act(Act::Fetch(act)) = &open.subject {
+                    shown.lock().unwrap().push(act.url.clone());
+                }
+                desk.answer(open.id, Answer::Once);
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let tool = fetch(&[], &names);
+    let text = tokio::select! {
+        (text, _) = call_in(&tool, context, json!({ "url": "http://plain.example/page#top" })) => text.unwrap(),
+        () = answering => unreachable!(),
+    };
+    assert!(
+        text.starts_with("in the open\n[asked over http, because over https plain.example cannot be reached"),
+        "{text}"
+    );
+    assert_eq!(*shown.lock().unwrap(), ["https://plain.example/page", "http://plain.example/page"]);
+    assert_eq!(site.paths(), ["/page"]);
+}
+
+#[tokio::test]
+async fn a_server_without_tls_cannot_be_reached_over_https() {
+    let site = Site::of("text/plain", "plain");
+    let bounds = Bounds { connect: Duration::from_millis(300), ..Bounds::default() };
+    let settings = Settings { allowed_hosts: vec![site.host()], bounds, ..Settings::default() };
+    let tool = FetchTool::new(Client::new(&settings).unwrap());
+    let refusal = get(&tool, &format!("https://{}/", site.host())).await.unwrap_err();
+    assert!(refusal.starts_with(&format!("{} cannot be reached: ", site.host())), "{refusal}");
 }
 
 #[test]

@@ -66,7 +66,12 @@ struct Shared {
 impl Site {
     /// Starts with a function from a path and its query to an answer. Each connection takes one request.
     pub fn start(route: impl Fn(&str) -> Vec<Sent> + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        Self::start_at((Ipv4Addr::LOCALHOST, 0).into(), route)
+    }
+
+    /// Starts at another address of the test's network.
+    pub fn start_at(address: SocketAddr, route: impl Fn(&str) -> Vec<Sent> + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind(address).unwrap();
         let address = listener.local_addr().unwrap();
         let shared = Arc::new(Shared::default());
         let (route, of_thread): (Arc<Route>, _) = (Arc::new(route), Arc::clone(&shared));
