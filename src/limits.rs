@@ -129,7 +129,7 @@ pub const JOB_WATCH: Duration = Duration::from_millis(250);
 /// Jobs: time for what is left behind the first process to end by itself.
 pub const LEFTOVER_GRACE: Duration = Duration::from_millis(200);
 /// Jobs: time between asking to end and killing.
-pub const TERM_GRACE: Duration = Duration::from_millis(500);
+pub const TERM_GRACE: Duration = Duration::from_millis(300);
 /// Jobs: time in which what is killed must be gone; only the kernel can hold it longer.
 pub const KILL_GRACE: Duration = Duration::from_millis(700);
 /// Jobs: time in which too many processes must be gone.

@@ -142,8 +142,13 @@ fn carries(pid: Pid, mark: &str) -> bool {
 fn send(process: &Process, signal: Signal) -> bool {
     use rustix::process::{PidfdFlags, kill_process, pidfd_open, pidfd_send_signal};
 
-    // Nobody else is in a session of the job; who just left for one of its own is found again.
-    let is_same = || look(process.pid).is_some_and(|now| now.session == process.session);
+    // Nobody else is in a session of the job or a child of one of it, and its orphans are the guard's.
+    let adopter = rustix::process::getpid().as_raw_nonzero().get();
+    let is_same = || {
+        let is_same =
+            |now: Process| now.session == process.session || now.parent == process.parent || now.parent == adopter;
+        look(process.pid).is_some_and(is_same)
+    };
     match pidfd_open(process.pid, PidfdFlags::empty()) {
         Ok(handle) => is_same() && pidfd_send_signal(handle, signal).is_ok(),
         Err(rustix::io::Errno::SRCH) => false,
