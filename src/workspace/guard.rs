@@ -255,7 +255,7 @@ impl Watch {
         }
         let until = Instant::now() + patience;
         while !self.is_alone && Instant::now() < until {
-            processes::freeze_and_kill(descendants, &mut killed);
+            processes::freeze_and_kill(rustix::process::getpid(), descendants, &mut killed);
             self.signal_group(Signal::KILL);
             self.wait_alone(KILL_STEP);
         }

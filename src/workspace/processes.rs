@@ -53,11 +53,24 @@ pub(super) fn signal(processes: &[Process], signal: Signal) -> usize {
     processes.iter().filter(|process| send(process, signal)).count()
 }
 
+/// Stops the orphans that `adopter` has, each as soon as it is seen and the newest first: one that goes on as its own
+/// child every other millisecond is gone before a look at all processes ends.
+fn stop_orphans(adopter: Pid) {
+    let mut pids = pids();
+    pids.sort_by_key(|pid| std::cmp::Reverse(pid.as_raw_nonzero()));
+    for process in pids.into_iter().filter_map(look) {
+        if process.parent == adopter.as_raw_nonzero().get() && !process.zombie {
+            let _ = rustix::process::kill_process(process.pid, Signal::STOP);
+        }
+    }
+}
+
 /// Stops all that `find` finds until it finds nothing new, so that nothing can start more; then kills all. What was killed
 /// is added to `killed`.
-pub(super) fn freeze_and_kill(find: impl Fn() -> Vec<Process>, killed: &mut HashSet<Pid>) {
+pub(super) fn freeze_and_kill(adopter: Pid, find: impl Fn() -> Vec<Process>, killed: &mut HashSet<Pid>) {
     let mut frozen = HashSet::new();
     for _ in 0..FREEZE_ROUNDS {
+        stop_orphans(adopter);
         let fresh: Vec<Process> = find().into_iter().filter(|process| frozen.insert(process.pid)).collect();
         if fresh.is_empty() {
             break;
@@ -106,9 +119,13 @@ fn below(all: &[Process], mut inside: HashSet<Pid>) -> Vec<Process> {
 }
 
 fn all() -> Vec<Process> {
+    pids().into_iter().filter_map(look).collect()
+}
+
+fn pids() -> Vec<Pid> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let pid = |name: std::ffi::OsString| name.to_str()?.parse().ok().and_then(Pid::from_raw);
-    entries.filter_map(Result::ok).filter_map(|entry| look(pid(entry.file_name())?)).collect()
+    entries.filter_map(Result::ok).filter_map(|entry| pid(entry.file_name())).collect()
 }
 
 /// Reads what is known of a process. Not from its `stat`: that waits for each one that is just becoming another program.

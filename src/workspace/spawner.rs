@@ -203,7 +203,7 @@ fn clear_away(guard: Pid, mark: &str) -> Ended {
             }
         } else {
             quiet = 0;
-            processes::freeze_and_kill(|| processes::marked(guard, mark), &mut killed);
+            processes::freeze_and_kill(guard, || processes::marked(guard, mark), &mut killed);
         }
         std::thread::sleep(Duration::from_millis(10));
     }

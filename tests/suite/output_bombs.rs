@@ -23,6 +23,8 @@ struct Came {
     bytes: u64,
     saved: Option<String>,
     took: Duration,
+    /// Keeps the files.
+    _tool: BashTool,
     _dir: TempDir,
 }
 
@@ -41,7 +43,7 @@ async fn run(command: &str, timeout: u64) -> Came {
     let began = Instant::now();
     let result = tool.execute(args, &context).await;
     let took = began.elapsed();
-    let mut came = Came { result, pieces: Vec::new(), bytes: 0, saved: None, took, _dir: dir };
+    let mut came = Came { result, pieces: Vec::new(), bytes: 0, saved: None, took, _tool: tool, _dir: dir };
     for told in told.lock().unwrap().drain(..) {
         match told {
             Told::Progress(piece) => came.pieces.push(piece),
