@@ -36,7 +36,8 @@ impl Files {
     pub fn of(dir: TempDir, workspace: Arc<Workspace>) -> Self {
         let mut tools = file_tools(&workspace);
         tools.extend(change_tools(&workspace));
-        let policy = Policy { answerer: Answerer::User, ..Policy::default() };
+        let root = Some(workspace.root().to_path_buf());
+        let policy = Policy { answerer: Answerer::User, root, ..Policy::default() };
         let approvals = Arc::new(Approvals::new(policy, Mode::AutoEdit));
         Self { dir, workspace, approvals, tools, details: Arc::default() }
     }
