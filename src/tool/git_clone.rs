@@ -163,7 +163,7 @@ impl GitCloneTool {
 
     /// Runs git to its end, within the bounds.
     async fn follow(&self, into: &Path, job: &Job, context: &ToolContext) -> Result<(), ToolError> {
-        let mut running = self.spawner.start(job).map_err(not_started)?;
+        let mut running = self.spawner.start(job).map_err(|error| not_started(&error))?;
         let mut said = Said::default();
         let mut broken = None;
         let mut size = Size::default();
@@ -251,7 +251,7 @@ impl GitCloneTool {
             environment: VARIABLES.map(|(name, value)| (name.into(), value.into())).to_vec(),
             confinement: Confinement { readable: vec![self.workspace.root().to_owned()], ..Confinement::default() },
         };
-        let mut running = self.spawner.start(&job).map_err(not_started)?;
+        let mut running = self.spawner.start(&job).map_err(|error| not_started(&error))?;
         let mut said = Said::default();
         let mut buffer = [0; 256];
         while let Ok(bytes @ 1..) = running.read(&mut buffer).await {
@@ -374,7 +374,7 @@ impl Said {
     }
 }
 
-fn not_started(error: io::Error) -> ToolError {
+fn not_started(error: &io::Error) -> ToolError {
     ToolError::failed(format!("git cannot be started: {error}"))
 }
 

@@ -103,7 +103,8 @@ impl Tool for WebScrapeTool {
 fn is_readable(reply: &Reply) -> Result<(), String> {
     let kind = reply.content_type();
     // Some servers send documents without saying what they are.
-    let pdf = kind.is_pdf() || (kind.essence() == "application/octet-stream" && reply.url().path().ends_with(".pdf"));
+    let pdf = kind.is_pdf()
+        || (kind.essence() == "application/octet-stream" && reply.url().path().to_ascii_lowercase().ends_with(".pdf"));
     if kind.is_html() || kind.is_text() || pdf || kind.essence().is_empty() {
         return Ok(());
     }

@@ -65,7 +65,7 @@ impl Tool for WebSearchTool {
             };
             // Nothing leaves the machine for what is kept, so nobody is asked.
             if let Some(results) = self.search.kept(&query, limit).await {
-                return Ok(list(&query, &results, Source::Kept));
+                return Ok(list(&query, &results, &Source::Kept));
             }
             let services = self.search.services();
             let approved = context.approve(SearchAct { query, services }).await?;
@@ -74,7 +74,7 @@ impl Tool for WebSearchTool {
             let results = self.search.ask(&services, &query, limit).await;
             let results =
                 results.map_err(|reasons| ToolError::failed(format!("no search service is reachable ({reasons})")))?;
-            Ok(list(&query, &results, Source::Asked))
+            Ok(list(&query, &results, &Source::Asked))
         }
         .boxed()
     }
@@ -93,7 +93,7 @@ enum Source {
     Kept,
 }
 
-fn list(query: &str, results: &Results, source: Source) -> String {
+fn list(query: &str, results: &Results, source: &Source) -> String {
     let Results { service, found } = results;
     let kept = match source {
         Source::Asked => "",

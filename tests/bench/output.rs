@@ -46,30 +46,30 @@ fn row(name: &str, command: &str, timeout: u64) {
         let tool = BashTool::new(workspace, spawner, outputs, Confinement::default());
         let policy = Policy { answerer: Answerer::User, ..Policy::default() };
         let mut context = ToolContext::with_approvals(Arc::new(Approvals::new(policy, Mode::AutoWithoutSandbox)));
-        let shown = Arc::new(AtomicUsize::new(0));
-        let counting = Arc::clone(&shown);
+        let live = Arc::new(AtomicUsize::new(0));
+        let counting = Arc::clone(&live);
         context.tell = Arc::new(move |told| {
             if let Told::Progress(piece) = told {
                 counting.fetch_add(piece.len(), Ordering::Relaxed);
             }
         });
         let Value::Object(map) = json!({"command": command, "timeout": timeout}) else { unreachable!() };
-        let args = tool.parameters().validate(&Arguments::Object(map)).unwrap();
+        let checked = tool.parameters().validate(&Arguments::Object(map)).unwrap();
         let late = tokio::spawn(lateness());
         let began = Instant::now();
-        let call = tokio::spawn(async move { tool.execute(args, &context).await });
+        let call = tokio::spawn(async move { tool.execute(checked, &context).await });
         let text = match call.await.unwrap() {
             Ok(text) | Err(ToolError::Failed(text)) => text,
             Err(ToolError::Cancelled(_)) => unreachable!("nobody cancels it"),
         };
-        let took = began.elapsed();
+        let time = began.elapsed();
         late.abort();
         let worst = LATE.swap(0, Ordering::Relaxed);
         println!(
             "{name:<34} {:>7.1} s {:>5} MiB {:>8} KiB {:>8} KiB {:>7.1} ms",
-            took.as_secs_f64(),
+            time.as_secs_f64(),
             peak_kib() / 1024,
-            shown.load(Ordering::Relaxed) / 1024,
+            live.load(Ordering::Relaxed) / 1024,
             text.len() / 1024,
             Duration::from_micros(worst as u64).as_secs_f64() * 1_000.0,
         );

@@ -277,8 +277,10 @@ fn asker() -> Asker {
     Asker { agent: "".into(), call: "c1".into() }
 }
 
+type Deciding<A> = (tokio::task::JoinHandle<Result<A, Refusal>>, Arc<Mutex<Vec<Told>>>);
+
 /// Decides on a task, writing down what is told.
-fn decide<A>(desk: &Arc<Approvals>, act: A) -> (tokio::task::JoinHandle<Result<A, Refusal>>, Arc<Mutex<Vec<Told>>>)
+fn decide<A>(desk: &Arc<Approvals>, act: A) -> Deciding<A>
 where
     A: steersman::approval::Proposal + Send + Sync + 'static,
 {
@@ -340,7 +342,7 @@ async fn nothing_is_offered_for_the_session_where_each_time_counts() {
     let request = desk.open().remove(0);
     assert_eq!((request.grant.clone(), request.why.as_str()), (None, ".git/hooks/pre-commit is version control's own"));
     assert!(!desk.answer(request.id, Answer::Session), "the question stays");
-    assert_eq!(desk.open(), [request.clone()]);
+    assert_eq!(desk.open(), std::slice::from_ref(&request));
     assert!(desk.answer(request.id, Answer::Once));
     deciding.await.unwrap().unwrap();
 }

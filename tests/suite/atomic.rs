@@ -82,7 +82,12 @@ fn killed_fifty_times_in_the_middle_the_file_is_old_or_new() {
     assert!(seen.contains(&b'a') && seen.contains(&b'b'), "it was killed at different moments: {seen:?}");
     for entry in fs::read_dir(dir.path()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        assert!(name == "file" || (name.starts_with(".steersman-") && name.ends_with(".tmp")), "{name}");
+        assert!(
+            name == "file"
+                || (name.starts_with(".steersman-")
+                    && Path::new(&name).extension().is_some_and(|ending| ending == "tmp")),
+            "{name}"
+        );
     }
 }
 

@@ -171,8 +171,8 @@ fn no_call_and_no_result_is_obeyed_folded_or_open() {
             stage.keys("<c-e>");
             harmless(&mut stage, "open live output", sequence);
         }
-        let hunks: String =
-            ["+", "-", " ", "@@ -1 +1 @@ ", "\\"].iter().map(|sign| format!("{sign}{sequence}\n")).collect();
+        let signs = ["+", "-", " ", "@@ -1 +1 @@ ", "\\"];
+        let hunks = signs.map(|sign| format!("{sign}{sequence}\n")).concat();
         let text = || sequence.to_owned();
         for details in [
             Details::Diff(FileDiff { path: text(), created: true, added: 1, removed: 1, hunks }),

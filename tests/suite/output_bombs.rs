@@ -32,19 +32,19 @@ async fn run(command: &str, timeout: u64) -> Came {
     let dir = tempfile::tempdir().unwrap();
     let workspace = Arc::new(Workspace::new(dir.path()).unwrap());
     let outputs = Arc::new(Outputs::new(dir.path()).unwrap());
-    let tool = BashTool::new(workspace, spawner(), outputs, Confinement::default());
+    let bash = BashTool::new(workspace, spawner(), outputs, Confinement::default());
     let policy = Policy { answerer: Answerer::User, ..Policy::default() };
     let mut context = ToolContext::with_approvals(Arc::new(Approvals::new(policy, Mode::AutoWithoutSandbox)));
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let telling = Arc::clone(&told);
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let telling = Arc::clone(&heard);
     context.tell = Arc::new(move |piece| telling.lock().unwrap().push(piece));
     let Value::Object(map) = json!({"command": command, "timeout": timeout}) else { unreachable!() };
-    let args = tool.parameters().validate(&Arguments::Object(map)).unwrap();
+    let checked = bash.parameters().validate(&Arguments::Object(map)).unwrap();
     let began = Instant::now();
-    let result = tool.execute(args, &context).await;
+    let result = bash.execute(checked, &context).await;
     let took = began.elapsed();
-    let mut came = Came { result, pieces: Vec::new(), bytes: 0, saved: None, took, _tool: tool, _dir: dir };
-    for told in told.lock().unwrap().drain(..) {
+    let mut came = Came { result, pieces: Vec::new(), bytes: 0, saved: None, took, _tool: bash, _dir: dir };
+    for told in heard.lock().unwrap().drain(..) {
         match told {
             Told::Progress(piece) => came.pieces.push(piece),
             Told::Details(Details::Command(end)) => (came.bytes, came.saved) = (end.bytes, end.saved),

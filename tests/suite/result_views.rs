@@ -110,7 +110,7 @@ fn a_folded_change_shows_its_first_lines_and_an_open_one_all_with_their_numbers(
     let mut stage = Stage::new(120, 48);
     stage.turn("");
     call(&mut stage, "c1", "write", r#"{"path":"a","content":"x"}"#);
-    let new: String = (1..=40).map(|line| format!("+line {line}\n")).collect();
+    let new = (1..=40).map(|line| format!("+line {line}\n")).collect::<Vec<_>>().concat();
     details(&mut stage, "c1", diff(&format!("@@ -0,0 +1,40 @@\n{new}")));
     stage.result("", "c1", "created a");
     let screen = stage.screen();
@@ -274,7 +274,7 @@ fn no_row_of_a_tools_words_has_a_style_of_the_program() {
             call(&mut stage, "c3", "other", "{}");
             stage.result("", "c3", &format!("Error: {FAKES}"));
             call(&mut stage, "c4", "write", r#"{"path":"a","content":"x"}"#);
-            let new: String = FAKES.lines().map(|line| format!("+{line}\n")).collect();
+            let new = FAKES.lines().map(|line| format!("+{line}\n")).collect::<Vec<_>>().concat();
             details(&mut stage, "c4", diff(&format!("@@ -0,0 +1,8 @@\n{new}")));
             stage.result("", "c4", "created");
             if open {

@@ -151,10 +151,10 @@ fn is_clean(artefact: &str, bytes: &[u8]) {
 fn received(requests: &[Request]) -> Vec<u8> {
     let headers = |request: &Request| {
         let others = request.headers.iter().filter(|(name, _)| name != "authorization");
-        others.map(|(name, value)| format!("{name}: {value}\n")).collect::<String>()
+        others.map(|(name, value)| format!("{name}: {value}\n")).collect::<Vec<_>>().concat()
     };
     let texts = requests.iter().map(|request| format!("{}\n{}{}\n", request.path, headers(request), request.body));
-    texts.collect::<String>().into_bytes()
+    texts.collect::<Vec<_>>().concat().into_bytes()
 }
 
 /// Returns every regular file below a directory.

@@ -50,10 +50,10 @@ fn pdf(lines: &[&str]) -> Vec<u8> {
     let start = document.len();
     document.extend(["xref\n0 ", &(objects.len() + 1).to_string(), "\n0000000000 65535 f \n"]);
     for place in places {
-        document.push_str(&format!("{place:010} 00000 n \n"));
+        document.extend([format!("{place:010} 00000 n \n").as_str()]);
     }
     let size = objects.len() + 1;
-    document.push_str(&format!("trailer << /Size {size} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n"));
+    document.extend([format!("trailer << /Size {size} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n").as_str()]);
     document.into_bytes()
 }
 
@@ -153,7 +153,7 @@ fn no_page_takes_down_the_program_or_holds_it_up() {
         assert!(shown.markdown.contains("begin"), "page {index}");
         assert_eq!(usize::from(shown.cut), *cut, "page {index}");
         assert!(shown.cut || shown.markdown.contains("end"), "page {index}");
-        assert!(began.elapsed() < Duration::from_secs(60), "page {index} took {:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_mins(1), "page {index} took {:?}", began.elapsed());
     }
 }
 

@@ -243,7 +243,7 @@ async fn what_was_found_is_kept_for_the_user_alone_and_nobody_is_asked_again() {
         assert_eq!(fs::read_to_string(&files[0]).unwrap(), text);
     }
     // What is old, or of the future, as well.
-    let day = Duration::from_secs(24 * 3600);
+    let day = Duration::from_hours(24);
     for time in [SystemTime::now() - day, SystemTime::now() + day] {
         fs::File::options().write(true).open(&files[0]).unwrap().set_modified(time).unwrap();
         assert_eq!(search(&settings).await.unwrap(), first);
@@ -252,8 +252,8 @@ async fn what_was_found_is_kept_for_the_user_alone_and_nobody_is_asked_again() {
 
 #[tokio::test]
 async fn what_is_kept_stays_small_and_a_cache_that_cannot_be_written_harms_nothing() {
-    let (site, home) = (services(|_| None), tempfile::tempdir().unwrap());
-    let settings = Settings { cache_dir: Some(home.path().to_owned()), ..all(&site) };
+    let (services, home) = (services(|_| None), tempfile::tempdir().unwrap());
+    let settings = Settings { cache_dir: Some(home.path().to_owned()), ..all(&services) };
     let kept = home.path().join("web_search");
     fs::create_dir(&kept).unwrap();
     for index in 0..9_u64 {
@@ -269,7 +269,7 @@ async fn what_is_kept_stays_small_and_a_cache_that_cannot_be_written_harms_nothi
 
     let file = home.path().join("file");
     fs::write(&file, "").unwrap();
-    let settings = Settings { cache_dir: Some(file), ..all(&site) };
+    let settings = Settings { cache_dir: Some(file), ..all(&services) };
     assert!(search(&settings).await.unwrap().contains("(SearXNG)"));
 }
 

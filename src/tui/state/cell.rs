@@ -207,7 +207,7 @@ pub enum Body {
         stage: Stage,
     },
     /// A tool call.
-    Call(CallCell),
+    Call(Box<CallCell>),
     /// A sub-agent.
     Child(ChildCell),
     /// A sentence of the program.

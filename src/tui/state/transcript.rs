@@ -108,8 +108,8 @@ impl Transcript {
                 let shown = text::visible_line(name).into_owned();
                 let summary = summary::call(name, arguments);
                 let call = CallCell::new(id.clone(), shown, arguments.clone(), summary, envelope.at);
-                let cell = self.push(Body::Call(call));
-                self.open.push(cell);
+                let begun = self.push(Body::Call(Box::new(call)));
+                self.open.push(begun);
                 true
             }
             Event::ToolProgress { id, text } => self.progress(id, text),
@@ -289,12 +289,12 @@ impl Transcript {
                 self.open.retain(|open| *open != id);
             }
             // The call itself is open until its result is there.
-            Body::Call(CallCell { child: Some(link), .. }) => link.state = state,
-            Body::Call(_)
-            | Body::User { .. }
-            | Body::Thinking { .. }
-            | Body::Assistant { .. }
-            | Body::Notice { .. } => {}
+            Body::Call(made) => {
+                if let Some(link) = &mut made.child {
+                    link.state = state;
+                }
+            }
+            Body::User { .. } | Body::Thinking { .. } | Body::Assistant { .. } | Body::Notice { .. } => {}
         }
         true
     }

@@ -82,7 +82,9 @@ impl Pen<'_> {
         let between = lines.len().saturating_sub(FOLDED_HEAD + FOLDED_TAIL);
         // A line that says that one line is missing takes the place of that line.
         if between <= 1 {
-            lines.into_iter().for_each(|line| self.output(line, rows));
+            for line in lines {
+                self.output(line, rows);
+            }
             return;
         }
         lines.iter().take(FOLDED_HEAD).for_each(|line| self.output(line, rows));

@@ -92,9 +92,9 @@ fn prune(directory: &Path) -> io::Result<()> {
             continue;
         }
         if is_fresh(modified) {
-            files.push((modified, metadata.len(), entry.path()))
+            files.push((modified, metadata.len(), entry.path()));
         } else {
-            fs::remove_file(entry.path())?
+            fs::remove_file(entry.path())?;
         }
     }
     files.sort();

@@ -246,10 +246,11 @@ impl Search {
                 }
             }
             if !exact {
-                if long && cost > PATIENCE {
-                    if let Some(middle) = self.good(field, cost, forth, back) {
-                        return middle;
-                    }
+                if long
+                    && cost > PATIENCE
+                    && let Some(middle) = self.good(field, cost, forth, back)
+                {
+                    return middle;
                 }
                 if cost >= self.most {
                     return self.furthest(field, forth, back);

@@ -35,7 +35,7 @@ async fn the_tool_explains_a_refusal_and_puts_back_what_was_planted() {
         assert!(text.contains(&format!("[the command ran in a sandbox ({name}): ")), "{text}");
         assert!(text.ends_with("[exit code 1]\n") && !text.contains(CANARY), "{text}");
         assert_eq!(run("echo plain; false").await, "plain\n[exit code 1]\n");
-        let text = run("mkdir .steersman && echo evil > .steersman/config.toml").await;
+        let text = run("n=sman; mkdir .steer$n && echo evil > .steer$n/config.toml").await;
         assert!(text.contains("/.steersman, which no command may: it is as it was"), "{text}");
         assert!(!grounds.work.join(".steersman").exists());
 

@@ -26,10 +26,13 @@ impl Transcript {
         let Some(cell) = self.find_call(id).and_then(|cell| self.cells.get_mut(cell.index())) else {
             return false;
         };
-        let Body::Call(CallCell { state: CallState::Running { .. }, .. }) = cell.body() else {
+        let runs = |body: &Body| matches!(body, Body::Call(made) if matches!(made.state, CallState::Running { .. }));
+        if !runs(cell.body()) {
             return false;
-        };
-        if let Body::Call(CallCell { state: CallState::Running { progress, cut }, .. }) = cell.change() {
+        }
+        if let Body::Call(made) = cell.change()
+            && let CallState::Running { progress, cut } = &mut made.state
+        {
             progress.push_str(&text::visible(piece));
             if progress.len() > PROGRESS_BYTES {
                 let end = progress.ceil_char_boundary(progress.len() - PROGRESS_BYTES / 2);
@@ -44,7 +47,7 @@ impl Transcript {
             // A result whose call was not seen: a log that begins in the middle.
             let none = Arguments::Object(serde_json::Map::new());
             let call = CallCell::new(id.clone(), "tool".to_owned(), none, String::new(), at);
-            self.push(Body::Call(CallCell { state, ..call }));
+            self.push(Body::Call(Box::new(CallCell { state, ..call })));
             return;
         };
         self.open.retain(|open| *open != cell);
@@ -63,7 +66,7 @@ impl Transcript {
 
     pub(super) fn asked(&mut self, id: &str, question: &str, call: Option<&CallId>, offer: Option<&str>) {
         let place = call.and_then(|call| self.find_call(call)).and_then(|cell| self.cells.get_mut(cell.index()));
-        let cell = if let Some(cell) = place {
+        let asking = if let Some(cell) = place {
             if let Body::Call(call) = cell.change() {
                 let offer = offer.map(str::to_owned);
                 call.asked.push(Asked { id: id.to_owned(), offer, answer: None });
@@ -72,7 +75,7 @@ impl Transcript {
         } else {
             self.notice(Level::Warning, &format!("asks: {question}"))
         };
-        self.questions.insert(id.to_owned(), cell);
+        self.questions.insert(id.to_owned(), asking);
     }
 
     pub(super) fn answered_question(&mut self, id: &str, answer: &str, words: Option<&str>) -> bool {
