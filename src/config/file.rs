@@ -89,7 +89,14 @@ fn nearest<'k>(name: &str, known: &[&'k str]) -> &'k str {
     let name = name.to_lowercase().replace('-', "_");
     // A name cut short, or one with an ending too many, is nearer than any slip of the hand.
     let cut = |key: &str| key.starts_with(&name) || name.starts_with(key);
-    known.iter().copied().min_by_key(|key| (!cut(key), distance(&name, key))).unwrap_or_default()
+    // So is one with its letters in another order.
+    let letters = |name: &str| {
+        let mut letters: Vec<char> = name.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let is_near = |key: &str| cut(key) || letters(key) == letters(&name);
+    known.iter().copied().min_by_key(|key| (!is_near(key), distance(&name, key))).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -113,7 +120,7 @@ mod tests {
             ("BASEURL", "base_url"),
             ("api_key", "api_key_env"),
             ("max_step", "max_steps"),
-            ("context", "context_window"),
+            ("context_win", "context_window"),
             ("streaming", "stream"),
         ] {
             assert_eq!(nearest(typed, Layer::KEYS), meant, "for {typed}");

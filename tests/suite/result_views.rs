@@ -194,6 +194,8 @@ fn a_question_is_one_line_that_turns_into_its_answer() {
         ("no", None, "✗ declined"),
         ("no", Some("because"), "✗ declined: because"),
         ("withdrawn", None, "✗ withdrawn, nobody answered"),
+        ("allowed", None, "✓ allowed meanwhile"),
+        ("denied", Some("the mode is read-only"), "✗ refused meanwhile: the mode is read-only"),
     ] {
         let mut stage = Stage::new(100, 20);
         stage.turn("");
@@ -201,6 +203,7 @@ fn a_question_is_one_line_that_turns_into_its_answer() {
         asked(&mut stage, "q", "c1", None);
         let screen = stage.screen();
         assert!(screen.contains("$ make · waits for you") && screen.contains("? asks for leave"), "{screen}");
+        assert!(screen.contains("? bash waits for your answer"), "{screen}");
         let rows = screen.lines().filter(|row| !row.is_empty()).count();
         answered(&mut stage, "q", answer, words);
         let screen = stage.screen();

@@ -127,6 +127,9 @@ fn turn_state(app: &App) -> (String, Style) {
         }
         Activity::Thinking => (since("◌ thinking"), theme.accent),
         Activity::Writing => (since("✎ writing"), theme.accent),
+        Activity::Tools if !main.questions().is_empty() => {
+            (format!("? {} waits for your answer", one_line(&tools(&main.open))), theme.notice)
+        }
         Activity::Tools => {
             let names = one_line(&tools(&main.open));
             (format!("● running {names} {}", clock(longest(&main.open, app.now))), theme.tool)

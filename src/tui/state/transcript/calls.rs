@@ -130,6 +130,8 @@ fn in_words(answer: &str, words: Option<&str>, offer: Option<&str>) -> Answered 
         "yes" => (WentOn::Yes, "approved once".to_owned()),
         "session" => (WentOn::Yes, format!("approved for this session{}", behind(offer))),
         "no" => (WentOn::No, format!("declined{}", behind(words))),
+        "allowed" => (WentOn::Yes, "allowed meanwhile, no answer needed".to_owned()),
+        "denied" => (WentOn::No, format!("refused meanwhile{}", behind(words))),
         "withdrawn" => (WentOn::No, "withdrawn, nobody answered".to_owned()),
         other => (WentOn::No, format!("answered {other}{}", behind(words))),
     };

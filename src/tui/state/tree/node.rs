@@ -220,6 +220,11 @@ impl Node {
         }
     }
 
+    /// Returns the ids of the questions that wait for the user's answer.
+    pub fn questions(&self) -> &[String] {
+        &self.questions
+    }
+
     /// Tells whether it waits for an answer of the user.
     pub fn asking(&self) -> bool {
         (self.stale || !self.questions.is_empty()) && self.running()
