@@ -48,7 +48,8 @@ fn site() -> Files {
     }
     let files = Files::within(dir);
     // What a protected place would ask is refused: nobody is there.
-    files.approvals.configure(Policy::default(), Mode::AutoEdit);
+    let root = Some(files.workspace.root().to_owned());
+    files.approvals.configure(Policy { root, ..Policy::default() }, Mode::AutoEdit);
     files
 }
 

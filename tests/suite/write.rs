@@ -11,8 +11,8 @@ use steersman::tool::{Concurrency, OnCancel};
 use crate::support::files::Files;
 
 #[tokio::test]
-async fn a_new_file_is_written_with_its_directories() {
-    let files = Files::new();
+async fn a_new_file_is_written_with_its_directories_and_without_a_question() {
+    let files = Files::new().asking();
     let text = files.call("write", json!({"path": "a/b/new.txt", "content": "one\ntwo\n"})).await.unwrap();
     assert_eq!(text, "created a/b/new.txt: 8 bytes");
     assert_eq!(files.held("a/b/new.txt"), b"one\ntwo\n");
