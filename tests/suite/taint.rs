@@ -77,6 +77,16 @@ fn a_command_without_a_network_sends_nothing_and_with_nobody_there_nothing_is_se
     }
 }
 
+#[test]
+fn a_command_that_nothing_confines_may_send_whatever_the_network_is_set_to() {
+    let policy = Policy { sandboxed: Some(Sandboxed::No), ..policy(Network::Off) };
+    let command = sending().pop().unwrap();
+    for mode in [Mode::Ask, Mode::AutoEdit, Mode::AutoWithoutSandbox] {
+        let standing = Standing { mode, grants: &[], taint: BOTH };
+        assert!(matches!(policy.decide(&command, &standing), Verdict::Ask { grant: None, .. }), "{mode:?}");
+    }
+}
+
 fn brings(name: &str, traits: Traits) -> Arc<dyn Tool> {
     let answers = |_, _| async { Ok("text".to_owned()) };
     Arc::new(FnTool::new(name, "Answers.", Parameters::default(), answers).traits(traits))
