@@ -152,6 +152,7 @@ pub mod id;
 pub mod limits;
 pub mod listener;
 pub mod message;
+pub mod mode;
 pub mod price;
 pub mod provider;
 pub mod subagent;

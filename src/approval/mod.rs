@@ -6,7 +6,6 @@
 mod act;
 mod approvals;
 mod grant;
-mod mode;
 mod pattern;
 mod policy;
 mod protected;
@@ -14,10 +13,10 @@ mod rules;
 mod shell;
 mod taint;
 
+pub use crate::mode::{Mode, ModeRefused, Sandboxed};
 pub use act::{Act, Approved, CloneAct, CommandAct, Digest, FetchAct, Fields, Proposal, SearchAct, Tampered, WriteAct};
 pub use approvals::{Answer, Approvals, Asker, Refusal, Request, RequestId, Subject, Told};
 pub use grant::Grant;
-pub use mode::{Mode, ModeRefused, Sandboxed};
 pub use policy::{Answerer, NOBODY, Network, Policy, Standing, Verdict};
 pub use rules::{RuleError, Rules};
 pub use shell::Shape;

@@ -13,7 +13,7 @@ mod tools;
 mod turn_marks;
 mod worker;
 
-pub use crate::approval::{Act, Answer, Mode, Request, RequestId, Sandboxed, Subject};
+pub use crate::approval::{Act, Answer, Request, RequestId, Subject};
 pub use crate::control::{Decision, Shift, Staleness};
 pub use crate::workspace::Change;
 pub use command::Command;

@@ -6,8 +6,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const WORDS: &[&str] =
-    &["id", "message", "event", "error", "text", "details", "target", "price", "limits", "assets", "summary", "sync"];
+const WORDS: &[&str] = &[
+    "id", "message", "event", "error", "text", "details", "mode", "target", "price", "limits", "assets", "summary",
+    "sync",
+];
 const PARTS: &[&str] = &["approval", "control", "listener", "provider", "web", "workspace"];
 /// They tie everything together, so they may use everything.
 const PROGRAM: &[&str] = &["main", "lib", "cli", "config", "demo"];

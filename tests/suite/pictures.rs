@@ -5,9 +5,9 @@
 use steersman::control::Staleness;
 use steersman::event::{Event, Outcome};
 use steersman::message::{Arguments, ToolCall};
+use steersman::mode::Mode;
 use steersman::tui::msg::Msg;
 use steersman::tui::state::approval::{Approval, ApprovalId, Wanted};
-use steersman::tui::state::guards::Mode;
 
 use crate::support::picture::assert_picture;
 use crate::support::stage::Stage;

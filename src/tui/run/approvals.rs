@@ -3,15 +3,16 @@
 //! Called by the loop and by `steer`. Nothing here waits for an agent; undo looks at files and has a thread of its own.
 
 use crate::host::{self, Act, Handle, Request, RequestId, Subject};
+use crate::mode::Mode;
 use crate::tui::msg::{Accepted, Msg};
 use crate::tui::state::approval::{Approval, ApprovalId, Reply, Wanted};
-use crate::tui::state::guards::{Mode, ModeChoice};
+use crate::tui::state::guards::ModeChoice;
 use crate::tui::state::undo::{Change, Fate};
 
 /// Takes a snapshot of the mode and of everything that waits for leave.
 pub fn approvals(handle: &Handle) -> Msg {
     let desk = handle.approvals();
-    Msg::Approvals { mode: shown(desk.mode()), open: desk.open().into_iter().map(approval).collect() }
+    Msg::Approvals { mode: desk.mode(), open: desk.open().into_iter().map(approval).collect() }
 }
 
 /// Passes an answer on.
@@ -26,16 +27,13 @@ pub(super) fn reply(handle: &Handle, id: ApprovalId, reply: Reply) -> Vec<Msg> {
     vec![Msg::Replied { id, reply, accepted }, approvals(handle)]
 }
 
-/// Sets the mode. A key passes over a mode that is refused here.
+/// Sets the mode.
 pub(super) fn set_mode(handle: &Handle, choice: ModeChoice) -> Vec<Msg> {
     let desk = handle.approvals();
-    let set = |mode: host::Mode| desk.set_mode(mode).map(|()| shown(mode)).map_err(|why| why.to_string());
+    let set = |mode: Mode| desk.set_mode(mode).map(|()| mode).map_err(|why| why.to_string());
     let outcome = match choice {
-        ModeChoice::Named(mode) => set(meant(mode)),
-        ModeChoice::Next => {
-            let [sandboxed, not] = [host::Sandboxed::Yes, host::Sandboxed::No].map(|yes| desk.mode().next(yes));
-            set(sandboxed).or_else(|_| set(not))
-        }
+        ModeChoice::Named(mode) => set(mode),
+        ModeChoice::Next => set(desk.next_mode()),
     };
     vec![Msg::ModeSet(outcome), approvals(handle)]
 }
@@ -78,25 +76,5 @@ fn wanted(act: Act) -> Wanted {
         Act::Fetch(act) => Wanted::Page { url: act.url },
         Act::Search(act) => Wanted::Search { query: act.query, services: act.services },
         Act::Clone(act) => Wanted::Clone { url: act.url, into: path(&act.into) },
-    }
-}
-
-fn shown(mode: host::Mode) -> Mode {
-    match mode {
-        host::Mode::Ask => Mode::Ask,
-        host::Mode::AutoEdit => Mode::AutoEdit,
-        host::Mode::Auto => Mode::Auto,
-        host::Mode::AutoWithoutSandbox => Mode::AutoWithoutSandbox,
-        host::Mode::ReadOnly => Mode::ReadOnly,
-    }
-}
-
-fn meant(mode: Mode) -> host::Mode {
-    match mode {
-        Mode::Ask => host::Mode::Ask,
-        Mode::AutoEdit => host::Mode::AutoEdit,
-        Mode::Auto => host::Mode::Auto,
-        Mode::AutoWithoutSandbox => host::Mode::AutoWithoutSandbox,
-        Mode::ReadOnly => host::Mode::ReadOnly,
     }
 }

@@ -4,9 +4,9 @@
 //! offer is taken but by a key.
 
 use super::App;
-use super::guards::Mode;
 use super::target::can_be_told;
 use crate::id::AgentId;
+use crate::mode::Mode;
 use crate::target::ALL;
 use crate::tui::commands::{self, COMMANDS, Draft, Takes, Verb};
 use crate::tui::theme::ThemeName;
@@ -161,7 +161,7 @@ impl App {
 }
 
 fn modes(typed: &str) -> Vec<Offer> {
-    if Mode::of(typed).is_some_and(|mode| !Mode::ALL.iter().any(|m| *m != mode && m.name().starts_with(typed))) {
+    if Mode::named(typed).is_some_and(|mode| !Mode::ALL.iter().any(|m| *m != mode && m.name().starts_with(typed))) {
         return Vec::new();
     }
     let fitting = Mode::ALL.into_iter().filter(|mode| mode.name().starts_with(typed));

@@ -3,13 +3,14 @@
 //! Always holds: a question stands for one open request of the host and goes when that goes; the draft that was there
 //! before a no was written comes back.
 
+use crate::mode::Mode;
 use crate::text::is_blank;
 use crate::tui::keymap::Answer;
 use crate::tui::msg::{Accepted, Effect};
 use crate::tui::state::App;
 use crate::tui::state::approval::{Approval, ApprovalId, Declining, Reply, Wanted};
 use crate::tui::state::focus::Pane;
-use crate::tui::state::guards::{Mode, ModeChoice};
+use crate::tui::state::guards::ModeChoice;
 use crate::tui::state::question::{Offer, Question, Subject};
 use crate::tui::state::removed::Removed;
 use crate::tui::update::editing;
@@ -97,7 +98,7 @@ pub fn leave(app: &mut App) {
 
 /// Carries out `/mode`.
 pub fn mode(app: &mut App, name: &str) -> Vec<Effect> {
-    if let Some(mode) = Mode::of(name) {
+    if let Some(mode) = Mode::named(name) {
         return vec![Effect::SetMode(ModeChoice::Named(mode))];
     }
     let names: Vec<&str> = Mode::ALL.iter().map(|mode| mode.name()).collect();

@@ -3,8 +3,9 @@
 use ratatui::style::Style;
 
 use super::fit::columns;
+use crate::mode::Mode;
 use crate::tui::state::App;
-use crate::tui::state::guards::{Confined, Mode};
+use crate::tui::state::guards::Confined;
 
 /// Returns the longest words that fit into so many columns, or the shortest, with their style.
 pub fn badge(app: &App, room: u16) -> (String, Style) {

@@ -1,4 +1,4 @@
-//! The modes: how much runs without a question. Shown always, switched at any time.
+//! The modes: how much runs without a question. Shown always, switched at any time; one word for the desk and the screen.
 
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +34,22 @@ impl Mode {
     /// Returns the mode of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.name() == name)
+    }
+
+    /// Returns what it comes to, in words.
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::Ask => "changes of files, commands and the network are asked about",
+            Self::AutoEdit => "files of the workspace are changed without a question",
+            Self::Auto => "everything that the sandbox confines runs without a question",
+            Self::AutoWithoutSandbox => "everything runs without a question, also unconfined",
+            Self::ReadOnly => "nothing is changed and no command runs",
+        }
+    }
+
+    /// Tells whether commands run without a question.
+    pub fn is_auto(self) -> bool {
+        matches!(self, Self::Auto | Self::AutoWithoutSandbox)
     }
 
     /// Every mode, in the order of their documentation.
