@@ -59,6 +59,27 @@ pub enum ProviderError {
         /// The wait that it asked for, milliseconds.
         retry_after_ms: Option<u64>,
     },
+    /// The conversation does not fit the model's context window.
+    #[error("the conversation is too long for the model: {message}")]
+    Overflow {
+        /// The server's own words.
+        message: String,
+        /// Tokens of the conversation, when the server says them.
+        tokens: Option<u64>,
+        /// Tokens of the window, when the server says them.
+        window: Option<u64>,
+    },
+    /// Money or quota at the server is used up; waiting does not help.
+    #[error("the money or quota at the server is used up: {0}")]
+    Spent(String),
+    /// The server asks to wait longer than anybody should unasked.
+    #[error("the server asks to wait {}: {message}", spell(*.wait_ms))]
+    AsksToWait {
+        /// How long, milliseconds.
+        wait_ms: u64,
+        /// The server's own words.
+        message: String,
+    },
     /// The server reported an error within a reply.
     #[error("the server reported an error: {0}")]
     Server(String),
@@ -83,6 +104,17 @@ pub enum ProviderError {
     /// The run was stopped.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
+}
+
+/// Writes a time in the largest unit that fits.
+fn spell(ms: u64) -> String {
+    let seconds = ms / 1_000;
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min", seconds / 60),
+        7_200..172_800 => format!("{} h", seconds / 3_600),
+        _ => format!("{} days", seconds / 86_400),
+    }
 }
 
 /// Says why an agent could not be built.

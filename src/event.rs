@@ -292,6 +292,9 @@ pub enum Event {
         from: Option<String>,
         /// The model from here on.
         to: Option<String>,
+        /// The provider from here on; null when it stays the same.
+        #[serde(default)]
+        provider: Option<String>,
     },
     /// Older rounds were replaced by a summary.
     Compacted {
@@ -299,6 +302,24 @@ pub enum Event {
         before: Option<u64>,
         /// Tokens after, as far as known.
         after: Option<u64>,
+        /// How many messages the summary stands for, those of the system prompt not counted.
+        #[serde(default)]
+        messages: usize,
+        /// The summary; empty when results were shortened only.
+        #[serde(default)]
+        summary: String,
+    },
+    /// How many tokens the conversation holds; before each request, and whenever it was found out anew.
+    ContextSize {
+        /// Tokens.
+        tokens: u64,
+        /// True when no server has counted them.
+        estimated: bool,
+    },
+    /// The agent says something about its own run, for the user alone: a cut reply, a budget, a repaired history.
+    Notice {
+        /// One sentence.
+        text: String,
     },
     /// The history is back to the system prompt.
     Reset {},

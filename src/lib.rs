@@ -145,6 +145,7 @@ pub mod config;
 pub mod control;
 pub mod demo;
 pub mod details;
+pub mod dialect;
 pub mod error;
 pub mod event;
 pub mod host;

@@ -7,6 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::dialect::Dialect;
 use crate::id::CallId;
 
 /// Is one entry of the conversation.
@@ -72,6 +73,45 @@ pub struct AssistantMessage {
     /// True when the reply was cut by a cancel or a broken stream.
     #[serde(default)]
     pub interrupted: bool,
+    /// The parts as its provider wrote them, when some of them must go back exactly as they came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub original: Option<Original>,
+}
+
+/// Is a reply in the parts in which its provider wrote it. They go back to the same model of the same server only; any
+/// other gets the reply translated from its text and calls.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Original {
+    /// The dialect that the parts are written in.
+    pub dialect: Dialect,
+    /// The name of the server.
+    pub server: String,
+    /// The model that was asked.
+    pub model: String,
+    /// The parts, in order.
+    pub parts: Vec<Part>,
+}
+
+/// Is one part of a reply.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// What only its provider understands (signed thinking, an encrypted item): its JSON, byte for byte.
+    Opaque(String),
+    /// A stretch of the visible text.
+    Text {
+        /// The text.
+        text: String,
+        /// What its provider wrote beside it (a signature), as it is to come back.
+        mark: Option<String>,
+    },
+    /// One of the reply's calls.
+    Call {
+        /// Its place among the calls, from 0.
+        index: usize,
+        /// What its provider wrote beside it (a signature), as it is to come back.
+        mark: Option<String>,
+    },
 }
 
 /// Is one tool call that a reply asks for.

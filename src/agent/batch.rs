@@ -278,10 +278,11 @@ async fn until_cancelled(
 
 fn refusal(finish: &Finish) -> Option<&'static str> {
     match finish {
-        Finish::Stop => None,
+        Finish::Stop | Finish::Paused => None,
         Finish::Length => {
             Some("Error: not run, the reply was cut at the token limit; write the call again, with shorter arguments")
         }
         Finish::ContentFilter => Some("Error: not run, the server's content filter cut the reply"),
+        Finish::Unknown(_) => Some("Error: not run, the reply ended for an unknown reason; write the call again"),
     }
 }

@@ -6,10 +6,11 @@
 
 use std::sync::Arc;
 
+use crate::agent::ModelChoice;
 use crate::agent::finalizers::Closer;
 use crate::agent::{Agent, EmptyReply, Extension, History, Subscribers};
 use crate::approval::Approvals;
-use crate::control::{Cancellable, Gate, Interloper, ModelChoice, StepLimit};
+use crate::control::{Cancellable, Gate, Interloper, StepLimit};
 use crate::error::BuildError;
 use crate::event::Event;
 use crate::id::AgentId;

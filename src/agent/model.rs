@@ -16,15 +16,18 @@ impl Agent {
     pub fn adopt_model(&mut self) -> Result<(), ProviderError> {
         let Some(choice) = &self.model_choice else { return Ok(()) };
         let Some(chosen) = choice.chosen() else { return Ok(()) };
-        let another = self.transport.model.as_deref() != Some(&chosen.model);
+        let another = self.transport != chosen.transport;
         if another {
-            let transport = self.transport.with_model(&chosen.model);
-            self.provider = self.connector.connect(&transport).inspect_err(|_| choice.forget(&chosen.model))?;
-            let from = std::mem::replace(&mut self.transport, transport).model;
-            self.listeners.emit(Event::ModelSwitched { from, to: Some(chosen.model.clone()) });
+            self.provider =
+                self.connector.connect(&chosen.transport).inspect_err(|_| choice.forget(&chosen.transport))?;
+            let from = std::mem::replace(&mut self.transport, chosen.transport);
+            let provider =
+                (from.provider != self.transport.provider).then(|| self.transport.provider.clone()).flatten();
+            self.listeners.emit(Event::ModelSwitched { from: from.model, to: self.transport.model.clone(), provider });
         }
         if another || chosen.window.is_some() {
-            let known = self.transport.context_window.or_else(|| self.connector.context_window(&chosen.model));
+            let registered = || self.connector.context_window(self.transport.model_name());
+            let known = self.transport.context_window.or_else(registered);
             let tokens = known.or(chosen.window);
             if tokens != self.context_window_cap {
                 self.context_window_cap = tokens;

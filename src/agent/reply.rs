@@ -49,6 +49,7 @@ impl Agent {
         let schemas = self.toolbox.schemas();
         let model = self.transport.model_name();
         let request = ChatRequest::new(model, self.history.messages(), &schemas, self.streaming)?;
+        let request = request.answering(self.transport.answering);
         let mut sink = |piece: Piece| -> Result<(), Cancelled> {
             if let Some(cancellable) = &self.cancellable {
                 cancellable.check()?;
@@ -86,10 +87,10 @@ impl Agent {
 
     /// Puts a whole reply into the history and emits what it says.
     pub(super) fn accept(&mut self, reply: Reply) {
-        let Reply { content, thinking, tool_calls, usage, finish: _ } = reply;
+        let Reply { content, thinking, tool_calls, usage, finish: _, original } = reply;
         see(&mut self.unseen, self.steps, &self.listeners);
         self.say(&content, &thinking, usage);
-        self.history.push_assistant(AssistantMessage { content, thinking, tool_calls, interrupted: false });
+        self.history.push_assistant(AssistantMessage { content, thinking, tool_calls, interrupted: false, original });
     }
 
     /// Emits what a reply without text and without calls says: it has cost its tokens, but does not enter the history.

@@ -73,6 +73,7 @@ pub async fn setup(
     Ok(Setup {
         transport: ChatTransport { context_window: config.context_window, ..transport },
         connector,
+        sources: Arc::default(),
         cwd: start.cwd,
         caution,
         workbench: bench,
@@ -126,8 +127,7 @@ struct WithServer {
 
 impl Connector for WithServer {
     fn connect(&self, transport: &ChatTransport) -> Result<Arc<dyn ChatProvider>, ProviderError> {
-        // The embedded model speaks what every other server speaks.
-        self.http.connect(&ChatTransport { provider: Some("openai".to_owned()), ..transport.clone() })
+        self.http.connect(transport)
     }
 
     fn http(&self) -> Http {

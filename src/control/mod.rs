@@ -6,7 +6,6 @@ mod cancellable;
 mod crew;
 mod gate;
 mod interloper;
-mod model_choice;
 mod queue;
 mod step_limit;
 
@@ -14,6 +13,5 @@ pub use cancellable::Cancellable;
 pub use crew::{Controls, Crew};
 pub use gate::{Decision, Gate, Parked, Parking};
 pub use interloper::{Interloper, Modes, QueueMode, Staleness, Watcher};
-pub use model_choice::{Chosen, ModelChoice};
 pub use queue::Shift;
 pub use step_limit::{OnExhausted, StepLimit};

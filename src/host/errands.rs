@@ -4,16 +4,16 @@
 
 use std::sync::Arc;
 
-use crate::agent::Agent;
-use crate::control::ModelChoice;
+use crate::agent::{Agent, ModelChoice};
 use crate::host::command::{Command, Commands};
 use crate::host::{Mailbox, Notice, Post};
-use crate::provider::{ChatTransport, ContextWindowDetector, Http, list_models};
+use crate::provider::{ChatTransport, ContextWindowDetector, Http, Sources, list_models};
 
 /// Carries out commands with what is known of the agent since it was built.
 pub(super) struct Errands {
     http: Http,
     transport: ChatTransport,
+    sources: Arc<Sources>,
     choice: Arc<ModelChoice>,
     mailbox: Arc<Mailbox>,
     commands: Arc<Commands>,
@@ -23,6 +23,7 @@ impl Errands {
     /// Takes what the errands need of the agent, which is busy when they are run.
     pub(super) fn new(
         agent: &Agent,
+        sources: Arc<Sources>,
         choice: &Arc<ModelChoice>,
         mailbox: &Arc<Mailbox>,
         commands: &Arc<Commands>,
@@ -30,6 +31,7 @@ impl Errands {
         Self {
             http: agent.connector().http(),
             transport: agent.transport().clone(),
+            sources,
             choice: Arc::clone(choice),
             mailbox: Arc::clone(mailbox),
             commands: Arc::clone(commands),
@@ -42,9 +44,11 @@ impl Errands {
         for command in commands {
             match command {
                 Command::Reset => resets += 1,
-                Command::SwitchModel(model) => {
-                    self.choice.choose(model.as_str());
-                    self.find_window(model);
+                Command::SwitchModel(name) => {
+                    let chosen = self.choice.chosen().map(|chosen| chosen.transport);
+                    let transport = self.sources.resolve(chosen.as_ref().unwrap_or(&self.transport), &name);
+                    self.choice.choose(transport.clone());
+                    self.find_window(transport);
                 }
                 Command::ListModels => self.list_models(),
             }
@@ -52,12 +56,12 @@ impl Errands {
         resets
     }
 
-    fn find_window(&self, model: String) {
-        let detector = ContextWindowDetector::for_transport(self.http.clone(), &self.transport);
+    fn find_window(&self, transport: ChatTransport) {
+        let detector = ContextWindowDetector::for_transport(self.http.clone(), &transport);
         let (choice, commands) = (Arc::clone(&self.choice), Arc::clone(&self.commands));
         tokio::spawn(async move {
-            if let Some(window) = detector.detect(&model).await {
-                choice.found(&model, window);
+            if let Some(window) = detector.detect(transport.model_name()).await {
+                choice.found(&transport, window);
                 // An idle agent takes it over too.
                 commands.wake();
             }

@@ -7,17 +7,17 @@ use std::sync::Arc;
 
 use jiff::Zoned;
 
-use crate::agent::Agent;
+use crate::agent::{Agent, ModelChoice};
 use crate::approval::{Approvals, Mode, Network, Policy, Sandboxed};
 use crate::assets;
-use crate::control::{Controls, Crew, ModelChoice, StepLimit};
+use crate::control::{Controls, Crew, StepLimit};
 use crate::error::{BuildError, ProviderError};
 use crate::event::{Event, SCHEMA};
 use crate::host::context_files::{self, ContextFile, ContextPlaces};
 use crate::host::guards::Guards;
 use crate::host::tools::{Pools, Workbench};
 use crate::listener::{Listener, ListenerList};
-use crate::provider::{ChatTransport, Connector, Streaming};
+use crate::provider::{ChatTransport, Connector, Sources, Streaming};
 use crate::subagent::{Persona, Roster, SubAgents};
 use crate::workspace::{self, Caution, Changes, Workspace};
 
@@ -50,6 +50,8 @@ pub struct Setup {
     pub transport: ChatTransport,
     /// Makes providers.
     pub connector: Arc<dyn Connector>,
+    /// The servers that the user can switch to.
+    pub sources: Arc<Sources>,
     /// The directory that tools work in.
     pub cwd: PathBuf,
     /// How far searches go.
@@ -159,7 +161,7 @@ impl Setup {
             })
             .await?;
         notes.extend(roster.warnings().iter().cloned());
-        Ok(Built { agent, guards, notes })
+        Ok(Built { agent, guards, sources: self.sources, notes })
     }
 }
 
@@ -169,6 +171,8 @@ pub(super) struct Built {
     pub agent: Agent,
     /// What follows the mode.
     pub guards: Guards,
+    /// The servers that the user can switch to.
+    pub sources: Arc<Sources>,
     /// Sentences for the user.
     pub notes: Vec<String>,
 }

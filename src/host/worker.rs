@@ -9,9 +9,9 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
-use crate::agent::Agent;
+use crate::agent::{Agent, ModelChoice};
 use crate::approval::Approvals;
-use crate::control::{Cancellable, Controls, Crew, Gate, Interloper, ModelChoice};
+use crate::control::{Cancellable, Controls, Crew, Gate, Interloper};
 use crate::error::RunError;
 use crate::event::Event;
 use crate::host::command::{Command, Commands};
@@ -21,6 +21,7 @@ use crate::host::setup::Built;
 use crate::host::turn_marks::TurnMarks;
 use crate::host::{Handle, Mailbox, Notice, Post, Setup, StartError};
 use crate::listener::{Listener, ListenerList};
+use crate::provider::Sources;
 use crate::workspace::Changes;
 
 /// Says what the worker does.
@@ -150,12 +151,12 @@ impl Worker {
             built = self.build(setup) => built,
         };
         match built {
-            Ok(Built { agent, guards, notes }) => {
+            Ok(Built { agent, guards, sources, notes }) => {
                 for note in notes {
                     self.mailbox.push(Post::Notice(Notice::Info(note)));
                 }
                 self.mailbox.push(Post::Notice(Notice::Ready));
-                self.take_turns(agent, guards).await;
+                self.take_turns(agent, guards, sources).await;
             }
             Err(error) => self.give_up(error).await,
         }
@@ -200,7 +201,7 @@ impl Worker {
         }
     }
 
-    async fn take_turns(self, mut agent: Agent, mut guards: Guards) {
+    async fn take_turns(self, mut agent: Agent, mut guards: Guards, sources: Arc<Sources>) {
         let interloper = Arc::clone(&self.main.interloper);
         let changed = Arc::new(Notify::new());
         let wake = Arc::clone(&changed);
@@ -212,7 +213,7 @@ impl Worker {
             say_pending();
         }
 
-        let errands = Errands::new(&agent, &self.choice, &self.mailbox, &self.commands);
+        let errands = Errands::new(&agent, sources, &self.choice, &self.mailbox, &self.commands);
         let mut last = Last::None;
         let mut resets = 0;
         let mut ending = false;

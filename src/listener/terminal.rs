@@ -200,10 +200,11 @@ impl Terminal {
             Event::ModelSwitched { to, .. } => {
                 self.note(&format!("the model is now {}", summary::one_line(to.as_deref().unwrap_or("unknown"))));
             }
-            Event::Compacted { before, after } => {
+            Event::Compacted { before, after, .. } => {
                 let size = |tokens: &Option<u64>| tokens.map_or_else(|| "?".to_owned(), summary::tokens);
                 self.note(&format!("compacted: {} → {} tokens", size(before), size(after)));
             }
+            Event::Notice { text } => self.note(&summary::one_line(text)),
             Event::Reset {} => self.note("the conversation starts anew"),
             _ => {}
         }
@@ -270,6 +271,7 @@ impl Listener for Terminal {
             | Event::Answer { .. }
             | Event::ModelSwitched { .. }
             | Event::Compacted { .. }
+            | Event::Notice { .. }
             | Event::Reset {} => self.around(&envelope.event),
             Event::Returned { entries } => {
                 for entry in entries {
@@ -278,6 +280,7 @@ impl Listener for Terminal {
             }
             // Told by other events, or not for a reader of plain text.
             Event::Seen { .. }
+            | Event::ContextSize { .. }
             | Event::Parked { .. }
             | Event::Unparked { .. }
             | Event::TurnStarted { .. }

@@ -2,17 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::provider::dialect::Dialects;
-use crate::provider::{ChatProvider, ChatTransport, Connector, Http, OpenAi, ProviderError};
-
-/// The names that a transport can have, besides none.
-const KNOWN: [&str; 1] = ["openai"];
+use crate::provider::quirks::QuirkBook;
+use crate::provider::{ChatProvider, ChatTransport, Connector, Http, HttpProvider, ProviderError, Registry};
 
 /// Makes providers that speak HTTP.
 #[derive(Debug, Clone, Default)]
 pub struct HttpConnector {
     http: Http,
-    dialects: Dialects,
+    quirks: QuirkBook,
+    registry: Arc<Registry>,
     default_model: Option<String>,
 }
 
@@ -20,6 +18,13 @@ impl HttpConnector {
     /// Makes a connector over shared clients.
     pub fn new(http: Http) -> Self {
         Self { http, ..Self::default() }
+    }
+
+    /// Sets what is known about models.
+    #[must_use]
+    pub fn with_registry(mut self, registry: Arc<Registry>) -> Self {
+        self.registry = registry;
+        self
     }
 
     /// Sets the model that is used when a transport names none.
@@ -32,16 +37,12 @@ impl HttpConnector {
 
 impl Connector for HttpConnector {
     fn connect(&self, transport: &ChatTransport) -> Result<Arc<dyn ChatProvider>, ProviderError> {
-        match transport.provider.as_deref() {
-            None | Some("openai") => {
-                let provider = OpenAi::new(self.http.clone(), transport)?;
-                Ok(Arc::new(provider.with_dialects(self.dialects.clone())))
-            }
-            Some(other) => {
-                let known = KNOWN.join(", ");
-                Err(ProviderError::Configuration(format!("there is no provider {other:?}; known: {known}")))
-            }
-        }
+        let provider = HttpProvider::new(self.http.clone(), transport)?;
+        Ok(Arc::new(provider.with_quirks(self.quirks.clone()).with_registry(Arc::clone(&self.registry))))
+    }
+
+    fn registry(&self) -> Arc<Registry> {
+        Arc::clone(&self.registry)
     }
 
     fn default_model(&self) -> Option<String> {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::dialect::Dialect;
 use crate::provider::endpoint::Endpoint;
 use crate::provider::models::get;
 use crate::provider::{ApiKey, ChatTransport, Http};
@@ -89,7 +90,7 @@ impl ContextWindowDetector {
     }
 
     async fn ask_server(&self, model: &str) -> Option<u64> {
-        let endpoint = Endpoint::new(Some(self.probe.as_deref()?), self.key.as_ref());
+        let endpoint = Endpoint::new(Dialect::OpenAi, Some(self.probe.as_deref()?), self.key.as_ref());
         let endpoint = endpoint.inspect_err(|error| tracing::debug!(%error, "no context window probe")).ok()?;
         let props = self.props(&endpoint, None).await?;
         let tokens = window(&props);

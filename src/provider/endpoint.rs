@@ -2,26 +2,71 @@
 //!
 //! Used by the provider, the model list and the `/props` probe.
 
-use reqwest::header::{AUTHORIZATION, HeaderValue};
+use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::{Method, RequestBuilder, Url};
 
-use crate::provider::{ApiKey, Http, ProviderError};
+use crate::dialect::Dialect;
+use crate::provider::{ApiKey, ChatTransport, Http, ProviderError};
 
-/// The server that answers when no base URL is set.
-const DEFAULT_BASE: &str = "https://api.openai.com/v1";
+/// Says how a dialect's servers are reached.
+struct Custom {
+    /// The server that answers when no base URL is set.
+    base: &'static str,
+    /// The path that a base URL without one means.
+    version: &'static str,
+    /// The ends that a base URL may have and that do not belong to it.
+    ends: &'static [&'static str],
+    /// The header that carries the key, and what stands before the key in it.
+    key: (&'static str, &'static str),
+    /// A header that every request has.
+    always: Option<(&'static str, &'static str)>,
+}
+
+fn custom(dialect: Dialect) -> Custom {
+    let openai = Custom {
+        base: "https://api.openai.com/v1",
+        version: "/v1",
+        ends: &["/chat/completions", "/responses"],
+        key: ("authorization", "Bearer "),
+        always: None,
+    };
+    match dialect {
+        Dialect::OpenAi | Dialect::OpenAiResponses => openai,
+        Dialect::Anthropic => Custom {
+            base: "https://api.anthropic.com/v1",
+            ends: &["/messages"],
+            key: ("x-api-key", ""),
+            always: Some(("anthropic-version", "2023-06-01")),
+            ..openai
+        },
+        Dialect::Gemini => Custom {
+            base: "https://generativelanguage.googleapis.com/v1beta",
+            version: "/v1beta",
+            ends: &["/models"],
+            key: ("x-goog-api-key", ""),
+            always: None,
+        },
+    }
+}
 
 /// Is one server, ready to be asked.
 #[derive(Debug, Clone)]
 pub(super) struct Endpoint {
     base: Url,
-    bearer: Option<HeaderValue>,
+    headers: Vec<(HeaderName, HeaderValue)>,
     key: Option<ApiKey>,
 }
 
 impl Endpoint {
-    /// Reads a base URL (`/v1` is added when it has no path) and a key (a blank one is none).
-    pub fn new(api_base: Option<&str>, key: Option<&ApiKey>) -> Result<Self, ProviderError> {
-        let text = api_base.map_or(DEFAULT_BASE, str::trim);
+    /// Reads a transport's base URL and key.
+    pub fn of(transport: &ChatTransport) -> Result<Self, ProviderError> {
+        Self::new(transport.dialect()?, transport.api_base.as_deref(), transport.api_key.as_ref())
+    }
+
+    /// Reads a base URL (the version's path is added when it has none) and a key (a blank one is none).
+    pub fn new(dialect: Dialect, api_base: Option<&str>, key: Option<&ApiKey>) -> Result<Self, ProviderError> {
+        let custom = custom(dialect);
+        let text = api_base.map_or(custom.base, str::trim);
         let wrong = |why: &str| Err(ProviderError::Configuration(format!("the base URL {text:?} {why}")));
         let Ok(mut base) = Url::parse(text) else {
             return wrong("is not an address such as http://localhost:8080/v1");
@@ -30,11 +75,17 @@ impl Endpoint {
             return wrong("must start with http:// or https://");
         }
         let path = base.path().trim_end_matches('/');
-        let path = path.strip_suffix("/chat/completions").unwrap_or(path);
-        let path = if path.is_empty() { "/v1".to_owned() } else { path.to_owned() };
+        let path = custom.ends.iter().find_map(|end| path.strip_suffix(end)).unwrap_or(path);
+        let path = if path.is_empty() { custom.version.to_owned() } else { path.to_owned() };
         base.set_path(&path);
         base.set_fragment(None);
-        Ok(Self { base, bearer: key.map(bearer).transpose()?.flatten(), key: key.cloned() })
+        let mut headers: Vec<_> = custom
+            .always
+            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
+            .into_iter()
+            .collect();
+        headers.extend(key.map(|key| header(custom.key, key)).transpose()?.flatten());
+        Ok(Self { base, headers, key: key.cloned() })
     }
 
     /// Returns the address of a path behind the base.
@@ -74,6 +125,13 @@ impl Endpoint {
             }
             ProviderError::Unreachable { host, reason } => ProviderError::Unreachable { host, reason: mask(reason) },
             ProviderError::Server(words) => ProviderError::Server(mask(words)),
+            ProviderError::Overflow { message, tokens, window } => {
+                ProviderError::Overflow { message: mask(message), tokens, window }
+            }
+            ProviderError::Spent(words) => ProviderError::Spent(mask(words)),
+            ProviderError::AsksToWait { wait_ms, message } => {
+                ProviderError::AsksToWait { wait_ms, message: mask(message) }
+            }
             ProviderError::Malformed(words) => ProviderError::Malformed(mask(words)),
             ProviderError::Redirect(target) => ProviderError::Redirect(mask(target)),
             ProviderError::Configuration(words) => ProviderError::Configuration(mask(words)),
@@ -87,23 +145,24 @@ impl Endpoint {
     /// Starts a request with the key, if there is one.
     pub fn request(&self, http: &Http, method: Method, url: Url) -> Result<RequestBuilder, ProviderError> {
         let request = http.client(&url)?.request(method, url);
-        Ok(match &self.bearer {
-            Some(bearer) => request.header(AUTHORIZATION, bearer),
-            None => request,
-        })
+        Ok(self.headers.iter().fold(request, |request, (name, value)| request.header(name, value)))
     }
 }
 
-fn bearer(key: &ApiKey) -> Result<Option<HeaderValue>, ProviderError> {
+/// Makes the header that carries a key; a blank key is none.
+fn header(
+    (name, before): (&'static str, &str),
+    key: &ApiKey,
+) -> Result<Option<(HeaderName, HeaderValue)>, ProviderError> {
     let key = key.expose().trim();
     if key.is_empty() {
         return Ok(None);
     }
-    let Ok(mut value) = HeaderValue::from_str(&format!("Bearer {key}")) else {
+    let Ok(mut value) = HeaderValue::from_str(&format!("{before}{key}")) else {
         return Err(ProviderError::Configuration("the API key holds characters that no key can have".to_owned()));
     };
     value.set_sensitive(true);
-    Ok(Some(value))
+    Ok(Some((HeaderName::from_static(name), value)))
 }
 
 #[cfg(test)]
@@ -111,7 +170,9 @@ mod tests {
     use super::*;
 
     fn chat(base: &str) -> String {
-        Endpoint::new(Some(base), None).map(|endpoint| endpoint.url("/chat/completions").to_string()).unwrap()
+        Endpoint::new(Dialect::OpenAi, Some(base), None)
+            .map(|endpoint| endpoint.url("/chat/completions").to_string())
+            .unwrap()
     }
 
     #[test]
@@ -126,7 +187,7 @@ mod tests {
 
     #[test]
     fn props_stand_beside_v1() {
-        let props = |base: &str| Endpoint::new(Some(base), None).unwrap().beside("/props").to_string();
+        let props = |base: &str| Endpoint::new(Dialect::OpenAi, Some(base), None).unwrap().beside("/props").to_string();
         assert_eq!(props("http://h:1"), "http://h:1/props");
         assert_eq!(props("http://h:1/llama/v1"), "http://h:1/llama/props");
     }
@@ -134,7 +195,10 @@ mod tests {
     #[test]
     fn a_base_url_that_is_none_is_refused() {
         for base in ["localhost:8080", "h", "", "ftp://h/", "/v1"] {
-            assert!(matches!(Endpoint::new(Some(base), None), Err(ProviderError::Configuration(_))), "{base}");
+            assert!(
+                matches!(Endpoint::new(Dialect::OpenAi, Some(base), None), Err(ProviderError::Configuration(_))),
+                "{base}"
+            );
         }
     }
 }

@@ -3,38 +3,41 @@
 //! This file owns the seam: the trait, its request, its reply and its errors. A provider knows nothing of the
 //! loop; the loop knows nothing of HTTP. [`ScriptedProvider`] plays a prepared conversation for tests.
 
-pub mod assemble;
-mod body;
-mod calls;
-mod chunk;
+pub mod chat;
 mod connector;
 mod context_window;
-mod dialect;
+mod course;
 mod endpoint;
 mod error_body;
 mod http;
 mod models;
-mod openai;
+mod quirks;
+mod registry;
 pub mod retry;
 mod scripted;
+mod sources;
 pub mod sse;
 mod transport;
+mod wire;
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use crate::error::Cancelled;
 use crate::event::Usage;
-use crate::message::{Message, ToolCall};
+use crate::message::{Message, Original, ToolCall};
 
 pub use crate::error::ProviderError;
 pub use connector::HttpConnector;
 pub use context_window::ContextWindowDetector;
+pub use course::HttpProvider;
 pub use http::Http;
 pub use models::list_models;
-pub use openai::OpenAi;
+pub use registry::{Card, Registry, Thinking};
 pub use scripted::{Played, ScriptedProvider, Step};
-pub use transport::{ApiKey, ChatTransport, Connector, FixedProvider};
+pub use sources::{Source, Sources};
+pub use transport::{Answering, ApiKey, ChatTransport, Connector, Effort, FixedProvider};
+pub use wire::Assemble;
 
 /// Turns one request into one reply.
 pub trait ChatProvider: Send + Sync {
@@ -86,6 +89,8 @@ pub struct ChatRequest<'a> {
     pub tools: &'a [ToolSchema],
     /// Whether the reply comes in pieces.
     pub streaming: Streaming,
+    /// How the model is to answer, where the user says it.
+    pub answering: Answering,
 }
 
 /// Says whether replies come in pieces.
@@ -110,7 +115,14 @@ impl<'a> ChatRequest<'a> {
         streaming: Streaming,
     ) -> Result<Self, ProviderError> {
         validate(messages)?;
-        Ok(Self { model, messages, tools, streaming })
+        Ok(Self { model, messages, tools, streaming, answering: Answering::default() })
+    }
+
+    /// Sets how the model is to answer.
+    #[must_use]
+    pub fn answering(mut self, answering: Answering) -> Self {
+        self.answering = answering;
+        self
     }
 
     /// Returns the conversation.
@@ -169,6 +181,9 @@ pub struct Reply {
     pub usage: Usage,
     /// Why it ended.
     pub finish: Finish,
+    /// Its parts as the provider wrote them, when some must go back as they came; the assembler fills in dialect and
+    /// parts, the course of the request the server and the model.
+    pub original: Option<Original>,
 }
 
 /// Says why a reply ended.
@@ -179,6 +194,10 @@ pub enum Finish {
     Stop,
     /// The token limit cut it; its calls must not run.
     Length,
-    /// A filter of the server cut it; its calls must not run.
+    /// A filter of the server cut it, or the model refused; its calls must not run.
     ContentFilter,
+    /// The server pauses a long turn: the reply goes back as it is, and the model goes on.
+    Paused,
+    /// It ended for a reason that nobody knows, by the server's word; its calls must not run.
+    Unknown(String),
 }

@@ -13,7 +13,7 @@ use crate::provider::{ChatTransport, Http, ProviderError, http};
 /// # Errors
 /// [`ProviderError`] when the server cannot be reached within a few seconds, refuses or answers something else.
 pub async fn list_models(http: &Http, transport: &ChatTransport) -> Result<Vec<String>, ProviderError> {
-    let endpoint = Endpoint::new(transport.api_base.as_deref(), transport.api_key.as_ref())?;
+    let endpoint = Endpoint::of(transport)?;
     ask(http, &endpoint).await.map_err(|error| endpoint.masked(error))
 }
 

@@ -67,8 +67,14 @@ impl Retries {
             _ => None,
         };
         if let Some(asked) = asked.filter(|asked| *asked > limits::RETRY_CAP) {
-            let words = format!("it asks to wait {}, which is too long to wait unasked", spell(asked));
-            return Err(with_words(failure.error, &words));
+            let message = match failure.error {
+                ProviderError::Status { message, .. } => message,
+                other => other.to_string(),
+            };
+            return Err(ProviderError::AsksToWait {
+                wait_ms: u64::try_from(asked.as_millis()).unwrap_or(u64::MAX),
+                message,
+            });
         }
         let wait = asked.unwrap_or_else(|| backoff(self.attempt, random_share()));
         self.attempt += 1;
@@ -85,6 +91,9 @@ fn is_transient(failure: &Failure) -> bool {
         ProviderError::Status { status, .. } => matches!(status, 408 | 409 | 425 | 429 | 500..=599),
         ProviderError::Unreachable { .. } | ProviderError::CutOff => true,
         ProviderError::Server(_)
+        | ProviderError::Overflow { .. }
+        | ProviderError::Spent(_)
+        | ProviderError::AsksToWait { .. }
         | ProviderError::Stalled(_)
         | ProviderError::Malformed(_)
         | ProviderError::Redirect(_)
@@ -143,16 +152,5 @@ pub fn advice(headers: &HeaderMap) -> Advice {
         Some(b"true") => Advice::Retry,
         Some(b"false") => Advice::GiveUp,
         _ => Advice::Judge,
-    }
-}
-
-/// Writes a time in the largest unit that fits.
-fn spell(time: Duration) -> String {
-    let seconds = time.as_secs();
-    match seconds {
-        0..120 => format!("{seconds} s"),
-        120..7_200 => format!("{} min", seconds / 60),
-        7_200..172_800 => format!("{} h", seconds / 3_600),
-        _ => format!("{} days", seconds / 86_400),
     }
 }

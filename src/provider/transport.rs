@@ -8,14 +8,15 @@ use std::sync::Arc;
 
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::provider::{ChatProvider, Http, ProviderError};
+use crate::dialect::Dialect;
+use crate::provider::{ChatProvider, Http, ProviderError, Registry};
 
 /// Names a model and how to reach it. Immutable; cheap to clone.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ChatTransport {
     /// The model's name; `None` is replaced by the configured default when an agent is built.
     pub model: Option<String>,
-    /// The provider's name, e.g. `openai`.
+    /// The provider's name: that of a dialect (`openai` when none is set), or `demo`, which speaks as `openai` does.
     pub provider: Option<String>,
     /// Whether a model that no registry knows is used anyway.
     pub assume_model_exists: bool,
@@ -25,6 +26,38 @@ pub struct ChatTransport {
     pub api_key: Option<ApiKey>,
     /// The context window in tokens, when the user said it.
     pub context_window: Option<u64>,
+    /// How the model is to answer, where the user says it.
+    pub answering: Answering,
+}
+
+/// Says how a model is to answer; what is not set is left to the server. A dialect that has no word for one of them
+/// leaves it out.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Answering {
+    /// How much it thinks.
+    pub effort: Option<Effort>,
+    /// How much chance there is in its choice of words, from 0.
+    pub temperature: Option<f64>,
+    /// Tokens that one reply may have, thinking included.
+    pub max_tokens: Option<u64>,
+}
+
+/// Says how much a model thinks before it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effort {
+    /// Not at all.
+    Off,
+    /// As little as it can.
+    Minimal,
+    /// A little.
+    Low,
+    /// In between.
+    Medium,
+    /// Much.
+    High,
+    /// As much as it can.
+    Max,
 }
 
 impl ChatTransport {
@@ -32,6 +65,19 @@ impl ChatTransport {
     #[must_use]
     pub fn with_model(&self, model: impl Into<String>) -> Self {
         Self { model: Some(model.into()), ..self.clone() }
+    }
+
+    /// Returns the dialect that its server speaks.
+    ///
+    /// # Errors
+    /// [`ProviderError::Configuration`] when the provider's name is not known.
+    pub fn dialect(&self) -> Result<Dialect, ProviderError> {
+        match self.provider.as_deref() {
+            None | Some("demo") => Ok(Dialect::OpenAi),
+            Some(name) => name
+                .parse()
+                .map_err(|known| ProviderError::Configuration(format!("there is no provider {name:?}; {known}"))),
+        }
     }
 
     /// Returns the model's name, empty when none is set.
@@ -106,10 +152,14 @@ pub trait Connector: Send + Sync {
         Http::default()
     }
 
-    /// Returns the context window that a registry knows for a model, tokens.
+    /// Returns what is known about models by their names.
+    fn registry(&self) -> Arc<Registry> {
+        Arc::default()
+    }
+
+    /// Returns the context window that the registry knows for a model, tokens.
     fn context_window(&self, model: &str) -> Option<u64> {
-        let _ = model;
-        None
+        self.registry().card(model)?.context_window
     }
 }
 

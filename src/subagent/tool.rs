@@ -12,9 +12,9 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::agent::Agent;
+use crate::agent::{Agent, ModelChoice};
 use crate::approval::Approvals;
-use crate::control::{Cancellable, Crew, ModelChoice, StepLimit};
+use crate::control::{Cancellable, Crew, StepLimit};
 use crate::error::{BuildError, RunError};
 use crate::event::{Event, Outcome};
 use crate::id::AgentId;
@@ -109,9 +109,10 @@ impl SubAgentTool {
     /// that was chosen meanwhile.
     fn transport(&self) -> (ChatTransport, Option<u64>) {
         match self.model_choice.as_ref().and_then(|choice| choice.chosen()) {
-            Some(chosen) if self.transport.model.as_deref() != Some(&chosen.model) => {
-                let known = self.transport.context_window.or_else(|| self.connector.context_window(&chosen.model));
-                (self.transport.with_model(chosen.model), known.or(chosen.window))
+            Some(chosen) if self.transport != chosen.transport => {
+                let registered = || self.connector.context_window(chosen.transport.model_name());
+                let known = chosen.transport.context_window.or_else(registered).or(chosen.window);
+                (chosen.transport, known)
             }
             Some(_) | None => (self.transport.clone(), self.context_window_cap),
         }

@@ -4,8 +4,8 @@
 
 use divan::Bencher;
 use divan::counter::BytesCount;
-use steersman::provider::assemble::Assembler;
 use steersman::provider::sse::{Decoder, Frame};
+use steersman::provider::{Assemble as _, chat::Assembler};
 use steersman::provider::{ProviderError, Reply};
 
 const WORDS: usize = 20_000;
@@ -75,7 +75,7 @@ fn decode_and_assemble(bencher: Bencher<'_, '_>, piece: usize) {
 
 fn assemble(stream: &[u8], piece: usize) -> Result<Reply, ProviderError> {
     let mut decoder = Decoder::default();
-    let mut assembler = Assembler::default();
+    let mut assembler = Box::new(Assembler::default());
     let mut take = |frame: Frame<'_>| -> Result<(), ProviderError> {
         divan::black_box(assembler.take(frame)?);
         Ok(())

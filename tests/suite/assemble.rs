@@ -3,14 +3,15 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use steersman::message::{Arguments, ToolCall};
-use steersman::provider::assemble::Assembler;
+use steersman::provider::Assemble as _;
+use steersman::provider::chat::Assembler;
 use steersman::provider::sse::{Decoder, Frame};
 use steersman::provider::{Finish, Piece, ProviderError, Reply};
 
 type Outcome = (Result<Reply, ProviderError>, Vec<(String, String)>);
 
 fn feed(frames: &[Frame<'_>]) -> Outcome {
-    let mut assembler = Assembler::default();
+    let mut assembler = Box::new(Assembler::default());
     let mut pieces = Vec::new();
     for frame in frames {
         match assembler.take(*frame) {
@@ -346,7 +347,7 @@ proptest! {
             stream.extend(["data: ", &chunk.to_string(), end]);
         }
         let run = |size: usize| -> Result<Reply, ProviderError> {
-            let mut assembler = Assembler::default();
+            let mut assembler = Box::new(Assembler::default());
             let mut decoder = Decoder::default();
             let mut take = |frame: Frame<'_>| assembler.take(frame).map(|_| ());
             for piece in stream.as_bytes().chunks(size) {

@@ -209,10 +209,18 @@ fn session() -> Vec<(Event, &'static str)> {
             r#"{"type":"answer","id":"q1","answer":"no","words":"use b.rs"}"#,
         ),
         (
-            Event::ModelSwitched { from: None, to: Some("m".into()) },
-            r#"{"type":"model_switched","from":null,"to":"m"}"#,
+            Event::ModelSwitched { from: None, to: Some("m".into()), provider: None },
+            r#"{"type":"model_switched","from":null,"to":"m","provider":null}"#,
         ),
-        (Event::Compacted { before: Some(30_000), after: None }, r#"{"type":"compacted","before":30000,"after":null}"#),
+        (
+            Event::Compacted { before: Some(30_000), after: None, messages: 0, summary: String::new() },
+            r#"{"type":"compacted","before":30000,"after":null,"messages":0,"summary":""}"#,
+        ),
+        (
+            Event::ContextSize { tokens: 900, estimated: true },
+            r#"{"type":"context_size","tokens":900,"estimated":true}"#,
+        ),
+        (Event::Notice { text: "The reply was cut.".into() }, r#"{"type":"notice","text":"The reply was cut."}"#),
         (Event::Reset {}, r#"{"type":"reset"}"#),
         (
             Event::History { message: Message::tool(&read_call(), "text") },
@@ -274,6 +282,8 @@ fn type_of(event: &Event) -> &'static str {
         Event::Answer { .. } => "answer",
         Event::ModelSwitched { .. } => "model_switched",
         Event::Compacted { .. } => "compacted",
+        Event::ContextSize { .. } => "context_size",
+        Event::Notice { .. } => "notice",
         Event::Reset {} => "reset",
         Event::History { .. } => "history",
         Event::Extension { .. } => "extension",
@@ -286,7 +296,7 @@ fn type_of(event: &Event) -> &'static str {
 }
 
 /// The types of spec 1.1, in its order, and behind them those of the steering desk.
-const TYPES: [&str; 34] = [
+const TYPES: [&str; 36] = [
     "session_started",
     "turn_started",
     "round_started",
@@ -312,6 +322,8 @@ const TYPES: [&str; 34] = [
     "answer",
     "model_switched",
     "compacted",
+    "context_size",
+    "notice",
     "reset",
     "history",
     "extension",

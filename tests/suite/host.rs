@@ -31,6 +31,7 @@ fn setup(rig: &Rig, dir: &TempDir) -> Setup {
     Setup {
         transport: Rig::transport(),
         connector: rig.connector(),
+        sources: Arc::default(),
         cwd: dir.path().to_path_buf(),
         caution: Caution::Project,
         workbench: bench(),

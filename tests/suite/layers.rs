@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const WORDS: &[&str] = &[
-    "id", "message", "event", "error", "text", "details", "mode", "target", "price", "limits", "assets", "summary",
-    "sync",
+    "id", "dialect", "message", "event", "error", "text", "details", "mode", "target", "price", "limits", "assets",
+    "summary", "sync",
 ];
 const PARTS: &[&str] = &["approval", "control", "listener", "provider", "web", "workspace"];
 /// They tie everything together, so they may use everything.

@@ -183,7 +183,7 @@ fn the_evidence_is_what_was_said_and_seen_without_the_question() {
         content: "I look.".to_owned(),
         thinking: "secret".to_owned(),
         tool_calls: vec![look("a"), look("b")],
-        interrupted: false,
+        ..AssistantMessage::default()
     };
     let messages = [
         Message::system("Be brief."),

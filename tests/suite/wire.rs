@@ -9,7 +9,7 @@ use steersman::error::Cancelled;
 use steersman::limits;
 use steersman::message::{Arguments, AssistantMessage, Message, ToolCall};
 use steersman::provider::{
-    ApiKey, ChatProvider, ChatRequest, ChatTransport, Connector, Finish, Http, HttpConnector, OpenAi, Piece,
+    ApiKey, ChatProvider, ChatRequest, ChatTransport, Connector, Finish, Http, HttpConnector, HttpProvider, Piece,
     ProviderError, Streaming, ToolSchema, list_models,
 };
 
@@ -21,12 +21,12 @@ pub fn transport(base: &str) -> ChatTransport {
     ChatTransport { api_base: Some(base.to_owned()), model: Some("m".to_owned()), ..ChatTransport::default() }
 }
 
-pub fn provider(server: &Server) -> OpenAi {
-    OpenAi::new(Http::default(), &transport(&server.url())).unwrap()
+pub fn provider(server: &Server) -> HttpProvider {
+    HttpProvider::new(Http::default(), &transport(&server.url())).unwrap()
 }
 
 /// Makes a request and returns the answer with all pieces.
-pub async fn complete(provider: &OpenAi, messages: &[Message], streaming: Streaming) -> (Answer, Vec<Piece>) {
+pub async fn complete(provider: &HttpProvider, messages: &[Message], streaming: Streaming) -> (Answer, Vec<Piece>) {
     let mut pieces = Vec::new();
     let mut sink = |piece: Piece| {
         pieces.push(piece);
@@ -203,12 +203,12 @@ async fn a_key_is_sent_as_a_bearer_and_no_header_without_one() {
     for (key, sent) in [(None, None), (Some(" "), None), (Some("sk-1\n"), Some("Bearer sk-1"))] {
         let mut transport = transport(&server.url());
         transport.api_key = key.map(ApiKey::new);
-        let provider = OpenAi::new(Http::default(), &transport).unwrap();
+        let provider = HttpProvider::new(Http::default(), &transport).unwrap();
         complete(&provider, &[Message::user("hi")], Streaming::On).await.0.unwrap();
         assert_eq!(server.chats().last().unwrap().header("authorization"), sent);
     }
     let transport = ChatTransport { api_key: Some(ApiKey::new("a\nb")), ..transport(&server.url()) };
-    let error = OpenAi::new(Http::default(), &transport).unwrap_err();
+    let error = HttpProvider::new(Http::default(), &transport).unwrap_err();
     assert_eq!(error.to_string(), "the API key holds characters that no key can have");
 }
 
@@ -218,7 +218,7 @@ async fn v1_is_added_when_the_address_has_no_path() {
     for base in
         [server.origin().to_owned(), format!("{}/", server.origin()), server.url(), format!("{}/", server.url())]
     {
-        let provider = OpenAi::new(Http::default(), &transport(&base)).unwrap();
+        let provider = HttpProvider::new(Http::default(), &transport(&base)).unwrap();
         complete(&provider, &[Message::user("hi")], Streaming::On).await.0.unwrap();
         assert_eq!(server.chats().last().unwrap().path, "/v1/chat/completions");
     }
@@ -268,7 +268,7 @@ async fn a_server_that_cannot_be_reached_is_named() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
-    let provider = OpenAi::new(Http::default(), &transport(&format!("http://user:secret@{address}"))).unwrap();
+    let provider = HttpProvider::new(Http::default(), &transport(&format!("http://user:secret@{address}"))).unwrap();
     let messages = [Message::user("hi")];
     let request = ChatRequest::new("m", &messages, &[], Streaming::On).unwrap();
     let mut said = String::new();
@@ -358,7 +358,7 @@ async fn a_redirect_is_refused_and_the_key_stays_here() {
             Server::start([Reply::body(status, "").header("location", &format!("{}/chat/completions", other.url()))]);
         let mut transport = transport(&server.url());
         transport.api_key = Some(ApiKey::new("sk-1"));
-        let provider = OpenAi::new(Http::default(), &transport).unwrap();
+        let provider = HttpProvider::new(Http::default(), &transport).unwrap();
         let error = complete(&provider, &[Message::user("hi")], Streaming::On).await.0.unwrap_err();
         assert_eq!(error, ProviderError::Redirect(format!("{}/chat/completions", other.url())));
     }
@@ -431,7 +431,10 @@ fn a_connector_knows_its_providers_by_name() {
     assert!(connector.connect(&ChatTransport::default()).is_ok());
     assert!(connector.connect(&named("openai")).is_ok());
     let error = connector.connect(&named("openia")).err().unwrap();
-    assert_eq!(error.to_string(), "there is no provider \"openia\"; known: openai");
+    assert_eq!(
+        error.to_string(),
+        "there is no provider \"openia\"; known: openai, openai-responses, anthropic, gemini"
+    );
     let nowhere = ChatTransport { api_base: Some("localhost:80".to_owned()), ..ChatTransport::default() };
     assert!(matches!(connector.connect(&nowhere), Err(ProviderError::Configuration(_))));
 }

@@ -280,6 +280,8 @@ impl Receipts {
             | Event::Answer { .. }
             | Event::ModelSwitched { .. }
             | Event::Compacted { .. }
+            | Event::ContextSize { .. }
+            | Event::Notice { .. }
             | Event::History { .. }
             | Event::Extension { .. }
             | Event::Unknown => {}

@@ -157,9 +157,11 @@ impl Transcript {
             }
             Event::Answer { id, answer, words } => self.answered_question(id, answer, words.as_deref()),
             Event::Guards { context_files, .. } => self.guards(context_files),
-            Event::ModelSwitched { from, to } => self.model_switched(from.as_deref(), to.as_deref()),
-            Event::Compacted { before, after } => self.compacted(*before, *after),
+            Event::ModelSwitched { from, to, .. } => self.model_switched(from.as_deref(), to.as_deref()),
+            Event::Compacted { before, after, .. } => self.compacted(*before, *after),
+            Event::Notice { text } => self.say(Level::Info, &text::visible_line(text)),
             Event::SessionStarted { .. }
+            | Event::ContextSize { .. }
             | Event::Tokens(_)
             | Event::ContextCap { .. }
             | Event::Pending { .. }

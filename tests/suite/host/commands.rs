@@ -98,7 +98,7 @@ async fn no_turn_starts_between_the_asking_for_a_reset_and_the_reset() {
 /// Returns what the events say of models and windows.
 fn models(rig: &Rig) -> Vec<String> {
     let told = rig.recorder.envelopes().into_iter().filter_map(|envelope| match envelope.event {
-        Event::ModelSwitched { from, to } => Some(format!("{} → {}", from.unwrap(), to.unwrap())),
+        Event::ModelSwitched { from, to, .. } => Some(format!("{} → {}", from.unwrap(), to.unwrap())),
         Event::ContextCap { tokens } => Some(format!("window {tokens:?}")),
         _ => None,
     });

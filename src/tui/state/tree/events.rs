@@ -287,10 +287,12 @@ fn apply_to(node: &mut Node, envelope: &Envelope) {
         Event::Cancelled {} => node.set(Activity::Cancelling, at),
         Event::ModelSwitched { to, .. } => node.model.clone_from(to),
         Event::Compacted { after, .. } => node.context = *after,
+        Event::ContextSize { tokens, .. } => node.context = Some(*tokens),
         Event::Reset {} => node.context = None,
         Event::AgentSpawned { .. }
         | Event::AgentFinished { .. }
         | Event::TurnEnded { .. }
+        | Event::Notice { .. }
         | Event::Tokens(_)
         | Event::RoundEnded { .. }
         | Event::UserTurn { .. }

@@ -10,7 +10,7 @@ use crate::provider::ProviderError;
 
 /// Says how requests to one model differ from the plain form.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Dialect {
+pub(super) struct Quirks {
     /// User and assistant must alternate, and system text stands at the start only.
     pub strict_roles: bool,
     /// The reasoning of earlier replies is sent back.
@@ -19,7 +19,7 @@ pub(super) struct Dialect {
     pub no_stream_options: bool,
 }
 
-impl Dialect {
+impl Quirks {
     fn with(mut self, want: Want) -> Self {
         match want {
             Want::StrictRoles => self.strict_roles = true,
@@ -54,21 +54,21 @@ const REFUSALS: [(&[&str], Want); 6] = [
     (&["stream_options"], Want::NoStreamOptions),
 ];
 
-/// Remembers the dialects of a program's run. Clones are the same memory.
+/// Remembers the quirks of a program's run. Clones are the same memory.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Dialects(Arc<Mutex<HashMap<(String, String), Dialect>>>);
+pub(super) struct QuirkBook(Arc<Mutex<HashMap<(String, String), Quirks>>>);
 
-impl Dialects {
-    /// Returns the dialect of a model.
-    pub fn of(&self, host: &str, server: &str, model: &str) -> Dialect {
+impl QuirkBook {
+    /// Returns the quirks of a model.
+    pub fn of(&self, host: &str, server: &str, model: &str) -> Quirks {
         let learned = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let learned = learned.get(&(server.to_owned(), model.to_owned())).copied().unwrap_or_default();
         let known = HOSTS.iter().filter(|(suffix, _)| host.ends_with(suffix));
-        known.fold(learned, |dialect, (_, want)| dialect.with(*want))
+        known.fold(learned, |quirks, (_, want)| quirks.with(*want))
     }
 
     /// Learns from a refusal. Returns whether the request can be made in another form now.
-    pub fn learn(&self, server: &str, model: &str, used: Dialect, error: &ProviderError) -> bool {
+    pub fn learn(&self, server: &str, model: &str, used: Quirks, error: &ProviderError) -> bool {
         let ProviderError::Status { status: 400 | 422 | 500, message, .. } = error else { return false };
         let message = message.to_lowercase();
         let told = REFUSALS.iter().find(|(words, _)| words.iter().all(|word| message.contains(word)));

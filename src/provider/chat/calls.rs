@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use crate::message::{Arguments, ToolCall};
-use crate::provider::chunk::CallDelta;
+use crate::provider::chat::chunk::CallDelta;
 
 /// Collects the calls of one reply.
 #[derive(Debug, Default)]

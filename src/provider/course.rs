@@ -1,8 +1,9 @@
-//! The OpenAI-compatible provider: one chat completion over HTTP, streamed or whole.
+//! The provider that speaks HTTP: the course of one request, the same for every dialect.
 //!
-//! It owns the course of a request: send, judge the status, read, assemble, and try again while nothing has been
-//! shown. Dropping the future closes the connection.
+//! Send, judge the status, read, assemble, and try again while nothing has been shown. What goes over the wire is the
+//! dialect's. Dropping the future closes the connection.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -11,33 +12,41 @@ use jiff::Timestamp;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Method, Response, Url};
 
+use crate::dialect::Dialect;
 use crate::limits;
-use crate::provider::assemble::Assembler;
-use crate::provider::dialect::{Dialect, Dialects};
 use crate::provider::endpoint::Endpoint;
 use crate::provider::error_body::{self, ErrorBody};
 use crate::provider::http::{self, Http};
+use crate::provider::quirks::{QuirkBook, Quirks};
+use crate::provider::registry::Registry;
 use crate::provider::retry::{self, Advice, Failure, Retries};
 use crate::provider::sse::{Decoder, Frame};
-use crate::provider::{ChatProvider, ChatRequest, ChatTransport, Piece, ProviderError, Reply, Sink, Streaming};
+use crate::provider::wire::{Assemble, Outgoing, Wire};
+use crate::provider::{ChatProvider, ChatRequest, ChatTransport, Piece, ProviderError, Reply, Sink, Streaming, chat};
 
-/// Asks one server that speaks chat completions.
+/// Asks one server over HTTP, in the dialect that it speaks.
 #[derive(Debug, Clone)]
-pub struct OpenAi {
+pub struct HttpProvider {
     http: Http,
     endpoint: Endpoint,
-    dialects: Dialects,
+    dialect: Dialect,
+    wire: Arc<dyn Wire>,
+    quirks: QuirkBook,
+    registry: Arc<Registry>,
     silence: Duration,
 }
 
-impl OpenAi {
+impl HttpProvider {
     /// Makes the provider of a transport.
     ///
     /// # Errors
-    /// [`ProviderError::Configuration`] when the base URL or the key cannot be used.
+    /// [`ProviderError::Configuration`] when the provider's name, the base URL or the key cannot be used.
     pub fn new(http: Http, transport: &ChatTransport) -> Result<Self, ProviderError> {
-        let endpoint = Endpoint::new(transport.api_base.as_deref(), transport.api_key.as_ref())?;
-        Ok(Self { http, endpoint, dialects: Dialects::default(), silence: limits::READ_TIMEOUT })
+        let dialect = transport.dialect()?;
+        let endpoint = Endpoint::of(transport)?;
+        let silence = limits::READ_TIMEOUT;
+        let wire = wire(dialect)?;
+        Ok(Self { http, endpoint, dialect, wire, quirks: QuirkBook::default(), registry: Arc::default(), silence })
     }
 
     /// Sets how long the server may be silent within a reply.
@@ -47,28 +56,72 @@ impl OpenAi {
         self
     }
 
+    /// Sets what is known about models.
+    #[must_use]
+    pub fn with_registry(mut self, registry: Arc<Registry>) -> Self {
+        self.registry = registry;
+        self
+    }
+
     /// Shares what was learned about servers with other providers.
     #[must_use]
-    pub(super) fn with_dialects(mut self, dialects: Dialects) -> Self {
-        self.dialects = dialects;
+    pub(super) fn with_quirks(mut self, quirks: QuirkBook) -> Self {
+        self.quirks = quirks;
         self
+    }
+
+    /// Returns the body that a request would have. Nothing is sent.
+    ///
+    /// # Errors
+    /// [`ProviderError::InvalidHistory`] when it cannot be written.
+    pub fn body(&self, request: &ChatRequest<'_>) -> Result<Vec<u8>, ProviderError> {
+        let server = self.endpoint.name();
+        let quirks = self.quirks.of(self.endpoint.host_name(), &server, request.model);
+        self.encode(request, &server, quirks)
+    }
+
+    /// Starts reading a stream of a dialect.
+    ///
+    /// # Errors
+    /// [`ProviderError::Configuration`] when this version does not speak the dialect.
+    pub fn assembler(dialect: Dialect) -> Result<Box<dyn Assemble>, ProviderError> {
+        Ok(wire(dialect)?.assembler())
+    }
+
+    /// Reads a reply of a dialect that came in one body.
+    ///
+    /// # Errors
+    /// As [`Assemble::take`] and [`Assemble::finish`]; [`ProviderError::Malformed`] for a body that is no reply.
+    pub fn whole(dialect: Dialect, body: &str) -> Result<Reply, ProviderError> {
+        wire(dialect)?.whole(body)
+    }
+
+    fn encode(&self, request: &ChatRequest<'_>, server: &str, quirks: Quirks) -> Result<Vec<u8>, ProviderError> {
+        let card = self.registry.card(request.model);
+        self.wire.encode(&Outgoing { dialect: self.dialect, server, request, quirks, card })
     }
 
     async fn run(&self, request: ChatRequest<'_>, sink: &mut Sink<'_>) -> Result<Reply, ProviderError> {
         let mut retries = Retries::default();
         let server = self.endpoint.name();
         loop {
-            let dialect = self.dialects.of(self.endpoint.host_name(), &server, request.model);
+            let quirks = self.quirks.of(self.endpoint.host_name(), &server, request.model);
             let mut shown = false;
             let mut watched = |piece: Piece| {
                 shown |= matches!(&piece, Piece::Chunk { thinking, text } if !(thinking.is_empty() && text.is_empty()));
                 sink(piece)
             };
-            let attempt = self.attempt(&request, dialect, &mut watched).await;
+            let attempt = self.attempt(&request, &server, quirks, &mut watched).await;
             match attempt.map_err(|Failure { error, advice }| Failure { error: self.endpoint.masked(error), advice }) {
-                Ok(reply) => return Ok(reply),
+                Ok(mut reply) => {
+                    if let Some(original) = &mut reply.original {
+                        original.server = server;
+                        request.model.clone_into(&mut original.model);
+                    }
+                    return Ok(reply);
+                }
                 Err(failure) if shown => return Err(failure.error),
-                Err(failure) if self.dialects.learn(&server, request.model, dialect, &failure.error) => {}
+                Err(failure) if self.quirks.learn(&server, request.model, quirks, &failure.error) => {}
                 Err(failure) => retries.pause(failure, sink).await?,
             }
         }
@@ -77,11 +130,12 @@ impl OpenAi {
     async fn attempt(
         &self,
         request: &ChatRequest<'_>,
-        dialect: Dialect,
+        server: &str,
+        quirks: Quirks,
         sink: &mut Sink<'_>,
     ) -> Result<Reply, Failure> {
-        let url = self.endpoint.url("/chat/completions");
-        let body = super::body::encode(request, dialect)?;
+        let url = self.wire.url(&self.endpoint, request);
+        let body = self.encode(request, server, quirks)?;
         let sending = self.endpoint.request(&self.http, Method::POST, url.clone())?;
         let sending = sending.header(CONTENT_TYPE, "application/json").body(body).send();
         let response = self.within(sending).await?.map_err(|error| http::unreachable(&url, error))?;
@@ -107,7 +161,7 @@ impl OpenAi {
         streaming: Streaming,
         sink: &mut Sink<'_>,
     ) -> Result<Reply, ProviderError> {
-        let mut assembler = Assembler::default();
+        let mut assembler = self.wire.assembler();
         let mut decoder = Decoder::default();
         let mut head = Vec::new();
         while let Some(first) = self.within(response.chunk()).await?.map_err(|_| ProviderError::CutOff)? {
@@ -118,20 +172,20 @@ impl OpenAi {
                 _ => break,
             }
         }
-        let mut take = |frame: Frame<'_>, assembler: &mut Assembler| -> Result<(), ProviderError> {
+        let mut take = |frame: Frame<'_>, assembler: &mut dyn Assemble| -> Result<(), ProviderError> {
             match (assembler.take(frame)?, streaming) {
                 (Some(piece), Streaming::On) => Ok(sink(piece)?),
                 (_, Streaming::On | Streaming::Off) => Ok(()),
             }
         };
-        decoder.push(&head, |frame| take(frame, &mut assembler))?;
+        decoder.push(&head, |frame| take(frame, assembler.as_mut()))?;
         while !assembler.is_done() {
             match self.within(response.chunk()).await? {
-                Ok(Some(bytes)) => decoder.push(&bytes, |frame| take(frame, &mut assembler))?,
+                Ok(Some(bytes)) => decoder.push(&bytes, |frame| take(frame, assembler.as_mut()))?,
                 Err(_) if !assembler.is_whole() => return Err(ProviderError::CutOff),
                 // A half line at the end is no fault of form: the server died while it wrote.
                 Ok(None) | Err(_) => {
-                    return match decoder.finish(|frame| take(frame, &mut assembler)) {
+                    return match decoder.finish(|frame| take(frame, assembler.as_mut())) {
                         Ok(()) => assembler.finish(),
                         Err(ProviderError::Malformed(_)) => Err(ProviderError::CutOff),
                         Err(error) => Err(error),
@@ -157,7 +211,7 @@ impl OpenAi {
                 return Err(ProviderError::Malformed(format!("an answer longer than {cap} bytes")));
             }
         }
-        let reply = Assembler::whole(&String::from_utf8_lossy(&body))?;
+        let reply = self.wire.whole(&String::from_utf8_lossy(&body))?;
         if streaming == Streaming::On {
             sink(Piece::Chunk { thinking: reply.thinking.clone(), text: reply.content.clone() })?;
         }
@@ -192,13 +246,21 @@ impl OpenAi {
     }
 }
 
-impl ChatProvider for OpenAi {
+impl ChatProvider for HttpProvider {
     fn complete<'a>(
         &'a self,
         request: ChatRequest<'a>,
         sink: &'a mut Sink<'a>,
     ) -> BoxFuture<'a, Result<Reply, ProviderError>> {
         self.run(request, sink).boxed()
+    }
+}
+
+/// Returns what a dialect puts on the wire.
+fn wire(dialect: Dialect) -> Result<Arc<dyn Wire>, ProviderError> {
+    match dialect {
+        Dialect::OpenAi => Ok(Arc::new(chat::Chat)),
+        other => Err(ProviderError::Configuration(format!("this version does not speak {other}"))),
     }
 }
 

@@ -5,6 +5,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::provider::ChatTransport;
+
 /// Holds the choice; empty until the first.
 #[derive(Debug, Default)]
 pub struct ModelChoice {
@@ -12,10 +14,10 @@ pub struct ModelChoice {
 }
 
 /// Is the chosen model.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Chosen {
-    /// Its name.
-    pub model: String,
+    /// Which model, and how it is reached: it may be another server's, in another dialect.
+    pub transport: ChatTransport,
     /// Its context window in tokens, once somebody has found it out.
     pub window: Option<u64>,
 }
@@ -27,20 +29,20 @@ impl ModelChoice {
     }
 
     /// Chooses a model for every request that comes.
-    pub fn choose(&self, model: impl Into<String>) {
-        *self.lock() = Some(Chosen { model: model.into(), window: None });
+    pub fn choose(&self, transport: ChatTransport) {
+        *self.lock() = Some(Chosen { transport, window: None });
     }
 
     /// Adds the context window of a model, in tokens; nothing happens when another was chosen meanwhile.
-    pub fn found(&self, model: &str, window: u64) {
-        if let Some(chosen) = self.lock().as_mut().filter(|chosen| chosen.model == model) {
+    pub fn found(&self, transport: &ChatTransport, window: u64) {
+        if let Some(chosen) = self.lock().as_mut().filter(|chosen| chosen.transport == *transport) {
             chosen.window = Some(window);
         }
     }
 
     /// Takes the choice of a model back that cannot be used, unless another was chosen meanwhile.
-    pub fn forget(&self, model: &str) {
-        self.lock().take_if(|chosen| chosen.model == model);
+    pub fn forget(&self, transport: &ChatTransport) {
+        self.lock().take_if(|chosen| chosen.transport == *transport);
     }
 
     /// Returns the choice; `None` when there was none.

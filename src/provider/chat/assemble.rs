@@ -7,10 +7,11 @@ use std::borrow::Cow;
 
 use crate::event::Usage;
 use crate::limits;
-use crate::provider::calls::Calls;
-use crate::provider::chunk::{Chunk, Delta, ReasoningDetail, WireUsage};
+use crate::provider::chat::calls::Calls;
+use crate::provider::chat::chunk::{Chunk, Delta, ReasoningDetail, WireUsage};
 use crate::provider::error_body::{self, ErrorBody};
 use crate::provider::sse::{Frame, TooLong};
+use crate::provider::wire::Assemble;
 use crate::provider::{Finish, Piece, ProviderError, Reply};
 
 /// What finish reasons mean, by the words that servers use. Any other word means that the model was done.
@@ -54,13 +55,8 @@ pub struct Assembler {
     bytes: usize,
 }
 
-impl Assembler {
-    /// Takes the next frame. Returns the piece of each chunk, also when it brought no text; nothing for comments.
-    ///
-    /// # Errors
-    /// [`ProviderError::Server`] or [`ProviderError::Status`] for an error that the server reported within the
-    /// stream, [`ProviderError::Malformed`] for what is no chunk or too long.
-    pub fn take(&mut self, frame: Frame<'_>) -> Result<Option<Piece>, ProviderError> {
+impl Assemble for Assembler {
+    fn take(&mut self, frame: Frame<'_>) -> Result<Option<Piece>, ProviderError> {
         match frame {
             Frame::Event { name: "error", data, .. } | Frame::Field { name: "error", value: data } => {
                 Err(reported(ErrorBody::read(data)))
@@ -78,22 +74,15 @@ impl Assembler {
         }
     }
 
-    /// Tells whether the stream said `[DONE]`: nothing of the reply can come any more.
-    pub fn is_done(&self) -> bool {
+    fn is_done(&self) -> bool {
         self.done
     }
 
-    /// Tells whether the stream said that the reply is whole.
-    pub fn is_whole(&self) -> bool {
+    fn is_whole(&self) -> bool {
         self.done || self.ending.is_some()
     }
 
-    /// Ends the stream.
-    ///
-    /// # Errors
-    /// [`ProviderError::CutOff`] when nothing said that the reply is whole, [`ProviderError::Server`] when the
-    /// finish reason says that it failed.
-    pub fn finish(mut self) -> Result<Reply, ProviderError> {
+    fn finish(mut self: Box<Self>) -> Result<Reply, ProviderError> {
         match self.ending {
             Some((Ending::Whole(finish), _)) => self.reply.finish = finish,
             Some((Ending::Failed, word)) => {
@@ -106,14 +95,16 @@ impl Assembler {
         self.reply.tool_calls = self.calls.finish();
         Ok(self.reply)
     }
+}
 
+impl Assembler {
     /// Reads a reply that came in one body.
     ///
     /// # Errors
     /// As [`Assembler::take`] and [`Assembler::finish`]; [`ProviderError::Malformed`] for a body that is no reply.
     pub fn whole(body: &str) -> Result<Reply, ProviderError> {
         let mut chunk = parse(body.trim_start_matches('\u{FEFF}').trim_start())?;
-        let mut assembler = Self { done: true, ..Self::default() };
+        let mut assembler = Box::new(Self { done: true, ..Self::default() });
         let mut any = false;
         for choice in chunk.choices.iter_mut().flatten() {
             any |= choice.message.is_some();

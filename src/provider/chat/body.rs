@@ -8,8 +8,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::message::Message;
-use crate::provider::dialect::Dialect;
-use crate::provider::{ChatRequest, ProviderError, Streaming, ToolSchema};
+use crate::provider::quirks::Quirks;
+use crate::provider::wire::Outgoing;
+use crate::provider::{ProviderError, Streaming, ToolSchema};
 
 /// Stands between a tool result and a user message where a template does not let them be neighbours.
 const NOTED: &str = "(noted)";
@@ -79,21 +80,22 @@ struct WireSchema<'a> {
     parameters: &'a Value,
 }
 
-/// Writes the body of a request in a dialect.
-pub(super) fn encode(request: &ChatRequest<'_>, dialect: Dialect) -> Result<Vec<u8>, ProviderError> {
-    let messages: Vec<_> = request.messages().iter().map(|message| wire(message, dialect)).collect();
+/// Writes the body of a request.
+pub(super) fn encode(outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> {
+    let Outgoing { request, quirks, .. } = *outgoing;
+    let messages: Vec<_> = request.messages().iter().map(|message| wire(message, quirks)).collect();
     let streams = request.streaming == Streaming::On;
     let body = Body {
         model: request.model,
-        messages: if dialect.strict_roles { alternating(messages) } else { messages },
+        messages: if quirks.strict_roles { alternating(messages) } else { messages },
         tools: request.tools.iter().map(tool).collect(),
         stream: streams.then_some(true),
-        stream_options: (streams && !dialect.no_stream_options).then_some(StreamOptions { include_usage: true }),
+        stream_options: (streams && !quirks.no_stream_options).then_some(StreamOptions { include_usage: true }),
     };
     serde_json::to_vec(&body).map_err(|error| ProviderError::InvalidHistory(error.to_string()))
 }
 
-fn wire(message: &Message, dialect: Dialect) -> WireMessage<'_> {
+fn wire(message: &Message, quirks: Quirks) -> WireMessage<'_> {
     match message {
         Message::System { content } => text(Role::System, content),
         Message::User { content } => text(Role::User, content),
@@ -113,7 +115,7 @@ fn wire(message: &Message, dialect: Dialect) -> WireMessage<'_> {
             if reply.content.is_empty() && !wire.tool_calls.is_empty() {
                 wire.content = None;
             }
-            wire.reasoning_content = dialect.reasoning_back.then_some(reply.thinking.as_str());
+            wire.reasoning_content = quirks.reasoning_back.then_some(reply.thinking.as_str());
             wire
         }
     }

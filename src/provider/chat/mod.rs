@@ -1,0 +1,39 @@
+//! Chat completions: the dialect that `OpenAI` brought up and nearly every server speaks, each with its own accent.
+//!
+//! The accents are data (`quirks`) or tolerance (`chunk`, `calls`); the body is written by `body`, replies are built by
+//! `assemble`.
+
+mod assemble;
+mod body;
+mod calls;
+mod chunk;
+
+use reqwest::Url;
+
+use crate::provider::endpoint::Endpoint;
+use crate::provider::wire::{Assemble, Outgoing, Wire};
+use crate::provider::{ChatRequest, ProviderError, Reply};
+
+pub use assemble::Assembler;
+
+/// Speaks chat completions.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Chat;
+
+impl Wire for Chat {
+    fn url(&self, endpoint: &Endpoint, _: &ChatRequest<'_>) -> Url {
+        endpoint.url("/chat/completions")
+    }
+
+    fn encode(&self, outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> {
+        body::encode(outgoing)
+    }
+
+    fn assembler(&self) -> Box<dyn Assemble> {
+        Box::new(Assembler::default())
+    }
+
+    fn whole(&self, body: &str) -> Result<Reply, ProviderError> {
+        Assembler::whole(body)
+    }
+}
