@@ -16,6 +16,8 @@ pub const STILL_TRUE_STEPS: u32 = 20;
 
 /// Tool calls that a turn of the main agent may make, unless set.
 pub const MAX_STEPS: u32 = 60;
+/// Part of the context window from which on older rounds are summarised, per cent, unless set.
+pub const COMPACT_AT: u8 = 85;
 /// Tool calls of one group that run at the same time.
 pub const PARALLEL_TOOLS: usize = 8;
 

@@ -1,9 +1,11 @@
 //! What tokens cost: prices per model as the user wrote them, and the cost of one round.
 //!
-//! Pure; the screen sums and shows what comes out. A cost that the server itself reports goes before every price, and a
+//! Pure; the agent charges its budget with what comes out, the screen sums and shows it. A cost that the server itself reports goes before every price, and a
 //! model without a price has no cost: nothing is guessed.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
 
 use serde::Deserialize;
 
@@ -11,6 +13,68 @@ use crate::event::Usage;
 
 /// Trillionths of a US dollar per token, in one dollar per million tokens.
 const PICOS: f64 = 1e6;
+
+/// Billionths of a US dollar in one dollar.
+const NANOS: u64 = 1_000_000_000;
+
+/// Is an amount of US dollars that may be spent; always more than nothing. Its serde form is a number of dollars.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "f64")]
+pub struct Money {
+    nanos: u64,
+}
+
+impl Money {
+    /// Returns it in billionths of a US dollar.
+    pub fn nanos(self) -> u64 {
+        self.nanos
+    }
+}
+
+impl TryFrom<f64> for Money {
+    type Error = &'static str;
+
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)] // A cast saturates.
+    fn try_from(dollars: f64) -> Result<Self, Self::Error> {
+        let nanos = (dollars * NANOS as f64).round() as u64;
+        if nanos == 0 {
+            Err("it is not an amount of US dollars above 0, such as 2 or 0.50")
+        } else {
+            Ok(Self { nanos })
+        }
+    }
+}
+
+impl FromStr for Money {
+    type Err = &'static str;
+
+    /// Reads `2`, `0.50` and `$0.50`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let number = text.strip_prefix('$').unwrap_or(text);
+        // The names of no numbers (`inf`, `nan`) are numbers to the parser.
+        let digits = number.chars().all(|c| c.is_ascii_digit() || c == '.');
+        Self::try_from(number.parse::<f64>().ok().filter(|_| digits).unwrap_or_default())
+    }
+}
+
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&dollars(self.nanos))
+    }
+}
+
+/// Writes billionths of a US dollar as people say it: `$0.50`, `$12.34`; below a cent `$0.0042`, `<$0.0001`. Whole cents
+/// are rounded down.
+pub fn dollars(nanos: u64) -> String {
+    const CENT: u64 = NANOS / 100;
+    const PART: u64 = NANOS / 10_000;
+    match nanos {
+        0 => "$0.00".to_owned(),
+        1..PART => "<$0.0001".to_owned(),
+        PART..CENT => format!("$0.{:04}", nanos / PART),
+        _ => format!("${}.{:02}", nanos / NANOS, nanos % NANOS / CENT),
+    }
+}
 
 /// Is what one model costs. Kept in whole parts of a dollar, so that sums come out the same in every order.
 ///
@@ -32,7 +96,8 @@ impl Price {
         Some(Self { input, cached: cached.map_or(Some(input), picos)?, output })
     }
 
-    fn nanos(self, usage: &Usage) -> Option<u64> {
+    /// Returns what a round cost, billionths of a US dollar; `None` when the server has counted nothing.
+    pub fn nanos(self, usage: &Usage) -> Option<u64> {
         let fresh = [usage.input, usage.cache_creation].into_iter().flatten().fold(0, u64::saturating_add);
         if usage.prompt() == 0 && usage.output.is_none() {
             return None;

@@ -11,6 +11,7 @@ use clap_complete::Shell;
 
 use crate::approval::Mode;
 use crate::config::{Layer, Provider, SandboxKind, SandboxSection};
+use crate::price::Money;
 
 /// Watch an agent work, and steer it while it runs.
 ///
@@ -89,6 +90,15 @@ pub struct Flags {
     /// The model's context window in tokens, where the server does not tell it.
     #[arg(long, global = true, value_name = "N")]
     pub context_window: Option<NonZeroU64>,
+    /// US dollars that the session may spend, sub-agents included: 2 or 0.50.
+    #[arg(long, global = true, value_name = "DOLLARS")]
+    pub max_cost: Option<Money>,
+    /// Tokens that the session may use, sub-agents included; each request counts its whole prompt.
+    #[arg(long, global = true, value_name = "N")]
+    pub max_tokens_total: Option<NonZeroU64>,
+    /// How full the context window is, in per cent, when older rounds are summarised; 0 is never [default: 85].
+    #[arg(long, global = true, value_name = "PERCENT")]
+    pub compact_at: Option<u8>,
     /// The directory to work in; tools reach nothing outside it [default: the current one].
     #[arg(long, global = true, value_name = "DIR")]
     pub cwd: Option<PathBuf>,
@@ -127,6 +137,9 @@ impl Flags {
             still_true_minutes: None,
             still_true_steps: None,
             prices: None,
+            max_cost: self.max_cost,
+            max_tokens_total: self.max_tokens_total,
+            compact_at: self.compact_at,
             mode: self.mode,
             context_files: None,
             rules: None,

@@ -71,7 +71,15 @@ fn options(start: &Start, prompt: Option<String>) -> ScreenOptions {
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let theme = if plain { ThemeName::Plain } else { ThemeName::Dark };
     let home = start.places.home.clone();
-    ScreenOptions { label, source, prompt, theme, prices: start.config.prices.clone(), cwd: start.cwd.clone(), home }
+    ScreenOptions {
+        label,
+        source,
+        prompt,
+        theme,
+        prices: start.config.spending.prices.clone(),
+        cwd: start.cwd.clone(),
+        home,
+    }
 }
 
 /// Returns host and port of an address, without the password that it may hold.

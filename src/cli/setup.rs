@@ -79,6 +79,8 @@ pub async fn setup(
         workbench: bench,
         max_steps: config.max_steps,
         streaming: config.streaming,
+        spending: config.spending,
+        compact_at: config.compact_at,
         policy: Policy {
             answerer: start.answerer,
             rules: rules(&config.rules)?,

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::approval::Mode;
 use crate::config::{Provider, RuleLists, SandboxSection, WebSection};
-use crate::price::Prices;
+use crate::price::{Money, Prices};
 
 /// Holds the settings of one source; `None` is left to the next one. Its serde form is the file.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -37,6 +37,12 @@ pub struct Layer {
     pub still_true_steps: Option<u32>,
     /// What tokens cost, by the model's name.
     pub prices: Option<Prices>,
+    /// US dollars that the whole tree of agents may spend.
+    pub max_cost: Option<Money>,
+    /// Tokens that the whole tree of agents may use.
+    pub max_tokens_total: Option<NonZeroU64>,
+    /// How full the context window is when older rounds are summarised, per cent; 0 is never.
+    pub compact_at: Option<u8>,
     /// How much runs without a question.
     pub mode: Option<Mode>,
     /// False: no `AGENTS.md` or `CLAUDE.md` enters the system prompt.
@@ -64,6 +70,9 @@ impl Layer {
         "still_true_minutes",
         "still_true_steps",
         "prices",
+        "max_cost",
+        "max_tokens_total",
+        "compact_at",
         "mode",
         "context_files",
         "rules",
@@ -91,6 +100,9 @@ impl Layer {
             still_true_minutes: self.still_true_minutes.or(lower.still_true_minutes),
             still_true_steps: self.still_true_steps.or(lower.still_true_steps),
             prices: self.prices.or(lower.prices),
+            max_cost: self.max_cost.or(lower.max_cost),
+            max_tokens_total: self.max_tokens_total.or(lower.max_tokens_total),
+            compact_at: self.compact_at.or(lower.compact_at),
             mode: self.mode.or(lower.mode),
             context_files: self.context_files.or(lower.context_files),
             rules: self.rules.or(lower.rules),

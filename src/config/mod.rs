@@ -14,8 +14,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use crate::approval::{Mode, RuleError};
-use crate::control::Staleness;
-use crate::price::Prices;
+use crate::control::{Spending, Staleness};
 use crate::provider::{ApiKey, Streaming};
 
 pub use file::{FileError, parse};
@@ -44,8 +43,10 @@ pub struct Config {
     pub system_prompt: Option<PathBuf>,
     /// From when on the screen asks whether a waiting text still holds.
     pub still_true: Staleness,
-    /// What tokens cost, where the server does not say it.
-    pub prices: Prices,
+    /// What tokens cost, where the server does not say it, and how much may be spent.
+    pub spending: Spending,
+    /// How full the context window is when older rounds are summarised, per cent; 0 is never.
+    pub compact_at: u8,
     /// How much runs without a question.
     pub mode: Mode,
     /// Whether `AGENTS.md` and `CLAUDE.md` enter the system prompt.
@@ -136,6 +137,11 @@ pub enum ConfigError {
     /// A variable that holds a key is to be given to commands.
     #[error("sandbox.pass_env names {0}, which holds a key; no command gets a key")]
     PassesKey(String),
+    /// The share is none.
+    #[error(
+        "compact_at is {0}, which is no share of the context window: it goes from 1 to 100 per cent, and 0 is never"
+    )]
+    CompactAt(u8),
     /// A rule is none.
     #[error(transparent)]
     Rule(#[from] RuleError),

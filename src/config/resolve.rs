@@ -8,7 +8,7 @@ use crate::config::{
     Config, ConfigError, DEFAULT_API_KEY_ENV, DEFAULT_BASE_URL, Layer, ModelSource, Provider, RuleLists,
     SandboxSettings, WebSection, WebSettings,
 };
-use crate::control::Staleness;
+use crate::control::{Spending, Staleness};
 use crate::limits;
 use crate::provider::{ApiKey, Streaming};
 
@@ -78,7 +78,15 @@ impl Config {
                 },
                 steps: Some(merged.still_true_steps.unwrap_or(limits::STILL_TRUE_STEPS)).filter(|steps| *steps > 0),
             },
-            prices: merged.prices.clone().unwrap_or_default(),
+            spending: Spending {
+                max_cost: merged.max_cost,
+                max_tokens: merged.max_tokens_total.map(Into::into),
+                prices: merged.prices.clone().unwrap_or_default(),
+            },
+            compact_at: match merged.compact_at.unwrap_or(limits::COMPACT_AT) {
+                percent @ 0..=100 => percent,
+                more => return Err(ConfigError::CompactAt(more)),
+            },
             mode: merged.mode.unwrap_or_default(),
             context_files: merged.context_files.unwrap_or(true),
             rules: rules(&merged)?,

@@ -2,6 +2,7 @@
 //!
 //! The agent reads them at fixed boundaries; it never waits for one. They know the words, not each other.
 
+mod budget;
 mod cancellable;
 mod crew;
 mod gate;
@@ -9,6 +10,7 @@ mod interloper;
 mod queue;
 mod step_limit;
 
+pub use budget::{Budget, Charged, Spending, Standing};
 pub use cancellable::Cancellable;
 pub use crew::{Controls, Crew};
 pub use gate::{Decision, Gate, Parked, Parking};

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::approval::Approvals;
-use crate::control::{Cancellable, Controls, Crew, Decision, Interloper, Staleness, Watcher};
+use crate::control::{Budget, Cancellable, Controls, Crew, Decision, Interloper, Staleness, Watcher};
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
 use crate::host::command::Commands;
@@ -23,6 +23,7 @@ pub struct Handle {
     mailbox: Arc<Mailbox>,
     commands: Arc<Commands>,
     changes: Arc<Changes>,
+    budget: Arc<Budget>,
 }
 
 impl Handle {
@@ -30,7 +31,8 @@ impl Handle {
     pub fn new(crew: Arc<Crew>, mailbox: Arc<Mailbox>) -> Self {
         let main = crew.main();
         let (approvals, commands, changes) = (Arc::default(), Arc::default(), Arc::default());
-        Self { main, crew, approvals, mailbox, commands, changes }
+        let budget = Arc::default();
+        Self { main, crew, approvals, mailbox, commands, changes, budget }
     }
 
     /// Sends a text to the main agent; it is pending until the agent takes it.
@@ -172,6 +174,11 @@ impl Handle {
     /// Returns the controls of every agent that runs.
     pub fn crew(&self) -> &Arc<Crew> {
         &self.crew
+    }
+
+    /// Returns what counts the money and the tokens of the tree; its limits can be set at any time.
+    pub fn budget(&self) -> &Arc<Budget> {
+        &self.budget
     }
 
     /// Returns what decides about the acts of tools: the mode and the open questions.

@@ -10,7 +10,7 @@ use jiff::Zoned;
 use crate::agent::{Agent, ModelChoice};
 use crate::approval::{Approvals, Mode, Network, Policy, Sandboxed};
 use crate::assets;
-use crate::control::{Controls, Crew, StepLimit};
+use crate::control::{Controls, Crew, Spending, StepLimit};
 use crate::error::{BuildError, ProviderError};
 use crate::event::{Event, SCHEMA};
 use crate::host::context_files::{self, ContextFile, ContextPlaces};
@@ -62,6 +62,10 @@ pub struct Setup {
     pub max_steps: u32,
     /// Whether replies come in pieces.
     pub streaming: Streaming,
+    /// How much the whole tree may spend, and what tokens cost.
+    pub spending: Spending,
+    /// How full the context window is when older rounds are summarised, per cent; 0 is never.
+    pub compact_at: u8,
     /// Who answers questions, the rules, and the user's own places. The rest of it is found out here.
     pub policy: Policy,
     /// How much runs without a question, at first.

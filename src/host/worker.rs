@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 
 use crate::agent::{Agent, ModelChoice};
 use crate::approval::Approvals;
-use crate::control::{Cancellable, Controls, Crew, Gate, Interloper};
+use crate::control::{Budget, Cancellable, Controls, Crew, Gate, Interloper};
 use crate::error::RunError;
 use crate::event::Event;
 use crate::host::command::{Command, Commands};
@@ -83,8 +83,9 @@ where
     let (choice, ending) = (Arc::default(), Arc::clone(&end));
     let approvals = Arc::clone(handle.approvals());
     let changes = Arc::clone(handle.changes());
+    let budget = Arc::clone(handle.budget());
     let setup = setup(Arc::clone(&approvals));
-    let worker = Worker { main, crew, approvals, changes, mailbox, commands, choice, publish, end: ending };
+    let worker = Worker { main, crew, approvals, changes, budget, mailbox, commands, choice, publish, end: ending };
     let task = runtime.spawn(worker.run(setup));
     Host { handle, state, end, task }
 }
@@ -137,6 +138,7 @@ struct Worker {
     crew: Arc<Crew>,
     approvals: Arc<Approvals>,
     changes: Arc<Changes>,
+    budget: Arc<Budget>,
     mailbox: Arc<Mailbox>,
     commands: Arc<Commands>,
     choice: Arc<ModelChoice>,
@@ -164,6 +166,7 @@ impl Worker {
 
     async fn build(&self, setup: impl Future<Output = Result<Setup, StartError>>) -> Result<Built, StartError> {
         let setup = setup.await?;
+        self.budget.configure(setup.spending.clone());
         for note in &setup.notes {
             self.mailbox.push(Post::Notice(Notice::Info(note.clone())));
         }

@@ -7,6 +7,7 @@ use steersman::approval::Mode;
 use steersman::config::{
     Config, ConfigError, Environment, Layer, ModelSource, Provider, SandboxKind, SandboxSection, parse,
 };
+use steersman::control::Spending;
 use steersman::event::Usage;
 use steersman::provider::Streaming;
 
@@ -219,10 +220,28 @@ fn prices_are_read_per_model_in_each_form_of_the_file() {
         "prices.big = { input = 2, output = 10 }\nprices.'vendor/small:1' = { input = 0.5, cached = 0.1, output = 1.5 }",
         "[prices.big]\ninput = 2.0\noutput = 10.0\n[prices.\"vendor/small:1\"]\ninput = 0.5\ncached = 0.1\noutput = 1.5",
     ] {
-        let prices = resolve(Layer::default(), &[], file).unwrap().prices;
+        let prices = resolve(Layer::default(), &[], file).unwrap().spending.prices;
         let costs = ["big", "vendor/small:1", "other"].map(|model| prices.cost_nanos(&usage(model)));
         assert_eq!(costs, [Some(10_000_000), Some(1_500_000), None]);
     }
+}
+
+#[test]
+fn limits_on_what_is_spent_and_the_share_for_compaction_are_read_and_checked() {
+    let config = resolve(Layer::default(), &[], "").unwrap();
+    assert_eq!((config.spending, config.compact_at), (Spending::default(), 85));
+    let file = "max_cost = 2\nmax_tokens_total = 5000\ncompact_at = 70";
+    let config = resolve(Layer::default(), &[], file).unwrap();
+    assert_eq!(config.spending.max_cost, Some("2.00".parse().unwrap()));
+    assert_eq!((config.spending.max_tokens, config.compact_at), (Some(5_000), 70));
+    let flags = Layer { max_cost: Some("0.5".parse().unwrap()), compact_at: Some(0), ..Layer::default() };
+    let config = resolve(flags, &[], file).unwrap();
+    assert_eq!(config.spending.max_cost.unwrap().to_string(), "$0.50");
+    assert_eq!(config.compact_at, 0);
+    for text in ["max_cost = 0", "max_cost = -1", "max_cost = 'much'", "max_tokens_total = 0", "compact_at = -1"] {
+        assert_eq!(parse(text).unwrap_err().line, 1, "{text}");
+    }
+    assert_eq!(resolve(Layer::default(), &[], "compact_at = 101").unwrap_err(), ConfigError::CompactAt(101));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use steersman::approval::{Mode, Policy};
+use steersman::control::Spending;
 use steersman::error::Refused;
 use steersman::event::{Delivery, Envelope, Event};
 use steersman::host::{self, Command, Host, Last, Mailbox, Notice, Post, Setup, StartError, State};
@@ -37,6 +38,8 @@ fn setup(rig: &Rig, dir: &TempDir) -> Setup {
         workbench: bench(),
         max_steps: 9,
         streaming: Streaming::Off,
+        spending: Spending::default(),
+        compact_at: 85,
         policy: Policy::default(),
         mode: Mode::Ask,
         llama_probe_url: None,

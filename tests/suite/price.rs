@@ -1,7 +1,7 @@
 //! What a round costs: told by the server, or out of prices that the user wrote.
 
 use steersman::event::Usage;
-use steersman::price::{Price, Prices};
+use steersman::price::{Money, Price, Prices, dollars};
 
 fn prices() -> Prices {
     let price = |input, cached, output| Price::new(input, cached, output).unwrap();
@@ -67,4 +67,24 @@ fn absurd_counts_break_nothing() {
     let dear = ("dear".to_owned(), Price::new(1e30, None, 1e30).unwrap());
     let prices: Prices = [dear].into_iter().collect();
     assert_eq!(prices.cost_nanos(&used("dear", u64::MAX, u64::MAX, u64::MAX)), Some(u64::MAX));
+}
+
+#[test]
+fn an_amount_of_dollars_is_read_and_written_as_people_do() {
+    let read = |text: &str| text.parse::<Money>();
+    for (text, nanos, shown) in [
+        ("2", 2_000_000_000, "$2.00"),
+        ("0.50", 500_000_000, "$0.50"),
+        ("$12.345", 12_345_000_000, "$12.34"),
+        ("0.0042", 4_200_000, "$0.0042"),
+        ("0.00001", 10_000, "<$0.0001"),
+    ] {
+        let money = read(text).unwrap();
+        assert_eq!((money.nanos(), money.to_string().as_str()), (nanos, shown), "{text}");
+    }
+    for text in ["", "0", "0.0", "-1", "inf", "nan", "1e3", "two", "1,5", "$", "0.0000000001", "+1"] {
+        assert!(read(text).is_err(), "{text:?}");
+    }
+    assert_eq!(read("99999999999999999999999").unwrap().nanos(), u64::MAX);
+    assert_eq!(dollars(0), "$0.00");
 }
