@@ -334,3 +334,10 @@ pub const DEMO_ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 pub const DEMO_CONTEXT: u64 = 131_072;
 /// Log files that are kept, one per day.
 pub const LOG_FILES: usize = 7;
+
+/// Keys: longest file or output that holds one, bytes.
+pub const KEY_BYTES: u64 = 64 * 1024;
+/// Keys: time for reading a file that holds one.
+pub const KEY_FILE_TIME: Duration = Duration::from_secs(3);
+/// Keys: time for a command that prints one, in which it may ask its user.
+pub const KEY_COMMAND_TIME: Duration = Duration::from_secs(30);

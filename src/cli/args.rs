@@ -12,6 +12,7 @@ use clap_complete::Shell;
 use crate::approval::Mode;
 use crate::config::{Layer, Provider, SandboxKind, SandboxSection};
 use crate::price::Money;
+use crate::provider::Effort;
 
 /// Watch an agent work, and steer it while it runs.
 ///
@@ -69,7 +70,8 @@ pub struct ExecArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Model and configuration")]
 pub struct Flags {
-    /// `openai` is any server that speaks chat completions; `demo` is the embedded model and wins over all else.
+    /// How the server is asked: `openai` is any server that speaks chat completions; `demo` is the embedded model and
+    /// wins over all else.
     #[arg(long, global = true, value_enum)]
     pub provider: Option<Provider>,
     /// The model server's address, with or without /v1.
@@ -78,9 +80,21 @@ pub struct Flags {
     /// The model's name; a base URL without one asks the server and takes its only or first model.
     #[arg(long, global = true, value_name = "NAME")]
     pub model: Option<String>,
-    /// The environment variable that holds the key [default: `OPENAI_API_KEY`].
+    /// The environment variable that holds the key [default: that of the service at the base URL, as `OPENAI_API_KEY`].
     #[arg(long, global = true, value_name = "NAME")]
     pub api_key_env: Option<String>,
+    /// The profile of the configuration file to use: a server by a name.
+    #[arg(long, global = true, value_name = "NAME")]
+    pub profile: Option<String>,
+    /// How much the model thinks before it answers, where it can be told.
+    #[arg(long, global = true, value_enum, value_name = "HOW")]
+    pub reasoning_effort: Option<Effort>,
+    /// How much chance there is in the model's choice of words, from 0 to 2.
+    #[arg(long, global = true, value_name = "N")]
+    pub temperature: Option<f64>,
+    /// Tokens that one reply may have, thinking included.
+    #[arg(long, global = true, value_name = "N")]
+    pub max_tokens: Option<NonZeroU64>,
     /// Tool calls that a turn may make [default: 60].
     #[arg(long, global = true, value_name = "N")]
     pub max_steps: Option<NonZeroU32>,
@@ -129,22 +143,20 @@ impl Flags {
             base_url: self.base_url.clone(),
             model: self.model.clone(),
             api_key_env: self.api_key_env.clone(),
+            default_profile: self.profile.clone(),
+            reasoning_effort: self.reasoning_effort,
+            temperature: self.temperature,
+            max_tokens: self.max_tokens,
             max_steps: self.max_steps,
             stream: self.no_stream.then_some(false),
             context_window: self.context_window,
             system_prompt: self.system_prompt.clone(),
-            pace: None,
-            still_true_minutes: None,
-            still_true_steps: None,
-            prices: None,
             max_cost: self.max_cost,
             max_tokens_total: self.max_tokens_total,
             compact_at: self.compact_at,
             mode: self.mode,
-            context_files: None,
-            rules: None,
             sandbox: self.sandbox.map(|kind| SandboxSection { kind: Some(kind), ..SandboxSection::default() }),
-            web: None,
+            ..Layer::default()
         }
     }
 }

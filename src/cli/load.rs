@@ -102,6 +102,11 @@ fn read_layer(path: &Path, places: &Places) -> Result<Layer, LoadError> {
     if let Some(prompt) = &mut layer.system_prompt {
         *prompt = beside.join(&*prompt);
     }
+    let profiles = layer.profile.iter_mut().flat_map(|profiles| profiles.values_mut());
+    let key_files = profiles.map(|profile| &mut profile.api_key_file).chain([&mut layer.api_key_file]);
+    for path in key_files.flatten() {
+        *path = from(beside, places.home.as_deref(), path);
+    }
     if let Some(sandbox) = &mut layer.sandbox {
         sandbox.each_directory(|directory| *directory = from(beside, places.home.as_deref(), directory));
     }

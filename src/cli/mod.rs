@@ -7,6 +7,7 @@ pub mod args;
 mod exec;
 pub mod exit;
 pub mod hidden;
+pub mod keys;
 mod load;
 pub mod logging;
 mod output;

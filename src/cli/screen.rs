@@ -63,8 +63,9 @@ fn show(start: Start, prompt: Option<String>) -> io::Result<Exit> {
 fn options(start: &Start, prompt: Option<String>) -> ScreenOptions {
     let (label, source) = match &start.config.model {
         ModelSource::Embedded { .. } => ("embedded model".to_owned(), status::ModelSource::Embedded),
-        ModelSource::Server { base_url, model, .. } => {
-            (model.clone().unwrap_or_else(|| host_name(base_url)), status::ModelSource::Configured)
+        ModelSource::Server(server) => {
+            let label = server.model.clone().unwrap_or_else(|| start.config.source.clone());
+            (label, status::ModelSource::Configured)
         }
     };
     // https://no-color.org: any value but the empty one.
@@ -80,11 +81,4 @@ fn options(start: &Start, prompt: Option<String>) -> ScreenOptions {
         cwd: start.cwd.clone(),
         home,
     }
-}
-
-/// Returns host and port of an address, without the password that it may hold.
-fn host_name(base_url: &str) -> String {
-    let Ok(url) = reqwest::Url::parse(base_url) else { return String::new() };
-    let host = url.host_str().unwrap_or_default();
-    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }

@@ -4,10 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::approval::{Approvals, Policy, Rules};
+use crate::cli::keys;
 use crate::cli::load::Start;
 use crate::cli::project::{adopted, trusted};
 use crate::cli::workbench::workbench;
-use crate::config::{ModelSource, RuleLists};
+use crate::config::{ModelSource, RuleLists, Server};
 use crate::demo::{self, DemoServer, Pace};
 use crate::error::BuildError;
 use crate::host::{ContextPlaces, ProjectContext, Setup, StartError};
@@ -56,14 +57,17 @@ pub async fn setup(
             let server = demo::start(pace)
                 .await
                 .map_err(|error| StartError::Failed(format!("the embedded model does not start: {error}")))?;
-            let transport = transport("demo", server.base_url(), Some(server.api_key())).with_model(demo::MODEL);
+            let transport = demo_transport(&server, config.context_window);
             connector = Arc::new(WithServer { http: connector, _server: server });
             transport
         }
-        ModelSource::Server { base_url, model, key } => {
-            let transport = transport("openai", base_url, key);
-            match model {
-                Some(model) => transport.with_model(model),
+        ModelSource::Server(server) => {
+            notes.extend(keys::warning(&server.key));
+            notes.extend(server.plain_http());
+            let key = keys::read(&server.key).await.map_err(StartError::Configuration)?;
+            let transport = transport_of(&server, key);
+            match transport.model {
+                Some(_) => transport,
                 None => with_first_model(&http, &transport, &mut notes).await?,
             }
         }
@@ -71,7 +75,7 @@ pub async fn setup(
     // Any server may be llama.cpp, and the embedded model answers as one: it is asked for its context window.
     let llama_probe_url = transport.api_base.clone();
     Ok(Setup {
-        transport: ChatTransport { context_window: config.context_window, ..transport },
+        transport,
         connector,
         sources: Arc::default(),
         cwd: start.cwd,
@@ -111,12 +115,27 @@ fn is_everything(cwd: &Path, home: Option<&Path>) -> bool {
     cwd.parent().is_none() || home == Some(cwd)
 }
 
-fn transport(provider: &str, base_url: String, key: Option<ApiKey>) -> ChatTransport {
+/// Returns how a server is reached with its key.
+pub(super) fn transport_of(server: &Server, key: Option<ApiKey>) -> ChatTransport {
     ChatTransport {
-        provider: Some(provider.to_owned()),
+        model: server.model.clone(),
+        provider: Some(server.dialect.name().to_owned()),
         assume_model_exists: true,
-        api_base: Some(base_url),
+        api_base: Some(server.base_url.clone()),
         api_key: key,
+        context_window: server.context_window,
+        answering: server.answering,
+    }
+}
+
+fn demo_transport(server: &DemoServer, context_window: Option<u64>) -> ChatTransport {
+    ChatTransport {
+        model: Some(demo::MODEL.to_owned()),
+        provider: Some("demo".to_owned()),
+        assume_model_exists: true,
+        api_base: Some(server.base_url()),
+        api_key: Some(server.api_key()),
+        context_window,
         ..ChatTransport::default()
     }
 }

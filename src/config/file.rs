@@ -3,7 +3,7 @@
 use toml::Spanned;
 use toml::de::DeTable;
 
-use crate::config::Layer;
+use crate::config::{Layer, ProfileSection};
 use crate::text::distance;
 
 /// Says what is wrong with the file and where.
@@ -42,7 +42,7 @@ pub(super) fn key_at(text: &str, name: &str) -> Option<usize> {
 
 /// Is a key that the file must not have, and the section that it stands in; the top has no name.
 struct UnknownKey<'a> {
-    section: &'static str,
+    section: String,
     name: &'a str,
     at: usize,
 }
@@ -55,12 +55,23 @@ fn unknown_keys<'a>(top: &'a DeTable<'_>) -> Vec<UnknownKey<'a>> {
             unknown.extend(unknown_of(table, section, keys));
         }
     }
+    let profiles = top.get(PROFILES).and_then(|value| value.get_ref().as_table());
+    for (name, profile) in profiles.into_iter().flatten() {
+        if let Some(table) = profile.get_ref().as_table() {
+            unknown.extend(unknown_of(table, &format!("{PROFILES}.{}", name.get_ref()), ProfileSection::KEYS));
+        }
+    }
     unknown
 }
 
-fn unknown_of<'a>(table: &'a DeTable<'_>, section: &'static str, known: &[&str]) -> Vec<UnknownKey<'a>> {
-    let key =
-        |key: &'a Spanned<std::borrow::Cow<'_, str>>| UnknownKey { section, name: key.get_ref(), at: key.span().start };
+/// The key whose tables are profiles, each by its name.
+const PROFILES: &str = "profile";
+
+fn unknown_of<'a>(table: &'a DeTable<'_>, section: &str, known: &[&str]) -> Vec<UnknownKey<'a>> {
+    let key = |key: &'a Spanned<std::borrow::Cow<'_, str>>| {
+        let (name, at) = (key.get_ref(), key.span().start);
+        UnknownKey { section: section.to_owned(), name, at }
+    };
     table.keys().map(key).filter(|key| !known.contains(&key.name)).collect()
 }
 
@@ -71,11 +82,11 @@ impl UnknownKey<'_> {
             return format!("unknown key {name:?}; the nearest known key is {:?}", nearest(name, Layer::KEYS));
         }
         let whole = format!("{section}.{name}");
-        if Layer::KEYS.contains(name) {
+        if Layer::KEYS.contains(name) && !(section.starts_with(PROFILES) && ProfileSection::KEYS.contains(name)) {
             return format!("unknown key {whole:?}; {name:?} belongs above the first [section]");
         }
-        let keys =
-            Layer::SECTIONS.into_iter().find(|(named, _)| named == section).map_or(Layer::KEYS, |(_, keys)| keys);
+        let of_section = Layer::SECTIONS.into_iter().find(|(named, _)| named == section);
+        let keys = of_section.map_or(ProfileSection::KEYS, |(_, keys)| keys);
         format!("unknown key {whole:?}; the nearest known key is {:?}", format!("{section}.{}", nearest(name, keys)))
     }
 }

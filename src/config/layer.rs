@@ -1,19 +1,21 @@
 //! One source of settings: the flags, the environment or the file. Each says only what it knows.
 
+use std::collections::BTreeMap;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 
 use serde::Deserialize;
 
 use crate::approval::Mode;
-use crate::config::{Provider, RuleLists, SandboxSection, WebSection};
+use crate::config::{CommandWords, ProfileSection, Provider, RuleLists, SandboxSection, WebSection};
 use crate::price::{Money, Prices};
+use crate::provider::Effort;
 
 /// Holds the settings of one source; `None` is left to the next one. Its serde form is the file.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Layer {
-    /// `openai` or `demo`.
+    /// What kind of server answers.
     pub provider: Option<Provider>,
     /// The server's address, with or without `/v1`.
     pub base_url: Option<String>,
@@ -21,6 +23,22 @@ pub struct Layer {
     pub model: Option<String>,
     /// The environment variable that holds the key.
     pub api_key_env: Option<String>,
+    /// The file that holds the key.
+    pub api_key_file: Option<PathBuf>,
+    /// The command that prints the key.
+    pub api_key_command: Option<CommandWords>,
+    /// How much the model thinks.
+    pub reasoning_effort: Option<Effort>,
+    /// How much chance there is in its choice of words.
+    pub temperature: Option<f64>,
+    /// Tokens that one reply may have.
+    pub max_tokens: Option<NonZeroU64>,
+    /// The profile to use.
+    pub default_profile: Option<String>,
+    /// The profiles by their names.
+    pub profile: Option<BTreeMap<String, ProfileSection>>,
+    /// The loopback ports at which a model server is looked for when nothing is configured.
+    pub local_ports: Option<Vec<u16>>,
     /// Tool calls per turn.
     pub max_steps: Option<NonZeroU32>,
     /// False: replies come whole.
@@ -62,6 +80,14 @@ impl Layer {
         "base_url",
         "model",
         "api_key_env",
+        "api_key_file",
+        "api_key_command",
+        "reasoning_effort",
+        "temperature",
+        "max_tokens",
+        "default_profile",
+        "profile",
+        "local_ports",
         "max_steps",
         "stream",
         "context_window",
@@ -92,6 +118,14 @@ impl Layer {
             base_url: self.base_url.or(lower.base_url),
             model: self.model.or(lower.model),
             api_key_env: self.api_key_env.or(lower.api_key_env),
+            api_key_file: self.api_key_file.or(lower.api_key_file),
+            api_key_command: self.api_key_command.or(lower.api_key_command),
+            reasoning_effort: self.reasoning_effort.or(lower.reasoning_effort),
+            temperature: self.temperature.or(lower.temperature),
+            max_tokens: self.max_tokens.or(lower.max_tokens),
+            default_profile: self.default_profile.or(lower.default_profile),
+            profile: self.profile.or(lower.profile),
+            local_ports: self.local_ports.or(lower.local_ports),
             max_steps: self.max_steps.or(lower.max_steps),
             stream: self.stream.or(lower.stream),
             context_window: self.context_window.or(lower.context_window),
@@ -111,10 +145,37 @@ impl Layer {
         }
     }
 
-    /// Returns the provider that this layer asks for: the one it names, or a server when it names an address or a model.
-    pub(super) fn asks_for(&self) -> Option<Provider> {
-        let server = self.base_url.is_some() || self.model.is_some();
-        self.provider.or(server.then_some(Provider::OpenAi))
+    /// Returns this layer without what is said about a server: a profile that is used takes its place as a whole.
+    pub(super) fn without_server(self) -> Self {
+        Self {
+            provider: None,
+            base_url: None,
+            model: None,
+            api_key_env: None,
+            api_key_file: None,
+            api_key_command: None,
+            context_window: None,
+            ..self
+        }
+    }
+
+    /// Tells whether it says where a key is.
+    pub(super) fn names_key(&self) -> bool {
+        self.api_key_env.is_some() || self.api_key_file.is_some() || self.api_key_command.is_some()
+    }
+
+    /// Returns the environment variables that it names as places of keys.
+    pub(super) fn key_variables(&self) -> impl Iterator<Item = &String> {
+        let web = self.web.as_ref();
+        let profiles = self.profile.iter().flat_map(BTreeMap::values);
+        [
+            self.api_key_env.as_ref(),
+            web.and_then(|web| web.brave_key_env.as_ref()),
+            web.and_then(|web| web.exa_key_env.as_ref()),
+        ]
+        .into_iter()
+        .flatten()
+        .chain(profiles.filter_map(|profile| profile.api_key_env.as_ref()))
     }
 }
 

@@ -8,6 +8,8 @@ mod layer;
 mod project;
 mod resolve;
 mod sections;
+mod server;
+mod services;
 
 use std::path::PathBuf;
 
@@ -15,17 +17,20 @@ use serde::Deserialize;
 
 use crate::approval::{Mode, RuleError};
 use crate::control::{Spending, Staleness};
+use crate::dialect::Dialect;
 use crate::provider::{ApiKey, Streaming};
 
 pub use file::{FileError, parse};
 pub use layer::Layer;
 pub use project::ProjectLayer;
 pub use resolve::Environment;
-pub use sections::{RuleLists, SandboxKind, SandboxSection, WebSection};
+pub use sections::{ProfileSection, RuleLists, SandboxKind, SandboxSection, WebSection};
+pub use server::{CommandWords, KeyPlace, Server};
+pub use services::{SERVICES, Service};
 
 /// The server that is used when only a model or a provider is named.
 pub const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
-/// The environment variable that holds the key, unless another is named.
+/// The environment variable that holds the key of `OpenAI`.
 pub const DEFAULT_API_KEY_ENV: &str = "OPENAI_API_KEY";
 
 /// Is everything that a start of the program depends on.
@@ -33,6 +38,16 @@ pub const DEFAULT_API_KEY_ENV: &str = "OPENAI_API_KEY";
 pub struct Config {
     /// Which model answers.
     pub model: ModelSource,
+    /// What the server that answers is called in lists: its profile, its service, or its host.
+    pub source: String,
+    /// True when nothing said which model answers: servers of this machine are looked for then.
+    pub unconfigured: bool,
+    /// The profiles by their names; a broken one says what is wrong when it is used.
+    pub profiles: Vec<(String, Result<Server, ConfigError>)>,
+    /// The services whose key is in the environment, by their names.
+    pub services: Vec<(String, Server)>,
+    /// The loopback ports at which a model server is looked for.
+    pub local_ports: Vec<u16>,
     /// Tool calls that a turn may make, at least 1.
     pub max_steps: u32,
     /// Whether replies come in pieces.
@@ -99,15 +114,8 @@ pub enum ModelSource {
         /// Words per second; 0 is as fast as it goes; `None` is its own pace.
         pace: Option<u32>,
     },
-    /// A server that speaks chat completions.
-    Server {
-        /// Its address, with or without `/v1`.
-        base_url: String,
-        /// The model's name; `None` means that the server is asked for its list.
-        model: Option<String>,
-        /// The key; without one no Authorization header is sent.
-        key: Option<ApiKey>,
-    },
+    /// A server.
+    Server(Server),
 }
 
 /// Names a kind of model server.
@@ -118,8 +126,29 @@ pub enum Provider {
     #[value(name = "openai")]
     #[serde(rename = "openai")]
     OpenAi,
+    /// `OpenAI`'s Responses.
+    #[value(name = "openai-responses")]
+    #[serde(rename = "openai-responses")]
+    OpenAiResponses,
+    /// Anthropic's Messages.
+    Anthropic,
+    /// Google's `generateContent`.
+    Gemini,
     /// The embedded model.
     Demo,
+}
+
+impl Provider {
+    /// Returns the dialect of its servers; the embedded model has none of its own.
+    pub fn dialect(self) -> Option<Dialect> {
+        match self {
+            Self::OpenAi => Some(Dialect::OpenAi),
+            Self::OpenAiResponses => Some(Dialect::OpenAiResponses),
+            Self::Anthropic => Some(Dialect::Anthropic),
+            Self::Gemini => Some(Dialect::Gemini),
+            Self::Demo => None,
+        }
+    }
 }
 
 /// Says what is wrong with the configuration, in one sentence.
@@ -134,6 +163,29 @@ pub enum ConfigError {
     /// The named variable is not set.
     #[error("the environment variable {0}, which is to hold the key, is not set")]
     NoKey(String),
+    /// More than one place is to hold the key.
+    #[error("api_key_env, api_key_file and api_key_command: a server's key comes from one of them")]
+    TwoKeys,
+    /// The command that prints the key is none.
+    #[error("api_key_command names no program, or a quote in it is not closed")]
+    KeyCommand,
+    /// The temperature is out of range.
+    #[error("the temperature {0} is not within 0 and 2")]
+    Temperature(String),
+    /// There is no such profile.
+    #[error("there is no profile {name:?}; {known}")]
+    NoProfile {
+        /// The profile that was asked for.
+        name: String,
+        /// A clause about those that there are.
+        known: String,
+    },
+    /// A profile cannot be called so.
+    #[error("a profile cannot be called {0:?}: its name has no blank and no /")]
+    ProfileName(String),
+    /// The ports are none.
+    #[error("STEERSMAN_LOCAL_PORTS {0:?} is not a list of ports such as 8080,11434, nor none")]
+    LocalPorts(String),
     /// A variable that holds a key is to be given to commands.
     #[error("sandbox.pass_env names {0}, which holds a key; no command gets a key")]
     PassesKey(String),

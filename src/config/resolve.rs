@@ -5,12 +5,15 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::config::{
-    Config, ConfigError, DEFAULT_API_KEY_ENV, DEFAULT_BASE_URL, Layer, ModelSource, Provider, RuleLists,
-    SandboxSettings, WebSection, WebSettings,
+    Config, ConfigError, Layer, ModelSource, ProfileSection, Provider, RuleLists, SandboxSettings, Server, Service,
+    WebSection, WebSettings, server,
 };
 use crate::control::{Spending, Staleness};
 use crate::limits;
 use crate::provider::{ApiKey, Streaming};
+
+/// The ports at which llama.cpp, Ollama, LM Studio and vLLM usually answer.
+const LOCAL_PORTS: [u16; 4] = [8080, 11434, 1234, 8000];
 
 /// Holds the environment as plain values, so that interpreting it needs no process.
 #[derive(Clone, Default)]
@@ -62,13 +65,53 @@ impl Config {
             model: environment.owned("STEERSMAN_MODEL"),
             ..Layer::default()
         };
-        let shared = Layer { base_url: environment.owned("OPENAI_BASE_URL"), ..Layer::default() };
-        let provider = [&flags, &own, &file, &shared].into_iter().find_map(Layer::asks_for).unwrap_or(Provider::Demo);
-        let merged = flags.or(own).or(shared).or(file);
+        let shared_base = environment.get("OPENAI_BASE_URL");
+        let shared = Layer { base_url: shared_base.map(str::to_owned), ..Layer::default() };
+        let local_ports = local_ports(environment, file.local_ports.as_deref())?;
+        let profiles = file.profile.clone().unwrap_or_default();
+        let key_variables = key_variables([&flags, &file]);
+
+        // A profile takes the place of every server that is named below it.
+        let by_flag = flags.default_profile.as_deref();
+        let later = environment.owned("STEERSMAN_PROFILE").or_else(|| file.default_profile.clone());
+        let wanted = by_flag.or(later.as_deref());
+        let profile = wanted.map(|name| profile_of(&profiles, name)).transpose()?;
+        let over_environment = by_flag.and(profile.clone());
+        let under_environment = if by_flag.is_some() { None } else { profile.clone() };
+        let below =
+            |layer: Layer, profile: &Option<Layer>| if profile.is_some() { layer.without_server() } else { layer };
+        let own = below(own, &over_environment);
+        let (shared, file) = (below(shared, &profile), below(file, &profile));
+        let empty = Layer::default();
+        let (over, under) = (over_environment.as_ref().unwrap_or(&empty), under_environment.as_ref().unwrap_or(&empty));
+        // What is meant for other programs too does not decide whether a server is asked, but where it is.
+        let provider = provider([&flags, over, &own, under, &file, &shared]);
+        let layers = [&flags, over, &own, under, &shared, &file];
+        let used = wanted.filter(|_| flags.base_url.is_none() && flags.provider.is_none());
+        let model = match provider.unwrap_or(Provider::Demo).dialect() {
+            None => ModelSource::Embedded { pace: file.pace },
+            Some(dialect) => ModelSource::Server(server::server(&layers, dialect, environment, shared_base)?),
+        };
+        let source = match &model {
+            ModelSource::Embedded { .. } => "demo".to_owned(),
+            ModelSource::Server(server) => used.map_or_else(|| source_name(server), str::to_owned),
+        };
+        let profiles = profiles
+            .iter()
+            .filter(|(_, profile)| profile.provider != Some(Provider::Demo))
+            .map(|(name, profile)| (name.clone(), server_of(name, &profile.layer(), &file, environment)))
+            .collect();
+        let context_window = layers.iter().find_map(|layer| layer.context_window).map(Into::into);
+        let merged = flags.or(file);
         Ok(Self {
             max_steps: merged.max_steps.map_or(limits::MAX_STEPS, Into::into),
             streaming: if merged.stream.unwrap_or(true) { Streaming::On } else { Streaming::Off },
-            context_window: merged.context_window.map(Into::into),
+            context_window,
+            unconfigured: provider.is_none(),
+            source,
+            profiles,
+            services: server::services(environment),
+            local_ports,
             system_prompt: merged.system_prompt.clone(),
             still_true: Staleness {
                 age: match merged.still_true_minutes {
@@ -90,30 +133,87 @@ impl Config {
             mode: merged.mode.unwrap_or_default(),
             context_files: merged.context_files.unwrap_or(true),
             rules: rules(&merged)?,
-            sandbox: sandbox(&merged)?,
+            sandbox: sandbox(&merged, key_variables)?,
             web: web(merged.web.clone().unwrap_or_default(), environment)?,
-            model: match provider {
-                Provider::Demo => ModelSource::Embedded { pace: merged.pace },
-                Provider::OpenAi => server(merged, environment)?,
-            },
+            model,
         })
     }
 }
 
-fn server(merged: Layer, environment: &Environment) -> Result<ModelSource, ConfigError> {
-    // Taking the first model of a list is for one's own server; nobody wants the first of a vendor's hundred.
-    if merged.base_url.is_none() && merged.model.is_none() {
-        return Err(ConfigError::NoModel);
+/// Returns what the layers ask for, the highest first: the kind of server that one of them names, chat completions when
+/// it names an address alone. A model alone asks for a server, of whichever kind is named below.
+fn provider(layers: [&Layer; 6]) -> Option<Provider> {
+    let mut model = None;
+    for layer in layers {
+        let named = layer.provider.or(layer.base_url.as_ref().map(|_| Provider::OpenAi));
+        match named {
+            Some(Provider::Demo) if model.is_some() => return model,
+            Some(named) => return Some(named),
+            None if layer.model.is_some() => model = Some(Provider::OpenAi),
+            None => {}
+        }
     }
-    let base_url = merged.base_url.unwrap_or_else(|| DEFAULT_BASE_URL.to_owned());
-    if !is_address(&base_url) {
-        return Err(ConfigError::BaseUrl(base_url));
+    model
+}
+
+fn profile_of(profiles: &BTreeMap<String, ProfileSection>, name: &str) -> Result<Layer, ConfigError> {
+    profiles.get(name).map(ProfileSection::layer).ok_or_else(|| {
+        let names: Vec<&str> = profiles.keys().map(String::as_str).collect();
+        let known = match names.as_slice() {
+            [] => "the configuration has none: add [profile.NAME] to it".to_owned(),
+            names => format!("there are {}", names.join(", ")),
+        };
+        ConfigError::NoProfile { name: name.to_owned(), known }
+    })
+}
+
+/// Reads the server of a profile; what is said above all profiles about how to answer holds for it too.
+fn server_of(name: &str, profile: &Layer, file: &Layer, environment: &Environment) -> Result<Server, ConfigError> {
+    if name.is_empty() || name.contains(|c: char| c == '/' || c.is_whitespace()) {
+        return Err(ConfigError::ProfileName(name.to_owned()));
     }
-    let key = match merged.api_key_env {
-        Some(name) => Some(key_in(&name, environment)?),
-        None => environment.get(DEFAULT_API_KEY_ENV).map(ApiKey::new),
+    let dialect = profile.provider.and_then(Provider::dialect).unwrap_or_default();
+    let file = file.clone().without_server();
+    let mut profile = profile.clone();
+    // As a source a service needs no model: it has a list.
+    if profile.base_url.is_none() && profile.model.is_none() {
+        profile.base_url = Some(server::default_base(dialect).to_owned());
+    }
+    server::server(&[&profile, &file], dialect, environment, None)
+}
+
+/// Returns what a server without a profile is called: the service that it is, else its host.
+fn source_name(server: &Server) -> String {
+    let host = || {
+        let url = reqwest::Url::parse(server.base_url.trim()).ok()?;
+        let host = url.host_str()?.to_owned();
+        Some(url.port().map_or_else(|| host.clone(), |port| format!("{host}:{port}")))
     };
-    Ok(ModelSource::Server { base_url, model: merged.model, key })
+    let service = Service::at(&server.base_url).map(|service| service.name.to_owned());
+    service.or_else(host).unwrap_or_default()
+}
+
+fn local_ports(environment: &Environment, file: Option<&[u16]>) -> Result<Vec<u16>, ConfigError> {
+    match environment.get("STEERSMAN_LOCAL_PORTS").map(str::trim) {
+        None => Ok(file.unwrap_or(&LOCAL_PORTS).to_vec()),
+        Some("none") => Ok(Vec::new()),
+        Some(list) => {
+            let ports: Result<Vec<u16>, _> = list.split(',').map(|port| port.trim().parse()).collect();
+            ports.map_err(|_| ConfigError::LocalPorts(list.to_owned()))
+        }
+    }
+}
+
+/// Returns the names of all variables that hold keys: those of the services, and those that are named.
+fn key_variables(layers: [&Layer; 2]) -> Vec<String> {
+    let named = layers.into_iter().flat_map(Layer::key_variables).cloned();
+    let mut variables: Vec<String> = Vec::new();
+    for name in Service::all_variables().map(str::to_owned).chain(named) {
+        if !variables.contains(&name) {
+            variables.push(name);
+        }
+    }
+    variables
 }
 
 fn rules(merged: &Layer) -> Result<RuleLists, ConfigError> {
@@ -122,16 +222,8 @@ fn rules(merged: &Layer) -> Result<RuleLists, ConfigError> {
     Ok(lists)
 }
 
-fn sandbox(merged: &Layer) -> Result<SandboxSettings, ConfigError> {
+fn sandbox(merged: &Layer, key_variables: Vec<String>) -> Result<SandboxSettings, ConfigError> {
     let section = merged.sandbox.clone().unwrap_or_default();
-    let web = merged.web.as_ref();
-    let named = [
-        merged.api_key_env.as_ref(),
-        web.and_then(|web| web.brave_key_env.as_ref()),
-        web.and_then(|web| web.exa_key_env.as_ref()),
-    ];
-    let key_variables: Vec<String> =
-        [DEFAULT_API_KEY_ENV.to_owned()].into_iter().chain(named.into_iter().flatten().cloned()).collect();
     let pass_env = section.pass_env.unwrap_or_default();
     if let Some(name) = pass_env.iter().find(|name| key_variables.contains(name)) {
         return Err(ConfigError::PassesKey(name.clone()));
@@ -164,6 +256,6 @@ fn key_in(name: &str, environment: &Environment) -> Result<ApiKey, ConfigError> 
     environment.get(name).map(ApiKey::new).ok_or_else(|| ConfigError::NoKey(name.to_owned()))
 }
 
-fn is_address(text: &str) -> bool {
+pub(super) fn is_address(text: &str) -> bool {
     reqwest::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }

@@ -1,10 +1,13 @@
-//! The sections of the configuration file: rules, sandbox, web. Each is also a value of its own, filled gap by gap.
+//! The sections of the configuration file: rules, sandbox, web, profiles. Each is also a value of its own, filled gap by gap.
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use serde::Deserialize;
 
 use crate::approval::{RuleError, Rules};
+use crate::config::{CommandWords, Layer, Provider};
+use crate::provider::Effort;
 
 /// Holds rules for what tools may do, as they are written: `bash: cargo test *`. The strictest that matches counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -128,6 +131,77 @@ impl WebSection {
             brave_key_env: self.brave_key_env.or(lower.brave_key_env),
             exa_key_env: self.exa_key_env.or(lower.exa_key_env),
             on_main_agent: self.on_main_agent.or(lower.on_main_agent),
+        }
+    }
+}
+
+/// Holds one profile: a server by a name, with all that is said about it.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProfileSection {
+    /// What kind of server it is.
+    pub provider: Option<Provider>,
+    /// Its address.
+    pub base_url: Option<String>,
+    /// The model's name.
+    pub model: Option<String>,
+    /// The environment variable that holds the key.
+    pub api_key_env: Option<String>,
+    /// The file that holds the key.
+    pub api_key_file: Option<PathBuf>,
+    /// The command that prints the key.
+    pub api_key_command: Option<CommandWords>,
+    /// How much the model thinks.
+    pub reasoning_effort: Option<Effort>,
+    /// How much chance there is in its choice of words.
+    pub temperature: Option<f64>,
+    /// Tokens that one reply may have.
+    pub max_tokens: Option<NonZeroU64>,
+    /// The context window in tokens.
+    pub context_window: Option<NonZeroU64>,
+}
+
+impl ProfileSection {
+    /// The keys of the section.
+    pub const KEYS: &'static [&'static str] = &[
+        "provider",
+        "base_url",
+        "model",
+        "api_key_env",
+        "api_key_file",
+        "api_key_command",
+        "reasoning_effort",
+        "temperature",
+        "max_tokens",
+        "context_window",
+    ];
+
+    /// Returns it as a layer.
+    pub(super) fn layer(&self) -> Layer {
+        let Self {
+            provider,
+            base_url,
+            model,
+            api_key_env,
+            api_key_file,
+            api_key_command,
+            reasoning_effort,
+            temperature,
+            max_tokens,
+            context_window,
+        } = self.clone();
+        Layer {
+            provider,
+            base_url,
+            model,
+            api_key_env,
+            api_key_file,
+            api_key_command,
+            reasoning_effort,
+            temperature,
+            max_tokens,
+            context_window,
+            ..Layer::default()
         }
     }
 }

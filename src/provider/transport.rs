@@ -43,7 +43,7 @@ pub struct Answering {
 }
 
 /// Says how much a model thinks before it answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Effort {
     /// Not at all.

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use steersman::approval::Mode;
 use steersman::config::{
-    Config, ConfigError, Environment, Layer, ModelSource, Provider, SandboxKind, SandboxSection, parse,
+    Config, ConfigError, Environment, KeyPlace, Layer, ModelSource, Provider, SandboxKind, SandboxSection, Server,
+    Service, parse,
 };
 use steersman::control::Spending;
 use steersman::event::Usage;
@@ -18,7 +19,13 @@ fn resolve(flags: Layer, environment: &[(&str, &str)], file: &str) -> Result<Con
 
 fn server(config: Result<Config, ConfigError>) -> (String, Option<String>, Option<String>) {
     match config.expect("a configuration").model {
-        ModelSource::Server { base_url, model, key } => (base_url, model, key.map(|key| key.expose().to_owned())),
+        ModelSource::Server(Server { base_url, model, key, .. }) => {
+            let key = match key {
+                KeyPlace::Variable { key, .. } => Some(key.expose().to_owned()),
+                KeyPlace::None | KeyPlace::File(_) | KeyPlace::Command(_) => None,
+            };
+            (base_url, model, key)
+        }
         ModelSource::Embedded { .. } => panic!("the embedded model was chosen"),
     }
 }
@@ -341,7 +348,8 @@ fn no_variable_that_holds_a_key_is_passed_to_commands() {
         assert_eq!(error, ConfigError::PassesKey(name.into()));
     }
     let config = resolve(Layer::default(), &environment, &format!("api_key_env = 'MINE'\n{web}")).unwrap();
-    assert_eq!(config.sandbox.key_variables, ["OPENAI_API_KEY", "MINE", "BRAVE", "EXA"]);
+    let services: Vec<&str> = Service::all_variables().collect();
+    assert_eq!(config.sandbox.key_variables, [services, vec!["MINE", "BRAVE", "EXA"]].concat());
     assert_eq!(config.web.brave_key.as_ref().map(steersman::provider::ApiKey::expose), Some("kb"));
     assert!(!format!("{config:?}").contains("kb"));
     let unset = resolve(Layer::default(), &[("BRAVE", "kb")], web).unwrap_err();

@@ -1,0 +1,123 @@
+//! Reads keys out of the places that the configuration names: a variable, a file, or what a command prints.
+//!
+//! Called when a server is about to be asked, never at the start of the program: a command may ask its user something.
+//! A key is never part of what is said about it (D22).
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::process::Command;
+
+use crate::config::KeyPlace;
+use crate::limits;
+use crate::provider::ApiKey;
+use crate::text::visible_line;
+
+/// Reads the key of a place; `None` where there is none.
+///
+/// # Errors
+/// One sentence for the user.
+pub async fn read(place: &KeyPlace) -> Result<Option<ApiKey>, String> {
+    read_within(place, limits::KEY_COMMAND_TIME).await
+}
+
+/// Reads the key of a place like [`read`]; a command has this much time.
+///
+/// # Errors
+/// One sentence for the user.
+pub async fn read_within(place: &KeyPlace, time: Duration) -> Result<Option<ApiKey>, String> {
+    match place {
+        KeyPlace::None => Ok(None),
+        KeyPlace::Variable { key, .. } => Ok(Some(key.clone())),
+        KeyPlace::File(path) => of_file(path).await.map(Some),
+        KeyPlace::Command(words) => of_command(words, time).await.map(Some),
+    }
+}
+
+/// Returns a sentence about a place that others than the user can read.
+pub fn warning(place: &KeyPlace) -> Option<String> {
+    let KeyPlace::File(path) = place else { return None };
+    let open = std::fs::metadata(path).is_ok_and(|file| file.mode() & 0o077 != 0);
+    let path = visible_line(&path.to_string_lossy()).into_owned();
+    open.then(|| format!("the file {path}, which holds a key, is open to other users: chmod 600 {path}"))
+}
+
+async fn of_file(path: &Path) -> Result<ApiKey, String> {
+    let named = || format!("the key file {}", visible_line(&path.to_string_lossy()));
+    let reading = async {
+        let file = tokio::fs::File::open(path).await?;
+        bytes(file).await
+    };
+    let text = match tokio::time::timeout(limits::KEY_FILE_TIME, reading).await {
+        Ok(Ok(text)) => text,
+        Ok(Err(error)) => return Err(format!("{} cannot be read: {error}", named())),
+        Err(_) => return Err(format!("{} cannot be read: it does not end", named())),
+    };
+    one_word(&text).ok_or_else(|| format!("{} does not hold one key and nothing else", named()))
+}
+
+async fn of_command(words: &[String], time: Duration) -> Result<ApiKey, String> {
+    let (program, arguments) = words.split_first().ok_or("api_key_command names no program")?;
+    let named = || format!("api_key_command ({})", visible_line(program));
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        // What it starts is stopped with it.
+        .process_group(0)
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|error| format!("{} does not start: {error}", named()))?;
+    let group = Group(child.id());
+    let (Some(output), Some(errors)) = (child.stdout.take(), child.stderr.take()) else {
+        return Err(format!("{} has no output", named()));
+    };
+    let ending = async move {
+        let status = child.wait().await;
+        // Whoever is left behind would hold the pipes.
+        drop(group);
+        status
+    };
+    let running = async { tokio::join!(bytes(output), bytes(errors), ending) };
+    let Ok((output, errors, status)) = tokio::time::timeout(time, running).await else {
+        return Err(format!("{} took longer than {} s", named(), time.as_secs_f32()));
+    };
+    let status = status.map_err(|error| format!("{} is lost: {error}", named()))?;
+    if !status.success() {
+        let said = errors.unwrap_or_default();
+        let said: String = visible_line(said.trim()).chars().take(limits::ERROR_CHARS).collect();
+        let said = if said.is_empty() { String::new() } else { format!(": {said}") };
+        return Err(format!("{} failed ({status}){said}", named()));
+    }
+    let output = output.map_err(|error| format!("{} cannot be read: {error}", named()))?;
+    one_word(&output).ok_or_else(|| format!("{} did not print one key and nothing else", named()))
+}
+
+/// Ends a group of processes with its scope.
+struct Group(Option<u32>);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let leader = self.0.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
+        if let Some(leader) = leader {
+            let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
+        }
+    }
+}
+
+async fn bytes(from: impl AsyncRead + Unpin) -> std::io::Result<String> {
+    let mut text = Vec::new();
+    from.take(limits::KEY_BYTES).read_to_end(&mut text).await?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Returns the only word of a text.
+fn one_word(text: &str) -> Option<ApiKey> {
+    let mut words = text.split_whitespace();
+    let word = words.next()?;
+    words.next().is_none().then(|| ApiKey::new(word))
+}
