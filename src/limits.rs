@@ -52,6 +52,12 @@ pub const RETRY_BASE: Duration = Duration::from_millis(500);
 pub const RETRY_CAP: Duration = Duration::from_mins(1);
 /// Time for the llama.cpp `/props` question, and for `/v1/models`.
 pub const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
+/// Messages: tokens of one reply for a model whose limit is not known; the dialect wants a number.
+pub const MESSAGES_TOKENS: u64 = 16_384;
+/// Messages: fewest tokens that a server takes as a budget for thinking.
+pub const THINKING_TOKENS: u64 = 1_024;
+/// Pages of a list of models that are read.
+pub const MODEL_PAGES: usize = 20;
 
 /// `read`: lines of one call.
 pub const READ_LINES: usize = 2_000;

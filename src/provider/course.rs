@@ -22,7 +22,9 @@ use crate::provider::registry::Registry;
 use crate::provider::retry::{self, Advice, Failure, Retries};
 use crate::provider::sse::{Decoder, Frame};
 use crate::provider::wire::{Assemble, Outgoing, Wire};
-use crate::provider::{ChatProvider, ChatRequest, ChatTransport, Piece, ProviderError, Reply, Sink, Streaming, chat};
+use crate::provider::{
+    ChatProvider, ChatRequest, ChatTransport, Piece, ProviderError, Reply, Sink, Streaming, anthropic, chat,
+};
 
 /// Asks one server over HTTP, in the dialect that it speaks.
 #[derive(Debug, Clone)]
@@ -260,6 +262,7 @@ impl ChatProvider for HttpProvider {
 fn wire(dialect: Dialect) -> Result<Arc<dyn Wire>, ProviderError> {
     match dialect {
         Dialect::OpenAi => Ok(Arc::new(chat::Chat)),
+        Dialect::Anthropic => Ok(Arc::new(anthropic::Messages)),
         other => Err(ProviderError::Configuration(format!("this version does not speak {other}"))),
     }
 }

@@ -3,6 +3,8 @@
 //! This file owns the seam: the trait, its request, its reply and its errors. A provider knows nothing of the
 //! loop; the loop knows nothing of HTTP. [`ScriptedProvider`] plays a prepared conversation for tests.
 
+mod anthropic;
+mod call_ids;
 pub mod chat;
 mod connector;
 mod context_window;

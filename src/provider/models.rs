@@ -3,6 +3,7 @@
 use reqwest::Method;
 use serde_json::Value;
 
+use crate::dialect::Dialect;
 use crate::limits;
 use crate::provider::endpoint::Endpoint;
 use crate::provider::error_body::{self, ErrorBody};
@@ -14,11 +15,39 @@ use crate::provider::{ChatTransport, Http, ProviderError, http};
 /// [`ProviderError`] when the server cannot be reached within a few seconds, refuses or answers something else.
 pub async fn list_models(http: &Http, transport: &ChatTransport) -> Result<Vec<String>, ProviderError> {
     let endpoint = Endpoint::of(transport)?;
-    ask(http, &endpoint).await.map_err(|error| endpoint.masked(error))
+    ask(http, &endpoint, transport.dialect()?).await.map_err(|error| endpoint.masked(error))
 }
 
-async fn ask(http: &Http, endpoint: &Endpoint) -> Result<Vec<String>, ProviderError> {
-    let (status, body) = get(http, endpoint, endpoint.url("/models")).await?;
+async fn ask(http: &Http, endpoint: &Endpoint, dialect: Dialect) -> Result<Vec<String>, ProviderError> {
+    let mut url = endpoint.url("/models");
+    if dialect == Dialect::Anthropic {
+        url.query_pairs_mut().append_pair("limit", "1000");
+    }
+    let mut names: Vec<String> = Vec::new();
+    for _ in 0..limits::MODEL_PAGES {
+        let page = page(http, endpoint, url.clone()).await?;
+        let before = names.len();
+        for name in page.names {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let Some(last) = page.next.filter(|_| names.len() > before) else { break };
+        url.set_query(endpoint.url("/models").query());
+        url.query_pairs_mut().append_pair("limit", "1000").append_pair("after_id", &last);
+    }
+    Ok(names)
+}
+
+/// Is one page of a list.
+struct Page {
+    names: Vec<String>,
+    /// The last id of this page, when another page follows.
+    next: Option<String>,
+}
+
+async fn page(http: &Http, endpoint: &Endpoint, url: reqwest::Url) -> Result<Page, ProviderError> {
+    let (status, body) = get(http, endpoint, url).await?;
     if !(200..300).contains(&status) {
         let message = ErrorBody::read(&body).words;
         return Err(ProviderError::Status { status, message, retry_after_ms: None });
@@ -27,8 +56,10 @@ async fn ask(http: &Http, endpoint: &Endpoint) -> Result<Vec<String>, ProviderEr
     let list = ["data", "models"].into_iter().find_map(|name| value.get(name)).unwrap_or(&value);
     let name =
         |model: &Value| ["id", "name", "model"].into_iter().find_map(|key| model.get(key)?.as_str().map(str::to_owned));
+    let more = value.get("has_more").and_then(Value::as_bool).unwrap_or(false);
+    let last = value.get("last_id").and_then(Value::as_str).filter(|_| more);
     match list.as_array() {
-        Some(models) => Ok(models.iter().filter_map(name).collect()),
+        Some(models) => Ok(Page { names: models.iter().filter_map(name).collect(), next: last.map(str::to_owned) }),
         None => Err(ProviderError::Malformed("a list of models without models".to_owned())),
     }
 }

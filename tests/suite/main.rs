@@ -5,6 +5,7 @@ mod support;
 
 mod addresses;
 mod agent;
+mod anthropic;
 mod approval_popups;
 mod approvals;
 mod assemble;

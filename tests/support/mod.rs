@@ -5,6 +5,7 @@
 pub mod bench;
 pub mod doubles;
 pub mod files;
+pub mod messages;
 pub mod paced;
 pub mod picture;
 pub mod processes;

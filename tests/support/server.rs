@@ -196,7 +196,7 @@ pub struct Request {
 impl Request {
     /// Tells whether it asks for a reply of the model.
     pub fn is_chat(&self) -> bool {
-        self.method == "POST" && self.path.ends_with("/chat/completions")
+        self.method == "POST" && ["/chat/completions", "/messages"].iter().any(|end| self.path.ends_with(end))
     }
 
     /// Returns a header.
@@ -235,6 +235,9 @@ impl Request {
 
 /// Returns the first fault of a chat request: each call has its result directly behind it, in order.
 fn violation(request: &Request) -> Option<String> {
+    if request.path.ends_with("/messages") {
+        return super::messages::violation(&request.body);
+    }
     let mut open: VecDeque<String> = VecDeque::new();
     for (index, message) in request.messages().iter().enumerate() {
         let role = message["role"].as_str().unwrap_or("?");

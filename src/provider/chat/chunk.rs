@@ -161,11 +161,11 @@ impl WireUsage {
 
 /// Is a text; anything else reads as the empty text.
 #[derive(Debug, Default)]
-pub(super) struct Text<'a>(pub Cow<'a, str>);
+pub(in crate::provider) struct Text<'a>(pub Cow<'a, str>);
 
 /// Is a count; anything but a number from 0 reads as unknown.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Number(pub Option<u64>);
+pub(in crate::provider) struct Number(pub Option<u64>);
 
 /// Is an amount of US dollars, in billionths; anything but a number from 0 reads as unknown.
 #[derive(Debug, Default, Clone, Copy)]

@@ -1,0 +1,229 @@
+//! Events of a message stream become pieces for the screen and one reply.
+//!
+//! Fed with the data of each event; pure. A reply exists only when the stream said that it is whole (a stop reason or
+//! `message_stop`): whatever was cut or broken returns an error and no calls (D15). Kinds of events and of blocks that
+//! are not known are passed over or kept, never an error.
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::dialect::Dialect;
+use crate::limits;
+use crate::message::Original;
+use crate::provider::anthropic::blocks::{Blocks, Shown};
+use crate::provider::anthropic::chunk::{Event, Message, WireUsage};
+use crate::provider::chat::Text;
+use crate::provider::error_body::{self, ErrorBody};
+use crate::provider::sse::Frame;
+use crate::provider::wire::Assemble;
+use crate::provider::{Finish, Piece, ProviderError, Reply};
+
+/// What stop reasons mean.
+const FINISHES: [(&str, Finish); 9] = [
+    ("end_turn", Finish::Stop),
+    ("stop_sequence", Finish::Stop),
+    ("tool_use", Finish::Stop),
+    ("max_tokens", Finish::Length),
+    ("model_context_window_exceeded", Finish::Length),
+    ("refusal", Finish::ContentFilter),
+    ("pause_turn", Finish::Paused),
+    // The server has summarised the conversation and waits to go on.
+    ("compaction", Finish::Paused),
+    ("", Finish::Stop),
+];
+
+/// The status that an error has when it is told before a reply, by its type.
+const STATUSES: [(&str, u16); 10] = [
+    ("invalid_request_error", 400),
+    ("authentication_error", 401),
+    ("billing_error", 402),
+    ("permission_error", 403),
+    ("not_found_error", 404),
+    ("request_too_large", 413),
+    ("rate_limit_error", 429),
+    ("api_error", 500),
+    ("timeout_error", 504),
+    ("overloaded_error", 529),
+];
+
+/// Builds one reply out of the frames of a stream, or out of one body.
+#[derive(Debug, Default)]
+pub(super) struct Assembler {
+    reply: Reply,
+    blocks: Blocks,
+    stop: String,
+    whole: bool,
+    done: bool,
+    bytes: usize,
+}
+
+impl Assemble for Assembler {
+    fn take(&mut self, frame: Frame<'_>) -> Result<Option<Piece>, ProviderError> {
+        match frame {
+            Frame::Event { name: "error", data, .. } | Frame::Field { name: "error", value: data } => {
+                Err(reported(data))
+            }
+            Frame::Comment | Frame::Field { .. } => Ok(None),
+            Frame::Event { .. } if self.done => Ok(None),
+            Frame::Event { name, data, .. } => match data.trim() {
+                "" => Ok(None),
+                "[DONE]" => {
+                    self.done = true;
+                    Ok(None)
+                }
+                data => self.add(name, data),
+            },
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.done
+    }
+
+    fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<Reply, ProviderError> {
+        if !self.whole {
+            return Err(ProviderError::CutOff);
+        }
+        let known = FINISHES.iter().find(|(word, _)| *word == self.stop);
+        self.reply.finish = known.map_or(Finish::Unknown(self.stop), |(_, finish)| finish.clone());
+        let (calls, parts) = self.blocks.finish();
+        self.reply.tool_calls = calls;
+        self.reply.original = parts.map(|parts| Original { dialect: Dialect::Anthropic, parts, ..Original::default() });
+        Ok(self.reply)
+    }
+}
+
+impl Assembler {
+    /// Reads a reply that came in one body.
+    ///
+    /// # Errors
+    /// As [`Assembler::take`] and [`Assembler::finish`]; [`ProviderError::Malformed`] for a body that is no reply.
+    pub fn whole(body: &str) -> Result<Reply, ProviderError> {
+        let body = body.trim_start_matches('\u{FEFF}').trim();
+        let message: Message<'_> = parse(body)?;
+        if message.error.is_some() {
+            return Err(reported(body));
+        }
+        let Some(content) = &message.content else { return Err(ProviderError::Malformed(error_body::plain(body))) };
+        let mut assembler = Box::new(Self { whole: true, done: true, ..Self::default() });
+        assembler.begin(&message);
+        for block in content {
+            assembler.start(None, block)?;
+        }
+        assembler.finish()
+    }
+
+    fn add(&mut self, name: &str, data: &str) -> Result<Option<Piece>, ProviderError> {
+        let event: Event<'_> = parse(data)?;
+        if event.error.is_some() {
+            return Err(reported(data));
+        }
+        self.weigh(event.weight())?;
+        let index = event.index.0;
+        let shown = match if event.kind.0.is_empty() { name } else { &event.kind.0 } {
+            "message_start" => {
+                if let Some(message) = &event.message {
+                    self.begin(message);
+                }
+                Shown::default()
+            }
+            "content_block_start" => match event.content_block {
+                Some(block) => return self.start(index, block).map(Some),
+                None => Shown::default(),
+            },
+            "content_block_delta" => match &event.delta {
+                Some(delta) => self.blocks.add(index, delta, data),
+                None => Shown::default(),
+            },
+            "content_block_stop" => {
+                self.blocks.stop(index);
+                Shown::default()
+            }
+            "message_delta" => {
+                self.count(event.usage.as_ref());
+                if let Some(delta) = &event.delta {
+                    self.stop(&delta.stop_reason);
+                }
+                Shown::default()
+            }
+            "message_stop" => {
+                (self.whole, self.done) = (true, true);
+                Shown::default()
+            }
+            "error" => return Err(reported(data)),
+            _ => return Ok(None),
+        };
+        Ok(Some(self.show(shown)))
+    }
+
+    fn begin(&mut self, message: &Message<'_>) {
+        if !message.model.0.is_empty() {
+            self.reply.usage.model = Some(message.model.0.clone().into_owned());
+        }
+        self.count(message.usage.as_ref());
+        self.stop(&message.stop_reason);
+    }
+
+    fn start(&mut self, index: Option<u64>, block: &RawValue) -> Result<Piece, ProviderError> {
+        let shown = self.blocks.start(index, block)?;
+        if self.blocks.calls() > limits::CALLS_PER_REPLY {
+            return Err(ProviderError::Malformed(format!("more than {} tool calls", limits::CALLS_PER_REPLY)));
+        }
+        Ok(self.show(shown))
+    }
+
+    fn stop(&mut self, reason: &Text<'_>) {
+        if !reason.0.is_empty() {
+            reason.0.as_ref().clone_into(&mut self.stop);
+            self.whole = true;
+        }
+    }
+
+    fn count(&mut self, usage: Option<&WireUsage>) {
+        if let Some(usage) = usage {
+            usage.count(&mut self.reply.usage);
+        }
+    }
+
+    fn weigh(&mut self, weight: usize) -> Result<(), ProviderError> {
+        self.bytes = self.bytes.saturating_add(weight);
+        if self.bytes > limits::REPLY_BYTES {
+            return Err(ProviderError::Malformed(format!("a reply longer than {} bytes", limits::REPLY_BYTES)));
+        }
+        Ok(())
+    }
+
+    /// Appends what is shown to the reply; a stretch of its own stands apart.
+    fn show(&mut self, shown: Shown) -> Piece {
+        let Shown { mut thinking, mut text, begins } = shown;
+        for (whole, new) in [(&mut self.reply.thinking, &mut thinking), (&mut self.reply.content, &mut text)] {
+            if begins && !new.is_empty() && !whole.is_empty() && !whole.ends_with('\n') {
+                new.insert_str(0, "\n\n");
+            }
+            whole.push_str(new);
+        }
+        Piece::Chunk { thinking, text }
+    }
+}
+
+fn parse<'a, T: serde::Deserialize<'a>>(data: &'a str) -> Result<T, ProviderError> {
+    // Serde would also read a list as a struct, member by member.
+    let parsed = if data.starts_with('{') { serde_json::from_str(data).ok() } else { None };
+    parsed.ok_or_else(|| ProviderError::Malformed(error_body::plain(data)))
+}
+
+/// Makes the error for one that the server reported within a reply.
+fn reported(data: &str) -> ProviderError {
+    let body = ErrorBody::read(data);
+    let value: Value = serde_json::from_str(data).unwrap_or_default();
+    let kind = value.get("error").and_then(|error| error.get("type")).and_then(Value::as_str).unwrap_or_default();
+    let known = STATUSES.iter().find(|(name, _)| *name == kind).map(|(_, status)| *status);
+    match body.status.or(known) {
+        Some(status) if !body.hopeless => ProviderError::Status { status, message: body.words, retry_after_ms: None },
+        _ => ProviderError::Server(body.words),
+    }
+}

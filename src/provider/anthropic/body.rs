@@ -1,0 +1,83 @@
+//! The body of a Messages request.
+//!
+//! What does not change from request to request stands first, the conversation last: the bytes up to a cache mark are a
+//! beginning of the next request's.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::limits;
+use crate::provider::anthropic::thinking::{Switch, Told, Unthinking};
+use crate::provider::anthropic::turns::{Block, CacheControl, Conversation, Turn};
+use crate::provider::wire::Outgoing;
+use crate::provider::{ProviderError, Streaming, ToolSchema};
+
+#[derive(Serialize)]
+struct Body<'a> {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    model: &'a str,
+    max_tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking: Option<Switch>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_config: Option<OutputConfig>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream: Option<bool>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<WireTool<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    system: Vec<Block<'a>>,
+    messages: Vec<Turn<'a>>,
+}
+
+#[derive(Serialize)]
+struct OutputConfig {
+    effort: &'static str,
+}
+
+#[derive(Serialize)]
+struct WireTool<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    description: &'a str,
+    input_schema: &'a Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+}
+
+/// Writes the body of a request.
+pub(super) fn encode(outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> {
+    let request = outgoing.request;
+    let conversation = Conversation::of(outgoing);
+    let limit = outgoing.card.and_then(|card| card.output_limit);
+    let max_tokens = request.answering.max_tokens.or(limit).unwrap_or(limits::MESSAGES_TOKENS);
+    let unthinking = if conversation.acts_unthinking() { Unthinking::Yes } else { Unthinking::No };
+    let told = Told::of(outgoing, max_tokens, unthinking);
+    let body = Body {
+        model: request.model,
+        max_tokens,
+        // A model that thinks takes no other than its own.
+        temperature: request.answering.temperature.filter(|_| !told.thinks()),
+        thinking: told.thinking,
+        output_config: told.effort.map(|effort| OutputConfig { effort }),
+        stream: (request.streaming == Streaming::On).then_some(true),
+        tools: tools(request.tools),
+        system: conversation.system,
+        messages: conversation.turns,
+    };
+    serde_json::to_vec(&body).map_err(|error| ProviderError::InvalidHistory(error.to_string()))
+}
+
+fn tools(schemas: &[ToolSchema]) -> Vec<WireTool<'_>> {
+    let mut tools: Vec<_> = schemas.iter().map(tool).collect();
+    if let Some(last) = tools.last_mut() {
+        last.cache_control = Some(CacheControl::Ephemeral);
+    }
+    tools
+}
+
+fn tool(ToolSchema { name, description, parameters }: &ToolSchema) -> WireTool<'_> {
+    WireTool { name, description, input_schema: parameters, cache_control: None }
+}

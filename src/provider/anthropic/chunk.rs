@@ -1,0 +1,124 @@
+//! The wire form of Messages: the events of a stream, and a whole message.
+//!
+//! Read by the assembler only. Each event is parsed once, and text is borrowed where JSON allows it.
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::event::Usage;
+use crate::provider::chat::{Number, Text};
+
+/// Is one event of a stream; which members it has depends on its kind.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Event<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub kind: Text<'a>,
+    #[serde(default)]
+    pub index: Number,
+    #[serde(borrow, default)]
+    pub message: Option<Message<'a>>,
+    #[serde(borrow, default)]
+    pub content_block: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub delta: Option<Delta<'a>>,
+    #[serde(default)]
+    pub usage: Option<WireUsage>,
+    #[serde(default)]
+    pub error: Option<Value>,
+}
+
+/// Is a message: whole, or as a stream begins it.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Message<'a> {
+    #[serde(borrow, default)]
+    pub model: Text<'a>,
+    #[serde(borrow, default)]
+    pub content: Option<Vec<&'a RawValue>>,
+    #[serde(borrow, default)]
+    pub stop_reason: Text<'a>,
+    #[serde(default)]
+    pub usage: Option<WireUsage>,
+    #[serde(default)]
+    pub error: Option<Value>,
+}
+
+/// Is what an event adds to a block, or to the message.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Delta<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub kind: Text<'a>,
+    #[serde(borrow, default)]
+    pub text: Text<'a>,
+    #[serde(borrow, default)]
+    pub thinking: Text<'a>,
+    #[serde(borrow, default)]
+    pub signature: Text<'a>,
+    #[serde(borrow, default)]
+    pub partial_json: Text<'a>,
+    #[serde(borrow, default)]
+    pub citation: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub stop_reason: Text<'a>,
+}
+
+/// Is a block as it begins, or whole.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Start<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub kind: Text<'a>,
+    #[serde(borrow, default)]
+    pub text: Text<'a>,
+    #[serde(borrow, default)]
+    pub citations: Option<Vec<&'a RawValue>>,
+    #[serde(borrow, default)]
+    pub thinking: Text<'a>,
+    #[serde(borrow, default)]
+    pub signature: Text<'a>,
+    #[serde(borrow, default)]
+    pub id: Text<'a>,
+    #[serde(borrow, default)]
+    pub name: Text<'a>,
+    #[serde(borrow, default)]
+    pub input: Option<&'a RawValue>,
+}
+
+/// Counts tokens. The cached ones are no part of `input_tokens`.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct WireUsage {
+    #[serde(default)]
+    input_tokens: Number,
+    #[serde(default)]
+    output_tokens: Number,
+    #[serde(default)]
+    cache_read_input_tokens: Number,
+    #[serde(default)]
+    cache_creation_input_tokens: Number,
+    #[serde(default)]
+    output_tokens_details: Option<OutputDetails>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct OutputDetails {
+    #[serde(default)]
+    thinking_tokens: Number,
+}
+
+impl WireUsage {
+    /// Writes what it counts over an earlier count. A 0 tells nothing where something was counted before: some servers
+    /// count the prompt at the start only and write 0 at the end.
+    pub fn count(&self, usage: &mut Usage) {
+        let later = |before: &mut Option<u64>, now: Number| {
+            if now.0.is_some_and(|now| now > 0) || before.is_none() {
+                *before = now.0;
+            }
+        };
+        later(&mut usage.input, self.input_tokens);
+        later(&mut usage.output, self.output_tokens);
+        later(&mut usage.cached, self.cache_read_input_tokens);
+        later(&mut usage.cache_creation, self.cache_creation_input_tokens);
+        if let Some(details) = &self.output_tokens_details {
+            later(&mut usage.thinking, details.thinking_tokens);
+        }
+    }
+}

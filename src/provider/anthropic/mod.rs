@@ -1,0 +1,39 @@
+//! Messages: the dialect of Anthropic's servers, and of those that speak it too.
+//!
+//! The body is written by `body`, the conversation in it by `turns`; replies are built by `assemble`, block by block
+//! (`blocks`). Thinking that is signed goes back to the server as it came.
+
+mod assemble;
+mod blocks;
+mod body;
+mod chunk;
+mod thinking;
+mod turns;
+
+use reqwest::Url;
+
+use crate::provider::endpoint::Endpoint;
+use crate::provider::wire::{Assemble, Outgoing, Wire};
+use crate::provider::{ChatRequest, ProviderError, Reply};
+
+/// Speaks Messages.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Messages;
+
+impl Wire for Messages {
+    fn url(&self, endpoint: &Endpoint, _: &ChatRequest<'_>) -> Url {
+        endpoint.url("/messages")
+    }
+
+    fn encode(&self, outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> {
+        body::encode(outgoing)
+    }
+
+    fn assembler(&self) -> Box<dyn Assemble> {
+        Box::new(assemble::Assembler::default())
+    }
+
+    fn whole(&self, body: &str) -> Result<Reply, ProviderError> {
+        assemble::Assembler::whole(body)
+    }
+}

@@ -1,0 +1,250 @@
+//! The conversation as Messages wants it: user and assistant alternate, and each is a list of blocks.
+//!
+//! Used by the body. Results of one batch, what was injected behind them and system text of later times share one user
+//! turn, in the order of the history. What is written for a prefix of a history never changes when the history grows,
+//! but for the marks of the cache, so that the server's cache holds it.
+
+use std::borrow::Cow;
+use std::collections::{HashSet, VecDeque};
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::message::{Arguments, AssistantMessage, Message, Part};
+use crate::provider::wire::Outgoing;
+
+/// Stands at the beginning of a conversation whose beginning is gone: the first turn must be the user's.
+const BEGUN: &str = "(The conversation began earlier.)";
+
+/// Is a conversation, its instructions apart.
+#[derive(Debug, Default)]
+pub(super) struct Conversation<'a> {
+    /// The system prompt.
+    pub system: Vec<Block<'a>>,
+    /// The turns; their roles alternate.
+    pub turns: Vec<Turn<'a>>,
+    ids: Ids<'a>,
+}
+
+/// Is what one side says until the other does.
+#[derive(Debug, Serialize)]
+pub(super) struct Turn<'a> {
+    role: Role,
+    content: Vec<Block<'a>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Role {
+    User,
+    Assistant,
+}
+
+/// Is one block of a turn.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Block<'a> {
+    Text {
+        text: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        citations: Option<&'a RawValue>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
+    },
+    ToolUse {
+        id: Cow<'a, str>,
+        name: Cow<'a, str>,
+        input: Input<'a>,
+    },
+    ToolResult {
+        tool_use_id: Cow<'a, str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        content: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        is_error: Option<bool>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
+    },
+    /// Thinking as the server signed it.
+    #[serde(untagged)]
+    Thought(&'a RawValue),
+    /// Anything else that the server wrote.
+    #[serde(untagged)]
+    Other(&'a RawValue),
+}
+
+/// Is what a call is made with. It must be an object, also where the model wrote none.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Input<'a> {
+    Object(&'a Map<String, Value>),
+    Malformed { malformed: &'a str },
+}
+
+/// Marks the end of what the server is to keep in its cache.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum CacheControl {
+    /// For some minutes.
+    Ephemeral,
+}
+
+impl Block<'_> {
+    /// Marks it as the end of a part that does not change; only blocks of the user and of the system are ever marked.
+    fn mark(&mut self) {
+        match self {
+            Self::Text { cache_control, .. } | Self::ToolResult { cache_control, .. } => {
+                *cache_control = Some(CacheControl::Ephemeral);
+            }
+            Self::ToolUse { .. } | Self::Thought(_) | Self::Other(_) => {}
+        }
+    }
+}
+
+impl<'a> Conversation<'a> {
+    /// Writes the conversation of a request.
+    pub fn of(outgoing: &Outgoing<'a>) -> Self {
+        let mut conversation = Self::default();
+        for message in outgoing.request.messages() {
+            match message {
+                Message::System { content } if conversation.turns.is_empty() => {
+                    conversation.system.extend(text(content, None));
+                }
+                Message::System { content } | Message::User { content } => {
+                    conversation.push(Role::User, text(content, None));
+                }
+                Message::Tool { content, .. } => {
+                    let result = Block::ToolResult {
+                        tool_use_id: conversation.ids.open.pop_front().unwrap_or_default(),
+                        content: Some(content.as_str()).filter(|content| !content.trim().is_empty()),
+                        is_error: content.starts_with("Error: ").then_some(true),
+                        cache_control: None,
+                    };
+                    conversation.push(Role::User, [result]);
+                }
+                Message::Assistant(reply) => {
+                    let blocks = conversation.reply(reply, outgoing.parts(reply));
+                    conversation.push(Role::Assistant, blocks);
+                }
+            }
+        }
+        if conversation.turns.first().is_some_and(|turn| turn.role == Role::Assistant) {
+            let content = text(BEGUN, None).into_iter().collect();
+            conversation.turns.insert(0, Turn { role: Role::User, content });
+        }
+        conversation.mark();
+        conversation
+    }
+
+    /// Tells whether the model is in the middle of its calls and did not think before them. Thinking cannot be turned on
+    /// there.
+    pub fn acts_unthinking(&self) -> bool {
+        let last = self.turns.iter().rev().find(|turn| turn.role == Role::Assistant);
+        last.is_some_and(|turn| {
+            let acts = turn.content.iter().any(|block| matches!(block, Block::ToolUse { .. }));
+            acts && !matches!(turn.content.first(), Some(Block::Thought(_)))
+        })
+    }
+
+    fn push(&mut self, role: Role, blocks: impl IntoIterator<Item = Block<'a>>) {
+        for block in blocks {
+            match self.turns.last_mut() {
+                Some(turn) if turn.role == role => turn.content.push(block),
+                _ => self.turns.push(Turn { role, content: vec![block] }),
+            }
+        }
+    }
+
+    fn reply(&mut self, reply: &'a AssistantMessage, parts: Option<&'a [Part]>) -> Vec<Block<'a>> {
+        let call = |call: &'a crate::message::ToolCall| {
+            let input = match &call.arguments {
+                Arguments::Object(object) => Input::Object(object),
+                Arguments::Raw(malformed) => Input::Malformed { malformed },
+            };
+            let id = self.ids.open(call.id.as_str());
+            Some(Block::ToolUse { id, name: legal(&call.name), input })
+        };
+        let mut calls: Vec<_> = reply.tool_calls.iter().map(call).collect();
+        let mut blocks = Vec::new();
+        match parts {
+            None => blocks.extend(text(&reply.content, None)),
+            Some(parts) => blocks.extend(parts.iter().filter_map(|part| match part {
+                Part::Opaque(json) => opaque(json),
+                Part::Text { text: words, mark } => text(words, mark.as_deref()),
+                Part::Call { index, .. } => calls.get_mut(*index)?.take(),
+            })),
+        }
+        blocks.extend(calls.into_iter().flatten());
+        // A turn that ends with thinking is refused.
+        while matches!(blocks.last(), Some(Block::Thought(_))) {
+            blocks.pop();
+        }
+        blocks
+    }
+
+    /// Marks what stays the same in the next request: the system prompt, what this request adds, and what the request
+    /// before it added, since the server looks back from a mark for a few blocks only.
+    fn mark(&mut self) {
+        if let Some(block) = self.system.last_mut() {
+            block.mark();
+        }
+        let newest = self.turns.iter().rposition(|turn| turn.role == Role::User);
+        let answered = self.turns.iter().rposition(|turn| turn.role == Role::Assistant);
+        let before = answered.and_then(|answered| answered.checked_sub(1));
+        for at in [newest, before].into_iter().flatten() {
+            if let Some(block) = self.turns.get_mut(at).and_then(|turn| turn.content.last_mut()) {
+                block.mark();
+            }
+        }
+    }
+}
+
+/// Makes a block of text; blank ones are refused by the server.
+fn text<'a>(text: &'a str, citations: Option<&'a str>) -> Option<Block<'a>> {
+    let citations = citations.and_then(|citations| serde_json::from_str(citations).ok());
+    (!text.trim().is_empty()).then_some(Block::Text { text, citations, cache_control: None })
+}
+
+/// Makes a block of what the server wrote, as it wrote it.
+fn opaque(json: &str) -> Option<Block<'_>> {
+    #[derive(Deserialize)]
+    struct Kind<'a> {
+        #[serde(borrow, rename = "type")]
+        kind: Cow<'a, str>,
+    }
+    let Kind { kind } = serde_json::from_str(json).ok()?;
+    let raw = serde_json::from_str(json).ok()?;
+    Some(if matches!(&*kind, "thinking" | "redacted_thinking") { Block::Thought(raw) } else { Block::Other(raw) })
+}
+
+/// Replaces what a name or an id must not hold here; other dialects allow more.
+fn legal(name: &str) -> Cow<'_, str> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if !name.is_empty() && name.chars().all(allowed) {
+        return Cow::Borrowed(name);
+    }
+    let replaced: String = name.chars().map(|c| if allowed(c) { c } else { '_' }).collect();
+    Cow::Owned(if replaced.is_empty() { "_".to_owned() } else { replaced })
+}
+
+/// Gives each call an id that the server takes and that no earlier call has, and remembers it for the result.
+#[derive(Debug, Default)]
+struct Ids<'a> {
+    used: HashSet<Cow<'a, str>>,
+    open: VecDeque<Cow<'a, str>>,
+}
+
+impl<'a> Ids<'a> {
+    fn open(&mut self, id: &'a str) -> Cow<'a, str> {
+        let plain = legal(id);
+        let mut free = plain.clone();
+        let mut number = 2_u64;
+        while !self.used.insert(free.clone()) {
+            free = Cow::Owned(format!("{plain}_{number}"));
+            number += 1;
+        }
+        self.open.push_back(free.clone());
+        free
+    }
+}
