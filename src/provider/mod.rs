@@ -14,6 +14,7 @@ mod error_body;
 mod http;
 mod models;
 mod quirks;
+pub mod reasoning;
 mod registry;
 pub mod retry;
 mod scripted;

@@ -1,82 +1,163 @@
-//! What single servers and models want differently, as data: known by host, or learned from what they say.
+//! What single servers and models want differently, as data: known by host and model, or learned from what they refuse.
 //!
 //! The history is never changed for it; only the request is. What was learned holds for that model of that server
-//! from then on.
+//! from then on. The tables are in `known` and `refusals`; each quirk is carried out at one place of a dialect's body.
+
+mod efforts;
+mod known;
+mod refusals;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::provider::ProviderError;
+use crate::provider::{Effort, ProviderError};
+
+pub(super) use efforts::Efforts;
 
 /// Says how requests to one model differ from the plain form.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Quirks {
-    /// User and assistant must alternate, and system text stands at the start only.
-    pub strict_roles: bool,
-    /// The reasoning of earlier replies is sent back.
-    pub reasoning_back: bool,
-    /// Usage in a stream cannot be asked for.
-    pub no_stream_options: bool,
+    wants: u16,
+    /// How it is told how much to think.
+    pub spelling: Spelling,
+    /// The member that limits the tokens of a reply.
+    pub limit: Limit,
+    efforts: Efforts,
 }
 
 impl Quirks {
-    fn with(mut self, want: Want) -> Self {
-        match want {
-            Want::StrictRoles => self.strict_roles = true,
-            Want::ReasoningBack => self.reasoning_back = true,
-            Want::NoStreamOptions => self.no_stream_options = true,
+    /// Tells whether a model wants something.
+    pub fn wants(self, want: Want) -> bool {
+        self.wants & want.bit() != 0
+    }
+
+    /// Returns the word for an effort, the nearest that the model knows; `None` when it knows none that is near.
+    pub fn effort(self, effort: Effort) -> Option<&'static str> {
+        self.efforts.word(effort)
+    }
+
+    fn with(mut self, quirk: Quirk) -> Self {
+        match quirk {
+            Quirk::Wants(want) => self.wants |= want.bit(),
+            Quirk::WantsNot(want) => self.wants &= !want.bit(),
+            Quirk::Spells(spelling) => self.spelling = spelling,
+            Quirk::Limits(limit) => self.limit = limit,
+            Quirk::Knows(efforts) => self.efforts = efforts,
         }
         self
     }
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Want {
-    StrictRoles,
-    ReasoningBack,
-    NoStreamOptions,
+/// Is one difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quirk {
+    Wants(Want),
+    WantsNot(Want),
+    Spells(Spelling),
+    Limits(Limit),
+    Knows(Efforts),
 }
 
-/// Servers whose wants are known, by the end of the host name.
-const HOSTS: [(&str, Want); 3] = [
-    ("api.deepseek.com", Want::ReasoningBack),
-    ("api.moonshot.ai", Want::ReasoningBack),
-    ("api.moonshot.cn", Want::ReasoningBack),
-];
+/// Names what a model may want.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Want {
+    /// User and assistant alternate, and system text stands at the start only.
+    StrictRoles,
+    /// The reasoning of earlier replies is sent back, as `reasoning_content`.
+    ReasoningBack,
+    /// The `reasoning_details` of earlier replies are not sent back.
+    NoDetails,
+    /// Usage in a stream is not asked for.
+    NoStreamOptions,
+    /// No temperature.
+    NoTemperature,
+    /// System text comes from the `developer`.
+    Developer,
+    /// Ids of calls are nine letters and digits.
+    ShortIds,
+    /// The first call of a reply has a signature, be it the one that says that there is none.
+    SignedCalls,
+}
 
-/// Refusals (status 400, 422 or 500) that tell a want: all of the words must be in the message, in small letters.
-const REFUSALS: [(&[&str], Want); 6] = [
-    (&["roles", "must", "alternate"], Want::StrictRoles),
-    (&["unexpected role", "after role"], Want::StrictRoles),
-    (&["system message must be at the beginning"], Want::StrictRoles),
-    (&["missing", "reasoning_content"], Want::ReasoningBack),
-    (&["reasoning_content", "must be passed"], Want::ReasoningBack),
-    (&["stream_options"], Want::NoStreamOptions),
-];
+impl Want {
+    fn bit(self) -> u16 {
+        1 << self as u16
+    }
+}
+
+/// Says where a request tells how much to think. The later ones tell less.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Spelling {
+    /// `reasoning_effort`, and for the chat template whether to think at all.
+    Template,
+    /// `reasoning_effort`.
+    #[default]
+    Word,
+    /// `reasoning: {effort}`.
+    Nested,
+    /// `reasoning: {enabled}`, and `reasoning_effort` when it is.
+    Enabled,
+    /// `thinking: {type}`, and `reasoning_effort` when it is enabled.
+    Switch,
+    /// `thinking: {type}` alone.
+    SwitchOnly,
+    /// `enable_thinking`.
+    Flag,
+    /// Nowhere.
+    Nowhere,
+}
+
+/// Names the member that limits the tokens of a reply.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Limit {
+    /// `max_tokens`, the old name; most servers know only this one.
+    #[default]
+    MaxTokens,
+    /// `max_completion_tokens`.
+    MaxCompletionTokens,
+    /// It takes none.
+    Nowhere,
+}
 
 /// Remembers the quirks of a program's run. Clones are the same memory.
 #[derive(Debug, Clone, Default)]
-pub(super) struct QuirkBook(Arc<Mutex<HashMap<(String, String), Quirks>>>);
+pub(super) struct QuirkBook(Arc<Mutex<HashMap<(String, String), Page>>>);
+
+/// Is what is known of one model of one server.
+#[derive(Debug, Default)]
+struct Page {
+    known: Quirks,
+    learned: Vec<Quirk>,
+}
+
+impl Page {
+    fn quirks(&self) -> Quirks {
+        self.learned.iter().fold(self.known, |quirks, quirk| quirks.with(*quirk))
+    }
+}
 
 impl QuirkBook {
     /// Returns the quirks of a model.
     pub fn of(&self, host: &str, server: &str, model: &str) -> Quirks {
-        let learned = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let learned = learned.get(&(server.to_owned(), model.to_owned())).copied().unwrap_or_default();
-        let known = HOSTS.iter().filter(|(suffix, _)| host.ends_with(suffix));
-        known.fold(learned, |quirks, (_, want)| quirks.with(*want))
+        let mut book = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let page = book.entry((server.to_owned(), model.to_owned())).or_insert_with(|| Page {
+            known: known::quirks(host, model).fold(Quirks::default(), Quirks::with),
+            learned: Vec::new(),
+        });
+        page.quirks()
     }
 
-    /// Learns from a refusal. Returns whether the request can be made in another form now.
+    /// Learns from a refusal. Returns whether the request can be made in another form now. No quirk is learned twice, so
+    /// a server that refuses everything is asked a bounded number of times.
     pub fn learn(&self, server: &str, model: &str, used: Quirks, error: &ProviderError) -> bool {
         let ProviderError::Status { status: 400 | 422 | 500, message, .. } = error else { return false };
-        let message = message.to_lowercase();
-        let told = REFUSALS.iter().find(|(words, _)| words.iter().all(|word| message.contains(word)));
-        let Some(want) = told.map(|(_, want)| *want).filter(|want| used.with(*want) != used) else { return false };
-        tracing::info!(model, ?want, "the server wants requests in another form");
-        let mut learned = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = learned.entry((server.to_owned(), model.to_owned())).or_default();
-        *known = known.with(want);
-        true
+        let mut book = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let page = book.entry((server.to_owned(), model.to_owned())).or_default();
+        let Some(quirk) = refusals::told(&message.to_lowercase(), used, &page.learned) else { return false };
+        if !page.learned.contains(&quirk) {
+            tracing::info!(model, ?quirk, "the server wants requests in another form");
+            page.learned.push(quirk);
+        }
+        page.quirks() != used
     }
 }

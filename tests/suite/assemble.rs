@@ -266,9 +266,11 @@ fn finish_reasons_are_told_apart() {
     let end = |word: &str| chunks(&[json!({"choices": [{"delta": {}, "finish_reason": word}]})]).0;
     assert_eq!(end("length").unwrap().finish, Finish::Length);
     assert_eq!(end("content_filter").unwrap().finish, Finish::ContentFilter);
-    for word in ["stop", "tool_calls", "function_call", "STOP", "something new"] {
+    for word in ["stop", "tool_calls", "function_call", "STOP", "end_turn", "eos"] {
         assert_eq!(end(word).unwrap().finish, Finish::Stop, "{word}");
     }
+    assert_eq!(end("model_context_window_exceeded").unwrap().finish, Finish::Length);
+    assert_eq!(end("something new").unwrap().finish, Finish::Unknown("something new".to_owned()));
     assert_eq!(end(""), Err(ProviderError::CutOff));
     assert_eq!(end("abort"), Err(ProviderError::CutOff));
     assert_eq!(end("error"), Err(ProviderError::Server("the reply ended with \"error\"".to_owned())));
@@ -313,11 +315,131 @@ fn members_of_a_wrong_type_count_as_absent() {
 }
 
 #[test]
+fn a_reply_that_was_cut_does_not_become_whole_by_a_later_word() {
+    let end = |word: &str| json!({"choices": [{"delta": {}, "finish_reason": word}]});
+    assert_eq!(chunks(&[end("length"), end("stop")]).0.unwrap().finish, Finish::Length);
+    assert_eq!(chunks(&[end("stop"), end("length")]).0.unwrap().finish, Finish::Length);
+    assert_eq!(chunks(&[end("abort"), end("stop")]).0, Err(ProviderError::CutOff));
+}
+
+#[test]
+fn done_without_a_finish_reason_still_brings_the_calls() {
+    let call = delta(json!({"tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{}"}}]}));
+    let reply = events(&[call.to_string(), "[DONE]".to_owned()]).0.unwrap();
+    assert_eq!((reply.finish, reply.tool_calls.len()), (Finish::Stop, 1));
+}
+
+#[test]
+fn the_limit_may_cut_before_the_first_word_and_within_a_call() {
+    let cut = json!({"choices": [{"delta": {}, "finish_reason": "length"}], "usage": {"completion_tokens": 40}});
+    let reply = chunks(&[delta(json!({"reasoning_content": "hm"})), cut.clone()]).0.unwrap();
+    assert_eq!((reply.thinking.as_str(), reply.content.as_str(), reply.finish), ("hm", "", Finish::Length));
+    let half = json!({"tool_calls": [{"index": 0, "id": "c", "function": {"name": "bash", "arguments": "{\"command\":\"rm"}}]});
+    let reply = chunks(&[delta(half), cut]).0.unwrap();
+    assert_eq!(reply.finish, Finish::Length, "such calls do not run");
+    assert_eq!(reply.tool_calls[0].arguments, Arguments::Raw("{\"command\":\"rm".to_owned()));
+}
+
+#[test]
+fn the_first_chunk_may_have_no_choice_and_no_name() {
+    let filters = json!({"choices": [], "created": 0, "id": "", "model": "", "object": "",
+        "prompt_filter_results": [{"prompt_index": 0, "content_filter_results": {"hate": {"filtered": false}}}]});
+    let reply = reply(vec![filters, delta(json!({"role": "assistant", "content": "a"}))]);
+    assert_eq!((reply.content.as_str(), reply.usage.model.as_deref()), ("a", Some("m")));
+}
+
+#[test]
+fn text_may_stand_before_between_and_after_the_calls() {
+    let call = |id: &str| delta(json!({"tool_calls": [{"id": id, "function": {"name": "f", "arguments": "{}"}}]}));
+    let text = |text: &str| delta(json!({"content": text}));
+    let reply = reply(vec![text("a"), call("toolu_1"), text("b"), call("0"), text("c")]);
+    assert_eq!((reply.content.as_str(), reply.original), ("abc", None));
+    assert_eq!(reply.tool_calls.iter().map(shown).collect::<Vec<_>>(), ["toolu_1 f {}", "0 f {}"]);
+    let blank = self::reply(vec![text("\n\n"), call("c")]);
+    assert_eq!((blank.content.as_str(), blank.tool_calls.len()), ("\n\n", 1));
+}
+
+#[test]
+fn a_call_whose_head_is_repeated_with_each_fragment_is_one_call_until_its_object_is_closed() {
+    let part = |arguments: &str| json!({"index": 0, "id": "c", "function": {"name": "f", "arguments": arguments}});
+    let whole = [part("{\"a\": {}"), part(", \"b\": \"}\\\""), part("}\""), part("}")];
+    assert_eq!(calls(&whole), [r#"c f {"a":{},"b":"}\"}"}"#]);
+    let two =
+        [json!({"function": {"name": "f", "arguments": "{}"}}), json!({"function": {"name": "f", "arguments": "{}"}})];
+    assert_eq!(calls(&two), ["call_1 f {}", "call_2 f {}"]);
+}
+
+#[test]
+fn an_empty_object_before_the_real_one_is_not_repaired() {
+    let list = [
+        json!({"index": 0, "id": "c", "function": {"name": "f", "arguments": "{}"}}),
+        json!({"index": 0, "function": {"arguments": "{\"path\":\"a\"}"}}),
+    ];
+    let list = list.iter().map(|call| delta(json!({"tool_calls": [call]}))).collect();
+    let raw = Arguments::Raw("{}{\"path\":\"a\"}".to_owned());
+    assert_eq!(reply(list).tool_calls[0].arguments, raw, "the model is told; nobody guesses which one it meant");
+}
+
+#[test]
+fn lists_of_a_wrong_type_count_as_absent() {
+    for odd in [json!(5), json!("x"), json!({"index": 0}), json!(null), json!([null])] {
+        let odd = json!({"content": "a", "tool_calls": odd, "reasoning_details": odd});
+        let reply = reply(vec![delta(odd.clone())]);
+        assert_eq!((reply.content.as_str(), reply.tool_calls.len()), ("a", 0), "{odd}");
+    }
+}
+
+#[test]
 fn too_many_calls_are_an_error() {
     let call =
         |n: usize| delta(json!({"tool_calls": [{"id": n.to_string(), "function": {"name": "f", "arguments": "{}"}}]}));
     let outcome = chunks(&(0..200).map(call).collect::<Vec<_>>()).0;
     assert_eq!(outcome, Err(ProviderError::Malformed("more than 128 tool calls".to_owned())));
+    let one = r#"{"function":{"name":"f","arguments":"{}"}},"#;
+    let all = format!(r#"{{"choices":[{{"delta":{{"tool_calls":[{}null]}}}}]}}"#, one.repeat(100_000));
+    let started = std::time::Instant::now();
+    assert_eq!(events(&[all]).0, Err(ProviderError::Malformed("more than 128 tool calls".to_owned())));
+    assert!(started.elapsed().as_secs() < 20, "a chunk of 100,000 calls is refused at the first too many");
+}
+
+#[test]
+fn a_line_without_end_and_a_text_without_end_are_errors() {
+    let mut decoder = Decoder::default();
+    let mut fed = 0;
+    let mut assembler = Assembler::default();
+    let megabyte = vec![b'x'; 1 << 20];
+    let ended = (0..64).try_for_each(|_| {
+        fed += 1;
+        let start: &[u8] = if fed == 1 { b"data: " } else { b"" };
+        decoder.push(&[start, &megabyte].concat(), |frame| assembler.take(frame).map(|_| ()))
+    });
+    assert!(matches!(ended, Err(ProviderError::Malformed(_))), "{ended:?}");
+    assert!(fed < 10, "refused at its cap, not at its end: {fed} MB");
+
+    let megabyte = delta(json!({"content": "x".repeat(1 << 20)})).to_string();
+    let mut assembler = Assembler::default();
+    let frame = Frame::Event { name: "", id: "", data: &megabyte };
+    let ended = (0..64).position(|_| assembler.take(frame).is_err());
+    assert_eq!(ended, Some(32));
+}
+
+#[test]
+fn a_hundred_thousand_tiny_deltas_cost_no_more_than_they_are() {
+    let started = std::time::Instant::now();
+    let word = r#"{"choices":[{"delta":{"content":"<"}}]}"#;
+    let part =
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{}"}}]}}]}"#;
+    let head = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{\"a\":["}}]}}]}"#;
+    let mut assembler = Assembler::default();
+    let mut take = |data| assembler.take(Frame::Event { name: "", id: "", data }).map(|_| ());
+    take(head).unwrap();
+    (0..50_000).try_for_each(|_| take(word).and_then(|()| take(part))).unwrap();
+    let reply = {
+        take("[DONE]").unwrap();
+        Box::new(assembler).finish().unwrap()
+    };
+    assert_eq!((reply.content.len(), reply.tool_calls.len()), (50_000, 1));
+    assert!(started.elapsed().as_secs() < 30, "{:?}", started.elapsed());
 }
 
 #[test]

@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 use steersman::message::Message;
-use steersman::provider::{ChatRequest, Connector, Http, HttpConnector, Streaming};
+use steersman::provider::{
+    Answering, ChatProvider as _, ChatRequest, Connector, Effort, Http, HttpConnector, HttpProvider, Streaming,
+};
 
-use super::wire::{ask, call, calls, complete, provider, transport, waits};
+use super::wire::{Answer, ask, call, calls, complete, provider, transport, waits};
 use crate::support::server::{Reply, Request, Server};
 
 fn steered() -> Vec<Message> {
@@ -110,4 +112,177 @@ async fn what_was_learned_is_shared_by_all_providers_of_a_connector() {
         provider.complete(request, &mut |_| Ok(())).await.unwrap();
         assert_eq!(server.chats().len(), requests);
     }
+}
+
+fn asked(effort: Effort) -> Answering {
+    Answering { effort: Some(effort), temperature: Some(0.2), max_tokens: Some(9) }
+}
+
+/// Asks with all that can be refused. Returns the answer and the bodies of the requests.
+async fn answer(server: &Server, answering: Answering) -> (Answer, Vec<Value>) {
+    let messages = [Message::user("hi")];
+    let request = ChatRequest::new("m", &messages, &[], Streaming::On).unwrap().answering(answering);
+    let answer = provider(server).complete(request, &mut |_| Ok(())).await;
+    (answer, server.chats().into_iter().map(|chat| chat.body).collect())
+}
+
+/// Answers with words as long as a body holds a member.
+fn refusing(member: &'static str, words: &'static str) -> Server {
+    Server::routed(move |request| match request.body.get(member) {
+        Some(_) => Reply::json(400, json!({"error": {"message": words}})),
+        None => Reply::text("ok"),
+    })
+}
+
+#[tokio::test]
+async fn a_refused_member_is_left_out_and_the_others_stay() {
+    for (member, words) in [
+        (
+            "temperature",
+            "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.",
+        ),
+        ("temperature", "`temperature` is deprecated for this model."),
+        ("temperature", "invalid temperature: only 1 is allowed for this model"),
+        ("stream_options", "Unrecognized request argument supplied: stream_options"),
+        ("reasoning_effort", "Unrecognized request argument supplied: reasoning_effort"),
+        ("reasoning_effort", "Argument not supported on this model: reasoningEffort"),
+        ("reasoning_effort", "\"m\" does not support thinking"),
+        ("reasoning_effort", "think value \"high\" is not supported for this model"),
+        (
+            "reasoning_effort",
+            "litellm.UnsupportedParamsError: openai does not support parameters: ['reasoning_effort'], for model=m",
+        ),
+        ("reasoning_effort", "Function tools with reasoning_effort are not supported for m in /v1/chat/completions."),
+        ("chat_template_kwargs", "Unrecognized request argument supplied: chat_template_kwargs"),
+        ("chat_template_kwargs", "chat_template is not supported for Mistral tokenizers."),
+    ] {
+        let server = refusing(member, words);
+        let (answer, bodies) = answer(&server, asked(Effort::High)).await;
+        assert_eq!(answer.unwrap().content, "ok", "{words}");
+        assert_eq!(bodies.len(), 2, "{words}");
+        for other in ["temperature", "stream_options", "max_tokens"] {
+            assert_eq!(bodies[1].get(other).is_some(), other != member, "{other}: {words}");
+        }
+        assert_eq!(bodies[1].get("reasoning_effort").is_some(), member != "reasoning_effort", "{words}");
+    }
+}
+
+#[tokio::test]
+async fn the_limit_of_tokens_is_renamed_once_and_then_left_out() {
+    let words =
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
+    let (reply, bodies) = answer(&refusing("max_tokens", words), asked(Effort::High)).await;
+    assert!(reply.is_ok());
+    assert_eq!((bodies.len(), &bodies[1]["max_completion_tokens"]), (2, &json!(9)));
+
+    let neither = Server::routed(|request| {
+        let member = ["max_tokens", "max_completion_tokens"].into_iter().find(|name| request.body.get(name).is_some());
+        match member {
+            Some(name) => Reply::json(422, json!({"detail": format!("Extra inputs are not permitted: {name}")})),
+            None => Reply::text("ok"),
+        }
+    });
+    let (reply, bodies) = answer(&neither, asked(Effort::High)).await;
+    assert!(reply.is_ok());
+    assert_eq!(bodies.len(), 3);
+}
+
+#[tokio::test]
+async fn a_limit_that_is_only_too_large_is_the_users_matter() {
+    let words = "max_tokens is too large: 9. This model supports at most 5 completion tokens.";
+    let (reply, bodies) = answer(&refusing("max_tokens", words), asked(Effort::High)).await;
+    assert!(reply.unwrap_err().to_string().contains(words));
+    assert_eq!(bodies.len(), 1);
+}
+
+#[tokio::test]
+async fn the_efforts_that_a_refusal_lists_are_used_from_then_on() {
+    for (effort, taken, words, expected) in [
+        (
+            Effort::Off,
+            "minimal",
+            "Unsupported value: 'reasoning_effort' does not support 'none' with this model. Supported values are: 'minimal', 'low', 'medium', and 'high'.",
+            "minimal",
+        ),
+        (
+            Effort::Off,
+            "low",
+            "Unsupported value: 'none' is not supported with the 'm' model. Supported values are: 'low', 'medium', and 'high'.",
+            "low",
+        ),
+        (Effort::Max, "max", "invalid reasoning value: 'high' (must be \"max\", or \"none\")", "max"),
+        (Effort::High, "default", "`reasoning_effort` must be one of `none` or `default`", "default"),
+        (
+            Effort::Off,
+            "low",
+            "[{'loc': ('body', 'reasoning_effort'), 'msg': \"Input should be 'low', 'medium' or 'high'\", 'input': 'none'}]",
+            "low",
+        ),
+        (
+            Effort::Low,
+            "medium",
+            "Failed to deserialize: reasoning_effort: unknown variant `none`, expected one of `medium`, `high`",
+            "medium",
+        ),
+    ] {
+        let server = Server::routed(move |request| match request.body["reasoning_effort"].as_str() {
+            Some(word) if word == taken => Reply::text("ok"),
+            _ => Reply::json(400, json!({"error": {"message": words}})),
+        });
+        let (answer, bodies) = answer(&server, asked(effort)).await;
+        assert!(answer.is_ok(), "{words}: {answer:?}");
+        assert_eq!((bodies.len(), &bodies[1]["reasoning_effort"]), (2, &json!(expected)), "{words}");
+        assert!(bodies[1].get("temperature").is_some());
+    }
+}
+
+#[tokio::test]
+async fn short_ids_and_the_developer_are_learned() {
+    let strict = Server::routed(|request: &Request| {
+        let fits = |message: &Value| message["tool_call_id"].as_str().is_none_or(|id| id.len() == 9);
+        match request.messages().iter().all(fits) {
+            true => Reply::text("ok"),
+            false => Reply::json(
+                500,
+                json!({"message": "Tool call id was c1 but must be a-z, A-Z, 0-9, with a length of 9."}),
+            ),
+        }
+    });
+    complete(&provider(&strict), &steered(), Streaming::On).await.0.unwrap();
+    assert_eq!(strict.chats().len(), 2);
+
+    let words = "Unsupported value: 'messages[0].role' does not support 'system' with this model.";
+    let developer =
+        Server::routed(move |request: &Request| match request.roles().iter().any(|role| role == "system") {
+            true => Reply::json(400, json!({"error": {"message": words}})),
+            false => Reply::text("ok"),
+        });
+    complete(&provider(&developer), &steered(), Streaming::On).await.0.unwrap();
+    assert_eq!(developer.chats()[1].roles()[..3], ["developer", "developer", "user"]);
+}
+
+#[tokio::test]
+async fn reasoning_that_was_sent_back_and_is_refused_is_left_out() {
+    let server = Server::routed(|request: &Request| {
+        match request.messages().iter().any(|message| message.get("reasoning_content").is_some()) {
+            true => Reply::json(400, json!({"error": {"message": "property 'reasoning_content' is unsupported"}})),
+            false => Reply::text("ok"),
+        }
+    });
+    let provider = HttpProvider::new(Http::default(), &transport(&server.url()).with_model("gpt-oss")).unwrap();
+    let messages = steered();
+    let request = ChatRequest::new("gpt-oss", &messages, &[], Streaming::On).unwrap();
+    provider.complete(request, &mut |_| Ok(())).await.unwrap();
+    assert_eq!(server.chats().len(), 2);
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_everything_is_asked_a_bounded_number_of_times() {
+    let words = "unsupported: roles must alternate, missing reasoning_content, reasoning_details, stream_options, \
+        temperature, max_tokens, max_completion_tokens, chat_template_kwargs, reasoning_effort, thinking, \
+        thought_signature, role does not support 'system', call id length of 9, must be one of low, high";
+    let server = Server::routed(move |_| Reply::json(400, json!({"error": {"message": words}})));
+    let (reply, bodies) = answer(&server, asked(Effort::High)).await;
+    assert!(reply.is_err());
+    assert!((5..30).contains(&bodies.len()), "{}", bodies.len());
 }

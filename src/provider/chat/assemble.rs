@@ -5,26 +5,48 @@
 
 use std::borrow::Cow;
 
+use serde_json::value::RawValue;
+
+use crate::dialect::Dialect;
 use crate::event::Usage;
 use crate::limits;
+use crate::message::{Original, Part};
 use crate::provider::chat::calls::Calls;
-use crate::provider::chat::chunk::{Chunk, Delta, ReasoningDetail, WireUsage};
+use crate::provider::chat::chunk::{Chunk, Delta, List, WireUsage};
+use crate::provider::chat::details::Details;
 use crate::provider::error_body::{self, ErrorBody};
+use crate::provider::reasoning::{Split, Splitter};
 use crate::provider::sse::{Frame, TooLong};
 use crate::provider::wire::Assemble;
 use crate::provider::{Finish, Piece, ProviderError, Reply};
 
-/// What finish reasons mean, by the words that servers use. Any other word means that the model was done.
-const FINISHES: [(&str, Ending); 10] = [
+/// What finish reasons mean, by the words that servers use, in any case. Nobody knows what any other word means.
+const FINISHES: [(&str, Ending); 26] = [
+    ("stop", Ending::Whole(Finish::Stop)),
+    ("tool_calls", Ending::Whole(Finish::Stop)),
+    ("tool_call", Ending::Whole(Finish::Stop)),
+    ("tool_use", Ending::Whole(Finish::Stop)),
+    ("function_call", Ending::Whole(Finish::Stop)),
+    ("end", Ending::Whole(Finish::Stop)),
+    ("end_turn", Ending::Whole(Finish::Stop)),
+    ("eos", Ending::Whole(Finish::Stop)),
+    ("eos_token", Ending::Whole(Finish::Stop)),
+    ("stop_sequence", Ending::Whole(Finish::Stop)),
+    ("complete", Ending::Whole(Finish::Stop)),
     ("length", Ending::Whole(Finish::Length)),
     ("max_tokens", Ending::Whole(Finish::Length)),
     ("model_length", Ending::Whole(Finish::Length)),
+    ("model_context_window_exceeded", Ending::Whole(Finish::Length)),
     ("content_filter", Ending::Whole(Finish::ContentFilter)),
     ("safety", Ending::Whole(Finish::ContentFilter)),
     ("recitation", Ending::Whole(Finish::ContentFilter)),
+    ("refusal", Ending::Whole(Finish::ContentFilter)),
+    ("sensitive", Ending::Whole(Finish::ContentFilter)),
     ("abort", Ending::Cut),
     ("cancelled", Ending::Cut),
     ("error", Ending::Failed),
+    ("error_finish", Ending::Failed),
+    ("network_error", Ending::Failed),
     ("insufficient_system_resource", Ending::Failed),
 ];
 
@@ -50,6 +72,8 @@ pub struct Assembler {
     reply: Reply,
     calls: Calls,
     spelling: Option<Spelling>,
+    details: Details,
+    splitter: Splitter,
     ending: Option<(Ending, String)>,
     done: bool,
     bytes: usize,
@@ -67,7 +91,9 @@ impl Assemble for Assembler {
                 "" => Ok(None),
                 "[DONE]" => {
                     self.done = true;
-                    Ok(None)
+                    let (thinking, text) = self.end_of_text();
+                    let brings = !(thinking.is_empty() && text.is_empty());
+                    Ok(brings.then_some(Piece::Chunk { thinking, text }))
                 }
                 data => self.add(parse(data)?).map(Some),
             },
@@ -83,7 +109,7 @@ impl Assemble for Assembler {
     }
 
     fn finish(mut self: Box<Self>) -> Result<Reply, ProviderError> {
-        match self.ending {
+        match self.ending.take() {
             Some((Ending::Whole(finish), _)) => self.reply.finish = finish,
             Some((Ending::Failed, word)) => {
                 return Err(ProviderError::Server(format!("the reply ended with \"{word}\"")));
@@ -91,6 +117,11 @@ impl Assemble for Assembler {
             Some((Ending::Cut, _)) => return Err(ProviderError::CutOff),
             None if !self.done => return Err(ProviderError::CutOff),
             None => {}
+        }
+        self.end_of_text();
+        let parts: Vec<Part> = self.details.parts().chain(self.calls.marks()).collect();
+        if !parts.is_empty() {
+            self.reply.original = Some(Original { dialect: Dialect::OpenAi, parts, ..Original::default() });
         }
         self.reply.tool_calls = self.calls.finish();
         Ok(self.reply)
@@ -104,7 +135,7 @@ impl Assembler {
     /// As [`Assembler::take`] and [`Assembler::finish`]; [`ProviderError::Malformed`] for a body that is no reply.
     pub fn whole(body: &str) -> Result<Reply, ProviderError> {
         let mut chunk = parse(body.trim_start_matches('\u{FEFF}').trim_start())?;
-        let mut assembler = Box::new(Self { done: true, ..Self::default() });
+        let mut assembler = Box::new(Self { done: true, details: Details::apart(), ..Self::default() });
         let mut any = false;
         for choice in chunk.choices.iter_mut().flatten() {
             any |= choice.message.is_some();
@@ -137,49 +168,79 @@ impl Assembler {
                 return Err(reported(ErrorBody::of(error)));
             }
             self.count(choice.usage);
-            if !choice.finish_reason.0.is_empty() {
-                let word = choice.finish_reason.0.into_owned();
-                self.ending = Some((ending(&word), word));
-            }
             if let Some(delta) = choice.delta {
                 (thinking, text) = self.add_delta(delta)?;
+            }
+            if !choice.finish_reason.0.is_empty() {
+                self.end(choice.finish_reason.0.into_owned());
+                let (more_thinking, more_text) = self.end_of_text();
+                thinking.push_str(&more_thinking);
+                text.push_str(&more_text);
             }
         }
         Ok(Piece::Chunk { thinking, text })
     }
 
     fn add_delta(&mut self, delta: Delta<'_>) -> Result<(String, String), ProviderError> {
-        for call in delta.tool_calls.iter().flatten() {
+        for call in &delta.tool_calls.0 {
             self.calls.take(call);
             self.bytes += call.function.as_ref().map_or(0, |function| function.arguments.0.len());
+            if self.calls.len() > limits::CALLS_PER_REPLY {
+                return Err(ProviderError::Malformed(format!("more than {} tool calls", limits::CALLS_PER_REPLY)));
+            }
         }
-        if self.calls.len() > limits::CALLS_PER_REPLY {
-            return Err(ProviderError::Malformed(format!("more than {} tool calls", limits::CALLS_PER_REPLY)));
-        }
-        let mut thinking =
-            self.reasoning(delta.reasoning_content.0, delta.reasoning.0, delta.reasoning_details.as_deref());
+        let mut thinking = self.reasoning(delta.reasoning_content.0, delta.reasoning.0, &delta.reasoning_details);
         thinking.push_str(&delta.content.thinking);
-        let mut text = delta.content.text.into_owned();
-        text.push_str(&delta.refusal.0);
-        self.bytes += thinking.len() + text.len();
+        self.bytes += thinking.len() + delta.content.text.len() + delta.refusal.0.len();
         if self.bytes > limits::REPLY_BYTES {
             return Err(ProviderError::Malformed(format!("a reply longer than {} bytes", limits::REPLY_BYTES)));
         }
-        self.reply.thinking.push_str(&thinking);
-        self.reply.content.push_str(&text);
+        let mut split = Split::default();
+        if !thinking.is_empty() {
+            split = self.splitter.leave();
+            split.thinking.push_str(&thinking);
+        }
+        let (mut thinking, mut text) = self.give_out(split);
+        if !delta.content.text.is_empty() {
+            let split = self.splitter.push(delta.content.text, &self.reply.content);
+            let (more_thinking, more_text) = self.give_out(split);
+            thinking.push_str(&more_thinking);
+            text.push_str(&more_text);
+        }
+        self.reply.content.push_str(&delta.refusal.0);
+        text.push_str(&delta.refusal.0);
         Ok((thinking, text))
     }
 
-    fn reasoning(
-        &mut self,
-        content: Cow<'_, str>,
-        plain: Cow<'_, str>,
-        details: Option<&[ReasoningDetail<'_>]>,
-    ) -> String {
-        let join = |details: &[ReasoningDetail<'_>]| -> String {
-            details.iter().flat_map(|detail| [&*detail.text.0, &*detail.summary.0]).collect()
-        };
-        let details = details.map(join).unwrap_or_default();
+    /// Takes over what the text turned out to be. Returns the new thought and text.
+    fn give_out(&mut self, split: Split) -> (String, String) {
+        if split.moved {
+            let thought = std::mem::take(&mut self.reply.content);
+            self.reply.thinking.push_str(&thought);
+        }
+        self.reply.thinking.push_str(&split.thinking);
+        self.reply.content.push_str(&split.text);
+        (split.thinking, split.text)
+    }
+
+    /// Gives out what was held back.
+    fn end_of_text(&mut self) -> (String, String) {
+        let split = self.splitter.finish();
+        self.give_out(split)
+    }
+
+    /// Takes a finish reason. A reply that was cut does not become whole by a later word.
+    fn end(&mut self, word: String) {
+        let cut = self.ending.as_ref().is_some_and(|(ending, _)| *ending != Ending::Whole(Finish::Stop));
+        if !cut {
+            self.ending = Some((ending(&word), word));
+        }
+    }
+
+    /// Returns the reasoning of a chunk in the spelling that counts. Details are collected in any case.
+    fn reasoning(&mut self, content: Cow<'_, str>, plain: Cow<'_, str>, details: &List<&RawValue>) -> String {
+        let details: String = details.0.iter().map(|detail| self.details.take(detail)).collect();
+        self.bytes += details.len();
         let spellings = [
             (Spelling::ReasoningContent, content),
             (Spelling::Reasoning, plain),
@@ -212,7 +273,7 @@ fn parse(data: &str) -> Result<Chunk<'_>, ProviderError> {
 
 fn ending(word: &str) -> Ending {
     let known = FINISHES.iter().find(|(name, _)| word.eq_ignore_ascii_case(name));
-    known.map_or(Ending::Whole(Finish::Stop), |(_, ending)| ending.clone())
+    known.map_or_else(|| Ending::Whole(Finish::Unknown(word.to_owned())), |(_, ending)| ending.clone())
 }
 
 /// Makes the error for one that the server reported within a reply. One that names a status is treated as such.

@@ -6,14 +6,20 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
-use crate::message::Message;
-use crate::provider::quirks::Quirks;
+use crate::message::{AssistantMessage, Message, Part};
+use crate::provider::chat::effort::EffortMembers;
+use crate::provider::chat::ids;
+use crate::provider::quirks::{Limit, Quirks, Want};
 use crate::provider::wire::Outgoing;
 use crate::provider::{ProviderError, Streaming, ToolSchema};
 
 /// Stands between a tool result and a user message where a template does not let them be neighbours.
 const NOTED: &str = "(noted)";
+
+/// Stands for the signature of a call that another model made (Google's own word for it).
+const UNSIGNED: &str = r#"{"google":{"thought_signature":"skip_thought_signature_validator"}}"#;
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -26,6 +32,14 @@ struct Body<'a> {
     stream: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream_options: Option<StreamOptions>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(flatten)]
+    effort: EffortMembers,
 }
 
 #[derive(Serialize)]
@@ -37,6 +51,7 @@ struct StreamOptions {
 #[serde(rename_all = "lowercase")]
 enum Role {
     System,
+    Developer,
     User,
     Assistant,
     Tool,
@@ -49,16 +64,20 @@ struct WireMessage<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_content: Option<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    reasoning_details: Vec<&'a RawValue>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<WireCall<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool_call_id: Option<&'a str>,
+    tool_call_id: Option<Cow<'a, str>>,
 }
 
 #[derive(Serialize)]
 struct WireCall<'a> {
-    id: &'a str,
+    id: Cow<'a, str>,
     r#type: &'static str,
     function: WireFunction<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extra_content: Option<&'a RawValue>,
 }
 
 #[derive(Serialize)]
@@ -82,48 +101,90 @@ struct WireSchema<'a> {
 
 /// Writes the body of a request.
 pub(super) fn encode(outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> {
-    let Outgoing { request, quirks, .. } = *outgoing;
-    let messages: Vec<_> = request.messages().iter().map(|message| wire(message, quirks)).collect();
+    let Outgoing { request, quirks, card, .. } = *outgoing;
+    let messages: Vec<_> = request.messages().iter().map(|message| wire(message, outgoing)).collect();
     let streams = request.streaming == Streaming::On;
+    let answering = request.answering;
+    let limited = |limit: Limit| answering.max_tokens.filter(|_| quirks.limit == limit);
     let body = Body {
         model: request.model,
-        messages: if quirks.strict_roles { alternating(messages) } else { messages },
+        messages: if quirks.wants(Want::StrictRoles) { alternating(messages) } else { messages },
         tools: request.tools.iter().map(tool).collect(),
         stream: streams.then_some(true),
-        stream_options: (streams && !quirks.no_stream_options).then_some(StreamOptions { include_usage: true }),
+        stream_options: (streams && !quirks.wants(Want::NoStreamOptions))
+            .then_some(StreamOptions { include_usage: true }),
+        max_tokens: limited(Limit::MaxTokens),
+        max_completion_tokens: limited(Limit::MaxCompletionTokens),
+        temperature: answering.temperature.filter(|_| !quirks.wants(Want::NoTemperature)),
+        effort: EffortMembers::new(answering, quirks, card),
     };
     serde_json::to_vec(&body).map_err(|error| ProviderError::InvalidHistory(error.to_string()))
 }
 
-fn wire(message: &Message, quirks: Quirks) -> WireMessage<'_> {
+fn wire<'a>(message: &'a Message, outgoing: &Outgoing<'a>) -> WireMessage<'a> {
     match message {
-        Message::System { content } => text(Role::System, content),
+        Message::System { content } => {
+            let developer = outgoing.quirks.wants(Want::Developer);
+            text(if developer { Role::Developer } else { Role::System }, content)
+        }
         Message::User { content } => text(Role::User, content),
         Message::Tool { call_id, content, .. } => {
-            WireMessage { tool_call_id: Some(call_id.as_str()), ..text(Role::Tool, content) }
+            WireMessage { tool_call_id: Some(id(call_id.as_str(), outgoing.quirks)), ..text(Role::Tool, content) }
         }
-        Message::Assistant(reply) => {
-            let call = |call: &'_ crate::message::ToolCall| call.arguments.to_string();
-            let calls = reply.tool_calls.iter().map(|made| WireCall {
-                id: made.id.as_str(),
-                r#type: "function",
-                function: WireFunction { name: &made.name, arguments: call(made) },
-            });
-            let mut wire = text(Role::Assistant, &reply.content);
-            wire.tool_calls = calls.collect();
-            // Calls without text: null is what the official clients send; an empty text makes some servers drop the calls.
-            if reply.content.is_empty() && !wire.tool_calls.is_empty() {
-                wire.content = None;
-            }
-            wire.reasoning_content = quirks.reasoning_back.then_some(reply.thinking.as_str());
-            wire
-        }
+        Message::Assistant(reply) => assistant(reply, outgoing),
     }
+}
+
+fn assistant<'a>(reply: &'a AssistantMessage, outgoing: &Outgoing<'a>) -> WireMessage<'a> {
+    let quirks = outgoing.quirks;
+    let parts = outgoing.parts(reply).unwrap_or_default();
+    let mark = |at: usize| {
+        let own = parts.iter().find_map(|part| match part {
+            Part::Call { index, mark } if *index == at => mark.as_deref(),
+            Part::Call { .. } | Part::Opaque(_) | Part::Text { .. } => None,
+        });
+        own.or_else(|| (at == 0 && quirks.wants(Want::SignedCalls)).then_some(UNSIGNED))
+    };
+    let calls = reply.tool_calls.iter().enumerate().map(|(at, call)| WireCall {
+        id: id(call.id.as_str(), quirks),
+        r#type: "function",
+        function: WireFunction { name: &call.name, arguments: call.arguments.to_string() },
+        extra_content: mark(at).and_then(raw),
+    });
+    let details = parts.iter().filter(|_| !quirks.wants(Want::NoDetails)).filter_map(|part| match part {
+        Part::Opaque(json) => raw(json),
+        Part::Call { .. } | Part::Text { .. } => None,
+    });
+    let mut wire = text(Role::Assistant, &reply.content);
+    wire.tool_calls = calls.collect();
+    // Calls without text: null is what the official clients send; an empty text makes some servers drop the calls.
+    if reply.content.is_empty() && !wire.tool_calls.is_empty() {
+        wire.content = None;
+    }
+    wire.reasoning_content = quirks.wants(Want::ReasoningBack).then_some(reply.thinking.as_str());
+    wire.reasoning_details = details.collect();
+    wire
+}
+
+fn id(id: &str, quirks: Quirks) -> Cow<'_, str> {
+    if quirks.wants(Want::ShortIds) { ids::short(id) } else { Cow::Borrowed(id) }
+}
+
+/// Reads JSON that goes out byte for byte.
+fn raw(json: &str) -> Option<&RawValue> {
+    serde_json::from_str(json).ok()
 }
 
 fn text(role: Role, content: &str) -> WireMessage<'_> {
     let content = Some(Cow::Borrowed(content));
-    WireMessage { role, content, reasoning_content: None, tool_calls: Vec::new(), tool_call_id: None }
+    WireMessage {
+        role,
+        content,
+        reasoning_content: None,
+        reasoning_details: Vec::new(),
+        tool_calls: Vec::new(),
+        tool_call_id: None,
+    }
 }
 
 fn tool(schema: &ToolSchema) -> WireTool<'_> {
@@ -137,8 +198,9 @@ fn tool(schema: &ToolSchema) -> WireTool<'_> {
 fn alternating(messages: Vec<WireMessage<'_>>) -> Vec<WireMessage<'_>> {
     let mut strict: Vec<WireMessage<'_>> = Vec::with_capacity(messages.len());
     for mut message in messages {
-        let begun = strict.iter().any(|before| before.role != Role::System);
-        if message.role == Role::System && begun {
+        let is_system = |role: Role| matches!(role, Role::System | Role::Developer);
+        let begun = strict.iter().any(|before| !is_system(before.role));
+        if is_system(message.role) && begun {
             message.role = Role::User;
         }
         let Some(last) = strict.last_mut() else {
@@ -163,5 +225,6 @@ fn join<'a>(last: &mut WireMessage<'a>, next: WireMessage<'a>) {
     last.content =
         if joined.is_empty() && !next.tool_calls.is_empty() { None } else { Some(joined.join("\n\n").into()) };
     last.tool_calls = next.tool_calls;
+    last.reasoning_details.extend(next.reasoning_details);
     last.reasoning_content = last.reasoning_content.filter(|text| !text.is_empty()).or(next.reasoning_content);
 }

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use crate::message::{Arguments, ToolCall};
+use crate::message::{Arguments, Part, ToolCall};
 use crate::provider::chat::chunk::CallDelta;
 
 /// Collects the calls of one reply.
@@ -20,13 +20,42 @@ struct Call {
     id: String,
     name: String,
     arguments: String,
+    braces: Braces,
+    mark: Option<String>,
+}
+
+/// Follows the braces of arguments, so that their end is known without reading them again for each fragment.
+#[derive(Debug, Default)]
+struct Braces {
+    open: usize,
+    in_text: bool,
+    escaped: bool,
+    closed: bool,
+}
+
+impl Braces {
+    fn follow(&mut self, fragment: &str) {
+        for byte in fragment.bytes() {
+            match byte {
+                _ if self.escaped => self.escaped = false,
+                b'\\' => self.escaped = self.in_text,
+                b'"' => self.in_text = !self.in_text,
+                _ if self.in_text => {}
+                b'{' => self.open = self.open.saturating_add(1),
+                b'}' if self.open > 0 => {
+                    self.open -= 1;
+                    self.closed |= self.open == 0;
+                }
+                _ => {}
+            }
+        }
+    }
 }
 
 impl Call {
-    /// Tells whether its arguments are whole JSON: what comes next is not a part of them.
+    /// Tells whether its arguments hold a whole object: what comes next is not a part of them.
     fn is_whole(&self) -> bool {
-        self.arguments.trim_end().ends_with('}')
-            && serde_json::from_str::<serde::de::IgnoredAny>(&self.arguments).is_ok()
+        self.braces.closed && self.braces.open == 0
     }
 
     /// Tells whether a fragment goes on with this call. An id and a name may be repeated in each fragment, and
@@ -78,6 +107,10 @@ impl Calls {
             call.name.push_str(fragment.name);
         }
         call.arguments.push_str(fragment.arguments);
+        call.braces.follow(fragment.arguments);
+        if let Some(mark) = delta.extra_content {
+            call.mark = Some(mark.get().to_owned());
+        }
     }
 
     /// Finds the call that a fragment continues: by its index, else by its id, else the last one.
@@ -102,6 +135,12 @@ impl Calls {
     /// Counts the calls.
     pub fn len(&self) -> usize {
         self.calls.len()
+    }
+
+    /// Returns what the server wrote beside the calls and wants back.
+    pub fn marks(&self) -> impl Iterator<Item = Part> {
+        let marked = |(index, call): (usize, &Call)| Some(Part::Call { index, mark: Some(call.mark.clone()?) });
+        self.calls.iter().enumerate().filter_map(marked)
     }
 
     /// Ends the reply: arguments are parsed, and ids that are missing or doubled are replaced by free ones.

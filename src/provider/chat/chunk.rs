@@ -9,6 +9,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::event::Usage;
 
@@ -60,17 +61,9 @@ pub(super) struct Delta<'a> {
     #[serde(borrow, default)]
     pub reasoning: Text<'a>,
     #[serde(borrow, default)]
-    pub reasoning_details: Option<Vec<ReasoningDetail<'a>>>,
+    pub reasoning_details: List<&'a RawValue>,
     #[serde(borrow, default)]
-    pub tool_calls: Option<Vec<CallDelta<'a>>>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct ReasoningDetail<'a> {
-    #[serde(borrow, default)]
-    pub text: Text<'a>,
-    #[serde(borrow, default)]
-    pub summary: Text<'a>,
+    pub tool_calls: List<CallDelta<'a>>,
 }
 
 /// Is a fragment of a tool call; every part of it may be absent.
@@ -82,6 +75,9 @@ pub(super) struct CallDelta<'a> {
     pub id: Text<'a>,
     #[serde(borrow, default)]
     pub function: Option<FunctionDelta<'a>>,
+    /// Gemini behind its compatible endpoint: the signature of the thoughts that led to the call.
+    #[serde(borrow, default)]
+    pub extra_content: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -170,6 +166,16 @@ pub(in crate::provider) struct Number(pub Option<u64>);
 /// Is an amount of US dollars, in billionths; anything but a number from 0 reads as unknown.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Dollars(Option<u64>);
+
+/// Is a list; anything else reads as the empty one.
+#[derive(Debug)]
+pub(super) struct List<T>(pub Vec<T>);
+
+impl<T> Default for List<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
 
 /// Is the visible text: a string, or parts of which some are thoughts (Mistral).
 #[derive(Debug, Default)]
@@ -283,6 +289,12 @@ macro_rules! deserialize_loosely {
 }
 deserialize_loosely!(Text<'a>, Content<'a>, ArgumentText<'a>, Thoughts<'a>);
 
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(LooseVisitor::<Self>(std::marker::PhantomData))
+    }
+}
+
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(LooseVisitor::<Self>(std::marker::PhantomData))
@@ -300,6 +312,18 @@ impl<'de: 'a, 'a> Loose<'de> for Text<'a> {
 
     fn text(text: Cow<'de, str>) -> Self {
         Self(text)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Loose<'de> for List<T> {
+    const WHAT: &'static str = "a list";
+
+    fn array<A: SeqAccess<'de>>(mut array: A) -> Result<Self, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = array.next_element::<Option<T>>()? {
+            items.extend(item);
+        }
+        Ok(Self(items))
     }
 }
 

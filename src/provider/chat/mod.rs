@@ -1,12 +1,15 @@
 //! Chat completions: the dialect that `OpenAI` brought up and nearly every server speaks, each with its own accent.
 //!
-//! The accents are data (`quirks`) or tolerance (`chunk`, `calls`); the body is written by `body`, replies are built by
-//! `assemble`.
+//! The accents are data (`quirks`, carried out by `body`, `effort` and `ids`) or tolerance (`chunk`, `calls`, `details`,
+//! `reasoning`); replies are built by `assemble`.
 
 mod assemble;
 mod body;
 mod calls;
 mod chunk;
+mod details;
+mod effort;
+mod ids;
 
 use reqwest::Url;
 

@@ -1,0 +1,95 @@
+//! The words for efforts that a model knows, and which of them says an effort best.
+
+use crate::provider::Effort;
+
+/// Is the set of words that a model knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::provider) struct Efforts(u8);
+
+impl Default for Efforts {
+    /// What the models of `OpenAI` know, the newest taken together; each refuses some and says which it takes.
+    fn default() -> Self {
+        Self::of(&["none", "minimal", "low", "medium", "high", "xhigh"])
+    }
+}
+
+impl Efforts {
+    /// Makes a set; a word that no server uses counts for nothing.
+    pub const fn of(mut words: &[&str]) -> Self {
+        let mut set = 0;
+        while let [word, rest @ ..] = words {
+            set |= bit(word);
+            words = rest;
+        }
+        Self(set)
+    }
+
+    /// Finds the words that a text lists.
+    pub fn listed(text: &str) -> Self {
+        let words = text.split(|letter: char| !letter.is_alphanumeric());
+        Self(words.fold(0, |set, word| set | bit(word)))
+    }
+
+    /// Returns the words that both sets have.
+    pub fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// Counts the words.
+    pub fn len(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// Returns the word that says an effort best; `None` when the set has none that is near.
+    pub fn word(self, effort: Effort) -> Option<&'static str> {
+        let by_nearness: &[&'static str] = match effort {
+            Effort::Off => &["none", "minimal", "low"],
+            Effort::Minimal => &["minimal", "low", "none", "medium", "high"],
+            Effort::Low => &["low", "minimal", "medium", "high", "default"],
+            Effort::Medium => &["medium", "high", "default", "low"],
+            Effort::High => &["high", "xhigh", "max", "default", "medium", "low"],
+            Effort::Max => &["max", "xhigh", "high", "default", "medium", "low"],
+        };
+        by_nearness.iter().find(|word| self.0 & bit(word) != 0).copied()
+    }
+}
+
+/// Returns a word's place in the set; "default" means what the model does when nothing is said.
+const fn bit(word: &str) -> u8 {
+    match word.as_bytes() {
+        b"none" => 1,
+        b"minimal" => 2,
+        b"low" => 4,
+        b"medium" => 8,
+        b"high" => 16,
+        b"xhigh" => 32,
+        b"max" => 64,
+        b"default" => 128,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_word_is_taken() {
+        let word = |words: &[&str], effort| Efforts::of(words).word(effort);
+        assert_eq!(word(&["none", "low", "high"], Effort::Off), Some("none"));
+        assert_eq!(word(&["low", "high"], Effort::Off), Some("low"));
+        assert_eq!(word(&["low", "high"], Effort::Medium), Some("high"));
+        assert_eq!(word(&["high", "max"], Effort::Max), Some("max"));
+        assert_eq!(word(&["high", "xhigh"], Effort::Max), Some("xhigh"));
+        assert_eq!(word(&["none", "default"], Effort::High), Some("default"));
+        assert_eq!(word(&["high", "max"], Effort::Off), None);
+        assert_eq!(Efforts::default().word(Effort::Minimal), Some("minimal"));
+    }
+
+    #[test]
+    fn words_are_found_in_a_sentence() {
+        let told = Efforts::listed("'none', 'low', 'medium', and \"high\".");
+        assert_eq!(told, Efforts::of(&["none", "low", "medium", "high"]));
+        assert_eq!(Efforts::listed("lower heights").len(), 0);
+    }
+}
