@@ -9,6 +9,7 @@ mod anthropic;
 mod approval_popups;
 mod approvals;
 mod assemble;
+mod assemble_calls;
 mod atomic;
 mod bash;
 mod bring_back;

@@ -263,17 +263,23 @@ async fn short_ids_and_the_developer_are_learned() {
 
 #[tokio::test]
 async fn reasoning_that_was_sent_back_and_is_refused_is_left_out() {
-    let server = Server::routed(|request: &Request| {
-        match request.messages().iter().any(|message| message.get("reasoning_content").is_some()) {
-            true => Reply::json(400, json!({"error": {"message": "property 'reasoning_content' is unsupported"}})),
-            false => Reply::text("ok"),
-        }
-    });
-    let provider = HttpProvider::new(Http::default(), &transport(&server.url()).with_model("gpt-oss")).unwrap();
-    let messages = steered();
-    let request = ChatRequest::new("gpt-oss", &messages, &[], Streaming::On).unwrap();
-    provider.complete(request, &mut |_| Ok(())).await.unwrap();
-    assert_eq!(server.chats().len(), 2);
+    for (status, words) in [
+        (400, "property 'reasoning_content' is unsupported"),
+        (
+            500,
+            "Cannot pass both content and thinking in an assistant message with tool calls! Put the analysis in one.",
+        ),
+    ] {
+        let server = Server::routed(move |request: &Request| {
+            let back = request.messages().iter().any(|message| message.get("reasoning_content").is_some());
+            if back { Reply::json(status, json!({"error": {"message": words}})) } else { Reply::text("ok") }
+        });
+        let provider = HttpProvider::new(Http::default(), &transport(&server.url()).with_model("gpt-oss")).unwrap();
+        let messages = steered();
+        let request = ChatRequest::new("gpt-oss", &messages, &[], Streaming::On).unwrap();
+        provider.complete(request, &mut |_| Ok(())).await.unwrap();
+        assert_eq!(server.chats().len(), 2, "{words}");
+    }
 }
 
 #[tokio::test]

@@ -1,9 +1,13 @@
 //! Servers whose quirks are known beforehand, and what goes back to them byte for byte: the body of each request.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 use steersman::dialect::Dialect;
 use steersman::message::{AssistantMessage, Message, Original, Part};
-use steersman::provider::{Answering, ChatRequest, ChatTransport, Effort, Http, HttpProvider, Streaming};
+use steersman::provider::{
+    Answering, Card, ChatRequest, ChatTransport, Effort, Http, HttpProvider, Registry, Streaming, Thinking,
+};
 
 use super::wire::{call, calls, complete, provider};
 use crate::support::server::{Reply, Request, Server, Step};
@@ -31,11 +35,12 @@ fn added(base: &str, model: &str, answering: Answering) -> Value {
 #[test]
 fn an_effort_is_told_in_the_spelling_of_each_server() {
     use Effort::{High, Low, Max, Medium, Minimal, Off};
-    let template = |on: bool, word: &str| match on {
-        true => {
-            json!({"reasoning_effort": word, "chat_template_kwargs": {"enable_thinking": true, "reasoning_effort": word}})
+    let template = |on: bool, word: &str| {
+        let mut words = json!({"enable_thinking": on, "thinking": on});
+        if on {
+            words["reasoning_effort"] = json!(word);
         }
-        false => json!({"reasoning_effort": word, "chat_template_kwargs": {"enable_thinking": false}}),
+        json!({"reasoning_effort": word, "chat_template_kwargs": words})
     };
     let word = |word: &str| json!({"reasoning_effort": word});
     let openai = "https://api.openai.com/v1";
@@ -87,6 +92,21 @@ fn an_effort_is_told_in_the_spelling_of_each_server() {
         assert_eq!(added(base, model, answering), expected, "{base} {model} {effort:?}");
         assert_eq!(added(base, model, Answering::default()), json!({}), "nothing is told unasked");
     }
+}
+
+#[test]
+fn a_model_that_never_thinks_is_told_nothing() {
+    let card = Card { thinking: Thinking::Never, ..Card::default() };
+    let registry: Registry = [("m".to_owned(), card)].into_iter().collect();
+    let transport = ChatTransport { api_base: Some("http://127.0.0.1:1".to_owned()), ..ChatTransport::default() };
+    let provider = HttpProvider::new(Http::default(), &transport).unwrap().with_registry(Arc::new(registry));
+    let messages = [Message::user("hi")];
+    let told = |model: &str| {
+        let answering = Answering { effort: Some(Effort::High), ..Answering::default() };
+        let request = ChatRequest::new(model, &messages, &[], Streaming::On).unwrap().answering(answering);
+        String::from_utf8(provider.body(&request).unwrap()).unwrap().contains("effort")
+    };
+    assert_eq!((told("m"), told("another")), (false, true));
 }
 
 #[test]

@@ -21,7 +21,7 @@ use crate::provider::wire::Assemble;
 use crate::provider::{Finish, Piece, ProviderError, Reply};
 
 /// What finish reasons mean, by the words that servers use, in any case. Nobody knows what any other word means.
-const FINISHES: [(&str, Ending); 26] = [
+const FINISHES: [(&str, Ending); 27] = [
     ("stop", Ending::Whole(Finish::Stop)),
     ("tool_calls", Ending::Whole(Finish::Stop)),
     ("tool_call", Ending::Whole(Finish::Stop)),
@@ -41,6 +41,7 @@ const FINISHES: [(&str, Ending); 26] = [
     ("safety", Ending::Whole(Finish::ContentFilter)),
     ("recitation", Ending::Whole(Finish::ContentFilter)),
     ("refusal", Ending::Whole(Finish::ContentFilter)),
+    ("guardrail_intervened", Ending::Whole(Finish::ContentFilter)),
     ("sensitive", Ending::Whole(Finish::ContentFilter)),
     ("abort", Ending::Cut),
     ("cancelled", Ending::Cut),
@@ -171,7 +172,8 @@ impl Assembler {
             if let Some(delta) = choice.delta {
                 (thinking, text) = self.add_delta(delta)?;
             }
-            if !choice.finish_reason.0.is_empty() {
+            // Alibaba has written the word "null" where it meant none.
+            if !matches!(&*choice.finish_reason.0, "" | "null") {
                 self.end(choice.finish_reason.0.into_owned());
                 let (more_thinking, more_text) = self.end_of_text();
                 thinking.push_str(&more_thinking);

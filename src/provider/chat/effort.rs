@@ -36,10 +36,12 @@ struct Thought {
     r#type: &'static str,
 }
 
-/// Is what a chat template is given. Templates that know neither pass both over.
+/// Is what a chat template is given; what it does not know, it passes over. The switch has two names: `enable_thinking`
+/// (Qwen, GLM, Gemma, Hunyuan) and `thinking` (`DeepSeek`, Granite, Kimi).
 #[derive(Debug, Serialize)]
 struct TemplateWords {
     enable_thinking: bool,
+    thinking: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_effort: Option<&'static str>,
 }
@@ -57,7 +59,8 @@ impl EffortMembers {
         match quirks.spelling {
             Spelling::Word => Self { reasoning_effort: word, ..none },
             Spelling::Template => {
-                let words = TemplateWords { enable_thinking: thinks, reasoning_effort: word_of_thinking };
+                let words =
+                    TemplateWords { enable_thinking: thinks, thinking: thinks, reasoning_effort: word_of_thinking };
                 Self { reasoning_effort: word, chat_template_kwargs: Some(words), ..none }
             }
             Spelling::Nested => {

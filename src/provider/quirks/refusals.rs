@@ -12,6 +12,7 @@ const SENTENCES: &[(&[&str], Quirk)] = &[
     (&["system message must be at the beginning"], Quirk::Wants(Want::StrictRoles)),
     (&["missing", "reasoning_content"], Quirk::Wants(Want::ReasoningBack)),
     (&["reasoning_content", "must be passed"], Quirk::Wants(Want::ReasoningBack)),
+    (&["cannot pass both content and thinking"], Quirk::WantsNot(Want::ReasoningBack)),
     (&["call id", "length of 9"], Quirk::Wants(Want::ShortIds)),
     (&["missing", "thought_signature"], Quirk::Wants(Want::SignedCalls)),
     (&["role", "does not support 'system'"], Quirk::Wants(Want::Developer)),
