@@ -162,6 +162,9 @@ pub enum RunError {
     /// A part of the program panicked; what it was stands in the log.
     #[error("a part of the program broke down; the log says more")]
     Broken,
+    /// The money or the tokens of the budget are used up; the sentence says which.
+    #[error("{0}")]
+    Budget(String),
     /// The limit on model rounds is used up.
     #[error("exceeded max_turns ({max_turns}) without a final answer")]
     MaxTurns {

@@ -296,6 +296,11 @@ pub enum Event {
         #[serde(default)]
         provider: Option<String>,
     },
+    /// The model is asked for a summary of older rounds; `Compacted` or a `Notice` of the same agent ends it.
+    Compacting {
+        /// How many messages the summary is to stand for.
+        messages: usize,
+    },
     /// Older rounds were replaced by a summary.
     Compacted {
         /// Tokens before, as far as known.
@@ -357,7 +362,7 @@ pub struct Usage {
     pub thinking: Option<u64>,
     /// The model that answered.
     pub model: Option<String>,
-    /// What the server says that it cost, billionths of a US dollar; few servers say it.
+    /// What it cost, billionths of a US dollar: what the server says, which few do, else what a known price makes of it.
     #[serde(default)]
     pub cost_nanos: Option<u64>,
 }

@@ -18,6 +18,20 @@ pub const STILL_TRUE_STEPS: u32 = 20;
 pub const MAX_STEPS: u32 = 60;
 /// Part of the context window from which on older rounds are summarised, per cent, unless set.
 pub const COMPACT_AT: u8 = 85;
+/// How full the window may be once results were shortened, in parts of the share at which it is compacted, per cent.
+pub const COMPACT_ENOUGH: u64 = 75;
+/// Rounds at a conversation's end that no compaction touches.
+pub const KEPT_ROUNDS: usize = 2;
+/// A compaction cuts longer tool results of older rounds to this, characters.
+pub const OLD_RESULT_CHARS: usize = 2_000;
+/// Messages that must have come before a compaction is tried again that did not succeed.
+pub const COMPACT_REST: usize = 8;
+/// A longer text of a summary is cut, characters.
+pub const SUMMARY_TEXT_CHARS: usize = 40_000;
+/// A count of more tokens is nonsense, where the window is not known.
+pub const CONTEXT_MOST_TOKENS: u64 = 1_000_000_000;
+/// Times that a server may pause one reply before it counts as ended.
+pub const PAUSES: u32 = 10;
 /// Tool calls of one group that run at the same time.
 pub const PARALLEL_TOOLS: usize = 8;
 

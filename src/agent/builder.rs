@@ -6,14 +6,16 @@
 
 use std::sync::Arc;
 
-use crate::agent::ModelChoice;
+use crate::agent::call_ids::CallIds;
+use crate::agent::context_size::ContextSize;
 use crate::agent::finalizers::Closer;
-use crate::agent::{Agent, EmptyReply, Extension, History, Subscribers};
+use crate::agent::{Agent, CompactWish, EmptyReply, Extension, History, ModelChoice, Subscribers};
 use crate::approval::Approvals;
-use crate::control::{Cancellable, Gate, Interloper, StepLimit};
+use crate::control::{Budget, Cancellable, Gate, Interloper, StepLimit};
 use crate::error::BuildError;
 use crate::event::Event;
 use crate::id::AgentId;
+use crate::limits;
 use crate::listener::{Listener, ListenerList};
 use crate::provider::{ChatTransport, Connector, ContextWindowDetector, Streaming};
 use crate::tool::{Tool, Toolbox};
@@ -31,6 +33,9 @@ pub struct AgentBuilder {
     pub(crate) gate: Option<Arc<Gate>>,
     pub(crate) model_choice: Option<Arc<ModelChoice>>,
     pub(crate) approvals: Arc<Approvals>,
+    pub(crate) budget: Arc<Budget>,
+    pub(crate) wish: Arc<CompactWish>,
+    pub(crate) compact_at: u8,
     pub(crate) context_window: Option<u64>,
     pub(crate) llama_probe_url: Option<String>,
     pub(crate) id: AgentId,
@@ -53,6 +58,9 @@ impl AgentBuilder {
             gate: None,
             model_choice: None,
             approvals: Arc::default(),
+            budget: Arc::default(),
+            wish: Arc::default(),
+            compact_at: limits::COMPACT_AT,
             context_window: None,
             llama_probe_url: None,
             id: AgentId::main(),
@@ -104,6 +112,25 @@ impl AgentBuilder {
     /// Sets what decides about the acts of its tools; without it, what would be asked about is refused.
     pub fn approvals(mut self, approvals: Arc<Approvals>) -> Self {
         self.approvals = approvals;
+        self
+    }
+
+    /// Sets the budget that its replies are charged to, shared by its whole tree; without one nothing is limited.
+    pub fn budget(mut self, budget: Arc<Budget>) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// Sets how full the context window is when older rounds are summarised, per cent; 0 is never. Without a known
+    /// window nothing is summarised unasked.
+    pub fn compact_at(mut self, percent: u8) -> Self {
+        self.compact_at = percent;
+        self
+    }
+
+    /// Sets where a host asks for a compaction.
+    pub fn compact_wish(mut self, wish: Arc<CompactWish>) -> Self {
+        self.wish = wish;
         self
     }
 
@@ -210,6 +237,12 @@ impl AgentBuilder {
             gate: inputs.gate,
             model_choice: inputs.model_choice,
             approvals: inputs.approvals,
+            budget: inputs.budget,
+            wish: inputs.wish,
+            compact_at: inputs.compact_at,
+            compact_from: 0,
+            context_size: ContextSize::default(),
+            call_ids: CallIds::default(),
             extensions,
             context_window_cap,
             streaming: inputs.streaming,

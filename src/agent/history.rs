@@ -3,9 +3,14 @@
 //! Always holds: a tool result answers the oldest call that is still open; no other message enters while a call is
 //! open (the open calls are closed first). `provider::validate` checks the same once more on every request.
 
+mod older;
+
 use std::collections::VecDeque;
 
 use crate::message::{AssistantMessage, Message, ToolCall};
+
+pub use older::SUMMARY_HEAD;
+pub(super) use older::{is_summary, shorten};
 
 /// Holds the messages and the calls that wait for their results.
 #[derive(Debug, Clone, Default)]

@@ -5,6 +5,9 @@
 
 mod batch;
 mod builder;
+mod call_ids;
+mod compaction;
+pub mod context_size;
 mod extension;
 pub mod finalizers;
 mod history;
@@ -14,6 +17,7 @@ mod park;
 mod questions;
 mod reply;
 mod run_loop;
+mod spending;
 mod subscribe;
 mod synthesizer;
 mod think;
@@ -22,7 +26,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::approval::Approvals;
-use crate::control::{Cancellable, Gate, Interloper, StepLimit};
+use crate::control::{Budget, Cancellable, Gate, Interloper, StepLimit};
 use crate::error::BuildError;
 use crate::event::Event;
 use crate::id::{AgentId, MessageId};
@@ -31,13 +35,16 @@ use crate::provider::{ChatProvider, ChatTransport, Connector, Streaming};
 use crate::tool::{RawTool, Tool, Toolbox};
 
 pub use builder::{AgentBuilder, Configurator};
+pub use compaction::CompactWish;
 pub use extension::{AgentContext, Extension, ExtensionError};
-pub use history::{History, Unrun};
+pub use history::{History, SUMMARY_HEAD, Unrun};
 pub use model_choice::{Chosen, ModelChoice};
 pub use subscribe::EventKind;
 pub use synthesizer::{SYSTEM_PROMPT as SYNTHESIZER_PROMPT, build_prompt as synthesizer_prompt};
 pub use think::think;
 
+use call_ids::CallIds;
+use context_size::ContextSize;
 use subscribe::Subscribers;
 
 /// Is one agent: a model, a conversation, tools, and the events of what it does.
@@ -59,6 +66,14 @@ pub struct Agent {
     gate: Option<Arc<Gate>>,
     model_choice: Option<Arc<ModelChoice>>,
     approvals: Arc<Approvals>,
+    budget: Arc<Budget>,
+    wish: Arc<CompactWish>,
+    /// How full the window is when older rounds are summarised, per cent; 0 is never.
+    compact_at: u8,
+    /// A compaction that failed is not tried again before the conversation has so many messages.
+    compact_from: usize,
+    context_size: ContextSize,
+    call_ids: CallIds,
     extensions: Vec<Arc<dyn Extension>>,
     context_window_cap: Option<u64>,
     streaming: Streaming,
@@ -163,6 +178,16 @@ impl Agent {
         self.model_choice.as_ref()
     }
 
+    /// Returns what counts the money and the tokens of its tree.
+    pub fn budget(&self) -> &Arc<Budget> {
+        &self.budget
+    }
+
+    /// Returns how full the context window is when older rounds are summarised, per cent; 0 is never.
+    pub fn compact_at(&self) -> u8 {
+        self.compact_at
+    }
+
     /// Returns the extensions, in order.
     pub fn extensions(&self) -> &[Arc<dyn Extension>] {
         &self.extensions
@@ -205,6 +230,9 @@ impl Agent {
     /// Goes back to the system prompt (Truffle's `reset`): tools and listeners stay, the controls are reset.
     pub fn reset(&mut self) {
         self.history = History::new(&self.system_prompt);
+        self.context_size.forget();
+        self.compact_from = 0;
+        self.wish.take();
         self.unseen.clear();
         self.approvals.forget(&self.id);
         self.synth_answer = None;

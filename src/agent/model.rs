@@ -20,6 +20,7 @@ impl Agent {
         if another {
             self.provider =
                 self.connector.connect(&chosen.transport).inspect_err(|_| choice.forget(&chosen.transport))?;
+            self.context_size.forget();
             let from = std::mem::replace(&mut self.transport, chosen.transport);
             let provider =
                 (from.provider != self.transport.provider).then(|| self.transport.provider.clone()).flatten();

@@ -46,6 +46,7 @@ impl Agent {
         if !waiting.is_empty() {
             return Ok(Asked::Cut(waiting));
         }
+        self.say_size();
         let schemas = self.toolbox.schemas();
         let model = self.transport.model_name();
         let request = ChatRequest::new(model, self.history.messages(), &schemas, self.streaming)?;
@@ -89,8 +90,9 @@ impl Agent {
     pub(super) fn accept(&mut self, reply: Reply) {
         let Reply { content, thinking, tool_calls, usage, finish: _, original } = reply;
         see(&mut self.unseen, self.steps, &self.listeners);
-        self.say(&content, &thinking, usage);
+        self.say(&content, &thinking, usage.clone());
         self.history.push_assistant(AssistantMessage { content, thinking, tool_calls, interrupted: false, original });
+        self.learn_size(&usage, 1);
     }
 
     /// Emits what a reply without text and without calls says: it has cost its tokens, but does not enter the history.
@@ -98,7 +100,18 @@ impl Agent {
         if !reply.thinking.is_empty() {
             see(&mut self.unseen, self.steps, &self.listeners);
         }
-        self.say("", &reply.thinking, reply.usage);
+        self.say("", &reply.thinking, reply.usage.clone());
+        // What it wrote does not stay.
+        self.learn_size(&Usage { output: Some(0), ..reply.usage }, 0);
+    }
+
+    /// Gives up a reply that is to be asked for anew: it has cost its tokens, and what was shown of it is marked as cut.
+    pub(super) fn give_up(&mut self, reply: Reply) {
+        let Reply { content, usage, .. } = reply;
+        if self.streaming == Streaming::On && !is_blank(&content) {
+            self.listeners.emit(Event::Assistant { text: content.clone(), interrupted: true });
+        }
+        self.spend(usage, (self.history.messages(), &self.toolbox.schemas()), &content);
     }
 
     fn say(&self, content: &str, thinking: &str, usage: Usage) {
@@ -108,7 +121,7 @@ impl Agent {
         if !content.is_empty() {
             self.listeners.emit(Event::Assistant { text: content.to_owned(), interrupted: false });
         }
-        self.listeners.emit(Event::Tokens(usage));
+        self.spend(usage, (self.history.messages(), &self.toolbox.schemas()), content);
     }
 
     fn keep_partial(&mut self, partial: String) {

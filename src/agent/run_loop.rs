@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use futures_util::FutureExt;
 
 use crate::agent::batch::Batch;
+use crate::agent::compaction::Room;
 use crate::agent::park::Pass;
 use crate::agent::reply::Asked;
 use crate::agent::{Agent, AgentContext, EmptyReply, Unrun};
@@ -15,8 +16,9 @@ use crate::control::OnExhausted;
 use crate::error::{Cancelled, Exceeded, RunError};
 use crate::event::{Event, Outcome, Pending};
 use crate::id::MessageId;
+use crate::limits;
 use crate::message::ToolCall;
-use crate::provider::ProviderError;
+use crate::provider::{Finish, ProviderError};
 use crate::text::is_blank;
 
 /// Is one user message that starts a turn.
@@ -41,13 +43,10 @@ impl Agent {
         if is_blank(user_message) {
             return Err(RunError::Blank);
         }
+        self.check_turn()?;
         self.synth_answer = None;
         self.reset_step_limit();
-        match (&self.interloper, self.owned_cancellable()) {
-            (Some(interloper), cancellable) => interloper.begin_turn(cancellable),
-            (None, Some(cancellable)) => cancellable.reset(),
-            (None, None) => {}
-        }
+        self.begin();
         self.turn(vec![Input { text: user_message.to_owned(), injection: None }]).await
     }
 
@@ -61,6 +60,9 @@ impl Agent {
         let Some(interloper) = self.interloper.clone() else { return Ok(0) };
         let mut turns = 0;
         loop {
+            if interloper.deliverable() {
+                self.check_turn()?;
+            }
             // Clears the cancel flag under the queue's lock: a cancel that comes later always holds (D9).
             let taken = interloper.take_turn(self.owned_cancellable());
             if taken.is_empty() {
@@ -70,6 +72,37 @@ impl Agent {
             self.reset_step_limit();
             self.turn(inputs(taken)).await?;
             turns += 1;
+        }
+    }
+
+    /// Begins what takes nothing from the queue: clears the cancel flag, under the queue's lock where there is one (D9).
+    pub(super) fn begin(&self) {
+        match (&self.interloper, self.owned_cancellable()) {
+            (Some(interloper), cancellable) => interloper.begin_turn(cancellable),
+            (None, Some(cancellable)) => cancellable.reset(),
+            (None, None) => {}
+        }
+    }
+
+    /// Fails a turn that no budget is left for before anything is delivered: what is pending stays pending.
+    fn check_turn(&mut self) -> Result<(), RunError> {
+        let Err(error) = self.check_budget() else { return Ok(()) };
+        self.turns += 1;
+        let (turn, outcome, message) = (self.turns, Outcome::Failed, Some(error.to_string()));
+        self.listeners.emit(Event::TurnStarted { turn });
+        self.fail(&error);
+        self.listeners.emit(Event::TurnEnded { turn, outcome, message });
+        Err(error)
+    }
+
+    /// Leaves everything as a failed turn does: the history can be sent, and what is pending waits for the next text.
+    fn fail(&mut self, error: &RunError) {
+        self.history.close_open(Unrun::BudgetExhausted);
+        if let Some(interloper) = &self.interloper {
+            interloper.pause();
+        }
+        if let RunError::Budget(_) = error {
+            self.notice("stopped before the next request: the budget is used up".to_owned());
         }
     }
 
@@ -97,6 +130,7 @@ impl Agent {
             Ok(()) => (outcome, None),
             Err(RunError::Cancelled(Cancelled)) => {
                 self.history.close_open(Unrun::Cancelled);
+                self.wish.take();
                 if let Some(interloper) = &self.interloper {
                     interloper.end_cancelled();
                 }
@@ -104,10 +138,7 @@ impl Agent {
                 (Outcome::Cancelled, None)
             }
             Err(error) => {
-                self.history.close_open(Unrun::BudgetExhausted);
-                if let Some(interloper) = &self.interloper {
-                    interloper.pause();
-                }
+                self.fail(error);
                 (Outcome::Failed, Some(error.to_string()))
             }
         };
@@ -121,6 +152,7 @@ impl Agent {
         // A request that the user cut brought no reply: it is made again, not counted.
         let mut cut = 0;
         let mut empty_before = false;
+        let mut pauses = 0;
         loop {
             if let Some(max_turns) = self.max_turns.filter(|max| round - cut >= *max) {
                 return Err(RunError::MaxTurns { max_turns });
@@ -139,6 +171,11 @@ impl Agent {
                     empty_before = false;
                 }
                 Next::Again => empty_before = true,
+                Next::Paused if pauses < limits::PAUSES => pauses += 1,
+                Next::Paused => {
+                    self.notice(format!("the server paused its reply {} times and was not asked again", pauses + 1));
+                    return Ok(());
+                }
             }
         }
     }
@@ -146,27 +183,33 @@ impl Agent {
     /// One model request with its tool batch and the boundary behind it.
     async fn round(&mut self, empty_before: bool) -> Result<Next, RunError> {
         self.adopt_model()?;
-        let reply = match self.ask().await? {
+        self.check_budget()?;
+        self.make_room().await?;
+        // A summary may have used it up.
+        self.check_budget()?;
+        let mut reply = match self.ask_within_window().await? {
             Asked::Reply(reply) => reply,
             Asked::Cut(messages) => {
                 self.deliver_all(inputs(messages), &Place::MidLoop { after: None })?;
                 return Ok(Next::Cut);
             }
         };
+        self.call_ids.free(&mut reply.tool_calls);
         let calls = reply.tool_calls.clone();
-        let empty = is_blank(&reply.content) && calls.is_empty();
         let finish = reply.finish.clone();
-        if empty && self.empty_reply == EmptyReply::AskAgain {
+        let empty = is_blank(&reply.content) && calls.is_empty();
+        // A pause of a server that has something to go back is no empty answer.
+        let goes_back = finish == Finish::Paused && reply.original.is_some();
+        if empty && !goes_back && self.empty_reply == EmptyReply::AskAgain {
             self.pass_over(reply);
-            return if empty_before {
-                Err(ProviderError::Server("the model gave an empty answer twice".to_owned()).into())
-            } else {
-                Ok(Next::Again)
-            };
+            return self.empty(empty_before, &finish);
         }
         self.accept(reply);
         if calls.is_empty() {
-            return Ok(Next::Answered);
+            if let Some(cut) = cut_off(&finish) {
+                self.notice(cut);
+            }
+            return Ok(if finish == Finish::Paused { Next::Paused } else { Next::Answered });
         }
         // The boundary: every call of the batch has its result, so messages may enter (D1).
         let Batch { after, mut cut } = self.run_batch(&calls, &finish).await?;
@@ -175,9 +218,52 @@ impl Agent {
             // None when it was withdrawn meanwhile.
             cut = self.take_now();
         }
-        let taken = self.drain();
+        // Behind a used-up budget nothing is asked any more: what is pending stays pending.
+        let left = self.check_budget();
+        let taken = if left.is_ok() { self.drain() } else { Vec::new() };
         self.deliver_all(inputs(cut.into_iter().chain(taken)), &Place::MidLoop { after })?;
-        Ok(Next::Round)
+        left.map(|()| Next::Round)
+    }
+
+    /// Asks the model once; when the conversation does not fit, makes room and asks once more.
+    async fn ask_within_window(&mut self) -> Result<Asked, RunError> {
+        let asked = self.ask().await;
+        match asked {
+            Err(RunError::Provider(ProviderError::Overflow { tokens, window, .. })) => {
+                self.learn_overflow(tokens, window);
+                if self.make_room_for_overflow().await? == Room::AsBefore {
+                    return asked;
+                }
+            }
+            // Some servers cut the conversation silently and tell it by their count alone.
+            Ok(Asked::Reply(reply)) if self.is_too_much(&reply.usage) => {
+                let (count, window) = (reply.usage.prompt(), self.context_window_cap.unwrap_or(0));
+                self.notice(format!(
+                    "the server counts {count} tokens, more than the window of {window}: it has not read all"
+                ));
+                if self.make_room_for_overflow().await? == Room::AsBefore {
+                    return Ok(Asked::Reply(reply));
+                }
+                self.give_up(reply);
+            }
+            asked => return asked,
+        }
+        self.check_budget()?;
+        self.ask().await
+    }
+
+    /// Says what follows a reply that says nothing: one more request, then an error.
+    fn empty(&self, empty_before: bool, finish: &Finish) -> Result<Next, RunError> {
+        let why = match finish {
+            // Asking again brings the same filter.
+            Finish::ContentFilter => Some("the content filter of the server let nothing of the reply through"),
+            Finish::Length if empty_before => Some("the replies were cut at the token limit before they said anything"),
+            Finish::Stop | Finish::Paused | Finish::Unknown(_) if empty_before => {
+                Some("the model gave an empty answer twice")
+            }
+            Finish::Stop | Finish::Length | Finish::Paused | Finish::Unknown(_) => None,
+        };
+        why.map_or(Ok(Next::Again), |why| Err(ProviderError::Server(why.to_owned()).into()))
     }
 
     /// Takes what enters at a boundary, unless the turn is stopped: what is sent after a stop starts the next turn.
@@ -280,6 +366,20 @@ enum Next {
     Cut,
     /// The reply was empty; ask once more.
     Again,
+    /// The server paused its reply, which is in the history; it goes on when it is asked.
+    Paused,
+}
+
+/// Says of a reply without calls that it is not whole.
+fn cut_off(finish: &Finish) -> Option<String> {
+    match finish {
+        Finish::Stop | Finish::Paused => None,
+        Finish::Length => Some("the reply was cut at the token limit".to_owned()),
+        Finish::ContentFilter => Some("the reply was cut by the content filter of the server".to_owned()),
+        Finish::Unknown(word) => {
+            Some(format!("the reply may be cut: it ended with {word:?}, which is no known reason"))
+        }
+    }
 }
 
 /// Says where a user message enters.

@@ -4,6 +4,7 @@
 //! cancel flag, has a budget of its own, and emits under the id `synthesizer` or `<id>_synthesizer`.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::agent::{Agent, EmptyReply, Unrun};
 use crate::control::{OnExhausted, StepLimit};
@@ -131,6 +132,7 @@ impl Agent {
             .id(id.clone())
             .listeners(self.listeners.for_sub_agent(&id))
             .streaming(self.streaming)
+            .budget(Arc::clone(&self.budget))
             .empty_reply(EmptyReply::Accept);
         builder.context_window = self.context_window_cap;
         if self.step_limit.is_some() {

@@ -11,6 +11,9 @@ pub enum Command {
     Reset,
     /// Use this model from the next request on, also of the turn that runs, and for children spawned later.
     SwitchModel(String),
+    /// Summarise older rounds: at once when no turn runs, else before the next request. The words are what the summary is
+    /// to keep in mind.
+    Compact(Option<String>),
     /// Ask the server for its models; the answer is [`crate::host::Notice::Models`].
     ListModels,
 }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::agent::{Agent, ModelChoice};
+use crate::agent::{Agent, CompactWish, ModelChoice};
 use crate::host::command::{Command, Commands};
 use crate::host::{Mailbox, Notice, Post};
 use crate::provider::{ChatTransport, ContextWindowDetector, Http, Sources, list_models};
@@ -15,6 +15,7 @@ pub(super) struct Errands {
     transport: ChatTransport,
     sources: Arc<Sources>,
     choice: Arc<ModelChoice>,
+    wish: Arc<CompactWish>,
     mailbox: Arc<Mailbox>,
     commands: Arc<Commands>,
 }
@@ -25,6 +26,7 @@ impl Errands {
         agent: &Agent,
         sources: Arc<Sources>,
         choice: &Arc<ModelChoice>,
+        wish: &Arc<CompactWish>,
         mailbox: &Arc<Mailbox>,
         commands: &Arc<Commands>,
     ) -> Self {
@@ -33,6 +35,7 @@ impl Errands {
             transport: agent.transport().clone(),
             sources,
             choice: Arc::clone(choice),
+            wish: Arc::clone(wish),
             mailbox: Arc::clone(mailbox),
             commands: Arc::clone(commands),
         }
@@ -50,6 +53,7 @@ impl Errands {
                     self.choice.choose(transport.clone());
                     self.find_window(transport);
                 }
+                Command::Compact(words) => self.wish.ask(words),
                 Command::ListModels => self.list_models(),
             }
         }

@@ -160,7 +160,7 @@ impl Handle {
                 back.extend(self.stop());
                 back
             }
-            Command::SwitchModel(_) | Command::ListModels => Vec::new(),
+            Command::SwitchModel(_) | Command::Compact(_) | Command::ListModels => Vec::new(),
         };
         self.commands.push(command);
         returned

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use jiff::Zoned;
 
-use crate::agent::{Agent, ModelChoice};
+use crate::agent::{Agent, CompactWish, ModelChoice};
 use crate::approval::{Approvals, Mode, Network, Policy, Sandboxed};
 use crate::assets;
-use crate::control::{Controls, Crew, Spending, StepLimit};
+use crate::control::{Budget, Controls, Crew, Spending, StepLimit};
 use crate::error::{BuildError, ProviderError};
 use crate::event::{Event, SCHEMA};
 use crate::host::context_files::{self, ContextFile, ContextPlaces};
@@ -92,9 +92,7 @@ impl Setup {
     pub(super) async fn build(
         self,
         crew: &Arc<Crew>,
-        choice: Arc<ModelChoice>,
-        approvals: Arc<Approvals>,
-        changes: Arc<Changes>,
+        Shared { choice, wish, budget, approvals, changes }: Shared,
         listeners: ListenerList,
     ) -> Result<Built, BuildError> {
         let workspace = Workspace::new(&self.cwd)
@@ -146,6 +144,9 @@ impl Setup {
             .interloper(interloper)
             .gate(gate)
             .model_choice(choice)
+            .compact_wish(wish)
+            .compact_at(self.compact_at)
+            .budget(budget)
             .approvals(approvals)
             .streaming(self.streaming)
             .listeners(listeners);
@@ -167,6 +168,20 @@ impl Setup {
         notes.extend(roster.warnings().iter().cloned());
         Ok(Built { agent, guards, sources: self.sources, notes })
     }
+}
+
+/// Holds what the agent shares with its host.
+pub(super) struct Shared {
+    /// The model that the user chose.
+    pub choice: Arc<ModelChoice>,
+    /// What the user asks to be compacted.
+    pub wish: Arc<CompactWish>,
+    /// What counts money and tokens.
+    pub budget: Arc<Budget>,
+    /// What decides about the acts of tools.
+    pub approvals: Arc<Approvals>,
+    /// What the tools changed.
+    pub changes: Arc<Changes>,
 }
 
 /// Is what came of a setup.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
-use crate::agent::{Agent, ModelChoice};
+use crate::agent::{Agent, CompactWish, ModelChoice};
 use crate::approval::Approvals;
 use crate::control::{Budget, Cancellable, Controls, Crew, Gate, Interloper};
 use crate::error::RunError;
@@ -17,7 +17,7 @@ use crate::event::Event;
 use crate::host::command::{Command, Commands};
 use crate::host::errands::Errands;
 use crate::host::guards::Guards;
-use crate::host::setup::Built;
+use crate::host::setup::{Built, Shared};
 use crate::host::turn_marks::TurnMarks;
 use crate::host::{Handle, Mailbox, Notice, Post, Setup, StartError};
 use crate::listener::{Listener, ListenerList};
@@ -80,12 +80,13 @@ where
     let end = Arc::new(Notify::new());
     let handle = Handle::new(Arc::clone(&crew), Arc::clone(&mailbox));
     let commands = Arc::clone(handle.commands());
-    let (choice, ending) = (Arc::default(), Arc::clone(&end));
+    let (choice, wish, ending) = (Arc::default(), Arc::default(), Arc::clone(&end));
     let approvals = Arc::clone(handle.approvals());
     let changes = Arc::clone(handle.changes());
     let budget = Arc::clone(handle.budget());
     let setup = setup(Arc::clone(&approvals));
-    let worker = Worker { main, crew, approvals, changes, budget, mailbox, commands, choice, publish, end: ending };
+    let worker =
+        Worker { main, crew, approvals, changes, budget, mailbox, commands, choice, wish, publish, end: ending };
     let task = runtime.spawn(worker.run(setup));
     Host { handle, state, end, task }
 }
@@ -142,6 +143,7 @@ struct Worker {
     mailbox: Arc<Mailbox>,
     commands: Arc<Commands>,
     choice: Arc<ModelChoice>,
+    wish: Arc<CompactWish>,
     publish: watch::Sender<State>,
     end: Arc<Notify>,
 }
@@ -176,7 +178,9 @@ impl Worker {
         all.push(Arc::new(TurnMarks::new(Arc::clone(&self.changes))));
         let (choice, approvals) = (Arc::clone(&self.choice), Arc::clone(&self.approvals));
         let changes = Arc::clone(&self.changes);
-        Ok(setup.build(&self.crew, choice, approvals, changes, ListenerList::new(&all)).await?)
+        let shared =
+            Shared { choice, wish: Arc::clone(&self.wish), budget: Arc::clone(&self.budget), approvals, changes };
+        Ok(setup.build(&self.crew, shared, ListenerList::new(&all)).await?)
     }
 
     /// Gives every text back, now and later; answers what is asked, until the end.
@@ -194,7 +198,7 @@ impl Worker {
                     Command::ListModels => {
                         self.mailbox.push(Post::Notice(Notice::Models(Err(reason.clone()))));
                     }
-                    Command::Reset | Command::SwitchModel(_) => {}
+                    Command::Reset | Command::SwitchModel(_) | Command::Compact(_) => {}
                 }
             }
             tokio::select! {
@@ -216,7 +220,7 @@ impl Worker {
             say_pending();
         }
 
-        let errands = Errands::new(&agent, sources, &self.choice, &self.mailbox, &self.commands);
+        let errands = Errands::new(&agent, sources, &self.choice, &self.wish, &self.mailbox, &self.commands);
         let mut last = Last::None;
         let mut resets = 0;
         let mut ending = false;
@@ -232,7 +236,9 @@ impl Worker {
                     interloper.unbar();
                 }
             }
-            if !interloper.deliverable() {
+            // A turn makes room itself, before its first request.
+            let compacts = self.wish.is_asked() && !interloper.deliverable();
+            if !compacts && !interloper.deliverable() {
                 self.publish.send_replace(State::Idle(last.clone()));
                 tokio::select! {
                     () = self.end.notified() => break,
@@ -243,7 +249,8 @@ impl Worker {
                 continue;
             }
             self.publish.send_replace(State::Running);
-            let mut turns = std::pin::pin!(agent.run_queue());
+            let work = async { if compacts { agent.compact().await } else { agent.run_queue().await.map(drop) } };
+            let mut work = std::pin::pin!(work);
             let result = loop {
                 tokio::select! {
                     biased;
@@ -252,11 +259,14 @@ impl Worker {
                     () = guards.changed() => guards.say_change(&listeners),
                     // A reset has stopped the turn already; it is made when that has ended.
                     () = self.commands.woken() => resets += errands.run(self.commands.take()),
-                    result = &mut turns => break result,
+                    result = &mut work => break result,
                 }
             };
+            if compacts {
+                continue;
+            }
             last = match result {
-                Ok(_) => Last::Answered,
+                Ok(()) => Last::Answered,
                 Err(RunError::Cancelled(_)) => Last::Cancelled,
                 Err(error) => Last::Failed(error.to_string()),
             };

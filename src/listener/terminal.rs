@@ -204,6 +204,9 @@ impl Terminal {
                 let size = |tokens: &Option<u64>| tokens.map_or_else(|| "?".to_owned(), summary::tokens);
                 self.note(&format!("compacted: {} → {} tokens", size(before), size(after)));
             }
+            Event::Compacting { messages } => {
+                self.note(&format!("summarising {}", crate::summary::count(*messages, "older message")));
+            }
             Event::Notice { text } => self.note(&summary::one_line(text)),
             Event::Reset {} => self.note("the conversation starts anew"),
             _ => {}
@@ -270,6 +273,7 @@ impl Listener for Terminal {
             | Event::Question { .. }
             | Event::Answer { .. }
             | Event::ModelSwitched { .. }
+            | Event::Compacting { .. }
             | Event::Compacted { .. }
             | Event::Notice { .. }
             | Event::Reset {} => self.around(&envelope.event),

@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 
-use crate::message::{Arguments, Message, ToolCall};
+use crate::message::{Arguments, Message, Original, ToolCall};
 use crate::provider::{ChatProvider, ChatRequest, Finish, Piece, ProviderError, Reply, Sink, Streaming, ToolSchema};
 
 /// Plays prepared replies in order and records the requests.
@@ -111,6 +111,13 @@ impl Played {
     #[must_use]
     pub fn with_finish(mut self, finish: Finish) -> Self {
         self.reply.finish = finish;
+        self
+    }
+
+    /// Sets the parts that must go back as they came.
+    #[must_use]
+    pub fn with_original(mut self, original: Original) -> Self {
+        self.reply.original = Some(original);
         self
     }
 

@@ -1,6 +1,6 @@
 //! The `agent` tool: runs one task in a fresh agent and returns its final answer (seed: `SubAgentTool`).
 //!
-//! Shared with the child: transport, cancel flag, context window, streaming, the derived listeners. The persona's own:
+//! Shared with the child: transport, cancel flag, budget, context window, streaming, the derived listeners. The persona's own:
 //! prompt, tools, step budget. Not given: the queue, extensions, history, raw tools (so no `agent` tool: no recursion).
 //! With a crew each child has a queue, a cancel flag and a gate of its own (D21).
 
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::agent::{Agent, ModelChoice};
 use crate::approval::Approvals;
-use crate::control::{Cancellable, Crew, StepLimit};
+use crate::control::{Budget, Cancellable, Crew, StepLimit};
 use crate::error::{BuildError, RunError};
 use crate::event::{Event, Outcome};
 use crate::id::AgentId;
@@ -55,6 +55,8 @@ pub struct SubAgentTool {
     streaming: Streaming,
     model_choice: Option<Arc<ModelChoice>>,
     approvals: Arc<Approvals>,
+    budget: Arc<Budget>,
+    compact_at: u8,
     crew: Option<Arc<Crew>>,
 }
 
@@ -85,6 +87,8 @@ impl SubAgentTool {
             streaming: parent.streaming(),
             model_choice: parent.model_choice().cloned(),
             approvals: Arc::clone(parent.approvals()),
+            budget: Arc::clone(parent.budget()),
+            compact_at: parent.compact_at(),
             crew: None,
         })
     }
@@ -181,6 +185,8 @@ impl SubAgentTool {
             .step_limit(StepLimit::new(persona.max_steps).map_err(not_built)?)
             .listeners(member.listeners().clone())
             .approvals(Arc::clone(&self.approvals))
+            .budget(Arc::clone(&self.budget))
+            .compact_at(self.compact_at)
             .streaming(self.streaming);
         if let Some(controls) = member.controls() {
             builder = builder

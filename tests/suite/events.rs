@@ -212,6 +212,7 @@ fn session() -> Vec<(Event, &'static str)> {
             Event::ModelSwitched { from: None, to: Some("m".into()), provider: None },
             r#"{"type":"model_switched","from":null,"to":"m","provider":null}"#,
         ),
+        (Event::Compacting { messages: 46 }, r#"{"type":"compacting","messages":46}"#),
         (
             Event::Compacted { before: Some(30_000), after: None, messages: 0, summary: String::new() },
             r#"{"type":"compacted","before":30000,"after":null,"messages":0,"summary":""}"#,
@@ -281,6 +282,7 @@ fn type_of(event: &Event) -> &'static str {
         Event::Question { .. } => "question",
         Event::Answer { .. } => "answer",
         Event::ModelSwitched { .. } => "model_switched",
+        Event::Compacting { .. } => "compacting",
         Event::Compacted { .. } => "compacted",
         Event::ContextSize { .. } => "context_size",
         Event::Notice { .. } => "notice",
@@ -296,7 +298,7 @@ fn type_of(event: &Event) -> &'static str {
 }
 
 /// The types of spec 1.1, in its order, and behind them those of the steering desk.
-const TYPES: [&str; 36] = [
+const TYPES: [&str; 37] = [
     "session_started",
     "turn_started",
     "round_started",
@@ -321,6 +323,7 @@ const TYPES: [&str; 36] = [
     "question",
     "answer",
     "model_switched",
+    "compacting",
     "compacted",
     "context_size",
     "notice",

@@ -113,7 +113,7 @@ impl Rig {
         self.recorder.events()
     }
 
-    /// Returns the events of one agent, one short line each, without rounds and context caps.
+    /// Returns the events of one agent, one short line each, without rounds and context sizes.
     pub fn story_of(&self, agent: &str) -> Vec<String> {
         let agent = AgentId::new(agent);
         self.recorder.envelopes().iter().filter(|e| e.agent == agent).filter_map(|e| brief(&e.event)).collect()
@@ -159,7 +159,7 @@ impl Drop for Rig {
     }
 }
 
-/// Writes an event in a few words; `None` for rounds and context caps.
+/// Writes an event in a few words; `None` for rounds and context sizes.
 pub fn brief(event: &Event) -> Option<String> {
     Some(match event {
         Event::TurnStarted { turn } => format!("turn {turn}"),
@@ -190,7 +190,11 @@ pub fn brief(event: &Event) -> Option<String> {
         }
         Event::Reset {} => "reset".to_owned(),
         Event::Extension { name, payload } => format!("extension {name}: {payload}"),
-        Event::RoundStarted { .. } | Event::RoundEnded { .. } | Event::ContextCap { .. } | Event::Seen { .. } => {
+        Event::RoundStarted { .. }
+        | Event::RoundEnded { .. }
+        | Event::ContextCap { .. }
+        | Event::ContextSize { .. }
+        | Event::Seen { .. } => {
             return None;
         }
         other => format!("{other:?}"),

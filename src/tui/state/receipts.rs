@@ -279,6 +279,7 @@ impl Receipts {
             | Event::Question { .. }
             | Event::Answer { .. }
             | Event::ModelSwitched { .. }
+            | Event::Compacting { .. }
             | Event::Compacted { .. }
             | Event::ContextSize { .. }
             | Event::Notice { .. }

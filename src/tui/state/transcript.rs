@@ -161,6 +161,7 @@ impl Transcript {
             Event::Compacted { before, after, .. } => self.compacted(*before, *after),
             Event::Notice { text } => self.say(Level::Info, &text::visible_line(text)),
             Event::SessionStarted { .. }
+            | Event::Compacting { .. }
             | Event::ContextSize { .. }
             | Event::Tokens(_)
             | Event::ContextCap { .. }

@@ -292,6 +292,7 @@ fn apply_to(node: &mut Node, envelope: &Envelope) {
         Event::AgentSpawned { .. }
         | Event::AgentFinished { .. }
         | Event::TurnEnded { .. }
+        | Event::Compacting { .. }
         | Event::Notice { .. }
         | Event::Tokens(_)
         | Event::RoundEnded { .. }
