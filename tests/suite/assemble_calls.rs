@@ -180,11 +180,22 @@ fn a_line_without_end_and_a_text_without_end_are_errors() {
     assert!(matches!(ended, Err(ProviderError::Malformed(_))), "{ended:?}");
     assert!(fed < 10, "refused at its cap, not at its end: {fed} MB");
 
-    let megabyte = delta(json!({"content": "x".repeat(1 << 20)})).to_string();
-    let mut assembler = Assembler::default();
-    let frame = Frame::Event { name: "", id: "", data: &megabyte };
-    let ended = (0..64).position(|_| assembler.take(frame).is_err());
-    assert_eq!(ended, Some(32));
+    let large = "x".repeat(1 << 20);
+    for (what, delta, most) in [
+        ("text", json!({"content": large}), 33),
+        ("thoughts", json!({"reasoning": large}), 33),
+        ("arguments", json!({"tool_calls": [{"index": 0, "function": {"arguments": large}}]}), 33),
+        ("names", json!({"tool_calls": [{"index": 0, "function": {"name": large}}]}), 33),
+        ("marks", json!({"tool_calls": [{"index": 0, "id": "c", "extra_content": {"google": large}}]}), 33),
+        ("details", json!({"reasoning_details": [{"type": "reasoning.encrypted", "data": large}]}), 33),
+        ("details that are shown", json!({"reasoning_details": [{"type": "reasoning.text", "text": large}]}), 17),
+    ] {
+        let chunk = json!({"choices": [{"delta": delta}]}).to_string();
+        let mut assembler = Assembler::default();
+        let frame = Frame::Event { name: "", id: "", data: &chunk };
+        let taken = (0..64).position(|_| assembler.take(frame).is_err());
+        assert!(taken.is_some_and(|taken| taken < most), "{what}: {taken:?}");
+    }
 }
 
 #[test]

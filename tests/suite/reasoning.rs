@@ -1,13 +1,19 @@
 //! Inline thinking: told apart from the answer over any split, and literal tags stay text.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use steersman::agent::Agent;
+use steersman::event::Event;
+use steersman::listener::InMemoryEventList;
 use steersman::provider::chat::Assembler;
 use steersman::provider::reasoning::{Split, Splitter};
 use steersman::provider::sse::Frame;
-use steersman::provider::{Assemble as _, Piece, Reply};
+use steersman::provider::{Assemble as _, ChatTransport, Http, HttpConnector, Piece, Streaming};
+
+use crate::support::server::{Reply, Server, Step};
 
 /// Splits a text that comes in pieces. Returns thought and answer.
 fn split<'a>(pieces: impl IntoIterator<Item = &'a str>) -> (String, String) {
@@ -147,7 +153,7 @@ fn what_is_held_back_for_long_costs_no_more_than_it_is() {
 }
 
 /// Reads a stream of deltas. Returns the reply and what was shown on the way.
-fn stream(deltas: &[Value]) -> (Reply, String, String) {
+fn stream(deltas: &[Value]) -> (steersman::provider::Reply, String, String) {
     let mut assembler = Box::new(Assembler::default());
     let (mut thinking, mut text) = (String::new(), String::new());
     let end = json!({"choices": [{"delta": {}, "finish_reason": "stop"}]});
@@ -230,6 +236,44 @@ fn a_body_in_one_piece_is_split_as_well() {
     for (text, thought, answer) in TABLE {
         assert_eq!(whole(text), ((*thought).to_owned(), (*answer).to_owned()), "{text:?}");
     }
+}
+
+#[tokio::test]
+async fn an_agent_folds_inline_thinking_and_does_not_send_it_back() {
+    let inline = |parts: &[&str]| {
+        let deltas = parts.iter().map(|part| Step::delta(json!({"content": part})));
+        Reply::stream(deltas.chain([Step::finish("stop"), Step::done()]))
+    };
+    let server = Server::start([
+        inline(&["<thi", "nk>why", "</think>\n\n", "ok"]),
+        inline(&["Let me see.\n</", "think>\nfine"]),
+        Reply::text("end"),
+    ]);
+    let transport = ChatTransport { api_base: Some(server.url()), ..ChatTransport::default() }.with_model("m");
+    let events = Arc::new(InMemoryEventList::new());
+    let connector = Arc::new(HttpConnector::new(Http::default()));
+    let building = Agent::builder(transport, "You help.", connector).streaming(Streaming::On);
+    let mut agent = building
+        .build(|configurator| {
+            configurator.add_listener(events.clone());
+            Ok(())
+        })
+        .await
+        .unwrap();
+    for words in ["one", "two", "three"] {
+        agent.run_loop(words).await.unwrap();
+    }
+    assert_eq!(server.chats()[2].texts("assistant"), ["ok", "fine"]);
+    let told: Vec<_> = events
+        .events()
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::Thinking { text } => Some(format!("thinking: {text}")),
+            Event::Assistant { text, .. } => Some(text),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told, ["thinking: why", "ok", "thinking: Let me see.\n", "fine", "end"]);
 }
 
 proptest! {

@@ -185,8 +185,7 @@ impl Assembler {
 
     fn add_delta(&mut self, delta: Delta<'_>) -> Result<(String, String), ProviderError> {
         for call in &delta.tool_calls.0 {
-            self.calls.take(call);
-            self.bytes += call.function.as_ref().map_or(0, |function| function.arguments.0.len());
+            self.bytes += self.calls.take(call);
             if self.calls.len() > limits::CALLS_PER_REPLY {
                 return Err(ProviderError::Malformed(format!("more than {} tool calls", limits::CALLS_PER_REPLY)));
             }
@@ -194,7 +193,7 @@ impl Assembler {
         let mut thinking = self.reasoning(delta.reasoning_content.0, delta.reasoning.0, &delta.reasoning_details);
         thinking.push_str(&delta.content.thinking);
         self.bytes += thinking.len() + delta.content.text.len() + delta.refusal.0.len();
-        if self.bytes > limits::REPLY_BYTES {
+        if self.bytes.saturating_add(self.details.bytes()) > limits::REPLY_BYTES {
             return Err(ProviderError::Malformed(format!("a reply longer than {} bytes", limits::REPLY_BYTES)));
         }
         let mut split = Split::default();
@@ -242,7 +241,6 @@ impl Assembler {
     /// Returns the reasoning of a chunk in the spelling that counts. Details are collected in any case.
     fn reasoning(&mut self, content: Cow<'_, str>, plain: Cow<'_, str>, details: &List<&RawValue>) -> String {
         let details: String = details.0.iter().map(|detail| self.details.take(detail)).collect();
-        self.bytes += details.len();
         let spellings = [
             (Spelling::ReasoningContent, content),
             (Spelling::Reasoning, plain),
@@ -275,7 +273,7 @@ fn parse(data: &str) -> Result<Chunk<'_>, ProviderError> {
 
 fn ending(word: &str) -> Ending {
     let known = FINISHES.iter().find(|(name, _)| word.eq_ignore_ascii_case(name));
-    known.map_or_else(|| Ending::Whole(Finish::Unknown(word.to_owned())), |(_, ending)| ending.clone())
+    known.map_or_else(|| Ending::Whole(Finish::Unknown(error_body::plain(word))), |(_, ending)| ending.clone())
 }
 
 /// Makes the error for one that the server reported within a reply. One that names a status is treated as such.

@@ -5,6 +5,8 @@
 
 use std::collections::HashSet;
 
+use serde_json::value::RawValue;
+
 use crate::message::{Arguments, Part, ToolCall};
 use crate::provider::chat::chunk::CallDelta;
 
@@ -81,8 +83,8 @@ struct Fragment<'a> {
 }
 
 impl Calls {
-    /// Takes one fragment.
-    pub fn take(&mut self, delta: &CallDelta<'_>) {
+    /// Takes one fragment. Returns how much it may have brought, bytes.
+    pub fn take(&mut self, delta: &CallDelta<'_>) -> usize {
         let function = delta.function.as_ref();
         let fragment = Fragment {
             index: delta.index.0,
@@ -90,6 +92,8 @@ impl Calls {
             name: function.map_or("", |function| &function.name.0),
             arguments: function.map_or("", |function| &function.arguments.0),
         };
+        let mark = delta.extra_content.map_or("", RawValue::get);
+        let bytes = fragment.id.len() + fragment.name.len() + fragment.arguments.len() + mark.len();
         let nothing = fragment.id.is_empty() && fragment.name.is_empty() && fragment.arguments.is_empty();
         let found = match self.position(&fragment) {
             Some(at) => self.calls.get_mut(at),
@@ -99,7 +103,7 @@ impl Calls {
                 self.calls.last_mut()
             }
         };
-        let Some(call) = found else { return };
+        let Some(call) = found else { return bytes };
         if call.id.is_empty() {
             fragment.id.clone_into(&mut call.id);
         }
@@ -108,9 +112,10 @@ impl Calls {
         }
         call.arguments.push_str(fragment.arguments);
         call.braces.follow(fragment.arguments);
-        if let Some(mark) = delta.extra_content {
-            call.mark = Some(mark.get().to_owned());
+        if !mark.is_empty() {
+            call.mark = Some(mark.to_owned());
         }
+        bytes
     }
 
     /// Finds the call that a fragment continues: by its index, else by its id, else the last one.

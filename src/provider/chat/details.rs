@@ -19,6 +19,7 @@ pub(super) struct Details {
     details: Vec<Detail>,
     /// Whether they come in one body: then each is one for itself.
     apart: bool,
+    bytes: usize,
 }
 
 #[derive(Debug)]
@@ -60,10 +61,18 @@ impl Details {
     pub fn take(&mut self, raw: &RawValue) -> String {
         let Ok(looked) = serde_json::from_str::<Looked<'_>>(raw.get()) else { return String::new() };
         let text = [&*looked.text.0, &*looked.summary.0].concat();
-        if !self.goes_on(&looked, raw) {
+        if self.goes_on(&looked, raw) {
+            self.bytes += text.len() + looked.signature.0.len();
+        } else {
+            self.bytes += raw.get().len();
             self.details.push(Detail::Raw(raw.get().to_owned()));
         }
         text
+    }
+
+    /// Counts what is kept of them, bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Returns them as parts.
