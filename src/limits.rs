@@ -49,6 +49,8 @@ pub const ERROR_BODY_BYTES: usize = 64 * 1024;
 pub const PROBE_BYTES: usize = 4 * 1024 * 1024;
 /// Most tool calls taken from one reply.
 pub const CALLS_PER_REPLY: usize = 128;
+/// Most items taken from one reply of the Responses dialect: messages, thoughts, calls.
+pub const ITEMS_PER_REPLY: usize = 1_024;
 /// Longest text of one reply, bytes.
 pub const REPLY_BYTES: usize = 32 * 1024 * 1024;
 

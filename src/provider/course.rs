@@ -23,7 +23,8 @@ use crate::provider::retry::{self, Advice, Failure, Retries};
 use crate::provider::sse::{Decoder, Frame};
 use crate::provider::wire::{Assemble, Outgoing, Wire};
 use crate::provider::{
-    ChatProvider, ChatRequest, ChatTransport, Piece, ProviderError, Reply, Sink, Streaming, anthropic, chat,
+    ChatProvider, ChatRequest, ChatTransport, Piece, ProviderError, Reply, Sink, Streaming, anthropic, chat, gemini,
+    responses,
 };
 
 /// Asks one server over HTTP, in the dialect that it speaks.
@@ -47,7 +48,7 @@ impl HttpProvider {
         let dialect = transport.dialect()?;
         let endpoint = Endpoint::of(transport)?;
         let silence = limits::READ_TIMEOUT;
-        let wire = wire(dialect)?;
+        let wire = wire(dialect);
         Ok(Self { http, endpoint, dialect, wire, quirks: QuirkBook::default(), registry: Arc::default(), silence })
     }
 
@@ -85,9 +86,9 @@ impl HttpProvider {
     /// Starts reading a stream of a dialect.
     ///
     /// # Errors
-    /// [`ProviderError::Configuration`] when this version does not speak the dialect.
+    /// [`ProviderError::Configuration`] when this version does not speak the dialect; it speaks all of them.
     pub fn assembler(dialect: Dialect) -> Result<Box<dyn Assemble>, ProviderError> {
-        Ok(wire(dialect)?.assembler())
+        Ok(wire(dialect).assembler())
     }
 
     /// Reads a reply of a dialect that came in one body.
@@ -95,7 +96,7 @@ impl HttpProvider {
     /// # Errors
     /// As [`Assemble::take`] and [`Assemble::finish`]; [`ProviderError::Malformed`] for a body that is no reply.
     pub fn whole(dialect: Dialect, body: &str) -> Result<Reply, ProviderError> {
-        wire(dialect)?.whole(body)
+        wire(dialect).whole(body)
     }
 
     fn encode(&self, request: &ChatRequest<'_>, server: &str, quirks: Quirks) -> Result<Vec<u8>, ProviderError> {
@@ -259,11 +260,12 @@ impl ChatProvider for HttpProvider {
 }
 
 /// Returns what a dialect puts on the wire.
-fn wire(dialect: Dialect) -> Result<Arc<dyn Wire>, ProviderError> {
+fn wire(dialect: Dialect) -> Arc<dyn Wire> {
     match dialect {
-        Dialect::OpenAi => Ok(Arc::new(chat::Chat)),
-        Dialect::Anthropic => Ok(Arc::new(anthropic::Messages)),
-        other => Err(ProviderError::Configuration(format!("this version does not speak {other}"))),
+        Dialect::OpenAi => Arc::new(chat::Chat),
+        Dialect::OpenAiResponses => Arc::new(responses::Responses),
+        Dialect::Anthropic => Arc::new(anthropic::Messages),
+        Dialect::Gemini => Arc::new(gemini::Gemini),
     }
 }
 

@@ -19,9 +19,10 @@ pub async fn list_models(http: &Http, transport: &ChatTransport) -> Result<Vec<S
 }
 
 async fn ask(http: &Http, endpoint: &Endpoint, dialect: Dialect) -> Result<Vec<String>, ProviderError> {
+    let paging = paging(dialect);
     let mut url = endpoint.url("/models");
-    if dialect == Dialect::Anthropic {
-        url.query_pairs_mut().append_pair("limit", "1000");
+    if let Some(Paging { size, .. }) = paging {
+        url.query_pairs_mut().append_pair(size, PAGE);
     }
     let mut names: Vec<String> = Vec::new();
     for _ in 0..limits::MODEL_PAGES {
@@ -32,17 +33,37 @@ async fn ask(http: &Http, endpoint: &Endpoint, dialect: Dialect) -> Result<Vec<S
                 names.push(name);
             }
         }
-        let Some(last) = page.next.filter(|_| names.len() > before) else { break };
+        let (Some(next), Some(Paging { size, from })) = (page.next.filter(|_| names.len() > before), paging) else {
+            break;
+        };
         url.set_query(endpoint.url("/models").query());
-        url.query_pairs_mut().append_pair("limit", "1000").append_pair("after_id", &last);
+        url.query_pairs_mut().append_pair(size, PAGE).append_pair(from, &next);
     }
     Ok(names)
+}
+
+/// Models that are asked for at once.
+const PAGE: &str = "1000";
+
+/// Names what asks for a page in a dialect whose lists have pages.
+#[derive(Debug, Clone, Copy)]
+struct Paging {
+    size: &'static str,
+    from: &'static str,
+}
+
+fn paging(dialect: Dialect) -> Option<Paging> {
+    match dialect {
+        Dialect::OpenAi | Dialect::OpenAiResponses => None,
+        Dialect::Anthropic => Some(Paging { size: "limit", from: "after_id" }),
+        Dialect::Gemini => Some(Paging { size: "pageSize", from: "pageToken" }),
+    }
 }
 
 /// Is one page of a list.
 struct Page {
     names: Vec<String>,
-    /// The last id of this page, when another page follows.
+    /// What names the page that follows, when one does: the last id of this one, or a token.
     next: Option<String>,
 }
 
@@ -54,14 +75,25 @@ async fn page(http: &Http, endpoint: &Endpoint, url: reqwest::Url) -> Result<Pag
     }
     let value: Value = serde_json::from_str(&body).map_err(|_| ProviderError::Malformed(error_body::plain(&body)))?;
     let list = ["data", "models"].into_iter().find_map(|name| value.get(name)).unwrap_or(&value);
-    let name =
-        |model: &Value| ["id", "name", "model"].into_iter().find_map(|key| model.get(key)?.as_str().map(str::to_owned));
+    let name = |model: &Value| {
+        let name = ["id", "name", "model"].into_iter().find_map(|key| model.get(key)?.as_str())?;
+        // Gemini: the name is a path, and some models only embed.
+        Some(name.strip_prefix("models/").unwrap_or(name).to_owned()).filter(|_| answers(model))
+    };
     let more = value.get("has_more").and_then(Value::as_bool).unwrap_or(false);
     let last = value.get("last_id").and_then(Value::as_str).filter(|_| more);
+    let token = value.get("nextPageToken").and_then(Value::as_str).filter(|token| !token.is_empty());
+    let next = last.or(token).map(str::to_owned);
     match list.as_array() {
-        Some(models) => Ok(Page { names: models.iter().filter_map(name).collect(), next: last.map(str::to_owned) }),
+        Some(models) => Ok(Page { names: models.iter().filter_map(name).collect(), next }),
         None => Err(ProviderError::Malformed("a list of models without models".to_owned())),
     }
+}
+
+/// Tells whether a model can be asked at all, where its server says what it can.
+fn answers(model: &Value) -> bool {
+    let methods = model.get("supportedGenerationMethods").and_then(Value::as_array);
+    methods.is_none_or(|methods| methods.iter().any(|method| method == "generateContent"))
 }
 
 /// Gets a small text within the time of a probe: status and body.

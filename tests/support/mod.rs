@@ -3,8 +3,10 @@
 #![allow(dead_code, unused_imports)] // Each test binary uses its own part.
 
 pub mod bench;
+pub mod contents;
 pub mod doubles;
 pub mod files;
+pub mod items;
 pub mod messages;
 pub mod paced;
 pub mod picture;

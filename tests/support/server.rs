@@ -196,7 +196,8 @@ pub struct Request {
 impl Request {
     /// Tells whether it asks for a reply of the model.
     pub fn is_chat(&self) -> bool {
-        self.method == "POST" && ["/chat/completions", "/messages"].iter().any(|end| self.path.ends_with(end))
+        let ends = ["/chat/completions", "/messages", "/responses", "enerateContent", "enerateContent?alt=sse"];
+        self.method == "POST" && ends.iter().any(|end| self.path.ends_with(end))
     }
 
     /// Returns a header.
@@ -237,6 +238,12 @@ impl Request {
 fn violation(request: &Request) -> Option<String> {
     if request.path.ends_with("/messages") {
         return super::messages::violation(&request.body);
+    }
+    if request.path.ends_with("/responses") {
+        return super::items::violation(&request.body);
+    }
+    if request.path.contains("enerateContent") {
+        return super::contents::violation(&request.body);
     }
     let mut open: VecDeque<String> = VecDeque::new();
     for (index, message) in request.messages().iter().enumerate() {

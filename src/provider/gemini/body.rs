@@ -1,0 +1,277 @@
+//! The body of a Gemini request, written straight from the conversation.
+//!
+//! User and model alternate: neighbours of one role are one content, and what was injected stands behind the results of
+//! its batch. A part with a signature goes back as it came.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::message::{Arguments, AssistantMessage, Message, Part, ToolCall};
+use crate::provider::gemini::chunk::Mark;
+use crate::provider::gemini::schema::{Declared, declare};
+use crate::provider::gemini::thinking::{self, ThinkingConfig, Way};
+use crate::provider::wire::Outgoing;
+use crate::provider::{ProviderError, ToolSchema};
+
+/// Stands at the start of a conversation that a model opens: the first turn must be the user's.
+const OPENING: &str = "(the conversation goes on)";
+/// What Google takes for the signature of a call that another model made.
+const FOREIGN: &str = "skip_thought_signature_validator";
+/// Begins the result of a call that failed.
+const FAILED: &str = "Error: ";
+/// Longest name of a function that the dialect takes, characters.
+const NAME_CHARS: usize = 64;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_instruction: Option<Instruction<'a>>,
+    contents: Vec<Content<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tools<'a>>,
+    #[serde(skip_serializing_if = "GenerationConfig::is_empty")]
+    generation_config: GenerationConfig,
+}
+
+#[derive(Serialize)]
+struct Instruction<'a> {
+    parts: Vec<WirePart<'a>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Role {
+    User,
+    Model,
+}
+
+#[derive(Serialize)]
+struct Content<'a> {
+    role: Role,
+    parts: Vec<WirePart<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged, rename_all_fields = "camelCase")]
+enum WirePart<'a> {
+    Text {
+        text: &'a str,
+        #[serde(skip_serializing_if = "str::is_empty")]
+        thought_signature: Cow<'a, str>,
+    },
+    Call {
+        function_call: FunctionCall<'a>,
+        #[serde(skip_serializing_if = "str::is_empty")]
+        thought_signature: Cow<'a, str>,
+    },
+    Result {
+        function_response: FunctionResponse<'a>,
+    },
+    Opaque(&'a RawValue),
+}
+
+#[derive(Serialize)]
+struct FunctionCall<'a> {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    id: Cow<'a, str>,
+    name: Cow<'a, str>,
+    args: Args<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Args<'a> {
+    Object(&'a Map<String, Value>),
+    /// The dialect has no words for arguments that are no object.
+    Raw {
+        arguments: &'a str,
+    },
+}
+
+#[derive(Serialize)]
+struct FunctionResponse<'a> {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    id: Cow<'a, str>,
+    name: Cow<'a, str>,
+    response: Outcome<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Outcome<'a> {
+    Output(&'a str),
+    Error(&'a str),
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Tools<'a> {
+    function_declarations: Vec<Declaration<'a>>,
+}
+
+#[derive(Serialize)]
+struct Declaration<'a> {
+    name: Cow<'a, str>,
+    description: &'a str,
+    #[serde(flatten)]
+    parameters: Option<Declared<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct GenerationConfig {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_output_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking_config: Option<ThinkingConfig>,
+}
+
+impl GenerationConfig {
+    fn is_empty(&self) -> bool {
+        self.temperature.is_none() && self.max_output_tokens.is_none() && self.thinking_config.is_none()
+    }
+}
+
+/// Writes the body of a request.
+pub(super) fn encode(outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> {
+    let request = outgoing.request;
+    let messages = request.messages();
+    let leading = messages.iter().take_while(|message| matches!(message, Message::System { .. })).count();
+    // A request without contents is none: a conversation of system texts alone is asked as a user's.
+    let leading = if leading == messages.len() { 0 } else { leading };
+    let (instruction, rest) = messages.split_at_checked(leading).unwrap_or((&[], messages));
+    let mut contents = Contents { list: Vec::new(), open: VecDeque::new(), outgoing };
+    for message in rest {
+        contents.add(message);
+    }
+    let instruction: Vec<_> = instruction
+        .iter()
+        .filter_map(|message| match message {
+            Message::System { content } => Some(text(content)),
+            Message::User { .. } | Message::Assistant(_) | Message::Tool { .. } => None,
+        })
+        .collect();
+    let declarations: Vec<_> = request.tools.iter().map(declaration).collect();
+    let tools = if declarations.is_empty() { Vec::new() } else { vec![Tools { function_declarations: declarations }] };
+    let body = Body {
+        system_instruction: (!instruction.is_empty()).then_some(Instruction { parts: instruction }),
+        contents: contents.list,
+        tools,
+        generation_config: GenerationConfig {
+            temperature: request.answering.temperature,
+            max_output_tokens: request.answering.max_tokens,
+            thinking_config: thinking::config(outgoing),
+        },
+    };
+    serde_json::to_vec(&body).map_err(|error| ProviderError::InvalidHistory(error.to_string()))
+}
+
+struct Contents<'a, 'o> {
+    list: Vec<Content<'a>>,
+    /// The ids that Gemini gave to the calls that have no result yet, empty where it gave none.
+    open: VecDeque<Cow<'a, str>>,
+    outgoing: &'o Outgoing<'a>,
+}
+
+impl<'a> Contents<'a, '_> {
+    fn add(&mut self, message: &'a Message) {
+        match message {
+            Message::System { content } | Message::User { content } => self.push(Role::User, text(content)),
+            Message::Tool { name, content, .. } => {
+                let id = self.open.pop_front().unwrap_or_default();
+                let response = match content.strip_prefix(FAILED) {
+                    Some(words) => Outcome::Error(words),
+                    None => Outcome::Output(content),
+                };
+                let function_response = FunctionResponse { id, name: wire_name(name), response };
+                self.push(Role::User, WirePart::Result { function_response });
+            }
+            Message::Assistant(reply) => {
+                let original = self.outgoing.parts(reply).and_then(|parts| original(reply, parts));
+                for part in original.unwrap_or_else(|| translate(reply, self.outgoing)) {
+                    if let WirePart::Call { function_call, .. } = &part {
+                        self.open.push_back(function_call.id.clone());
+                    }
+                    self.push(Role::Model, part);
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, role: Role, part: WirePart<'a>) {
+        if self.list.is_empty() && role == Role::Model {
+            self.list.push(Content { role: Role::User, parts: vec![text(OPENING)] });
+        }
+        match self.list.last_mut().filter(|last| last.role == role) {
+            Some(last) => last.parts.push(part),
+            None => self.list.push(Content { role, parts: vec![part] }),
+        }
+    }
+}
+
+/// Returns a reply as it came, or nothing when its parts do not hold each call once.
+fn original<'a>(reply: &'a AssistantMessage, parts: &'a [Part]) -> Option<Vec<WirePart<'a>>> {
+    let mut due = reply.tool_calls.iter().enumerate();
+    let mut wire = Vec::with_capacity(parts.len());
+    for part in parts {
+        wire.push(match part {
+            Part::Opaque(json) => WirePart::Opaque(serde_json::from_str(json).ok()?),
+            Part::Text { text, mark } => {
+                WirePart::Text { text, thought_signature: Mark::read(mark.as_deref()).thought_signature }
+            }
+            Part::Call { index, mark } => {
+                let (_, made) = due.next().filter(|(at, _)| at == index)?;
+                call(made, Mark::read(mark.as_deref()))
+            }
+        });
+    }
+    due.next().is_none().then_some(wire)
+}
+
+/// Writes a reply of another model. Newer models want a signature on the first call of each of their turns.
+fn translate<'a>(reply: &'a AssistantMessage, outgoing: &Outgoing<'_>) -> Vec<WirePart<'a>> {
+    let wants = matches!(thinking::way(outgoing), Way::Level);
+    let calls = reply.tool_calls.iter().enumerate().map(|(at, made)| {
+        let thought_signature = Cow::Borrowed(if at == 0 && wants { FOREIGN } else { "" });
+        call(made, Mark { thought_signature, ..Mark::default() })
+    });
+    let said = (!reply.content.is_empty()).then(|| text(&reply.content));
+    said.into_iter().chain(calls).collect()
+}
+
+fn call<'a>(made: &'a ToolCall, mark: Mark<'a>) -> WirePart<'a> {
+    let args = match &made.arguments {
+        Arguments::Object(map) => Args::Object(map),
+        Arguments::Raw(arguments) => Args::Raw { arguments },
+    };
+    let function_call = FunctionCall { id: mark.id, name: wire_name(&made.name), args };
+    WirePart::Call { function_call, thought_signature: mark.thought_signature }
+}
+
+fn text(text: &str) -> WirePart<'_> {
+    WirePart::Text { text, thought_signature: Cow::Borrowed("") }
+}
+
+fn declaration(schema: &ToolSchema) -> Declaration<'_> {
+    let ToolSchema { name, description, parameters } = schema;
+    Declaration { name: wire_name(name), description, parameters: declare(parameters) }
+}
+
+/// Replaces what no name can hold: a model may have called a tool that does not exist, by any name.
+fn wire_name(name: &str) -> Cow<'_, str> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
+    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if begins && name.len() <= NAME_CHARS && name.chars().all(fits) {
+        return Cow::Borrowed(name);
+    }
+    let replaced = name.chars().map(|c| if fits(c) { c } else { '_' });
+    let start = if begins { None } else { Some('_') };
+    Cow::Owned(start.into_iter().chain(replaced).take(NAME_CHARS).collect())
+}

@@ -1,0 +1,151 @@
+//! The wire form of Gemini, as loosely typed as real servers are.
+//!
+//! Read by the assembler only. A part is kept as raw JSON until its kind is known, so that it can go back byte for byte.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::event::Usage;
+use crate::provider::chat::{Number, Text};
+
+/// Is one chunk of a stream, or a whole answer: the two do not differ.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Chunk<'a> {
+    #[serde(borrow, default)]
+    pub candidates: Option<Vec<Candidate<'a>>>,
+    #[serde(borrow, default)]
+    pub prompt_feedback: Option<Feedback<'a>>,
+    #[serde(default)]
+    pub usage_metadata: Option<WireUsage>,
+    #[serde(borrow, default)]
+    pub model_version: Text<'a>,
+    #[serde(default)]
+    pub error: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Candidate<'a> {
+    #[serde(borrow, default)]
+    pub content: Option<Content<'a>>,
+    #[serde(borrow, default)]
+    pub finish_reason: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Content<'a> {
+    #[serde(borrow, default)]
+    pub parts: Option<Vec<&'a RawValue>>,
+}
+
+/// Says why a prompt got no answer.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Feedback<'a> {
+    #[serde(borrow, default)]
+    pub block_reason: Text<'a>,
+    #[serde(borrow, default)]
+    pub block_reason_message: Text<'a>,
+}
+
+/// Is a part of a reply; what is neither text nor a call is a matter between the model and its server.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Part<'a> {
+    #[serde(borrow, default)]
+    pub text: Option<Text<'a>>,
+    #[serde(default)]
+    pub thought: Value,
+    #[serde(borrow, default, alias = "thought_signature")]
+    pub thought_signature: Text<'a>,
+    #[serde(borrow, default, alias = "function_call")]
+    pub function_call: Option<Call<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Call<'a> {
+    #[serde(borrow, default)]
+    pub id: Text<'a>,
+    #[serde(borrow, default)]
+    pub name: Text<'a>,
+    #[serde(borrow, default)]
+    pub args: Option<&'a RawValue>,
+}
+
+/// Is what Gemini wrote beside a text or a call, as a part of the history keeps it.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Mark<'a> {
+    /// The id of the call, when it has one.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub id: Cow<'a, str>,
+    /// The signature of the thought before it.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub thought_signature: Cow<'a, str>,
+}
+
+impl Mark<'_> {
+    /// Returns its text, or nothing when there is nothing to keep.
+    pub fn text(&self) -> Option<String> {
+        let nothing = self.id.is_empty() && self.thought_signature.is_empty();
+        if nothing { None } else { serde_json::to_string(self).ok() }
+    }
+
+    /// Reads its text.
+    pub fn read(text: Option<&str>) -> Mark<'static> {
+        text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    }
+}
+
+/// Counts tokens.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WireUsage {
+    #[serde(default)]
+    prompt_token_count: Number,
+    #[serde(default)]
+    candidates_token_count: Number,
+    #[serde(default)]
+    thoughts_token_count: Number,
+    #[serde(default)]
+    cached_content_token_count: Number,
+    #[serde(default)]
+    tool_use_prompt_token_count: Number,
+}
+
+impl WireUsage {
+    /// Lays these counts over earlier ones: each chunk tells the sum so far, and some leave a part out.
+    pub fn over(&self, earlier: &mut Self) {
+        for (mine, theirs) in [
+            (self.prompt_token_count, &mut earlier.prompt_token_count),
+            (self.candidates_token_count, &mut earlier.candidates_token_count),
+            (self.thoughts_token_count, &mut earlier.thoughts_token_count),
+            (self.cached_content_token_count, &mut earlier.cached_content_token_count),
+            (self.tool_use_prompt_token_count, &mut earlier.tool_use_prompt_token_count),
+        ] {
+            if mine.0.is_some() {
+                *theirs = mine;
+            }
+        }
+    }
+
+    /// Translates into exclusive parts. Here thoughts stand beside the answer, and cached tokens within the prompt.
+    pub fn usage(&self) -> Usage {
+        let sum = |one: Number, other: Number| match (one.0, other.0) {
+            (None, None) => None,
+            (one, other) => Some(one.unwrap_or(0).saturating_add(other.unwrap_or(0))),
+        };
+        let prompt = sum(self.prompt_token_count, self.tool_use_prompt_token_count);
+        Usage {
+            input: prompt.map(|prompt| prompt.saturating_sub(self.cached_content_token_count.0.unwrap_or(0))),
+            output: sum(self.candidates_token_count, self.thoughts_token_count),
+            cached: self.cached_content_token_count.0,
+            thinking: self.thoughts_token_count.0,
+            ..Usage::default()
+        }
+    }
+}

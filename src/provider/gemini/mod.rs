@@ -1,0 +1,54 @@
+//! Gemini: Google's `generateContent`, whole or as a stream.
+//!
+//! User and model take turns; each turn is a list of parts. Signatures of thoughts come on parts and go back on the same
+//! parts. The body is written by `body`, replies are built by `assemble`.
+
+mod assemble;
+mod body;
+mod chunk;
+mod schema;
+mod thinking;
+
+use reqwest::Url;
+
+use crate::provider::endpoint::Endpoint;
+use crate::provider::wire::{Assemble, Outgoing, Wire};
+use crate::provider::{ChatRequest, ProviderError, Reply, Streaming};
+
+/// Speaks Gemini.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Gemini;
+
+impl Wire for Gemini {
+    fn url(&self, endpoint: &Endpoint, request: &ChatRequest<'_>) -> Url {
+        let (method, stream) = match request.streaming {
+            Streaming::On => ("streamGenerateContent", true),
+            Streaming::Off => ("generateContent", false),
+        };
+        let (kind, name) = match request.model.split_once('/') {
+            Some((kind, name)) => (kind, name),
+            None => ("models", request.model),
+        };
+        let mut url = endpoint.url("");
+        // Cannot fail for an address with a host. What a name holds stays within its segment.
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.push(kind).push(&format!("{name}:{method}"));
+        }
+        if stream {
+            url.query_pairs_mut().append_pair("alt", "sse");
+        }
+        url
+    }
+
+    fn encode(&self, outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> {
+        body::encode(outgoing)
+    }
+
+    fn assembler(&self) -> Box<dyn Assemble> {
+        Box::new(assemble::Assembler::default())
+    }
+
+    fn whole(&self, body: &str) -> Result<Reply, ProviderError> {
+        assemble::Assembler::whole(body)
+    }
+}

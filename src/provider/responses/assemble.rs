@@ -1,0 +1,208 @@
+//! Events of a response become pieces for the screen and one reply.
+//!
+//! Fed with the data of each event; pure. A reply exists only when the server said that the response is completed or
+//! incomplete: whatever was cut or failed returns an error and no calls (D15).
+
+use serde_json::value::RawValue;
+
+use crate::event::Usage;
+use crate::limits;
+use crate::provider::error_body;
+use crate::provider::responses::event::{Event, ItemPart, Response};
+use crate::provider::responses::failure;
+use crate::provider::responses::items::{Added, Items, Place, Thought};
+use crate::provider::sse::Frame;
+use crate::provider::wire::Assemble;
+use crate::provider::{Finish, Piece, ProviderError, Reply};
+
+/// Builds one reply out of the frames of a stream, or out of one body.
+#[derive(Debug, Default)]
+pub(super) struct Assembler {
+    items: Items,
+    usage: Usage,
+    finish: Option<Finish>,
+    done: bool,
+}
+
+impl Assemble for Assembler {
+    fn take(&mut self, frame: Frame<'_>) -> Result<Option<Piece>, ProviderError> {
+        match frame {
+            Frame::Field { name: "error", value } => Err(failure::reported(value)),
+            Frame::Comment | Frame::Field { .. } => Ok(None),
+            Frame::Event { .. } if self.done => Ok(None),
+            Frame::Event { name, data, .. } => match data.trim() {
+                "" => Ok(None),
+                "[DONE]" => {
+                    self.done = true;
+                    Ok(None)
+                }
+                data => {
+                    let Added { thinking, text } = self.event(name, data)?;
+                    self.check()?;
+                    Ok(Some(Piece::Chunk { thinking, text }))
+                }
+            },
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.done
+    }
+
+    fn is_whole(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    fn finish(self: Box<Self>) -> Result<Reply, ProviderError> {
+        let refused = self.items.refused();
+        let finish = match self.finish {
+            Some(Finish::Stop) if refused => Finish::ContentFilter,
+            Some(finish) => finish,
+            None => return Err(ProviderError::CutOff),
+        };
+        let (thinking, content, tool_calls, original) = self.items.finish();
+        Ok(Reply { content, thinking, tool_calls, usage: self.usage, finish, original })
+    }
+}
+
+impl Assembler {
+    /// Reads a reply that came in one body.
+    ///
+    /// # Errors
+    /// As [`Assemble::take`] and [`Assemble::finish`]; [`ProviderError::Malformed`] for a body that is no reply.
+    pub fn whole(body: &str) -> Result<Reply, ProviderError> {
+        let body = body.trim_start_matches('\u{FEFF}').trim();
+        let response: Response<'_> = parse(body)?;
+        if response.output.is_none() {
+            return Err(match response.error {
+                Some(_) => failure::reported(body),
+                None => ProviderError::Malformed(error_body::plain(body)),
+            });
+        }
+        let mut assembler = Box::new(Self::default());
+        let status = response.status.0.clone();
+        assembler.end(if status.is_empty() { "completed" } else { &status }, response)?;
+        assembler.check()?;
+        assembler.finish()
+    }
+
+    fn event(&mut self, name: &str, data: &str) -> Result<Added, ProviderError> {
+        let event: Event<'_> = parse(data)?;
+        let kind = if event.kind.0.is_empty() { name } else { &*event.kind.0 };
+        let place = Place { id: &event.item_id.0, index: event.output_index.0 };
+        let (part, thought) = (event.content_index.0.unwrap_or(0), event.summary_index.0.unwrap_or(0));
+        let items = &mut self.items;
+        Ok(match kind {
+            "error" => return Err(failure::reported(data)),
+            "response.created" | "response.in_progress" | "response.queued" => {
+                self.note(&read(event.response));
+                Added::default()
+            }
+            "response.output_item.added" => {
+                if let Some(item) = event.item {
+                    items.open(event.output_index.0, item);
+                }
+                Added::default()
+            }
+            "response.output_item.done" => match event.item {
+                Some(item) => items.close(event.output_index.0, item),
+                None => Added::default(),
+            },
+            "response.output_text.delta" => items.text(place, part, &event.delta.0),
+            "response.output_text.done" => items.whole_text(place, part, &event.text.0),
+            "response.refusal.delta" => {
+                items.refuse();
+                items.text(place, part, &event.delta.0)
+            }
+            "response.refusal.done" => {
+                items.refuse();
+                items.whole_text(place, part, &event.refusal.0)
+            }
+            "response.reasoning_summary_text.delta" => items.thought(place, Thought::Summary, thought, &event.delta.0),
+            "response.reasoning_summary_text.done" => {
+                items.whole_thought(place, Thought::Summary, thought, &event.text.0)
+            }
+            "response.reasoning_summary_part.done" => {
+                let wire: ItemPart<'_> = read_part(event.part);
+                items.whole_thought(place, Thought::Summary, thought, &wire.text.0)
+            }
+            "response.reasoning_text.delta" => items.thought(place, Thought::Whole, part, &event.delta.0),
+            "response.reasoning_text.done" => items.whole_thought(place, Thought::Whole, part, &event.text.0),
+            "response.function_call_arguments.delta" => {
+                items.arguments(place, &event.delta.0);
+                Added::default()
+            }
+            "response.function_call_arguments.done" => {
+                items.whole_arguments(place, &event.arguments.0);
+                Added::default()
+            }
+            "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled" => {
+                self.done = true;
+                let status = kind.trim_start_matches("response.");
+                self.end(status, read(event.response))?
+            }
+            _ if event.error.is_some() => return Err(failure::reported(data)),
+            // A kind that is not known carries nothing that is needed.
+            _ => Added::default(),
+        })
+    }
+
+    fn end(&mut self, status: &str, response: Response<'_>) -> Result<Added, ProviderError> {
+        self.note(&response);
+        let reason = response.incomplete_details.map(|details| details.reason.0).unwrap_or_default();
+        self.finish = Some(match (status, &*reason) {
+            ("failed", _) => {
+                return Err(match response.error {
+                    Some(error) => failure::reported(error.get()),
+                    None => ProviderError::Server(error_body::SILENT.to_owned()),
+                });
+            }
+            ("cancelled" | "queued" | "in_progress", _) => return Err(ProviderError::CutOff),
+            (_, "max_output_tokens" | "max_tokens") => Finish::Length,
+            (_, "content_filter") => Finish::ContentFilter,
+            ("completed", "") => Finish::Stop,
+            (status, "") => Finish::Unknown(status.to_owned()),
+            (_, reason) => Finish::Unknown(reason.to_owned()),
+        });
+        Ok(self.items.close_all(response.output.as_deref().unwrap_or_default()))
+    }
+
+    fn note(&mut self, response: &Response<'_>) {
+        let model = Some(&response.model.0).filter(|model| !model.is_empty());
+        if let Some(usage) = &response.usage {
+            self.usage = Usage { model: self.usage.model.take(), ..usage.usage() };
+        }
+        if let Some(model) = model {
+            self.usage.model = Some(model.clone().into_owned());
+        }
+    }
+
+    fn check(&self) -> Result<(), ProviderError> {
+        let too_long = |what: String| Err(ProviderError::Malformed(what));
+        if self.items.calls() > limits::CALLS_PER_REPLY {
+            return too_long(format!("more than {} tool calls", limits::CALLS_PER_REPLY));
+        }
+        if self.items.len() > limits::ITEMS_PER_REPLY {
+            return too_long(format!("more than {} items", limits::ITEMS_PER_REPLY));
+        }
+        if self.items.bytes() > limits::REPLY_BYTES {
+            return too_long(format!("a reply longer than {} bytes", limits::REPLY_BYTES));
+        }
+        Ok(())
+    }
+}
+
+fn parse<'a, T: serde::Deserialize<'a>>(data: &'a str) -> Result<T, ProviderError> {
+    // Serde would also read a list as an object, member by member.
+    let value = if data.starts_with('{') { serde_json::from_str(data).ok() } else { None };
+    value.ok_or_else(|| ProviderError::Malformed(error_body::plain(data)))
+}
+
+/// Reads the state of a response; one that cannot be read says nothing.
+fn read(raw: Option<&RawValue>) -> Response<'_> {
+    raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
+}
+
+fn read_part(raw: Option<&RawValue>) -> ItemPart<'_> {
+    raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
+}

@@ -1,0 +1,235 @@
+//! The body of a Responses request, written straight from the conversation.
+//!
+//! Texts are borrowed; items that only the server understands go back byte for byte, in the order in which they came.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
+
+use crate::message::{AssistantMessage, Message, Part, ToolCall};
+use crate::provider::registry::Thinking;
+use crate::provider::wire::Outgoing;
+use crate::provider::{Effort, ProviderError, Streaming, ToolSchema};
+
+/// Longest id of a call that the dialect takes, bytes. Other dialects have longer ones.
+const CALL_ID_BYTES: usize = 64;
+/// Longest name of a function that the dialect takes, characters.
+const NAME_CHARS: usize = 64;
+
+#[derive(Serialize)]
+struct Body<'a> {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    model: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<String>,
+    input: Vec<Item<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<WireTool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parallel_tool_calls: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning: Option<Reasoning>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    include: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_output_tokens: Option<u64>,
+    store: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct Reasoning {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Item<'a> {
+    Message {
+        role: &'static str,
+        content: &'a str,
+    },
+    FunctionCall {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a str>,
+        call_id: Cow<'a, str>,
+        name: Cow<'a, str>,
+        arguments: String,
+    },
+    FunctionCallOutput {
+        call_id: Cow<'a, str>,
+        output: &'a str,
+    },
+    #[serde(untagged)]
+    Opaque(&'a RawValue),
+}
+
+#[derive(Serialize)]
+struct WireTool<'a> {
+    r#type: &'static str,
+    name: Cow<'a, str>,
+    description: &'a str,
+    parameters: &'a Value,
+    /// Said on purpose: this dialect takes a schema for a strict one when nothing is said.
+    strict: bool,
+}
+
+/// Writes the body of a request.
+pub(super) fn encode(outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> {
+    let request = outgoing.request;
+    let (instructions, rest) = instructions(request.messages());
+    let mut input = Vec::with_capacity(rest.len());
+    for message in rest {
+        add(&mut input, message, outgoing);
+    }
+    let thinks = thinks(outgoing);
+    let tools: Vec<_> = request.tools.iter().map(tool).collect();
+    let body = Body {
+        model: request.model,
+        instructions,
+        input,
+        parallel_tool_calls: (!tools.is_empty()).then_some(true),
+        tools,
+        reasoning: reasoning(outgoing),
+        include: if thinks == Thinks::No { Vec::new() } else { vec!["reasoning.encrypted_content"] },
+        temperature: request.answering.temperature,
+        max_output_tokens: request.answering.max_tokens,
+        store: false,
+        stream: (request.streaming == Streaming::On).then_some(true),
+    };
+    serde_json::to_vec(&body).map_err(|error| ProviderError::InvalidHistory(error.to_string()))
+}
+
+/// Parts the instructions (the system texts at the start) from the rest. A conversation of nothing else keeps them:
+/// a request without input is none.
+fn instructions(messages: &[Message]) -> (Option<String>, &[Message]) {
+    let texts = messages.iter().map_while(|message| match message {
+        Message::System { content } => Some(content.as_str()),
+        Message::User { .. } | Message::Assistant(_) | Message::Tool { .. } => None,
+    });
+    let texts: Vec<&str> = texts.collect();
+    match messages.get(texts.len()..) {
+        Some(rest) if !rest.is_empty() && !texts.is_empty() => (Some(texts.join("\n\n")), rest),
+        _ => (None, messages),
+    }
+}
+
+fn add<'a>(input: &mut Vec<Item<'a>>, message: &'a Message, outgoing: &Outgoing<'a>) {
+    match message {
+        Message::System { content } => input.push(Item::Message { role: "system", content }),
+        Message::User { content } => input.push(Item::Message { role: "user", content }),
+        Message::Tool { call_id, content, .. } => {
+            input.push(Item::FunctionCallOutput { call_id: wire_id(call_id.as_str()), output: content });
+        }
+        Message::Assistant(reply) => match outgoing.parts(reply).and_then(|parts| original(reply, parts)) {
+            Some(items) => input.extend(items),
+            None => translate(input, reply),
+        },
+    }
+}
+
+/// Returns a reply as it came, or nothing when its parts do not hold each call once.
+fn original<'a>(reply: &'a AssistantMessage, parts: &'a [Part]) -> Option<Vec<Item<'a>>> {
+    let mut open: Vec<usize> = (0..reply.tool_calls.len()).rev().collect();
+    let mut items = Vec::with_capacity(parts.len());
+    for part in parts {
+        items.push(match part {
+            Part::Opaque(json) => Item::Opaque(serde_json::from_str(json).ok()?),
+            Part::Text { text, .. } => Item::Message { role: "assistant", content: text },
+            Part::Call { index, mark } => {
+                open.pop().filter(|due| due == index)?;
+                call(reply.tool_calls.get(*index)?, mark.as_deref())
+            }
+        });
+    }
+    open.is_empty().then_some(items)
+}
+
+fn translate<'a>(input: &mut Vec<Item<'a>>, reply: &'a AssistantMessage) {
+    if !reply.content.is_empty() {
+        input.push(Item::Message { role: "assistant", content: &reply.content });
+    }
+    input.extend(reply.tool_calls.iter().map(|made| call(made, None)));
+}
+
+fn call<'a>(made: &'a ToolCall, id: Option<&'a str>) -> Item<'a> {
+    Item::FunctionCall {
+        id,
+        call_id: wire_id(made.id.as_str()),
+        name: wire_name(&made.name),
+        arguments: made.arguments.to_string(),
+    }
+}
+
+fn tool(schema: &ToolSchema) -> WireTool<'_> {
+    let ToolSchema { name, description, parameters } = schema;
+    WireTool { r#type: "function", name: wire_name(name), description, parameters, strict: false }
+}
+
+/// Shortens an id that another dialect gave, the same way each time.
+fn wire_id(id: &str) -> Cow<'_, str> {
+    if id.len() <= CALL_ID_BYTES {
+        return Cow::Borrowed(id);
+    }
+    let hash = Sha256::digest(id.as_bytes());
+    Cow::Owned(hash.iter().take(16).fold("call_".to_owned(), |text, byte| format!("{text}{byte:02x}")))
+}
+
+/// Replaces what no name can hold: a model may have called a tool that does not exist, by any name.
+fn wire_name(name: &str) -> Cow<'_, str> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !name.is_empty() && name.len() <= NAME_CHARS && name.chars().all(fits) {
+        return Cow::Borrowed(name);
+    }
+    let replaced: String = name.chars().take(NAME_CHARS).map(|c| if fits(c) { c } else { '_' }).collect();
+    Cow::Owned(if replaced.is_empty() { "unknown".to_owned() } else { replaced })
+}
+
+/// Says whether a model thinks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Thinks {
+    Yes,
+    No,
+    Unknown,
+}
+
+fn thinks(outgoing: &Outgoing<'_>) -> Thinks {
+    match outgoing.card.map(|card| card.thinking) {
+        Some(Thinking::Never) => Thinks::No,
+        Some(Thinking::Effort | Thinking::Budget | Thinking::Adaptive) => Thinks::Yes,
+        Some(Thinking::Unknown) | None => Thinks::Unknown,
+    }
+}
+
+/// Says how to think. A model of which nothing is known is told only what the user asked for.
+fn reasoning(outgoing: &Outgoing<'_>) -> Option<Reasoning> {
+    let effort = outgoing.request.answering.effort;
+    match thinks(outgoing) {
+        Thinks::No => None,
+        Thinks::Unknown if effort.is_none() => None,
+        Thinks::Yes | Thinks::Unknown => {
+            let summary = if effort == Some(Effort::Off) { None } else { Some("auto") };
+            Some(Reasoning { effort: effort.map(word), summary })
+        }
+    }
+}
+
+fn word(effort: Effort) -> &'static str {
+    match effort {
+        Effort::Off => "none",
+        Effort::Minimal => "minimal",
+        Effort::Low => "low",
+        Effort::Medium => "medium",
+        Effort::High => "high",
+        Effort::Max => "xhigh",
+    }
+}

@@ -1,0 +1,142 @@
+//! The wire form of Responses, as loosely typed as real servers are.
+//!
+//! Read by the assembler only. What an item holds is kept as raw JSON until its kind is known, so that it can go back
+//! byte for byte; an item that cannot be read is no error.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::event::Usage;
+use crate::provider::chat::{Number, Text};
+
+/// Is one event of a stream.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Event<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub kind: Text<'a>,
+    #[serde(borrow, default)]
+    pub item_id: Text<'a>,
+    #[serde(default)]
+    pub output_index: Number,
+    #[serde(default)]
+    pub content_index: Number,
+    #[serde(default)]
+    pub summary_index: Number,
+    #[serde(borrow, default)]
+    pub delta: Text<'a>,
+    /// Of a `.done` event: the whole text.
+    #[serde(borrow, default)]
+    pub text: Text<'a>,
+    #[serde(borrow, default)]
+    pub refusal: Text<'a>,
+    #[serde(borrow, default)]
+    pub arguments: Text<'a>,
+    #[serde(borrow, default)]
+    pub part: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub item: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub response: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub error: Option<&'a RawValue>,
+}
+
+/// Is a response: the state of the whole reply.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Response<'a> {
+    #[serde(borrow, default)]
+    pub model: Text<'a>,
+    #[serde(borrow, default)]
+    pub status: Text<'a>,
+    #[serde(borrow, default)]
+    pub output: Option<Vec<&'a RawValue>>,
+    #[serde(borrow, default)]
+    pub error: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub incomplete_details: Option<IncompleteDetails<'a>>,
+    #[serde(default)]
+    pub usage: Option<WireUsage>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct IncompleteDetails<'a> {
+    #[serde(borrow, default)]
+    pub reason: Text<'a>,
+}
+
+/// Is an item of the output.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Item<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub kind: Text<'a>,
+    #[serde(borrow, default)]
+    pub id: Text<'a>,
+    #[serde(borrow, default)]
+    pub call_id: Text<'a>,
+    #[serde(borrow, default)]
+    pub name: Text<'a>,
+    #[serde(borrow, default)]
+    pub arguments: Text<'a>,
+    #[serde(borrow, default)]
+    pub content: Option<Vec<ItemPart<'a>>>,
+    #[serde(borrow, default)]
+    pub summary: Option<Vec<ItemPart<'a>>>,
+    #[serde(borrow, default)]
+    pub encrypted_content: Text<'a>,
+    #[serde(borrow, default)]
+    pub phase: Text<'a>,
+}
+
+/// Is a part of a message or of a thought.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct ItemPart<'a> {
+    #[serde(borrow, default)]
+    pub text: Text<'a>,
+    #[serde(borrow, default)]
+    pub refusal: Text<'a>,
+}
+
+/// Counts tokens.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct WireUsage {
+    #[serde(default)]
+    input_tokens: Number,
+    #[serde(default)]
+    output_tokens: Number,
+    #[serde(default)]
+    input_tokens_details: Option<InputDetails>,
+    #[serde(default)]
+    output_tokens_details: Option<OutputDetails>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct InputDetails {
+    #[serde(default)]
+    cached_tokens: Number,
+    #[serde(default)]
+    cache_write_tokens: Number,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct OutputDetails {
+    #[serde(default)]
+    reasoning_tokens: Number,
+}
+
+impl WireUsage {
+    /// Translates into exclusive parts.
+    pub fn usage(&self) -> Usage {
+        let details = self.input_tokens_details.as_ref();
+        let cached = details.and_then(|details| details.cached_tokens.0);
+        let created = details.and_then(|details| details.cache_write_tokens.0);
+        let nested = cached.unwrap_or(0).saturating_add(created.unwrap_or(0));
+        Usage {
+            input: self.input_tokens.0.map(|input| input.saturating_sub(nested)),
+            output: self.output_tokens.0,
+            cached,
+            cache_creation: created,
+            thinking: self.output_tokens_details.as_ref().and_then(|details| details.reasoning_tokens.0),
+            ..Usage::default()
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Responses: the younger dialect of `OpenAI`, also spoken by vLLM, Ollama, LM Studio, llama.cpp and `OpenRouter`.
+//!
+//! A conversation is a list of items. Nothing is stored at the server: what it must see again (encrypted reasoning) is
+//! asked for and sent back byte for byte. The body is written by `body`, replies are built by `assemble` out of `items`.
+
+mod assemble;
+mod body;
+mod event;
+mod failure;
+mod items;
+
+use reqwest::Url;
+
+use crate::provider::endpoint::Endpoint;
+use crate::provider::wire::{Assemble, Outgoing, Wire};
+use crate::provider::{ChatRequest, ProviderError, Reply};
+
+/// Speaks Responses.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Responses;
+
+impl Wire for Responses {
+    fn url(&self, endpoint: &Endpoint, _: &ChatRequest<'_>) -> Url {
+        endpoint.url("/responses")
+    }
+
+    fn encode(&self, outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> {
+        body::encode(outgoing)
+    }
+
+    fn assembler(&self) -> Box<dyn Assemble> {
+        Box::new(assemble::Assembler::default())
+    }
+
+    fn whole(&self, body: &str) -> Result<Reply, ProviderError> {
+        assemble::Assembler::whole(body)
+    }
+}
