@@ -33,6 +33,7 @@ mod deliver_now;
 mod demo;
 mod diff;
 mod edit;
+mod equivalence;
 mod escape;
 mod events;
 mod exec;

@@ -1,0 +1,8 @@
+//! Any bytes as a stream of `generateContent`.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use steersman::dialect::Dialect;
+
+fuzz_target!(|data: &[u8]| steersman_fuzz::stream(Dialect::Gemini, data));
