@@ -36,6 +36,12 @@ impl Quirks {
         self.efforts.word(effort)
     }
 
+    /// Returns the word for an effort in a dialect that has words of its own, the nearest that the model knows.
+    pub fn effort_of(self, words: Efforts, effort: Effort) -> Option<&'static str> {
+        let told = self.efforts != Efforts::default();
+        if told { words.and(self.efforts) } else { words }.word(effort)
+    }
+
     fn with(mut self, quirk: Quirk) -> Self {
         match quirk {
             Quirk::Wants(want) => self.wants |= want.bit(),

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::limits;
 use crate::provider::anthropic::thinking::{Switch, Told, Unthinking};
 use crate::provider::anthropic::turns::{Block, CacheControl, Conversation, Turn};
+use crate::provider::quirks::Want;
 use crate::provider::wire::Outgoing;
 use crate::provider::{ProviderError, Streaming, ToolSchema};
 
@@ -59,7 +60,10 @@ pub(super) fn encode(outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> 
         model: request.model,
         max_tokens,
         // A model that thinks takes no other than its own.
-        temperature: request.answering.temperature.filter(|_| !told.thinks()),
+        temperature: request
+            .answering
+            .temperature
+            .filter(|_| !told.thinks() && !outgoing.quirks.wants(Want::NoTemperature)),
         thinking: told.thinking,
         output_config: told.effort.map(|effort| OutputConfig { effort }),
         stream: (request.streaming == Streaming::On).then_some(true),

@@ -6,8 +6,12 @@ use serde::Serialize;
 
 use crate::limits;
 use crate::provider::Effort;
+use crate::provider::quirks::{Efforts, Spelling};
 use crate::provider::registry::Thinking;
 use crate::provider::wire::Outgoing;
+
+/// The words of this dialect.
+const WORDS: Efforts = Efforts::of(&["low", "medium", "high", "max"]);
 
 /// Is what a request says about thinking.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -35,15 +39,20 @@ impl Told {
     /// Decides what to tell. `unthinking`: the model is in the middle of calls before which it did not think.
     pub fn of(outgoing: &Outgoing<'_>, max_tokens: u64, unthinking: Unthinking) -> Self {
         let Some(effort) = outgoing.request.answering.effort else { return Self::default() };
+        if outgoing.quirks.spelling == Spelling::Nowhere {
+            return Self::default();
+        }
+        let word = outgoing.quirks.effort_of(WORDS, effort);
+        let adaptive = Self { thinking: Some(Switch::Adaptive { display: "summarized" }), effort: word };
         let disabled = Self { thinking: Some(Switch::Disabled), effort: None };
         match outgoing.card.map(|card| card.thinking).unwrap_or_default() {
             Thinking::Never => Self::default(),
-            Thinking::Effort => Self { thinking: None, effort: Some(word(effort)) },
+            Thinking::Effort => Self { thinking: None, effort: word },
             _ if effort == Effort::Off => disabled,
-            Thinking::Adaptive => adaptive(effort),
+            Thinking::Adaptive => adaptive,
             // A model of theirs that no table knows is newer than the table. Others that speak this dialect took over
             // the older form.
-            Thinking::Unknown if outgoing.request.model.contains("claude") => adaptive(effort),
+            Thinking::Unknown if outgoing.request.model.contains("claude") => adaptive,
             Thinking::Budget | Thinking::Unknown => match (unthinking, budget(effort, max_tokens)) {
                 (Unthinking::No, Some(budget_tokens)) => {
                     Self { thinking: Some(Switch::Enabled { budget_tokens }), effort: None }
@@ -64,19 +73,6 @@ impl Told {
 pub(super) enum Unthinking {
     Yes,
     No,
-}
-
-fn adaptive(effort: Effort) -> Told {
-    Told { thinking: Some(Switch::Adaptive { display: "summarized" }), effort: Some(word(effort)) }
-}
-
-fn word(effort: Effort) -> &'static str {
-    match effort {
-        Effort::Off | Effort::Minimal | Effort::Low => "low",
-        Effort::Medium => "medium",
-        Effort::High => "high",
-        Effort::Max => "max",
-    }
 }
 
 /// Returns the tokens for thinking: at most half of the reply's, or none at all when that is less than a server takes.

@@ -2,8 +2,11 @@
 //!
 //! Each target hands over the bytes that it was given. A panic, an endless loop or a broken promise is a finding.
 
+use std::borrow::Cow;
+
 use steersman::dialect::Dialect;
 use steersman::message::{AssistantMessage, Message};
+use steersman::provider::reasoning::{Split, Splitter};
 use steersman::provider::sse::{Decoder, Frame, TooLong};
 use steersman::provider::{ChatRequest, ChatTransport, Http, HttpProvider, Piece, ProviderError, Reply, Streaming};
 
@@ -47,9 +50,44 @@ pub fn stream(dialect: Dialect, data: &[u8]) {
     let whole = read(dialect, bytes, bytes.len());
     assert_eq!(whole, read(dialect, bytes, usize::from(*length)), "another chunking, another reply");
     if let Ok((reply, thinking, text)) = whole {
-        assert_eq!((&thinking, &text), (&reply.thinking, &reply.content), "what was shown is not what was said");
+        // A lone closing tag moves what was shown already from the answer to the thought.
+        let moved = dialect == Dialect::OpenAi && reply.thinking.len() > thinking.len();
+        if !moved {
+            assert_eq!((&thinking, &text), (&reply.thinking, &reply.content), "what was shown is not what was said");
+        }
         answer(dialect, reply);
     }
+}
+
+/// Splits a text into thought and answer, in pieces of a length: the same whatever the pieces.
+pub fn split(data: &[u8]) {
+    let Some((length, bytes)) = data.split_first() else { return };
+    let text = String::from_utf8_lossy(bytes);
+    let whole = parts(&text, usize::MAX);
+    assert_eq!(whole, parts(&text, usize::from(*length)), "other pieces, another thought");
+    assert!(whole.0.len() + whole.1.len() <= text.len(), "more than there was");
+}
+
+fn parts(text: &str, length: usize) -> (String, String) {
+    let (mut thinking, mut answer) = (String::new(), String::new());
+    let mut splitter = Splitter::default();
+    let mut take = |split: Split, answer: &mut String| {
+        if split.moved {
+            thinking.push_str(&std::mem::take(answer));
+        }
+        thinking.push_str(&split.thinking);
+        answer.push_str(&split.text);
+    };
+    let mut rest = text;
+    while !rest.is_empty() {
+        let end = rest.char_indices().map(|(at, _)| at).find(|at| *at >= length.max(1)).unwrap_or(rest.len());
+        let (piece, behind) = rest.split_at(end);
+        rest = behind;
+        let split = splitter.push(Cow::Borrowed(piece), &answer);
+        take(split, &mut answer);
+    }
+    take(splitter.finish(), &mut answer);
+    (thinking, answer)
 }
 
 /// Reads a text as a whole body of a dialect.

@@ -7,7 +7,8 @@ use steersman::agent::Agent;
 use steersman::control::Interloper;
 use steersman::message::Message;
 use steersman::provider::{
-    ApiKey, ChatTransport, Http, HttpConnector, HttpProvider, ProviderError, Streaming, list_models,
+    Answering, ApiKey, ChatProvider, ChatRequest, ChatTransport, Effort, Http, HttpConnector, HttpProvider,
+    ProviderError, Streaming, list_models,
 };
 use steersman::tool::{FnTool, Parameters};
 
@@ -79,6 +80,52 @@ async fn a_refusal_says_what_the_server_says() {
     let server = Server::start([Reply::json(400, refusal)]);
     let (answer, _) = complete(&provider(&server), &[Message::user("hi")], Streaming::On).await;
     assert_eq!(answer.unwrap_err().to_string(), "the server answered 400: max_tokens: too many");
+}
+
+#[tokio::test]
+async fn what_a_model_refuses_of_how_to_answer_is_not_said_again() {
+    let refusal = |words: &str| {
+        Reply::json(400, json!({"type": "error", "error": {"type": "invalid_request_error", "message": words}}))
+    };
+    let whole = || whole(text(0, "Ahoy"), "end_turn");
+    let server = Server::start([
+        refusal("`temperature` is deprecated for this model."),
+        whole(),
+        refusal("output_config.effort: Input should be 'low' or 'medium'"),
+        whole(),
+        refusal("adaptive thinking is not supported on this model"),
+        whole(),
+    ]);
+    let provider = provider(&server);
+    let ask = async |model: &str, answering: Answering| {
+        let messages = [Message::user("hi")];
+        let request = ChatRequest::new(model, &messages, &[], Streaming::On).unwrap().answering(answering);
+        assert_eq!(provider.complete(request, &mut |_| Ok(())).await.unwrap().content, "Ahoy");
+    };
+    let temperature = Answering { temperature: Some(0.5), ..Answering::default() };
+    // A server on this machine is known to have no word above `high`.
+    let most = Answering { effort: Some(Effort::Max), ..Answering::default() };
+    ask("claude-a", temperature).await;
+    ask("claude-b", most).await;
+    ask("claude-c", most).await;
+    let said: Vec<Value> = server
+        .chats()
+        .into_iter()
+        .map(|chat| {
+            json!([chat.body["temperature"], chat.body["thinking"]["type"], chat.body["output_config"]["effort"]])
+        })
+        .collect();
+    assert_eq!(
+        said,
+        [
+            json!([0.5, null, null]),
+            json!([null, null, null]),
+            json!([null, "adaptive", "high"]),
+            json!([null, "adaptive", "medium"]),
+            json!([null, "adaptive", "high"]),
+            json!([null, null, null]),
+        ]
+    );
 }
 
 #[tokio::test]
