@@ -75,6 +75,10 @@ fn words(value: &Value) -> Option<String> {
             let found = ["error", "message", "msg", "detail", "errors", "error_description", "title", "type"]
                 .into_iter()
                 .find_map(|name| words(object.get(name)?))?;
+            let found = match object.get("loc").and_then(Value::as_array).map(|path| place(path)) {
+                Some(place) if !place.is_empty() => format!("{place}: {found}"),
+                _ => found,
+            };
             // OpenRouter: "Provider returned error", and what the provider said beside it.
             match object.get("metadata").and_then(|metadata| metadata.get("raw")).and_then(Value::as_str) {
                 Some(raw) => Some(format!("{found}: {}", ErrorBody::read(raw).words)),
@@ -83,6 +87,12 @@ fn words(value: &Value) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Names the member of the request that a fault is in, as `FastAPI` does beside its words: `tools.0.name`.
+fn place(path: &[Value]) -> String {
+    let name = |step: &Value| step.as_str().map_or_else(|| step.to_string(), str::to_owned);
+    path.iter().map(name).skip_while(|step| step == "body").collect::<Vec<_>>().join(".")
 }
 
 /// Says in one sentence what a body that is no JSON holds.

@@ -168,6 +168,26 @@ async fn a_refused_member_is_left_out_and_the_others_stay() {
 }
 
 #[tokio::test]
+async fn a_member_is_known_by_the_place_of_the_fault() {
+    let fault = json!([{"type": "extra_forbidden", "loc": ["body", "stream_options"], "msg": "Extra inputs are not permitted", "input": {}}]);
+    for body in [
+        json!({"detail": fault}),
+        json!({"object": "error", "message": {"detail": fault}, "type": "invalid_request_error"}),
+    ] {
+        let server = Server::routed(move |request| match request.body.get("stream_options") {
+            Some(_) => Reply::json(422, body.clone()),
+            None => Reply::text("ok"),
+        });
+        assert_eq!(ask(&server).await.0.unwrap().content, "ok");
+        assert_eq!(server.chats().len(), 2);
+    }
+    let place = json!({"detail": [{"loc": ["body", "messages", 3, "assistant", "x"], "msg": "Extra inputs are not permitted"}]});
+    let server = Server::routed(move |_| Reply::json(422, place.clone()));
+    let sentence = ask(&server).await.0.unwrap_err().to_string();
+    assert!(sentence.ends_with(": messages.3.assistant.x: Extra inputs are not permitted"), "{sentence}");
+}
+
+#[tokio::test]
 async fn the_limit_of_tokens_is_renamed_once_and_then_left_out() {
     let words =
         "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
