@@ -83,6 +83,10 @@ pub(super) enum Want {
     ShortIds,
     /// The first call of a reply has a signature, be it the one that says that there is none.
     SignedCalls,
+    /// The encrypted form of thoughts is not asked for.
+    NoEncrypted,
+    /// Summaries of thoughts are not asked for.
+    NoSummary,
 }
 
 impl Want {

@@ -14,6 +14,7 @@ use crate::message::{Arguments, AssistantMessage, Message, Part, ToolCall};
 use crate::provider::gemini::chunk::Mark;
 use crate::provider::gemini::schema::{Declared, declare};
 use crate::provider::gemini::thinking::{self, ThinkingConfig, Way};
+use crate::provider::quirks::Want;
 use crate::provider::wire::Outgoing;
 use crate::provider::{ProviderError, ToolSchema};
 
@@ -165,7 +166,7 @@ pub(super) fn encode(outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> 
         contents: contents.list,
         tools,
         generation_config: GenerationConfig {
-            temperature: request.answering.temperature,
+            temperature: request.answering.temperature.filter(|_| !outgoing.quirks.wants(Want::NoTemperature)),
             max_output_tokens: request.answering.max_tokens,
             thinking_config: thinking::config(outgoing),
         },
@@ -237,7 +238,7 @@ fn original<'a>(reply: &'a AssistantMessage, parts: &'a [Part]) -> Option<Vec<Wi
 
 /// Writes a reply of another model. Newer models want a signature on the first call of each of their turns.
 fn translate<'a>(reply: &'a AssistantMessage, outgoing: &Outgoing<'_>) -> Vec<WirePart<'a>> {
-    let wants = matches!(thinking::way(outgoing), Way::Level);
+    let wants = thinking::way(outgoing) == Way::Level || outgoing.quirks.wants(Want::SignedCalls);
     let calls = reply.tool_calls.iter().enumerate().map(|(at, made)| {
         let thought_signature = Cow::Borrowed(if at == 0 && wants { FOREIGN } else { "" });
         call(made, Mark { thought_signature, ..Mark::default() })

@@ -5,6 +5,7 @@
 use serde::Serialize;
 
 use crate::provider::Effort;
+use crate::provider::quirks::Spelling;
 use crate::provider::registry::Thinking;
 use crate::provider::wire::Outgoing;
 
@@ -63,6 +64,7 @@ pub(super) fn config(outgoing: &Outgoing<'_>) -> Option<ThinkingConfig> {
     let include_thoughts = effort != Some(Effort::Off);
     let model = outgoing.request.model;
     match way(outgoing) {
+        _ if outgoing.quirks.spelling == Spelling::Nowhere => None,
         Way::Never => None,
         Way::Unknown if effort.is_none() => None,
         Way::Budget => {

@@ -16,6 +16,8 @@ const SENTENCES: &[(&[&str], Quirk)] = &[
     (&["call id", "length of 9"], Quirk::Wants(Want::ShortIds)),
     (&["missing", "thought_signature"], Quirk::Wants(Want::SignedCalls)),
     (&["role", "does not support 'system'"], Quirk::Wants(Want::Developer)),
+    (&["encrypted content is not supported"], Quirk::Wants(Want::NoEncrypted)),
+    (&["must be verified to generate reasoning summar"], Quirk::Wants(Want::NoSummary)),
 ];
 
 /// Members that a server may refuse, and what is done without them.
@@ -24,6 +26,8 @@ const MEMBERS: &[(&str, Quirk)] = &[
     ("temperature", Quirk::Wants(Want::NoTemperature)),
     ("reasoning_details", Quirk::Wants(Want::NoDetails)),
     ("reasoning_content", Quirk::WantsNot(Want::ReasoningBack)),
+    ("reasoning.encrypted_content", Quirk::Wants(Want::NoEncrypted)),
+    ("reasoning.summary", Quirk::Wants(Want::NoSummary)),
 ];
 
 /// Words for the members that tell how much to think.

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use crate::message::{AssistantMessage, Message, Part, ToolCall};
+use crate::provider::quirks::{Spelling, Want};
 use crate::provider::registry::Thinking;
 use crate::provider::wire::Outgoing;
 use crate::provider::{Effort, ProviderError, Streaming, ToolSchema};
@@ -91,7 +92,8 @@ pub(super) fn encode(outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> 
     for message in rest {
         add(&mut input, message, outgoing);
     }
-    let thinks = thinks(outgoing);
+    let quirks = outgoing.quirks;
+    let encrypted = thinks(outgoing) != Thinks::No && !quirks.wants(Want::NoEncrypted);
     let tools: Vec<_> = request.tools.iter().map(tool).collect();
     let body = Body {
         model: request.model,
@@ -100,8 +102,8 @@ pub(super) fn encode(outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> 
         parallel_tool_calls: (!tools.is_empty()).then_some(true),
         tools,
         reasoning: reasoning(outgoing),
-        include: if thinks == Thinks::No { Vec::new() } else { vec!["reasoning.encrypted_content"] },
-        temperature: request.answering.temperature,
+        include: if encrypted { vec!["reasoning.encrypted_content"] } else { Vec::new() },
+        temperature: request.answering.temperature.filter(|_| !quirks.wants(Want::NoTemperature)),
         max_output_tokens: request.answering.max_tokens,
         store: false,
         stream: (request.streaming == Streaming::On).then_some(true),
@@ -212,24 +214,18 @@ fn thinks(outgoing: &Outgoing<'_>) -> Thinks {
 
 /// Says how to think. A model of which nothing is known is told only what the user asked for.
 fn reasoning(outgoing: &Outgoing<'_>) -> Option<Reasoning> {
+    let quirks = outgoing.quirks;
     let effort = outgoing.request.answering.effort;
-    match thinks(outgoing) {
-        Thinks::No => None,
-        Thinks::Unknown if effort.is_none() => None,
-        Thinks::Yes | Thinks::Unknown => {
-            let summary = if effort == Some(Effort::Off) { None } else { Some("auto") };
-            Some(Reasoning { effort: effort.map(word), summary })
-        }
-    }
-}
-
-fn word(effort: Effort) -> &'static str {
-    match effort {
-        Effort::Off => "none",
-        Effort::Minimal => "minimal",
-        Effort::Low => "low",
-        Effort::Medium => "medium",
-        Effort::High => "high",
-        Effort::Max => "xhigh",
-    }
+    let told = match thinks(outgoing) {
+        Thinks::No => false,
+        Thinks::Unknown => effort.is_some(),
+        Thinks::Yes => true,
+    };
+    let summary = effort != Some(Effort::Off) && !quirks.wants(Want::NoSummary);
+    let reasoning = Reasoning {
+        effort: effort.and_then(|effort| quirks.effort(effort)),
+        summary: if summary { Some("auto") } else { None },
+    };
+    let says = reasoning.effort.is_some() || reasoning.summary.is_some();
+    (told && says && quirks.spelling != Spelling::Nowhere).then_some(reasoning)
 }

@@ -27,9 +27,13 @@ fn transport(base: &str) -> ChatTransport {
 }
 
 fn provider(thinking: Thinking) -> HttpProvider {
+    provider_at(SERVER, thinking)
+}
+
+fn provider_at(base: &str, thinking: Thinking) -> HttpProvider {
     let card = Card { thinking, ..Card::default() };
     let registry: Registry = [("m".to_owned(), card)].into_iter().collect();
-    HttpProvider::new(Http::default(), &transport(SERVER)).unwrap().with_registry(registry.into())
+    HttpProvider::new(Http::default(), &transport(base)).unwrap().with_registry(registry.into())
 }
 
 /// Writes the body of a request, which is checked.

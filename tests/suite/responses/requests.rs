@@ -6,7 +6,7 @@ use steersman::message::{AssistantMessage, Message, Original, Part};
 use steersman::provider::{Answering, ChatRequest, Effort, Streaming, Thinking, ToolSchema};
 
 use super::{
-    added, body, body_with, done, end, function_call, kept, made, message, provider, reasoning, reply, text_delta,
+    added, body, body_with, done, end, function_call, kept, made, message, provider, provider_at, reasoning, reply, text_delta,
 };
 use crate::support::items;
 
@@ -68,7 +68,8 @@ fn a_conversation_of_system_texts_alone_still_has_input() {
 fn how_to_think_is_said_where_the_model_thinks_or_the_user_asks() {
     let ask = |thinking: Thinking, effort: Option<Effort>| {
         let answering = Answering { effort, ..Answering::default() };
-        let body = body_with(&provider(thinking), &[Message::user("hi")], &[], answering);
+        let provider = provider_at("https://api.openai.com/v1", thinking);
+        let body = body_with(&provider, &[Message::user("hi")], &[], answering);
         (body["reasoning"].clone(), body["include"].clone())
     };
     let include = json!(["reasoning.encrypted_content"]);

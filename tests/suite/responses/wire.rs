@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use steersman::message::Message;
-use steersman::provider::{Http, HttpProvider, Streaming};
+use steersman::provider::{Answering, ChatProvider, ChatRequest, Effort, Http, HttpProvider, Streaming};
 
 use super::{done, end, function_call, message, reasoning, text_delta, transport};
 use crate::support::items;
@@ -71,5 +71,43 @@ async fn a_failure_before_the_first_word_is_tried_again_after_the_wait_that_it_n
     let (answer, pieces) = complete(&provider(&server), &[Message::user("hi")], Streaming::On).await;
     assert_eq!(answer.unwrap().content, "ok");
     assert_eq!(waits(&pieces), [(2, 2)]);
+    check(&server);
+}
+
+#[tokio::test]
+async fn what_a_model_refuses_is_left_out_from_then_on() {
+    let refusal = |message: &str| Reply::json(400, json!({"error": {"message": message, "type": "invalid_request_error"}}));
+    let ok = || stream(&[text_delta(0, "m", "ok"), end()]);
+    let server = Server::start([
+        refusal("Encrypted content is not supported with this model."),
+        refusal("Your organization must be verified to generate reasoning summaries. Please go to: https://x"),
+        refusal("Unsupported parameter: 'temperature' is not supported with this model."),
+        refusal("Unsupported value: 'none' is not supported with this model. Supported values are: 'low', 'medium' and 'high'."),
+        ok(),
+        ok(),
+        refusal("Unsupported parameter: 'reasoning.effort' is not supported with this model."),
+        ok(),
+    ]);
+    let provider = provider(&server);
+    let messages = [Message::user("hi")];
+    let answering = Answering { effort: Some(Effort::Off), temperature: Some(0.1), max_tokens: None };
+    let ask = async |effort: Effort| {
+        let answering = Answering { effort: Some(effort), ..answering };
+        let request = ChatRequest::new("m", &messages, &[], Streaming::On).unwrap().answering(answering);
+        provider.complete(request, &mut |_| Ok(())).await.unwrap()
+    };
+    for effort in [Effort::Off, Effort::High, Effort::High] {
+        assert_eq!(ask(effort).await.content, "ok");
+    }
+    let said = |at: usize| {
+        let body = server.chats()[at].body.clone();
+        (body["include"].clone(), body["reasoning"].clone(), body["temperature"].clone())
+    };
+    let (nothing, include) = (Value::Null, json!(["reasoning.encrypted_content"]));
+    assert_eq!(said(0), (include, json!({"effort": "none"}), json!(0.1)));
+    assert_eq!(said(1), (nothing.clone(), json!({"effort": "none"}), json!(0.1)));
+    assert_eq!(said(4), (nothing.clone(), json!({"effort": "low"}), nothing.clone()));
+    assert_eq!(said(5), (nothing.clone(), json!({"effort": "high"}), nothing.clone()));
+    assert_eq!(said(7), (nothing.clone(), nothing.clone(), nothing));
     check(&server);
 }
