@@ -101,7 +101,7 @@ impl Items {
         let Ok(wire) = serde_json::from_str::<WireItem<'_>>(raw.get()) else { return };
         let place = Place { id: &wire.id.0, index };
         let known = self.items.iter().any(|item| !place.id.is_empty() && item.id == place.id);
-        let at = if known { self.find(place) } else { self.push(place) };
+        let at = if known { self.find(place, kind(&wire)) } else { self.push(place) };
         if let Some(item) = self.items.get_mut(at) {
             item.name_it(&wire);
         }
@@ -109,7 +109,7 @@ impl Items {
 
     /// Takes the next part of a text.
     pub fn text(&mut self, place: Place<'_>, part: u64, delta: &str) -> Added {
-        let at = self.find(place);
+        let at = self.find(place, Kind::Message);
         let Some(item) = self.items.get_mut(at) else { return Added::default() };
         item.become_kind(Kind::Message);
         item.texts.entry(part).or_default().push_str(delta);
@@ -118,13 +118,13 @@ impl Items {
 
     /// Takes the whole of a text.
     pub fn whole_text(&mut self, place: Place<'_>, part: u64, whole: &str) -> Added {
-        let at = self.find(place);
+        let at = self.find(place, Kind::Message);
         self.whole_text_at(at, part, whole)
     }
 
     /// Takes the next part of a thought. Of summary and thought the one that comes first is taken.
     pub fn thought(&mut self, place: Place<'_>, thought: Thought, part: u64, delta: &str) -> Added {
-        let at = self.find(place);
+        let at = self.find(place, Kind::Reasoning);
         let Some(item) = self.items.get_mut(at) else { return Added::default() };
         item.become_kind(Kind::Reasoning);
         if *item.thought.get_or_insert(thought) != thought {
@@ -136,13 +136,13 @@ impl Items {
 
     /// Takes the whole of a part of a thought.
     pub fn whole_thought(&mut self, place: Place<'_>, thought: Thought, part: u64, whole: &str) -> Added {
-        let at = self.find(place);
+        let at = self.find(place, Kind::Reasoning);
         self.whole_thought_at(at, thought, part, whole)
     }
 
     /// Takes the next part of a call's arguments.
     pub fn arguments(&mut self, place: Place<'_>, delta: &str) {
-        let at = self.find(place);
+        let at = self.find(place, Kind::Call);
         self.bytes = self.bytes.saturating_add(delta.len());
         if let Some(item) = self.items.get_mut(at) {
             item.become_kind(Kind::Call);
@@ -152,7 +152,7 @@ impl Items {
 
     /// Takes the whole of a call's arguments.
     pub fn whole_arguments(&mut self, place: Place<'_>, whole: &str) {
-        let at = self.find(place);
+        let at = self.find(place, Kind::Call);
         if let Some(item) = self.items.get_mut(at).filter(|_| !whole.is_empty()) {
             item.become_kind(Kind::Call);
             self.bytes = self.bytes.saturating_add(replace(&mut item.arguments, whole).len());
@@ -167,7 +167,7 @@ impl Items {
     /// Takes an item as it is at its end.
     pub fn close(&mut self, index: Option<u64>, raw: &RawValue) -> Added {
         let Ok(wire) = serde_json::from_str::<WireItem<'_>>(raw.get()) else { return Added::default() };
-        let at = self.find(Place { id: &wire.id.0, index });
+        let at = self.find(Place { id: &wire.id.0, index }, kind(&wire));
         self.close_at(at, &wire, raw)
     }
 
@@ -177,9 +177,12 @@ impl Items {
         for (index, raw) in output.iter().enumerate() {
             let Ok(wire) = serde_json::from_str::<WireItem<'_>>(raw.get()) else { continue };
             let place = Place { id: &wire.id.0, index: u64::try_from(index).ok() };
-            let at = match self.position(place, |_| true) {
+            let nowhere = |item: &Item| item.index.is_none() && item.is_open(kind(&wire));
+            let known =
+                self.position(place, |item| item.fits(kind(&wire))).or_else(|| self.items.iter().position(nowhere));
+            let at = match known {
                 Some(at) => at,
-                // The events gave no places, and other ids than the output does: it tells nothing new.
+                // Events without places, and with other ids than the output has, told all that is in it.
                 None if index < self.items.len() => continue,
                 None => self.push(place),
             };
@@ -318,15 +321,16 @@ impl Items {
         self.show_thinking(at, part, &rest)
     }
 
-    /// Finds the item of an event; makes one where there is none.
-    fn find(&mut self, place: Place<'_>) -> usize {
-        self.position(place, |item| item.whole.is_none()).unwrap_or_else(|| self.push(place))
+    /// Finds the item of an event, which is of its kind; makes one where there is none.
+    fn find(&mut self, place: Place<'_>, kind: Kind) -> usize {
+        self.position(place, |item| item.is_open(kind)).unwrap_or_else(|| self.push(place))
     }
 
-    fn position(&self, place: Place<'_>, by_index: impl Fn(&Item) -> bool) -> Option<usize> {
-        let by_id = || self.items.iter().rposition(|item| !place.id.is_empty() && item.id == place.id);
-        let by_index = || self.items.iter().rposition(|item| item.index == place.index && by_index(item));
-        by_id().or_else(by_index)
+    /// Finds the latest item by its id, else by its place among those that are asked for.
+    fn position(&self, place: Place<'_>, asked: impl Fn(&Item) -> bool) -> Option<usize> {
+        let by_id = |item: &Item| !place.id.is_empty() && item.id == place.id;
+        let by_place = |item: &Item| item.index == place.index && asked(item);
+        self.items.iter().rposition(by_id).or_else(|| self.items.iter().rposition(by_place))
     }
 
     fn push(&mut self, place: Place<'_>) -> usize {
@@ -356,6 +360,16 @@ impl Items {
 }
 
 impl Item {
+    /// Tells whether it may be what an event takes it for.
+    fn fits(&self, kind: Kind) -> bool {
+        self.kind == kind || self.kind == Kind::Unknown || kind == Kind::Unknown
+    }
+
+    /// Tells whether it may be, and can still grow.
+    fn is_open(&self, kind: Kind) -> bool {
+        self.whole.is_none() && self.fits(kind)
+    }
+
     fn become_kind(&mut self, kind: Kind) {
         if self.kind == Kind::Unknown {
             self.kind = kind;
@@ -364,12 +378,9 @@ impl Item {
 
     /// Takes over what an item says of itself.
     fn name_it(&mut self, wire: &WireItem<'_>) {
-        match &*wire.kind.0 {
-            "" => {}
-            "message" => self.kind = Kind::Message,
-            "reasoning" => self.kind = Kind::Reasoning,
-            "function_call" => self.kind = Kind::Call,
-            _ => self.kind = Kind::Other,
+        let said = kind(wire);
+        if said != Kind::Unknown {
+            self.kind = said;
         }
         for (mine, said) in
             [(&mut self.id, &wire.id.0), (&mut self.call_id, &wire.call_id.0), (&mut self.name, &wire.name.0)]
@@ -384,6 +395,16 @@ impl Item {
 impl ItemPart<'_> {
     fn said(&self) -> &str {
         if self.text.0.is_empty() { &self.refusal.0 } else { &self.text.0 }
+    }
+}
+
+fn kind(wire: &WireItem<'_>) -> Kind {
+    match &*wire.kind.0 {
+        "" => Kind::Unknown,
+        "message" => Kind::Message,
+        "reasoning" => Kind::Reasoning,
+        "function_call" => Kind::Call,
+        _ => Kind::Other,
     }
 }
 

@@ -6,12 +6,13 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use steersman::dialect::Dialect;
 use steersman::limits;
+use steersman::message::Message;
 use steersman::provider::sse::{Decoder, Frame};
 use steersman::provider::{Finish, HttpProvider, ProviderError, Reply};
 
 use super::{
-    added, arguments_delta, completed, done, end, function_call, message, play, reasoning, reply, shown, text_delta,
-    thought_delta,
+    added, arguments_delta, body, completed, done, end, function_call, kept, message, play, reasoning, reply, shown,
+    text_delta, thought_delta,
 };
 
 fn text(text: &str) -> Vec<Value> {
@@ -163,12 +164,20 @@ fn ids_that_change_and_places_that_lie_break_nothing() {
     assert_eq!(shown(&lying.tool_calls), ["call_a f {\"b\":1}", "call_b g {\"c\":1}"]);
     assert_eq!(lying.content, "one");
     // Neither ids nor places.
-    let bare = reply(&[
-        json!({"type": "response.output_text.delta", "delta": "o"}),
-        json!({"type": "response.output_text.delta", "delta": "k"}),
-        json!({"type": "response.completed"}),
-    ]);
-    assert_eq!(bare.content, "ok");
+    let delta = |kind: &str, delta: &str| json!({"type": format!("response.{kind}.delta"), "delta": delta});
+    let events = [
+        delta("reasoning_summary_text", "h"),
+        delta("reasoning_summary_text", "m"),
+        delta("output_text", "o"),
+        delta("output_text", "k"),
+        delta("function_call_arguments", "{}"),
+    ];
+    let bare = reply(&[&events[..], &[json!({"type": "response.completed"})]].concat());
+    assert_eq!((bare.thinking.as_str(), bare.content.as_str()), ("hm", "ok"));
+    let call = function_call("c", "call_a", "f", "{}");
+    let named = reply(&[&events[..], &[completed(&json!([reasoning("a", "hm"), message("b", "ok"), call]))]].concat());
+    assert_eq!((named.thinking.as_str(), named.content.as_str()), ("hm", "ok"));
+    assert_eq!((shown(&named.tool_calls), named.original.is_some()), (vec!["call_a f {}".to_owned()], true));
 }
 
 #[test]
@@ -412,11 +421,13 @@ proptest! {
     }
 
     #[test]
-    fn any_order_of_events_gives_unique_ids_or_an_error(events in prop::collection::vec(any_event(), 0..24)) {
+    fn any_order_of_events_gives_what_can_go_back_or_an_error(events in prop::collection::vec(any_event(), 0..24)) {
         if let Ok(reply) = play(&events).0 {
             let ids: std::collections::HashSet<_> = reply.tool_calls.iter().map(|call| call.id.as_str()).collect();
             prop_assert_eq!(ids.len(), reply.tool_calls.len());
-            let _ = super::body(&[steersman::message::Message::user("hi"), super::kept(Reply { tool_calls: Vec::new(), original: None, ..reply }, "m"), steersman::message::Message::user("x")]);
+            let results: Vec<_> = reply.tool_calls.iter().map(|call| Message::tool(call, "x")).collect();
+            let turn = [Message::user("hi"), kept(reply, "m")];
+            let _ = body(&turn.into_iter().chain(results).collect::<Vec<_>>());
         }
     }
 }

@@ -6,7 +6,8 @@ use steersman::message::{AssistantMessage, Message, Original, Part};
 use steersman::provider::{Answering, ChatRequest, Effort, Streaming, Thinking, ToolSchema};
 
 use super::{
-    added, body, body_with, done, end, function_call, kept, made, message, provider, provider_at, reasoning, reply, text_delta,
+    added, body, body_with, done, end, function_call, kept, made, message, provider, provider_at, reasoning, reply,
+    text_delta,
 };
 use crate::support::items;
 

@@ -76,13 +76,16 @@ async fn a_failure_before_the_first_word_is_tried_again_after_the_wait_that_it_n
 
 #[tokio::test]
 async fn what_a_model_refuses_is_left_out_from_then_on() {
-    let refusal = |message: &str| Reply::json(400, json!({"error": {"message": message, "type": "invalid_request_error"}}));
+    let refusal =
+        |message: &str| Reply::json(400, json!({"error": {"message": message, "type": "invalid_request_error"}}));
     let ok = || stream(&[text_delta(0, "m", "ok"), end()]);
     let server = Server::start([
         refusal("Encrypted content is not supported with this model."),
         refusal("Your organization must be verified to generate reasoning summaries. Please go to: https://x"),
         refusal("Unsupported parameter: 'temperature' is not supported with this model."),
-        refusal("Unsupported value: 'none' is not supported with this model. Supported values are: 'low', 'medium' and 'high'."),
+        refusal(
+            "Unsupported value: 'none' is not supported with this model. Supported values are: 'low', 'medium' and 'high'.",
+        ),
         ok(),
         ok(),
         refusal("Unsupported parameter: 'reasoning.effort' is not supported with this model."),
