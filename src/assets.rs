@@ -12,3 +12,6 @@ pub const PERSONAS: &[(&str, &str)] = &[
     ("researcher", include_str!("../assets/personas/researcher.md")),
     ("worker", include_str!("../assets/personas/worker.md")),
 ];
+
+/// What is known about models.
+pub const MODELS: &str = include_str!("../assets/models.toml");

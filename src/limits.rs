@@ -363,3 +363,9 @@ pub const KEY_BYTES: u64 = 64 * 1024;
 pub const KEY_FILE_TIME: Duration = Duration::from_secs(3);
 /// Keys: time for a command that prints one, in which it may ask its user.
 pub const KEY_COMMAND_TIME: Duration = Duration::from_secs(30);
+/// First start: time in which a model server of this machine must have answered.
+pub const LOOK_TIME: Duration = Duration::from_millis(150);
+/// `doctor`: time for one step of the way to the server.
+pub const DOCTOR_STEP: Duration = Duration::from_secs(5);
+/// `doctor`: time for a reply, in which a model may have to be loaded.
+pub const DOCTOR_REPLY: Duration = Duration::from_mins(1);

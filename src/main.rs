@@ -19,6 +19,8 @@ fn main() -> ExitCode {
     let exit = match task {
         Task::Completions(shell) => cli::completions(shell),
         Task::Exec { flags, args } => cli::run_exec(&flags, &args),
+        Task::Models { flags, args } => cli::run_models(&flags, &args),
+        Task::Doctor { flags } => cli::run_doctor(&flags),
         Task::Personas { flags } => cli::run_personas(&flags),
         Task::Screen { flags, prompt } => cli::run_screen(&flags, prompt),
     };

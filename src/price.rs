@@ -96,6 +96,12 @@ impl Price {
         Some(Self { input, cached: cached.map_or(Some(input), picos)?, output })
     }
 
+    /// Returns what a million tokens cost in US dollars: of input, of input that was cached, of output.
+    #[allow(clippy::cast_precision_loss)] // Prices are small numbers.
+    pub fn dollars(self) -> [f64; 3] {
+        [self.input, self.cached, self.output].map(|picos| picos as f64 / PICOS)
+    }
+
     /// Returns what a round cost, billionths of a US dollar; `None` when the server has counted nothing.
     pub fn nanos(self, usage: &Usage) -> Option<u64> {
         let fresh = [usage.input, usage.cache_creation].into_iter().flatten().fold(0, u64::saturating_add);
@@ -143,6 +149,11 @@ impl FromIterator<(String, Price)> for Prices {
 }
 
 impl Prices {
+    /// Returns the prices with their models.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Price)> {
+        self.0.iter().map(|(name, price)| (name.as_str(), *price))
+    }
+
     /// Returns what a round cost, billionths of a US dollar: what the server said, else what the price of the model that
     /// answered makes of it. `None` when neither is known.
     pub fn cost_nanos(&self, usage: &Usage) -> Option<u64> {

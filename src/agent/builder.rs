@@ -210,10 +210,10 @@ impl AgentBuilder {
         }
         let listeners = inputs.listeners.with_id(inputs.id.clone()).with(&listeners);
         let provider = inputs.connector.connect(&inputs.transport)?;
-        let registry = Arc::clone(&inputs.connector);
+        let known = inputs.connector.window_of(&inputs.transport);
         let mut detector = ContextWindowDetector::new(inputs.connector.http())
             .with_override(inputs.context_window.or(inputs.transport.context_window))
-            .with_registry(move |model| registry.context_window(model));
+            .with_registry(move |_| known);
         if let Some(url) = inputs.llama_probe_url {
             detector = detector.with_probe(url, inputs.transport.api_key.clone());
         }

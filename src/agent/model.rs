@@ -27,7 +27,7 @@ impl Agent {
             self.listeners.emit(Event::ModelSwitched { from: from.model, to: self.transport.model.clone(), provider });
         }
         if another || chosen.window.is_some() {
-            let registered = || self.connector.context_window(self.transport.model_name());
+            let registered = || self.connector.window_of(&self.transport);
             let known = self.transport.context_window.or_else(registered);
             let tokens = known.or(chosen.window);
             if tokens != self.context_window_cap {

@@ -21,7 +21,7 @@ use crate::provider::Effort;
 #[derive(Debug, Parser)]
 #[command(name = "steersman", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] PROMPT\n       steersman [OPTIONS] personas\n       steersman completions SHELL"
+    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] PROMPT\n       steersman [OPTIONS] models [--json]\n       steersman [OPTIONS] doctor\n       steersman [OPTIONS] personas\n       steersman completions SHELL"
 )]
 #[command(after_help = "A prompt that is the name of a command goes behind two dashes: steersman -- exec")]
 pub struct CommandLine {
@@ -44,11 +44,26 @@ pub enum Command {
     Exec(ExecArgs),
     /// Print which sub-agents there are, their tools and budgets, and what each could leak.
     Personas,
+    /// Print the models that the configured server offers, and those of every other server that can be switched to:
+    /// profiles, services whose key is in the environment, model servers of this machine.
+    Models(ModelsArgs),
+    /// Check terminal, configuration, key, connection and model, one line each, and say what to do.
+    ///
+    /// Exit code: 0 when all is well, 1 when there is a problem.
+    Doctor,
     /// Print the completion script of a shell.
     Completions {
         /// The shell.
         shell: Shell,
     },
+}
+
+/// Holds what `models` is told.
+#[derive(Debug, Args)]
+pub struct ModelsArgs {
+    /// Write the lists as JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Holds what `exec` is told.

@@ -25,7 +25,7 @@ use crate::cli::signals::{Signal, Signals};
 use crate::cli::steer_stdin::{self, Line};
 use crate::error::Refused;
 use crate::event::{Delivery, Envelope, Event, Outcome};
-use crate::host::{self, Handle, Notice, Post, StartError};
+use crate::host::{self, Handle, LocalOffer, Notice, Post, StartError};
 use crate::id::MessageId;
 use crate::limits;
 use crate::listener::{JsonLines, Listener, Terminal};
@@ -213,6 +213,12 @@ impl Run<'_> {
             Post::Notice(Notice::Info(sentence)) => say(sentence),
             Post::Notice(Notice::Returned(entries)) => {
                 self.unsent.extend(entries.iter().map(|entry| entry.text.clone()));
+            }
+            Post::Notice(Notice::Offer(offer)) => {
+                let LocalOffer { what, address, model, .. } = offer;
+                say(&format!(
+                    "the embedded model answers; {what} answers on {address} with {model}: --base-url http://{address}/v1 uses it"
+                ));
             }
             Post::Notice(Notice::Ready | Notice::Models(_)) => {}
         }

@@ -4,12 +4,15 @@
 //! error; `println!` is never used, because it panics when its reader is gone.
 
 pub mod args;
+mod doctor;
 mod exec;
 pub mod exit;
+pub mod first_start;
 pub mod hidden;
 pub mod keys;
 mod load;
 pub mod logging;
+mod models;
 mod output;
 mod personas;
 pub mod places;
@@ -18,6 +21,7 @@ mod questions;
 mod screen;
 mod setup;
 mod signals;
+pub mod sources;
 pub mod steer_stdin;
 mod workbench;
 
@@ -27,11 +31,13 @@ use std::io::{self, Write as _};
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
 
-use crate::cli::args::{Command, CommandLine, ExecArgs, Flags};
+use crate::cli::args::{Command, CommandLine, ExecArgs, Flags, ModelsArgs};
 use crate::cli::exit::{Exit, say};
 use crate::text::is_blank;
 
+pub use doctor::run as run_doctor;
 pub use exec::run as run_exec;
+pub use models::run as run_models;
 pub use personas::run as run_personas;
 pub use screen::run as run_screen;
 
@@ -54,6 +60,18 @@ pub enum Task {
     },
     /// Print which sub-agents there are.
     Personas {
+        /// The flags.
+        flags: Flags,
+    },
+    /// Print which models there are.
+    Models {
+        /// The flags.
+        flags: Flags,
+        /// What `models` was told.
+        args: ModelsArgs,
+    },
+    /// Check everything that a conversation needs.
+    Doctor {
         /// The flags.
         flags: Flags,
     },
@@ -82,6 +100,8 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Task, Exit> {
         (None, prompt) => Ok(Task::Screen { flags, prompt }),
         (Some(Command::Exec(args)), None) => Ok(Task::Exec { flags, args }),
         (Some(Command::Personas), None) => Ok(Task::Personas { flags }),
+        (Some(Command::Models(args)), None) => Ok(Task::Models { flags, args }),
+        (Some(Command::Doctor), None) => Ok(Task::Doctor { flags }),
         (Some(Command::Completions { shell }), None) => Ok(Task::Completions(shell)),
     }
 }

@@ -4,9 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::approval::{Approvals, Policy, Rules};
+use crate::cli::first_start::look;
 use crate::cli::keys;
 use crate::cli::load::Start;
 use crate::cli::project::{adopted, trusted};
+use crate::cli::sources::{registry_or_bundled, sources};
 use crate::cli::workbench::workbench;
 use crate::config::{ModelSource, RuleLists, Server};
 use crate::demo::{self, DemoServer, Pace};
@@ -14,7 +16,7 @@ use crate::error::BuildError;
 use crate::host::{ContextPlaces, ProjectContext, Setup, StartError};
 use crate::listener::Listener;
 use crate::provider::{
-    ApiKey, ChatProvider, ChatTransport, Connector, Http, HttpConnector, ProviderError, list_models,
+    ApiKey, ChatProvider, ChatTransport, Connector, Http, HttpConnector, ProviderError, Registry, list_models,
 };
 use crate::subagent::Roster;
 use crate::workspace::Caution;
@@ -50,13 +52,17 @@ pub async fn setup(
     let bench = workbench(&start.config, &start.places, &mut notes).await?;
     let config = start.config;
     let http = Http::default();
-    let mut connector: Arc<dyn Connector> = Arc::new(HttpConnector::new(http.clone()));
-    let transport = match config.model {
+    let registry = registry_or_bundled(&config, start.places.config.as_deref(), &mut notes);
+    let mut connector: Arc<dyn Connector> = Arc::new(HttpConnector::new(http.clone()).with_registry(registry));
+    let mut found = Vec::new();
+    let transport = match &config.model {
         ModelSource::Embedded { pace } => {
             let pace = pace.map_or_else(Pace::default, Pace::words_per_second);
-            let server = demo::start(pace)
-                .await
-                .map_err(|error| StartError::Failed(format!("the embedded model does not start: {error}")))?;
+            let ports = if config.unconfigured { config.local_ports.as_slice() } else { &[] };
+            let (server, local) = tokio::join!(demo::start(pace), look(&http, ports));
+            found = local;
+            let server =
+                server.map_err(|error| StartError::Failed(format!("the embedded model does not start: {error}")))?;
             let transport = demo_transport(&server, config.context_window);
             connector = Arc::new(WithServer { http: connector, _server: server });
             transport
@@ -65,19 +71,20 @@ pub async fn setup(
             notes.extend(keys::warning(&server.key));
             notes.extend(server.plain_http());
             let key = keys::read(&server.key).await.map_err(StartError::Configuration)?;
-            let transport = transport_of(&server, key);
+            let transport = transport_of(server, key);
             match transport.model {
                 Some(_) => transport,
                 None => with_first_model(&http, &transport, &mut notes).await?,
             }
         }
     };
+    let sources = Arc::new(sources(&config, Some(transport.clone()), &found));
     // Any server may be llama.cpp, and the embedded model answers as one: it is asked for its context window.
     let llama_probe_url = transport.api_base.clone();
     Ok(Setup {
         transport,
         connector,
-        sources: Arc::default(),
+        sources,
         cwd: start.cwd,
         caution,
         workbench: bench,
@@ -153,6 +160,10 @@ impl Connector for WithServer {
 
     fn http(&self) -> Http {
         self.http.http()
+    }
+
+    fn registry(&self) -> Arc<Registry> {
+        self.http.registry()
     }
 }
 

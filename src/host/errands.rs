@@ -1,23 +1,34 @@
-//! What the worker does beside the turns: asks the server for its models, and for the context window of one.
+//! What the worker does beside the turns: asks servers for their models, and for the context window of one.
 //!
-//! Each errand is a task of its own of a few seconds at most; the worker and its agent never wait for one.
+//! Each errand is a task of its own of a few seconds at most; the worker and its agent never wait for one. A key that
+//! must be got first is got there too.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 
 use crate::agent::{Agent, CompactWish, ModelChoice};
 use crate::host::command::{Command, Commands};
 use crate::host::{Mailbox, Notice, Post};
-use crate::provider::{ChatTransport, ContextWindowDetector, Http, Sources, list_models};
+use crate::provider::{ChatTransport, ContextWindowDetector, Http, Registry, Source, Sources, Wanted, list_models};
 
 /// Carries out commands with what is known of the agent since it was built.
+#[derive(Clone)]
 pub(super) struct Errands {
     http: Http,
+    registry: Arc<Registry>,
     transport: ChatTransport,
     sources: Arc<Sources>,
     choice: Arc<ModelChoice>,
     wish: Arc<CompactWish>,
     mailbox: Arc<Mailbox>,
     commands: Arc<Commands>,
+    /// What the server that answers listed when it was last asked.
+    listed: Arc<Mutex<Vec<String>>>,
+    /// The number of the last wish for a model: an earlier one that takes its time is void.
+    wishes: Arc<AtomicU64>,
 }
 
 impl Errands {
@@ -32,12 +43,15 @@ impl Errands {
     ) -> Self {
         Self {
             http: agent.connector().http(),
+            registry: agent.connector().registry(),
             transport: agent.transport().clone(),
             sources,
             choice: Arc::clone(choice),
             wish: Arc::clone(wish),
             mailbox: Arc::clone(mailbox),
             commands: Arc::clone(commands),
+            listed: Arc::default(),
+            wishes: Arc::default(),
         }
     }
 
@@ -47,37 +61,172 @@ impl Errands {
         for command in commands {
             match command {
                 Command::Reset => resets += 1,
-                Command::SwitchModel(name) => {
-                    let chosen = self.choice.chosen().map(|chosen| chosen.transport);
-                    let transport = self.sources.resolve(chosen.as_ref().unwrap_or(&self.transport), &name);
-                    self.choice.choose(transport.clone());
-                    self.find_window(transport);
-                }
                 Command::Compact(words) => self.wish.ask(words),
+                Command::SwitchModel(name) => self.switch(&name),
                 Command::ListModels => self.list_models(),
             }
         }
         resets
     }
 
-    fn find_window(&self, transport: ChatTransport) {
-        let detector = ContextWindowDetector::for_transport(self.http.clone(), &transport);
-        let (choice, commands) = (Arc::clone(&self.choice), Arc::clone(&self.commands));
+    fn switch(&self, name: &str) {
+        let wish = self.wishes.fetch_add(1, Ordering::SeqCst) + 1;
+        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let wanted = self.sources.resolve(&self.current(), &listed, name);
+        let Wanted { transport, .. } = &wanted;
+        // Nobody is asked where there is nobody to ask, or where the user's word is enough.
+        let at_once = transport.assume_model_exists || transport.api_base.is_none();
+        if at_once && wanted.is_open() && transport.model.is_some() {
+            let transport = transport.clone();
+            self.choose(&transport);
+            let errands = self.clone();
+            tokio::spawn(async move { errands.look_up(&transport).await });
+            return;
+        }
+        let (errands, name) = (self.clone(), name.to_owned());
         tokio::spawn(async move {
-            if let Some(window) = detector.detect(transport.model_name()).await {
-                choice.found(&transport, window);
-                // An idle agent takes it over too.
-                commands.wake();
+            match errands.settle(wanted, &name).await {
+                Ok(transport) if errands.wishes.load(Ordering::SeqCst) == wish => {
+                    errands.choose(&transport);
+                    errands.commands.wake();
+                    errands.look_up(&transport).await;
+                }
+                Ok(_) => {}
+                Err(sentence) => errands.say(sentence),
             }
         });
     }
 
+    fn choose(&self, transport: &ChatTransport) {
+        self.choice.choose(transport.clone());
+        self.listed.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Gets the key, and the model when none was named; refuses a model that nobody knows, unless it is to be used anyway.
+    async fn settle(&self, wanted: Wanted, name: &str) -> Result<ChatTransport, String> {
+        let transport = wanted.unlocked().await?;
+        let models = list_models(&self.http, &transport).await;
+        let Some(model) = &transport.model else {
+            let models = models.map_err(|error| format!("{name} has no list of models: {error}"))?;
+            let first = models.iter().find(|model| !is_embedding(model)).filter(|_| transport.is_loopback());
+            // Nobody wants the first of a vendor's hundred.
+            let first = first.ok_or_else(|| format!("{name} is a server; name one of its models: {name}/MODEL"))?;
+            return Ok(transport.with_model(first));
+        };
+        let listed = models.is_ok_and(|models| models.contains(model));
+        if transport.assume_model_exists || listed || self.registry.card(model).is_some() {
+            return Ok(transport);
+        }
+        Err(format!("{model} is not known, and its server does not list it"))
+    }
+
+    /// Finds out what there is to know about a model that was chosen: its window, and whether its server has it.
+    async fn look_up(&self, transport: &ChatTransport) {
+        let detector = ContextWindowDetector::for_transport(self.http.clone(), transport);
+        let list = async {
+            transport.api_base.as_ref()?;
+            list_models(&self.http, transport).await.ok()
+        };
+        let (window, models) = tokio::join!(detector.detect(transport.model_name()), list);
+        if let Some(window) = window {
+            self.choice.found(transport, window);
+            // An idle agent takes it over too.
+            self.commands.wake();
+        }
+        let Some(models) = models.filter(|models| !models.is_empty()) else { return };
+        let model = transport.model_name();
+        let known = models.iter().any(|listed| listed == model) || self.registry.card(model).is_some();
+        if self.choice.chosen().is_some_and(|chosen| chosen.transport == *transport) {
+            if !known {
+                self.say(format!("the server does not list {model}; it is asked for it anyway"));
+            }
+            *self.listed.lock().unwrap_or_else(PoisonError::into_inner) = models;
+        }
+    }
+
+    /// Asks every source for its models, side by side: those of the server that answers come first.
     fn list_models(&self) {
-        let (http, transport) = (self.http.clone(), self.transport.clone());
-        let mailbox = Arc::clone(&self.mailbox);
+        let current = self.current();
+        let own = self.sources.of(&current).map(|source| source.name.clone());
+        let others = self.sources.iter().filter(|source| Some(&source.name) != own.as_ref()).cloned();
+        let sources: Vec<Source> =
+            std::iter::once(Source::new(own.clone().unwrap_or_default(), current)).chain(others).collect();
+        let errands = self.clone();
         tokio::spawn(async move {
-            let models = list_models(&http, &transport).await.map_err(|error| error.to_string());
-            mailbox.push(Post::Notice(Notice::Models(models)));
+            let mut lists: Vec<Option<Result<Vec<String>, String>>> = vec![None; sources.len()];
+            let http = &errands.http;
+            let mut asked: FuturesUnordered<_> = sources
+                .iter()
+                .enumerate()
+                .map(|(place, source)| async move {
+                    let list = match source.unlocked().await {
+                        Ok(transport) => list_models(http, &transport).await.map_err(|error| error.to_string()),
+                        Err(sentence) => Err(sentence),
+                    };
+                    (place, list)
+                })
+                .collect();
+            while let Some((place, list)) = asked.next().await {
+                if let (0, Ok(models)) = (place, &list) {
+                    errands.listed.lock().unwrap_or_else(PoisonError::into_inner).clone_from(models);
+                }
+                let came = list.is_ok();
+                if let Some(slot) = lists.get_mut(place) {
+                    *slot = Some(list);
+                }
+                if came {
+                    errands.mailbox.push(Post::Notice(Notice::Models(Ok(names(&sources, &lists)))));
+                }
+            }
+            errands.say_missing(&sources, &lists);
         });
     }
+
+    /// Says which sources have no list, all in one sentence.
+    fn say_missing(&self, sources: &[Source], lists: &[Option<Result<Vec<String>, String>>]) {
+        let failed = sources.iter().zip(lists).filter_map(|(source, list)| {
+            let reason = list.as_ref()?.as_ref().err()?;
+            Some((source.name.as_str(), reason.as_str()))
+        });
+        let failed: Vec<(&str, &str)> = failed.collect();
+        let told = match failed.as_slice() {
+            [] => return,
+            [(_, reason)] if sources.len() == 1 => (*reason).to_owned(),
+            failed => {
+                let each: Vec<String> = failed.iter().map(|(name, reason)| format!("{name}: {reason}")).collect();
+                each.join("; ")
+            }
+        };
+        if failed.len() == sources.len() {
+            self.mailbox.push(Post::Notice(Notice::Models(Err(told))));
+        } else {
+            self.say(format!("no list of models: {told}"));
+        }
+    }
+
+    fn current(&self) -> ChatTransport {
+        self.choice.chosen().map_or_else(|| self.transport.clone(), |chosen| chosen.transport)
+    }
+
+    fn say(&self, sentence: String) {
+        self.mailbox.push(Post::Notice(Notice::Info(sentence)));
+    }
+}
+
+/// Returns the names that came so far: bare those of the first source, behind their source's name all others.
+fn names(sources: &[Source], lists: &[Option<Result<Vec<String>, String>>]) -> Vec<String> {
+    let mut names = Vec::new();
+    for (place, (source, list)) in sources.iter().zip(lists).enumerate() {
+        let Some(Ok(models)) = list else { continue };
+        names.extend(models.iter().map(|model| match place {
+            0 => model.clone(),
+            _ => format!("{}/{model}", source.name),
+        }));
+    }
+    names
+}
+
+/// Tells whether a model makes numbers out of text instead of answering.
+fn is_embedding(model: &str) -> bool {
+    model.to_lowercase().contains("embed")
 }

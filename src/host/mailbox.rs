@@ -29,8 +29,23 @@ pub enum Notice {
     Info(String),
     /// These texts are the user's again: no agent will take them. Told before [`Notice::BuildFailed`].
     Returned(Vec<Pending>),
-    /// The models that the server offers, in its order, or why there is no list.
+    /// A model server answers on this machine while the embedded model is used.
+    Offer(LocalOffer),
+    /// The models that can be switched to, those of the server that answers first, or why there is no list.
     Models(Result<Vec<String>, String>),
+}
+
+/// Is a model server of this machine that could answer instead of the embedded model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocalOffer {
+    /// What it is.
+    pub what: String,
+    /// Host and port.
+    pub address: String,
+    /// The model that it would answer with.
+    pub model: String,
+    /// The name by which that model is switched to.
+    pub name: String,
 }
 
 type Wake = Arc<dyn Fn() + Send + Sync>;

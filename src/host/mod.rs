@@ -21,7 +21,7 @@ pub use context_files::{
     ContextFile, ContextPlaces, ProjectContext, find as find_context_files, snippet as context_snippet,
 };
 pub use handle::Handle;
-pub use mailbox::{Mailbox, Notice, Post};
+pub use mailbox::{LocalOffer, Mailbox, Notice, Post};
 pub use setup::{Setup, StartError};
 pub use tools::{Pools, WebPool, Workbench};
 pub use worker::{Host, Last, State, start, start_with};

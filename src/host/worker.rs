@@ -19,9 +19,9 @@ use crate::host::errands::Errands;
 use crate::host::guards::Guards;
 use crate::host::setup::{Built, Shared};
 use crate::host::turn_marks::TurnMarks;
-use crate::host::{Handle, Mailbox, Notice, Post, Setup, StartError};
+use crate::host::{Handle, LocalOffer, Mailbox, Notice, Post, Setup, StartError};
 use crate::listener::{Listener, ListenerList};
-use crate::provider::Sources;
+use crate::provider::{ChatTransport, Sources};
 use crate::workspace::Changes;
 
 /// Says what the worker does.
@@ -160,6 +160,9 @@ impl Worker {
                     self.mailbox.push(Post::Notice(Notice::Info(note)));
                 }
                 self.mailbox.push(Post::Notice(Notice::Ready));
+                if let Some(offer) = offer(agent.transport(), &sources) {
+                    self.mailbox.push(Post::Notice(Notice::Offer(offer)));
+                }
                 self.take_turns(agent, guards, sources).await;
             }
             Err(error) => self.give_up(error).await,
@@ -273,4 +276,20 @@ impl Worker {
         }
         agent.close();
     }
+}
+
+/// Returns the model server of this machine that could answer instead of the embedded model.
+fn offer(current: &ChatTransport, sources: &Sources) -> Option<LocalOffer> {
+    if current.provider.as_deref() != Some("demo") {
+        return None;
+    }
+    let source = sources.iter().find(|source| source.found.is_some())?;
+    let model = source.transport.model.clone()?;
+    let base = source.transport.api_base.as_deref()?;
+    Some(LocalOffer {
+        what: source.found.clone()?,
+        address: base.trim_start_matches("http://").trim_end_matches("/v1").to_owned(),
+        name: format!("{}/{model}", source.name),
+        model,
+    })
 }

@@ -117,6 +117,7 @@ impl HttpProvider {
             let attempt = self.attempt(&request, &server, quirks, &mut watched).await;
             match attempt.map_err(|Failure { error, advice }| Failure { error: self.endpoint.masked(error), advice }) {
                 Ok(mut reply) => {
+                    self.price(&mut reply, request.model);
                     if let Some(original) = &mut reply.original {
                         original.server = server;
                         request.model.clone_into(&mut original.model);
@@ -127,6 +128,13 @@ impl HttpProvider {
                 Err(failure) if self.quirks.learn(&server, request.model, quirks, &failure.error) => {}
                 Err(failure) => retries.pause(failure, sink).await?,
             }
+        }
+    }
+
+    /// Adds what a reply cost, where its server does not say it and the model has a price. One's own server costs nothing.
+    fn price(&self, reply: &mut Reply, model: &str) {
+        if reply.usage.cost_nanos.is_none() && !self.endpoint.is_loopback() {
+            reply.usage.cost_nanos = self.registry.price(model).and_then(|price| price.nanos(&reply.usage));
         }
     }
 

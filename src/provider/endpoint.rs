@@ -108,6 +108,11 @@ impl Endpoint {
         format!("{}://{}{}", self.base.scheme(), super::http::host(&self.base), self.base.path())
     }
 
+    /// Tells whether the server is on this machine.
+    pub fn is_loopback(&self) -> bool {
+        super::http::is_loopback(&self.base)
+    }
+
     /// Returns the server's host name.
     pub fn host_name(&self) -> &str {
         self.base.host_str().unwrap_or_default()

@@ -60,7 +60,8 @@ fn build(adjust: impl Fn(ClientBuilder) -> ClientBuilder) -> Result<Client, Stri
     })
 }
 
-fn is_loopback(url: &Url) -> bool {
+/// Tells whether an address is on this machine.
+pub(super) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     let address = host.parse::<std::net::IpAddr>();
     host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())

@@ -37,10 +37,10 @@ pub use connector::HttpConnector;
 pub use context_window::ContextWindowDetector;
 pub use course::HttpProvider;
 pub use http::Http;
-pub use models::list_models;
+pub use models::{Offered, list_models, offered_models, read_models};
 pub use registry::{Card, Registry, Thinking};
 pub use scripted::{Played, ScriptedProvider, Step};
-pub use sources::{Source, Sources};
+pub use sources::{Source, Sources, Vault, Wanted};
 pub use transport::{Answering, ApiKey, ChatTransport, Connector, Effort, FixedProvider};
 pub use wire::Assemble;
 

@@ -1,99 +1,145 @@
-//! The models that a server offers: `GET /v1/models`, asked when the user named none.
+//! The models that a server offers, asked in its dialect: their names, and what the list says about each.
+//!
+//! Asked when the user named none, for `/model`, and for `steersman models`.
 
 use reqwest::Method;
 use serde_json::Value;
 
 use crate::dialect::Dialect;
 use crate::limits;
+use crate::price::Price;
 use crate::provider::endpoint::Endpoint;
 use crate::provider::error_body::{self, ErrorBody};
 use crate::provider::{ChatTransport, Http, ProviderError, http};
 
-/// Lists the models of a transport's server, in the server's order; the first is the one to take.
+/// Is one model of a server's list, with what the list says about it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Offered {
+    /// The name to ask for.
+    pub name: String,
+    /// Its context window in tokens.
+    pub context_window: Option<u64>,
+    /// What its tokens cost.
+    pub price: Option<Price>,
+    /// Who the server says made or serves it.
+    pub owner: Option<String>,
+}
+
+/// Lists the names of a server's models, in the server's order; the first is the one to take.
+///
+/// # Errors
+/// As [`offered_models`].
+pub async fn list_models(http: &Http, transport: &ChatTransport) -> Result<Vec<String>, ProviderError> {
+    Ok(offered_models(http, transport).await?.into_iter().map(|offered| offered.name).collect())
+}
+
+/// Lists the models of a transport's server, in the server's order.
 ///
 /// # Errors
 /// [`ProviderError`] when the server cannot be reached within a few seconds, refuses or answers something else.
-pub async fn list_models(http: &Http, transport: &ChatTransport) -> Result<Vec<String>, ProviderError> {
+pub async fn offered_models(http: &Http, transport: &ChatTransport) -> Result<Vec<Offered>, ProviderError> {
+    let dialect = transport.dialect()?;
     let endpoint = Endpoint::of(transport)?;
-    ask(http, &endpoint, transport.dialect()?).await.map_err(|error| endpoint.masked(error))
+    ask(http, dialect, &endpoint).await.map_err(|error| endpoint.masked(error))
 }
 
-async fn ask(http: &Http, endpoint: &Endpoint, dialect: Dialect) -> Result<Vec<String>, ProviderError> {
-    let paging = paging(dialect);
-    let mut url = endpoint.url("/models");
-    if let Some(Paging { size, .. }) = paging {
-        url.query_pairs_mut().append_pair(size, PAGE);
-    }
-    let mut names: Vec<String> = Vec::new();
+/// Asks for page after page. Anthropic and Gemini give short ones unless told.
+async fn ask(http: &Http, dialect: Dialect, endpoint: &Endpoint) -> Result<Vec<Offered>, ProviderError> {
+    let (size, behind) = match dialect {
+        Dialect::OpenAi | Dialect::OpenAiResponses => (None, "after_id"),
+        Dialect::Anthropic => (Some("limit"), "after_id"),
+        Dialect::Gemini => (Some("pageSize"), "pageToken"),
+    };
+    let mut models: Vec<Offered> = Vec::new();
+    let mut last = None;
     for _ in 0..limits::MODEL_PAGES {
-        let page = page(http, endpoint, url.clone()).await?;
-        let before = names.len();
-        for name in page.names {
-            if !names.contains(&name) {
-                names.push(name);
+        let mut url = endpoint.url("/models");
+        for (name, value) in [(size, Some("1000")), (Some(behind), last.as_deref())] {
+            if let (Some(name), Some(value)) = (name, value) {
+                url.query_pairs_mut().append_pair(name, value);
             }
         }
-        let (Some(next), Some(Paging { size, from })) = (page.next.filter(|_| names.len() > before), paging) else {
+        let (status, body) = get(http, endpoint, url).await?;
+        if !(200..300).contains(&status) {
+            let message = ErrorBody::read(&body).words;
+            return Err(ProviderError::Status { status, message, retry_after_ms: None });
+        }
+        let page = page(&body)?;
+        let before = models.len();
+        for model in page.models {
+            if models.iter().all(|earlier| earlier.name != model.name) {
+                models.push(model);
+            }
+        }
+        last = page.next.filter(|_| models.len() > before);
+        if last.is_none() {
             break;
-        };
-        url.set_query(endpoint.url("/models").query());
-        url.query_pairs_mut().append_pair(size, PAGE).append_pair(from, &next);
+        }
     }
-    Ok(names)
-}
-
-/// Models that are asked for at once.
-const PAGE: &str = "1000";
-
-/// Names what asks for a page in a dialect whose lists have pages.
-#[derive(Debug, Clone, Copy)]
-struct Paging {
-    size: &'static str,
-    from: &'static str,
-}
-
-fn paging(dialect: Dialect) -> Option<Paging> {
-    match dialect {
-        Dialect::OpenAi | Dialect::OpenAiResponses => None,
-        Dialect::Anthropic => Some(Paging { size: "limit", from: "after_id" }),
-        Dialect::Gemini => Some(Paging { size: "pageSize", from: "pageToken" }),
-    }
+    Ok(models)
 }
 
 /// Is one page of a list.
 struct Page {
-    names: Vec<String>,
-    /// What names the page that follows, when one does: the last id of this one, or a token.
+    models: Vec<Offered>,
+    /// What the next page is asked for with, when there is one.
     next: Option<String>,
 }
 
-async fn page(http: &Http, endpoint: &Endpoint, url: reqwest::Url) -> Result<Page, ProviderError> {
-    let (status, body) = get(http, endpoint, url).await?;
-    if !(200..300).contains(&status) {
-        let message = ErrorBody::read(&body).words;
-        return Err(ProviderError::Status { status, message, retry_after_ms: None });
-    }
-    let value: Value = serde_json::from_str(&body).map_err(|_| ProviderError::Malformed(error_body::plain(&body)))?;
+/// Reads a list of models out of the body of an answer.
+///
+/// # Errors
+/// [`ProviderError::Malformed`] for what is no list of models.
+pub fn read_models(body: &str) -> Result<Vec<Offered>, ProviderError> {
+    Ok(page(body)?.models)
+}
+
+fn page(body: &str) -> Result<Page, ProviderError> {
+    let value: Value = serde_json::from_str(body).map_err(|_| ProviderError::Malformed(error_body::plain(body)))?;
     let list = ["data", "models"].into_iter().find_map(|name| value.get(name)).unwrap_or(&value);
-    let name = |model: &Value| {
-        let name = ["id", "name", "model"].into_iter().find_map(|key| model.get(key)?.as_str())?;
-        // Gemini: the name is a path, and some models only embed.
-        Some(name.strip_prefix("models/").unwrap_or(name).to_owned()).filter(|_| answers(model))
+    let Some(list) = list.as_array() else {
+        return Err(ProviderError::Malformed("a list of models without models".to_owned()));
     };
     let more = value.get("has_more").and_then(Value::as_bool).unwrap_or(false);
     let last = value.get("last_id").and_then(Value::as_str).filter(|_| more);
-    let token = value.get("nextPageToken").and_then(Value::as_str).filter(|token| !token.is_empty());
-    let next = last.or(token).map(str::to_owned);
-    match list.as_array() {
-        Some(models) => Ok(Page { names: models.iter().filter_map(name).collect(), next }),
-        None => Err(ProviderError::Malformed("a list of models without models".to_owned())),
-    }
+    let next = last.or_else(|| value.get("nextPageToken")?.as_str()).filter(|next| !next.is_empty());
+    let models = list.iter().filter(|model| writes_text(model)).filter_map(offered).collect();
+    Ok(Page { models, next: next.map(str::to_owned) })
 }
 
-/// Tells whether a model can be asked at all, where its server says what it can.
-fn answers(model: &Value) -> bool {
+/// Tells whether a model answers with text; what does not say is taken for one that does.
+fn writes_text(model: &Value) -> bool {
     let methods = model.get("supportedGenerationMethods").and_then(Value::as_array);
     methods.is_none_or(|methods| methods.iter().any(|method| method == "generateContent"))
+}
+
+fn offered(model: &Value) -> Option<Offered> {
+    let text = |key: &str| model.get(key)?.as_str().map(str::to_owned);
+    let name = ["id", "name", "model"].into_iter().find_map(text)?;
+    let name = name.strip_prefix("models/").map_or(name.clone(), str::to_owned);
+    let tokens = |value: Option<&Value>| value.and_then(Value::as_u64).filter(|tokens| *tokens > 0);
+    let meta = model.get("meta");
+    // llama.cpp, vLLM, OpenRouter and Together, Groq, Mistral, Gemini, Anthropic.
+    let windows = [
+        tokens(meta.and_then(|meta| meta.get("n_ctx"))),
+        tokens(model.get("max_model_len")),
+        tokens(model.get("context_length")),
+        tokens(model.get("context_window")),
+        tokens(model.get("max_context_length")),
+        tokens(model.get("inputTokenLimit")),
+        tokens(model.get("max_input_tokens")),
+    ];
+    let price = model.get("pricing").and_then(price);
+    Some(Offered { name, context_window: windows.into_iter().flatten().next(), price, owner: text("owned_by") })
+}
+
+/// Reads a price as `OpenRouter` writes it: US dollars per token, as texts.
+fn price(pricing: &Value) -> Option<Price> {
+    let dollars = |key: &str| {
+        let per_token: f64 = pricing.get(key)?.as_str()?.parse().ok()?;
+        Some(per_token * 1e6)
+    };
+    Price::new(dollars("prompt")?, dollars("input_cache_read"), dollars("completion")?)
 }
 
 /// Gets a small text within the time of a probe: status and body.

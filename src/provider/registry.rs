@@ -1,12 +1,13 @@
 //! What is known about models by their names: context window, output limit, price, how they think.
 //!
-//! Plain data; the program fills it from the bundled table and the user's own. A model that is not in it works too.
+//! Plain data; the program fills it from the bundled table and the user's own. A model that is not in it works too. Names
+//! are looked up in the forms in which servers write them; what is another model is never taken for one that is known.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::price::Price;
+use crate::price::{Price, Prices};
 
 /// Is what is known about one model; each part may be unknown.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -39,19 +40,124 @@ pub enum Thinking {
     Adaptive,
 }
 
+impl Card {
+    /// Returns this card with its gaps filled from a lower one.
+    fn or(self, lower: Self) -> Self {
+        Self {
+            context_window: self.context_window.or(lower.context_window),
+            output_limit: self.output_limit.or(lower.output_limit),
+            price: self.price.or(lower.price),
+            thinking: if self.thinking == Thinking::Unknown { lower.thinking } else { self.thinking },
+        }
+    }
+}
+
 /// Holds the cards of models by their names.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Registry(BTreeMap<String, Card>);
 
 impl FromIterator<(String, Card)> for Registry {
     fn from_iter<I: IntoIterator<Item = (String, Card)>>(cards: I) -> Self {
-        Self(cards.into_iter().collect())
+        Self(cards.into_iter().map(|(name, card)| (name.to_lowercase(), card)).collect())
     }
 }
 
 impl Registry {
-    /// Returns what is known about a model.
-    pub fn card(&self, model: &str) -> Option<&Card> {
-        self.0.get(model)
+    /// Returns this registry under another one, whose cards fill or replace what this one says, part by part.
+    #[must_use]
+    pub fn under(mut self, upper: Self) -> Self {
+        for (name, card) in upper.0 {
+            let lower = self.0.remove(&name).or_else(|| self.card(&name).cloned()).unwrap_or_default();
+            self.0.insert(name, card.or(lower));
+        }
+        self
     }
+
+    /// Reads a table of models, as `assets/models.toml` is one.
+    ///
+    /// # Errors
+    /// One sentence with the line.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let cards: BTreeMap<String, Card> = toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            let line = text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
+            format!("line {line}: {}", error.message().replace('\n', ", "))
+        })?;
+        Ok(cards.into_iter().collect())
+    }
+
+    /// Makes cards that know prices only.
+    pub fn of_prices(prices: &Prices) -> Self {
+        prices.iter().map(|(name, price)| (name.to_owned(), Card { price: Some(price), ..Card::default() })).collect()
+    }
+
+    /// Returns what is known about a model, by its name as a server writes it: with a date or a number behind it
+    /// (`-2025-12-11`, `-20250929`, `@20250929`, `-001`), its maker's or a router's name before it (`anthropic/…`,
+    /// `models/…`, `us.anthropic.…`), a route behind it (`:free`), or its size as a tag (`gpt-oss:20b`).
+    pub fn card(&self, model: &str) -> Option<&Card> {
+        let name = model.trim().to_lowercase();
+        let bare = name.rsplit('/').next().unwrap_or(&name);
+        let own = MAKERS.iter().find_map(|maker| {
+            let at = bare.find(maker)?;
+            // The maker's name stands alone or behind a region.
+            let region = at == 0 || (at <= 8 && bare.get(..at).is_some_and(|before| before.ends_with('.')));
+            bare.get(at + maker.len()..).filter(|_| region)
+        });
+        let forms = [Some(name.as_str()), Some(bare), own];
+        forms.into_iter().flatten().find_map(|form| self.form(form))
+    }
+
+    /// Returns what tokens of a model cost; nothing is known about a route on which it is given away.
+    pub fn price(&self, model: &str) -> Option<Price> {
+        if model.trim().to_lowercase().ends_with(":free") {
+            return None;
+        }
+        self.card(model)?.price
+    }
+
+    fn form(&self, name: &str) -> Option<&Card> {
+        let routed = name.rsplit_once(':').filter(|(_, tag)| ROUTES.contains(tag)).map_or(name, |(bare, _)| bare);
+        let tagged = routed.replace(':', "-");
+        let versioned = routed.rsplit_once("-v").filter(|(_, tail)| is_revision(tail)).map_or(routed, |(bare, _)| bare);
+        let undated = without_date(versioned);
+        let dashed = undated.starts_with("claude-").then(|| undated.replace('.', "-"));
+        let forms =
+            [Some(name), Some(routed), Some(tagged.as_str()), Some(versioned), Some(undated), dashed.as_deref()];
+        forms.into_iter().flatten().find_map(|form| self.0.get(form))
+    }
+}
+
+/// Makers as they stand before a name with a dot.
+const MAKERS: [&str; 7] = ["anthropic.", "openai.", "meta.", "mistral.", "google.", "deepseek.", "qwen."];
+
+/// Tags that say how a model is reached, not which it is.
+const ROUTES: [&str; 8] = ["free", "latest", "nitro", "floor", "exacto", "online", "extended", "beta"];
+
+/// Tells whether a text is a number, a colon and a number, as `1:0` behind `-v`.
+fn is_revision(text: &str) -> bool {
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.split_once(':').is_some_and(|(one, two)| number(one) && number(two))
+}
+
+/// Returns a name without the date or the number of a release behind it. Four digits are no date: many makers tell
+/// different models apart by a year and a month.
+fn without_date(name: &str) -> &str {
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let fits = |tail: &str, form: &str| {
+        tail.len() == form.len()
+            && tail
+                .bytes()
+                .zip(form.bytes())
+                .all(|(byte, of)| if of == b'-' { byte == b'-' } else { byte.is_ascii_digit() })
+    };
+    let cut = |length: usize| {
+        let at = name.len().checked_sub(length + 1)?;
+        let (bare, tail) = (name.get(..at)?, name.get(at + 1..)?);
+        let mark = name.as_bytes().get(at)?;
+        (matches!(mark, b'-' | b'@') && !bare.is_empty()).then_some((bare, tail))
+    };
+    let of_ten = cut(10).filter(|(_, tail)| fits(tail, "2025-12-11") && tail.starts_with("20"));
+    let of_eight = cut(8).filter(|(_, tail)| digits(tail) && tail.starts_with("20"));
+    let of_three = cut(3).filter(|(_, tail)| digits(tail) && tail.starts_with("00"));
+    of_ten.or(of_eight).or(of_three).map_or(name, |(bare, _)| bare)
 }

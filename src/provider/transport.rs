@@ -9,7 +9,7 @@ use std::sync::Arc;
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::dialect::Dialect;
-use crate::provider::{ChatProvider, Http, ProviderError, Registry};
+use crate::provider::{ChatProvider, Http, ProviderError, Registry, http};
 
 /// Names a model and how to reach it. Immutable; cheap to clone.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -78,6 +78,13 @@ impl ChatTransport {
                 .parse()
                 .map_err(|known| ProviderError::Configuration(format!("there is no provider {name:?}; {known}"))),
         }
+    }
+
+    /// Tells whether its server is on this machine. What a registry knows about its models may not hold there: others serve
+    /// them, with other windows, for no price.
+    pub fn is_loopback(&self) -> bool {
+        let url = self.api_base.as_deref().and_then(|base| reqwest::Url::parse(base.trim()).ok());
+        url.is_some_and(|url| http::is_loopback(&url))
     }
 
     /// Returns the model's name, empty when none is set.
@@ -155,6 +162,12 @@ pub trait Connector: Send + Sync {
     /// Returns what is known about models by their names.
     fn registry(&self) -> Arc<Registry> {
         Arc::default()
+    }
+
+    /// Returns the context window that the registry knows for the model of a transport, tokens; a server of this machine
+    /// knows better itself.
+    fn window_of(&self, transport: &ChatTransport) -> Option<u64> {
+        if transport.is_loopback() { None } else { self.context_window(transport.model_name()) }
     }
 
     /// Returns the context window that the registry knows for a model, tokens.

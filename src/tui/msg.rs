@@ -17,6 +17,7 @@ use crate::tui::state::guards::ModeChoice;
 use crate::tui::state::hold::{Gate, Shown, Verdict};
 use crate::tui::state::question::Seen;
 use crate::tui::state::scroll::Position;
+use crate::tui::state::status::Offer;
 use crate::tui::state::undo::Change;
 
 /// Is one thing that the screen is told.
@@ -42,8 +43,10 @@ pub enum Msg {
     Info(String),
     /// There will be no agent for these texts; they are the user's again.
     GivenBack(Vec<Pending>),
-    /// The models that the server offers, or why there is no list.
+    /// The models that can be switched to, those of the server that answers first, or why there is no list.
     Models(Result<Vec<String>, String>),
+    /// A model server answers on this machine while the embedded model is used.
+    Offer(Offer),
     /// All pending queues after a change, and whether the main agent's waits for the user.
     Queue {
         /// What is pending for whom, each in delivery order; agents without anything are left out.

@@ -25,6 +25,8 @@ impl Program {
         std::fs::create_dir(home.path().join("work")).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_steersman"));
         command.env_clear().env("HOME", home.path()).env("PATH", "/usr/bin:/bin");
+        // What runs on the machine of the tests is none of their business.
+        command.env("STEERSMAN_LOCAL_PORTS", "none");
         command
             .current_dir(home.path().join("work"))
             .stdin(Stdio::null())

@@ -124,6 +124,8 @@ impl Start {
             command.env(name, value);
         }
         command.env("HOME", home.path());
+        // What runs on the machine of the tests is none of their business.
+        command.env("STEERSMAN_LOCAL_PORTS", "none");
         for (name, value) in &self.env {
             command.env(name, value);
         }

@@ -3,11 +3,12 @@
 //! Called by the loop, and by whoever plays a screen without a terminal. Nothing here waits for an agent.
 
 use crate::error::Refused;
-use crate::host::{Command, Decision, Handle, Notice, Post, Shift};
+use crate::host::{Command, Decision, Handle, LocalOffer, Notice, Post, Shift};
 use crate::id::{AgentId, CallId, MessageId};
 use crate::tui::msg::{Accepted, Effect, Msg, QueueAct, QueueOutcome, Towards};
 use crate::tui::run::approvals::{look_at_changes, reply, set_mode, undo_changes};
 use crate::tui::state::hold::{Gate, Verdict};
+use crate::tui::state::status::Offer;
 
 /// Carries out an effect that concerns the agent; returns what the screen is to be told. Never waits for an agent.
 pub fn steer(effect: Effect, handle: &Handle) -> Vec<Msg> {
@@ -147,6 +148,9 @@ pub fn msg_of(post: Post) -> Msg {
         Post::Notice(Notice::Info(sentence)) => Msg::Info(sentence),
         Post::Notice(Notice::Returned(entries)) => Msg::GivenBack(entries),
         Post::Notice(Notice::Models(models)) => Msg::Models(models),
+        Post::Notice(Notice::Offer(LocalOffer { what, address, model, name })) => {
+            Msg::Offer(Offer { what, address, model, name })
+        }
     }
 }
 

@@ -14,6 +14,19 @@ pub enum ModelSource {
     Configured,
 }
 
+/// Is a model server of this machine that could answer instead of the embedded model; all of it is untrusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// What it is.
+    pub what: String,
+    /// Host and port.
+    pub address: String,
+    /// The model that it would answer with.
+    pub model: String,
+    /// The name by which that model is switched to.
+    pub name: String,
+}
+
 /// Says how far the host is with the agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum HostState {
@@ -35,6 +48,8 @@ pub struct Status {
     pub source: ModelSource,
     /// How far the host is.
     pub host: HostState,
+    /// The model server of this machine that one key uses in place of the embedded model.
+    pub offer: Option<Offer>,
     message: Option<(String, Timestamp)>,
     quit_armed: Option<Timestamp>,
 }
@@ -43,6 +58,18 @@ impl Status {
     /// Makes the status of a program that starts.
     pub fn new(label: impl Into<String>, source: ModelSource) -> Self {
         Self { label: label.into(), source, ..Self::default() }
+    }
+
+    /// Takes over another model, and says where it is when that is another kind of server.
+    pub fn switched(&mut self, to: Option<&str>, provider: Option<&str>) {
+        self.offer = None;
+        let model = to.unwrap_or("unknown");
+        match provider {
+            Some("demo") => self.source = ModelSource::Embedded,
+            Some(_) => self.source = ModelSource::Configured,
+            None => {}
+        }
+        self.label = provider.map_or_else(|| model.to_owned(), |provider| format!("{model} · {provider}"));
     }
 
     /// Shows a sentence for a while.

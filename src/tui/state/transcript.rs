@@ -157,7 +157,9 @@ impl Transcript {
             }
             Event::Answer { id, answer, words } => self.answered_question(id, answer, words.as_deref()),
             Event::Guards { context_files, .. } => self.guards(context_files),
-            Event::ModelSwitched { from, to, .. } => self.model_switched(from.as_deref(), to.as_deref()),
+            Event::ModelSwitched { from, to, provider } => {
+                self.model_switched(from.as_deref(), to.as_deref(), provider.as_deref())
+            }
             Event::Compacted { before, after, .. } => self.compacted(*before, *after),
             Event::Notice { text } => self.say(Level::Info, &text::visible_line(text)),
             Event::SessionStarted { .. }
@@ -248,9 +250,10 @@ impl Transcript {
         self.notice(Level::Error, &format!("cannot run: {reason}"));
     }
 
-    fn model_switched(&mut self, from: Option<&str>, to: Option<&str>) -> bool {
+    fn model_switched(&mut self, from: Option<&str>, to: Option<&str>, provider: Option<&str>) -> bool {
         let [from, to] = [from, to].map(|model| model.unwrap_or("unknown"));
-        self.say(Level::Info, &format!("model: {from} -> {to}"))
+        let where_from = provider.map(|provider| format!(" ({provider})")).unwrap_or_default();
+        self.say(Level::Info, &format!("model: {from} -> {to}{where_from}"))
     }
 
     fn compacted(&mut self, before: Option<u64>, after: Option<u64>) -> bool {

@@ -17,7 +17,16 @@ pub fn apply(app: &mut App, envelope: &Envelope) {
         app.guards.apply(&envelope.event);
     }
     match &envelope.event {
-        Event::UserTurn { injection: Some(id), .. } => app.pending.settle(id),
+        Event::UserTurn { injection, .. } => {
+            // The embedded model it is.
+            app.status.offer = None;
+            if let Some(id) = injection {
+                app.pending.settle(id);
+            }
+        }
+        Event::ModelSwitched { to, provider, .. } if envelope.agent.is_main() => {
+            app.status.switched(to.as_deref(), provider.as_deref());
+        }
         Event::Returned { entries } => bring_back::returned(app, &envelope.agent, entries),
         _ => {}
     }

@@ -7,8 +7,10 @@ use crate::tui::keymap::Action;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::approval::Part;
+use crate::tui::state::cell::Level;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::question::{Question, Subject};
+use crate::tui::state::status::Offer;
 use crate::tui::theme::ThemeName;
 use crate::tui::update::{approval, export, hold as gates, ledger, pending, undo};
 
@@ -42,8 +44,21 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Begins the choice of a model: the command in the composer, and the names that the server offers.
+/// Offers a model server of this machine in place of the embedded model.
+pub fn offer(app: &mut App, offer: Offer) {
+    let Offer { what, address, model, .. } = &offer;
+    let told =
+        format!("{what} answers on {address} with {model}: F6 uses it; what you send now goes to the embedded model");
+    app.reader_mut(&AgentId::main()).transcript.tell(Level::Info, &told);
+    app.status.offer = Some(offer);
+}
+
+/// Takes the offered server, else begins the choice of a model: the command in the composer, and the names that the server offers.
 pub fn choose_model(app: &mut App) -> Vec<Effect> {
+    if let Some(Offer { name, .. }) = app.status.offer.take() {
+        app.status.say(format!("asking for {name}"), app.now);
+        return vec![Effect::SwitchModel(name)];
+    }
     prefill(app, "/model ");
     vec![Effect::ListModels]
 }

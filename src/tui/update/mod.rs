@@ -68,6 +68,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         }
         Msg::Info(sentence) => app.status.say(sentence, app.now),
         Msg::GivenBack(entries) => bring_back::given_back(app, &entries),
+        Msg::Offer(offer) => command::offer(app, offer),
         Msg::Models(Ok(models)) => app.completion.models = models,
         Msg::Models(Err(reason)) => app.status.say(format!("no list of models: {reason}"), app.now),
         Msg::Queue { queues, paused } => {

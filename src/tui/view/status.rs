@@ -86,6 +86,11 @@ fn draw_note(app: &App, line: Rect, buffer: &mut Buffer) {
     }
     let note = match app.status.source {
         ModelSource::Configured => model(app),
+        ModelSource::Embedded if app.status.offer.is_some() => {
+            let (what, model) = app.status.offer.as_ref().map_or(("", ""), |offer| (&offer.what, &offer.model));
+            let long = one_line(&format!("embedded model · F6 uses {model} of {what}"));
+            if columns(&long) + 2 <= line.width { long } else { "embedded model · F6: a local one".to_owned() }
+        }
         ModelSource::Embedded => {
             let long = "embedded model · connect a real one: --base-url URL --model NAME (F1)";
             let short = "embedded model · --base-url connects a real one";

@@ -1,0 +1,143 @@
+//! The way to the server, step by step: its name, the connection, TLS.
+
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use reqwest::Url;
+use tokio::net::{TcpStream, lookup_host};
+use tokio::time::timeout;
+
+use super::Report;
+use crate::config::Server;
+use crate::limits;
+use crate::provider::Http;
+
+/// Checks the way; false when it does not lead there.
+pub(super) async fn check(server: &Server, report: &mut Report) -> bool {
+    let Ok(url) = Url::parse(server.base_url.trim()) else { return false };
+    let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else { return false };
+    let host = host.trim_matches(['[', ']']);
+    if let Some(proxy) = proxy(&url) {
+        report.note("server", &format!("{host} is reached through the proxy {proxy}"));
+        return answer(&url, report).await;
+    }
+    let Some(address) = name(host, port, report).await else { return false };
+    if !connect(host, address, report).await {
+        return false;
+    }
+    answer(&url, report).await
+}
+
+async fn name(host: &str, port: u16, report: &mut Report) -> Option<SocketAddr> {
+    let looked = timeout(limits::DOCTOR_STEP, lookup_host((host, port))).await;
+    let addresses: Vec<SocketAddr> = match looked {
+        Ok(Ok(addresses)) => addresses.collect(),
+        Ok(Err(error)) => {
+            let todo = "check the spelling of base_url, the network, and the name server";
+            report.problem("name", &format!("{host} cannot be looked up: {error}"), todo);
+            return None;
+        }
+        Err(_) => {
+            let said = format!("looking {host} up took longer than {} s", limits::DOCTOR_STEP.as_secs());
+            report.problem("name", &said, "check the network and the name server");
+            return None;
+        }
+    };
+    // One that nothing listens at may stand before one that is served.
+    let Some(first) = addresses.iter().find(|address| address.is_ipv4()).or(addresses.first()).copied() else {
+        report.problem("name", &format!("{host} has no address"), "check the spelling of base_url");
+        return None;
+    };
+    report.ok("name", &format!("{host} is {}", first.ip()));
+    Some(first)
+}
+
+async fn connect(host: &str, address: SocketAddr, report: &mut Report) -> bool {
+    let began = Instant::now();
+    let port = address.port();
+    match timeout(limits::DOCTOR_STEP, TcpStream::connect(address)).await {
+        Ok(Ok(_)) => {
+            report
+                .ok("connection", &format!("{host} answers on port {port} within {} ms", began.elapsed().as_millis()));
+            true
+        }
+        Ok(Err(error)) => {
+            let todo = if address.ip().is_loopback() {
+                "start the model server, or correct the port in base_url"
+            } else {
+                "check that the server runs, and that no firewall is in between"
+            };
+            report.problem("connection", &format!("{host} on port {port}: {error}"), todo);
+            false
+        }
+        Err(_) => {
+            let said = format!("{host} on port {port} does not answer within {} s", limits::DOCTOR_STEP.as_secs());
+            report.problem("connection", &said, "check the network and firewalls; behind a proxy set HTTPS_PROXY");
+            false
+        }
+    }
+}
+
+/// Asks for anything at all: that some answer comes shows that TLS and HTTP work.
+async fn answer(url: &Url, report: &mut Report) -> bool {
+    let what = if url.scheme() == "https" { "TLS" } else { "HTTP" };
+    let http = Http::default();
+    let client = match http.client(url) {
+        Ok(client) => client,
+        Err(error) => {
+            report.problem(what, &error.to_string(), "check the certificates and the proxy settings");
+            return false;
+        }
+    };
+    match timeout(limits::DOCTOR_STEP, client.head(url.clone()).send()).await {
+        Ok(Ok(response)) => {
+            report.ok(what, &format!("the server speaks {:?}", response.version()));
+            true
+        }
+        Ok(Err(error)) => {
+            let todo = if what == "TLS" {
+                "check the clock of this machine, and the certificate authority of a company's network"
+            } else {
+                "check that this port speaks HTTP"
+            };
+            report.problem(what, &causes(&error.without_url()), todo);
+            false
+        }
+        Err(_) => {
+            let said = format!("no answer within {} s", limits::DOCTOR_STEP.as_secs());
+            report.problem(what, &said, "check that a model server listens on this port");
+            false
+        }
+    }
+}
+
+/// Returns what lies behind an error.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut said = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let text = error.to_string();
+        if !said.contains(&text) {
+            said = format!("{said}: {text}");
+        }
+        cause = error.source();
+    }
+    said
+}
+
+/// Returns the host of the proxy that the environment names for an address.
+fn proxy(url: &Url) -> Option<String> {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    let here = host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+    let scheme = format!("{}_proxy", url.scheme());
+    let names = [scheme.clone(), scheme.to_uppercase(), "all_proxy".to_owned(), "ALL_PROXY".to_owned()];
+    let set = names.iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))?;
+    let excused = std::env::var("NO_PROXY").or_else(|_| std::env::var("no_proxy")).unwrap_or_default();
+    let excused = excused.split(',').map(|entry| entry.trim().trim_start_matches('.'));
+    let is_excused = excused.filter(|entry| !entry.is_empty()).any(|entry| entry == "*" || host.ends_with(entry));
+    if here || is_excused {
+        return None;
+    }
+    let proxy = Url::parse(&set).or_else(|_| Url::parse(&format!("http://{set}"))).ok()?;
+    Some(proxy.host_str().unwrap_or("?").to_owned())
+}

@@ -1,0 +1,180 @@
+//! `steersman doctor`: checks everything that a conversation needs, one line each, and says what to do about a problem.
+//!
+//! Every check has its time; Ctrl+C ends it at once. What cannot be checked because of an earlier problem says so.
+
+mod connection;
+mod model;
+mod terminal;
+
+use std::io::{self, Write as _};
+
+use crate::approval::Answerer;
+use crate::cli::args::Flags;
+use crate::cli::exit::{Exit, say};
+use crate::cli::load::{Start, load};
+use crate::cli::project::Front;
+use crate::cli::signals::Signals;
+use crate::cli::sources::registry;
+use crate::cli::{keys, runtime};
+use crate::config::{ConfigError, KeyPlace, ModelSource, Server, Service};
+use crate::provider::ApiKey;
+use crate::text::visible_line;
+
+/// Runs all checks.
+pub fn run(flags: &Flags) -> Exit {
+    let runtime = match runtime() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            say(&format!("the program cannot start its threads: {error}"));
+            return Exit::Failed;
+        }
+    };
+    let exit = runtime.block_on(async {
+        let mut signals = match Signals::new() {
+            Ok(signals) => signals,
+            Err(error) => {
+                say(&format!("the program cannot handle signals: {error}"));
+                return Exit::Failed;
+            }
+        };
+        let mut report = Report::new();
+        tokio::select! {
+            biased;
+            _ = signals.next() => Exit::Cancelled,
+            () = check(flags, &mut report) => report.exit(),
+        }
+    });
+    runtime.shutdown_background();
+    exit
+}
+
+async fn check(flags: &Flags, report: &mut Report) {
+    terminal::check(report);
+    let start = match load(flags, Front::Exec, Answerer::Nobody) {
+        Ok(start) => start,
+        Err(error) => {
+            let todo = "correct it; assets/config.example.toml of the source explains every key";
+            return report.problem("configuration", &error.to_string(), todo);
+        }
+    };
+    configuration(&start, flags, report);
+    match &start.config.model {
+        ModelSource::Embedded { .. } => {
+            report.note("model", "the embedded one answers: --base-url, --model, --profile or --provider name another");
+            model::check_embedded(report).await;
+        }
+        ModelSource::Server(server) => {
+            let Ok(key) = key(server, report).await else { return };
+            if connection::check(server, report).await {
+                model::check_server(server, key, report).await;
+            } else {
+                report.skipped("models, reply, tool call", "the server cannot be reached");
+            }
+        }
+    }
+}
+
+fn configuration(start: &Start, flags: &Flags, report: &mut Report) {
+    let usual = start.places.config.as_ref().map(|config| config.join("config.toml"));
+    let file = flags.config.clone().or(usual.clone().filter(|path| path.exists()));
+    let said = match (&file, usual) {
+        (Some(file), _) => format!("{} is read, no key in it is unknown", file.display()),
+        (None, Some(usual)) => format!("there is no {}: the defaults hold", usual.display()),
+        (None, None) => "there is no directory for it: the defaults hold".to_owned(),
+    };
+    report.ok("configuration", &said);
+    for note in &start.places.notes {
+        report.note("configuration", note);
+    }
+    for (name, profile) in &start.config.profiles {
+        if let Err(error) = profile {
+            report.problem("configuration", &format!("the profile {name}: {error}"), todo_about(error));
+        }
+    }
+    if let Err(sentence) = registry(&start.config, start.places.config.as_deref()) {
+        report.problem("configuration", &sentence, "correct the file, or take it away: the bundled figures hold");
+    }
+}
+
+fn todo_about(error: &ConfigError) -> &'static str {
+    match error {
+        ConfigError::NoKey(_) => "set the variable, or take the profile out",
+        _ => "correct the profile in the configuration file",
+    }
+}
+
+/// Reads the key; tells whether the server can be asked with what there is.
+async fn key(server: &Server, report: &mut Report) -> Result<Option<ApiKey>, ()> {
+    let service = Service::at(&server.base_url);
+    let key = match keys::read(&server.key).await {
+        Ok(key) => key,
+        Err(sentence) => {
+            report.problem("key", &sentence, "make the file or the command give the key and nothing else");
+            return Err(());
+        }
+    };
+    match (&server.key, service) {
+        (KeyPlace::None, Some(service)) => {
+            let variables = service.variables.join(" or ");
+            let todo = format!("set {variables}, or name api_key_env, api_key_file or api_key_command");
+            report.problem("key", &format!("there is none for {}", service.name), &todo);
+        }
+        (KeyPlace::None, None) => report.ok("key", "none is sent"),
+        (place, _) => report.ok("key", &format!("it is from {place}")),
+    }
+    for note in [keys::warning(&server.key), server.plain_http()].into_iter().flatten() {
+        report.note("key", &note);
+    }
+    Ok(key)
+}
+
+/// Writes the lines of a run and remembers whether one tells of a problem.
+pub(super) struct Report {
+    problems: usize,
+    ascii: bool,
+}
+
+impl Report {
+    fn new() -> Self {
+        Self { problems: 0, ascii: !terminal::is_utf8() }
+    }
+
+    /// Says that something is as it should be.
+    pub(super) fn ok(&mut self, what: &str, said: &str) {
+        self.line(("✓", "+"), "ok", what, said);
+    }
+
+    /// Says something that is worth knowing and no problem.
+    pub(super) fn note(&mut self, what: &str, said: &str) {
+        self.line(("·", "-"), "note", what, said);
+    }
+
+    /// Says that something could not be checked, and why.
+    pub(super) fn skipped(&mut self, what: &str, why: &str) {
+        self.line(("·", "-"), "skipped", what, why);
+    }
+
+    /// Says what is wrong and what to do about it.
+    pub(super) fn problem(&mut self, what: &str, said: &str, todo: &str) {
+        self.problems += 1;
+        self.line(("✗", "x"), "problem", what, said);
+        let arrow = if self.ascii { "->" } else { "→" };
+        let _ = writeln!(io::stdout(), "            {arrow} {}", visible_line(todo));
+    }
+
+    fn line(&self, (sign, plain): (&str, &str), word: &str, what: &str, said: &str) {
+        let sign = if self.ascii { plain } else { sign };
+        let _ = writeln!(io::stdout(), "{sign} {word:<8}  {what}: {}", visible_line(said));
+        let _ = io::stdout().flush();
+    }
+
+    fn exit(&self) -> Exit {
+        let words = match self.problems {
+            0 => "all is well".to_owned(),
+            1 => "1 problem".to_owned(),
+            count => format!("{count} problems"),
+        };
+        let _ = writeln!(io::stdout(), "{words}");
+        if self.problems == 0 { Exit::Done } else { Exit::Failed }
+    }
+}

@@ -1,0 +1,222 @@
+//! `steersman models`: what the configured server offers, and every other server that can be switched to.
+//!
+//! All are asked side by side, each for a few seconds at most; one that fails is one line.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::approval::Answerer;
+use crate::cli::args::{Flags, ModelsArgs};
+use crate::cli::exit::{Exit, say};
+use crate::cli::first_start::look;
+use crate::cli::load::{Start, load};
+use crate::cli::project::Front;
+use crate::cli::sources::{of_server, registry_or_bundled, sources};
+use crate::cli::{keys, runtime};
+use crate::config::ModelSource;
+use crate::demo;
+use crate::limits;
+use crate::price::Price;
+use crate::provider::{ChatTransport, Http, Offered, Registry, Source, offered_models};
+use crate::text::visible_line;
+
+/// Prints the lists.
+pub fn run(flags: &Flags, args: &ModelsArgs) -> Exit {
+    let start = match load(flags, Front::Exec, Answerer::Nobody) {
+        Ok(start) => start,
+        Err(error) => {
+            say(&error.to_string());
+            return Exit::Usage;
+        }
+    };
+    let runtime = match runtime() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            say(&format!("the program cannot start its threads: {error}"));
+            return Exit::Failed;
+        }
+    };
+    let mut notes = start.places.notes.clone();
+    let lists = runtime.block_on(lists(&start, &mut notes));
+    runtime.shutdown_background();
+    for note in &notes {
+        say(note);
+    }
+    let text = if args.json { in_json(&lists) } else { in_words(&lists) };
+    let _ = io::stdout().write_all(text.as_bytes());
+    let served = lists.iter().find(|list| list.current).or(lists.first());
+    if served.is_some_and(|list| list.models.is_ok()) { Exit::Done } else { Exit::Failed }
+}
+
+/// Is the list of one source.
+struct List {
+    name: String,
+    server: String,
+    provider: String,
+    current: bool,
+    models: Result<Vec<Row>, String>,
+}
+
+/// Is one model of a list.
+struct Row {
+    name: String,
+    window: Option<u64>,
+    price: Option<Price>,
+}
+
+async fn lists(start: &Start, notes: &mut Vec<String>) -> Vec<List> {
+    let config = &start.config;
+    let registry = registry_or_bundled(config, start.places.config.as_deref(), notes);
+    let http = Http::default();
+    let found = look(&http, &config.local_ports).await;
+    let mut lists = Vec::new();
+    let current = match &config.model {
+        ModelSource::Embedded { .. } => {
+            lists.push(embedded());
+            None
+        }
+        ModelSource::Server(server) => {
+            notes.extend(keys::warning(&server.key));
+            Some(of_server(&config.source, server))
+        }
+    };
+    let name = current.as_ref().map(|source| source.name.clone());
+    let others = sources(config, None, &found);
+    // The server that answers is listed once, as it is configured now.
+    let others = others.iter().filter(|source| Some(&source.name) != name.as_ref()).cloned();
+    let all: Vec<Source> = current.into_iter().chain(others).collect();
+    let asked = all.iter().map(|source| list(&http, &registry, source, Some(&source.name) == name.as_ref()));
+    lists.extend(join_all(asked).await);
+    lists
+}
+
+fn embedded() -> List {
+    let row = Row { name: demo::MODEL.to_owned(), window: Some(limits::DEMO_CONTEXT), price: None };
+    let (server, provider) = ("inside this program".to_owned(), "demo".to_owned());
+    List { name: "demo".to_owned(), server, provider, current: true, models: Ok(vec![row]) }
+}
+
+async fn list(http: &Http, registry: &Arc<Registry>, source: &Source, current: bool) -> List {
+    let models = match source.unlocked().await {
+        Ok(transport) => offered_models(http, &transport).await.map_err(|error| error.to_string()),
+        Err(sentence) => Err(sentence),
+    };
+    let transport = &source.transport;
+    let row = |offered: Offered| known(registry, transport, offered);
+    List {
+        name: source.name.clone(),
+        server: transport.api_base.as_deref().map(without_user).unwrap_or_default(),
+        provider: transport.provider.clone().unwrap_or_default(),
+        current,
+        models: models.map(|models| models.into_iter().map(row).collect()),
+    }
+}
+
+/// Adds to a model what is known about it; a server of this machine says itself what holds there.
+fn known(registry: &Registry, transport: &ChatTransport, offered: Offered) -> Row {
+    let Offered { name, context_window, price, .. } = offered;
+    let card = if transport.is_loopback() { None } else { registry.card(&name) };
+    let configured = transport.context_window.filter(|_| transport.model_name() == name);
+    let window = configured.or(context_window).or_else(|| card?.context_window);
+    let price = price.or_else(|| card.and_then(|_| registry.price(&name)));
+    Row { name, window, price }
+}
+
+/// Returns an address without the user and the password that it may hold.
+fn without_user(base_url: &str) -> String {
+    let Ok(mut url) = reqwest::Url::parse(base_url) else { return String::new() };
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.set_query(None);
+    url.to_string().trim_end_matches('/').to_owned()
+}
+
+fn in_words(lists: &[List]) -> String {
+    let mut text = String::new();
+    for list in lists {
+        let List { name, server, current, .. } = list;
+        let mark = if *current { " · answers now" } else { "" };
+        let _ = write!(text, "{} ({}){mark}", visible_line(name), visible_line(server));
+        match &list.models {
+            Err(reason) => {
+                let _ = writeln!(text, ": no list: {}", visible_line(reason));
+            }
+            Ok(models) if models.is_empty() => text.push_str(": no models\n"),
+            Ok(models) => {
+                text.push('\n');
+                for line in aligned(models) {
+                    let _ = writeln!(text, "  {line}");
+                }
+            }
+        }
+    }
+    text
+}
+
+/// Writes models with their figures below each other.
+fn aligned(models: &[Row]) -> Vec<String> {
+    let rows: Vec<[String; 3]> = models
+        .iter()
+        .map(|row| {
+            let window = row.window.map(|tokens| format!("{} tokens", grouped(tokens))).unwrap_or_default();
+            let price = row.price.map(in_dollars).unwrap_or_default();
+            [visible_line(&row.name).into_owned(), window, price]
+        })
+        .collect();
+    let width =
+        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max().unwrap_or(0);
+    let (first, second) = (width(0), width(1));
+    let line = |[name, window, price]: &[String; 3]| {
+        let gap = " ".repeat(first.saturating_sub(name.width()));
+        let before = " ".repeat(second.saturating_sub(window.width()));
+        format!("{name}{gap}  {before}{window}  {price}").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+fn in_dollars(price: Price) -> String {
+    let [input, cached, output] = price.dollars();
+    let cached = if (cached - input).abs() < f64::EPSILON { String::new() } else { format!(" (cached {cached})") };
+    format!("US$ {input}{cached} in, {output} out per million")
+}
+
+/// Writes a number with its thousands apart.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn in_json(lists: &[List]) -> String {
+    let row = |row: &Row| {
+        let price = row.price.map(|price| {
+            let [input, cached, output] = price.dollars();
+            json!({ "input": input, "cached": cached, "output": output })
+        });
+        json!({ "name": row.name, "context_window": row.window, "price": price })
+    };
+    let each = |list: &List| {
+        let models = list.models.as_ref().map(|models| models.iter().map(row).collect::<Vec<Value>>());
+        json!({
+            "source": list.name,
+            "provider": list.provider,
+            "server": list.server,
+            "current": list.current,
+            "models": models.as_ref().ok(),
+            "error": list.models.as_ref().err(),
+        })
+    };
+    let all: Vec<Value> = lists.iter().map(each).collect();
+    format!("{:#}\n", Value::Array(all))
+}

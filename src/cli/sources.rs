@@ -1,0 +1,94 @@
+//! The servers that the user can switch to: the one that answers, the profiles, what runs on this machine, and the
+//! services whose key is in the environment.
+//!
+//! Keys in files and commands stay there until their server is wanted.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::assets;
+use crate::cli::first_start::Found;
+use crate::cli::keys;
+use crate::cli::setup::transport_of;
+use crate::config::{Config, KeyPlace, Server};
+use crate::provider::{ApiKey, ChatTransport, Registry, Source, Sources, Vault};
+
+/// Lists the servers; `current` is the one that answers.
+pub fn sources(config: &Config, current: Option<ChatTransport>, found: &[Found]) -> Sources {
+    let current = current.map(|transport| Source::new(config.source.clone(), transport));
+    let profiles = config.profiles.iter().map(|(name, server)| match server {
+        Ok(server) => of_server(name, server),
+        Err(error) => broken(name, error.to_string()),
+    });
+    let services = config.services.iter().map(|(name, server)| of_server(name, server));
+    let listed: Vec<Source> = current.into_iter().chain(profiles).collect();
+    let is_new = |found: &&Found| {
+        let bare = |url: &str| url.trim_end_matches('/').trim_end_matches("/v1").replace("localhost", "127.0.0.1");
+        let same = |base: &String| bare(base) == bare(&found.base_url);
+        !listed.iter().any(|source| source.transport.api_base.as_ref().is_some_and(same))
+    };
+    let local: Vec<Source> = found.iter().filter(is_new).map(of_found).collect();
+    listed.into_iter().chain(local).chain(services).collect()
+}
+
+/// Returns a server as a source; its key is got when it is wanted.
+pub fn of_server(name: &str, server: &Server) -> Source {
+    let (key, vault) = match &server.key {
+        KeyPlace::None => (None, None),
+        KeyPlace::Variable { key, .. } => (Some(key.clone()), None),
+        KeyPlace::File(_) | KeyPlace::Command(_) => {
+            let place = server.key.clone();
+            let read = move || {
+                let place = place.clone();
+                async move { keys::read(&place).await }
+            };
+            (None, Some(Vault::new(read)))
+        }
+    };
+    Source { vault, ..Source::new(name, transport_of(server, key)) }
+}
+
+fn of_found(found: &Found) -> Source {
+    let transport = ChatTransport {
+        model: found.models.first().cloned(),
+        provider: Some("openai".to_owned()),
+        assume_model_exists: true,
+        api_base: Some(found.base_url.clone()),
+        ..ChatTransport::default()
+    };
+    Source { found: Some(found.what.to_owned()), ..Source::new(found.name, transport) }
+}
+
+/// Returns a source that says what is wrong with it whenever it is wanted.
+fn broken(name: &str, sentence: String) -> Source {
+    let read = move || {
+        let sentence = sentence.clone();
+        async move { Err::<Option<ApiKey>, String>(sentence) }
+    };
+    Source { vault: Some(Vault::new(read)), ..Source::new(name, ChatTransport::default()) }
+}
+
+/// Reads what is known about models: the bundled table, the user's `models.toml` on top, the user's prices above all.
+///
+/// # Errors
+/// One sentence about the user's file.
+pub fn registry(config: &Config, directory: Option<&Path>) -> Result<Registry, String> {
+    let bundled = Registry::parse(assets::MODELS).map_err(|error| format!("the bundled models.toml, {error}"))?;
+    let mut registry = bundled;
+    if let Some(path) = directory.map(|directory| directory.join("models.toml")).filter(|path| path.exists()) {
+        let text =
+            std::fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        let own = Registry::parse(&text).map_err(|error| format!("{}, {error}", path.display()))?;
+        registry = registry.under(own);
+    }
+    Ok(registry.under(Registry::of_prices(&config.spending.prices)))
+}
+
+/// Reads it like [`registry`]; a faulty file of the user is said and left out.
+pub fn registry_or_bundled(config: &Config, directory: Option<&Path>, notes: &mut Vec<String>) -> Arc<Registry> {
+    let read = registry(config, directory).or_else(|sentence| {
+        notes.push(sentence);
+        registry(config, None)
+    });
+    Arc::new(read.unwrap_or_default())
+}
