@@ -113,8 +113,10 @@ impl Errands {
             let first = first.ok_or_else(|| format!("{name} is a server; name one of its models: {name}/MODEL"))?;
             return Ok(transport.with_model(first));
         };
+        // Without any knowledge there is none to the contrary.
+        let blind = models.is_err() && self.registry.is_empty();
         let listed = models.is_ok_and(|models| models.contains(model));
-        if transport.assume_model_exists || listed || self.registry.card(model).is_some() {
+        if transport.assume_model_exists || blind || listed || self.registry.card(model).is_some() {
             return Ok(transport);
         }
         Err(format!("{model} is not known, and its server does not list it"))

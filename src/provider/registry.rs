@@ -86,6 +86,11 @@ impl Registry {
         Ok(cards.into_iter().collect())
     }
 
+    /// Tells whether nothing is known about any model.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Makes cards that know prices only.
     pub fn of_prices(prices: &Prices) -> Self {
         prices.iter().map(|(name, price)| (name.to_owned(), Card { price: Some(price), ..Card::default() })).collect()

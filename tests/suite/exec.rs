@@ -163,12 +163,15 @@ fn a_dash_with_nothing_to_read_is_refused() {
 
 #[test]
 fn without_a_key_no_authorization_is_sent_and_with_one_it_is() {
-    let server = Server::start([Reply::text("a"), Reply::text("b")]);
+    let server = Server::start([Reply::text("a"), Reply::text("b"), Reply::text("c")]);
     assert_eq!(exit_code(&exec(&server).args(["hello"]).output()), 0);
-    assert_eq!(exit_code(&exec(&server).args(["hello"]).env("OPENAI_API_KEY", "sk-1").output()), 0);
+    // A key that is for somebody else stays at home, until it is named.
+    let with_key = || exec(&server).args(["hello"]).env("OPENAI_API_KEY", "sk-1");
+    assert_eq!(exit_code(&with_key().output()), 0);
+    assert_eq!(exit_code(&with_key().args(["--api-key-env", "OPENAI_API_KEY"]).output()), 0);
     let keys: Vec<Option<String>> =
         server.chats().iter().map(|chat| chat.header("authorization").map(str::to_owned)).collect();
-    assert_eq!(keys, [None, Some("Bearer sk-1".to_owned())]);
+    assert_eq!(keys, [None, None, Some("Bearer sk-1".to_owned())]);
 }
 
 #[test]

@@ -28,7 +28,7 @@ struct Ship {
     dir: TempDir,
 }
 
-fn setup(rig: &Rig, dir: &TempDir) -> Setup {
+pub fn setup(rig: &Rig, dir: &TempDir) -> Setup {
     Setup {
         transport: Rig::transport(),
         connector: rig.connector(),

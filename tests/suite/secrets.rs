@@ -22,6 +22,7 @@ const CANARY: &str = "canary";
 fn exec(server: &Server) -> Program {
     Program::new()
         .args(["exec", "--json", "--base-url", &server.url(), "--model", "m", "hello"])
+        .args(["--api-key-env", "OPENAI_API_KEY"])
         .env("OPENAI_API_KEY", KEY)
         .env("STEERSMAN_LOG", "trace")
 }
@@ -83,7 +84,8 @@ fn a_retry_is_announced_without_the_key() {
 fn a_server_that_echoes_the_key_instead_of_its_models_is_quoted_without_it() {
     let server = Server::start([]);
     server.on("/v1/models", Reply::json(403, json!({"detail": format!("who is {KEY}?")})));
-    let program = Program::new().args(["exec", "--base-url", &server.url(), "hello"]).env("OPENAI_API_KEY", KEY);
+    let args = ["exec", "--api-key-env", "OPENAI_API_KEY", "--base-url", &server.url(), "hello"];
+    let program = Program::new().args(args).env("OPENAI_API_KEY", KEY);
     let output = program.output();
     assert!(stderr(&output).contains("who is [key]?"), "{}", stderr(&output));
     assert!(!stdout(&output).contains(CANARY) && !stderr(&output).contains(CANARY));
@@ -259,7 +261,13 @@ fn in_the_sandbox_the_keys_are_not_found_in_other_processes_either() {
 #[test]
 fn no_key_gets_to_the_screen_or_the_title() {
     let server = Server::start([Reply::calls(&[("c1", "bash", &nosy(""))]), Reply::text("I have looked.")]);
-    let start = Start::against(&server).arg("--yes").arg("--sandbox").arg("off").arg("look");
+    let start = Start::against(&server)
+        .arg("--api-key-env")
+        .arg("OPENAI_API_KEY")
+        .arg("--yes")
+        .arg("--sandbox")
+        .arg("off")
+        .arg("look");
     let start = VARIABLES.iter().fold(start, |start, name| start.env(name, &canary(name)));
     let mut terminal = start.run();
     terminal.wait_for("I have looked.");

@@ -91,6 +91,7 @@ async fn check_replies(http: &Http, transport: &ChatTransport, report: &mut Repo
     match ask(http, transport, &greeting, &[], &mut sink).await {
         Ok(reply) if reply.content.trim().is_empty() && reply.thinking.is_empty() => {
             report.problem("reply", "it came, but is empty", "try another model, or a larger max_tokens");
+            return report.skipped("tool call", "there is no reply");
         }
         Ok(_) => {
             let first = first.map(|ms| format!(", the first after {ms} ms")).unwrap_or_default();

@@ -1,0 +1,144 @@
+//! `steersman doctor`: each step of the way, what it says of a fault, and that it always ends.
+
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::support::program::{Program, exit_code, stdout};
+use crate::support::server::{Reply, Server};
+
+const CALL: &[(&str, &str, &str)] = &[("c1", "calculator", r#"{"expression":"17 * 23"}"#)];
+
+fn server(script: impl IntoIterator<Item = Reply>) -> Server {
+    let server = Server::start(script);
+    server.on("/v1/models", Reply::json(200, json!({ "data": [{ "id": "m" }, { "id": "n" }] })));
+    server.on("/", Reply::body(404, ""));
+    server
+}
+
+fn doctor(args: &[&str]) -> Program {
+    Program::new().env("LANG", "C.UTF-8").env("TERM", "xterm-256color").args(args.iter().copied()).args(["doctor"])
+}
+
+/// Runs it; returns the exit code and what it said.
+fn checked(program: Program) -> (i32, String) {
+    let output = program.output();
+    (exit_code(&output), stdout(&output))
+}
+
+#[test]
+fn a_good_server_passes_every_check() {
+    let server = server([Reply::text("ready"), Reply::calls(CALL)]);
+    let (code, said) = checked(doctor(&["--base-url", &server.url(), "--model", "m"]).env("K", "sk-canary"));
+    assert_eq!(code, 0, "{said}");
+    for line in [
+        "✓ ok        terminal: TERM is xterm-256color, 256 colours",
+        "✓ ok        terminal: the locale is UTF-8",
+        "✓ ok        key: none is sent",
+        "✓ ok        name: 127.0.0.1 is 127.0.0.1",
+        "✓ ok        connection: 127.0.0.1 answers on port",
+        "✓ ok        HTTP: the server speaks HTTP/1.1",
+        "✓ ok        models: the server lists 2, m among them",
+        "✓ ok        reply: streamed in 1 pieces",
+        "✓ ok        tool call: the model called the tool it was offered",
+    ] {
+        assert!(said.contains(line), "{line}\n{said}");
+    }
+    assert!(said.ends_with("all is well\n"), "{said}");
+    assert!(server.chats().iter().all(crate::support::server::Request::streams));
+    assert_eq!(server.chats()[1].tools(), ["calculator"]);
+}
+
+#[test]
+fn the_embedded_model_passes_without_a_network() {
+    let (code, said) = checked(doctor(&[]));
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("ok        reply: ") && said.contains("ok        tool call: "), "{said}");
+    assert!(said.contains("there is no ") && said.contains("the defaults hold"), "{said}");
+}
+
+#[test]
+fn where_the_key_is_from_is_said_and_never_the_key() {
+    let good = server([Reply::text("ready"), Reply::calls(CALL)]);
+    let program =
+        doctor(&["--base-url", &good.url(), "--model", "m", "--api-key-env", "MY_KEY"]).env("MY_KEY", "sk-canary");
+    let (code, said) = checked(program);
+    assert!(code == 0 && said.contains("key: it is from the variable MY_KEY"), "{said}");
+    assert!(!said.contains("canary"), "{said}");
+    let config = format!(
+        "[profile.p]\nbase_url = '{}'\nmodel = 'm'\napi_key_command = ['/bin/sh', '-c', 'echo locked >&2; exit 1']",
+        good.url()
+    );
+    let (code, said) = checked(doctor(&["--profile", "p"]).config(&config));
+    assert!(
+        code == 1 && said.contains("✗ problem   key: api_key_command (/bin/sh) failed (exit status: 1): locked"),
+        "{said}"
+    );
+}
+
+#[test]
+fn each_problem_says_what_to_do_about_it() {
+    let refused = Server::start([Reply::json(401, json!({ "error": { "message": "bad key" } }))]);
+    let words = server([Reply::text("ready"), Reply::text("391.")]);
+    let empty = server([Reply::text(""), Reply::text("")]);
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let closed = format!("http://{closed}");
+    let cases = [
+        (refused.url(), "problem   reply: ", "check the key"),
+        (words.url(), "problem   tool call: the model answered without calling the tool", "made for tools"),
+        (empty.url(), "problem   reply: ", ""),
+        (closed, "problem   connection: ", "start the model server"),
+    ];
+    for (url, problem, todo) in cases {
+        let (code, said) = checked(doctor(&["--base-url", &url, "--model", "m"]));
+        assert_eq!(code, 1, "{said}");
+        let at = said.find(problem).unwrap_or_else(|| panic!("{problem}: {said}"));
+        let next = said[at..].lines().nth(1).unwrap_or_default();
+        assert!(next.trim_start().starts_with("→ ") && next.contains(todo), "{said}");
+        assert!(said.ends_with("1 problem\n"), "{said}");
+    }
+}
+
+#[test]
+fn a_wrong_configuration_is_one_problem_with_its_line() {
+    let (code, said) = checked(doctor(&[]).config("model = 'm'\nmodle = 'x'"));
+    assert_eq!(code, 1);
+    assert!(said.contains("problem   configuration: ") && said.contains("line 2: unknown key \"modle\""), "{said}");
+    let (code, said) = checked(doctor(&[]).config("[profile.x]\nmodel = 'm'\napi_key_env = 'NOPE'"));
+    assert!(code == 1 && said.contains("the profile x: the environment variable NOPE"), "{said}");
+    let (code, said) = checked(doctor(&[]).file(".config/steersman/models.toml", "a = { windw = 1 }"));
+    assert!(code == 1 && said.contains("models.toml, line 1"), "{said}");
+}
+
+#[test]
+fn without_utf8_the_signs_are_plain_and_that_is_a_problem() {
+    let output = Program::new().env("TERM", "xterm").args(["doctor"]).output();
+    let said = stdout(&output);
+    assert_eq!(exit_code(&output), 1);
+    assert!(said.contains("x problem   terminal: the locale is not UTF-8") && said.is_ascii(), "{said}");
+}
+
+#[test]
+fn a_server_that_never_answers_does_not_hold_it_up() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    let began = Instant::now();
+    let (code, said) = checked(doctor(&["--base-url", &url, "--model", "m"]));
+    assert!(code == 1 && said.contains("no answer within 5 s"), "{said}");
+    assert!(said.contains("skipped   models, reply, tool call"), "{said}");
+    assert!(began.elapsed() < Duration::from_secs(25));
+}
+
+#[test]
+fn ctrl_c_ends_it_at_once() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    let mut run = doctor(&["--base-url", &url, "--model", "m"]).run();
+    run.wait_for_line(|line| line.contains("connection: "));
+    let began = Instant::now();
+    run.signal(Signal::INT);
+    assert_eq!(run.end().code, Some(130));
+    assert!(began.elapsed() < Duration::from_secs(3));
+}

@@ -1,0 +1,177 @@
+//! The first start: what is found on this machine, how it is offered, and what is not offered.
+
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use steersman::cli::first_start::{Found, look, look_for};
+use steersman::event::Event;
+use steersman::provider::Http;
+use steersman::tui::msg::{Effect, Msg};
+use steersman::tui::state::status::{ModelSource, Offer};
+
+use crate::support::program::{Program, exit_code, stderr, stdout};
+use crate::support::server::{Reply, Server};
+use crate::support::stage::Stage;
+
+fn port(server: &Server) -> u16 {
+    server.origin().rsplit(':').next().unwrap().parse().unwrap()
+}
+
+fn serving(paths: &[(&str, Value)]) -> Server {
+    let server = Server::start([]);
+    for (path, body) in paths {
+        server.on(path, Reply::json(200, body.clone()));
+    }
+    server
+}
+
+fn list(owner: &str, names: &[&str]) -> Value {
+    let model = |name: &&str| json!({ "id": name, "object": "model", "owned_by": owner });
+    json!({ "object": "list", "data": names.iter().map(model).collect::<Vec<Value>>() })
+}
+
+async fn found(server: &Server) -> Option<Found> {
+    look_for(&Http::default(), &[port(server)], Duration::from_secs(5)).await.into_iter().next()
+}
+
+#[tokio::test]
+async fn each_kind_of_server_is_told_from_the_others() {
+    let ollama = [
+        ("/v1/models", list("library", &["nomic-embed-text", "qwen3:8b"])),
+        ("/api/version", json!({"version": "0.9"})),
+    ];
+    let old = json!({ "object": "list", "data": [{ "id": "model.gguf", "object": "model" }] });
+    let props = json!({ "default_generation_settings": { "n_ctx": 4096 } });
+    let cases: [(&[(&str, Value)], &str, &str); 6] = [
+        (&ollama, "Ollama", "qwen3:8b"),
+        (&[("/v1/models", list("llamacpp", &["m.gguf"]))], "llama.cpp", "m.gguf"),
+        (&[("/v1/models", old), ("/props", props)], "llama.cpp", "model.gguf"),
+        (&[("/v1/models", list("organization_owner", &["text-embedding-x", "lm"]))], "LM Studio", "lm"),
+        (&[("/v1/models", list("vllm", &["v"]))], "vLLM", "v"),
+        (&[("/v1/models", list("somebody", &["s"]))], "a model server", "s"),
+    ];
+    for (paths, what, model) in cases {
+        let server = serving(paths);
+        let found = found(&server).await.unwrap_or_else(|| panic!("{what} is not found"));
+        assert_eq!((found.what, found.models[0].as_str()), (what, model));
+        assert_eq!(found.base_url, server.url());
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_model_server_or_has_no_model_is_not_offered() {
+    let html = Server::start([]);
+    html.on("/", Reply::body(200, "<!doctype html><title>My app</title>").header("content-type", "text/html"));
+    let json_of_another_kind = serving(&[("/", json!({ "data": [{ "id": "invoice-7" }], "version": 3 }))]);
+    let moved = Server::start([]);
+    moved.on("/", Reply::body(302, "").header("location", "http://127.0.0.1:1/v1/models"));
+    let locked = Server::start([]);
+    locked.on("/", Reply::json(401, json!({ "error": "key" })));
+    let only_embeddings = serving(&[("/v1/models", list("llamacpp", &["bge-embed"]))]);
+    let empty = serving(&[("/v1/models", list("library", &[])), ("/api/version", json!({"version": "0.9"}))]);
+    for (server, what) in [
+        (&html, "a web page"),
+        (&moved, "a redirect"),
+        (&locked, "a refusal"),
+        (&only_embeddings, "embeddings"),
+        (&empty, "no model"),
+    ] {
+        assert_eq!(found(server).await, None, "{what}");
+    }
+    // It answers every path, also the one that tells Ollama: then the name of a thing could be a model's.
+    let taken = found(&json_of_another_kind).await;
+    assert!(taken.is_none_or(|found| found.what == "Ollama"), "only its own words make it one");
+}
+
+#[tokio::test]
+async fn looking_ends_in_time_whatever_listens() {
+    let http = Http::default();
+    assert_eq!(look(&http, &[]).await, []);
+    // Takes connections and never says a word.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mute = silent.local_addr().unwrap().port();
+    let good = serving(&[("/v1/models", list("vllm", &["v"]))]);
+    let began = Instant::now();
+    let found = look(&http, &[mute, port(&good), 1]).await;
+    let took = began.elapsed();
+    assert_eq!(found.len(), 1, "the silent one must not hide the other");
+    // Ten times the limit, for a machine that is busy with other tests.
+    assert!(took < Duration::from_millis(1_500), "{took:?}");
+}
+
+#[test]
+fn exec_says_what_answers_here_and_uses_the_embedded_model() {
+    let server = serving(&[("/v1/models", list("llamacpp", &["m"]))]);
+    let ports = port(&server).to_string();
+    let output = Program::new().env("STEERSMAN_LOCAL_PORTS", &ports).args(["exec", "What is 6*7?"]).output();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    let said = stderr(&output);
+    let host = format!("127.0.0.1:{ports}");
+    let offer = format!("llama.cpp answers on {host} with m: --base-url http://{host}/v1 uses it");
+    assert!(said.contains(&offer) && said.contains("the embedded model answers"), "{said}");
+    assert!(!stdout(&output).is_empty() && server.chats().is_empty());
+    // Whoever has said which model answers is not asked.
+    for args in [vec!["--provider", "demo", "exec", "hello"], vec!["--provider", "demo", "exec", "--json", "hello"]] {
+        let output = Program::new().env("STEERSMAN_LOCAL_PORTS", &ports).args(args).output();
+        assert_eq!((exit_code(&output), stderr(&output)), (0, String::new()));
+    }
+    assert!(exit_code(&Program::new().env("STEERSMAN_LOCAL_PORTS", "80,x").args(["exec", "x"]).output()) == 2);
+}
+
+fn offer() -> Offer {
+    Offer {
+        what: "Ollama".to_owned(),
+        address: "127.0.0.1:11434".to_owned(),
+        model: "qwen3:8b".to_owned(),
+        name: "ollama/qwen3:8b".to_owned(),
+    }
+}
+
+fn stage(width: u16) -> Stage {
+    let mut stage = Stage::new(width, 24);
+    stage.app.status.source = ModelSource::Embedded;
+    stage.tell(Msg::Offer(offer()));
+    stage
+}
+
+#[test]
+fn one_key_takes_the_offered_server_and_the_conversation_goes_on_with_it() {
+    let mut stage = stage(120);
+    let screen = stage.screen();
+    assert!(screen.contains("Ollama answers on 127.0.0.1:11434 with qwen3:8b: F6 uses it"), "{screen}");
+    assert!(screen.contains("F6 uses qwen3:8b of Ollama"), "{screen}");
+    stage.keys("a draft<f6>");
+    assert_eq!(stage.effects, [Effect::SwitchModel("ollama/qwen3:8b".to_owned())]);
+    assert_eq!(stage.app.composer.text(), "a draft", "the draft is not touched");
+    let [from, to, provider] = ["steersman-embedded", "qwen3:8b", "openai"].map(|word| Some(word.to_owned()));
+    stage.event("", Event::ModelSwitched { from, to, provider });
+    let screen = stage.wait(10_000).screen();
+    assert!(screen.contains("qwen3:8b · openai") && !screen.contains("--base-url"), "{screen}");
+    assert!(screen.contains("model: steersman-embedded -> qwen3:8b (openai)"), "{screen}");
+    // From here on the key lists models, as ever.
+    stage.keys("<c-c><f6>");
+    assert_eq!(stage.effects.last(), Some(&Effect::ListModels));
+}
+
+#[test]
+fn typing_instead_means_the_embedded_model() {
+    let mut stage = stage(80);
+    let content = "hello".to_owned();
+    stage.event("", Event::UserTurn { content, mid_loop: false, injection: None, after: None, step: 0 });
+    assert_eq!(stage.app.status.offer, None);
+    stage.keys("<f6>");
+    assert_eq!(stage.effects, [Effect::ListModels]);
+    assert_eq!(stage.app.composer.text(), "/model ");
+}
+
+#[test]
+fn an_offer_fits_every_width_and_obeys_nothing_in_its_names() {
+    for width in [20, 40, 80, 200] {
+        let mut stage = stage(width);
+        let evil = Offer { model: "m\u{1b}[2J\n\u{202e}x".to_owned(), what: "W\u{7}".to_owned(), ..offer() };
+        stage.tell(Msg::Offer(evil));
+        let screen = stage.screen();
+        assert!(!screen.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{screen:?}");
+    }
+}
