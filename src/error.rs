@@ -107,7 +107,7 @@ pub enum ProviderError {
 }
 
 /// Writes a time in the largest unit that fits.
-fn spell(ms: u64) -> String {
+pub(crate) fn spell(ms: u64) -> String {
     let seconds = ms / 1_000;
     match seconds {
         0..120 => format!("{seconds} s"),

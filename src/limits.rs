@@ -54,10 +54,19 @@ pub const ITEMS_PER_REPLY: usize = 1_024;
 /// Longest text of one reply, bytes.
 pub const REPLY_BYTES: usize = 32 * 1024 * 1024;
 
+/// Longest body of a reply that is read at all, bytes, decompressed.
+pub const STREAM_BYTES: usize = 1024 * 1024 * 1024;
+/// Part of a compressed body that is opened at once, bytes; it can become a thousand times as much.
+pub const COMPRESSED_PIECE_BYTES: usize = 4 * 1024;
+/// Longest time in which a server sends nothing but keep-alives.
+pub const KEEP_ALIVE_TIME: Duration = Duration::from_hours(2);
+
 /// Time to open a connection.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest silence of a server within a reply. Keep-alives count as life.
 pub const READ_TIMEOUT: Duration = Duration::from_mins(5);
+/// Time for what may follow behind the end of a reply: its usage.
+pub const TAIL_TIME: Duration = Duration::from_secs(5);
 /// Time for the end of a body behind `[DONE]`; after it the connection is given up.
 pub const DRAIN_TIMEOUT: Duration = Duration::from_millis(20);
 /// Requests made for one reply before giving up, the first included.

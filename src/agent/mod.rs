@@ -11,6 +11,7 @@ pub mod context_size;
 mod extension;
 pub mod finalizers;
 mod history;
+mod long_wait;
 mod model;
 mod model_choice;
 mod park;

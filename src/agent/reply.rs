@@ -7,6 +7,7 @@
 use std::future;
 
 use crate::agent::Agent;
+use crate::agent::long_wait::LongWait;
 use crate::control::{Cancellable, Interloper};
 use crate::error::{Cancelled, RunError};
 use crate::event::{Event, Pending, Usage};
@@ -74,7 +75,8 @@ impl Agent {
             }
             Ok(())
         };
-        let reply = self.provider.complete(request, &mut sink);
+        let wait = LongWait { approvals: &self.approvals, listeners: &self.listeners };
+        let reply = wait.complete(self.provider.as_ref(), request, &mut sink);
         let cancellable = self.cancellable.as_ref();
         // The request is dropped with its future: the connection closes at once (D6). The cancel comes first: whoever
         // stops the turn gets the waiting texts back.

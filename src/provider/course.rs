@@ -4,23 +4,25 @@
 //! dialect's. Dropping the future closes the connection.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
-use reqwest::{Method, Response, Url};
+use reqwest::{Method, Response, StatusCode, Url};
 
 use crate::dialect::Dialect;
 use crate::limits;
 use crate::provider::endpoint::Endpoint;
 use crate::provider::error_body::{self, ErrorBody};
-use crate::provider::http::{self, Http};
+use crate::provider::http::Http;
+use crate::provider::incoming::Incoming;
 use crate::provider::quirks::{QuirkBook, Quirks};
 use crate::provider::registry::Registry;
 use crate::provider::retry::{self, Advice, Failure, Retries};
-use crate::provider::sse::{Decoder, Frame};
+use crate::provider::sse::{Decoder, Frame, TooLong};
+use crate::provider::unreachable::unreachable;
 use crate::provider::wire::{Assemble, Outgoing, Wire};
 use crate::provider::{
     ChatProvider, ChatRequest, ChatTransport, Piece, ProviderError, Reply, Sink, Streaming, anthropic, chat, gemini,
@@ -37,6 +39,7 @@ pub struct HttpProvider {
     quirks: QuirkBook,
     registry: Arc<Registry>,
     silence: Duration,
+    keep_alive: Duration,
 }
 
 impl HttpProvider {
@@ -47,15 +50,22 @@ impl HttpProvider {
     pub fn new(http: Http, transport: &ChatTransport) -> Result<Self, ProviderError> {
         let dialect = transport.dialect()?;
         let endpoint = Endpoint::of(transport)?;
-        let silence = limits::READ_TIMEOUT;
-        let wire = wire(dialect);
-        Ok(Self { http, endpoint, dialect, wire, quirks: QuirkBook::default(), registry: Arc::default(), silence })
+        let (silence, keep_alive) = (limits::READ_TIMEOUT, limits::KEEP_ALIVE_TIME);
+        let (wire, quirks) = (wire(dialect), QuirkBook::default());
+        Ok(Self { http, endpoint, dialect, wire, quirks, registry: Arc::default(), silence, keep_alive })
     }
 
     /// Sets how long the server may be silent within a reply.
     #[must_use]
     pub fn with_read_timeout(mut self, silence: Duration) -> Self {
         self.silence = silence;
+        self
+    }
+
+    /// Sets how long the server may send nothing but keep-alives.
+    #[must_use]
+    pub fn with_keep_alive_time(mut self, time: Duration) -> Self {
+        self.keep_alive = time;
         self
     }
 
@@ -149,7 +159,7 @@ impl HttpProvider {
         let body = self.encode(request, server, quirks)?;
         let sending = self.endpoint.request(&self.http, Method::POST, url.clone())?;
         let sending = sending.header(CONTENT_TYPE, "application/json").body(body).send();
-        let response = self.within(sending).await?.map_err(|error| http::unreachable(&url, error))?;
+        let response = self.within(sending).await?.map_err(|error| unreachable(&self.http, &url, error))?;
         let status = response.status();
         if status.is_redirection()
             && let Some(target) = target(&url, response.headers())
@@ -159,63 +169,79 @@ impl HttpProvider {
         if !status.is_success() {
             return Err(self.refused(response).await);
         }
-        if status == reqwest::StatusCode::NO_CONTENT {
+        if status == StatusCode::NO_CONTENT {
             return Err(ProviderError::Malformed("an answer without content (status 204)".to_owned()).into());
         }
-        Ok(self.read(response, request.streaming, sink).await?)
+        self.read(Incoming::new(response)?, request.streaming, sink).await
     }
 
     /// Reads the reply, a stream or one body: what it begins with tells, as labels are often wrong or missing.
-    async fn read(
-        &self,
-        mut response: Response,
-        streaming: Streaming,
-        sink: &mut Sink<'_>,
-    ) -> Result<Reply, ProviderError> {
+    async fn read(&self, mut incoming: Incoming, streaming: Streaming, sink: &mut Sink<'_>) -> Result<Reply, Failure> {
         let mut assembler = self.wire.assembler();
         let mut decoder = Decoder::default();
         let mut head = Vec::new();
-        while let Some(first) = self.within(response.chunk()).await?.map_err(|_| ProviderError::CutOff)? {
+        while let Some(first) = self.within(incoming.next()).await?? {
             head.extend_from_slice(&first);
-            match head.trim_ascii_start().first() {
+            if BOM.starts_with(&head) {
+                continue;
+            }
+            match head.strip_prefix(BOM).unwrap_or(&head).trim_ascii_start().first() {
                 None if head.len() < limits::SSE_LINE_BYTES => {}
-                Some(b'{' | b'[' | b'<') => return self.read_whole(response, head, streaming, sink).await,
+                Some(b'{' | b'[' | b'<') => return Ok(self.read_whole(incoming, head, streaming, sink).await?),
                 _ => break,
             }
         }
-        let mut take = |frame: Frame<'_>, assembler: &mut dyn Assemble| -> Result<(), ProviderError> {
-            match (assembler.take(frame)?, streaming) {
-                (Some(piece), Streaming::On) => Ok(sink(piece)?),
+        let mut heard = Instant::now();
+        let mut take = |frame: Frame<'_>, assembler: &mut dyn Assemble| -> Result<(), Failure> {
+            let piece = assembler.take(frame).map_err(broken)?;
+            if piece.is_some() {
+                heard = Instant::now();
+            } else if heard.elapsed() > self.keep_alive {
+                let minutes = self.keep_alive.as_secs() / 60;
+                return Err(ProviderError::Malformed(format!("nothing but keep-alives for {minutes} min")).into());
+            }
+            match (piece, streaming) {
+                (Some(piece), Streaming::On) => Ok(sink(piece).map_err(ProviderError::from)?),
                 (_, Streaming::On | Streaming::Off) => Ok(()),
             }
         };
         decoder.push(&head, |frame| take(frame, assembler.as_mut()))?;
+        let mut whole = None;
         while !assembler.is_done() {
-            match self.within(response.chunk()).await? {
+            // Behind the end of a reply there is at most its usage: nobody waits long for that.
+            let end = assembler.is_whole().then(|| *whole.get_or_insert_with(|| Instant::now() + limits::TAIL_TIME));
+            let next = match end {
+                Some(end) => tokio::time::timeout_at(end.into(), incoming.next()).await.unwrap_or(Ok(None)),
+                None => self.within(incoming.next()).await?,
+            };
+            match next {
                 Ok(Some(bytes)) => decoder.push(&bytes, |frame| take(frame, assembler.as_mut()))?,
-                Err(_) if !assembler.is_whole() => return Err(ProviderError::CutOff),
+                Err(error) if !assembler.is_whole() => return Err(error.into()),
+                Ok(None) if !is_stream(&head) => {
+                    return Err(ProviderError::Malformed(error_body::plain(&String::from_utf8_lossy(&head))).into());
+                }
                 // A half line at the end is no fault of form: the server died while it wrote.
                 Ok(None) | Err(_) => {
                     return match decoder.finish(|frame| take(frame, assembler.as_mut())) {
-                        Ok(()) => assembler.finish(),
-                        Err(ProviderError::Malformed(_)) => Err(ProviderError::CutOff),
-                        Err(error) => Err(error),
+                        Ok(()) => Ok(assembler.finish()?),
+                        Err(Failure { error: ProviderError::Malformed(_), .. }) => Err(ProviderError::CutOff.into()),
+                        Err(failure) => Err(failure),
                     };
                 }
             }
         }
-        drain(response).await;
-        assembler.finish()
+        drain(incoming).await;
+        Ok(assembler.finish()?)
     }
 
     async fn read_whole(
         &self,
-        mut response: Response,
+        mut incoming: Incoming,
         mut body: Vec<u8>,
         streaming: Streaming,
         sink: &mut Sink<'_>,
     ) -> Result<Reply, ProviderError> {
-        while let Some(bytes) = self.within(response.chunk()).await?.map_err(|_| ProviderError::CutOff)? {
+        while let Some(bytes) = self.within(incoming.next()).await?? {
             body.extend_from_slice(&bytes);
             if body.len() > limits::BODY_BYTES {
                 let cap = limits::BODY_BYTES;
@@ -230,25 +256,28 @@ impl HttpProvider {
     }
 
     /// Makes the failure of an error status out of the server's own words.
-    async fn refused(&self, mut response: Response) -> Failure {
+    async fn refused(&self, response: Response) -> Failure {
         let status = response.status();
         let retry_after_ms = retry::retry_after_ms(response.headers(), Timestamp::now());
         let advice = retry::advice(response.headers());
         let mut body = Vec::new();
-        while let Ok(Ok(Some(bytes))) = self.within(response.chunk()).await {
-            body.extend_from_slice(&bytes);
-            if body.len() > limits::ERROR_BODY_BYTES {
-                break;
+        if let Ok(mut incoming) = Incoming::new(response) {
+            while let Ok(Ok(Some(bytes))) = self.within(incoming.next()).await {
+                body.extend_from_slice(&bytes);
+                if body.len() > limits::ERROR_BODY_BYTES {
+                    break;
+                }
             }
         }
-        let body = ErrorBody::read(&String::from_utf8_lossy(&body));
-        let message = if body.words == error_body::SILENT {
-            status.canonical_reason().unwrap_or(error_body::SILENT).to_owned()
-        } else {
-            body.words
-        };
-        let error = ProviderError::Status { status: status.as_u16(), message, retry_after_ms };
-        Failure { error, advice: if body.hopeless { Advice::GiveUp } else { advice } }
+        let mut body = ErrorBody::read(&String::from_utf8_lossy(&body));
+        if body.words == error_body::SILENT {
+            status.canonical_reason().unwrap_or(error_body::SILENT).clone_into(&mut body.words);
+        }
+        if status == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
+            let proxy = self.http.proxy(self.endpoint.base()).unwrap_or_else(|| "a proxy".to_owned());
+            body.words = format!("{proxy} wants a user and a password: {}", body.words);
+        }
+        Failure { error: body.refused(status.as_u16(), retry_after_ms), advice }
     }
 
     async fn within<T>(&self, wait: impl Future<Output = T>) -> Result<T, ProviderError> {
@@ -277,10 +306,35 @@ fn wire(dialect: Dialect) -> Arc<dyn Wire> {
     }
 }
 
+/// Stands at the beginning of some texts.
+const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+/// Tells whether a body begins as a stream of events, or with nothing that says otherwise.
+fn is_stream(head: &[u8]) -> bool {
+    let head = head.strip_prefix(BOM).unwrap_or(head).trim_ascii_start();
+    let field = |name: &&str| head.starts_with(name.as_bytes()) || name.as_bytes().starts_with(head);
+    [":", "data", "event", "id", "retry", "error"].iter().any(field)
+}
+
+/// Says of what a stream brought that it may be right the next time, when it cannot be read.
+fn broken(error: ProviderError) -> Failure {
+    let advice = match error {
+        ProviderError::Malformed(_) => Advice::Retry,
+        _ => Advice::Judge,
+    };
+    Failure { error, advice }
+}
+
+impl From<TooLong> for Failure {
+    fn from(error: TooLong) -> Self {
+        ProviderError::from(error).into()
+    }
+}
+
 /// Reads the end of a body behind `[DONE]`, so that the connection can be used again. A server that keeps it open
 /// longer loses it.
-async fn drain(mut response: Response) {
-    let end = async { while let Ok(Some(_)) = response.chunk().await {} };
+async fn drain(mut incoming: Incoming) {
+    let end = async { while let Ok(Some(_)) = incoming.next().await {} };
     let _ = tokio::time::timeout(limits::DRAIN_TIMEOUT, end).await;
 }
 

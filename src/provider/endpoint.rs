@@ -113,6 +113,11 @@ impl Endpoint {
         super::http::is_loopback(&self.base)
     }
 
+    /// Returns the base URL.
+    pub fn base(&self) -> &Url {
+        &self.base
+    }
+
     /// Returns the server's host name.
     pub fn host_name(&self) -> &str {
         self.base.host_str().unwrap_or_default()

@@ -1,29 +1,45 @@
-//! What a server says when it refuses, in every shape that was seen, as its own words.
+//! What a server says when it refuses, in every shape that was seen, as its own words and what they mean.
 //!
-//! Used by the providers. The words are cut to one line of bounded length; they are not sanitised yet.
+//! Used by all dialects and by the course of a request. The words are cut to one line of bounded length; they are not
+//! sanitised yet.
 
 use serde_json::Value;
 
 use crate::limits;
+use crate::provider::ProviderError;
+use crate::provider::refusals::{self, Meaning};
 
 /// What is said for a server that says nothing.
 pub(super) const SILENT: &str = "no further words";
 
-/// Marks of a refusal that no waiting cures: money or quota is used up, or the prompt is too long.
-const HOPELESS: [&str; 13] = [
-    "insufficient_quota",
-    "enforced_spend_limit_reached",
-    "billing_hard_limit_reached",
-    "billing_not_active",
-    "exceeded_current_quota",
-    "insufficient_balance",
-    "credit balance is too low",
-    "exceed_context_size",
-    "exceeds the available context size",
-    "context_length_exceeded",
-    "maximum context length",
-    "prompt is too long",
-    "input is too long",
+/// The statuses that servers mean by a word, in small letters, where they say no number: within a stream.
+const STATUSES: [(&str, u16); 26] = [
+    ("invalid_request_error", 400),
+    ("invalid_argument", 400),
+    ("authentication_error", 401),
+    ("unauthenticated", 401),
+    ("billing_error", 402),
+    ("permission_error", 403),
+    ("permission_denied", 403),
+    ("not_found_error", 404),
+    ("request_too_large", 413),
+    ("rate_limit_error", 429),
+    ("rate_limit_exceeded", 429),
+    ("too_many_requests", 429),
+    ("resource_exhausted", 429),
+    ("api_error", 500),
+    ("server_error", 500),
+    ("internal_server_error", 500),
+    ("internal", 500),
+    ("unavailable", 503),
+    ("unavailable_error", 503),
+    ("service_unavailable", 503),
+    ("server_is_overloaded", 503),
+    ("slow_down", 503),
+    ("timeout_error", 504),
+    ("vector_store_timeout", 504),
+    ("deadline_exceeded", 504),
+    ("overloaded_error", 529),
 ];
 
 /// Is what a server said about a failure.
@@ -33,34 +49,112 @@ pub(super) struct ErrorBody {
     pub words: String,
     /// The status that the body itself names (an error within a stream of status 200).
     pub status: Option<u16>,
-    /// Whether waiting cannot help.
-    pub hopeless: bool,
+    /// The wait that the body itself asks for, milliseconds.
+    pub wait_ms: Option<u64>,
+    /// What it means beyond its status.
+    pub meaning: Option<Meaning>,
 }
 
 impl ErrorBody {
     /// Reads the body of an error answer.
     pub fn read(body: &str) -> Self {
-        let parsed = serde_json::from_str::<Value>(body);
-        let lower = body.to_ascii_lowercase();
-        let hopeless = HOPELESS.iter().any(|mark| lower.contains(mark));
-        match parsed {
-            Ok(value) => Self { hopeless, ..Self::of(&value) },
-            Err(_) => Self { words: plain(body), status: None, hopeless },
+        match serde_json::from_str::<Value>(body) {
+            Ok(value) => Self::of(&value),
+            Err(_) => {
+                let meaning = refusals::meaning(&body.to_lowercase());
+                Self { words: plain(body), status: None, wait_ms: None, meaning }
+            }
         }
     }
 
     /// Reads an error object, or what holds one.
     pub fn of(value: &Value) -> Self {
-        let status = [value, value.get("error").unwrap_or(&Value::Null)].into_iter().find_map(|holder| {
-            let code = holder.get("code").or_else(|| holder.get("status"))?;
-            let number = code.as_u64().or_else(|| code.as_str()?.parse().ok())?;
-            u16::try_from(number).ok().filter(|status| (400..600).contains(status))
-        });
-        let text = value.to_string().to_ascii_lowercase();
-        let hopeless = HOPELESS.iter().any(|mark| text.contains(mark));
-        let words = words(value).unwrap_or_else(|| value.to_string());
-        Self { words: one_line(&words), status, hopeless }
+        let inner = match value {
+            Value::Array(items) => items.first().unwrap_or(value),
+            _ => value,
+        };
+        let inner = inner.get("error").filter(|error| error.is_object()).unwrap_or(inner);
+        let holders = [inner, value];
+        let said = |names: &'static [&'static str]| {
+            let members = holders.into_iter().flat_map(move |holder| names.iter().map(move |name| holder.get(*name)));
+            members.flatten()
+        };
+        let status =
+            said(&["code", "status"]).find_map(number).or_else(|| said(&["type", "status", "code"]).find_map(word));
+        let words = one_line(&words(value).unwrap_or_else(|| value.to_string()));
+        let mut meaning = refusals::meaning(&value.to_string().to_lowercase());
+        // llama.cpp says the numbers beside its words.
+        if let Some(Meaning::Overflow { tokens, window }) = &mut meaning {
+            *tokens = tokens.or_else(|| inner.get("n_prompt_tokens")?.as_u64());
+            *window = window.or_else(|| inner.get("n_ctx")?.as_u64());
+        }
+        Self { wait_ms: wait_ms(inner, &words), words, status, meaning }
     }
+
+    /// Makes the error for an answer of an error status.
+    pub fn refused(self, status: u16, retry_after_ms: Option<u64>) -> ProviderError {
+        match self.meaning {
+            Some(Meaning::Spent) => ProviderError::Spent(self.words),
+            Some(Meaning::Overflow { tokens, window }) => {
+                ProviderError::Overflow { message: self.words, tokens, window }
+            }
+            None if status == 402 => ProviderError::Spent(self.words),
+            None if status == 413 => ProviderError::Overflow { message: self.words, tokens: None, window: None },
+            None => {
+                let retry_after_ms = retry_after_ms.or(self.wait_ms);
+                ProviderError::Status { status, message: self.words, retry_after_ms }
+            }
+        }
+    }
+
+    /// Makes the error for one that the server reported within a reply. One that names a status is treated as such.
+    pub fn reported(self) -> ProviderError {
+        match (self.status, self.meaning) {
+            (Some(status), _) => self.refused(status, None),
+            // Any status will do: the meaning decides.
+            (None, Some(_)) => self.refused(400, None),
+            (None, None) => ProviderError::Server(self.words),
+        }
+    }
+}
+
+/// Reads a status written as a number.
+fn number(code: &Value) -> Option<u16> {
+    let number = code.as_u64().or_else(|| code.as_str()?.parse().ok())?;
+    u16::try_from(number).ok().filter(|status| (400..600).contains(status))
+}
+
+/// Reads a status written as a word.
+fn word(code: &Value) -> Option<u16> {
+    let code = code.as_str()?;
+    STATUSES.iter().find(|(word, _)| code.eq_ignore_ascii_case(word)).map(|(_, status)| *status)
+}
+
+/// Reads the wait that a body asks for: Gemini's `retryDelay`, or "try again in 1m30.5s" (`OpenAI`, Groq).
+fn wait_ms(error: &Value, words: &str) -> Option<u64> {
+    let details = error.get("details").and_then(Value::as_array).into_iter().flatten();
+    let delay = details.filter_map(|detail| detail.get("retryDelay")?.as_str()).next();
+    let delay = delay.or_else(|| words.split_once("try again in ").map(|(_, behind)| behind))?;
+    let mut millis = 0.0;
+    let mut rest = delay.trim_start();
+    while let Some(end) = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).filter(|end| *end > 0) {
+        let (number, behind) = rest.split_at(end);
+        // A full stop behind the words.
+        let Ok(number) = number.parse::<f64>() else { break };
+        let unit_end = behind.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(behind.len());
+        let (unit, behind) = behind.split_at(unit_end);
+        millis += number
+            * match unit {
+                "ms" => 1.0,
+                "s" => 1_000.0,
+                "m" => 60_000.0,
+                "h" => 3_600_000.0,
+                _ => return None,
+            };
+        rest = behind;
+    }
+    let wait = std::time::Duration::try_from_secs_f64(millis / 1_000.0).ok()?;
+    u64::try_from(wait.as_millis()).ok().filter(|wait| *wait > 0)
 }
 
 /// Finds the words in an error object: `{"error":{"message"}}`, `{"error":"…"}`, `{"message"}`, `{"detail"}`, lists of these.

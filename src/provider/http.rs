@@ -1,17 +1,19 @@
 //! The HTTP clients of the program: made once, on first use, shared by every provider and probe.
 //!
-//! No redirect is followed (a key must not travel on), nothing is compressed (a proxy would hold a stream back),
-//! and loopback addresses are reached without a proxy.
+//! No redirect is followed (a key must not travel on), nothing compressed is asked for (a proxy would hold a stream
+//! back), nothing is sent twice unseen, and loopback addresses are reached without a proxy.
 
-use std::error::Error as _;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once, OnceLock};
 use std::time::Duration;
 
+use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, ClientBuilder, Url};
 
 use crate::limits;
 use crate::provider::ProviderError;
+use crate::provider::unreachable::chain;
 
 /// Shares the HTTP clients. Clones are the same clients.
 #[derive(Debug, Clone, Default)]
@@ -19,45 +21,81 @@ pub struct Http(Arc<Clients>);
 
 #[derive(Debug, Default)]
 struct Clients {
+    ca_file: Option<PathBuf>,
     loopback: OnceLock<Result<Client, String>>,
     world: OnceLock<Result<Client, String>>,
+    proxies: OnceLock<Matcher>,
 }
 
 impl Http {
+    /// Returns clients that trust the authorities of a PEM file beside those of the system. The file is read when the
+    /// first request is made.
+    #[must_use]
+    pub fn with_ca_file(self, path: impl Into<PathBuf>) -> Self {
+        Self(Arc::new(Clients { ca_file: Some(path.into()), ..Clients::default() }))
+    }
+
     /// Returns the client for an address.
     ///
     /// # Errors
-    /// [`ProviderError::Configuration`] when TLS or the proxy settings cannot be used.
+    /// [`ProviderError::Configuration`] when TLS, the file of authorities or the proxy settings cannot be used.
     pub fn client(&self, url: &Url) -> Result<&Client, ProviderError> {
+        let ca_file = self.0.ca_file.as_deref();
         let client = if is_loopback(url) {
-            self.0.loopback.get_or_init(|| build(ClientBuilder::no_proxy))
+            self.0.loopback.get_or_init(|| build(ca_file, ClientBuilder::no_proxy))
         } else {
-            self.0.world.get_or_init(|| build(std::convert::identity))
+            self.0.world.get_or_init(|| build(ca_file, std::convert::identity))
         };
         client.as_ref().map_err(|reason| ProviderError::Configuration(format!("HTTP cannot be set up: {reason}")))
     }
+
+    /// Names the proxy that stands before an address, without its user.
+    pub(super) fn proxy(&self, url: &Url) -> Option<String> {
+        if is_loopback(url) {
+            return None;
+        }
+        let proxies = self.0.proxies.get_or_init(Matcher::from_system);
+        let proxy = proxies.intercept(&url.as_str().parse().ok()?)?;
+        let host = proxy.uri().host()?;
+        Some(proxy.uri().port_u16().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
+    }
 }
 
-fn build(adjust: impl Fn(ClientBuilder) -> ClientBuilder) -> Result<Client, String> {
+fn build(ca_file: Option<&Path>, adjust: impl Fn(ClientBuilder) -> ClientBuilder) -> Result<Client, String> {
     static CRYPTO: Once = Once::new();
     // An error means that somebody has installed one before, which serves as well.
     CRYPTO.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
+    let authorities = ca_file.map(authorities).transpose()?.unwrap_or_default();
     let common = || {
         let builder = Client::builder()
             .user_agent(concat!("steersman/", env!("CARGO_PKG_VERSION")))
             .redirect(Policy::none())
+            .retry(reqwest::retry::never())
             .connect_timeout(limits::CONNECT_TIMEOUT)
             .pool_idle_timeout(Duration::from_secs(30))
             .no_gzip();
         adjust(builder)
     };
-    common().build().or_else(|error| {
+    common().tls_certs_merge(authorities.clone()).build().or_else(|error| {
         // A machine without certificates cannot build a client at all, not even for plain http.
         tracing::warn!(error = chain(&error), "no certificates of the system, using the built-in ones");
         let roots = webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter();
         let roots = roots.filter_map(|der| Certificate::from_der(der).ok());
-        common().tls_certs_only(roots).build().map_err(|error| chain(&error))
+        common().tls_certs_only(roots.chain(authorities)).build().map_err(|error| chain(&error))
     })
+}
+
+/// Reads the authorities of a PEM file.
+fn authorities(path: &Path) -> Result<Vec<Certificate>, String> {
+    let shown = path.display();
+    let pem =
+        std::fs::read(path).map_err(|error| format!("the file of authorities {shown} cannot be read: {error}"))?;
+    let read = Certificate::from_pem_bundle(&pem);
+    let authorities = read.map_err(|_| format!("the file of authorities {shown} is not a PEM file of certificates"))?;
+    if authorities.is_empty() {
+        return Err(format!("the file of authorities {shown} holds no certificate"));
+    }
+    Ok(authorities)
 }
 
 /// Tells whether an address is on this machine.
@@ -71,26 +109,4 @@ pub(super) fn is_loopback(url: &Url) -> bool {
 pub(super) fn host(url: &Url) -> String {
     let host = url.host_str().unwrap_or("?");
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
-}
-
-/// Makes the error for a request that got no answer.
-pub(super) fn unreachable(url: &Url, error: reqwest::Error) -> ProviderError {
-    let step = if error.is_connect() { "" } else { "the connection broke before an answer: " };
-    let reason = format!("{step}{}", chain(&error.without_url()));
-    ProviderError::Unreachable { host: host(url), reason }
-}
-
-/// Says what lies behind an error: its causes, the outermost wrappers left out.
-fn chain(error: &reqwest::Error) -> String {
-    let mut causes: Vec<String> = Vec::new();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let text = error.to_string();
-        let wrapper = text.starts_with("client error") || causes.iter().any(|said| said.contains(&text));
-        if !wrapper {
-            causes.push(text);
-        }
-        cause = error.source();
-    }
-    if causes.is_empty() { error.to_string() } else { causes.join(": ") }
 }

@@ -10,7 +10,9 @@ use crate::limits;
 use crate::price::Price;
 use crate::provider::endpoint::Endpoint;
 use crate::provider::error_body::{self, ErrorBody};
-use crate::provider::{ChatTransport, Http, ProviderError, http};
+use crate::provider::incoming::Incoming;
+use crate::provider::unreachable::unreachable;
+use crate::provider::{ChatTransport, Http, ProviderError};
 
 /// Is one model of a server's list, with what the list says about it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -61,8 +63,7 @@ async fn ask(http: &Http, dialect: Dialect, endpoint: &Endpoint) -> Result<Vec<O
         }
         let (status, body) = get(http, endpoint, url).await?;
         if !(200..300).contains(&status) {
-            let message = ErrorBody::read(&body).words;
-            return Err(ProviderError::Status { status, message, retry_after_ms: None });
+            return Err(ErrorBody::read(&body).refused(status, None));
         }
         let page = page(&body)?;
         let before = models.len();
@@ -146,15 +147,17 @@ fn price(pricing: &Value) -> Option<Price> {
 pub(super) async fn get(http: &Http, endpoint: &Endpoint, url: reqwest::Url) -> Result<(u16, String), ProviderError> {
     let asking = async {
         let sent = endpoint.request(http, Method::GET, url.clone())?.send().await;
-        let mut response = sent.map_err(|error| http::unreachable(&url, error))?;
+        let response = sent.map_err(|error| unreachable(http, &url, error).error)?;
+        let status = response.status().as_u16();
+        let mut incoming = Incoming::new(response)?;
         let mut body = Vec::new();
-        while let Some(bytes) = response.chunk().await.map_err(|_| ProviderError::CutOff)? {
+        while let Some(bytes) = incoming.next().await? {
             body.extend_from_slice(&bytes);
             if body.len() > limits::PROBE_BYTES {
                 return Err(ProviderError::Malformed(format!("an answer longer than {} bytes", limits::PROBE_BYTES)));
             }
         }
-        Ok((response.status().as_u16(), String::from_utf8_lossy(&body).into_owned()))
+        Ok((status, String::from_utf8_lossy(&body).into_owned()))
     };
     let asked = tokio::time::timeout(limits::PROBE_TIMEOUT, asking).await;
     asked.unwrap_or(Err(ProviderError::Stalled(limits::PROBE_TIMEOUT.as_secs())))

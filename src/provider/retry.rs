@@ -1,7 +1,8 @@
 //! When a failed request is made again, and after how long: one policy for all providers.
 //!
-//! Only a request whose reply has shown nothing yet may come here. Waits use tokio's clock, so tests can pause it;
-//! each wait is announced before it begins.
+//! Only a request whose reply has shown nothing yet may come here, and only when the server has ended it: by an answer,
+//! or by closing it. One that is merely silent may still work on it, and two generations at a time cost twice. Waits
+//! use tokio's clock, so tests can pause it; each wait is announced before it begins.
 
 use std::time::Duration;
 
@@ -30,6 +31,8 @@ pub enum Advice {
     Retry,
     /// It said, or its words mean, that it never will be.
     GiveUp,
+    /// It has provably not looked at the request: worth it without a wait, once.
+    AtOnce,
 }
 
 impl From<ProviderError> for Failure {
@@ -42,11 +45,12 @@ impl From<ProviderError> for Failure {
 #[derive(Debug)]
 pub struct Retries {
     attempt: u32,
+    replayed: bool,
 }
 
 impl Default for Retries {
     fn default() -> Self {
-        Self { attempt: 1 }
+        Self { attempt: 1, replayed: false }
     }
 }
 
@@ -76,7 +80,14 @@ impl Retries {
                 message,
             });
         }
-        let wait = asked.unwrap_or_else(|| backoff(self.attempt, random_share()));
+        let wait = match (asked, failure.advice) {
+            (Some(asked), _) if !asked.is_zero() => asked,
+            (_, Advice::AtOnce) if !std::mem::replace(&mut self.replayed, true) => Duration::ZERO,
+            // Also for a wait of nothing: a server in trouble is not asked four times at once.
+            (_, Advice::Judge | Advice::Retry | Advice::GiveUp | Advice::AtOnce) => {
+                backoff(self.attempt, random_share())
+            }
+        };
         self.attempt += 1;
         let after_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
         sink(Piece::Retrying { attempt: self.attempt, after_ms, reason: failure.error.to_string() })?;
@@ -103,8 +114,9 @@ fn is_transient(failure: &Failure) -> bool {
     };
     match failure.advice {
         Advice::Judge => by_kind,
-        Advice::Retry => by_kind || matches!(failure.error, ProviderError::Status { .. }),
+        Advice::Retry => by_kind || matches!(failure.error, ProviderError::Status { .. } | ProviderError::Malformed(_)),
         Advice::GiveUp => false,
+        Advice::AtOnce => true,
     }
 }
 
@@ -116,6 +128,7 @@ fn with_words(error: ProviderError, words: &str) -> ProviderError {
         ProviderError::Unreachable { host, reason } => {
             ProviderError::Unreachable { host, reason: format!("{reason} ({words})") }
         }
+        ProviderError::Malformed(what) => ProviderError::Malformed(format!("{what} ({words})")),
         other => other,
     }
 }

@@ -39,6 +39,7 @@ mod escape;
 mod events;
 mod exec;
 mod export;
+mod faults;
 mod fetch;
 mod first_start;
 mod flag_and_budget;

@@ -9,6 +9,7 @@ use steersman::error::Cancelled;
 use steersman::provider::retry::{Advice, Failure, Retries, retry_after_ms};
 use steersman::provider::{Piece, ProviderError};
 
+use super::faults::too_long;
 use super::wire::{ask, waits};
 use crate::support::server::{Reply, Server};
 
@@ -27,26 +28,23 @@ async fn a_passing_failure_is_announced_and_tried_again() {
 
 #[tokio::test]
 async fn it_gives_up_after_the_last_attempt_and_says_so() {
-    let server = Server::routed(|_| Reply::json(503, json!({"error": "loading"})).header("retry-after", "0"));
+    let server = Server::routed(|_| Reply::json(503, json!({"error": "loading"})).header("retry-after", "0.002"));
     let (answer, pieces) = ask(&server).await;
     assert_eq!(answer.unwrap_err().to_string(), "the server answered 503: loading (tried 4 times)");
     assert_eq!((server.chats().len(), pieces.len()), (4, 3));
 }
 
 #[tokio::test]
-async fn a_spent_account_and_a_prompt_too_long_are_not_tried_again() {
-    for (status, code) in
-        [(429, "insufficient_quota"), (429, "enforced_spend_limit_reached"), (500, "exceed_context_size_error")]
-    {
-        let server = Server::start([Reply::json(status, json!({"error": {"message": "no more", "type": code}}))]);
-        let (answer, _) = ask(&server).await;
-        assert!(matches!(answer, Err(ProviderError::Status { .. })), "{answer:?}");
-        assert_eq!(server.chats().len(), 1, "{code}");
+async fn a_prompt_that_is_too_long_is_told_with_its_numbers_and_not_tried_again() {
+    for (name, status, body, tokens, window) in too_long() {
+        let server = Server::start([Reply::body(status, &body)]);
+        let (answer, pieces) = ask(&server).await;
+        let Err(ProviderError::Overflow { tokens: read, window: cap, .. }) = answer else {
+            panic!("{name}: {answer:?}")
+        };
+        assert_eq!((read, cap), (tokens, window), "{name}");
+        assert_eq!((server.chats().len(), pieces.len()), (1, 0), "{name}");
     }
-    let no = Reply::json(500, json!({"error": "no"})).header("x-should-retry", "false");
-    let server = Server::start([no]);
-    assert!(ask(&server).await.0.is_err());
-    assert_eq!(server.chats().len(), 1);
 }
 
 #[tokio::test]
@@ -114,7 +112,7 @@ async fn a_cancel_ends_the_wait_before_it_begins_and_other_errors_do_not_wait() 
     for error in
         [ProviderError::Stalled(1), ProviderError::Malformed("x".to_owned()), ProviderError::Server("x".to_owned())]
     {
-        let given = Failure { error: error.clone(), advice: Advice::Retry };
+        let given = Failure { error: error.clone(), advice: Advice::Judge };
         assert_eq!(Retries::default().pause(given, &mut |_| panic!("announced")).await, Err(error));
     }
 }

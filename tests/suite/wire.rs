@@ -230,11 +230,10 @@ async fn a_refusal_is_one_request_and_the_servers_own_words() {
     let bodies = [
         (400, pretty.as_str(), "bad key"),
         (401, r#"{"detail":"no key"}"#, "no key"),
-        (402, r#"{"code":"c","error":"pay"}"#, "pay"),
         (403, r#"{"message":"forbidden here"}"#, "forbidden here"),
         (404, r#"[{"error":{"code":404,"message":"no model"}}]"#, "no model"),
         (405, "", "Method Not Allowed"),
-        (413, "<html><head><title>413 Too Large</title></head>", "a web page, \"413 Too Large\""),
+        (403, "<html><head><title>403 Not Here</title></head>", "a web page, \"403 Not Here\""),
         (422, r#"{"detail":[{"loc":["body"],"msg":"field required"},{"msg":"too old"}]}"#, "field required; too old"),
         (400, "plain  words\n", "plain words"),
         (

@@ -5,6 +5,7 @@
 pub mod bench;
 pub mod contents;
 pub mod doubles;
+pub mod family;
 pub mod files;
 pub mod items;
 pub mod messages;

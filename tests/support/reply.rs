@@ -7,6 +7,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
+use super::family::{Counts, End, Move};
+
 /// Longest time that a waiting helper waits before it fails the test.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -21,9 +23,34 @@ pub struct Reply {
 
 #[derive(Debug, Clone)]
 pub(super) enum Body {
-    Model { thinking: Vec<String>, text: Vec<String>, calls: Vec<(String, String, String)>, usage: Value },
-    Fixed(String),
+    Model {
+        thinking: Vec<String>,
+        text: Vec<String>,
+        calls: Vec<(String, String, String)>,
+        counts: Counts,
+    },
+    Moves(Vec<Move>, Counts),
+    Fixed(Vec<u8>),
     Steps(Vec<Step>),
+    /// Nothing, not even a status.
+    HangUp,
+}
+
+impl Body {
+    /// Returns what a model does, where it is one that answers.
+    pub(super) fn as_moves(&self) -> Option<(Vec<Move>, Counts)> {
+        match self {
+            Self::Model { thinking, text, calls, counts } => {
+                let call =
+                    |(id, name, args): &(String, String, String)| Move::Call(id.clone(), name.clone(), args.clone());
+                let words = thinking.iter().cloned().map(Move::Thinking).chain(text.iter().cloned().map(Move::Text));
+                let end = Move::End(if calls.is_empty() { End::Done } else { End::Calls });
+                Some((words.chain(calls.iter().map(call)).chain([end]).collect(), *counts))
+            }
+            Self::Moves(moves, counts) => Some((moves.clone(), *counts)),
+            Self::Fixed(_) | Self::Steps(_) | Self::HangUp => None,
+        }
+    }
 }
 
 /// Is one step of a raw stream.
@@ -81,8 +108,7 @@ impl Reply {
     }
 
     fn model(text: Vec<String>, calls: Vec<(String, String, String)>) -> Self {
-        let usage = json!({"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120});
-        Self::with_body(200, Body::Model { thinking: Vec::new(), text, calls, usage })
+        Self::with_body(200, Body::Model { thinking: Vec::new(), text, calls, counts: Counts::default() })
     }
 
     /// Answers with a status and a JSON body.
@@ -93,7 +119,22 @@ impl Reply {
 
     /// Answers with a status and any body.
     pub fn body(status: u16, body: &str) -> Self {
-        Self::with_body(status, Body::Fixed(body.to_owned()))
+        Self::bytes(status, body.as_bytes().to_vec())
+    }
+
+    /// Answers with a status and any bytes.
+    pub fn bytes(status: u16, body: Vec<u8>) -> Self {
+        Self::with_body(status, Body::Fixed(body))
+    }
+
+    /// Answers with moves of a model, in the dialect that asks; without [`Move::End`] the reply is never whole.
+    pub fn moves(moves: impl IntoIterator<Item = Move>) -> Self {
+        Self::with_body(200, Body::Moves(moves.into_iter().collect(), Counts::default()))
+    }
+
+    /// Closes the connection without an answer.
+    pub fn hang_up() -> Self {
+        Self::with_body(200, Body::HangUp)
     }
 
     /// Answers with a raw event stream. Without [`Step::Cut`] the body ends properly.
@@ -104,6 +145,13 @@ impl Reply {
 
     fn with_body(status: u16, body: Body) -> Self {
         Self { gate: None, status, headers: Vec::new(), body }
+    }
+
+    /// Sets the status.
+    #[must_use]
+    pub fn status(mut self, status: u16) -> Self {
+        self.status = status;
+        self
     }
 
     /// Adds a header.
@@ -141,8 +189,8 @@ impl Reply {
     /// Sets the usage of a model reply.
     #[must_use]
     pub fn usage(mut self, prompt: u64, completion: u64) -> Self {
-        if let Body::Model { usage, .. } = &mut self.body {
-            *usage = json!({"prompt_tokens": prompt, "completion_tokens": completion});
+        if let Body::Model { counts, .. } | Body::Moves(_, counts) = &mut self.body {
+            *counts = Counts(prompt, completion);
         }
         self
     }
@@ -192,41 +240,4 @@ pub(super) async fn wait<T>(mut watched: watch::Receiver<T>, what: &str, enough:
 
 pub(super) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
-}
-
-pub(super) fn stream_steps(
-    thinking: Vec<String>,
-    text: Vec<String>,
-    calls: &[(String, String, String)],
-    usage: &Value,
-) -> Vec<Step> {
-    let mut steps = vec![Step::delta(json!({"role": "assistant", "content": null}))];
-    steps.extend(thinking.into_iter().map(|word| Step::delta(json!({"reasoning_content": word}))));
-    steps.extend(text.into_iter().map(|word| Step::delta(json!({"content": word}))));
-    for (index, (id, name, arguments)) in calls.iter().enumerate() {
-        let middle = (0..=arguments.len() / 2).rev().find(|at| arguments.is_char_boundary(*at)).unwrap_or(0);
-        let (first, second) = arguments.split_at(middle);
-        let function = json!({"name": name, "arguments": first});
-        let call = json!({"index": index, "id": id, "type": "function", "function": function});
-        steps.push(Step::delta(json!({"tool_calls": [call]})));
-        steps.push(Step::delta(json!({"tool_calls": [{"index": index, "function": {"arguments": second}}]})));
-    }
-    steps.push(Step::finish(if calls.is_empty() { "stop" } else { "tool_calls" }));
-    steps.push(Step::data(json!({"id": "chatcmpl-1", "model": "scripted", "choices": [], "usage": usage})));
-    steps.push(Step::done());
-    steps
-}
-
-pub(super) fn whole(thinking: &str, text: &str, calls: &[(String, String, String)], usage: &Value) -> Value {
-    let call = |(id, name, arguments): &(String, String, String)| json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}});
-    let mut message = json!({"role": "assistant", "content": text});
-    if !thinking.is_empty() {
-        message["reasoning_content"] = json!(thinking);
-    }
-    if !calls.is_empty() {
-        message["tool_calls"] = calls.iter().map(call).collect();
-    }
-    let finish = if calls.is_empty() { "stop" } else { "tool_calls" };
-    json!({"id": "chatcmpl-1", "object": "chat.completion", "model": "scripted",
-        "choices": [{"index": 0, "message": message, "finish_reason": finish}], "usage": usage})
 }

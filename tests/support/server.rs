@@ -20,7 +20,9 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
 
-use super::reply::{Body, block_on, stream_steps, wait, whole};
+use super::family::Family;
+pub use super::family::{Counts, End, Move};
+use super::reply::{Body, block_on, wait};
 pub use super::reply::{Gate, Reply, Step};
 
 /// Is a running server. Dropping it stops it, and panics if any chat request was invalid.
@@ -160,7 +162,9 @@ impl Server {
 
     /// Returns what is wrong with the chat requests so far: nothing, in a good program.
     pub fn violations(&self) -> Vec<String> {
-        let check = |(index, chat): (usize, &Request)| violation(chat).map(|fault| format!("request {index}: {fault}"));
+        let check = |(index, chat): (usize, &Request)| {
+            chat.family()?.violation(chat).map(|fault| format!("request {index}: {fault}"))
+        };
         self.chats().iter().enumerate().filter_map(check).collect()
     }
 }
@@ -196,8 +200,12 @@ pub struct Request {
 impl Request {
     /// Tells whether it asks for a reply of the model.
     pub fn is_chat(&self) -> bool {
-        let ends = ["/chat/completions", "/messages", "/responses", "enerateContent", "enerateContent?alt=sse"];
-        self.method == "POST" && ends.iter().any(|end| self.path.ends_with(end))
+        self.family().is_some()
+    }
+
+    /// Returns the dialect in which it asks for a reply.
+    pub fn family(&self) -> Option<Family> {
+        Family::of(&self.method, &self.path)
     }
 
     /// Returns a header.
@@ -230,43 +238,8 @@ impl Request {
 
     /// Tells whether the reply shall come as a stream.
     pub fn streams(&self) -> bool {
-        self.body["stream"] == true
+        self.family().is_some_and(|family| family.streams(self))
     }
-}
-
-/// Returns the first fault of a chat request: each call has its result directly behind it, in order.
-fn violation(request: &Request) -> Option<String> {
-    if request.path.ends_with("/messages") {
-        return super::messages::violation(&request.body);
-    }
-    if request.path.ends_with("/responses") {
-        return super::items::violation(&request.body);
-    }
-    if request.path.contains("enerateContent") {
-        return super::contents::violation(&request.body);
-    }
-    let mut open: VecDeque<String> = VecDeque::new();
-    for (index, message) in request.messages().iter().enumerate() {
-        let role = message["role"].as_str().unwrap_or("?");
-        if role == "tool" {
-            let answered = message["tool_call_id"].as_str().unwrap_or("?");
-            match open.pop_front() {
-                Some(due) if due == answered => continue,
-                due => return Some(format!("message {index} answers {answered}, due was {due:?}")),
-            }
-        }
-        if let Some(due) = open.front() {
-            return Some(format!("message {index} ({role}) stands before the result of {due}"));
-        }
-        for call in message["tool_calls"].as_array().into_iter().flatten() {
-            let id = call["id"].as_str().unwrap_or_default().to_owned();
-            if id.is_empty() || open.contains(&id) || !call["function"]["arguments"].is_string() {
-                return Some(format!("message {index} has a bad call: {call}"));
-            }
-            open.push_back(id);
-        }
-    }
-    open.front().map(|due| format!("the call {due} has no result"))
 }
 
 async fn serve(socket: TcpStream, shared: Arc<Shared>) {
@@ -282,7 +255,7 @@ async fn serve(socket: TcpStream, shared: Arc<Shared>) {
             shared.chats.send_modify(|count| *count += 1);
         }
         let outcome = tokio::select! {
-            outcome = answer(&mut writer, reply, streams) => outcome,
+            outcome = answer(&mut writer, reply, request.family(), streams) => outcome,
             () = closed(&mut reader, &mut buffer) => Err(Ended::HungUp),
         };
         match outcome {
@@ -351,22 +324,28 @@ impl From<std::io::Error> for Ended {
     }
 }
 
-async fn answer(writer: &mut OwnedWriteHalf, reply: Reply, streams: bool) -> Result<(), Ended> {
+async fn answer(writer: &mut OwnedWriteHalf, reply: Reply, family: Option<Family>, streams: bool) -> Result<(), Ended> {
     if let Some(gate) = &reply.gate {
         gate.pass().await;
     }
     let mut headers = reply.headers;
-    let steps = match reply.body {
-        Body::Model { thinking, text, calls, usage } if streams => {
-            headers.push(("content-type".to_owned(), "text/event-stream".to_owned()));
-            Err(stream_steps(thinking, text, &calls, &usage))
+    let moves = reply.body.as_moves();
+    let steps = match (reply.body, moves) {
+        (_, Some((moves, counts))) => {
+            let family = family.unwrap_or(Family::Chat);
+            let kind = if streams { "text/event-stream" } else { "application/json" };
+            if !headers.iter().any(|(name, _)| name == "content-type") {
+                headers.push(("content-type".to_owned(), kind.to_owned()));
+            }
+            if streams {
+                Err(family.stream(&moves, counts))
+            } else {
+                Ok(family.whole(&moves, counts).to_string().into_bytes())
+            }
         }
-        Body::Model { thinking, text, calls, usage } => {
-            headers.push(("content-type".to_owned(), "application/json".to_owned()));
-            Ok(whole(&thinking.concat(), &text.concat(), &calls, &usage).to_string())
-        }
-        Body::Fixed(body) => Ok(body),
-        Body::Steps(steps) => Err(steps),
+        (Body::Fixed(body), _) => Ok(body),
+        (Body::Steps(steps), _) => Err(steps),
+        (Body::HangUp | Body::Model { .. } | Body::Moves(..), _) => return Err(Ended::Cut),
     };
     let mut head = format!("HTTP/1.1 {} Scripted\r\n", reply.status);
     for (name, value) in &headers {
@@ -375,8 +354,9 @@ async fn answer(writer: &mut OwnedWriteHalf, reply: Reply, streams: bool) -> Res
     let steps = match steps {
         Ok(_) if reply.status == 204 => return Ok(writer.write_all((head + "\r\n").as_bytes()).await?),
         Ok(body) => {
-            head.extend(["content-length: ", &body.len().to_string(), "\r\n\r\n", &body]);
-            return Ok(writer.write_all(head.as_bytes()).await?);
+            head.extend(["content-length: ", &body.len().to_string(), "\r\n\r\n"]);
+            let whole = [head.as_bytes(), &body].concat();
+            return Ok(writer.write_all(&whole).await?);
         }
         Err(steps) => steps,
     };

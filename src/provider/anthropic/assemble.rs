@@ -4,7 +4,6 @@
 //! `message_stop`): whatever was cut or broken returns an error and no calls (D15). Kinds of events and of blocks that
 //! are not known are passed over or kept, never an error.
 
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::dialect::Dialect;
@@ -30,20 +29,6 @@ const FINISHES: [(&str, Finish); 9] = [
     // The server has summarised the conversation and waits to go on.
     ("compaction", Finish::Paused),
     ("", Finish::Stop),
-];
-
-/// The status that an error has when it is told before a reply, by its type.
-const STATUSES: [(&str, u16); 10] = [
-    ("invalid_request_error", 400),
-    ("authentication_error", 401),
-    ("billing_error", 402),
-    ("permission_error", 403),
-    ("not_found_error", 404),
-    ("request_too_large", 413),
-    ("rate_limit_error", 429),
-    ("api_error", 500),
-    ("timeout_error", 504),
-    ("overloaded_error", 529),
 ];
 
 /// Builds one reply out of the frames of a stream, or out of one body.
@@ -218,12 +203,5 @@ fn parse<'a, T: serde::Deserialize<'a>>(data: &'a str) -> Result<T, ProviderErro
 
 /// Makes the error for one that the server reported within a reply.
 fn reported(data: &str) -> ProviderError {
-    let body = ErrorBody::read(data);
-    let value: Value = serde_json::from_str(data).unwrap_or_default();
-    let kind = value.get("error").and_then(|error| error.get("type")).and_then(Value::as_str).unwrap_or_default();
-    let known = STATUSES.iter().find(|(name, _)| *name == kind).map(|(_, status)| *status);
-    match body.status.or(known) {
-        Some(status) if !body.hopeless => ProviderError::Status { status, message: body.words, retry_after_ms: None },
-        _ => ProviderError::Server(body.words),
-    }
+    ErrorBody::read(data).reported()
 }

@@ -278,10 +278,7 @@ fn ending(word: &str) -> Ending {
 
 /// Makes the error for one that the server reported within a reply. One that names a status is treated as such.
 fn reported(body: ErrorBody) -> ProviderError {
-    match body.status {
-        Some(status) if !body.hopeless => ProviderError::Status { status, message: body.words, retry_after_ms: None },
-        _ => ProviderError::Server(body.words),
-    }
+    body.reported()
 }
 
 impl From<TooLong> for ProviderError {

@@ -51,7 +51,7 @@ impl Assemble for Assembler {
     fn take(&mut self, frame: Frame<'_>) -> Result<Option<Piece>, ProviderError> {
         match frame {
             Frame::Event { name: "error", data, .. } | Frame::Field { name: "error", value: data } => {
-                Err(reported(&ErrorBody::read(data)))
+                Err(ErrorBody::read(data).reported())
             }
             Frame::Comment => Ok(None),
             Frame::Field { name, value } => self.plain_line(name, value).map(|()| None),
@@ -123,7 +123,7 @@ impl Assembler {
 
     fn add(&mut self, chunk: Chunk<'_>) -> Result<(String, String), ProviderError> {
         if let Some(error) = chunk.error.as_ref().filter(|error| !error.is_null()) {
-            return Err(reported(&ErrorBody::of(error)));
+            return Err(ErrorBody::of(error).reported());
         }
         if let Some(usage) = &chunk.usage_metadata {
             usage.over(&mut self.usage);
@@ -224,7 +224,7 @@ impl Assembler {
         }
         let json = serde_json::from_str::<Value>(&self.plain).ok();
         let error = json.as_ref().and_then(|json| json.get("error").or_else(|| json.get(0)?.get("error")));
-        error.map_or(Ok(()), |error| Err(reported(&ErrorBody::of(error))))
+        error.map_or(Ok(()), |error| Err(ErrorBody::of(error).reported()))
     }
 }
 
@@ -232,13 +232,4 @@ fn parse(data: &str) -> Result<Chunk<'_>, ProviderError> {
     // Serde would also read a list as a chunk, member by member.
     let chunk = if data.starts_with('{') { serde_json::from_str(data).ok() } else { None };
     chunk.ok_or_else(|| ProviderError::Malformed(error_body::plain(data)))
-}
-
-/// Makes the error for one that the server reported within a reply.
-fn reported(body: &ErrorBody) -> ProviderError {
-    let message = body.words.clone();
-    match body.status {
-        Some(status) if !body.hopeless => ProviderError::Status { status, message, retry_after_ms: None },
-        _ => ProviderError::Server(message),
-    }
 }

@@ -1,0 +1,45 @@
+//! A server that asks to wait longer than anybody should unasked: the user is asked, and the wait is shown.
+//!
+//! Used by `reply` around each request. Dropping the future takes the question away or ends the wait; where nobody is
+//! there to answer, the request fails with the server's words.
+
+use std::time::Duration;
+
+use crate::approval::Approvals;
+use crate::error::spell;
+use crate::event::Event;
+use crate::listener::ListenerList;
+use crate::provider::{ChatProvider, ChatRequest, ProviderError, Reply, Sink};
+
+/// Knows whom to ask and whom to tell.
+pub(super) struct LongWait<'a> {
+    /// The desk that asks the user.
+    pub approvals: &'a Approvals,
+    /// Hear of the wait.
+    pub listeners: &'a ListenerList,
+}
+
+impl LongWait<'_> {
+    /// Asks the model; waits and asks again as often as the server asks for it and the user agrees.
+    pub async fn complete(
+        self,
+        provider: &dyn ChatProvider,
+        request: ChatRequest<'_>,
+        sink: &mut Sink<'_>,
+    ) -> Result<Reply, ProviderError> {
+        let mut attempt = 1;
+        loop {
+            let (wait_ms, message) = match provider.complete(request, &mut *sink).await {
+                Err(ProviderError::AsksToWait { wait_ms, message }) => (wait_ms, message),
+                answer => return answer,
+            };
+            let title = format!("wait {} for the server?", spell(wait_ms));
+            if !self.approvals.ask_user(title, message.clone()).await {
+                return Err(ProviderError::AsksToWait { wait_ms, message });
+            }
+            attempt += 1;
+            self.listeners.emit(Event::Retrying { attempt, after_ms: wait_ms, reason: message });
+            tokio::time::sleep(Duration::from_millis(wait_ms)).await;
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! What refusals mean, by the words that servers use: the conversation is too long, or the money is used up.
+//!
+//! Data and one small matcher, used by `error_body`. Every phrase was said by a real server; the comment names it.
+
+/// Says what a refusal means beyond its status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// The conversation does not fit; the numbers where the words say them.
+    Overflow {
+        /// Tokens of the conversation.
+        tokens: Option<u64>,
+        /// Tokens of the window.
+        window: Option<u64>,
+    },
+    /// Money or quota is used up.
+    Spent,
+}
+
+/// Phrases of "the conversation is too long", in small letters. `{t}` is the number of its tokens, `{w}` that of the
+/// window, `{}` any number and `*` anything. The first that fits counts, so those with more numbers stand first.
+const OVERFLOWS: [&str; 43] = [
+    // llama.cpp
+    "request ({t} tokens) exceeds the available context size ({w} tokens)",
+    "exceeds the available context size",
+    // Anthropic
+    "prompt is too long: {t} tokens > {w} maximum",
+    "input length and `max_tokens` exceed context limit: {t} + {} > {w}",
+    "input length and max_tokens exceed context limit: {t} + {} > {w}",
+    // Fireworks
+    "prompt is too long: {t}, model maximum context length: {w}",
+    "prompt is too long",
+    // vLLM
+    "maximum context length is {w} tokens* your request has {t} input tokens",
+    "maximum context length is {w} tokens* your prompt contains at least {t} input tokens",
+    "prompt (length {t}) is longer than the maximum model length of {w}",
+    // OpenAI, Azure, DeepSeek, vLLM: more than one number follows; that of the messages is the conversation's
+    "maximum context length is {w} tokens* ({t} in the messages",
+    "maximum context length is {w} tokens* your messages resulted in {t} tokens",
+    // OpenRouter, and the above without the part in brackets
+    "maximum context length is {w} tokens* you requested about {t} tokens",
+    "maximum context length is {w} tokens* you requested {t} tokens",
+    // SGLang
+    "maximum context length of {w} tokens* you requested a total of {t} tokens",
+    "maximum context length of {w} tokens",
+    "maximum context length is {w}",
+    "input length ({t} tokens) exceeds the maximum allowed length ({w} tokens)",
+    // Together, SGLang
+    "input ({t} tokens) is longer than the model's context length ({w} tokens)",
+    // LiteLLM before others, OpenAI with a lower limit of its own
+    "input tokens exceed the configured limit of {w} tokens. your messages resulted in {t} tokens",
+    // OpenAI, chat and responses
+    "exceeds the context window",
+    "context_length_exceeded",
+    // Gemini
+    "input token count ({t}) exceeds the maximum number of tokens allowed ({w})",
+    "input token count exceeds the maximum number of tokens allowed ({w})",
+    "input token count exceeds the maximum number of tokens allowed {w}",
+    // xAI
+    "maximum prompt length is {w} but the request contains {t} tokens",
+    // Groq
+    "reduce the length of the messages or completion",
+    // OpenAI, Groq: one request is more than a minute allows
+    "tokens per minute (tpm): limit {w}, requested {t}, please reduce your message size",
+    "tokens per min (tpm): limit {w}, requested {t}. the input or output tokens must be reduced",
+    // Mistral
+    "prompt contains {t} tokens* too large for model with {w} maximum context length",
+    // LM Studio
+    "trying to keep the first {t} tokens when context the overflows* context length of only {w} tokens",
+    "tokens to keep from the initial prompt is greater than the context length",
+    "context size has been exceeded",
+    // Bedrock
+    "too many input tokens. max input tokens: {w}, request input token count: {t}",
+    "input is too long for requested model",
+    // TGI, Hugging Face
+    "`inputs` tokens + `max_new_tokens` must be <= {w}. given: {t}",
+    "`inputs` must have less than {w} tokens. given: {t}",
+    // Ollama
+    "prompt too long; exceeded max context length",
+    // Kimi
+    "exceeded model token limit: {w} (requested: {t})",
+    // GitHub Copilot
+    "prompt token count of {t} exceeds the limit of {w}",
+    // Qwen
+    "range of input length should be [1, {w}]",
+    // MiniMax, Z.ai
+    "context window exceeds limit",
+    "prompt exceeds max length",
+];
+
+/// Marks of money or quota that is used up, in small letters.
+const SPENT: [&str; 26] = [
+    // OpenAI
+    "insufficient_quota",
+    "enforced_spend_limit_reached",
+    "billing_hard_limit_reached",
+    "billing_not_active",
+    // Anthropic
+    "credit balance is too low",
+    "reached your specified api usage limits",
+    // DeepSeek, Moonshot, Z.ai
+    "insufficient balance",
+    "insufficient_balance",
+    "exceeded_current_quota",
+    "account balance is insufficient",
+    "余额不足",
+    // OpenRouter
+    "insufficient credits",
+    "requires more credits",
+    "never purchased credits",
+    "key limit exceeded",
+    "free-models-per-day",
+    // xAI
+    "used all available credits",
+    "monthly spending limit",
+    // Groq
+    "reached its spend limit",
+    "spend alert threshold",
+    // Hugging Face, Together
+    "exceeded your monthly included credits",
+    "credit limit exceeded",
+    // Alibaba
+    "arrearage",
+    // Gemini: of its quotas only the daily ones are not over in a minute
+    "requestsperday",
+    "inputtokensperday",
+    // plans
+    "usage_limit_reached",
+];
+
+/// Reads what a refusal means out of all its words; `lower` is in small letters.
+pub(super) fn meaning(lower: &str) -> Option<Meaning> {
+    if SPENT.iter().any(|mark| lower.contains(mark)) {
+        return Some(Meaning::Spent);
+    }
+    OVERFLOWS.iter().find_map(|phrase| fits(lower, phrase))
+}
+
+/// Fits a phrase anywhere in a text.
+fn fits(text: &str, phrase: &str) -> Option<Meaning> {
+    let first = phrase.find(['{', '*']).unwrap_or(phrase.len());
+    let (head, rest) = phrase.split_at(first);
+    text.match_indices(head).find_map(|(at, _)| fits_here(text.get(at + head.len()..)?, rest))
+}
+
+/// Fits the rest of a phrase, which begins with a mark, at the beginning of a text.
+fn fits_here(text: &str, phrase: &str) -> Option<Meaning> {
+    let (mut text, mut phrase) = (text, phrase);
+    let (mut tokens, mut window) = (None, None);
+    while !phrase.is_empty() {
+        let (mark, behind) = match phrase.strip_prefix('*') {
+            Some(behind) => ("*", behind),
+            None => phrase.find('}').and_then(|end| phrase.split_at_checked(end + 1))?,
+        };
+        let (literal, next) = behind.split_at(behind.find(['{', '*']).unwrap_or(behind.len()));
+        if mark == "*" {
+            let at = text.find(literal)?;
+            text = text.get(at + literal.len()..)?;
+        } else {
+            let (number, rest) = number(text)?;
+            text = rest.strip_prefix(literal)?;
+            match mark {
+                "{t}" => tokens = Some(number),
+                "{w}" => window = Some(number),
+                _ => {}
+            }
+        }
+        phrase = next;
+    }
+    Some(Meaning::Overflow { tokens, window })
+}
+
+/// Takes a whole number, with or without separators, off the beginning of a text.
+fn number(text: &str) -> Option<(u64, &str)> {
+    let part = |(at, c): (usize, char)| {
+        let separates = matches!(c, ',' | '_') && text.get(at + 1..).is_some_and(|more| more.starts_with(digit));
+        c.is_ascii_digit() || separates
+    };
+    let end = text.char_indices().find(|place| !part(*place)).map_or(text.len(), |(at, _)| at);
+    let (number, rest) = text.split_at(end);
+    Some((number.replace([',', '_'], "").parse().ok()?, rest))
+}
+
+fn digit(c: char) -> bool {
+    c.is_ascii_digit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phrases_with_the_same_beginning_are_told_apart() {
+        let said = "this model's maximum context length is 4,096 tokens. however, you requested 5000 tokens (4500 in the messages, 500 in the completion).";
+        assert_eq!(meaning(said), Some(Meaning::Overflow { tokens: Some(4_500), window: Some(4_096) }));
+        assert_eq!(
+            meaning("maximum context length is 8 tokens"),
+            Some(Meaning::Overflow { tokens: None, window: Some(8) })
+        );
+        assert_eq!(meaning("prompt is too long: ask for less"), Some(Meaning::Overflow { tokens: None, window: None }));
+    }
+
+    #[test]
+    fn other_refusals_mean_nothing_more() {
+        for said in ["too many tokens per minute, please wait", "the model is overloaded", "context", ""] {
+            assert_eq!(meaning(said), None, "{said}");
+        }
+    }
+}

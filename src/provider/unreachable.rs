@@ -1,0 +1,185 @@
+//! Why a request got no answer: which step failed, in plain words, and whether trying again makes sense.
+//!
+//! Steps: the name, the connection, the proxy, TLS, and the wait for an answer on a connection that broke. What the
+//! libraries say is looked at by type where they have one, and shown only where nothing plainer is known.
+
+use std::error::Error;
+use std::io::{self, ErrorKind};
+
+use reqwest::Url;
+use rustls::CertificateError;
+
+use crate::limits;
+use crate::provider::ProviderError;
+use crate::provider::http::{self, Http};
+use crate::provider::retry::{Advice, Failure};
+
+/// Makes the failure of a request that got no answer.
+pub(super) fn unreachable(http: &Http, url: &Url, error: reqwest::Error) -> Failure {
+    let connecting = error.is_connect();
+    let timed_out = error.is_timeout();
+    let error = error.without_url();
+    let proxy = http.proxy(url);
+    let (reason, advice) = if connecting {
+        match (tls(&error), tunnel(&error)) {
+            (Some(reason), _) => (reason, Advice::GiveUp),
+            (None, Some((reason, advice))) => (reason.to_owned(), advice),
+            (None, None) if timed_out => {
+                (format!("no connection within {} s", limits::CONNECT_TIMEOUT.as_secs()), Advice::Judge)
+            }
+            (None, None) => (connection(&error), Advice::Judge),
+        }
+    } else {
+        let advice = if is_unseen(&error) { Advice::AtOnce } else { Advice::Judge };
+        (format!("the connection broke before an answer ({})", broken(&error)), advice)
+    };
+    let reason = match proxy {
+        Some(proxy) => format!("by way of the proxy {proxy}: {reason}"),
+        None => reason,
+    };
+    Failure { error: ProviderError::Unreachable { host: http::host(url), reason }, advice }
+}
+
+/// Says what is wrong with TLS; nothing when something else is.
+fn tls(error: &reqwest::Error) -> Option<String> {
+    if let Some(error) = find::<rustls::Error>(error) {
+        return Some(match error {
+            rustls::Error::InvalidCertificate(fault) => certificate(fault),
+            rustls::Error::InvalidMessage(_) => {
+                "TLS: what answers does not speak it; is the address http:// instead of https://?".to_owned()
+            }
+            rustls::Error::AlertReceived(alert) => format!("TLS: the server refuses the connection ({alert:?})"),
+            other => format!("TLS: {other}"),
+        });
+    }
+    let ended = find::<io::Error>(error).is_some_and(|error| error.kind() == ErrorKind::UnexpectedEof);
+    (ended && chain(error).contains("handshake")).then(|| "TLS: the server hung up during the handshake".to_owned())
+}
+
+/// Says what is wrong with a certificate.
+fn certificate(fault: &CertificateError) -> String {
+    let what = match fault {
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => "it has expired".to_owned(),
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            "it is not valid yet; is the clock of this machine right?".to_owned()
+        }
+        CertificateError::NotValidForName => "it is for another name".to_owned(),
+        CertificateError::NotValidForNameContext { presented, .. } if presented.is_empty() => {
+            "it is for another name".to_owned()
+        }
+        CertificateError::NotValidForNameContext { presented, .. } => {
+            let names: Vec<String> = presented.iter().map(|name| bare(name)).collect();
+            format!("it is for another name ({})", names.join(", "))
+        }
+        CertificateError::UnknownIssuer => {
+            "nobody who is known here has signed it; if it is right, name its authority with --ca-file".to_owned()
+        }
+        CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
+            "it is self-signed; if it is right, name it with --ca-file".to_owned()
+        }
+        CertificateError::Revoked => "it was revoked".to_owned(),
+        other => other.to_string(),
+    };
+    format!("TLS: the certificate of the server cannot be trusted: {what}")
+}
+
+/// Takes the wrapping off a name as rustls writes it: `DnsName("a.example")`.
+fn bare(name: &str) -> String {
+    name.split('"').nth(1).unwrap_or(name).to_owned()
+}
+
+/// Says why a proxy opens no way; nothing when something else is wrong. Its error has no type that can be named.
+fn tunnel(error: &reqwest::Error) -> Option<(&'static str, Advice)> {
+    let said = chain(error);
+    let (_, what) = said.split_once("tunnel error: ")?;
+    if what.starts_with("proxy authorization required") {
+        Some(("it wants a user and a password (407)", Advice::GiveUp))
+    } else if what.starts_with("failed to create underlying connection") {
+        None
+    } else if what.starts_with("unsuccessful") {
+        Some(("it refuses to open the connection", Advice::Judge))
+    } else {
+        Some(("it broke off before the connection was open", Advice::Judge))
+    }
+}
+
+/// Says why there is no connection.
+fn connection(error: &reqwest::Error) -> String {
+    let said = chain(error);
+    if let Some((_, why)) = said.split_once("failed to lookup address information: ") {
+        return format!("DNS: the name is not known ({why})");
+    }
+    if said.contains("dns error") {
+        return format!("DNS: {said}");
+    }
+    match find::<io::Error>(error).map(io::Error::kind) {
+        Some(ErrorKind::ConnectionRefused) => "connection refused; nothing listens at that port".to_owned(),
+        Some(ErrorKind::TimedOut) => "no connection: nothing answers at that address".to_owned(),
+        Some(ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable) => {
+            "no connection: there is no way to that address; is this machine online?".to_owned()
+        }
+        Some(ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe) => {
+            "the connection was closed while it was made".to_owned()
+        }
+        _ => said,
+    }
+}
+
+/// Says how a connection broke that was open.
+fn broken(error: &reqwest::Error) -> String {
+    if let Some(error) = find::<h2::Error>(error) {
+        let by = if error.is_remote() { "the server ended it" } else { "it was ended here" };
+        return match error.reason() {
+            Some(reason) => format!("{by}: {}", reason.description()),
+            None => by.to_owned(),
+        };
+    }
+    let closed = find::<hyper::Error>(error).is_some_and(|error| error.is_incomplete_message() || error.is_closed());
+    match find::<io::Error>(error).map(io::Error::kind) {
+        Some(ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe) => {
+            "the server closed it".to_owned()
+        }
+        _ if closed => "the server closed it".to_owned(),
+        _ => chain(error),
+    }
+}
+
+/// Tells whether the server has provably not looked at the request: it refused the stream, or ended the connection
+/// before it.
+fn is_unseen(error: &reqwest::Error) -> bool {
+    let Some(error) = find::<h2::Error>(error) else { return false };
+    // A connection that ends answers the streams up to the last one that it names; h2 gives this error to later ones.
+    let refused = error.is_reset() && error.reason() == Some(h2::Reason::REFUSED_STREAM);
+    error.is_remote() && (refused || error.is_go_away())
+}
+
+/// Finds an error of a kind among the causes of another, also within an I/O error.
+fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(found) = error.downcast_ref::<E>() {
+            return Some(found);
+        }
+        let within = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        if let Some(found) = within.and_then(|within| find::<E>(within)) {
+            return Some(found);
+        }
+        cause = error.source();
+    }
+    None
+}
+
+/// Says what lies behind an error: its causes, the outermost wrappers left out.
+pub(super) fn chain(error: &reqwest::Error) -> String {
+    let mut causes: Vec<String> = Vec::new();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let text = error.to_string();
+        let wrapper = text.starts_with("client error") || causes.iter().any(|said| said.contains(&text));
+        if !wrapper {
+            causes.push(text);
+        }
+        cause = error.source();
+    }
+    if causes.is_empty() { error.to_string() } else { causes.join(": ") }
+}
