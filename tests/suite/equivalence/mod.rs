@@ -148,6 +148,10 @@ streams! {
     messages_signed_thinking_and_a_call,
     messages_parallel_calls_and_text_between,
     messages_long_text,
+    responses_reasoning_and_a_call,
+    responses_text,
+    gemini_thoughts_and_signed_calls,
+    gemini_text,
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn chat(deltas: impl IntoIterator<Item = Value>, finish: &str, usage: Value) -> 
 /// Cuts a text into short pieces, each a few characters long.
 fn pieces(text: &str) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
-    chars.chunks(5).map(|piece| piece.iter().collect()).collect()
+    chars.chunks(9).map(|piece| piece.iter().collect()).collect()
 }
 
 pub fn chat_text_of_many_scripts() -> Stream {
