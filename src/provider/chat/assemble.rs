@@ -21,7 +21,7 @@ use crate::provider::wire::Assemble;
 use crate::provider::{Finish, Piece, ProviderError, Reply};
 
 /// What finish reasons mean, by the words that servers use, in any case. Nobody knows what any other word means.
-const FINISHES: [(&str, Ending); 27] = [
+const FINISHES: [(&str, Ending); 26] = [
     ("stop", Ending::Whole(Finish::Stop)),
     ("tool_calls", Ending::Whole(Finish::Stop)),
     ("tool_call", Ending::Whole(Finish::Stop)),
@@ -46,7 +46,6 @@ const FINISHES: [(&str, Ending); 27] = [
     ("abort", Ending::Cut),
     ("cancelled", Ending::Cut),
     ("error", Ending::Failed),
-    ("error_finish", Ending::Failed),
     ("network_error", Ending::Failed),
     ("insufficient_system_resource", Ending::Failed),
 ];
@@ -113,6 +112,7 @@ impl Assemble for Assembler {
         match self.ending.take() {
             Some((Ending::Whole(finish), _)) => self.reply.finish = finish,
             Some((Ending::Failed, word)) => {
+                let word = error_body::plain(&word);
                 return Err(ProviderError::Server(format!("the reply ended with \"{word}\"")));
             }
             Some((Ending::Cut, _)) => return Err(ProviderError::CutOff),

@@ -3,11 +3,10 @@
 //! Used by the assembler. A fragment belongs to a new call only when it brings a name; anything else continues a
 //! call. Ids are kept as the server gave them and made unique within the reply at the end.
 
-use std::collections::HashSet;
-
 use serde_json::value::RawValue;
 
 use crate::message::{Arguments, Part, ToolCall};
+use crate::provider::call_ids;
 use crate::provider::chat::chunk::CallDelta;
 
 /// Collects the calls of one reply.
@@ -150,24 +149,10 @@ impl Calls {
 
     /// Ends the reply: arguments are parsed, and ids that are missing or doubled are replaced by free ones.
     pub fn finish(self) -> Vec<ToolCall> {
-        let mut taken: HashSet<String> = self.calls.iter().map(|call| call.id.clone()).collect();
-        let mut seen = HashSet::new();
-        let unique = |(at, call): (usize, Call)| {
-            let kept = !call.id.is_empty() && seen.insert(call.id.clone());
-            let id = if kept { call.id } else { free_id(&mut taken, at + 1) };
-            ToolCall { id: id.into(), name: call.name, arguments: Arguments::parse(&call.arguments) }
-        };
-        self.calls.into_iter().enumerate().map(unique).collect()
-    }
-}
-
-fn free_id(taken: &mut HashSet<String>, from: usize) -> String {
-    let mut number = from;
-    loop {
-        let id = format!("call_{number}");
-        if taken.insert(id.clone()) {
-            return id;
-        }
-        number = number.saturating_add(1);
+        let whole =
+            |call: Call| ToolCall { id: call.id.into(), name: call.name, arguments: Arguments::parse(&call.arguments) };
+        let mut calls: Vec<_> = self.calls.into_iter().map(whole).collect();
+        call_ids::make_unique(&mut calls);
+        calls
     }
 }
