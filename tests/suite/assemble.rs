@@ -175,7 +175,7 @@ fn finish_reasons_are_told_apart() {
 fn errors_within_a_stream_are_the_servers_own_words() {
     let server = |words: &str| Err(ProviderError::Server(words.to_owned()));
     for error in [
-        json!({"error": {"message": "full", "type": "server_error"}}),
+        json!({"error": {"message": "full", "type": "odd_error"}}),
         json!({"error": "full"}),
         json!({"choices": [{"delta": {}, "finish_reason": "stop"}], "error": {"message": "full"}}),
         json!({"choices": [{"delta": {}, "error": {"message": "full"}}]}),
@@ -190,6 +190,8 @@ fn errors_within_a_stream_are_the_servers_own_words() {
     assert_eq!(feed(&[field]).0, server("full"));
     let numbered = chunks(&[json!({"error": {"message": "full", "code": 502}})]).0;
     assert!(matches!(numbered, Err(ProviderError::Status { status: 502, .. })), "{numbered:?}");
+    let worded = chunks(&[json!({"error": {"message": "full", "type": "server_error"}})]).0;
+    assert!(matches!(worded, Err(ProviderError::Status { status: 500, .. })), "{worded:?}");
     assert!(chunks(&[json!({"error": null, "choices": []}), stop()]).0.is_ok());
 }
 
