@@ -16,7 +16,7 @@ pub fn violation(body: &Value) -> Option<String> {
         let text = |name: &str| item[name].as_str().filter(|text| !text.is_empty());
         let fault = |what: &str| Some(format!("item {index} {what}: {item}"));
         let kind = text("type").unwrap_or_default();
-        if kind != "function_call" && kind != "function_call_output" && !open.is_empty() {
+        if kind == "message" && item["role"] != "assistant" && !open.is_empty() {
             return fault(&format!("stands before the results of {open:?}"));
         }
         match kind {
