@@ -145,7 +145,10 @@ impl Assembler {
         self.begun = true;
         let (mut thinking, mut text) = (String::new(), String::new());
         for raw in candidate.content.and_then(|content| content.parts).into_iter().flatten() {
-            if let Ok(part) = serde_json::from_str::<WirePart<'_>>(raw.get()) {
+            // Serde would also read a list as a part, member by member.
+            if raw.get().starts_with('{')
+                && let Ok(part) = serde_json::from_str::<WirePart<'_>>(raw.get())
+            {
                 self.add_part(part, raw, &mut thinking, &mut text)?;
             }
         }

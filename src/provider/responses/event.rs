@@ -87,6 +87,15 @@ pub(super) struct Item<'a> {
     pub phase: Text<'a>,
 }
 
+impl<'a> Item<'a> {
+    /// Reads an item; one without a kind is none.
+    pub fn read(raw: &'a RawValue) -> Option<Self> {
+        // Serde would also read a list as an item, member by member.
+        let json = Some(raw.get()).filter(|json| json.starts_with('{'))?;
+        serde_json::from_str(json).ok().filter(|item: &Self| !item.kind.0.is_empty())
+    }
+}
+
 /// Is a part of a message or of a thought.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct ItemPart<'a> {

@@ -98,7 +98,7 @@ pub(super) struct Items {
 impl Items {
     /// Opens an item.
     pub fn open(&mut self, index: Option<u64>, raw: &RawValue) {
-        let Ok(wire) = serde_json::from_str::<WireItem<'_>>(raw.get()) else { return };
+        let Some(wire) = WireItem::read(raw) else { return };
         let place = Place { id: &wire.id.0, index };
         let known = self.items.iter().any(|item| !place.id.is_empty() && item.id == place.id);
         let at = if known { self.find(place, kind(&wire)) } else { self.push(place) };
@@ -166,7 +166,7 @@ impl Items {
 
     /// Takes an item as it is at its end.
     pub fn close(&mut self, index: Option<u64>, raw: &RawValue) -> Added {
-        let Ok(wire) = serde_json::from_str::<WireItem<'_>>(raw.get()) else { return Added::default() };
+        let Some(wire) = WireItem::read(raw) else { return Added::default() };
         let at = self.find(Place { id: &wire.id.0, index }, kind(&wire));
         self.close_at(at, &wire, raw)
     }
@@ -175,7 +175,7 @@ impl Items {
     pub fn close_all(&mut self, output: &[&RawValue]) -> Added {
         let mut added = Added::default();
         for (index, raw) in output.iter().enumerate() {
-            let Ok(wire) = serde_json::from_str::<WireItem<'_>>(raw.get()) else { continue };
+            let Some(wire) = WireItem::read(raw) else { continue };
             let place = Place { id: &wire.id.0, index: u64::try_from(index).ok() };
             let nowhere = |item: &Item| item.index.is_none() && item.is_open(kind(&wire));
             let known =

@@ -130,7 +130,7 @@ fn what_is_no_chunk_is_an_error_and_odd_chunks_are_not() {
         json!({"candidates": [{}]}),
         json!({"candidates": [{"content": {}}]}),
         json!({"candidates": [{"content": {"parts": []}}]}),
-        parts(json!([{}, 5, {"text": 5}, {"text": null}, {"functionCall": 5}])),
+        parts(json!([{}, 5, ["x"], {"text": 5}, {"text": null}, {"functionCall": 5}])),
         parts(json!([{"inlineData": {"mimeType": "image/png", "data": ""}}])),
     ];
     assert_eq!(reply(&[&odd[..], &[text("ok"), stop()]].concat()).content, "ok");
