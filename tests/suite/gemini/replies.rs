@@ -112,6 +112,13 @@ fn failures_within_a_stream_are_the_errors_that_they_are() {
         let stream = format!("data: {}\r\n\r\n{}\n", text("x"), pretty);
         assert_eq!(run(stream.as_bytes(), 5), Err(busy.clone()), "{pretty}");
     }
+    let mut slow = error(429, "RESOURCE_EXHAUSTED", "Slow down.");
+    slow["error"]["details"] = json!([
+        {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaId": "PerMinute"}]},
+        {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s"},
+    ]);
+    let asked = ProviderError::Status { status: 429, message: "Slow down.".to_owned(), retry_after_ms: Some(34_500) };
+    assert_eq!(play(&[slow]).0, Err(asked));
     let mut assembler = HttpProvider::assembler(Dialect::Gemini).unwrap();
     let named = assembler.take(Frame::Event { name: "error", id: "", data: r#"{"error":{"message":"dead"}}"# });
     assert_eq!(named, Err(ProviderError::Server("dead".to_owned())));

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 use steersman::message::{AssistantMessage, Message};
 use steersman::provider::{
-    ApiKey, ChatProvider, ChatRequest, ChatTransport, Http, HttpProvider, Streaming, list_models,
+    ApiKey, ChatProvider, ChatRequest, ChatTransport, Http, HttpProvider, ProviderError, Streaming, list_models,
 };
 
 use super::{parts, stop, text, transport};
 use crate::support::contents;
 use crate::support::server::{Reply, Server, Step};
-use crate::wire::{complete, texts};
+use crate::wire::{complete, texts, waits};
 
 fn stream(chunks: &[Value]) -> Reply {
     Reply::stream(chunks.iter().map(|chunk| Step::Bytes(format!("data: {chunk}\r\n\r\n").into_bytes())))
@@ -74,6 +74,23 @@ async fn a_stream_that_comes_as_a_list_is_read_too() {
     let (answer, pieces) = complete(&provider(&server, "m"), &[Message::user("hi")], Streaming::On).await;
     assert_eq!((answer.unwrap().content.as_str(), texts(&pieces)), ("ok", vec!["ok"]));
     check(&server);
+}
+
+#[tokio::test]
+async fn a_full_quota_is_waited_for_as_long_as_the_server_says() {
+    let retry = |delay: &str| json!({"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay});
+    let quota = |delay: &str| {
+        let error = json!({"code": 429, "message": "Resource has been exhausted.", "status": "RESOURCE_EXHAUSTED", "details": [retry(delay)]});
+        Reply::json(429, json!([{"error": error}]))
+    };
+    let server = Server::start([quota("0.002s"), stream(&[text("ok"), stop()])]);
+    let (answer, pieces) = complete(&provider(&server, "m"), &[Message::user("hi")], Streaming::On).await;
+    assert_eq!(answer.unwrap().content, "ok");
+    assert_eq!(waits(&pieces), [(2, 2)]);
+    let server = Server::start([quota("3600s")]);
+    let (answer, pieces) = complete(&provider(&server, "m"), &[Message::user("hi")], Streaming::On).await;
+    assert!(matches!(answer, Err(ProviderError::AsksToWait { wait_ms: 3_600_000, .. })), "{answer:?}");
+    assert_eq!(waits(&pieces), []);
 }
 
 #[tokio::test]
