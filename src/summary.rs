@@ -46,6 +46,22 @@ pub fn page(page: &PageFacts) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
+/// Says what a compaction did to a conversation: its tokens before and after, as shares of the window where that is
+/// known, and how many messages a summary stands for.
+pub fn compacted(tokens: [Option<u64>; 2], window: Option<u64>, messages: usize) -> String {
+    let window = window.filter(|window| *window > 0);
+    let size = |tokens: Option<u64>| match (tokens, window) {
+        (Some(tokens), Some(window)) => format!("{} %", tokens.saturating_mul(100) / window),
+        (Some(tokens @ 0..1_000), None) => tokens.to_string(),
+        (Some(tokens), None) => format!("{}.{}k", tokens / 1_000, tokens % 1_000 / 100),
+        (None, _) => "?".to_owned(),
+    };
+    let [before, after] = tokens.map(size);
+    let unit = if window.is_some() { "" } else { " tokens" };
+    let what = if messages == 0 { "long results shortened".to_owned() } else { count(messages, "message") };
+    format!("compacted: {before} → {after}{unit}, {what}")
+}
+
 /// Returns a number of bytes as people say it: `950 B`, `1.2 KiB`.
 pub fn bytes(count: u64) -> String {
     const KIB: u64 = 1024;

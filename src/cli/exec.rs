@@ -68,7 +68,7 @@ fn run_loaded(start: Start, args: &ExecArgs, prompt: &str) -> Exit {
             if args.json { Arc::new(JsonLines::new(output.clone())) } else { Arc::new(Terminal::new(output.clone())) };
         let host =
             host::start_with(&tokio::runtime::Handle::current(), |approvals| setup(start, vec![listener], approvals));
-        let exit = steer(host.handle(), prompt, args.steer_stdin.then(steer_stdin::start), signals, &output).await;
+        let exit = steer(host.handle(), prompt, args, signals, &output).await;
         host.shutdown(limits::EXIT_GRACE).await;
         exit
     });
@@ -77,15 +77,7 @@ fn run_loaded(start: Start, args: &ExecArgs, prompt: &str) -> Exit {
 }
 
 /// Sends the prompt and steers the run until it has ended.
-///
-/// `lines` gives the lines of standard input, `None` without `--steer-stdin`.
-async fn steer(
-    handle: &Handle,
-    prompt: &str,
-    lines: Option<UnboundedReceiver<Line>>,
-    mut signals: Signals,
-    output: &Output,
-) -> Exit {
+async fn steer(handle: &Handle, prompt: &str, args: &ExecArgs, mut signals: Signals, output: &Output) -> Exit {
     let wake = Arc::new(Notify::new());
     let waker = Arc::clone(&wake);
     handle.mailbox().on_wake(Arc::new(move || waker.notify_one()));
@@ -93,10 +85,11 @@ async fn steer(
     handle.approvals().watch(Arc::new(move || waker.notify_one()));
     let mut run = Run {
         handle,
-        lines,
+        lines: args.steer_stdin.then(steer_stdin::start),
         progress: Progress::default(),
         questions: Questions::default(),
         unasked: Unasked::default(),
+        json: args.json,
         unsent: Vec::new(),
         stop: None,
     };
@@ -133,6 +126,7 @@ struct Run<'a> {
     progress: Progress,
     questions: Questions,
     unasked: Unasked,
+    json: bool,
     /// Texts that were accepted or read, but not sent.
     unsent: Vec<String>,
     stop: Option<Stop>,
@@ -193,6 +187,10 @@ impl Run<'_> {
         match post {
             Post::Envelope(envelope) => {
                 self.unasked.saw(envelope);
+                // In plain output it is a line among the others.
+                if let (Event::Notice { text }, true) = (&envelope.event, self.json) {
+                    say(text);
+                }
                 match self.progress.saw(envelope) {
                     Some((Outcome::Failed, message)) => {
                         say(message.unwrap_or("the turn failed"));

@@ -52,8 +52,10 @@ fn show(start: Start, prompt: Option<String>) -> io::Result<Exit> {
     let options = options(&start, prompt);
     let runtime = runtime()?;
     let still_true = start.config.still_true;
+    let spending = start.config.spending.clone();
     let host = host::start_with(runtime.handle(), |approvals| setup(start, Vec::new(), approvals));
     host.handle().set_staleness(still_true);
+    host.handle().budget().configure(spending);
     let ending = tui::run(options, host.handle());
     runtime.block_on(host.shutdown(limits::EXIT_GRACE));
     runtime.shutdown_background();

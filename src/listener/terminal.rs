@@ -42,6 +42,8 @@ struct State {
     thought: Thought,
     /// The calls that run, with their summaries.
     calls: Vec<(CallId, String)>,
+    /// The tokens that the model can hold.
+    window: Option<u64>,
     /// The rescue that this agent has announced: its text will be the answer.
     rescue: Option<AgentId>,
 }
@@ -200,10 +202,6 @@ impl Terminal {
             Event::ModelSwitched { to, .. } => {
                 self.note(&format!("the model is now {}", summary::one_line(to.as_deref().unwrap_or("unknown"))));
             }
-            Event::Compacted { before, after, .. } => {
-                let size = |tokens: &Option<u64>| tokens.map_or_else(|| "?".to_owned(), summary::tokens);
-                self.note(&format!("compacted: {} → {} tokens", size(before), size(after)));
-            }
             Event::Compacting { messages } => {
                 self.note(&format!("summarising {}", crate::summary::count(*messages, "older message")));
             }
@@ -274,9 +272,12 @@ impl Listener for Terminal {
             | Event::Answer { .. }
             | Event::ModelSwitched { .. }
             | Event::Compacting { .. }
-            | Event::Compacted { .. }
             | Event::Notice { .. }
             | Event::Reset {} => self.around(&envelope.event),
+            Event::ContextCap { tokens } => state.window = *tokens,
+            Event::Compacted { before, after, messages, .. } => {
+                self.note(&crate::summary::compacted([*before, *after], state.window, *messages));
+            }
             Event::Returned { entries } => {
                 for entry in entries {
                     self.note(&format!("not delivered, the agent has ended: {}", summary::one_line(&entry.text)));
@@ -290,7 +291,6 @@ impl Listener for Terminal {
             | Event::TurnStarted { .. }
             | Event::Cancelled {}
             | Event::Tokens(_)
-            | Event::ContextCap { .. }
             | Event::ToolProgress { .. }
             | Event::ToolDetails { .. }
             | Event::Guards { .. }

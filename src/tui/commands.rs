@@ -51,6 +51,10 @@ pub enum Verb {
     Undo,
     /// Sends a text to be delivered now.
     Now,
+    /// Summarises older rounds.
+    Compact,
+    /// Shows or sets what the session may spend.
+    Budget,
     /// Ends the program.
     Quit,
 }
@@ -122,6 +126,22 @@ pub const COMMANDS: &[Command] = &[
         Word,
         "Shift+Tab",
         "how much runs without a question; without a name: say which mode holds",
+    ),
+    row(
+        Verb::Compact,
+        "compact",
+        "/compact [WORDS]",
+        Any,
+        "Alt+C",
+        "summarise older rounds; the words say what to keep in mind",
+    ),
+    row(
+        Verb::Budget,
+        "budget",
+        "/budget [DOLLARS]",
+        Any,
+        "Alt+M",
+        "what the session may spend; with an amount, N tokens, or off: set it",
     ),
     row(Verb::Undo, "undo", "/undo", Nothing, "Alt+Z", "undo the changes of files of the last turn; asks first"),
     row(Verb::Theme, "theme", "/theme [NAME]", Word, "F8", "use this theme; without a name: the next one"),

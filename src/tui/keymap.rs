@@ -73,8 +73,8 @@ pub enum Action {
     PageDown,
     /// Choose the model.
     ChooseModel,
-    /// Begin an export.
-    Export,
+    /// Begin this command in the composer.
+    Prefill(&'static str),
     /// Take the next theme.
     NextTheme,
     /// Start a new conversation, after a question.
@@ -327,6 +327,15 @@ pub const BINDINGS: &[Binding] = &[
     also(Global, ALT, K::Char('w'), A::Answer(Answer::Words)),
     row(Global, SHIFT, K::Tab, A::NextMode, "Shift+Tab", "the next approval mode: ask, auto-edit, auto, read-only"),
     row(Global, ALT, K::Char('z'), A::UndoChanges, "Alt+Z", "undo the changes of files of the last turn; asks first"),
+    row(
+        Global,
+        ALT,
+        K::Char('c'),
+        A::Prefill("/compact "),
+        "Alt+C",
+        "compact the conversation: summarise older rounds",
+    ),
+    row(Global, ALT, K::Char('m'), A::Prefill("/budget "), "Alt+M", "what the session may spend"),
     row(Global, CTRL, K::Char('t'), A::FocusTree, "Ctrl+T  F3", "go to the agents"),
     also(Global, NONE, K::F(3), A::FocusTree),
     row(Global, CTRL, K::Char('o'), A::FocusTranscript, "Ctrl+O", "go to the transcript"),
@@ -349,7 +358,7 @@ pub const BINDINGS: &[Binding] = &[
     ),
     row(Global, NONE, K::F(4), A::Ledger, "F4", "the ledger: every text that was sent, and what became of it"),
     row(Global, NONE, K::F(6), A::ChooseModel, "F6", "choose the model"),
-    row(Global, NONE, K::F(7), A::Export, "F7", "export the transcript or the ledger"),
+    row(Global, NONE, K::F(7), A::Prefill("/export "), "F7", "export the transcript or the ledger"),
     row(Global, NONE, K::F(8), A::NextTheme, "F8", "the next theme"),
     row(Global, NONE, K::F(9), A::New, "F9", "new conversation on an empty screen; asks first"),
     row(Global, NONE, K::F(10), A::Reset, "F10", "back to the system prompt; asks first"),
@@ -470,30 +479,4 @@ pub fn pressed(key: &KeyEvent) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_key_has_two_meanings_in_one_context() {
-        for (i, one) in BINDINGS.iter().enumerate() {
-            for two in &BINDINGS[i + 1..] {
-                assert!(one.context != two.context || one.chord != two.chord, "{one:?} and {two:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn every_action_row_that_has_a_name_has_words_and_the_other_way_round() {
-        for binding in BINDINGS {
-            assert_eq!(binding.name.is_empty(), binding.help.is_empty(), "{binding:?}");
-        }
-    }
-
-    #[test]
-    fn the_four_spellings_of_ctrl_underscore_are_one() {
-        for (c, modifiers) in [('7', CTRL), ('/', CTRL), ('_', CTRL), ('_', CTRL | SHIFT), ('-', CTRL | SHIFT)] {
-            let chord = Chord::of(&KeyEvent::new(K::Char(c), modifiers));
-            assert_eq!(lookup(Composer, chord), Some(A::Undo), "{c} {modifiers:?}");
-        }
-    }
-}
+mod tests;

@@ -12,6 +12,7 @@ use crate::id::{AgentId, CallId, MessageId};
 use crate::mode::Mode;
 use crate::tui::export::{Request, Subject};
 use crate::tui::state::approval::{Approval, ApprovalId, Reply};
+use crate::tui::state::budget::Limits;
 use crate::tui::state::focus::Overlay;
 use crate::tui::state::guards::ModeChoice;
 use crate::tui::state::hold::{Gate, Shown, Verdict};
@@ -74,6 +75,8 @@ pub enum Msg {
     ModeSet(Result<Mode, String>),
     /// Answers [`Effect::LookAtChanges`]: the files that the last turn changed, and what an undo would do to each.
     Changes(Vec<Change>),
+    /// What the session may spend from here on.
+    Budget(Limits),
     /// Answers [`Effect::UndoChanges`]: what was done about each file.
     Undone(Vec<Change>),
     /// Answers [`Effect::Send`].
@@ -216,6 +219,10 @@ pub enum Effect {
         /// The document.
         text: String,
     },
+    /// Set what the session may spend; answered with [`Msg::Budget`].
+    SetBudget(Limits),
+    /// Summarise older rounds; the words are what to keep in mind.
+    Compact(Option<String>),
     /// Use this model from the next request on.
     SwitchModel(String),
     /// Ask the server for its models; answered with [`Msg::Models`].

@@ -27,6 +27,7 @@ use crate::tui::frame_clock::FrameClock;
 use crate::tui::input::{self, Input, LineEnds};
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::state::App;
+use crate::tui::state::budget::Limits;
 use crate::tui::state::question::Seen;
 use crate::tui::state::status::{ModelSource, Status};
 use crate::tui::terminal::{self, Terminal, watchdog};
@@ -205,6 +206,8 @@ impl<'a> Screen<'a> {
         let status = Status::new(options.label.clone(), options.source);
         let mut app = App::new(terminal.size(), Timestamp::now(), status, options.theme);
         app.tree.prices = options.prices.clone();
+        let standing = handle.budget().standing();
+        app.budget = Limits { max_cost: standing.max_cost, max_tokens: standing.max_tokens };
         Self {
             app,
             cache: ViewCache::default(),
@@ -343,6 +346,8 @@ impl<'a> Screen<'a> {
             | Effect::SetMode(_)
             | Effect::Resume
             | Effect::NeverAskIfTrue
+            | Effect::SetBudget(_)
+            | Effect::Compact(_)
             | Effect::SwitchModel(_)
             | Effect::ListModels
             | Effect::Reset

@@ -495,3 +495,19 @@ fn pending_events_carry_the_delivery_of_a_follow_up() {
     });
     assert!(found);
 }
+
+#[test]
+fn a_used_up_budget_ends_with_1_and_the_sentence() {
+    for json in [&[][..], &["--json"]] {
+        let server = Server::start([Reply::calls(GLOB_AND_SUM)]);
+        let program = exec(&server).args(json.iter().copied()).args(["--max-tokens-total", "100", "hello"]);
+        let output = program.output();
+        assert_eq!(exit_code(&output), 1);
+        let said = stderr(&output);
+        let sentence =
+            "the budget of 100 tokens is used up, 120 were used; raise it with /budget or --max-tokens-total";
+        assert!(said.contains(sentence), "{said}");
+        assert_eq!(said.contains("stopped before the next request"), !json.is_empty(), "{said}");
+        assert_eq!(server.chats().len(), 1);
+    }
+}

@@ -148,7 +148,7 @@ fn what_happens_around_the_turns_is_told_on_lines_of_their_own() {
 · question: overwrite a.rs?
 · answer: no
 · the model is now big
-· compacted: 30.0k → ? tokens
+· compacted: 30.0k → ? tokens, long results shortened
 · the conversation starts anew
 · the turn ended with an answer from what was found
 "

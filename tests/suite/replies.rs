@@ -1,6 +1,7 @@
 //! Stories of what a reply says: events per round, empty and cut replies, bad arguments, deltas.
 
 use steersman::event::{Event, Usage};
+use steersman::message::{Message, Original, Part};
 use steersman::provider::{Finish, Played, ProviderError, Streaming};
 
 use crate::support::doubles::{Log, PROMPT, PlayedExt, Rig, acting, calls, echo, run, tool};
@@ -185,4 +186,67 @@ async fn without_streaming_there_are_no_deltas() {
     run(agent, "Hi.").answered().await;
     assert_eq!(rig.requests()[0].streaming, Streaming::Off);
     assert!(!rig.story().iter().any(|line| line.starts_with('~')), "{:?}", rig.story());
+}
+
+fn notices(rig: &Rig) -> Vec<String> {
+    let text = |event: Event| match event {
+        Event::Notice { text } => Some(text),
+        _ => None,
+    };
+    rig.events().into_iter().filter_map(text).collect()
+}
+
+// P13
+#[tokio::test]
+async fn an_answer_that_is_not_whole_says_so_in_a_sentence_and_stays() {
+    for (finish, sentence) in [
+        (Finish::Length, "the reply was cut at the token limit"),
+        (Finish::ContentFilter, "the reply was cut by the content filter of the server"),
+        (
+            Finish::Unknown("weird".to_owned()),
+            "the reply may be cut: it ended with \"weird\", which is no known reason",
+        ),
+    ] {
+        let rig = Rig::new([Played::text("Half an").with_finish(finish), Played::text("Next.")]);
+        let mut agent = run(rig.agent([]).await, "Well?").answered().await;
+        assert_eq!(notices(&rig), [sentence]);
+        assert_eq!(agent.last_assistant_content(), Some("Half an"));
+        agent.run_loop("Go on.").await.unwrap();
+        assert_eq!(rig.last_request().lines()[1..], ["user: Well?", "assistant: Half an", "user: Go on."]);
+        assert_eq!(notices(&rig).len(), 1);
+    }
+}
+
+// P14
+#[tokio::test]
+async fn a_reply_that_was_cut_before_it_said_anything_names_the_cause() {
+    let cut = || Played::text("").with_finish(Finish::Length);
+    let rig = Rig::new([cut(), cut()]);
+    let (_, sentence) = run(rig.agent([]).await, "Well?").failed().await;
+    assert!(sentence.contains("cut at the token limit before they said anything"), "{sentence}");
+    let rig = Rig::new([Played::text("").with_finish(Finish::ContentFilter)]);
+    let (_, sentence) = run(rig.agent([]).await, "Well?").failed().await;
+    assert!(sentence.contains("content filter"), "{sentence}");
+    assert_eq!(rig.requests().len(), 1, "asking again brings the same filter");
+}
+
+#[tokio::test]
+async fn a_paused_reply_goes_back_as_it_is_and_the_model_goes_on() {
+    let original = Original { parts: vec![Part::Opaque("{\"searched\":1}".to_owned())], ..Original::default() };
+    let paused = Played::text("").with_original(original.clone()).with_finish(Finish::Paused);
+    let rig = Rig::new([paused, Played::text("Found.")]);
+    let agent = run(rig.agent([]).await, "Look.").answered().await;
+    let request = rig.last_request();
+    let [.., Message::Assistant(reply)] = request.messages.as_slice() else { panic!("{request:?}") };
+    assert_eq!(reply.original, Some(original));
+    assert_eq!(agent.last_assistant_content(), Some("Found."));
+    assert_eq!(notices(&rig), [] as [&str; 0]);
+}
+
+#[tokio::test]
+async fn a_server_that_pauses_for_ever_is_not_asked_for_ever() {
+    let rig = Rig::new((0..50).map(|_| Played::text("And ").with_finish(Finish::Paused)));
+    run(rig.agent([]).await, "Look.").answered().await;
+    assert_eq!(rig.requests().len(), 11);
+    assert_eq!(notices(&rig), ["the server paused its reply 11 times and was not asked again"]);
 }

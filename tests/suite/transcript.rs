@@ -337,7 +337,7 @@ fn is_open(body: &Body) -> bool {
         Body::Thinking { stage, .. } | Body::Assistant { stage, .. } => *stage == Stage::Live,
         Body::Call(call) => matches!(call.state, CallState::Running { .. }),
         Body::Child(child) => child.state == ChildState::Running,
-        Body::User { .. } | Body::Notice { .. } => false,
+        Body::User { .. } | Body::Compaction { .. } | Body::Notice { .. } => false,
     }
 }
 

@@ -28,6 +28,8 @@ fn block(cell: &Cell) -> String {
         Body::Assistant { text, stage } => format!("## Assistant{}\n\n{}", cut(*stage), tamed(text)),
         Body::Call(tool) => call(tool),
         Body::Child(child) => format!("## Agent {}\n", agent(child)),
+        Body::Compaction { head, summary } if summary.is_empty() => format!("_{head}_\n"),
+        Body::Compaction { head, summary } => format!("_{head}_\n\n{}", fenced(summary, "text")),
         Body::Notice { level, text } => {
             let mark = match level {
                 Level::Info => "-",

@@ -36,6 +36,15 @@ pub fn steer(effect: Effect, handle: &Handle) -> Vec<Msg> {
             return vec![queue(handle)];
         }
         Effect::Reset => Msg::Stopped(handle.request(Command::Reset)),
+        Effect::SetBudget(limits) => {
+            handle.budget().set_max_cost(limits.max_cost);
+            handle.budget().set_max_tokens(limits.max_tokens);
+            return vec![Msg::Budget(limits)];
+        }
+        Effect::Compact(words) => {
+            handle.request(Command::Compact(words));
+            return Vec::new();
+        }
         Effect::SwitchModel(name) => {
             handle.request(Command::SwitchModel(name));
             return Vec::new();

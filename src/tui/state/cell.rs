@@ -210,6 +210,13 @@ pub enum Body {
     Call(Box<CallCell>),
     /// A sub-agent.
     Child(ChildCell),
+    /// Older rounds that a summary stands for, or long results that were shortened.
+    Compaction {
+        /// What was done, in a sentence.
+        head: String,
+        /// The summary; empty where results were shortened only.
+        summary: String,
+    },
     /// A sentence of the program.
     Notice {
         /// How much it matters.
@@ -278,6 +285,7 @@ impl Cell {
     pub fn can_fold(&self) -> bool {
         match &self.body {
             Body::Thinking { stage, .. } => *stage != Stage::Live,
+            Body::Compaction { summary, .. } => !summary.is_empty(),
             Body::Call(_) => true,
             Body::User { .. } | Body::Assistant { .. } | Body::Child(_) | Body::Notice { .. } => false,
         }
@@ -298,7 +306,7 @@ impl Cell {
     /// Returns roughly how many bytes of text are shown; enough to guess a height.
     pub fn weight(&self) -> usize {
         match (&self.body, self.fold()) {
-            (Body::Thinking { .. } | Body::Call(_), Fold::Folded) => 1,
+            (Body::Thinking { .. } | Body::Compaction { .. } | Body::Call(_), Fold::Folded) => 1,
             (
                 Body::User { text, .. }
                 | Body::Thinking { text, .. }
@@ -306,6 +314,7 @@ impl Cell {
                 | Body::Notice { text, .. },
                 _,
             ) => text.len(),
+            (Body::Compaction { head, summary }, Fold::Open) => head.len() + summary.len(),
             (Body::Call(call), Fold::Open) => call.output().len(),
             (Body::Child(child), _) => child.task.len(),
         }

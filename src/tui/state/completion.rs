@@ -133,6 +133,7 @@ impl App {
             Verb::Mode => return modes(typed),
             Verb::Theme => ThemeName::ALL.iter().map(|name| name.name().to_owned()).collect(),
             Verb::Hold => vec![ALL.to_owned()],
+            Verb::Budget => vec!["off".to_owned()],
             Verb::Export => vec!["transcript".to_owned(), "ledger".to_owned()],
             Verb::Model => self.completion.models.clone(),
             _ => Vec::new(),

@@ -1,6 +1,7 @@
 //! What the screen shows, as values folded from events; no I/O, no clock, no knowledge of the view.
 
 pub mod approval;
+pub mod budget;
 pub mod cell;
 pub mod clock;
 pub mod completion;
@@ -34,6 +35,7 @@ use ratatui::layout::Size;
 use crate::id::AgentId;
 use crate::tui::theme::{Theme, ThemeName};
 use approval::Declining;
+use budget::Limits;
 use cell::CellId;
 use completion::Completion;
 use composer::Composer;
@@ -91,6 +93,8 @@ pub struct App {
     pub declining: Option<Declining>,
     /// What keeps tools within bounds.
     pub guards: Guards,
+    /// What the session may spend.
+    pub budget: Limits,
     /// The status line.
     pub status: Status,
     /// Whom the draft is for.
@@ -135,6 +139,7 @@ impl App {
             questions: Questions::default(),
             declining: None,
             guards: Guards::default(),
+            budget: Limits::default(),
             status,
             readers: HashMap::from([(main.clone(), Reader::new(main))]),
         };

@@ -42,6 +42,8 @@ pub struct Transcript {
     said: HashMap<MessageId, CellId>,
     /// The cells of the questions that are open.
     questions: HashMap<String, CellId>,
+    /// The tokens that the model can hold.
+    window: Option<u64>,
     /// The files that the system prompt was last said to hold.
     context_files: Vec<String>,
 }
@@ -160,13 +162,24 @@ impl Transcript {
             Event::ModelSwitched { from, to, provider } => {
                 self.model_switched(from.as_deref(), to.as_deref(), provider.as_deref())
             }
-            Event::Compacted { before, after, .. } => self.compacted(*before, *after),
-            Event::Notice { text } => self.say(Level::Info, &text::visible_line(text)),
+            Event::Compacted { before, after, messages, summary } => {
+                self.retried();
+                let head = summary::compacted([*before, *after], self.window, *messages);
+                self.push(Body::Compaction { head, summary: text::visible(summary).into_owned() });
+                true
+            }
+            Event::Notice { text } => {
+                self.retried();
+                self.say(Level::Warning, &text::visible_line(text))
+            }
+            Event::ContextCap { tokens } => {
+                self.window = *tokens;
+                false
+            }
             Event::SessionStarted { .. }
             | Event::Compacting { .. }
             | Event::ContextSize { .. }
             | Event::Tokens(_)
-            | Event::ContextCap { .. }
             | Event::Pending { .. }
             | Event::Seen { .. }
             | Event::Returned { .. }
@@ -256,12 +269,6 @@ impl Transcript {
         self.say(Level::Info, &format!("model: {from} -> {to}{where_from}"))
     }
 
-    fn compacted(&mut self, before: Option<u64>, after: Option<u64>) -> bool {
-        let [before, after] =
-            [before, after].map(|tokens| tokens.map_or_else(|| "?".to_owned(), |tokens| tokens.to_string()));
-        self.say(Level::Info, &format!("history compacted: {before} -> {after} tokens"))
-    }
-
     /// Adds a sub-agent to the call that started it, so that its task is told once; else as a cell of its own.
     fn spawned(&mut self, call: Option<&CallId>, agent: ChildCell) {
         let is_its = |cell: &&CellId| match (self.get(**cell).map(Cell::body), call) {
@@ -281,7 +288,11 @@ impl Transcript {
         let is_it = |cell: &&mut Cell| match cell.body() {
             Body::Child(link) => link.id == *child,
             Body::Call(call) => call.child.as_ref().is_some_and(|link| link.id == *child),
-            Body::User { .. } | Body::Thinking { .. } | Body::Assistant { .. } | Body::Notice { .. } => false,
+            Body::User { .. }
+            | Body::Thinking { .. }
+            | Body::Assistant { .. }
+            | Body::Compaction { .. }
+            | Body::Notice { .. } => false,
         };
         let Some(cell) = self.cells.iter_mut().rev().find(is_it) else {
             return false;
@@ -300,7 +311,11 @@ impl Transcript {
                     link.state = state;
                 }
             }
-            Body::User { .. } | Body::Thinking { .. } | Body::Assistant { .. } | Body::Notice { .. } => {}
+            Body::User { .. }
+            | Body::Thinking { .. }
+            | Body::Assistant { .. }
+            | Body::Compaction { .. }
+            | Body::Notice { .. } => {}
         }
         true
     }
@@ -358,7 +373,13 @@ impl Transcript {
             match self.cells.get_mut(id.index()).map(Cell::change) {
                 Some(Body::Call(call)) => calls::interrupt(call),
                 Some(Body::Child(child)) => child.state = ChildState::Interrupted,
-                Some(Body::User { .. } | Body::Thinking { .. } | Body::Assistant { .. } | Body::Notice { .. })
+                Some(
+                    Body::User { .. }
+                    | Body::Thinking { .. }
+                    | Body::Assistant { .. }
+                    | Body::Compaction { .. }
+                    | Body::Notice { .. },
+                )
                 | None => {}
             }
         }

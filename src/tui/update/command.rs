@@ -12,7 +12,7 @@ use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::question::{Question, Subject};
 use crate::tui::state::status::Offer;
 use crate::tui::theme::ThemeName;
-use crate::tui::update::{approval, export, hold as gates, ledger, pending, undo};
+use crate::tui::update::{approval, budget, export, hold as gates, ledger, pending, undo};
 
 /// Carries a command out at once, whether a turn runs or not.
 pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
@@ -36,6 +36,8 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Agents => app.focus.go(Pane::Tree),
         Verb::Theme => theme(app, argument),
         Verb::Mode => return approval::mode(app, argument),
+        Verb::Compact => return budget::compact(app, argument),
+        Verb::Budget => return budget::budget(app, argument),
         Verb::Undo => return undo::begin(app),
         Verb::Quit => return vec![Effect::Quit],
         // It carries a text, so it is sent like one.

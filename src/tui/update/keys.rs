@@ -80,7 +80,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::QuitOrDelete => return quit_or_delete(app),
         Action::TakeBack => return pending::take_back(app),
         Action::ChooseModel => return command::choose_model(app),
-        Action::Export => command::prefill(app, "/export "),
+        Action::Prefill(words) => command::prefill(app, words),
         Action::NextTheme => command::next_theme(app),
         Action::New => return command::ask(app, Subject::New),
         Action::Reset => return command::ask(app, Subject::Reset),

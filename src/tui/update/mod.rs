@@ -6,6 +6,7 @@
 mod agent;
 mod approval;
 mod bring_back;
+mod budget;
 mod command;
 mod completion;
 mod editing;
@@ -80,6 +81,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Approvals { mode, open } => approval::snapshot(app, mode, &open),
         Msg::Replied { reply, accepted, .. } => approval::replied(app, reply, accepted),
         Msg::ModeSet(outcome) => approval::mode_set(app, outcome),
+        Msg::Budget(limits) => budget::set(app, limits),
         Msg::Changes(changes) => undo::ask(app, &changes),
         Msg::Undone(changes) => undo::done(app, &changes),
         Msg::Sent { to, text, outcome } => submit::sent(app, &to, &text, outcome),

@@ -60,6 +60,15 @@ impl Rows {
             }
             Body::Call(tool) => pen.call(tool, cell.fold(), &mut rows.head),
             Body::Child(child) => pen.child(child, &mut rows.head),
+            Body::Compaction { head, summary } if cell.fold() == Fold::Folded => {
+                rows.head.push(pen.folded_compaction(head, summary));
+            }
+            Body::Compaction { head, summary } => {
+                pen.labelled("", theme.dim, head, theme.dim, &mut rows.head);
+                if !summary.is_empty() {
+                    rows.text = Some(pen.grow(before, Format::Plain(theme.thinking), summary, Stage::Done));
+                }
+            }
             Body::Notice { level, text } => {
                 let style = match level {
                     Level::Info => theme.dim,
@@ -126,6 +135,7 @@ fn mark(body: &Body, theme: &Theme) -> (&'static str, Style) {
             CallState::Interrupted { .. } => ("▪ ", theme.notice),
         },
         Body::Child(_) => ("↳ ", theme.agent),
+        Body::Compaction { .. } => ("≡ ", theme.dim),
         Body::Notice { level: Level::Info, .. } => ("- ", theme.dim),
         Body::Notice { level: Level::Warning, .. } => ("! ", theme.notice),
         Body::Notice { level: Level::Error, .. } => ("✗ ", theme.error),
@@ -185,6 +195,15 @@ impl Pen<'_> {
         }
         let mut line = Line::new("thinking: ", self.theme.dim);
         line.push(first, self.theme.thinking);
+        self.with_end(&line, &end)
+    }
+
+    fn folded_compaction(&self, head: &str, summary: &str) -> Line {
+        let mut lines = summary.lines().filter(|line| !line.trim().is_empty());
+        let mut line = Line::new(&format!("{head}, summary: "), self.theme.dim);
+        line.push(lines.next().unwrap_or_default().trim(), self.theme.thinking);
+        let more = lines.count();
+        let end = if more > 0 { format!(" (+{})", count(more, "line")) } else { String::new() };
         self.with_end(&line, &end)
     }
 

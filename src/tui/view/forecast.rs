@@ -79,13 +79,18 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery) -> Vec<String> {
         (Delivery::FollowUp, _) if agent.is_main() => words(&["after this turn", "after turn"]),
         (_, Activity::Cancelling) => words(&["next turn (this one is being stopped)", "next turn"]),
         (_, Activity::Rescue) => words(&["next turn (final answer is being written)", "next turn"]),
-        (Delivery::Now, Activity::Waiting | Activity::Thinking | Activity::Retrying { .. } | Activity::Writing) => {
-            words(&["now, in place of the answer", "now"])
-        }
+        (
+            Delivery::Now,
+            Activity::Waiting
+            | Activity::Thinking
+            | Activity::Retrying { .. }
+            | Activity::Compacting(_)
+            | Activity::Writing,
+        ) => words(&["now, in place of the answer", "now"]),
         (Delivery::Now, Activity::Parked(_)) => words(&["now, in place of what it is held at", "now"]),
         (_, Activity::Parked(None)) => words(&["parked: enters when it goes on", "when it goes on"]),
         (_, Activity::Parked(Some(_))) => words(&["parked: enters behind its calls", "behind its calls"]),
-        (_, Activity::Waiting | Activity::Thinking | Activity::Retrying { .. }) => {
+        (_, Activity::Waiting | Activity::Thinking | Activity::Retrying { .. } | Activity::Compacting(_)) => {
             words(&["at the next tool boundary", "next boundary"])
         }
         (_, Activity::Writing) => words(&[

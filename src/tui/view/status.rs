@@ -3,13 +3,14 @@
 //! Two rows where there is room, one otherwise. Every state has a word; colour only repeats it. The approval mode stands
 //! at the right end of the lowest row, whatever else there is to say.
 
+use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::fit::{clock, columns, count, one_line, put, put_right, row};
 use super::guards::badge;
-use super::tree::{longest, tools};
+use super::tree::{self, longest, money, tools};
 use crate::event::Outcome;
 use crate::tui::state::App;
 use crate::tui::state::clock::seconds_between;
@@ -127,8 +128,12 @@ fn turn_state(app: &App) -> (String, Style) {
             ("· idle".to_owned(), theme.dim)
         }
         Activity::Waiting => (since("○ waiting for the model"), theme.accent),
-        Activity::Retrying { attempt, reason } => {
-            (since(&format!("○ retrying (attempt {attempt}): {}", one_line(reason))), theme.notice)
+        Activity::Retrying { attempt, reason, until } => {
+            let reason = one_line(reason);
+            (format!("↻ attempt {attempt} {}, Esc stops: {reason}", countdown(*until, app.now)), theme.notice)
+        }
+        Activity::Compacting(messages) => {
+            (since(&format!("≡ summarising {messages} older messages, Esc stops")), theme.accent)
         }
         Activity::Thinking => (since("◌ thinking"), theme.accent),
         Activity::Writing => (since("✎ writing"), theme.accent),
@@ -151,26 +156,39 @@ fn turn_state(app: &App) -> (String, Style) {
     }
 }
 
-/// Returns context share and tokens, then the share alone.
+/// Says when the next attempt comes; the second that has begun counts whole.
+fn countdown(until: Timestamp, now: Timestamp) -> String {
+    match u64::try_from(until.duration_since(now).as_millis()) {
+        Ok(millis @ 1..) => format!("in {}", clock(millis.div_ceil(1_000))),
+        Ok(0) | Err(_) => "now".to_owned(),
+    }
+}
+
+/// Returns context share, tokens and money; in fewer and fewer words.
 fn figures(app: &App) -> Vec<String> {
+    let totals = app.tree.main().totals();
     let spent = app.tree.spent();
-    let spent = (spent > 0).then(|| format!("{} tokens used", count(spent)));
-    let all: Vec<String> = [share(app), spent].into_iter().flatten().collect();
-    [Some(all.join(" · ")), share(app)].into_iter().flatten().collect()
+    let most = app.budget.max_tokens.map(|max| format!(" of {}", count(max))).unwrap_or_default();
+    let tokens = (spent > 0 || !most.is_empty()).then(|| format!("{}{most} tokens used", count(spent)));
+    let money = app.budget.money_left(totals).or_else(|| money(totals));
+    let join = |parts: [Option<String>; 3]| parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    let share = share(app);
+    let mut all = vec![join([share.clone(), tokens, money.clone()])];
+    all.extend(money.is_some().then(|| join([share.clone(), None, money.clone()])));
+    all.extend(share.into_iter().chain(money));
+    all
 }
 
 fn share(app: &App) -> Option<String> {
     let main = app.tree.main();
-    match (main.context, main.cap) {
-        (Some(context), Some(cap)) if cap > 0 => {
-            let percent = match context.saturating_mul(100) / cap {
-                0 if context > 0 => "<1".to_owned(),
-                percent => percent.to_string(),
-            };
-            Some(format!("context {} of {}, {percent} %", count(context), count(cap)))
+    let cap = main.cap.filter(|cap| *cap > 0).map(count);
+    match (tree::tokens(main), cap) {
+        (Some(tokens), Some(cap)) => {
+            let share = tree::share(main).map(|share| format!(", {share}")).unwrap_or_default();
+            Some(format!("context {tokens} of {cap}{share}"))
         }
-        (Some(context), _) => Some(format!("context {}", count(context))),
-        (None, Some(cap)) if cap > 0 => Some(format!("context window {}", count(cap))),
-        (None, _) => None,
+        (Some(tokens), None) => Some(format!("context {tokens} of ?")),
+        (None, Some(cap)) => Some(format!("context window {cap}")),
+        (None, None) => None,
     }
 }

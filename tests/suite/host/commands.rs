@@ -225,3 +225,54 @@ async fn the_models_of_the_server_are_listed_while_a_turn_runs() {
     pause.open();
     host.settled().await.unwrap();
 }
+
+fn compactions(ship: &Ship) -> usize {
+    ship.rig.events().iter().filter(|event| matches!(event, Event::Compacted { .. })).count()
+}
+
+const SUMMARY: &str = "the earlier part of a conversation";
+
+#[tokio::test(start_paused = true)]
+async fn a_compaction_is_made_at_once_while_nothing_runs_and_what_is_typed_meanwhile_follows_it() {
+    let pause = Pause::new();
+    let words = "word ".repeat(2_000);
+    let mut ship =
+        launch([Played::text(&*words), Played::text(&*words), Played::text("Three."), Played::text("Four.")]);
+    ship.rig.model.route(SUMMARY, [Played::text("What was said.").paused(&pause)]);
+    for text in ["a", "b", "c"] {
+        ship.send(text);
+        ship.settled().await;
+    }
+    ship.host.handle().request(Command::Compact(Some("the port".to_owned())));
+    pause.reached().await;
+    assert_eq!(ship.host.state(), State::Running);
+    ship.send("d");
+    pause.open();
+    assert_eq!(ship.settled().await, Last::Answered);
+    assert_eq!(compactions(&ship), 1);
+    let conversation = conversation(&ship);
+    assert!(conversation[0].ends_with("What was said."), "{conversation:?}");
+    assert_eq!(conversation.last().unwrap(), "user: d");
+}
+
+// D6
+#[tokio::test(start_paused = true)]
+async fn a_compaction_is_stopped_like_a_turn_and_the_next_text_starts_one() {
+    let pause = Pause::new();
+    let words = "word ".repeat(2_000);
+    let mut ship =
+        launch([Played::text(&*words), Played::text(&*words), Played::text("Three."), Played::text("Four.")]);
+    ship.rig.model.route(SUMMARY, [Played::text("Never.").paused(&pause)]);
+    for text in ["a", "b", "c"] {
+        ship.send(text);
+        ship.settled().await;
+    }
+    ship.host.handle().request(Command::Compact(None));
+    pause.reached().await;
+    ship.host.handle().stop();
+    settle().await;
+    assert_eq!((ship.host.state(), compactions(&ship)), (State::Idle(Last::Answered), 0));
+    ship.send("d");
+    assert_eq!(ship.settled().await, Last::Answered);
+    assert_eq!(conversation(&ship).len(), 7, "nothing was taken out");
+}

@@ -93,7 +93,14 @@ impl Transcript {
                 *text = format!("{question} {answer}");
             }
             // An answer whose question was not seen.
-            Some(Body::User { .. } | Body::Thinking { .. } | Body::Assistant { .. } | Body::Child(_)) | None => {
+            Some(
+                Body::User { .. }
+                | Body::Thinking { .. }
+                | Body::Assistant { .. }
+                | Body::Compaction { .. }
+                | Body::Child(_),
+            )
+            | None => {
                 self.notice(Level::Info, &in_words(answer, words, None).words);
             }
         }

@@ -80,7 +80,11 @@ impl Transcript {
             if let Some(cell) = self.cells.get_mut(live.cell.index()) {
                 match cell.change() {
                     Body::Thinking { stage, .. } | Body::Assistant { stage, .. } => *stage = end,
-                    Body::User { .. } | Body::Call(_) | Body::Child(_) | Body::Notice { .. } => {}
+                    Body::User { .. }
+                    | Body::Call(_)
+                    | Body::Child(_)
+                    | Body::Compaction { .. }
+                    | Body::Notice { .. } => {}
                 }
             }
         }

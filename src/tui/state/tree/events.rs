@@ -271,9 +271,13 @@ fn apply_to(node: &mut Node, envelope: &Envelope) {
             node.open.clear();
             node.set(Activity::Rescue, at);
         }
-        Event::Retrying { attempt, reason, .. } => {
-            node.set(Activity::Retrying { attempt: *attempt, reason: reason.clone() }, at);
+        Event::Retrying { attempt, after_ms, reason } => {
+            let wait = SignedDuration::from_millis(i64::try_from(*after_ms).unwrap_or(i64::MAX));
+            let until = at.checked_add(wait).unwrap_or(Timestamp::MAX);
+            node.set(Activity::Retrying { attempt: *attempt, reason: reason.clone(), until }, at);
         }
+        Event::Compacting { messages } => node.compacting(*messages, at),
+        Event::Notice { .. } => node.compacted(at),
         Event::Parked { call } => node.set(Activity::Parked(call.as_ref().map(|call| call.name.clone())), at),
         Event::Unparked { .. } => {
             node.heard = Some(at);
@@ -286,14 +290,22 @@ fn apply_to(node: &mut Node, envelope: &Envelope) {
         }
         Event::Cancelled {} => node.set(Activity::Cancelling, at),
         Event::ModelSwitched { to, .. } => node.model.clone_from(to),
-        Event::Compacted { after, .. } => node.context = *after,
-        Event::ContextSize { tokens, .. } => node.context = Some(*tokens),
-        Event::Reset {} => node.context = None,
+        Event::Compacted { after, .. } => {
+            node.context = *after;
+            node.estimated = true;
+            node.compacted(at);
+        }
+        Event::ContextSize { tokens, estimated } => {
+            node.context = Some(*tokens);
+            node.estimated = *estimated;
+        }
+        Event::Reset {} => {
+            node.context = None;
+            node.estimated = false;
+        }
         Event::AgentSpawned { .. }
         | Event::AgentFinished { .. }
         | Event::TurnEnded { .. }
-        | Event::Compacting { .. }
-        | Event::Notice { .. }
         | Event::Tokens(_)
         | Event::RoundEnded { .. }
         | Event::UserTurn { .. }

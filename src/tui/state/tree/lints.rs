@@ -74,7 +74,11 @@ fn repeats(node: &Node) -> Option<Lint> {
 
 fn silent(node: &Node, now: Timestamp) -> Option<Lint> {
     let is_listening = match node.activity {
-        Activity::Waiting | Activity::Retrying { .. } | Activity::Thinking | Activity::Writing => !node.asking(),
+        Activity::Waiting
+        | Activity::Retrying { .. }
+        | Activity::Compacting(_)
+        | Activity::Thinking
+        | Activity::Writing => !node.asking(),
         // The rescue is an agent of its own and is watched there.
         Activity::Idle
         | Activity::Tools

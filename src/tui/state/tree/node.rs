@@ -42,8 +42,10 @@ pub struct Node {
     pub steps: u32,
     /// Its step budget.
     pub max_steps: Option<u32>,
-    /// The tokens of its last round: what the conversation holds.
+    /// The tokens that the conversation holds.
     pub context: Option<u64>,
+    /// Whether no server has counted them.
+    pub estimated: bool,
     /// The tokens that its model can hold.
     pub cap: Option<u64>,
     /// The tokens of all its rounds together.
@@ -60,6 +62,8 @@ pub struct Node {
     pub sparks: Sparks,
     /// Whether its children are shown.
     pub fold: Fold,
+    /// What it did before older rounds were summarised.
+    pub(super) before: Option<Activity>,
     /// The ids of the questions that wait for the user's answer.
     pub(super) questions: Vec<String>,
     /// Whether a text for it was held because of its age.
@@ -109,7 +113,11 @@ pub enum Activity {
         attempt: u32,
         /// Why the last one failed.
         reason: String,
+        /// When it comes.
+        until: Timestamp,
     },
+    /// The model summarises so many older messages.
+    Compacting(usize),
     /// Reasoning comes in.
     Thinking,
     /// The answer comes in.
@@ -151,6 +159,8 @@ pub enum State {
     Stopping,
     /// The provider waits before it tries again.
     Retrying,
+    /// Older rounds are summarised.
+    Compacting,
     /// The user holds it.
     Parked,
     /// It broke.
@@ -177,6 +187,7 @@ impl Node {
             steps: 0,
             max_steps: None,
             context: None,
+            estimated: false,
             cap: None,
             spent: 0,
             cost_nanos: 0,
@@ -185,6 +196,7 @@ impl Node {
             lints: Vec::new(),
             sparks: Sparks::default(),
             fold: Fold::default(),
+            before: None,
             questions: Vec::new(),
             stale: false,
             heard: None,
@@ -211,6 +223,7 @@ impl Node {
             Activity::Idle | Activity::Ended(..) => false,
             Activity::Waiting
             | Activity::Retrying { .. }
+            | Activity::Compacting(_)
             | Activity::Thinking
             | Activity::Writing
             | Activity::Tools
@@ -239,6 +252,7 @@ impl Node {
             Activity::Idle => State::Idle,
             Activity::Waiting => State::Waiting,
             Activity::Retrying { .. } => State::Retrying,
+            Activity::Compacting(_) => State::Compacting,
             Activity::Thinking => State::Thinking,
             Activity::Writing => State::Writing,
             Activity::Tools => State::Tools,
@@ -279,6 +293,11 @@ impl Node {
         totals
     }
 
+    /// Returns what it alone brings to the sums.
+    pub fn own(&self) -> Totals {
+        self.counted
+    }
+
     /// Tells whether other agents stand beneath it.
     pub fn has_children(&self) -> bool {
         !self.children.is_empty()
@@ -313,7 +332,29 @@ impl Node {
         }
     }
 
+    pub(super) fn compacting(&mut self, messages: usize, at: Timestamp) {
+        self.before = Some(self.activity.clone());
+        self.heard = Some(at);
+        self.set(Activity::Compacting(messages), at);
+    }
+
+    /// Goes back to what it did before older rounds were summarised; nothing changes when none were.
+    pub(super) fn compacted(&mut self, at: Timestamp) {
+        let Some(before) = self.before.take() else { return };
+        self.heard = Some(at);
+        match before {
+            // No turn runs: a stop that was asked for has ended this too.
+            Activity::Idle | Activity::Ended(..) => {
+                self.activity = before;
+                self.since = Some(at);
+                self.ended = self.ended.or(Some(at));
+            }
+            before => self.set(before, at),
+        }
+    }
+
     pub(super) fn start(&mut self, at: Timestamp) {
+        self.before = None;
         self.activity = Activity::Waiting;
         self.since = Some(at);
         self.started = Some(at);
@@ -326,6 +367,7 @@ impl Node {
     }
 
     pub(super) fn end(&mut self, outcome: Outcome, message: Option<String>, at: Timestamp) {
+        self.before = None;
         self.open.clear();
         self.questions.clear();
         self.set(Activity::Ended(outcome, message), at);
@@ -336,6 +378,7 @@ impl Node {
     /// Takes a round's figures, and its cost where it is known.
     pub(super) fn count(&mut self, usage: &Usage, cost_nanos: Option<u64>) {
         self.context = Some(usage.context());
+        self.estimated = false;
         self.spent = self.spent.saturating_add(usage.context());
         match cost_nanos {
             Some(nanos) => self.cost_nanos = self.cost_nanos.saturating_add(nanos),
@@ -362,6 +405,7 @@ impl State {
             Self::Rescue => "out of steps",
             Self::Stopping => "stopping",
             Self::Retrying => "retrying",
+            Self::Compacting => "compacting",
             Self::Parked => "parked",
             Self::Failed => "failed",
             Self::Asking => "asking",

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::words::money;
+use super::words::{money, tokens};
 use crate::tui::state::tree::Node;
 use crate::tui::theme::Theme;
 use crate::tui::view::fit::{clock, columns, count, put_right};
@@ -111,12 +111,13 @@ fn text(figure: Figure, node: &Node, now: Timestamp, has_total: bool) -> String 
     match figure {
         Figure::Steps => steps(node),
         Figure::Context => node.context_percent().map_or_else(String::new, |percent| {
-            let text = if percent > 999 { ">999%".to_owned() } else { format!("{percent}%") };
+            let mark = if node.estimated { "~" } else { "" };
+            let text = if percent > 999 { ">999%".to_owned() } else { format!("{mark}{percent}%") };
             format!("ctx {} {text:>4}", bar(percent, 100, BAR, ["━", "─"]))
         }),
         Figure::Tokens | Figure::Total if node.totals().tokens == 0 => String::new(),
         Figure::Tokens if node.has_children() && !has_total => format!("Σ{} tok", count(node.totals().tokens())),
-        Figure::Tokens => node.context.map(|tokens| format!("{} tok", count(tokens))).unwrap_or_default(),
+        Figure::Tokens => tokens(node).map(|tokens| format!("{tokens} tok")).unwrap_or_default(),
         Figure::Total if node.has_children() => format!("Σ {}", count(node.totals().tokens())),
         Figure::Total => String::new(),
         Figure::Cost => money(node.totals()).unwrap_or_default(),

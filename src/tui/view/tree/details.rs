@@ -6,9 +6,9 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::words::{ending, money, reasons};
+use super::words::{ending, money, reasons, share, tokens};
 use crate::tui::state::App;
-use crate::tui::state::tree::Details;
+use crate::tui::state::tree::{Details, Totals};
 use crate::tui::view::fit::{count, one_line, row};
 use crate::tui::view::layout::Panes;
 use crate::tui::view::wrap::{Break, Line, Wrap};
@@ -103,15 +103,18 @@ fn lines(app: &App, width: u16) -> Vec<Line> {
 fn budget(app: &App) -> String {
     let node = app.tree.selected_node();
     let steps = node.max_steps.map(|max| format!("{} of {max} steps", node.steps.min(max)));
-    let context = node.context_percent().zip(node.cap);
-    let context = context.map(|(percent, cap)| format!("context {percent} % of {}", count(cap)));
+    let known = share(node).zip(node.cap).map(|(share, cap)| format!("context {share} of {}", count(cap)));
+    let context = known.or_else(|| tokens(node).map(|tokens| format!("context {tokens} of ?")));
     [steps, context].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
 fn used(app: &App) -> String {
     let node = app.tree.selected_node();
     let totals = node.totals();
-    let own = (node.spent > 0).then(|| format!("{} tokens", count(node.spent)));
-    let all = node.has_children().then(|| format!("Σ {} in {} agents", count(totals.tokens()), totals.agents));
-    [own, all, money(totals)].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    let cost = |totals: &Totals| money(totals).map(|cost| format!(", {cost}")).unwrap_or_default();
+    let own = (node.spent > 0).then(|| format!("{} tokens{}", count(node.spent), cost(&node.own())));
+    let tokens = count(totals.tokens());
+    let all = node.has_children().then(|| format!("Σ {tokens} in {} agents{}", totals.agents, cost(totals)));
+    let left = if node.id.is_main() { app.budget.money_left(totals) } else { None };
+    [own, all, left].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }

@@ -17,7 +17,7 @@ use crate::tui::state::focus::Pane;
 use crate::tui::state::tree::Lint;
 use row::{Look, Shown};
 
-pub use words::{agent_name, longest, name, tools};
+pub use words::{agent_name, longest, money, name, share, tokens, tools};
 
 /// Draws the tree into an area; returns where the cursor belongs while the filter is typed.
 pub fn draw(app: &App, area: Rect, form: TreeForm, buffer: &mut Buffer) -> Option<Position> {
@@ -151,7 +151,7 @@ fn draw_line(app: &App, area: Rect, buffer: &mut Buffer) {
         (None, 1) => Some("1 step".to_owned()),
         (None, steps) => Some(format!("{steps} steps")),
     };
-    let tokens = node.context.map(|tokens| format!("{} tokens", super::fit::count(tokens)));
+    let tokens = words::tokens(node).map(|tokens| format!("{tokens} tokens"));
     let elapsed = node.elapsed(app.now).map(super::fit::clock);
     let mut line = line;
     for part in [Some(word), odd, elapsed, steps, tokens].into_iter().flatten().map(|part| format!(" · {part}")) {

@@ -72,6 +72,7 @@ pub(super) fn look(state: State, theme: &Theme) -> (&'static str, Style) {
         State::Rescue => ("!", theme.notice),
         State::Stopping => ("□", theme.notice),
         State::Retrying => ("↻", theme.notice),
+        State::Compacting => ("≡", theme.accent),
         State::Parked => ("‖", theme.notice),
         State::Failed => ("✗", theme.tool_error),
         State::Asking => ("?", theme.accent),
@@ -149,8 +150,25 @@ pub(super) fn ending(node: &Node) -> Option<String> {
     }
 }
 
+/// Writes how many tokens a conversation holds; an estimate begins with `~`.
+pub fn tokens(node: &Node) -> Option<String> {
+    let mark = if node.estimated { "~" } else { "" };
+    node.context.map(|tokens| format!("{mark}{}", count(tokens)))
+}
+
+/// Writes the share of the window that a conversation takes, and says so when that is more than all of it.
+pub fn share(node: &Node) -> Option<String> {
+    let mark = if node.estimated { "~" } else { "" };
+    Some(match node.context_percent()? {
+        0 if node.context.is_some_and(|tokens| tokens > 0) => format!("{mark}<1 %"),
+        percent @ 0..=100 => format!("{mark}{percent} %"),
+        1_000.. => format!("{mark}>999 %, too long"),
+        percent => format!("{mark}{percent} %, too long"),
+    })
+}
+
 /// Writes an amount of money: `<$0.01`, `$0.12`, `$123`; with a plus where some of it is not known.
-pub(super) fn money(totals: &Totals) -> Option<String> {
+pub fn money(totals: &Totals) -> Option<String> {
     if totals.cost_nanos == 0 {
         return None;
     }

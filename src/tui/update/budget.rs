@@ -1,0 +1,49 @@
+//! `/budget` and `/compact`: what the session may spend, and room in the conversation.
+
+use crate::tui::msg::Effect;
+use crate::tui::state::App;
+use crate::tui::state::budget::Limits;
+
+/// Behind a number, says that it is one of tokens.
+const TOKENS: &str = "tokens";
+/// Takes the limits away.
+const OFF: &str = "off";
+
+/// Shows or sets the budget.
+pub fn budget(app: &mut App, argument: &str) -> Vec<Effect> {
+    if argument.is_empty() {
+        let sentence = app.budget.sentence(app.tree.main().totals());
+        app.status.say(format!("{sentence}; /budget 5 sets dollars, /budget 100000 tokens, /budget off"), app.now);
+        return Vec::new();
+    }
+    let tokens = argument.strip_suffix(TOKENS).map(str::trim);
+    let limits = match (argument, tokens) {
+        (OFF, _) => Some(Limits::default()),
+        (_, Some(number)) => {
+            let max_tokens = number.parse().ok().filter(|max| *max > 0);
+            max_tokens.map(|max| Limits { max_tokens: Some(max), ..app.budget })
+        }
+        (amount, None) => amount.parse().ok().map(|max| Limits { max_cost: Some(max), ..app.budget }),
+    };
+    match limits {
+        Some(limits) => vec![Effect::SetBudget(limits)],
+        None => {
+            app.status.say("it is /budget 5, /budget 0.50, /budget 100000 tokens or /budget off", app.now);
+            Vec::new()
+        }
+    }
+}
+
+/// Notes what the budget is now.
+pub fn set(app: &mut App, limits: Limits) {
+    app.budget = limits;
+    app.status.say(limits.sentence(app.tree.main().totals()), app.now);
+}
+
+/// Asks for room in the conversation.
+pub fn compact(app: &mut App, words: &str) -> Vec<Effect> {
+    if app.tree.main().running() {
+        app.status.say("older rounds are summarised before the next request", app.now);
+    }
+    vec![Effect::Compact(Some(words.to_owned()).filter(|words| !words.is_empty()))]
+}

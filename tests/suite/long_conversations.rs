@@ -1,0 +1,172 @@
+//! Long and dear conversations on the screen: the gauge, the compaction, the budget, and what the agent notes.
+
+use steersman::event::{Event, Outcome, Usage};
+use steersman::price::Money;
+use steersman::tui::msg::Effect;
+use steersman::tui::state::budget::Limits;
+
+use crate::support::stage::Stage;
+
+fn size(tokens: u64, estimated: bool) -> Event {
+    Event::ContextSize { tokens, estimated }
+}
+
+fn window(tokens: u64) -> Event {
+    Event::ContextCap { tokens: Some(tokens) }
+}
+
+fn compacted() -> Event {
+    Event::Compacted {
+        before: Some(110_000),
+        after: Some(27_500),
+        messages: 46,
+        summary: "The user wants the parser **fixed**.\n\nDone so far:\n- src/parse.rs read\u{1b}[31m".to_owned(),
+    }
+}
+
+fn cost(nanos: u64) -> Event {
+    Event::Tokens(Usage { input: Some(12_000), output: Some(300), cost_nanos: Some(nanos), ..Usage::default() })
+}
+
+#[test]
+fn the_gauge_marks_an_estimate_a_window_that_nobody_knows_and_one_that_is_overfull() {
+    let mut stage = Stage::new(120, 24);
+    stage.turn("").event("", size(1_200, true));
+    assert!(stage.screen().contains("context ~1.2k of ?"));
+    stage.event("", window(0));
+    assert!(stage.screen().contains("context ~1.2k of ?"));
+    stage.event("", window(131_072));
+    assert!(stage.screen().contains("context ~1.2k of 131k, ~<1 %"));
+    stage.event("", size(110_000, false));
+    assert!(stage.screen().contains("context 110k of 131k, 83 %"));
+    stage.event("", size(140_000, false));
+    assert!(stage.screen().contains("context 140k of 131k, 106 %, too long"));
+    stage.event("", size(u64::MAX, true));
+    assert!(stage.screen().contains("~>999 %, too long"));
+}
+
+#[test]
+fn a_compaction_shows_that_it_works_and_leaves_one_line_that_opens() {
+    let mut stage = Stage::new(100, 24);
+    stage
+        .turn("")
+        .event("", window(131_072))
+        .event("", size(110_000, false))
+        .event("", Event::Compacting { messages: 46 });
+    stage.wait(2_000);
+    assert!(stage.screen().contains("≡ summarising 46 older messages, Esc stops 0:02"));
+    stage.event("", compacted()).event("", size(27_500, true));
+    let screen = stage.screen();
+    let line = "≡ compacted: 83 % → 20 %, 46 messages, summary: The user wants the parser **fixed**. (+2 lines)";
+    assert!(screen.contains(line), "{screen}");
+    assert!(screen.contains("○ waiting for the model"), "{screen}");
+    stage.keys("<c-e>");
+    let screen = stage.screen();
+    assert!(screen.contains("- src/parse.rs read␛[31m"), "opened, and nothing in it is obeyed: {screen}");
+    assert!(screen.contains("context ~27.5k of 131k, ~20 %"), "{screen}");
+}
+
+#[test]
+fn between_turns_a_compaction_is_stopped_by_escape_and_then_all_is_idle_again() {
+    let mut stage = Stage::new(100, 24);
+    stage.turn("").says("", "Done.").turn_ended("", Outcome::Completed, None);
+    stage.keys("/compact mind the port<enter>");
+    assert_eq!(stage.effects, [Effect::Compact(Some("mind the port".to_owned()))]);
+    stage.event("", Event::Compacting { messages: 8 });
+    assert!(stage.screen().contains("≡ summarising 8 older messages"));
+    stage.keys("<esc>");
+    assert_eq!(stage.effects.last(), Some(&Effect::Stop));
+    let stopped = "the compaction was stopped; the conversation is as it was";
+    stage.event("", Event::Notice { text: stopped.to_owned() });
+    let screen = stage.screen();
+    assert!(screen.contains(stopped) && screen.contains("· idle"), "{screen}");
+    assert_eq!(stage.app.tree.running(), 0);
+}
+
+#[test]
+fn a_shortening_is_told_without_a_summary_and_does_not_open() {
+    let mut stage = Stage::new(100, 24);
+    let event = Event::Compacted { before: Some(9_000), after: Some(5_000), messages: 0, summary: String::new() };
+    stage.turn("").event("", event);
+    assert!(stage.screen().contains("≡ compacted: 9.0k → 5.0k tokens, long results shortened"));
+    assert!(stage.app.reader().unwrap().transcript.cells().iter().all(|cell| !cell.can_fold()));
+}
+
+#[test]
+fn money_and_what_is_left_of_the_budget_stand_in_the_status_line_and_the_details() {
+    let mut stage = Stage::new(120, 36);
+    stage.turn("").call("", "c1", "agent").spawn("", "a").turn("a");
+    stage.event("", cost(120_000_000)).event("a", cost(300_000_000));
+    assert!(stage.screen().contains("24.6k tokens used · $0.42"), "{}", stage.screen());
+    stage.keys("/budget 2<enter>");
+    assert_eq!(stage.handle.budget().standing().max_cost, "2".parse::<Money>().ok());
+    let screen = stage.screen();
+    assert!(screen.contains("$1.58 of $2.00 left"), "{screen}");
+    assert!(screen.contains("budget: $0.42 of $2.00 spent, $1.58 left · 24600 tokens used, no limit"), "{screen}");
+    stage.keys("<f3>i");
+    let screen = stage.screen();
+    assert!(screen.contains("12.3k tokens, $0.12 · Σ 24.6k in 2 agents, $0.42 · $1.58 of $2.00 left"), "{screen}");
+    insta::assert_snapshot!("budget_120x36", stage.picture());
+}
+
+#[test]
+fn the_budget_is_shown_set_raised_and_taken_away_by_its_command() {
+    let mut stage = Stage::new(120, 24);
+    stage.keys("/budget<enter>");
+    assert!(stage.screen().contains("budget: $0.00 spent, no limit · 0 tokens used, no limit; /budget 5 sets dollars"));
+    let set = |stage: &mut Stage, words: &str| {
+        stage.keys(&format!("/budget {words}<enter>"));
+        let standing = stage.handle.budget().standing();
+        (standing.max_cost.map(|max| max.to_string()), standing.max_tokens)
+    };
+    assert_eq!(set(&mut stage, "0.50"), (Some("$0.50".to_owned()), None));
+    assert_eq!(set(&mut stage, "100000 tokens"), (Some("$0.50".to_owned()), Some(100_000)));
+    assert_eq!(set(&mut stage, "$3"), (Some("$3.00".to_owned()), Some(100_000)));
+    assert!(stage.screen().contains("0 of 100k tokens used · $3.00 of $3.00 left"), "{}", stage.screen());
+    for wrong in ["0", "much", "-1", "0 tokens", "many tokens"] {
+        assert_eq!(set(&mut stage, wrong), (Some("$3.00".to_owned()), Some(100_000)), "{wrong}");
+        assert!(stage.screen().contains("it is /budget 5, /budget 0.50"), "{}", stage.screen());
+    }
+    assert_eq!(set(&mut stage, "off"), (None, None));
+    assert_eq!(stage.app.budget, Limits::default());
+}
+
+#[test]
+fn the_keys_begin_the_commands() {
+    let mut stage = Stage::new(100, 24);
+    stage.keys("<a-c>");
+    assert_eq!(stage.app.composer.text(), "/compact ");
+    stage.keys("<enter>");
+    assert_eq!(stage.effects, [Effect::Compact(None)]);
+    stage.keys("<a-m>");
+    assert_eq!(stage.app.composer.text(), "/budget ");
+}
+
+#[test]
+fn what_the_agent_notes_is_a_line_that_nothing_in_it_can_break() {
+    let mut stage = Stage::new(100, 24);
+    stage
+        .turn("")
+        .says("", "Half")
+        .event("", Event::Notice { text: "the reply was cut\u{1b}]0;x\u{7}\nhere".to_owned() });
+    let screen = stage.screen();
+    assert!(screen.contains("! the reply was cut␛]0;x"), "{screen}");
+}
+
+#[test]
+fn the_compaction_and_the_gauge_at_three_sizes() {
+    for (width, height) in [(120, 36), (80, 24), (40, 12)] {
+        let mut stage = Stage::new(width, height);
+        stage.turn("").event("", window(131_072)).event("", cost(120_000_000));
+        stage.says("", "I looked at everything.").event("", Event::Compacting { messages: 46 });
+        stage.wait(3_000);
+        insta::assert_snapshot!(format!("compacting_{width}x{height}"), stage.picture());
+        stage
+            .event("", compacted())
+            .event("", size(27_500, true))
+            .event("", Event::Notice { text: "the reply was cut at the token limit".to_owned() });
+        insta::assert_snapshot!(format!("compacted_{width}x{height}"), stage.picture());
+        stage.keys("<c-e>");
+        insta::assert_snapshot!(format!("opened_{width}x{height}"), stage.picture());
+    }
+}
