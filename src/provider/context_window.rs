@@ -1,7 +1,7 @@
 //! `ContextWindowDetector`: how many tokens a model's window holds (seed of the same name).
 //!
-//! Sources in order: what the user said, what a registry of models knows, what llama.cpp's `/props` says. A probe
-//! that fails means "not known" and never an error.
+//! Sources in order: what the user said, what a registry of models knows, what llama.cpp's `/props` says, what another
+//! server's list of models says. A probe that fails means "not known" and never an error.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::dialect::Dialect;
 use crate::provider::endpoint::Endpoint;
-use crate::provider::models::get;
+use crate::provider::models::{get, read_models};
 use crate::provider::{ApiKey, ChatTransport, Http};
 
 /// Looks a model's window up, tokens.
@@ -92,16 +92,30 @@ impl ContextWindowDetector {
     async fn ask_server(&self, model: &str) -> Option<u64> {
         let endpoint = Endpoint::new(Dialect::OpenAi, Some(self.probe.as_deref()?), self.key.as_ref());
         let endpoint = endpoint.inspect_err(|error| tracing::debug!(%error, "no context window probe")).ok()?;
-        let props = self.props(&endpoint, None).await?;
+        let props = match self.props(&endpoint, None).await? {
+            Props::Told(props) => props,
+            Props::None => return self.listed(&endpoint, model).await,
+        };
         let tokens = window(&props);
         let is_router = props.get("role").and_then(Value::as_str) == Some("router");
         if tokens.is_none() && is_router && !model.is_empty() {
-            return window(&self.props(&endpoint, Some(model)).await?);
+            return match self.props(&endpoint, Some(model)).await? {
+                Props::Told(props) => window(&props),
+                Props::None => None,
+            };
         }
         tokens
     }
 
-    async fn props(&self, endpoint: &Endpoint, model: Option<&str>) -> Option<Value> {
+    /// Returns the window that the server's list of models tells (vLLM, OpenRouter, LM Studio).
+    async fn listed(&self, endpoint: &Endpoint, model: &str) -> Option<u64> {
+        let (status, body) = get(&self.http, endpoint, endpoint.url("/models")).await.ok()?;
+        let models = if status == 200 { read_models(&body).ok()? } else { return None };
+        models.into_iter().find(|offered| offered.name == model)?.context_window
+    }
+
+    /// Asks for the properties; `None` when nobody answers.
+    async fn props(&self, endpoint: &Endpoint, model: Option<&str>) -> Option<Props> {
         let mut url = endpoint.beside("/props");
         if let Some(model) = model {
             url.query_pairs_mut().append_pair("model", model);
@@ -112,10 +126,18 @@ impl ContextWindowDetector {
             .ok()?;
         if status != 200 {
             tracing::debug!(status, "the context window probe was refused");
-            return None;
+            return Some(Props::None);
         }
-        serde_json::from_str(&body).ok()
+        serde_json::from_str(&body).ok().map(Props::Told)
     }
+}
+
+/// Is the answer to the question for properties.
+enum Props {
+    /// What llama.cpp tells.
+    Told(Value),
+    /// It is another server.
+    None,
 }
 
 fn window(props: &Value) -> Option<u64> {

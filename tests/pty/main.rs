@@ -10,6 +10,7 @@ mod approvals;
 mod commands;
 mod crew;
 mod embedded;
+mod first_start;
 mod hold;
 mod leaving;
 mod pending;

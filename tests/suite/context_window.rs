@@ -69,6 +69,16 @@ async fn only_a_router_is_asked_twice_and_only_positive_windows_count() {
     }
 }
 
+#[tokio::test]
+async fn a_server_without_props_may_tell_in_its_list_of_models() {
+    let server = Server::start([]);
+    let list = json!({"data": [{"id": "other", "max_model_len": 1}, {"id": "m", "max_model_len": 32_768}]});
+    server.on("/v1/models", Reply::json(200, list));
+    assert_eq!(detector(&server).detect("m").await, Some(32_768));
+    assert_eq!(detector(&server).detect("x").await, None);
+    assert_eq!(paths(&server)[..2], ["/props", "/v1/models"]);
+}
+
 // Row 40
 #[tokio::test]
 async fn a_probe_that_fails_means_not_known() {

@@ -31,6 +31,7 @@ mod controls;
 mod crew;
 mod deliver_now;
 mod demo;
+mod dialect_switch;
 mod diff;
 mod doctor;
 mod edit;

@@ -14,7 +14,7 @@ use crate::host::setup;
 use crate::support::doubles::Rig;
 use crate::support::server::{Reply, Server};
 
-fn transport(server: &Server, provider: &str, model: Option<&str>) -> ChatTransport {
+pub fn transport(server: &Server, provider: &str, model: Option<&str>) -> ChatTransport {
     ChatTransport {
         model: model.map(str::to_owned),
         provider: Some(provider.to_owned()),
@@ -24,13 +24,13 @@ fn transport(server: &Server, provider: &str, model: Option<&str>) -> ChatTransp
     }
 }
 
-struct Ship {
+pub struct Ship {
     host: Host,
-    events: Arc<InMemoryEventList>,
+    pub events: Arc<InMemoryEventList>,
     _dir: TempDir,
 }
 
-fn launch(first: ChatTransport, sources: impl IntoIterator<Item = Source>, registry: Registry) -> Ship {
+pub fn launch(first: ChatTransport, sources: impl IntoIterator<Item = Source>, registry: Registry) -> Ship {
     let dir = TempDir::new().unwrap();
     std::fs::write(dir.path().join("notes.txt"), "tide at nine\n").unwrap();
     let events = Arc::new(InMemoryEventList::new());
@@ -47,14 +47,14 @@ fn launch(first: ChatTransport, sources: impl IntoIterator<Item = Source>, regis
 }
 
 impl Ship {
-    async fn send(&mut self, text: &str) {
+    pub async fn send(&mut self, text: &str) {
         self.host.handle().inject(text, Delivery::Steer).unwrap();
         let settled = tokio::time::timeout(Duration::from_secs(20), self.host.settled()).await;
         settled.expect("the turn ends").unwrap();
     }
 
     /// Asks for a model and waits until the worker has taken it over.
-    async fn switch(&self, name: &str) {
+    pub async fn switch(&self, name: &str) {
         let before = self.switches().len();
         self.host.handle().request(Command::SwitchModel(name.to_owned()));
         self.until("the switch", || self.switches().len() > before).await;
@@ -69,7 +69,7 @@ impl Ship {
         tokio::time::timeout(Duration::from_secs(20), waiting).await.unwrap_or_else(|_| panic!("{what} never came"));
     }
 
-    fn switches(&self) -> Vec<(String, Option<String>)> {
+    pub fn switches(&self) -> Vec<(String, Option<String>)> {
         let told = self.events.events().into_iter().filter_map(|event| match event {
             Event::ModelSwitched { to, provider, .. } => Some((to.unwrap_or_default(), provider)),
             _ => None,

@@ -1,0 +1,160 @@
+//! One conversation with tools over all four dialects, and back to one that was there before.
+//!
+//! Each server checks every request in its own dialect. Nothing of what was said, called and read is lost on the way; the
+//! thoughts of a model go back to nobody but itself.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use steersman::event::Event;
+use steersman::provider::{ChatTransport, Registry, Source};
+
+use crate::model_switch::{launch, transport};
+use crate::support::messages;
+use crate::support::server::{Reply, Request, Server, Step};
+
+const PATH: &str = r#"{"path":"notes.txt"}"#;
+
+fn chat() -> Server {
+    let call =
+        json!([{ "index": 0, "id": "call_1", "type": "function", "function": { "name": "read", "arguments": PATH } }]);
+    Server::start([
+        Reply::stream([
+            Step::delta(json!({ "role": "assistant", "reasoning_content": "thought-of-chat" })),
+            Step::delta(json!({ "tool_calls": call })),
+            Step::finish("tool_calls"),
+            Step::done(),
+        ]),
+        Reply::text("Chat says nine."),
+    ])
+}
+
+fn anthropic() -> Server {
+    let whole = |blocks: Vec<Vec<Value>>, reason: &str| {
+        let events =
+            std::iter::once(messages::start()).chain(blocks.into_iter().flatten()).chain(messages::end(reason));
+        Reply::stream(events.map(messages::event))
+    };
+    Server::start([
+        whole(
+            vec![
+                messages::thinking(0, "thought-of-anthropic", ("sig-", "anthropic")),
+                messages::call(1, "toolu_1", "read", PATH),
+            ],
+            "tool_use",
+        ),
+        whole(vec![messages::text(0, "Anthropic says nine.")], "end_turn"),
+        whole(vec![messages::text(0, "Anthropic is back.")], "end_turn"),
+    ])
+}
+
+fn responses() -> Server {
+    let stream = |events: Vec<Value>| {
+        Reply::stream(events.into_iter().map(|event| {
+            let kind = event["type"].as_str().unwrap_or_default().to_owned();
+            Step::Bytes(format!("event: {kind}\ndata: {event}\n\n").into_bytes())
+        }))
+    };
+    let done =
+        |index: u64, item: Value| json!({ "type": "response.output_item.done", "output_index": index, "item": item });
+    let end = || {
+        json!({ "type": "response.completed", "response": { "status": "completed", "output": [],
+            "usage": { "input_tokens": 3, "output_tokens": 2 } } })
+    };
+    let thought = json!({ "type": "reasoning", "id": "rs_1", "encrypted_content": "sealed-by-responses",
+        "summary": [{ "type": "summary_text", "text": "thought-of-responses" }] });
+    let call = json!({ "type": "function_call", "id": "fc_1", "call_id": "call_r", "name": "read", "arguments": PATH, "status": "completed" });
+    let said = "Responses says nine.";
+    let message = json!({ "type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
+        "content": [{ "type": "output_text", "text": said, "annotations": [] }] });
+    let delta = json!({ "type": "response.output_text.delta", "output_index": 0, "item_id": "msg_1", "content_index": 0, "delta": said });
+    Server::start([stream(vec![done(0, thought), done(1, call), end()]), stream(vec![delta, done(0, message), end()])])
+}
+
+fn gemini() -> Server {
+    let chunk = |parts: Value, finish: Value| {
+        let content = json!({ "role": "model", "parts": parts });
+        Step::Bytes(
+            format!(
+                "data: {}\r\n\r\n",
+                json!({ "candidates": [{ "content": content, "finishReason": finish, "index": 0 }] })
+            )
+            .into_bytes(),
+        )
+    };
+    let call = json!([
+        { "text": "thought-of-gemini", "thought": true },
+        { "functionCall": { "name": "read", "args": { "path": "notes.txt" } }, "thoughtSignature": "sealed-by-gemini" },
+    ]);
+    Server::start([
+        Reply::stream([chunk(call, json!("STOP"))]),
+        Reply::stream([chunk(json!([{ "text": "Gemini says nine." }]), json!("STOP"))]),
+    ])
+}
+
+/// Returns the requests for a reply.
+fn bodies(server: &Server) -> Vec<String> {
+    server.chats().iter().map(|chat: &Request| chat.body.to_string()).collect()
+}
+
+#[tokio::test]
+async fn a_conversation_with_tools_goes_through_every_dialect_and_loses_nothing() {
+    let (chat, anthropic, responses, gemini) = (chat(), anthropic(), responses(), gemini());
+    let gemini_at =
+        ChatTransport { api_base: Some(gemini.origin().to_owned()), ..transport(&gemini, "gemini", Some("g")) };
+    let sources = [
+        Source::new("claude", transport(&anthropic, "anthropic", Some("a"))),
+        Source::new("responses", transport(&responses, "openai-responses", Some("r"))),
+        Source::new("gemini", gemini_at),
+    ];
+    let mut ship = launch(transport(&chat, "openai", Some("c")), sources, Registry::default());
+    ship.send("question-1").await;
+    for (name, question) in
+        [("claude", "question-2"), ("responses", "question-3"), ("gemini", "question-4"), ("claude", "question-5")]
+    {
+        ship.switch(name).await;
+        ship.send(question).await;
+    }
+    let switches = ship.switches();
+    let told: Vec<(&str, Option<&str>)> = switches.iter().map(|(to, by)| (to.as_str(), by.as_deref())).collect();
+    assert_eq!(
+        told,
+        [("a", Some("anthropic")), ("r", Some("openai-responses")), ("g", Some("gemini")), ("a", Some("anthropic"))]
+    );
+
+    let all = [bodies(&chat), bodies(&anthropic), bodies(&responses), bodies(&gemini)];
+    assert_eq!(all.iter().map(Vec::len).collect::<Vec<_>>(), [2, 3, 2, 2]);
+    // The last request of each stay knows all that was said, called and read before it.
+    let said = ["Chat says nine.", "Anthropic says nine.", "Responses says nine.", "Gemini says nine."];
+    let stays = [&all[0][1], &all[1][1], &all[2][1], &all[3][1], &all[1][2]];
+    for (stay, body) in stays.into_iter().enumerate() {
+        for (turn, answer) in said.iter().enumerate() {
+            assert_eq!(body.contains(answer), turn < stay, "{answer} in stay {stay}: {body}");
+        }
+        for question in 1..=stay + 1 {
+            assert!(body.contains(&format!("question-{question}")), "question {question} in stay {stay}: {body}");
+        }
+        // Each of the first four turns has read the file once.
+        assert_eq!(body.matches("tide at nine").count(), (stay + 1).min(4), "results in stay {stay}: {body}");
+    }
+    // Each model gets its own thoughts back while it works, and nobody else's ever.
+    for (own, marks) in [
+        (0, &["thought-of-chat"][..]),
+        (1, &["thought-of-anthropic", "sig-anthropic"][..]),
+        (2, &["thought-of-responses", "sealed-by-responses"][..]),
+        (3, &["thought-of-gemini", "sealed-by-gemini"][..]),
+    ] {
+        for (server, bodies) in all.iter().enumerate().filter(|(server, _)| *server != own) {
+            for mark in marks {
+                assert!(bodies.iter().all(|body| !body.contains(mark)), "{mark} came to server {server}");
+            }
+        }
+    }
+    assert!(all[1][1].contains("sig-anthropic") && all[2][1].contains("sealed-by-responses"));
+    assert!(all[3][1].contains("sealed-by-gemini"));
+    // Back where it was before, what it signed then counts again.
+    assert!(all[1][2].contains("sig-anthropic"), "{}", all[1][2]);
+    let failed = ship.events.events().into_iter().any(|event| matches!(event, Event::Retrying { .. }));
+    assert!(!failed, "no request was refused");
+    drop(Arc::clone(&ship.events));
+}
