@@ -60,6 +60,7 @@ mod layers;
 mod ledger;
 mod lifecycle;
 mod listeners;
+mod llama_cpp;
 mod long_conversations;
 mod markdown;
 mod model_switch;

@@ -7,6 +7,7 @@ pub mod contents;
 pub mod doubles;
 pub mod family;
 pub mod files;
+pub mod gguf;
 pub mod items;
 pub mod messages;
 pub mod paced;
