@@ -86,10 +86,7 @@ async fn lists(start: &Start, notes: &mut Vec<String>) -> Vec<List> {
         }
     };
     let name = current.as_ref().map(|source| source.name.clone());
-    let others = sources(config, None, &found);
-    // The server that answers is listed once, as it is configured now.
-    let others = others.iter().filter(|source| Some(&source.name) != name.as_ref()).cloned();
-    let all: Vec<Source> = current.into_iter().chain(others).collect();
+    let all = sources(config, current, &found);
     let asked = all.iter().map(|source| list(&http, &registry, source, Some(&source.name) == name.as_ref()));
     lists.extend(join_all(asked).await);
     lists
@@ -190,7 +187,7 @@ fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
             text.push(' ');
         }
         text.push(digit);

@@ -16,7 +16,7 @@ use crate::error::BuildError;
 use crate::host::{ContextPlaces, ProjectContext, Setup, StartError};
 use crate::listener::Listener;
 use crate::provider::{
-    ApiKey, ChatProvider, ChatTransport, Connector, Http, HttpConnector, ProviderError, Registry, list_models,
+    ApiKey, ChatProvider, ChatTransport, Connector, Http, HttpConnector, ProviderError, Registry, Source, list_models,
 };
 use crate::subagent::Roster;
 use crate::workspace::Caution;
@@ -78,7 +78,7 @@ pub async fn setup(
             }
         }
     };
-    let sources = Arc::new(sources(&config, Some(transport.clone()), &found));
+    let sources = Arc::new(sources(&config, Some(Source::new(config.source.clone(), transport.clone())), &found));
     // Any server may be llama.cpp, and the embedded model answers as one: it is asked for its context window.
     let llama_probe_url = transport.api_base.clone();
     Ok(Setup {

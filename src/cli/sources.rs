@@ -14,8 +14,7 @@ use crate::config::{Config, KeyPlace, Server};
 use crate::provider::{ApiKey, ChatTransport, Registry, Source, Sources, Vault};
 
 /// Lists the servers; `current` is the one that answers.
-pub fn sources(config: &Config, current: Option<ChatTransport>, found: &[Found]) -> Sources {
-    let current = current.map(|transport| Source::new(config.source.clone(), transport));
+pub fn sources(config: &Config, current: Option<Source>, found: &[Found]) -> Sources {
     let profiles = config.profiles.iter().map(|(name, server)| match server {
         Ok(server) => of_server(name, server),
         Err(error) => broken(name, error.to_string()),

@@ -107,7 +107,7 @@ impl ContextWindowDetector {
         tokens
     }
 
-    /// Returns the window that the server's list of models tells (vLLM, OpenRouter, LM Studio).
+    /// Returns the window that the server's list of models tells (`vLLM`, `OpenRouter`).
     async fn listed(&self, endpoint: &Endpoint, model: &str) -> Option<u64> {
         let (status, body) = get(&self.http, endpoint, endpoint.url("/models")).await.ok()?;
         let models = if status == 200 { read_models(&body).ok()? } else { return None };

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use steersman::cli::first_start::{Found, look, look_for};
+use steersman::config::{Config, Environment, Layer, parse};
 use steersman::event::Event;
 use steersman::provider::Http;
 use steersman::tui::msg::{Effect, Msg};
@@ -173,5 +174,23 @@ fn an_offer_fits_every_width_and_obeys_nothing_in_its_names() {
         stage.tell(Msg::Offer(evil));
         let screen = stage.screen();
         assert!(!screen.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{screen:?}");
+    }
+}
+
+#[test]
+fn the_ports_are_the_usual_ones_unless_said_and_only_an_unconfigured_program_looks() {
+    let resolve = |variable: &[(&str, &str)], file: &str| {
+        let environment: Environment = variable.iter().copied().collect();
+        Config::resolve(Layer::default(), &environment, parse(file).unwrap()).unwrap()
+    };
+    let usual = resolve(&[], "");
+    assert!(usual.unconfigured);
+    assert_eq!(usual.local_ports, [8080, 11434, 1234, 8000]);
+    let named = resolve(&[], "local_ports = [9]");
+    assert!(named.unconfigured && named.local_ports == [9], "ports alone configure no model");
+    assert_eq!(resolve(&[("STEERSMAN_LOCAL_PORTS", "7, 8")], "local_ports = [9]").local_ports, [7, 8]);
+    assert!(resolve(&[("STEERSMAN_LOCAL_PORTS", "none")], "").local_ports.is_empty());
+    for file in ["provider = 'demo'", "model = 'm'", "base_url = 'http://localhost:1'"] {
+        assert!(!resolve(&[], file).unconfigured, "{file}");
     }
 }

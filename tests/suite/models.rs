@@ -74,6 +74,9 @@ fn the_embedded_model_is_listed_when_it_is_the_one_that_answers_and_so_is_what_r
     assert_eq!(lines[1], "  steersman-embedded  131 072 tokens");
     assert_eq!(lines[2], format!("vllm ({})", local.url()));
     assert_eq!(lines[3], "  qwen3:8b");
+    // The server that is found is listed once when it is the one that answers.
+    let both = Program::new().env("STEERSMAN_LOCAL_PORTS", &port).args(["models", "--base-url", &local.url()]).output();
+    assert_eq!(stdout(&both).lines().count(), 2, "{}", stdout(&both));
 }
 
 #[test]
