@@ -139,7 +139,7 @@ impl Assembler {
                     let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
                     Err(ProviderError::Server(format!("the prompt was blocked: {}", words.join(", "))))
                 }
-                None => Ok(Default::default()),
+                None => Ok((String::new(), String::new())),
             };
         };
         self.begun = true;
