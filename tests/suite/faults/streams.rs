@@ -88,7 +88,7 @@ fn garbage() -> Vec<Fault> {
     rows.push(fault("a broken chunk behind a call", call, answered("Seen it.")).retried());
 
     let page = "<!DOCTYPE html><html><head><title>Sign in</title></head></html>";
-    let bodies: [(&str, Reply, String); 6] = [
+    let bodies: [(&str, Reply, String); 5] = [
         (
             "a login page",
             Reply::body(200, page).header("content-type", "text/html"),
@@ -106,11 +106,14 @@ fn garbage() -> Vec<Fault> {
         ),
         ("nothing, said so", Reply::body(204, ""), format!("{no_reply}an answer without content (status 204)")),
         ("plain words", Reply::body(200, "Service starting"), format!("{no_reply}Service starting")),
-        ("a list", Reply::body(200, "[]"), format!("{no_reply}[]")),
     ];
     for (name, reply, sentence) in bodies {
         rows.push(fault(format!("200 with {name}"), move |_| vec![reply.clone()], failed(sentence)));
     }
+    // To Gemini a list is a stream; to the others it is nothing.
+    let list = |_| vec![Reply::body(200, "[]")];
+    let lists: &[Family] = &[Family::Chat, Family::Anthropic, Family::Responses];
+    rows.push(fault("200 with a list", list, failed(format!("{no_reply}[]"))).only(lists));
     let nothing = |_| (0..4).map(|_| Reply::body(200, "")).collect();
     rows.push(fault("200 with nothing for good", nothing, failed(CUT)).given_up());
     let event =
