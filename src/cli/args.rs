@@ -101,6 +101,10 @@ pub struct Flags {
     /// The profile of the configuration file to use: a server by a name.
     #[arg(long, global = true, value_name = "NAME")]
     pub profile: Option<String>,
+    /// A PEM file of authorities to trust beside those of the system, for a server or a proxy with a certificate of its
+    /// own.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub ca_file: Option<PathBuf>,
     /// How much the model thinks before it answers, where it can be told.
     #[arg(long, global = true, value_enum, value_name = "HOW")]
     pub reasoning_effort: Option<Effort>,
@@ -159,6 +163,7 @@ impl Flags {
             model: self.model.clone(),
             api_key_env: self.api_key_env.clone(),
             default_profile: self.profile.clone(),
+            ca_file: self.ca_file.clone(),
             reasoning_effort: self.reasoning_effort,
             temperature: self.temperature,
             max_tokens: self.max_tokens,

@@ -103,7 +103,8 @@ fn read_layer(path: &Path, places: &Places) -> Result<Layer, LoadError> {
         *prompt = beside.join(&*prompt);
     }
     let profiles = layer.profile.iter_mut().flat_map(|profiles| profiles.values_mut());
-    let key_files = profiles.map(|profile| &mut profile.api_key_file).chain([&mut layer.api_key_file]);
+    let key_files =
+        profiles.map(|profile| &mut profile.api_key_file).chain([&mut layer.api_key_file, &mut layer.ca_file]);
     for path in key_files.flatten() {
         *path = from(beside, places.home.as_deref(), path);
     }

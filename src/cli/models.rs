@@ -72,7 +72,7 @@ struct Row {
 async fn lists(start: &Start, notes: &mut Vec<String>) -> Vec<List> {
     let config = &start.config;
     let registry = registry_or_bundled(config, start.places.config.as_deref(), notes);
-    let http = Http::default();
+    let http = config.http();
     let found = look(&http, &config.local_ports).await;
     let mut lists = Vec::new();
     let current = match &config.model {

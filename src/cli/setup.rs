@@ -51,7 +51,7 @@ pub async fn setup(
     }
     let bench = workbench(&start.config, &start.places, &mut notes).await?;
     let config = start.config;
-    let http = Http::default();
+    let http = config.http();
     let registry = registry_or_bundled(&config, start.places.config.as_deref(), &mut notes);
     let mut connector: Arc<dyn Connector> = Arc::new(HttpConnector::new(http.clone()).with_registry(registry));
     let mut found = Vec::new();

@@ -27,6 +27,8 @@ pub struct Layer {
     pub api_key_file: Option<PathBuf>,
     /// The command that prints the key.
     pub api_key_command: Option<CommandWords>,
+    /// The file of authorities that are trusted beside those of the system.
+    pub ca_file: Option<PathBuf>,
     /// How much the model thinks.
     pub reasoning_effort: Option<Effort>,
     /// How much chance there is in its choice of words.
@@ -82,6 +84,7 @@ impl Layer {
         "api_key_env",
         "api_key_file",
         "api_key_command",
+        "ca_file",
         "reasoning_effort",
         "temperature",
         "max_tokens",
@@ -120,6 +123,7 @@ impl Layer {
             api_key_env: self.api_key_env.or(lower.api_key_env),
             api_key_file: self.api_key_file.or(lower.api_key_file),
             api_key_command: self.api_key_command.or(lower.api_key_command),
+            ca_file: self.ca_file.or(lower.ca_file),
             reasoning_effort: self.reasoning_effort.or(lower.reasoning_effort),
             temperature: self.temperature.or(lower.temperature),
             max_tokens: self.max_tokens.or(lower.max_tokens),

@@ -18,7 +18,7 @@ use serde::Deserialize;
 use crate::approval::{Mode, RuleError};
 use crate::control::{Spending, Staleness};
 use crate::dialect::Dialect;
-use crate::provider::{ApiKey, Streaming};
+use crate::provider::{ApiKey, Http, Streaming};
 
 pub use file::{FileError, parse};
 pub use layer::Layer;
@@ -56,6 +56,8 @@ pub struct Config {
     pub context_window: Option<u64>,
     /// The file that replaces the default system prompt.
     pub system_prompt: Option<PathBuf>,
+    /// The file of authorities that are trusted beside those of the system.
+    pub ca_file: Option<PathBuf>,
     /// From when on the screen asks whether a waiting text still holds.
     pub still_true: Staleness,
     /// What tokens cost, where the server does not say it, and how much may be spent.
@@ -72,6 +74,16 @@ pub struct Config {
     pub sandbox: SandboxSettings,
     /// The tools that use the network.
     pub web: WebSettings,
+}
+
+impl Config {
+    /// Returns the HTTP clients that it asks for.
+    pub fn http(&self) -> Http {
+        match &self.ca_file {
+            Some(file) => Http::default().with_ca_file(file),
+            None => Http::default(),
+        }
+    }
 }
 
 /// Is everything about the sandbox of commands.

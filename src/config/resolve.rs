@@ -113,6 +113,7 @@ impl Config {
             services: server::services(environment),
             local_ports,
             system_prompt: merged.system_prompt.clone(),
+            ca_file: merged.ca_file.clone(),
             still_true: Staleness {
                 age: match merged.still_true_minutes {
                     None => Some(limits::STILL_TRUE_AGE),

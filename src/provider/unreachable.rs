@@ -77,6 +77,7 @@ fn certificate(fault: &CertificateError) -> String {
         CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
             "it is self-signed; if it is right, name it with --ca-file".to_owned()
         }
+        CertificateError::BadSignature => "its signature is wrong".to_owned(),
         CertificateError::Revoked => "it was revoked".to_owned(),
         other => other.to_string(),
     };

@@ -11,6 +11,7 @@
 //! ```
 
 use std::collections::VecDeque;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -56,7 +57,20 @@ impl Server {
         Self::run(VecDeque::new(), move |request| Some(route(request)))
     }
 
+    /// Starts at an address that is free.
+    pub fn start_at(address: SocketAddr, script: impl IntoIterator<Item = Reply>) -> Self {
+        Self::listen(std::net::TcpListener::bind(address).unwrap(), script.into_iter().collect(), |_| None)
+    }
+
     fn run(script: VecDeque<Reply>, route: impl Fn(&Request) -> Option<Reply> + Send + Sync + 'static) -> Self {
+        Self::listen(std::net::TcpListener::bind("127.0.0.1:0").unwrap(), script, route)
+    }
+
+    fn listen(
+        listener: std::net::TcpListener,
+        script: VecDeque<Reply>,
+        route: impl Fn(&Request) -> Option<Reply> + Send + Sync + 'static,
+    ) -> Self {
         let shared = Arc::new(Shared {
             route: Box::new(route),
             script: Mutex::new(script),
@@ -66,7 +80,6 @@ impl Server {
             hang_ups: watch::channel(0).0,
             connections: AtomicUsize::new(0),
         });
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let origin = format!("http://{}", listener.local_addr().unwrap());
         let (stop, stopped) = oneshot::channel();

@@ -13,19 +13,19 @@ use crate::limits;
 use crate::provider::Http;
 
 /// Checks the way; false when it does not lead there.
-pub(super) async fn check(server: &Server, report: &mut Report) -> bool {
+pub(super) async fn check(http: &Http, server: &Server, report: &mut Report) -> bool {
     let Ok(url) = Url::parse(server.base_url.trim()) else { return false };
     let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else { return false };
     let host = host.trim_matches(['[', ']']);
     if let Some(proxy) = proxy(&url) {
         report.note("server", &format!("{host} is reached through the proxy {proxy}"));
-        return answer(&url, report).await;
+        return answer(http, &url, report).await;
     }
     let Some(address) = name(host, port, report).await else { return false };
     if !connect(host, address, report).await {
         return false;
     }
-    answer(&url, report).await
+    answer(http, &url, report).await
 }
 
 async fn name(host: &str, port: u16, report: &mut Report) -> Option<SocketAddr> {
@@ -79,9 +79,8 @@ async fn connect(host: &str, address: SocketAddr, report: &mut Report) -> bool {
 }
 
 /// Asks for anything at all: that some answer comes shows that TLS and HTTP work.
-async fn answer(url: &Url, report: &mut Report) -> bool {
+async fn answer(http: &Http, url: &Url, report: &mut Report) -> bool {
     let what = if url.scheme() == "https" { "TLS" } else { "HTTP" };
-    let http = Http::default();
     let client = match http.client(url) {
         Ok(client) => client,
         Err(error) => {

@@ -65,8 +65,9 @@ async fn check(flags: &Flags, report: &mut Report) {
         }
         ModelSource::Server(server) => {
             let Ok(key) = key(server, report).await else { return };
-            if connection::check(server, report).await {
-                model::check_server(server, key, report).await;
+            let http = start.config.http();
+            if connection::check(&http, server, report).await {
+                model::check_server(&http, server, key, report).await;
             } else {
                 report.skipped("models, reply, tool call", "the server cannot be reached");
             }

@@ -17,10 +17,9 @@ use crate::provider::{
 };
 
 /// Checks a server with its key.
-pub(super) async fn check_server(server: &Server, key: Option<ApiKey>, report: &mut Report) {
-    let http = Http::default();
+pub(super) async fn check_server(http: &Http, server: &Server, key: Option<ApiKey>, report: &mut Report) {
     let transport = transport_of(server, key);
-    let listed = list_models(&http, &transport).await;
+    let listed = list_models(http, &transport).await;
     let transport = match (listed, &transport.model) {
         (Ok(models), Some(model)) => {
             let count = models.len();
@@ -52,7 +51,7 @@ pub(super) async fn check_server(server: &Server, key: Option<ApiKey>, report: &
             return report.problem("models", &format!("there is no list: {error}"), todo(&error));
         }
     };
-    check_replies(&http, &transport, report).await;
+    check_replies(http, &transport, report).await;
 }
 
 /// Checks the embedded model.

@@ -4,11 +4,15 @@
 //! is played in every dialect that the program speaks; each request is checked by the family's validator; and behind
 //! each the next turn must work.
 
+mod http2;
 mod play;
 mod refusals;
 mod streams;
+mod tls;
+mod unreachable;
 mod waits;
 
+pub use play::like;
 pub use refusals::too_long;
 
 use std::time::Duration;

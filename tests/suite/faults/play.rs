@@ -10,7 +10,9 @@ use steersman::control::Cancellable;
 use steersman::error::RunError;
 use steersman::event::{Envelope, Event, Outcome};
 use steersman::listener::{InMemoryEventList, Listener};
-use steersman::provider::{ApiKey, ChatProvider, ChatTransport, Connector, Http, HttpProvider, ProviderError};
+use steersman::provider::{
+    ApiKey, ChatProvider, ChatTransport, Connector, Http, HttpConnector, HttpProvider, ProviderError, Streaming,
+};
 
 use super::{Ends, Fault};
 use crate::support::doubles::acting;
@@ -160,6 +162,56 @@ impl Stage {
         let as_expected = waits.len() == fault.waits.len()
             && waits.iter().zip(&fault.waits).all(|((wait, _), expected)| expected.contains(wait));
         ensure(as_expected, || format!("announced {waits:?} instead of {:?}", fault.waits))
+    }
+}
+
+/// Is an agent that goes to one server, for faults of the way there.
+pub struct Visit {
+    agent: Agent,
+    recorder: Arc<InMemoryEventList>,
+}
+
+impl Visit {
+    pub async fn new(family: Family, http: Http, base: &str) -> Self {
+        let transport = ChatTransport {
+            provider: Some(family.dialect().to_owned()),
+            model: Some("scripted".to_owned()),
+            api_base: Some(base.to_owned()),
+            api_key: Some(ApiKey::new(KEY)),
+            ..ChatTransport::default()
+        };
+        let recorder: Arc<InMemoryEventList> = Arc::default();
+        let agent = Agent::builder(transport, "You look at things.", Arc::new(HttpConnector::new(http)))
+            .streaming(Streaming::On)
+            .build(|configurator| {
+                configurator.add_listener(recorder.clone());
+                Ok(())
+            })
+            .await
+            .unwrap();
+        Self { agent, recorder }
+    }
+
+    /// Asks, fails in time, and returns the sentence, which is also told.
+    pub async fn fails(&mut self, text: &str) -> String {
+        let turn = tokio::time::timeout(DEADLINE, self.agent.run_loop(text)).await.expect("it hangs");
+        let said = turn.unwrap_err().to_string();
+        let told = |event: &Event| matches!(event, Event::TurnEnded { message: Some(message), .. } if *message == said);
+        assert!(self.recorder.events().last().is_some_and(told));
+        assert!(!format!("{:?}", self.recorder.events()).contains(KEY));
+        said
+    }
+
+    /// Asks and gets an answer in time.
+    pub async fn answers(&mut self, text: &str, answer: &str) {
+        tokio::time::timeout(DEADLINE, self.agent.run_loop(text)).await.expect("it hangs").unwrap();
+        assert_eq!(self.agent.last_assistant_content(), Some(answer));
+    }
+
+    /// Returns the announced waits, milliseconds.
+    pub fn waits(&self) -> Vec<u64> {
+        let wait = |event: Event| if let Event::Retrying { after_ms, .. } = event { Some(after_ms) } else { None };
+        self.recorder.events().into_iter().filter_map(wait).collect()
     }
 }
 

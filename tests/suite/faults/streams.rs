@@ -201,7 +201,7 @@ fn encodings() -> Vec<Fault> {
 }
 
 /// Writes a stream as the bytes of its body.
-fn bytes(family: Family, moves: &[Move]) -> Vec<u8> {
+pub fn bytes(family: Family, moves: &[Move]) -> Vec<u8> {
     let steps = family.stream(moves, Counts::default());
     steps.into_iter().flat_map(|step| if let Step::Bytes(bytes) = step { bytes } else { Vec::new() }).collect()
 }
