@@ -42,18 +42,14 @@ pub(super) fn unreachable(http: &Http, url: &Url, error: reqwest::Error) -> Fail
 
 /// Says what is wrong with TLS; nothing when something else is.
 fn tls(error: &reqwest::Error) -> Option<String> {
-    if let Some(error) = find::<rustls::Error>(error) {
-        return Some(match error {
-            rustls::Error::InvalidCertificate(fault) => certificate(fault),
-            rustls::Error::InvalidMessage(_) => {
-                "TLS: what answers does not speak it; is the address http:// instead of https://?".to_owned()
-            }
-            rustls::Error::AlertReceived(alert) => format!("TLS: the server refuses the connection ({alert:?})"),
-            other => format!("TLS: {other}"),
-        });
-    }
-    let ended = find::<io::Error>(error).is_some_and(|error| error.kind() == ErrorKind::UnexpectedEof);
-    (ended && chain(error).contains("handshake")).then(|| "TLS: the server hung up during the handshake".to_owned())
+    Some(match find::<rustls::Error>(error)? {
+        rustls::Error::InvalidCertificate(fault) => certificate(fault),
+        rustls::Error::InvalidMessage(_) => {
+            "TLS: what answers does not speak it; is the address http:// instead of https://?".to_owned()
+        }
+        rustls::Error::AlertReceived(alert) => format!("TLS: the server refuses the connection ({alert:?})"),
+        other => format!("TLS: {other}"),
+    })
 }
 
 /// Says what is wrong with a certificate.
@@ -119,6 +115,7 @@ fn connection(error: &reqwest::Error) -> String {
         Some(ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable) => {
             "no connection: there is no way to that address; is this machine online?".to_owned()
         }
+        Some(ErrorKind::UnexpectedEof) => "TLS: the server hung up during the handshake".to_owned(),
         Some(ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe) => {
             "the connection was closed while it was made".to_owned()
         }

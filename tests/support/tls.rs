@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
-use tokio::io::{AsyncWriteExt, copy_bidirectional};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio_rustls::TlsAcceptor;
@@ -162,6 +162,8 @@ async fn serve(mut socket: TcpStream, answer: Answer, target: SocketAddr) -> std
     match answer {
         Answer::Close => Ok(()),
         Answer::Says(words) => {
+            // What is left unread would reset the connection.
+            let _ = socket.read(&mut [0; 16 * 1024]).await?;
             socket.write_all(words).await?;
             socket.shutdown().await
         }
