@@ -104,7 +104,9 @@
 //! - *persona*: what a sub-agent is made from: name, prompt, tools, step budget.
 //! - *rescue*: the answer that a fresh, tools-free conversation (the [synthesizer](agent::synthesizer_prompt)) writes
 //!   from the evidence when a turn's step budget is used up.
-//! - *step*: one tool call. *Budget*: how many of them a turn may make.
+//! - *step*: one tool call. *Step budget*: how many of them a turn may make. *Budget*: the money and the tokens that a whole
+//!   tree may use.
+//! - *compaction*: the summary of older rounds that takes their place in the conversation.
 //! - *seed*: one of the Ruby classes (Pikuri's `Agent`, `Synthesizer`, `Interloper`, `SubAgentTool`; Truffle's `Agent`)
 //!   whose behaviour the library takes over, where no rule below says otherwise.
 //!

@@ -79,8 +79,7 @@ impl ContextSize {
     ) -> bool {
         let guess = guess(messages, tools);
         let truth = usage.prompt();
-        let most = window.map_or(limits::CONTEXT_MOST_TOKENS, |window| window.saturating_mul(WINDOWS));
-        if truth == 0 || truth < guess / IMPOSSIBLE || usage.context() > most {
+        if truth == 0 || truth < guess / IMPOSSIBLE || is_absurd(usage, window) {
             return false;
         }
         self.ratio = Some(Ratio { model: model.to_owned(), truth, guess: guess.max(1) });
@@ -116,6 +115,12 @@ impl ContextSize {
         let least = (ratio.guess / FAR).max(1);
         Some((ratio.truth.clamp(least, ratio.guess.saturating_mul(FAR).max(least)), ratio.guess))
     }
+}
+
+/// Tells whether a server counts more tokens than any conversation has.
+pub(super) fn is_absurd(usage: &Usage, window: Option<u64>) -> bool {
+    let window = window.filter(|window| *window > 0);
+    usage.context() > window.map_or(limits::CONTEXT_MOST_TOKENS, |window| window.saturating_mul(WINDOWS))
 }
 
 /// Guesses how many tokens messages and tools have.

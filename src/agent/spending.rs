@@ -18,6 +18,12 @@ impl Agent {
     /// the text of the reply is charged, so that a limit holds there too.
     pub(super) fn spend(&self, usage: Usage, (messages, tools): (&[Message], &[ToolSchema]), text: &str) {
         let model = self.transport.model_name();
+        let usage = if context_size::is_absurd(&usage, self.context_window_cap) {
+            // Nonsense uses up no budget and enters no sum.
+            Usage { model: usage.model, ..Usage::default() }
+        } else {
+            usage
+        };
         let named = Usage { model: usage.model.clone().or_else(|| self.transport.model.clone()), ..usage.clone() };
         let registry = self.connector.registry();
         let card = named.model.as_deref().and_then(|model| registry.card(model)).or_else(|| registry.card(model));

@@ -145,3 +145,14 @@ async fn the_last_answer_is_not_lost_when_it_uses_the_budget_up() {
     assert_eq!(agent.last_assistant_content(), Some("Done."));
     assert!(rig.events().contains(&Event::TurnEnded { turn: 1, outcome: Outcome::Completed, message: None }));
 }
+
+// P18
+#[tokio::test(start_paused = true)]
+async fn an_absurd_count_uses_no_budget_up() {
+    let absurd = calls(&[("c1", "one")]).with_usage(used(u64::MAX, u64::MAX));
+    let rig = Rig::new([absurd, Played::text("Done.").with_usage(used(50, 5))]);
+    let budget = budget(Some("100"), Some(1_000_000));
+    let builder = rig.builder().budget(Arc::clone(&budget));
+    run(rig.build(builder, [tool("one", "one done")]).await, "Go.").answered().await;
+    assert!(budget.standing().tokens < 1_000, "{:?}", budget.standing());
+}

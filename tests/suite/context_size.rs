@@ -58,7 +58,7 @@ fn an_absurd_count_is_not_believed() {
         (counted(900_000_000, 1), Some(8_000)),
         (counted(u64::MAX, u64::MAX), None),
         (counted(10_000, u64::MAX), Some(8_000)),
-        (counted(1, 1), Some(0)),
+        (counted(3, 1), Some(0)),
     ] {
         let mut sizes = ContextSize::default();
         let before = sizes.of(MODEL, &messages, &[]);
