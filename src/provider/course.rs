@@ -224,6 +224,9 @@ impl HttpProvider {
                 Ok(None) | Err(_) => {
                     return match decoder.finish(|frame| take(frame, assembler.as_mut())) {
                         Ok(()) => Ok(assembler.finish()?),
+                        Err(Failure { error: ProviderError::Malformed(_), .. }) if assembler.is_whole() => {
+                            Ok(assembler.finish()?)
+                        }
                         Err(Failure { error: ProviderError::Malformed(_), .. }) => Err(ProviderError::CutOff.into()),
                         Err(failure) => Err(failure),
                     };

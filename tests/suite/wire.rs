@@ -474,3 +474,13 @@ fn a_machine_without_certificates_still_talks_http() {
     let nothing = [("SSL_CERT_FILE", "/dev/null"), ("SSL_CERT_DIR", "/nonexistent")];
     again("wire::a_streamed_reply_comes_in_pieces_and_whole", &nothing);
 }
+
+#[tokio::test]
+async fn half_a_count_behind_the_end_takes_nothing_from_a_whole_reply() {
+    let half = Step::Bytes(b"data: {\"choices\":[],\"usage\":{\"prompt_tok".to_vec());
+    for end in [vec![half.clone()], vec![half, Step::Cut]] {
+        let steps = [vec![Step::delta(json!({"content": "ok"})), Step::finish("stop")], end].concat();
+        let server = Server::start([Reply::stream(steps)]);
+        assert_eq!(ask(&server).await.0.unwrap().content, "ok");
+    }
+}
