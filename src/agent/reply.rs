@@ -20,7 +20,7 @@ use crate::text::is_blank;
 /// Is what came of a request.
 pub(super) enum Asked {
     /// The whole reply.
-    Reply(Reply),
+    Reply(Box<Reply>),
     /// Messages that cut it; the text received so far is in the history, they are not yet.
     Cut(Vec<Pending>),
 }
@@ -84,7 +84,7 @@ impl Agent {
             biased;
             () = stopped(cancellable) => Err(Cancelled.into()),
             messages = cut_in(self.interloper.as_deref(), cancellable) => Ok(Asked::Cut(messages)),
-            reply = reply => reply.map(Asked::Reply),
+            reply = reply => reply.map(|reply| Asked::Reply(Box::new(reply))),
         }
     }
 

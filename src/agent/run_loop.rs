@@ -188,7 +188,7 @@ impl Agent {
         // A summary may have used it up.
         self.check_budget()?;
         let mut reply = match self.ask_within_window().await? {
-            Asked::Reply(reply) => reply,
+            Asked::Reply(reply) => *reply,
             Asked::Cut(messages) => {
                 self.deliver_all(inputs(messages), &Place::MidLoop { after: None })?;
                 return Ok(Next::Cut);
@@ -202,7 +202,7 @@ impl Agent {
         let goes_back = finish == Finish::Paused && reply.original.is_some();
         if empty && !goes_back && self.empty_reply == EmptyReply::AskAgain {
             self.pass_over(reply);
-            return self.empty(empty_before, &finish);
+            return Self::empty(empty_before, &finish);
         }
         self.accept(reply);
         if calls.is_empty() {
@@ -244,7 +244,7 @@ impl Agent {
                 if self.make_room_for_overflow().await? == Room::AsBefore {
                     return Ok(Asked::Reply(reply));
                 }
-                self.give_up(reply);
+                self.give_up(*reply);
             }
             asked => return asked,
         }
@@ -253,7 +253,7 @@ impl Agent {
     }
 
     /// Says what follows a reply that says nothing: one more request, then an error.
-    fn empty(&self, empty_before: bool, finish: &Finish) -> Result<Next, RunError> {
+    fn empty(empty_before: bool, finish: &Finish) -> Result<Next, RunError> {
         let why = match finish {
             // Asking again brings the same filter.
             Finish::ContentFilter => Some("the content filter of the server let nothing of the reply through"),

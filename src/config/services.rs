@@ -75,7 +75,7 @@ impl Service {
         let host = url.host_str()?.to_ascii_lowercase();
         let host = host.trim_end_matches('.');
         let its = |own: &&str| host == *own || host.strip_suffix(*own).is_some_and(|before| before.ends_with('.'));
-        SERVICES.iter().find(|service| service.hosts.iter().any(|own| its(&own)))
+        SERVICES.iter().find(|service| service.hosts.iter().any(&its))
     }
 
     /// Returns every variable that holds a key of some service.

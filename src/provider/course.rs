@@ -191,12 +191,12 @@ impl HttpProvider {
                 _ => break,
             }
         }
-        let mut heard = Instant::now();
+        let mut last_piece = Instant::now();
         let mut take = |frame: Frame<'_>, assembler: &mut dyn Assemble| -> Result<(), Failure> {
             let piece = assembler.take(frame).map_err(broken)?;
             if piece.is_some() {
-                heard = Instant::now();
-            } else if heard.elapsed() > self.keep_alive {
+                last_piece = Instant::now();
+            } else if last_piece.elapsed() > self.keep_alive {
                 let minutes = self.keep_alive.as_secs() / 60;
                 return Err(ProviderError::Malformed(format!("nothing but keep-alives for {minutes} min")).into());
             }

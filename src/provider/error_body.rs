@@ -58,13 +58,11 @@ pub(super) struct ErrorBody {
 impl ErrorBody {
     /// Reads the body of an error answer.
     pub fn read(body: &str) -> Self {
-        match serde_json::from_str::<Value>(body) {
-            Ok(value) => Self::of(&value),
-            Err(_) => {
-                let meaning = refusals::meaning(&body.to_lowercase());
-                Self { words: plain(body), status: None, wait_ms: None, meaning }
-            }
+        if let Ok(value) = serde_json::from_str::<Value>(body) {
+            return Self::of(&value);
         }
+        let meaning = refusals::meaning(&body.to_lowercase());
+        Self { words: plain(body), status: None, wait_ms: None, meaning }
     }
 
     /// Reads an error object, or what holds one.
@@ -132,8 +130,8 @@ fn word(code: &Value) -> Option<u16> {
 
 /// Reads the wait that a body asks for: Gemini's `retryDelay`, or "try again in 1m30.5s" (`OpenAI`, Groq).
 fn wait_ms(error: &Value, words: &str) -> Option<u64> {
-    let details = error.get("details").and_then(Value::as_array).into_iter().flatten();
-    let delay = details.filter_map(|detail| detail.get("retryDelay")?.as_str()).next();
+    let mut details = error.get("details").and_then(Value::as_array).into_iter().flatten();
+    let delay = details.find_map(|detail| detail.get("retryDelay")?.as_str());
     let delay = delay.or_else(|| words.split_once("try again in ").map(|(_, behind)| behind))?;
     let mut millis = 0.0;
     let mut rest = delay.trim_start();

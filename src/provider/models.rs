@@ -97,15 +97,15 @@ pub fn read_models(body: &str) -> Result<Vec<Offered>, ProviderError> {
 
 fn page(body: &str) -> Result<Page, ProviderError> {
     let value: Value = serde_json::from_str(body).map_err(|_| ProviderError::Malformed(error_body::plain(body)))?;
-    let list = ["data", "models"].into_iter().find_map(|name| value.get(name)).unwrap_or(&value);
-    let Some(list) = list.as_array() else {
+    let listed = ["data", "models"].into_iter().find_map(|name| value.get(name)).unwrap_or(&value);
+    let Some(listed) = listed.as_array() else {
         return Err(ProviderError::Malformed("a list of models without models".to_owned()));
     };
     let more = value.get("has_more").and_then(Value::as_bool).unwrap_or(false);
     let last = value.get("last_id").and_then(Value::as_str).filter(|_| more);
-    let next = last.or_else(|| value.get("nextPageToken")?.as_str()).filter(|next| !next.is_empty());
-    let models = list.iter().filter(|model| writes_text(model)).filter_map(offered).collect();
-    Ok(Page { models, next: next.map(str::to_owned) })
+    let following = last.or_else(|| value.get("nextPageToken")?.as_str()).filter(|token| !token.is_empty());
+    let models = listed.iter().filter(|model| writes_text(model)).filter_map(offered).collect();
+    Ok(Page { models, next: following.map(str::to_owned) })
 }
 
 /// Tells whether a model answers with text; what does not say is taken for one that does.

@@ -23,7 +23,7 @@ const fn tag(open: &'static str, close: &'static str, in_prompts: bool) -> Tag {
     Tag { open, close, in_prompts }
 }
 
-/// What models write: the chat templates of llama.cpp, vLLM and SGLang know the first four; the others come from models
+/// What models write: the chat templates of llama.cpp, vLLM and `SGLang` know the first four; the others come from models
 /// that were trained or told to.
 const TAGS: [Tag; 8] = [
     tag("<think>", "</think>", true),

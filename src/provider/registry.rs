@@ -42,7 +42,7 @@ pub enum Thinking {
 
 impl Card {
     /// Returns this card with its gaps filled from a lower one.
-    fn or(self, lower: Self) -> Self {
+    fn or(self, lower: &Self) -> Self {
         Self {
             context_window: self.context_window.or(lower.context_window),
             output_limit: self.output_limit.or(lower.output_limit),
@@ -68,7 +68,7 @@ impl Registry {
     pub fn under(mut self, upper: Self) -> Self {
         for (name, card) in upper.0 {
             let lower = self.0.remove(&name).or_else(|| self.card(&name).cloned()).unwrap_or_default();
-            self.0.insert(name, card.or(lower));
+            self.0.insert(name, card.or(&lower));
         }
         self
     }

@@ -17,9 +17,12 @@ fn main() {
     divan::main();
 }
 
+/// Writes the event of one word.
+type Delta = fn(usize) -> String;
+
 /// Returns the data of each event.
 fn events(dialect: Dialect) -> Vec<String> {
-    let (before, delta, after): (&[&str], fn(usize) -> String, &[&str]) = match dialect {
+    let (before, delta, after): (&[&str], Delta, &[&str]) = match dialect {
         // llama.cpp
         Dialect::OpenAi => (
             &[],

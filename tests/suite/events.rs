@@ -147,6 +147,7 @@ fn tools_and_agents() -> Vec<(Event, &'static str)> {
     ]
 }
 
+#[allow(clippy::too_many_lines)] // A table.
 fn session() -> Vec<(Event, &'static str)> {
     vec![
         (

@@ -36,6 +36,9 @@ async fn found(server: &Server) -> Option<Found> {
     look_for(&Http::default(), &[port(server)], Duration::from_secs(5)).await.into_iter().next()
 }
 
+/// What a server answers by path, what it is, and the model that is offered.
+type Case<'a> = (&'a [(&'a str, Value)], &'a str, &'a str);
+
 #[tokio::test]
 async fn each_kind_of_server_is_told_from_the_others() {
     let ollama = [
@@ -44,7 +47,7 @@ async fn each_kind_of_server_is_told_from_the_others() {
     ];
     let old = json!({ "object": "list", "data": [{ "id": "model.gguf", "object": "model" }] });
     let props = json!({ "default_generation_settings": { "n_ctx": 4096 } });
-    let cases: [(&[(&str, Value)], &str, &str); 6] = [
+    let cases: [Case<'_>; 6] = [
         (&ollama, "Ollama", "qwen3:8b"),
         (&[("/v1/models", list("llamacpp", &["m.gguf"]))], "llama.cpp", "m.gguf"),
         (&[("/v1/models", old), ("/props", props)], "llama.cpp", "model.gguf"),

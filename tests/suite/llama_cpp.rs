@@ -46,7 +46,7 @@ impl Llama {
             .spawn()
             .unwrap();
         let server = Self { child, port, _model: model };
-        let deadline = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_mins(1);
         while !server.get("/health").contains("\"ok\"") {
             assert!(Instant::now() < deadline, "the server does not load the model");
             std::thread::sleep(Duration::from_millis(50));
@@ -119,18 +119,16 @@ fn events(lines: &str) -> Vec<Event> {
 }
 
 fn answers(events: &[Event]) -> Vec<&str> {
-    let answer = |event| match event {
-        &Event::Assistant { ref text, .. } => Some(text.as_str()),
-        _ => None,
-    };
+    fn answer(event: &Event) -> Option<&str> {
+        if let Event::Assistant { text, .. } = event { Some(text) } else { None }
+    }
     events.iter().filter_map(answer).collect()
 }
 
 fn results(events: &[Event]) -> Vec<&str> {
-    let result = |event| match event {
-        &Event::ToolResult { ref content, .. } => Some(content.as_str()),
-        _ => None,
-    };
+    fn result(event: &Event) -> Option<&str> {
+        if let Event::ToolResult { content, .. } = event { Some(content) } else { None }
+    }
     events.iter().filter_map(result).collect()
 }
 

@@ -113,8 +113,8 @@ fn a_broken_profile_stops_nothing_until_it_is_used() {
     assert_eq!(config.profiles[0].1, Err(ConfigError::NoKey("NOT_SET".to_owned())));
     assert_eq!(key(config.profiles[2].1.as_ref().unwrap()), Some("or"));
     assert_eq!(resolve(by_name("broken"), &[], FILE).unwrap_err(), ConfigError::NoKey("NOT_SET".to_owned()));
-    let named = resolve(Layer::default(), &[], "[profile.'a/b']\nmodel = 'm'").unwrap();
-    assert_eq!(named.profiles[0].1, Err(ConfigError::ProfileName("a/b".to_owned())));
+    let slashed = resolve(Layer::default(), &[], "[profile.'a/b']\nmodel = 'm'").unwrap();
+    assert_eq!(slashed.profiles[0].1, Err(ConfigError::ProfileName("a/b".to_owned())));
 }
 
 #[test]

@@ -260,23 +260,23 @@ async fn the_efforts_that_a_refusal_lists_are_used_from_then_on() {
 async fn short_ids_and_the_developer_are_learned() {
     let strict = Server::routed(|request: &Request| {
         let fits = |message: &Value| message["tool_call_id"].as_str().is_none_or(|id| id.len() == 9);
-        match request.messages().iter().all(fits) {
-            true => Reply::text("ok"),
-            false => Reply::json(
-                500,
-                json!({"message": "Tool call id was c1 but must be a-z, A-Z, 0-9, with a length of 9."}),
-            ),
+        if request.messages().iter().all(fits) {
+            return Reply::text("ok");
         }
+        let words = "Tool call id was c1 but must be a-z, A-Z, 0-9, with a length of 9.";
+        Reply::json(500, json!({"message": words}))
     });
     complete(&provider(&strict), &steered(), Streaming::On).await.0.unwrap();
     assert_eq!(strict.chats().len(), 2);
 
     let words = "Unsupported value: 'messages[0].role' does not support 'system' with this model.";
-    let developer =
-        Server::routed(move |request: &Request| match request.roles().iter().any(|role| role == "system") {
-            true => Reply::json(400, json!({"error": {"message": words}})),
-            false => Reply::text("ok"),
-        });
+    let developer = Server::routed(move |request: &Request| {
+        if request.roles().iter().any(|role| role == "system") {
+            Reply::json(400, json!({"error": {"message": words}}))
+        } else {
+            Reply::text("ok")
+        }
+    });
     complete(&provider(&developer), &steered(), Streaming::On).await.0.unwrap();
     assert_eq!(developer.chats()[1].roles()[..3], ["developer", "developer", "user"]);
 }

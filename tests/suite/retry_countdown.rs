@@ -23,8 +23,8 @@ fn the_wait_counts_down_second_by_second_and_says_that_esc_stops() {
     assert!(state(&mut stage).contains("↻ attempt 2 in 0:04, Esc stops: the server answered 503: overloaded"));
     for (wait, shown) in [(300, "in 0:03"), (1_000, "in 0:02"), (1_000, "in 0:01"), (1_000, "now,"), (60_000, "now,")] {
         stage.wait(wait);
-        let state = state(&mut stage);
-        assert!(state.contains(&format!("attempt 2 {shown}")), "{state}");
+        let told = state(&mut stage);
+        assert!(told.contains(&format!("attempt 2 {shown}")), "{told}");
     }
     stage.event("", retrying(3, 60_000));
     assert!(state(&mut stage).contains("attempt 3 in 1:00"));

@@ -77,7 +77,7 @@ pub fn violation(body: &Value) -> Option<String> {
         return Some(format!("the calls {open:?} have no result"));
     }
     let declarations =
-        body["tools"].as_array().into_iter().flatten().flat_map(|tools| tools["functionDeclarations"].as_array());
+        body["tools"].as_array().into_iter().flatten().filter_map(|tools| tools["functionDeclarations"].as_array());
     declarations.flatten().find_map(|declared| {
         if !is_name(&declared["name"]) {
             return Some(format!("no function can be called {}", declared["name"]));

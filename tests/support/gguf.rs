@@ -143,7 +143,10 @@ fn write(pairs: &[(&str, Value<'_>)], tensors: &[(&str, &[usize], &[f32])]) -> V
     for (key, value) in pairs {
         text(&mut file, key);
         match value {
-            Value::U32(number) => [4, *number].iter().for_each(|part| file.extend(part.to_le_bytes())),
+            Value::U32(number) => {
+                file.extend(4_u32.to_le_bytes());
+                file.extend(number.to_le_bytes());
+            }
             Value::F32(number) => {
                 file.extend(6_u32.to_le_bytes());
                 file.extend(number.to_le_bytes());
@@ -158,15 +161,21 @@ fn write(pairs: &[(&str, Value<'_>)], tensors: &[(&str, &[usize], &[f32])]) -> V
             }
             Value::Texts(list) => {
                 array(&mut file, 8, list.len());
-                list.iter().for_each(|words| text(&mut file, words));
+                for words in list {
+                    text(&mut file, words);
+                }
             }
             Value::Floats(list) => {
                 array(&mut file, 6, list.len());
-                list.iter().for_each(|number| file.extend(number.to_le_bytes()));
+                for number in list {
+                    file.extend(number.to_le_bytes());
+                }
             }
             Value::Ints(list) => {
                 array(&mut file, 5, list.len());
-                list.iter().for_each(|number| file.extend(number.to_le_bytes()));
+                for number in list {
+                    file.extend(number.to_le_bytes());
+                }
             }
         }
     }
@@ -174,14 +183,18 @@ fn write(pairs: &[(&str, Value<'_>)], tensors: &[(&str, &[usize], &[f32])]) -> V
     for (name, sizes, numbers) in tensors {
         text(&mut file, name);
         file.extend(u32::try_from(sizes.len()).unwrap().to_le_bytes());
-        sizes.iter().for_each(|size| file.extend((*size as u64).to_le_bytes()));
+        for size in *sizes {
+            file.extend((*size as u64).to_le_bytes());
+        }
         file.extend(0_u32.to_le_bytes());
         file.extend((offset as u64).to_le_bytes());
         offset += (numbers.len() * 4).next_multiple_of(ALIGNED);
     }
     for (_, _, numbers) in tensors {
         file.resize(file.len().next_multiple_of(ALIGNED), 0);
-        numbers.iter().for_each(|number| file.extend(number.to_le_bytes()));
+        for number in *numbers {
+            file.extend(number.to_le_bytes());
+        }
     }
     file.resize(file.len().next_multiple_of(ALIGNED), 0);
     file

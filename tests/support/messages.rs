@@ -9,13 +9,13 @@ use super::server::Step;
 /// Returns the first fault of a request in the Messages dialect.
 pub fn violation(body: &Value) -> Option<String> {
     let fault = |what: String| Some(what);
-    if !body["max_tokens"].as_u64().is_some_and(|tokens| tokens > 0) {
+    if body["max_tokens"].as_u64().is_none_or(|tokens| tokens == 0) {
         return fault("max_tokens is missing".to_owned());
     }
-    if let Some(budget) = body["thinking"]["budget_tokens"].as_u64() {
-        if budget < 1024 || budget >= body["max_tokens"].as_u64().unwrap_or_default() {
-            return fault(format!("a budget of {budget} tokens for thinking"));
-        }
+    if let Some(budget) = body["thinking"]["budget_tokens"].as_u64()
+        && (budget < 1024 || budget >= body["max_tokens"].as_u64().unwrap_or_default())
+    {
+        return fault(format!("a budget of {budget} tokens for thinking"));
     }
     let thinks = matches!(body["thinking"]["type"].as_str(), Some("enabled" | "adaptive"));
     if thinks && !body["temperature"].is_null() {

@@ -109,7 +109,7 @@ async fn check_replies(http: &Http, transport: &ChatTransport, report: &mut Repo
     match ask(http, transport, &request, &tools, &mut |_| Ok(())).await {
         Ok(reply) => match reply.tool_calls.first() {
             Some(call) if call.name == "calculator" => {
-                report.ok("tool call", "the model called the tool it was offered")
+                report.ok("tool call", "the model called the tool it was offered");
             }
             Some(call) => {
                 let said = format!("the model called {:?}, which it was not offered", call.name);

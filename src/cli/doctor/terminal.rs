@@ -26,7 +26,7 @@ pub(super) fn check(report: &mut Report) {
         }
         None => {}
         Some(term) => {
-            report.ok("terminal", &format!("TERM is {term}, {}", colours(term, variable("COLORTERM").as_deref())))
+            report.ok("terminal", &format!("TERM is {term}, {}", colours(term, variable("COLORTERM").as_deref())));
         }
     }
     if variable("NO_COLOR").is_some() {

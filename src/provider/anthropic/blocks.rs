@@ -193,10 +193,10 @@ impl Blocks {
 /// Adds the members of a delta to an unknown block: texts are continued, all else is set.
 fn change(members: &mut Map<String, Value>, start: &str, data: &str) {
     let Ok(event) = serde_json::from_str::<Value>(data) else { return };
-    if members.is_empty() {
-        if let Ok(Value::Object(object)) = serde_json::from_str(start) {
-            *members = object;
-        }
+    if members.is_empty()
+        && let Ok(Value::Object(object)) = serde_json::from_str(start)
+    {
+        *members = object;
     }
     for (name, value) in event.get("delta").and_then(Value::as_object).into_iter().flatten() {
         match (members.get_mut(name), value) {

@@ -16,7 +16,7 @@ const TEXTS: [&str; 2] = ["text", "summary"];
 /// Collects the details of one reply.
 #[derive(Debug, Default)]
 pub(super) struct Details {
-    details: Vec<Detail>,
+    list: Vec<Detail>,
     /// Whether they come in one body: then each is one for itself.
     apart: bool,
     bytes: usize,
@@ -65,7 +65,7 @@ impl Details {
             self.bytes += text.len() + looked.signature.0.len();
         } else {
             self.bytes += raw.get().len();
-            self.details.push(Detail::Raw(raw.get().to_owned()));
+            self.list.push(Detail::Raw(raw.get().to_owned()));
         }
         text
     }
@@ -77,7 +77,7 @@ impl Details {
 
     /// Returns them as parts.
     pub fn parts(self) -> impl Iterator<Item = Part> {
-        self.details.into_iter().map(|detail| {
+        self.list.into_iter().map(|detail| {
             Part::Opaque(match detail {
                 Detail::Raw(raw) => raw,
                 Detail::Joined(map) => Value::Object(map).to_string(),
@@ -87,7 +87,7 @@ impl Details {
 
     /// Joins a fragment to the last detail, if it is more of the same.
     fn goes_on(&mut self, next: &Looked<'_>, raw: &RawValue) -> bool {
-        let Some(last) = self.details.last_mut().filter(|_| next.is_text() && !self.apart) else { return false };
+        let Some(last) = self.list.last_mut().filter(|_| next.is_text() && !self.apart) else { return false };
         if let Detail::Raw(before) = last {
             let Ok(begun) = serde_json::from_str::<Looked<'_>>(before) else { return false };
             if !same(&begun, next) {

@@ -176,7 +176,7 @@ impl Assembler {
         }
         let signature = part.thought_signature.0;
         match (part.function_call, part.text) {
-            (Some(call), _) => self.add_call(&call, Mark { thought_signature: signature, id: call.id.0.clone() })?,
+            (Some(call), _) => self.add_call(&call, &Mark { thought_signature: signature, id: call.id.0.clone() })?,
             (None, Some(said)) if part.thought == Value::Bool(true) => {
                 thinking.push_str(&said.0);
                 if !signature.is_empty() {
@@ -202,7 +202,7 @@ impl Assembler {
         }
     }
 
-    fn add_call(&mut self, call: &Call<'_>, mark: Mark<'_>) -> Result<(), ProviderError> {
+    fn add_call(&mut self, call: &Call<'_>, mark: &Mark<'_>) -> Result<(), ProviderError> {
         let calls = &mut self.reply.tool_calls;
         if calls.len() >= limits::CALLS_PER_REPLY {
             return Err(ProviderError::Malformed(format!("more than {} tool calls", limits::CALLS_PER_REPLY)));

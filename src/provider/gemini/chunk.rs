@@ -103,29 +103,28 @@ impl Mark<'_> {
 
 /// Counts tokens.
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub(super) struct WireUsage {
-    #[serde(default)]
-    prompt_token_count: Number,
-    #[serde(default)]
-    candidates_token_count: Number,
-    #[serde(default)]
-    thoughts_token_count: Number,
-    #[serde(default)]
-    cached_content_token_count: Number,
-    #[serde(default)]
-    tool_use_prompt_token_count: Number,
+    #[serde(default, rename = "promptTokenCount")]
+    prompt: Number,
+    #[serde(default, rename = "candidatesTokenCount")]
+    candidates: Number,
+    #[serde(default, rename = "thoughtsTokenCount")]
+    thoughts: Number,
+    #[serde(default, rename = "cachedContentTokenCount")]
+    cached: Number,
+    #[serde(default, rename = "toolUsePromptTokenCount")]
+    tool_prompt: Number,
 }
 
 impl WireUsage {
     /// Lays these counts over earlier ones: each chunk tells the sum so far, and some leave a part out.
     pub fn over(&self, earlier: &mut Self) {
         for (mine, theirs) in [
-            (self.prompt_token_count, &mut earlier.prompt_token_count),
-            (self.candidates_token_count, &mut earlier.candidates_token_count),
-            (self.thoughts_token_count, &mut earlier.thoughts_token_count),
-            (self.cached_content_token_count, &mut earlier.cached_content_token_count),
-            (self.tool_use_prompt_token_count, &mut earlier.tool_use_prompt_token_count),
+            (self.prompt, &mut earlier.prompt),
+            (self.candidates, &mut earlier.candidates),
+            (self.thoughts, &mut earlier.thoughts),
+            (self.cached, &mut earlier.cached),
+            (self.tool_prompt, &mut earlier.tool_prompt),
         ] {
             if mine.0.is_some() {
                 *theirs = mine;
@@ -139,12 +138,12 @@ impl WireUsage {
             (None, None) => None,
             (one, other) => Some(one.unwrap_or(0).saturating_add(other.unwrap_or(0))),
         };
-        let prompt = sum(self.prompt_token_count, self.tool_use_prompt_token_count);
+        let prompt = sum(self.prompt, self.tool_prompt);
         Usage {
-            input: prompt.map(|prompt| prompt.saturating_sub(self.cached_content_token_count.0.unwrap_or(0))),
-            output: sum(self.candidates_token_count, self.thoughts_token_count),
-            cached: self.cached_content_token_count.0,
-            thinking: self.thoughts_token_count.0,
+            input: prompt.map(|prompt| prompt.saturating_sub(self.cached.0.unwrap_or(0))),
+            output: sum(self.candidates, self.thoughts),
+            cached: self.cached.0,
+            thinking: self.thoughts.0,
             ..Usage::default()
         }
     }

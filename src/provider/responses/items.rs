@@ -87,7 +87,7 @@ enum Back {
 /// Collects the items of one reply.
 #[derive(Debug, Default)]
 pub(super) struct Items {
-    items: Vec<Item>,
+    list: Vec<Item>,
     /// Where the last text was shown, and the last thought.
     text_at: Option<usize>,
     thinking_at: Option<(usize, u64)>,
@@ -100,9 +100,9 @@ impl Items {
     pub fn open(&mut self, index: Option<u64>, raw: &RawValue) {
         let Some(wire) = WireItem::read(raw) else { return };
         let place = Place { id: &wire.id.0, index };
-        let known = self.items.iter().any(|item| !place.id.is_empty() && item.id == place.id);
+        let known = self.list.iter().any(|item| !place.id.is_empty() && item.id == place.id);
         let at = if known { self.find(place, kind(&wire)) } else { self.push(place) };
-        if let Some(item) = self.items.get_mut(at) {
+        if let Some(item) = self.list.get_mut(at) {
             item.name_it(&wire);
         }
     }
@@ -110,7 +110,7 @@ impl Items {
     /// Takes the next part of a text.
     pub fn text(&mut self, place: Place<'_>, part: u64, delta: &str) -> Added {
         let at = self.find(place, Kind::Message);
-        let Some(item) = self.items.get_mut(at) else { return Added::default() };
+        let Some(item) = self.list.get_mut(at) else { return Added::default() };
         item.become_kind(Kind::Message);
         item.texts.entry(part).or_default().push_str(delta);
         self.show_text(at, delta)
@@ -125,7 +125,7 @@ impl Items {
     /// Takes the next part of a thought. Of summary and thought the one that comes first is taken.
     pub fn thought(&mut self, place: Place<'_>, thought: Thought, part: u64, delta: &str) -> Added {
         let at = self.find(place, Kind::Reasoning);
-        let Some(item) = self.items.get_mut(at) else { return Added::default() };
+        let Some(item) = self.list.get_mut(at) else { return Added::default() };
         item.become_kind(Kind::Reasoning);
         if *item.thought.get_or_insert(thought) != thought {
             return Added::default();
@@ -144,7 +144,7 @@ impl Items {
     pub fn arguments(&mut self, place: Place<'_>, delta: &str) {
         let at = self.find(place, Kind::Call);
         self.bytes = self.bytes.saturating_add(delta.len());
-        if let Some(item) = self.items.get_mut(at) {
+        if let Some(item) = self.list.get_mut(at) {
             item.become_kind(Kind::Call);
             item.arguments.push_str(delta);
         }
@@ -153,7 +153,7 @@ impl Items {
     /// Takes the whole of a call's arguments.
     pub fn whole_arguments(&mut self, place: Place<'_>, whole: &str) {
         let at = self.find(place, Kind::Call);
-        if let Some(item) = self.items.get_mut(at).filter(|_| !whole.is_empty()) {
+        if let Some(item) = self.list.get_mut(at).filter(|_| !whole.is_empty()) {
             item.become_kind(Kind::Call);
             self.bytes = self.bytes.saturating_add(replace(&mut item.arguments, whole).len());
         }
@@ -179,14 +179,14 @@ impl Items {
             let place = Place { id: &wire.id.0, index: u64::try_from(index).ok() };
             let nowhere = |item: &Item| item.index.is_none() && item.is_open(kind(&wire));
             let known =
-                self.position(place, |item| item.fits(kind(&wire))).or_else(|| self.items.iter().position(nowhere));
+                self.position(place, |item| item.fits(kind(&wire))).or_else(|| self.list.iter().position(nowhere));
             let at = match known {
                 Some(at) => at,
                 // Events without places, and with other ids than the output has, told all that is in it.
-                None if index < self.items.len() => continue,
+                None if index < self.list.len() => continue,
                 None => self.push(place),
             };
-            if self.items.get(at).is_some_and(|item| item.whole.is_none()) {
+            if self.list.get(at).is_some_and(|item| item.whole.is_none()) {
                 let more = self.close_at(at, &wire, raw);
                 added.thinking.push_str(&more.thinking);
                 added.text.push_str(&more.text);
@@ -197,12 +197,12 @@ impl Items {
 
     /// Counts the items.
     pub fn len(&self) -> usize {
-        self.items.len()
+        self.list.len()
     }
 
     /// Counts the calls.
     pub fn calls(&self) -> usize {
-        self.items.iter().filter(|item| item.kind == Kind::Call).count()
+        self.list.iter().filter(|item| item.kind == Kind::Call).count()
     }
 
     /// Counts the bytes that are held.
@@ -217,10 +217,10 @@ impl Items {
 
     /// Ends the reply: thoughts, text, calls, and the parts when some must go back.
     pub fn finish(mut self) -> (String, String, Vec<ToolCall>, Option<Original>) {
-        self.items.sort_by_key(|item| item.index.unwrap_or(u64::MAX));
+        self.list.sort_by_key(|item| item.index.unwrap_or(u64::MAX));
         let (mut thoughts, mut texts, mut calls) = (Vec::new(), Vec::new(), Vec::new());
         let mut parts = Vec::new();
-        for mut item in self.items {
+        for mut item in self.list {
             let pieces = item.texts.values().map(String::as_str).filter(|text| !text.is_empty());
             let whole = item.whole.take();
             match item.kind {
@@ -266,7 +266,7 @@ impl Items {
     }
 
     fn close_at(&mut self, at: usize, wire: &WireItem<'_>, raw: &RawValue) -> Added {
-        let Some(item) = self.items.get_mut(at) else { return Added::default() };
+        let Some(item) = self.list.get_mut(at) else { return Added::default() };
         item.name_it(wire);
         if !wire.arguments.0.is_empty() {
             wire.arguments.0.as_ref().clone_into(&mut item.arguments);
@@ -280,7 +280,7 @@ impl Items {
         match kind {
             Kind::Message => {
                 if !content.is_empty()
-                    && let Some(item) = self.items.get_mut(at)
+                    && let Some(item) = self.list.get_mut(at)
                 {
                     item.texts.retain(|part, _| usize::try_from(*part).is_ok_and(|part| part < content.len()));
                 }
@@ -305,14 +305,14 @@ impl Items {
     }
 
     fn whole_text_at(&mut self, at: usize, part: u64, whole: &str) -> Added {
-        let Some(item) = self.items.get_mut(at) else { return Added::default() };
+        let Some(item) = self.list.get_mut(at) else { return Added::default() };
         item.become_kind(Kind::Message);
         let rest = replace(item.texts.entry(part).or_default(), whole);
         self.show_text(at, &rest)
     }
 
     fn whole_thought_at(&mut self, at: usize, thought: Thought, part: u64, whole: &str) -> Added {
-        let Some(item) = self.items.get_mut(at) else { return Added::default() };
+        let Some(item) = self.list.get_mut(at) else { return Added::default() };
         item.become_kind(Kind::Reasoning);
         if whole.is_empty() || *item.thought.get_or_insert(thought) != thought {
             return Added::default();
@@ -330,12 +330,12 @@ impl Items {
     fn position(&self, place: Place<'_>, asked: impl Fn(&Item) -> bool) -> Option<usize> {
         let by_id = |item: &Item| !place.id.is_empty() && item.id == place.id;
         let by_place = |item: &Item| item.index == place.index && asked(item);
-        self.items.iter().rposition(by_id).or_else(|| self.items.iter().rposition(by_place))
+        self.list.iter().rposition(by_id).or_else(|| self.list.iter().rposition(by_place))
     }
 
     fn push(&mut self, place: Place<'_>) -> usize {
-        self.items.push(Item { index: place.index, id: place.id.to_owned(), ..Item::default() });
-        self.items.len() - 1
+        self.list.push(Item { index: place.index, id: place.id.to_owned(), ..Item::default() });
+        self.list.len() - 1
     }
 
     fn show_text(&mut self, at: usize, text: &str) -> Added {

@@ -25,13 +25,11 @@ pub fn budget(app: &mut App, argument: &str) -> Vec<Effect> {
         }
         (amount, None) => amount.parse().ok().map(|max| Limits { max_cost: Some(max), ..app.budget }),
     };
-    match limits {
-        Some(limits) => vec![Effect::SetBudget(limits)],
-        None => {
-            app.status.say("it is /budget 5, /budget 0.50, /budget 100000 tokens or /budget off", app.now);
-            Vec::new()
-        }
+    if let Some(limits) = limits {
+        return vec![Effect::SetBudget(limits)];
     }
+    app.status.say("it is /budget 5, /budget 0.50, /budget 100000 tokens or /budget off", app.now);
+    Vec::new()
 }
 
 /// Notes what the budget is now.

@@ -86,7 +86,7 @@ fn a_turn_never_ends_with_thinking() {
 #[test]
 fn unknown_blocks_are_kept_with_what_their_deltas_add() {
     let result = json!({"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1",
-        "content": [{"type": "web_search_result", "encrypted_content": "Eq==", "big": 12345678901234567890_u64}]});
+        "content": [{"type": "web_search_result", "encrypted_content": "Eq==", "big": 12_345_678_901_234_567_890_u64}]});
     let citation = json!({"type": "web_search_result_location", "encrypted_index": "Eo8"});
     let mut list = vec![
         start(),

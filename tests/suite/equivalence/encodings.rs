@@ -7,8 +7,11 @@ use steersman::dialect::Dialect;
 
 use super::streams::Stream;
 
+/// Writes a stream in another way.
+type Encode = fn(&Stream) -> String;
+
 /// The encodings by their names.
-pub const ENCODINGS: [(&str, fn(&Stream) -> String); 14] = [
+pub const ENCODINGS: [(&str, Encode); 14] = [
     ("CRLF", |stream| stream.plain().replace('\n', "\r\n")),
     ("CR", |stream| stream.plain().replace('\n', "\r")),
     ("a byte order mark", |stream| format!("\u{FEFF}{}", stream.plain())),

@@ -51,7 +51,7 @@ fn chunk(delta: &Value, finish: &Value) -> Value {
         "choices": [{"index": 0, "delta": delta, "finish_reason": finish}], "usage": null})
 }
 
-fn chat(deltas: impl IntoIterator<Item = Value>, finish: &str, usage: Value) -> Vec<Value> {
+fn chat(deltas: impl IntoIterator<Item = Value>, finish: &str, usage: &Value) -> Vec<Value> {
     let mut events = vec![chunk(&json!({"role": "assistant", "content": null}), &Value::Null)];
     events.extend(deltas.into_iter().map(|delta| chunk(&delta, &Value::Null)));
     events.push(chunk(&json!({}), &json!(finish)));
@@ -71,7 +71,7 @@ pub fn chat_text_of_many_scripts() -> Stream {
     let deltas = pieces(MANY_SCRIPTS).into_iter().map(|piece| json!({"content": piece}));
     let usage = json!({"prompt_tokens": 12, "completion_tokens": 34, "total_tokens": 46});
     let expected = format!(" | {MANY_SCRIPTS} |  | Stop | 12 ? ? 34 ? | 0");
-    Stream::new(Dialect::OpenAi, chat(deltas, "stop", usage), expected)
+    Stream::new(Dialect::OpenAi, chat(deltas, "stop", &usage), expected)
 }
 
 pub fn chat_reasoning_then_text() -> Stream {
@@ -81,7 +81,7 @@ pub fn chat_reasoning_then_text() -> Stream {
     let usage = json!({"prompt_tokens": 100, "completion_tokens": 34,
         "prompt_tokens_details": {"cached_tokens": 60}, "completion_tokens_details": {"reasoning_tokens": 9}});
     let expected = "First ä look. | Then — speak. |  | Stop | 40 60 ? 34 9 | 0";
-    Stream::new(Dialect::OpenAi, chat(deltas, "stop", usage), expected)
+    Stream::new(Dialect::OpenAi, chat(deltas, "stop", &usage), expected)
 }
 
 pub fn chat_parallel_calls() -> Stream {
@@ -97,7 +97,7 @@ pub fn chat_parallel_calls() -> Stream {
     ];
     let usage = json!({"prompt_tokens": 1, "completion_tokens": 2});
     let expected = r#" | Both. | call_a read {"path":"ä/日"}, call_b list {} | Stop | 1 ? ? 2 ? | 0"#;
-    Stream::new(Dialect::OpenAi, chat(deltas, "tool_calls", usage), expected)
+    Stream::new(Dialect::OpenAi, chat(deltas, "tool_calls", &usage), expected)
 }
 
 pub fn chat_cut_by_its_limit() -> Stream {
@@ -106,7 +106,11 @@ pub fn chat_cut_by_its_limit() -> Stream {
         json!({"tool_calls": [{"index": 0, "id": "c", "type": "function", "function": {"name": "write", "arguments": "{\"text\": \"ha"}}]}),
     ];
     let expected = r#" | Writing | c write {"text": "ha | Length | 5 ? ? 40 ? | 0"#;
-    Stream::new(Dialect::OpenAi, chat(deltas, "length", json!({"prompt_tokens": 5, "completion_tokens": 40})), expected)
+    Stream::new(
+        Dialect::OpenAi,
+        chat(deltas, "length", &json!({"prompt_tokens": 5, "completion_tokens": 40})),
+        expected,
+    )
 }
 
 fn messages(blocks: impl IntoIterator<Item = Value>, reason: &str) -> Vec<Value> {

@@ -15,8 +15,10 @@ const AT_ONCE: (u64, u64) = (0, 0);
 const FIRST: (u64, u64) = (250, 500);
 const SECOND: (u64, u64) = (500, 1_000);
 
+type Row = (&'static str, Vec<Act>, Result<&'static str, &'static str>, Waits);
+
 /// Each row: its name, what the server does, the answer or the sentence of the failure, the waits that are announced.
-fn rows(family: Family) -> Vec<(&'static str, Vec<Act>, Result<&'static str, &'static str>, Waits)> {
+fn rows(family: Family) -> Vec<Row> {
     let says = |moves: &[Move]| bytes(family, moves);
     let well = || Act::Answer(says(&[text("Seen it."), done()]));
     let seen = Ok("Seen it.");

@@ -20,7 +20,7 @@ use crate::support::family::Family;
 use crate::support::server::Server;
 
 const KEY: &str = "sk-canary-0123456789";
-const DEADLINE: Duration = Duration::from_secs(120);
+const DEADLINE: Duration = Duration::from_mins(2);
 
 /// Returns the families that the program speaks.
 pub fn families() -> Vec<Family> {

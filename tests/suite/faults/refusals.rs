@@ -188,8 +188,11 @@ fn spent() -> Vec<Fault> {
     bodies.into_iter().map(row).collect()
 }
 
+/// Who, the status, the body, and the tokens and the window that it names.
+type TooLong = (&'static str, u16, String, Option<u64>, Option<u64>);
+
 /// Refusals of a conversation that is too long, as servers write them; tokens and window where they say them.
-pub fn too_long() -> Vec<(&'static str, u16, String, Option<u64>, Option<u64>)> {
+pub fn too_long() -> Vec<TooLong> {
     let openai = |message: &str| {
         json!({"error": {"message": message, "type": "invalid_request_error", "param": "messages", "code": "context_length_exceeded"}}).to_string()
     };

@@ -78,7 +78,7 @@ fn silences() -> Vec<Fault> {
     let thought = |_| vec![moves([thinking("Hm. "), pause(60_000)])];
     let call = |_| vec![moves([look(), pause(60_000)])];
     let body = |_| {
-        let steps = [Step::Bytes(b"{\"id\":".to_vec()), Step::Pause(Duration::from_secs(60))];
+        let steps = [Step::Bytes(b"{\"id\":".to_vec()), Step::Pause(Duration::from_mins(1))];
         vec![Reply::stream(steps)]
     };
     let alive = |_| {

@@ -49,6 +49,6 @@ fn word(end: End) -> &'static str {
 pub fn whole(moves: &[Move], counts: Counts) -> Value {
     let parts: Vec<Value> =
         moves.iter().filter(|each| !matches!(each, Move::End(_) | Move::Wire(_))).map(part).collect();
-    let ends = moves.iter().filter_map(|each| if let Move::End(end) = each { Some(*end) } else { None });
-    chunk(&parts, ends.last().or(Some(End::Done)), counts)
+    let mut ends = moves.iter().filter_map(|each| if let Move::End(end) = each { Some(*end) } else { None });
+    chunk(&parts, ends.next_back().or(Some(End::Done)), counts)
 }

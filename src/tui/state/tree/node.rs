@@ -15,6 +15,7 @@ use crate::tui::state::clock::seconds_between;
 
 /// Is one agent.
 #[derive(Debug, Clone)]
+#[allow(clippy::struct_excessive_bools)] // Facts that have nothing to do with each other.
 pub struct Node {
     /// Its id; empty for the main agent.
     pub id: AgentId,
