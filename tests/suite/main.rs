@@ -67,6 +67,7 @@ mod markdown;
 mod model_switch;
 mod models;
 mod modes;
+mod mutations;
 mod next_turn;
 mod odd_files;
 mod output_bombs;

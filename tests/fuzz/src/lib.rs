@@ -50,9 +50,14 @@ pub fn stream(dialect: Dialect, data: &[u8]) {
     let whole = read(dialect, bytes, bytes.len());
     assert_eq!(whole, read(dialect, bytes, usize::from(*length)), "another chunking, another reply");
     if let Ok((reply, thinking, text)) = whole {
-        // A lone closing tag moves what was shown already from the answer to the thought.
-        let moved = dialect == Dialect::OpenAi && reply.thinking.len() > thinking.len();
-        if !moved {
+        // A lone closing tag moves what was shown already from the answer to the thought, and an item that is done counts
+        // for more than its deltas.
+        let final_word = match dialect {
+            Dialect::OpenAi => reply.thinking.len() > thinking.len(),
+            Dialect::OpenAiResponses => true,
+            Dialect::Anthropic | Dialect::Gemini => false,
+        };
+        if !final_word {
             assert_eq!((&thinking, &text), (&reply.thinking, &reply.content), "what was shown is not what was said");
         }
         answer(dialect, reply);
