@@ -60,7 +60,7 @@ pub fn stream(dialect: Dialect, data: &[u8]) {
         if !final_word {
             assert_eq!((&thinking, &text), (&reply.thinking, &reply.content), "what was shown is not what was said");
         }
-        answer(dialect, reply);
+        answer(dialect, &reply);
     }
 }
 
@@ -98,7 +98,7 @@ fn parts(text: &str, length: usize) -> (String, String) {
 /// Reads a text as a whole body of a dialect.
 pub fn body(dialect: Dialect, text: &str) {
     match HttpProvider::whole(dialect, text) {
-        Ok(reply) => answer(dialect, reply),
+        Ok(reply) => answer(dialect, &reply),
         Err(error) => assert!(error.to_string().len() < 16_000, "an error of {} bytes", error.to_string().len()),
     }
 }
@@ -123,7 +123,7 @@ fn read(dialect: Dialect, bytes: &[u8], length: usize) -> Result<Told, ProviderE
 }
 
 /// Writes the request that follows a reply, to its own server and to another.
-fn answer(dialect: Dialect, reply: Reply) {
+fn answer(dialect: Dialect, reply: &Reply) {
     let mut ids: Vec<&str> = reply.tool_calls.iter().map(|call| call.id.as_str()).collect();
     ids.sort_unstable();
     ids.dedup();
