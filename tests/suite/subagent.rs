@@ -359,16 +359,17 @@ async fn a_child_shares_transport_streaming_and_window() {
 #[tokio::test]
 async fn only_the_parent_probes_the_server_for_its_window_whatever_it_learns() {
     let known = json!({"default_generation_settings": {"n_ctx": 4096}});
-    for (status, body, window) in [(200, known, Some(4096)), (500, json!({}), None)] {
+    // Where there is no `/props`, the list of models is asked too.
+    for (status, body, window, probes) in [(200, known, Some(4096), 1), (500, json!({}), None, 2)] {
         let server = Server::start([]);
         server.on("/props", Reply::json(status, body));
         let rig = Rig::new([spawns(&[("c1", "miner", "Dig."), ("c2", "miner", "Deeper.")]), Played::text("Thanks.")]);
         rig.model.route(&child("miner"), [Played::text("Gold."), Played::text("Coal.")]);
         let builder = rig.builder().llama_probe_url(server.url());
         let agent = parent_of(&rig, builder, [], vec![persona("miner", &[])]).await;
-        assert_eq!((agent.context_window_cap(), server.requests().len()), (window, 1));
+        assert_eq!((agent.context_window_cap(), server.requests().len()), (window, probes));
         run(agent, "Go.").answered().await;
-        assert_eq!(server.requests().len(), 1, "a child has probed");
+        assert_eq!(server.requests().len(), probes, "a child has probed");
         let caps = rig.events().into_iter().filter(|event| *event == Event::ContextCap { tokens: window });
         assert_eq!(caps.count(), 3, "each child knows what its parent knows");
     }
