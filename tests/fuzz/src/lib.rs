@@ -136,8 +136,8 @@ fn answer(dialect: Dialect, reply: &Reply) {
         let mut original = reply.original.clone();
         if let Some(original) = &mut original {
             assert_eq!(original.dialect, dialect);
-            original.server = server(to).to_owned();
-            original.model = "m".to_owned();
+            server(to).clone_into(&mut original.server);
+            "m".clone_into(&mut original.model);
         }
         let said = AssistantMessage {
             content: reply.content.clone(),
