@@ -24,10 +24,11 @@ impl Agent {
         } else {
             usage
         };
-        let named = Usage { model: usage.model.clone().or_else(|| self.transport.model.clone()), ..usage.clone() };
-        let registry = self.connector.registry();
-        let card = named.model.as_deref().and_then(|model| registry.card(model)).or_else(|| registry.card(model));
-        let nanos = self.budget.prices().cost_nanos(&named).or_else(|| card?.price?.nanos(&usage));
+        // By the model that answered, else by the one that was asked for. What is known of a model without the user's word
+        // the provider has said already: it knows whether the server is one's own.
+        let prices = self.budget.prices();
+        let asked = || prices.cost_nanos(&Usage { model: self.transport.model.clone(), ..usage.clone() });
+        let nanos = prices.cost_nanos(&usage).or_else(asked);
         let tokens = match usage.context() {
             0 => context_size::guess(messages, tools).saturating_add(context_size::guess_text(text)),
             tokens => tokens,

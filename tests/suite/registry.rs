@@ -1,11 +1,12 @@
 //! What is known about models by name: the bundled table, the forms in which servers write names, and what is laid on top.
 
 use steersman::assets;
-use steersman::event::Usage;
+use steersman::event::{Envelope, Event, Usage};
 use steersman::message::Message;
 use steersman::provider::{Answering, ChatTransport, HttpConnector, HttpProvider, Registry, Thinking};
 use steersman::provider::{ChatRequest, Connector as _, Http, Streaming};
 
+use crate::support::program::{Program, stdout};
 use crate::support::server::{Reply, Server};
 
 fn bundled() -> Registry {
@@ -161,4 +162,21 @@ async fn ones_own_server_costs_nothing_though_its_model_has_the_name_of_one_with
     assert!(!elsewhere.is_loopback() && HttpProvider::new(Http::default(), &elsewhere).is_ok());
     let usage = Usage { input: Some(1_000_000), ..Usage::default() };
     assert_eq!(bundled().price("gpt-5.2").unwrap().nanos(&usage), Some(1_750_000_000));
+}
+
+#[test]
+fn a_whole_run_on_ones_own_server_costs_nothing_but_what_the_user_says() {
+    for (config, cost) in [("", None), ("prices.'gpt-5.2' = { input = 1, output = 1 }", Some(3_000))] {
+        let server = Server::start([Reply::text("One.").usage(2, 1)]);
+        let args = ["exec", "--json", "--base-url", &server.url(), "--model", "gpt-5.2", "Count."];
+        let output = Program::new().args(args).config(config).output();
+        let told: Vec<Option<u64>> = stdout(&output)
+            .lines()
+            .filter_map(|line| match serde_json::from_str::<Envelope>(line).unwrap().event {
+                Event::Tokens(usage) => Some(usage.cost_nanos),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(told, [cost], "{config}");
+    }
 }

@@ -382,7 +382,7 @@ fn retries_of_one_request_are_one_line_that_changes() {
     let mut pane = Pane::new(told([user("go"), retry(2), retry(3)]), (50, 6));
     assert_eq!(pane.rows()[2], "! retrying in 500 ms, attempt 3: 503");
     pane.apply(delta("here"));
-    assert_eq!(pane.rows()[2], "! tried 3 times: 503");
+    assert_eq!(pane.rows()[2], "! attempt 2 failed: 503");
     pane.apply(retry(2));
     assert_eq!(pane.transcript.cells().len(), 4);
 }

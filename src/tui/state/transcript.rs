@@ -333,10 +333,11 @@ impl Transcript {
         self.retry = Some(Retry { cell, attempt, reason: reason.to_owned() });
     }
 
-    /// Says how often it was tried once that is over: no countdown stays behind.
+    /// Says what failed once the wait is over, or was stopped: no countdown stays behind.
     fn retried(&mut self) {
         if let Some(Retry { cell, attempt, reason }) = self.retry.take() {
-            self.reword(cell, &format!("tried {attempt} times: {reason}"));
+            let failed = attempt.saturating_sub(1);
+            self.reword(cell, &format!("attempt {failed} failed: {reason}"));
         }
     }
 
