@@ -32,7 +32,7 @@ fn fuzz_dir() -> &'static Path {
 fn words() -> Vec<String> {
     let list = fs::read_to_string(fuzz_dir().join("dictionary.txt")).unwrap();
     let words = list.lines().filter_map(|line| line.strip_prefix('"')?.strip_suffix('"'));
-    words.map(|word| word.replace("\\n", "\n").replace("\\\\", "\\")).collect()
+    words.map(|word| word.replace("\\x0A", "\n").replace("\\\\", "\\")).collect()
 }
 
 fn mutate(seed: &[u8], words: &[String], random: &mut Random) -> Vec<u8> {
