@@ -179,7 +179,7 @@ impl Agent {
     fn size_of(&self, history: &History) -> u64 {
         let mut sizes = self.context_size.clone();
         sizes.forget();
-        sizes.of(self.transport.model_name(), history.messages(), &self.toolbox.schemas()).tokens
+        sizes.of(self.transport.model_name(), history.messages(), self.toolbox.schemas()).tokens
     }
 }
 

@@ -50,7 +50,7 @@ impl Agent {
         self.say_size();
         let schemas = self.toolbox.schemas();
         let model = self.transport.model_name();
-        let request = ChatRequest::new(model, self.history.messages(), &schemas, self.streaming)?;
+        let request = ChatRequest::new(model, self.history.messages(), schemas, self.streaming)?;
         let request = request.answering(self.transport.answering);
         let mut sink = |piece: Piece| -> Result<(), Cancelled> {
             if let Some(cancellable) = &self.cancellable {
@@ -113,7 +113,7 @@ impl Agent {
         if self.streaming == Streaming::On && !is_blank(&content) {
             self.listeners.emit(Event::Assistant { text: content.clone(), interrupted: true });
         }
-        self.spend(usage, (self.history.messages(), &self.toolbox.schemas()), &content);
+        self.spend(usage, (self.history.messages(), self.toolbox.schemas()), &content);
     }
 
     fn say(&self, content: &str, thinking: &str, usage: Usage) {
@@ -123,7 +123,7 @@ impl Agent {
         if !content.is_empty() {
             self.listeners.emit(Event::Assistant { text: content.to_owned(), interrupted: false });
         }
-        self.spend(usage, (self.history.messages(), &self.toolbox.schemas()), content);
+        self.spend(usage, (self.history.messages(), self.toolbox.schemas()), content);
     }
 
     fn keep_partial(&mut self, partial: String) {

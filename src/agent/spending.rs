@@ -50,7 +50,7 @@ impl Agent {
     /// Returns how large the conversation is.
     pub(super) fn size(&self) -> Size {
         let model = self.transport.model_name();
-        self.context_size.of(model, self.history.messages(), &self.toolbox.schemas())
+        self.context_size.of(model, self.history.messages(), self.toolbox.schemas())
     }
 
     /// Tells how large the conversation is.
@@ -84,7 +84,7 @@ impl Agent {
         let messages = self.history.messages();
         let asked = messages.get(..messages.len().saturating_sub(reply)).unwrap_or_default();
         let (model, window) = (self.transport.model_name(), self.context_window_cap);
-        let believed = self.context_size.learn(model, (asked, reply), &self.toolbox.schemas(), usage, window);
+        let believed = self.context_size.learn(model, (asked, reply), self.toolbox.schemas(), usage, window);
         if !believed && usage.prompt() > 0 {
             tracing::debug!(prompt = usage.prompt(), "a count of the server is not believed");
         }

@@ -13,6 +13,8 @@ use crate::tool::{Concurrency, OnCancel, RawTool, Tool, Traits};
 pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
     raw: Vec<Arc<dyn RawTool>>,
+    /// Made once for each tool: they go along with every request and count towards its size.
+    schemas: Vec<ToolSchema>,
 }
 
 /// Is a tool that was looked up by name.
@@ -62,6 +64,12 @@ impl Toolbox {
     /// [`BuildError::Argument`] when the name is empty or taken.
     pub fn add(&mut self, tool: Arc<dyn Tool>) -> Result<(), BuildError> {
         self.check(tool.name())?;
+        let schema = ToolSchema {
+            name: tool.name().to_owned(),
+            description: tool.description().to_owned(),
+            parameters: tool.parameters().to_schema(),
+        };
+        self.schemas.insert(self.tools.len(), schema);
         self.tools.push(tool);
         Ok(())
     }
@@ -72,6 +80,11 @@ impl Toolbox {
     /// [`BuildError::Argument`] when the name is empty or taken.
     pub fn add_raw(&mut self, tool: Arc<dyn RawTool>) -> Result<(), BuildError> {
         self.check(tool.name())?;
+        self.schemas.push(ToolSchema {
+            name: tool.name().to_owned(),
+            description: tool.description().to_owned(),
+            parameters: tool.schema(),
+        });
         self.raw.push(tool);
         Ok(())
     }
@@ -93,18 +106,8 @@ impl Toolbox {
     }
 
     /// Returns what a request offers to the model, raw tools last.
-    pub fn schemas(&self) -> Vec<ToolSchema> {
-        let checked = self.tools.iter().map(|tool| ToolSchema {
-            name: tool.name().to_owned(),
-            description: tool.description().to_owned(),
-            parameters: tool.parameters().to_schema(),
-        });
-        let raw = self.raw.iter().map(|tool| ToolSchema {
-            name: tool.name().to_owned(),
-            description: tool.description().to_owned(),
-            parameters: tool.schema(),
-        });
-        checked.chain(raw).collect()
+    pub fn schemas(&self) -> &[ToolSchema] {
+        &self.schemas
     }
 
     fn check(&self, name: &str) -> Result<(), BuildError> {

@@ -220,7 +220,7 @@ fn a_toolbox_keeps_the_order_and_offers_raw_tools_last() {
     toolbox.add(echo("b")).unwrap();
     toolbox.add_raw(Arc::new(Raw)).unwrap();
     toolbox.add(echo("a")).unwrap();
-    let names: Vec<String> = toolbox.schemas().into_iter().map(|schema| schema.name).collect();
+    let names: Vec<String> = toolbox.schemas().iter().map(|schema| schema.name.clone()).collect();
     assert_eq!(names, ["b", "a", "raw"]);
     assert_eq!(toolbox.tools().len(), 2);
     assert!(matches!(toolbox.find("a"), Some(Found::Tool(tool)) if tool.name() == "a"));
