@@ -2,7 +2,7 @@
 
 use steersman::event::{Delivery, Event};
 use steersman::tui::commands::COMMANDS;
-use steersman::tui::keymap::BINDINGS;
+use steersman::tui::keymap::Context;
 use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::state::focus::{Overlay, Pane};
 use steersman::tui::state::hold::Gate;
@@ -194,7 +194,8 @@ fn every_command_names_a_key_of_the_table_and_help_shows_it() {
     let mut stage = Stage::new(120, 150);
     let help = stage.keys("<f1>").screen();
     for command in COMMANDS {
-        assert!(BINDINGS.iter().any(|row| row.name.split("  ").any(|name| name == command.key)), "{}", command.key);
+        let mut rows = Context::ALL.iter().flat_map(|context| context.rows());
+        assert!(rows.any(|row| row.name.split("  ").any(|name| name == command.key)), "{}", command.key);
         assert!(help.contains(command.usage), "{}", command.name);
     }
 }

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use steersman::event::{Delivery, Event, Outcome};
+use steersman::tui::keymap::Context;
 use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::state::focus::Pane;
 use steersman::tui::state::pending::Stage as Where;
@@ -322,7 +323,7 @@ fn help_names_every_key_and_scrolls_no_further_than_its_end() {
         stage.keys("<pgdn>");
         seen.push_str(&stage.screen());
     }
-    for binding in steersman::tui::keymap::BINDINGS {
+    for binding in Context::ALL.iter().flat_map(|context| context.rows()) {
         assert!(seen.contains(binding.name), "{}", binding.name);
     }
     assert!(seen.contains("steersman --base-url http://127.0.0.1:8080"));

@@ -53,6 +53,25 @@ pub enum TreeKey {
     CancelAll,
 }
 
+impl TreeKey {
+    /// Returns the name that it has in a file of keys.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Less => "less",
+            Self::More => "more",
+            Self::Toggle => "toggle",
+            Self::Filter => "filter",
+            Self::KeepFilter => "keep-filter",
+            Self::RubOut => "rub-out",
+            Self::RubOutAll => "rub-out-all",
+            Self::NextOdd => "next-odd",
+            Self::Details => "details",
+            Self::Cancel => "cancel-agent",
+            Self::CancelAll => "cancel-agents",
+        }
+    }
+}
+
 /// Is one edit of the composer's text or cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edit {
@@ -86,4 +105,27 @@ pub enum Edit {
     DeleteToEnd,
     /// Insert what was deleted last.
     Yank,
+}
+
+impl Edit {
+    /// Returns the name that it has in a file of keys.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Left => "left",
+            Self::Right => "right",
+            Self::Up => "up",
+            Self::Down => "down",
+            Self::WordLeft => "word-left",
+            Self::WordRight => "word-right",
+            Self::LineStart => "line-start",
+            Self::LineEnd => "line-end",
+            Self::Backspace => "backspace",
+            Self::Delete => "delete",
+            Self::DeleteWord => "delete-word",
+            Self::DeleteNextWord => "delete-next-word",
+            Self::DeleteToStart => "delete-to-start",
+            Self::DeleteToEnd => "delete-to-end",
+            Self::Yank => "yank",
+        }
+    }
 }

@@ -4,16 +4,18 @@ use super::*;
 
 #[test]
 fn no_key_has_two_meanings_in_one_context() {
-    for (i, one) in BINDINGS.iter().enumerate() {
-        for two in &BINDINGS[i + 1..] {
-            assert!(one.context != two.context || one.chord != two.chord, "{one:?} and {two:?}");
+    for context in Context::ALL {
+        for (i, one) in context.rows().iter().enumerate() {
+            for two in &context.rows()[i + 1..] {
+                assert_ne!(one.chord, two.chord, "{one:?} and {two:?}");
+            }
         }
     }
 }
 
 #[test]
 fn every_action_row_that_has_a_name_has_words_and_the_other_way_round() {
-    for binding in BINDINGS {
+    for binding in Context::ALL.iter().flat_map(|context| context.rows()) {
         assert_eq!(binding.name.is_empty(), binding.help.is_empty(), "{binding:?}");
     }
 }
@@ -21,7 +23,18 @@ fn every_action_row_that_has_a_name_has_words_and_the_other_way_round() {
 #[test]
 fn the_four_spellings_of_ctrl_underscore_are_one() {
     for (c, modifiers) in [('7', CTRL), ('/', CTRL), ('_', CTRL), ('_', CTRL | SHIFT), ('-', CTRL | SHIFT)] {
-        let chord = Chord::of(&KeyEvent::new(K::Char(c), modifiers));
-        assert_eq!(lookup(Composer, chord), Some(A::Undo), "{c} {modifiers:?}");
+        let chord = Chord::of(&KeyEvent::new(KeyCode::Char(c), modifiers));
+        assert_eq!(lookup(Context::Composer, chord), Some(Action::Undo), "{c} {modifiers:?}");
+    }
+}
+
+#[test]
+fn an_action_has_a_name_of_its_own_within_each_context() {
+    for context in Context::ALL {
+        for one in context.rows() {
+            let namesake =
+                context.rows().iter().find(|two| two.action.id() == one.action.id() && two.action != one.action);
+            assert!(namesake.is_none(), "{one:?} and {namesake:?}");
+        }
     }
 }

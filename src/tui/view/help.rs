@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use super::fit::{columns, put, row};
 use super::overlay;
 use crate::tui::commands::COMMANDS;
-use crate::tui::keymap::{BINDINGS, Context};
+use crate::tui::keymap::Context;
 use crate::tui::theme::Theme;
 
 /// Columns of the key names where they stand beside their words.
@@ -46,19 +46,9 @@ pub fn draw(theme: &Theme, top: u16, screen: Rect, buffer: &mut Buffer) -> u16 {
 
 fn lines(width: u16) -> Vec<Line> {
     let mut lines = Vec::new();
-    for context in [
-        Context::Composer,
-        Context::Global,
-        Context::Pending,
-        Context::Tree,
-        Context::Filter,
-        Context::Transcript,
-        Context::Gate,
-        Context::Ledger,
-        Context::Help,
-    ] {
+    for context in Context::ALL {
         lines.push(Line { title: true, name: context.title(), ..Line::default() });
-        let named = BINDINGS.iter().filter(|binding| binding.context == context && !binding.name.is_empty());
+        let named = context.rows().iter().filter(|binding| !binding.name.is_empty());
         for binding in named {
             push(&mut lines, width, binding.name, binding.help);
         }

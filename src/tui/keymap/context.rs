@@ -1,0 +1,86 @@
+//! Where a key has its meaning: one context for each pane and overlay, and one for everywhere.
+
+use super::{Binding, table};
+
+/// Says where a binding holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Context {
+    /// Everywhere, unless the context has its own binding.
+    Global,
+    /// The composer has the focus.
+    Composer,
+    /// The agent tree has the focus.
+    Tree,
+    /// The filter of the agent tree is typed.
+    Filter,
+    /// The transcript has the focus.
+    Transcript,
+    /// The pending list has the focus.
+    Pending,
+    /// Help is open.
+    Help,
+    /// The panel of a held agent has the focus.
+    Gate,
+    /// The ledger is open.
+    Ledger,
+}
+
+impl Context {
+    /// Holds every context, in the order in which help shows them.
+    pub const ALL: [Self; 9] = [
+        Self::Composer,
+        Self::Global,
+        Self::Pending,
+        Self::Tree,
+        Self::Filter,
+        Self::Transcript,
+        Self::Gate,
+        Self::Ledger,
+        Self::Help,
+    ];
+
+    /// Returns its keys.
+    pub fn rows(self) -> &'static [Binding] {
+        match self {
+            Self::Composer => table::message::ROWS,
+            Self::Global => table::everywhere::ROWS,
+            Self::Pending => table::pending::ROWS,
+            Self::Tree => table::agents::ROWS,
+            Self::Filter => table::filter::ROWS,
+            Self::Transcript => table::transcript::ROWS,
+            Self::Gate => table::held::ROWS,
+            Self::Ledger => table::ledger::ROWS,
+            Self::Help => table::help::ROWS,
+        }
+    }
+
+    /// Returns the name of its section in a file of keys.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Composer => "message",
+            Self::Global => "everywhere",
+            Self::Pending => "pending",
+            Self::Tree => "agents",
+            Self::Filter => "filter",
+            Self::Transcript => "transcript",
+            Self::Gate => "held",
+            Self::Ledger => "ledger",
+            Self::Help => "help",
+        }
+    }
+
+    /// Returns the heading of its keys in help.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Global => "Everywhere",
+            Self::Composer => "Message",
+            Self::Tree => "Agents",
+            Self::Filter => "Filter of the agents",
+            Self::Transcript => "Transcript",
+            Self::Pending => "Pending",
+            Self::Help => "Help",
+            Self::Gate => "Held agent",
+            Self::Ledger => "Ledger",
+        }
+    }
+}

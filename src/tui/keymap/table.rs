@@ -1,0 +1,11 @@
+//! The tables, one for each context, in the order in which help shows their rows.
+
+pub(super) mod agents;
+pub(super) mod everywhere;
+pub(super) mod filter;
+pub(super) mod held;
+pub(super) mod help;
+pub(super) mod ledger;
+pub(super) mod message;
+pub(super) mod pending;
+pub(super) mod transcript;

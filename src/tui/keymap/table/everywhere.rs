@@ -1,0 +1,46 @@
+//! The keys that hold in every pane, unless the pane has its own.
+
+use crate::tui::keymap::{ALT, Action as A, Answer, Binding, CTRL, NONE, SHIFT, also, row};
+use crossterm::event::KeyCode as K;
+
+pub const ROWS: &[Binding] = &[
+    row(NONE, K::Esc, A::Escape, "Esc", "what it does next stands above the message: close, back, or stop"),
+    row(CTRL, K::Char('c'), A::Clear, "Ctrl+C", "clear the message; twice within a second quits"),
+    row(CTRL, K::Char('d'), A::QuitOrDelete, "Ctrl+D", "quit when the message is empty"),
+    row(ALT, K::Up, A::TakeBack, "Alt+Up", "take the newest pending text back"),
+    row(ALT, K::Char('y'), A::Answer(Answer::Once), "Alt+Y  Alt+S", "answer a question: yes; yes for this session"),
+    also(ALT, K::Char('s'), A::Answer(Answer::Session)),
+    row(ALT, K::Char('n'), A::Answer(Answer::No), "Alt+N  Alt+W", "answer a question: no; no with words"),
+    also(ALT, K::Char('w'), A::Answer(Answer::Words)),
+    row(SHIFT, K::Tab, A::NextMode, "Shift+Tab", "the next approval mode: ask, auto-edit, auto, read-only"),
+    row(ALT, K::Char('z'), A::UndoChanges, "Alt+Z", "undo the changes of files of the last turn; asks first"),
+    row(ALT, K::Char('c'), A::Prefill("/compact "), "Alt+C", "compact the conversation: summarise older rounds"),
+    row(ALT, K::Char('m'), A::Prefill("/budget "), "Alt+M", "what the session may spend"),
+    row(CTRL, K::Char('t'), A::FocusTree, "Ctrl+T  F3", "go to the agents"),
+    also(NONE, K::F(3), A::FocusTree),
+    row(CTRL, K::Char('o'), A::FocusTranscript, "Ctrl+O", "go to the transcript"),
+    row(CTRL, K::Char('e'), A::FoldAll, "Ctrl+E", "fold or open all blocks"),
+    row(NONE, K::PageUp, A::PageUp, "PageUp/PageDown", "scroll the transcript"),
+    also(NONE, K::PageDown, A::PageDown),
+    row(CTRL, K::Home, A::First, "Ctrl+Home/End", "top of the transcript, or follow its end"),
+    also(CTRL, K::End, A::Last),
+    row(CTRL, K::Char('l'), A::Redraw, "Ctrl+L", "draw the screen again"),
+    row(CTRL, K::Char('_'), A::BringBack, "Ctrl+_", "bring back what a key removed"),
+    row(NONE, K::F(1), A::Help, "F1", "help"),
+    row(NONE, K::F(2), A::FocusPending, "F2", "go to the pending texts"),
+    row(
+        CTRL,
+        K::Char('p'),
+        A::HoldOrGoOn,
+        "Ctrl+P",
+        "hold the shown agent before its next call or request, or let it go on",
+    ),
+    row(NONE, K::F(4), A::Ledger, "F4", "the ledger: every text that was sent, and what became of it"),
+    row(NONE, K::F(6), A::ChooseModel, "F6", "choose the model"),
+    row(NONE, K::F(7), A::Prefill("/export "), "F7", "export the transcript or the ledger"),
+    row(NONE, K::F(8), A::NextTheme, "F8", "the next theme"),
+    row(NONE, K::F(9), A::New, "F9", "new conversation on an empty screen; asks first"),
+    row(NONE, K::F(10), A::Reset, "F10", "back to the system prompt; asks first"),
+    row(NONE, K::F(11), A::FocusGate, "F11", "go to the call before which the shown agent is held"),
+    row(NONE, K::F(12), A::Quit, "F12", "quit; a running turn is stopped"),
+];

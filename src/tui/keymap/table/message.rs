@@ -1,0 +1,41 @@
+//! The keys of the message being written.
+
+use crate::tui::keymap::{ALT, Action as A, Binding, CTRL, Edit, NONE, SHIFT, also, row};
+use crossterm::event::KeyCode as K;
+
+pub const ROWS: &[Binding] = &[
+    row(NONE, K::Enter, A::Send, "Enter", "send; while a turn runs it waits for the next tool boundary"),
+    row(NONE, K::Tab, A::FollowUp, "Tab", "send as a follow-up, only after the turn"),
+    row(CTRL, K::Char('j'), A::Newline, "Ctrl+J  Alt/Shift+Enter", "new line"),
+    also(ALT, K::Enter, A::Newline),
+    also(SHIFT, K::Enter, A::Newline),
+    row(NONE, K::F(5), A::DeliverNow, "F5", "send to be delivered now, in place of the answer being written"),
+    row(CTRL, K::Char('_'), A::Undo, "Ctrl+_", "undo the last edit, else as everywhere"),
+    row(NONE, K::Left, A::Edit(Edit::Left), "Arrows", "move the cursor"),
+    also(NONE, K::Right, A::Edit(Edit::Right)),
+    also(NONE, K::Up, A::Edit(Edit::Up)),
+    also(NONE, K::Down, A::Edit(Edit::Down)),
+    also(CTRL, K::Char('b'), A::Edit(Edit::Left)),
+    also(CTRL, K::Char('f'), A::Edit(Edit::Right)),
+    row(ALT, K::Char('b'), A::Edit(Edit::WordLeft), "Alt+B/F  Ctrl+Left/Right", "move by words"),
+    also(ALT, K::Char('f'), A::Edit(Edit::WordRight)),
+    also(CTRL, K::Left, A::Edit(Edit::WordLeft)),
+    also(CTRL, K::Right, A::Edit(Edit::WordRight)),
+    also(ALT, K::Left, A::Edit(Edit::WordLeft)),
+    also(ALT, K::Right, A::Edit(Edit::WordRight)),
+    row(NONE, K::Home, A::Edit(Edit::LineStart), "Home  End  Ctrl+A", "start or end of the line"),
+    also(NONE, K::End, A::Edit(Edit::LineEnd)),
+    also(CTRL, K::Char('a'), A::Edit(Edit::LineStart)),
+    row(CTRL, K::Char('u'), A::Edit(Edit::DeleteToStart), "Ctrl+U  Ctrl+K", "delete to the start or end of the line"),
+    also(CTRL, K::Char('k'), A::Edit(Edit::DeleteToEnd)),
+    row(CTRL, K::Char('w'), A::Edit(Edit::DeleteWord), "Ctrl+W  Alt+D", "delete the word before or after"),
+    also(ALT, K::Char('d'), A::Edit(Edit::DeleteNextWord)),
+    also(ALT, K::Backspace, A::Edit(Edit::DeleteWord)),
+    also(CTRL, K::Backspace, A::Edit(Edit::DeleteWord)),
+    also(CTRL, K::Delete, A::Edit(Edit::DeleteNextWord)),
+    row(CTRL, K::Char('y'), A::Edit(Edit::Yank), "Ctrl+Y", "put back what was deleted"),
+    also(NONE, K::Backspace, A::Edit(Edit::Backspace)),
+    also(SHIFT, K::Backspace, A::Edit(Edit::Backspace)),
+    also(CTRL, K::Char('h'), A::Edit(Edit::Backspace)),
+    also(NONE, K::Delete, A::Edit(Edit::Delete)),
+];
