@@ -350,6 +350,8 @@ pub const MESSAGE_TIME: Duration = Duration::from_secs(6);
 pub const QUESTION_QUIET: Duration = Duration::from_millis(350);
 /// Time in which a key may still have been meant for a question that is gone.
 pub const QUESTION_GONE: Duration = Duration::from_secs(2);
+/// Longest time between the two presses of a double click.
+pub const DOUBLE_CLICK: Duration = Duration::from_millis(400);
 /// Time from losing the terminal (or a signal) to the end of the program.
 pub const EXIT_GRACE: Duration = Duration::from_secs(2);
 

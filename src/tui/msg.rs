@@ -2,7 +2,7 @@
 //!
 //! `update` folds the first into the state and answers with the second; `run` is the only one that carries effects out.
 
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::Timestamp;
 use ratatui::layout::Size;
 
@@ -17,6 +17,7 @@ use crate::tui::state::focus::Overlay;
 use crate::tui::state::guards::ModeChoice;
 use crate::tui::state::hold::{Gate, Shown, Verdict};
 use crate::tui::state::question::Seen;
+use crate::tui::state::regions::Regions;
 use crate::tui::state::scroll::Position;
 use crate::tui::state::status::Offer;
 use crate::tui::state::undo::Change;
@@ -30,6 +31,8 @@ pub enum Msg {
     Typed(String, Timestamp),
     /// The terminal delivered a bracketed paste.
     Paste(String, Timestamp),
+    /// The mouse did something; read from the terminal at this moment.
+    Mouse(MouseEvent, Timestamp),
     /// The terminal has this size now.
     Resize(Size),
     /// Time passed; sent while something with a clock is shown.
@@ -149,6 +152,8 @@ pub struct Drawn {
     pub question: Option<Seen>,
     /// The panel of the held agent.
     pub gate: Shown,
+    /// What lies where.
+    pub regions: Regions,
 }
 
 /// Is one thing that the screen wants done outside.

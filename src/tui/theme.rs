@@ -129,6 +129,74 @@ pub struct Theme {
     pub accent: Style,
     /// Messages that wait for delivery.
     pub pending: Style,
+    /// The words that a changed line has new, over `added`.
+    pub added_word: Style,
+    /// The words that a changed line has lost, over `removed`.
+    pub removed_word: Style,
+    /// A place that a search has found.
+    pub found: Style,
+    /// The place of the search where the reader is.
+    pub found_now: Style,
+    /// Text that is selected to be copied.
+    pub selection: Style,
+    /// Code, by what its words are.
+    pub syntax: Syntax,
+}
+
+/// Names the styles of code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Syntax {
+    /// Words of the language.
+    pub keyword: Style,
+    /// Texts in quotes.
+    pub string: Style,
+    /// Numbers.
+    pub number: Style,
+    /// What only people read.
+    pub comment: Style,
+    /// Names of functions.
+    pub function: Style,
+    /// Names of types.
+    pub type_: Style,
+    /// Constants, `true` and `null` too.
+    pub constant: Style,
+    /// Attributes, decorators, the names of markup.
+    pub attribute: Style,
+    /// Operators, brackets, separators.
+    pub punctuation: Style,
+}
+
+impl Syntax {
+    /// Makes the styles without colour.
+    pub fn plain() -> Self {
+        let style = Style::new();
+        Self {
+            keyword: style.add_modifier(Modifier::BOLD),
+            string: style,
+            number: style,
+            comment: style.add_modifier(Modifier::DIM),
+            function: style,
+            type_: style,
+            constant: style,
+            attribute: style,
+            punctuation: style,
+        }
+    }
+
+    /// Makes the styles in the terminal's own colours.
+    pub fn coloured() -> Self {
+        let plain = Self::plain();
+        Self {
+            keyword: plain.keyword.fg(Color::Magenta),
+            string: plain.string.fg(Color::Green),
+            number: plain.number.fg(Color::Cyan),
+            function: plain.function.fg(Color::Blue),
+            type_: plain.type_.fg(Color::Cyan),
+            constant: plain.constant.fg(Color::Cyan),
+            attribute: plain.attribute.fg(Color::Magenta),
+            ..plain
+        }
+    }
 }
 
 impl Theme {
@@ -156,6 +224,7 @@ impl Theme {
             border_focus: plain.border_focus.fg(Color::Cyan),
             accent: plain.accent.fg(Color::Cyan),
             pending: plain.pending.fg(Color::Magenta),
+            syntax: Syntax::coloured(),
             ..plain
         }
     }
@@ -255,6 +324,12 @@ impl Theme {
             status: style.add_modifier(Modifier::REVERSED),
             accent: bold,
             pending: style,
+            added_word: style.add_modifier(Modifier::UNDERLINED),
+            removed_word: style.add_modifier(Modifier::UNDERLINED),
+            found: style.add_modifier(Modifier::UNDERLINED),
+            found_now: bold.add_modifier(Modifier::REVERSED),
+            selection: style.add_modifier(Modifier::REVERSED),
+            syntax: Syntax::plain(),
         }
     }
 }

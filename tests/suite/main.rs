@@ -67,6 +67,7 @@ mod markdown;
 mod model_switch;
 mod models;
 mod modes;
+mod mouse;
 mod mutations;
 mod next_turn;
 mod odd_files;

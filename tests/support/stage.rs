@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::snapshot::dump;
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use jiff::{SignedDuration, Timestamp};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -68,6 +68,34 @@ impl Stage {
             self.tell(Msg::Key(key, self.now));
         }
         self
+    }
+
+    /// Does something with the mouse at a cell of the screen.
+    pub fn mouse(&mut self, kind: MouseEventKind, (column, row): (u16, u16)) -> &mut Self {
+        self.tell(Msg::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }, self.now))
+    }
+
+    /// Presses and releases the left button there.
+    pub fn click(&mut self, place: (u16, u16)) -> &mut Self {
+        self.mouse(MouseEventKind::Down(MouseButton::Left), place);
+        self.mouse(MouseEventKind::Up(MouseButton::Left), place)
+    }
+
+    /// Draws the screen and returns where a text stands on it.
+    #[track_caller]
+    pub fn place_of(&mut self, text: &str) -> (u16, u16) {
+        let screen = self.screen();
+        let rows = screen.lines().enumerate();
+        let found = rows.filter_map(|(y, row)| Some((row.get(..row.find(text)?)?, y))).next();
+        let (before, y) = found.unwrap_or_else(|| panic!("{text:?} is not on the screen:\n{screen}"));
+        (u16::try_from(unicode_width::UnicodeWidthStr::width(before)).unwrap(), u16::try_from(y).unwrap())
+    }
+
+    /// Draws the screen and clicks on a text.
+    #[track_caller]
+    pub fn click_on(&mut self, text: &str) -> &mut Self {
+        let place = self.place_of(text);
+        self.click(place)
     }
 
     /// Pastes a text.

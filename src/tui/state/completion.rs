@@ -68,6 +68,12 @@ impl Completion {
         self.chosen = if self.chosen + 1 < self.offers.len() { self.chosen + 1 } else { 0 };
     }
 
+    /// Chooses the one at this place, the last when there are fewer.
+    pub fn choose(&mut self, place: usize) {
+        self.moved = true;
+        self.chosen = place.min(self.offers.len().saturating_sub(1));
+    }
+
     /// Closes the list for this text and what continues it.
     pub fn close(&mut self, text: String) {
         self.closed = Some(text);

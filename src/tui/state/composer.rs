@@ -135,6 +135,20 @@ impl Composer {
         self.keep_graphemes();
     }
 
+    /// Puts the cursor where a place of the screen is, as the text was drawn last.
+    pub fn point(&mut self, place: Position) {
+        if let Some((row, column)) = self.area.cursor_at_position(place) {
+            let to = |at: usize| u16::try_from(at).unwrap_or(u16::MAX);
+            self.area.move_cursor(CursorMove::Jump(to(row), to(column)));
+            self.keep_graphemes();
+        }
+    }
+
+    /// Scrolls the text by rows, up when there are fewer than none; the cursor stays in view.
+    pub fn scroll(&mut self, rows: i16) {
+        self.area.scroll((rows, 0));
+    }
+
     /// Takes the last edit back; false when there is none.
     pub fn undo(&mut self) -> bool {
         self.area.undo()

@@ -15,8 +15,10 @@ pub mod hold;
 pub mod ledger;
 mod live;
 pub mod pending;
+pub mod pointer;
 pub mod question;
 pub mod receipts;
+pub mod regions;
 pub mod removed;
 pub mod result;
 pub mod scroll;
@@ -44,8 +46,10 @@ use focus::{Focus, Pane};
 use guards::Guards;
 use hold::Holds;
 use pending::PendingList;
+use pointer::Pointer;
 use question::Questions;
 use receipts::Receipts;
+use regions::Regions;
 use removed::RemovedTexts;
 use scroll::Scroll;
 use status::Status;
@@ -97,6 +101,10 @@ pub struct App {
     pub budget: Limits,
     /// The status line.
     pub status: Status,
+    /// What lies where on the screen, as it was drawn last.
+    pub regions: Regions,
+    /// What the pointer holds.
+    pub pointer: Pointer,
     /// Whom the draft is for.
     bound: Option<Bound>,
     /// True once a new conversation was asked for, until it begins.
@@ -141,6 +149,8 @@ impl App {
             guards: Guards::default(),
             budget: Limits::default(),
             status,
+            regions: Regions::default(),
+            pointer: Pointer::default(),
             readers: HashMap::from([(main.clone(), Reader::new(main))]),
         };
         app.fit_composer();

@@ -18,6 +18,12 @@ pub fn press(app: &mut App, action: Action) -> bool {
     true
 }
 
+/// Takes the offer at this place of the list.
+pub fn take_offer(app: &mut App, place: usize) {
+    app.completion.choose(place);
+    take(app, app.completion.taken(&app.composer.text()));
+}
+
 fn take(app: &mut App, text: Option<String>) -> bool {
     let Some(text) = text else { return false };
     app.composer.load(&text);

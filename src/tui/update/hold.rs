@@ -40,14 +40,19 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::EditCall => write(app, Written::Arguments),
         Action::SkipCall => write(app, Written::Reason),
         Action::FocusGate => {
-            if is_shown(app) {
-                app.focus.go(Pane::Gate);
-            } else {
-                app.status.say("no agent is held here; Ctrl+P holds the one that is shown", app.now);
-            }
+            focus(app);
             Vec::new()
         }
         _ => Vec::new(),
+    }
+}
+
+/// Gives the panel the focus while it is shown.
+pub fn focus(app: &mut App) {
+    if is_shown(app) {
+        app.focus.go(Pane::Gate);
+    } else {
+        app.status.say("no agent is held here; Ctrl+P holds the one that is shown", app.now);
     }
 }
 

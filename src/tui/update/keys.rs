@@ -201,7 +201,8 @@ fn quit_or_delete(app: &mut App) -> Vec<Effect> {
     Vec::new()
 }
 
-fn focus_transcript(app: &mut App) {
+/// Gives the transcript the focus, with a block selected.
+pub fn focus_transcript(app: &mut App) {
     app.focus.go(Pane::Transcript);
     let reader = shown(app);
     if reader.selected.is_none() {

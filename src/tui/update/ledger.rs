@@ -32,6 +32,13 @@ pub fn travel(app: &mut App, action: Action) {
     *selected = to.min(last);
 }
 
+/// Selects the row at this place.
+pub fn select(app: &mut App, row: usize) {
+    if let Some(Overlay::Ledger { selected, .. }) = &mut app.focus.overlay {
+        *selected = row;
+    }
+}
+
 /// Closes the ledger and goes to the selected text in the transcript of its agent.
 pub fn jump(app: &mut App) {
     let Some(Overlay::Ledger { selected, .. }) = app.focus.overlay else { return };

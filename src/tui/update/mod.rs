@@ -15,6 +15,7 @@ pub mod export;
 pub mod hold;
 mod keys;
 mod ledger;
+mod mouse;
 pub mod pending;
 mod question;
 mod receipts;
@@ -48,6 +49,10 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.now = at;
             paste(app, &text);
             app.questions.heard(at);
+        }
+        Msg::Mouse(event, at) => {
+            app.now = at;
+            effects = mouse::event(app, event, at);
         }
         Msg::Resize(size) => app.size = size,
         Msg::Tick(at) => {
@@ -95,6 +100,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.reader_mut(&drawn.agent).scroll.settle(drawn.position, drawn.cells);
             app.focus.overlay = drawn.overlay;
             app.holds.drawn(drawn.gate);
+            app.regions = drawn.regions;
             app.questions.drawn(drawn.question);
             return effects;
         }

@@ -5,12 +5,13 @@ use ratatui::layout::Rect;
 
 use super::fit::{columns, one_line, put, put_right, row};
 use crate::tui::state::App;
+use crate::tui::state::regions::{Region, Regions};
 
 /// Most offers that are shown at once.
 const ROWS: usize = 8;
 
 /// Draws the list into the lower end of the room above the composer; returns the room that is left.
-pub fn draw(app: &App, room: Rect, buffer: &mut Buffer) -> Rect {
+pub fn draw(app: &App, room: Rect, regions: &mut Regions, buffer: &mut Buffer) -> Rect {
     let offers = app.completion.offers();
     let most = usize::from(room.height.saturating_sub(1)).min(ROWS).min(offers.len());
     if most == 0 {
@@ -19,6 +20,7 @@ pub fn draw(app: &App, room: Rect, buffer: &mut Buffer) -> Rect {
     let theme = &app.theme;
     let rows = u16::try_from(most + 1).unwrap_or(room.height);
     let area = Rect { y: room.bottom() - rows, height: rows, ..room };
+    regions.add(area, Region::Overlay);
     for position in area.intersection(*buffer.area()).positions() {
         if let Some(cell) = buffer.cell_mut(position) {
             cell.reset();
@@ -29,6 +31,7 @@ pub fn draw(app: &App, room: Rect, buffer: &mut Buffer) -> Rect {
     let labels = offers.iter().map(|offer| columns(&one_line(&offer.label))).max().unwrap_or(0).min(area.width / 2);
     for ((place, offer), y) in offers.iter().enumerate().skip(first).take(most).zip(0..) {
         let line = row(area, y);
+        regions.add(line, Region::Offer(place));
         let (mark, style) = if place == chosen { ("▸ ", theme.accent) } else { ("  ", theme.text) };
         put(buffer, line, &format!("{mark}{}", one_line(&offer.label)), style);
         let x = line.x + (labels + 4).min(line.width);

@@ -7,6 +7,7 @@ use super::fit::{columns, put, row};
 use super::overlay;
 use crate::tui::commands::COMMANDS;
 use crate::tui::keymap::Context;
+use crate::tui::state::regions::Regions;
 use crate::tui::theme::Theme;
 
 /// Columns of the key names where they stand beside their words.
@@ -29,8 +30,8 @@ struct Line {
 }
 
 /// Draws help from the line `top`; returns the first line that is shown, which is `top` unless that is past the end.
-pub fn draw(theme: &Theme, top: u16, screen: Rect, buffer: &mut Buffer) -> u16 {
-    let inner = overlay::open(theme, &[" Help: Up/Down scroll, Esc closes "], screen, buffer);
+pub fn draw(theme: &Theme, top: u16, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> u16 {
+    let inner = overlay::open(theme, &[" Help: Up/Down scroll, Esc closes "], screen, regions, buffer);
     let lines = lines(inner.width);
     let most = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_sub(inner.height);
     let top = top.min(most);

@@ -12,6 +12,7 @@ use super::receipt::style;
 use crate::tui::state::App;
 use crate::tui::state::ledger::{Row, row as words_of};
 use crate::tui::state::receipts::Receipt;
+use crate::tui::state::regions::{Region, Regions};
 use crate::tui::state::told::{Mark, told};
 
 /// Columns of the selection's sign and the receipt's mark.
@@ -40,7 +41,14 @@ const COLUMNS: [Column; 6] = [
 const LEFT_OUT: [usize; 6] = [5, 4, 1, 0, 3, 2];
 
 /// Draws the ledger with this row selected; returns the selected and the first row as they were shown.
-pub fn draw(app: &App, selected: usize, top: usize, screen: Rect, buffer: &mut Buffer) -> (usize, usize) {
+pub fn draw(
+    app: &App,
+    selected: usize,
+    top: usize,
+    screen: Rect,
+    regions: &mut Regions,
+    buffer: &mut Buffer,
+) -> (usize, usize) {
     let theme = &app.theme;
     let receipts = app.receipts.list();
     let count = texts(receipts.len());
@@ -48,7 +56,7 @@ pub fn draw(app: &App, selected: usize, top: usize, screen: Rect, buffer: &mut B
         format!(" Ledger of {count} · Enter shows the text · Esc closes "),
         format!(" {count} · Enter shows · Esc closes "),
     ];
-    let mut inner = overlay::open(theme, &titles, screen, buffer);
+    let mut inner = overlay::open(theme, &titles, screen, regions, buffer);
     let Some(last) = receipts.len().checked_sub(1) else {
         put(buffer, inner, "Nothing was sent yet.", theme.dim);
         return (0, 0);
@@ -69,6 +77,7 @@ pub fn draw(app: &App, selected: usize, top: usize, screen: Rect, buffer: &mut B
     let top = top.min(selected).max((selected + 1).saturating_sub(fits)).min(receipts.len().saturating_sub(fits));
     for (place, (index, receipt)) in (0..).zip(receipts.iter().enumerate().skip(top).take(fits)) {
         let area = Rect { y: inner.y + place * each, height: each.min(inner.height), ..inner };
+        regions.add(area, Region::Receipt(index));
         draw_row(app, receipt, if index == selected { Chosen::Yes } else { Chosen::No }, &shown, area, buffer);
     }
     (selected, top)

@@ -37,6 +37,7 @@ use crate::tui::msg::Drawn;
 use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::hold::Shown;
+use crate::tui::state::regions::{Region, Regions};
 use crate::tui::state::tree::Details;
 use cache::TranscriptCache;
 use fit::{one_line, put, row};
@@ -84,20 +85,23 @@ pub fn panes(app: &App, area: Rect) -> Panes {
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     let area = frame.area();
     let panes = panes(app, area);
+    let mut regions = Regions::default();
     let buffer = frame.buffer_mut();
-    let filter = tree::draw(app, panes.tree, panes.form, buffer);
+    let filter = tree::draw(app, panes.tree, panes.form, &mut regions, buffer);
     draw_divider(app, &panes, buffer);
     draw_title(app, panes.title, buffer);
     tree::details::draw(app, panes.details, buffer);
-    let metrics = draw_transcript(app, cache, &panes, buffer);
-    pending::draw(app, panes.pending, buffer);
+    let metrics = draw_transcript(app, cache, &panes, &mut regions, buffer);
+    pending::draw(app, panes.pending, &mut regions, buffer);
+    regions.add(panes.gate, Region::Pane(Pane::Gate));
     let gate = gate::draw(app, panes.gate, buffer);
+    regions.add(panes.composer, Region::Text);
     let cursor = composer::draw(app, panes.composer, buffer);
     status::draw(app, panes.status, buffer);
     // An overlay covers it: then it is not on the screen.
     let question = if app.focus.overlay.is_none() {
-        let room = completion::draw(app, panes.above(area), buffer);
-        question::draw(app, &mut cache.question, room, panes.pending.y, buffer)
+        let room = completion::draw(app, panes.above(area), &mut regions, buffer);
+        question::draw(app, &mut cache.question, room, panes.pending.y, &mut regions, buffer)
     } else {
         None
     };
@@ -109,9 +113,9 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     let gate = Shown { waiting: gate.waiting.filter(|_| !covered), ..gate };
     composer::draw_rule(app, &metrics, gate.waiting.as_ref(), panes.rule, buffer);
     let overlay = app.focus.overlay.map(|overlay| match overlay {
-        Overlay::Help { top } => Overlay::Help { top: help::draw(&app.theme, top, area, buffer) },
+        Overlay::Help { top } => Overlay::Help { top: help::draw(&app.theme, top, area, &mut regions, buffer) },
         Overlay::Ledger { selected, top } => {
-            let (selected, top) = ledger::draw(app, selected, top, area, buffer);
+            let (selected, top) = ledger::draw(app, selected, top, area, &mut regions, buffer);
             Overlay::Ledger { selected, top }
         }
     });
@@ -125,10 +129,19 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
         overlay,
         question,
         gate,
+        regions,
     }
 }
 
-fn draw_transcript(app: &App, cache: &mut ViewCache, panes: &Panes, buffer: &mut Buffer) -> Metrics {
+fn draw_transcript(
+    app: &App,
+    cache: &mut ViewCache,
+    panes: &Panes,
+    regions: &mut Regions,
+    buffer: &mut Buffer,
+) -> Metrics {
+    regions.add(panes.title, Region::Pane(Pane::Transcript));
+    regions.add(panes.transcript, Region::Pane(Pane::Transcript));
     let Some(reader) = app.reader() else { return Metrics::default() };
     let view = View {
         transcript: &reader.transcript,
@@ -140,7 +153,11 @@ fn draw_transcript(app: &App, cache: &mut ViewCache, panes: &Panes, buffer: &mut
     if reader.transcript.cells().is_empty() {
         draw_welcome(app, panes.transcript, buffer);
     }
-    transcript::draw(&view, cache.of(app.tree.selected()), panes.transcript, buffer)
+    let metrics = transcript::draw(&view, cache.of(app.tree.selected()), panes.transcript, buffer);
+    for (y, line) in &metrics.shown {
+        regions.add(Rect { y: *y, height: 1, ..panes.transcript }, Region::Line(*line));
+    }
+    metrics
 }
 
 /// Says in an empty transcript what can be done here, where there is room for it.

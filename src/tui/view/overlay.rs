@@ -5,12 +5,21 @@ use ratatui::layout::Rect;
 use ratatui::widgets::{Block, Padding, Widget};
 
 use super::fit::columns;
+use crate::tui::state::regions::{Region, Regions};
 use crate::tui::theme::Theme;
 
 /// Clears a place in the middle of the screen, with a border where there is room for one and the first title that fits
 /// into it; returns what is inside.
-pub fn open(theme: &Theme, titles: &[impl AsRef<str>], screen: Rect, buffer: &mut Buffer) -> Rect {
+pub fn open(
+    theme: &Theme,
+    titles: &[impl AsRef<str>],
+    screen: Rect,
+    regions: &mut Regions,
+    buffer: &mut Buffer,
+) -> Rect {
     let area = frame(screen).intersection(*buffer.area());
+    regions.add(screen, Region::Behind);
+    regions.add(area, Region::Overlay);
     for position in area.positions() {
         if let Some(cell) = buffer.cell_mut(position) {
             cell.reset();

@@ -12,10 +12,12 @@ use crate::id::MessageId;
 use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::pending::{Entry, Stage};
+use crate::tui::state::regions::{Region, Regions};
 use crate::tui::state::tree::Activity;
 
 /// Draws the list, with the selected entry in view while the list has the focus; what does not fit is counted.
-pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
+pub fn draw(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer) {
+    regions.add(area, Region::Pane(Pane::Pending));
     let entries = app.pending.entries();
     let theme = &app.theme;
     let rows = usize::from(area.height);
@@ -39,6 +41,8 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
         let is_selected = selected == Some(index);
         let style = if is_selected { theme.pending.patch(theme.selected) } else { theme.pending };
         let mut line = row(area, y);
+        regions
+            .add(Rect { height: u16::from(two_rows) + line.height, ..line }, Region::Entry(entry.message.id.clone()));
         let cursor = match (focused, is_selected) {
             (false, _) => "",
             (true, true) => "▸ ",

@@ -19,6 +19,7 @@ use crate::text::visible;
 use crate::tui::keymap::Answer;
 use crate::tui::state::App;
 use crate::tui::state::question::{Question, QuestionId, Seen};
+use crate::tui::state::regions::{Region, Regions};
 use crate::tui::theme::Theme;
 
 /// Widest popup, columns.
@@ -44,12 +45,20 @@ impl Laid {
 
 /// Draws the question into the lower end of the room above the composer; returns what is shown of it. What lies below
 /// `quiet`, the pending texts, is covered only when the rest is too small.
-pub fn draw(app: &App, laid: &mut Laid, room: Rect, quiet: u16, buffer: &mut Buffer) -> Option<Seen> {
+pub fn draw(
+    app: &App,
+    laid: &mut Laid,
+    room: Rect,
+    quiet: u16,
+    regions: &mut Regions,
+    buffer: &mut Buffer,
+) -> Option<Seen> {
     let (id, question) = (app.questions.current_id()?, app.questions.current()?);
     let above = Rect { height: quiet.saturating_sub(room.y).min(room.height), ..room };
     let popup = [(above, Form::Framed), (room, Form::Framed), (room, Form::Bare)]
         .into_iter()
         .find_map(|(room, form)| Popup::fit(app, id, question, laid, room, form))?;
+    regions.add(popup.area, Region::Question);
     popup.draw(app, question, buffer);
     Some(Seen { id, top: popup.top, shown: popup.shown, below: popup.below })
 }

@@ -3,12 +3,15 @@
 //! Resolves what [`Scroll`] was asked against the heights in the cache. Nothing is animated and an unchanged cell is
 //! drawn as before, so that a growing tail costs few bytes. Any area will do, an empty one too.
 
+use std::cmp::Ordering;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::cache::{TranscriptCache, has_gap};
 use super::wrap::Line;
 use crate::tui::state::cell::CellId;
+use crate::tui::state::regions::{Part, ShownLine};
 use crate::tui::state::scroll::{Position, Request, Scroll};
 use crate::tui::state::transcript::Transcript;
 use crate::tui::theme::Theme;
@@ -41,7 +44,7 @@ pub enum Badge {
 }
 
 /// Is what a frame found out.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Metrics {
     /// The place that the frame shows; hand it to [`Scroll::settle`] with `cells`.
     pub position: Position,
@@ -53,6 +56,8 @@ pub struct Metrics {
     pub below: usize,
     /// The first cell in view, for a selection that begins there.
     pub top: Option<CellId>,
+    /// The visible lines, each with its row of the screen.
+    pub shown: Vec<(u16, ShownLine)>,
 }
 
 /// Is a line of the transcript: a cell and a line within it.
@@ -72,9 +77,10 @@ pub fn draw(view: &View<'_>, cache: &mut TranscriptCache, area: Rect, buf: &mut 
     let has_bar = area.width >= BAR_FROM;
     let columns = area.width - u16::from(has_bar);
     cache.begin(view.transcript, columns, view.theme);
-    let mut walk = Walk { transcript: view.transcript, cache, height: area.height.into() };
+    let mut walk = Walk { transcript: view.transcript, cache, height: area.height.into(), shown: Vec::new() };
     let (top, position) = walk.resolve(view.scroll);
     let end = walk.write(top, view, Rect { width: columns, ..area }, buf);
+    let written = walk.shown;
     let above = cache.lines_above(CellId::new(top.cell)) + top.line;
     let lines = cache.lines();
     let shown = cache.lines_above(CellId::new(end.cell)) + end.line - above;
@@ -90,6 +96,7 @@ pub fn draw(view: &View<'_>, cache: &mut TranscriptCache, area: Rect, buf: &mut 
             Position::Anchor { .. } => lines.saturating_sub(above + shown),
         },
         top: Some(CellId::new(top.cell)),
+        shown: written,
     };
     cache.end();
     if matches!(position, Position::Anchor { .. }) {
@@ -109,6 +116,8 @@ struct Walk<'a> {
     cache: &'a mut TranscriptCache,
     /// Lines of the view.
     height: usize,
+    /// The lines that were written.
+    shown: Vec<(u16, ShownLine)>,
 }
 
 impl Walk<'_> {
@@ -210,6 +219,7 @@ impl Walk<'_> {
                 height = self.height_of(place.cell);
             }
             let id = CellId::new(place.cell);
+            let first_line = self.first_line(id);
             if let Some(row) = self.cache.row(self.transcript, id, place.line) {
                 if let Some(mark) = row.mark {
                     mark.draw(buf, area.x, y, row.indent);
@@ -217,8 +227,15 @@ impl Walk<'_> {
                 if let Some(line) = row.line {
                     line.draw(buf, area.x + row.indent, y, area.width - row.indent);
                 }
+                let part = match place.line.cmp(&first_line) {
+                    Ordering::Less => Part::Gap,
+                    Ordering::Equal => Part::Head,
+                    Ordering::Greater => Part::Body,
+                };
+                let shown = ShownLine { cell: id, line: place.line, indent: row.indent, part };
+                self.shown.push((y, shown));
             }
-            if view.selected == Some(id) && place.line == self.first_line(id) {
+            if view.selected == Some(id) && place.line == first_line {
                 buf.set_style(Rect { y, height: 1, ..area }, view.theme.selected);
             }
             place.line += 1;

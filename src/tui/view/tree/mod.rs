@@ -14,22 +14,24 @@ use super::fit::{columns, one_line, put, put_right, row as line_of};
 use super::layout::TreeForm;
 use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
+use crate::tui::state::regions::{Region, Regions};
 use crate::tui::state::tree::Lint;
 use row::{Look, Shown};
 
 pub use words::{agent_name, longest, money, name, share, tokens, tools};
 
 /// Draws the tree into an area; returns where the cursor belongs while the filter is typed.
-pub fn draw(app: &App, area: Rect, form: TreeForm, buffer: &mut Buffer) -> Option<Position> {
+pub fn draw(app: &App, area: Rect, form: TreeForm, regions: &mut Regions, buffer: &mut Buffer) -> Option<Position> {
+    regions.add(area, Region::Pane(Pane::Tree));
     match form {
-        TreeForm::Column => draw_column(app, area, buffer),
+        TreeForm::Column => draw_column(app, area, regions, buffer),
         TreeForm::Rows if has_filter(app) => {
             let cursor = draw_filter(app, line_of(area, 0), "", buffer);
-            draw_rows(app, below(area), buffer, 1);
+            draw_rows(app, below(area), regions, buffer, 1);
             cursor
         }
         TreeForm::Rows => {
-            draw_rows(app, area, buffer, 1);
+            draw_rows(app, area, regions, buffer, 1);
             None
         }
         TreeForm::Line => {
@@ -44,7 +46,7 @@ pub fn has_filter(app: &App) -> bool {
     app.tree.filter().is_active() || app.focus.is_on(Pane::Filter)
 }
 
-fn draw_column(app: &App, area: Rect, buffer: &mut Buffer) -> Option<Position> {
+fn draw_column(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer) -> Option<Position> {
     let theme = &app.theme;
     let is_focused = app.focus.is_on(Pane::Tree) || app.focus.is_on(Pane::Filter);
     let (mark, style) = if is_focused { ("▸ ", theme.border_focus) } else { ("  ", theme.title) };
@@ -60,7 +62,7 @@ fn draw_column(app: &App, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     let body = below(area);
     let rows = u16::try_from(app.tree.rows().len()).unwrap_or(u16::MAX);
     let rows_each = if rows.saturating_mul(2) <= body.height { 2 } else { 1 };
-    draw_rows(app, body, buffer, rows_each);
+    draw_rows(app, body, regions, buffer, rows_each);
     cursor
 }
 
@@ -83,7 +85,7 @@ fn one_line_kept(text: &str) -> String {
 }
 
 /// Draws each row of the tree in one or two rows of the screen; keeps the selected one in view.
-fn draw_rows(app: &App, area: Rect, buffer: &mut Buffer, rows_each: u16) {
+fn draw_rows(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer, rows_each: u16) {
     let rows = app.tree.rows();
     let mut fits = usize::from(area.height / rows_each.max(1));
     if fits >= 2 && rows.len() > fits {
@@ -104,14 +106,9 @@ fn draw_rows(app: &App, area: Rect, buffer: &mut Buffer, rows_each: u16) {
         Look::one(app, area.width.saturating_sub(widest))
     };
     for (shown, y) in shown.iter().zip((0..area.height).step_by(usize::from(rows_each.max(1)))) {
-        row::draw(
-            app,
-            shown,
-            &look,
-            line_of(area, y),
-            line_of(area, if rows_each > 1 { y + 1 } else { u16::MAX }),
-            buffer,
-        );
+        let (first, second) = (line_of(area, y), line_of(area, if rows_each > 1 { y + 1 } else { u16::MAX }));
+        regions.add(Rect { height: first.height + second.height, ..first }, shown.region());
+        row::draw(app, shown, &look, first, second, buffer);
     }
 }
 

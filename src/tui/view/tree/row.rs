@@ -7,6 +7,7 @@ use super::cells::{self, Figure};
 use super::words::{self, name};
 use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
+use crate::tui::state::regions::Region;
 use crate::tui::state::tree::{Kind, Node, Row, State};
 use crate::tui::view::fit::{clip, columns, one_line, put};
 
@@ -35,6 +36,14 @@ impl<'a> Shown<'a> {
     pub fn of(app: &'a App, row: &'a Row) -> Option<Self> {
         let node = app.tree.nodes().get(row.agent)?;
         Some(Self { row, node, guide: app.tree.guide(row), name: one_line(&name(node)) })
+    }
+
+    /// Returns what the row is to a pointer.
+    pub fn region(&self) -> Region {
+        match self.row.kind {
+            Kind::Agent | Kind::Folded => Region::Agent(self.node.id.clone()),
+            Kind::Ended { .. } => Region::Ended(self.node.id.clone()),
+        }
     }
 
     /// Returns how many running agents the row stands for.

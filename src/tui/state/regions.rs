@@ -1,0 +1,126 @@
+//! What lies where on the screen: filled by the drawing, asked by the pointer; what was drawn last lies on top.
+//!
+//! Goes from the drawing to the state with `Drawn`. Always holds: a place that nothing claims answers with nothing, and an
+//! overlay or a question covers what lies beneath it.
+
+use ratatui::layout::{Position, Rect};
+
+use super::cell::CellId;
+use super::focus::Pane;
+use crate::id::{AgentId, MessageId};
+
+/// Is something that a pointer can point at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Region {
+    /// A pane with its title, where nothing more exact lies on it.
+    Pane(Pane),
+    /// A visible line of the shown transcript.
+    Line(ShownLine),
+    /// The row of an agent in the tree.
+    Agent(AgentId),
+    /// The row that counts the ended children of this agent.
+    Ended(AgentId),
+    /// A text that waits for delivery.
+    Entry(MessageId),
+    /// The composer's text.
+    Text,
+    /// A line between panes that can be drawn elsewhere.
+    Divider(Divider),
+    /// A tab of a narrow screen.
+    Tab(Pane),
+    /// What could stand behind what is being typed, by its place in the list.
+    Offer(usize),
+    /// The question that is asked.
+    Question,
+    /// Everything behind an overlay.
+    Behind,
+    /// An overlay, where nothing more exact lies on it.
+    Overlay,
+    /// A row of the ledger, by its place.
+    Receipt(usize),
+}
+
+/// Names a line between panes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Divider {
+    /// Between the tree and the transcript.
+    Tree,
+    /// Between the transcript and the details.
+    Details,
+}
+
+/// Is a line of the transcript, as a frame showed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShownLine {
+    /// The cell.
+    pub cell: CellId,
+    /// The line within it, from 0, a blank one above its head included.
+    pub line: usize,
+    /// Columns of the mark left of its text.
+    pub indent: u16,
+    /// What it is within its cell.
+    pub part: Part,
+}
+
+/// Says which part of a cell a line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The blank line above it.
+    Gap,
+    /// Its first line.
+    Head,
+    /// Any other.
+    Body,
+}
+
+/// Is a place in the text of a transcript.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Point {
+    /// The cell.
+    pub cell: CellId,
+    /// The line within it, as in [`ShownLine::line`].
+    pub line: usize,
+    /// The column within the line's text, from 0; may lie behind its end.
+    pub column: u16,
+}
+
+/// Holds what lies where.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Regions {
+    spots: Vec<(Rect, Region)>,
+}
+
+impl Regions {
+    /// Puts a region on top of what is there; an empty area is left out.
+    pub fn add(&mut self, area: Rect, region: Region) {
+        if !area.is_empty() {
+            self.spots.push((area, region));
+        }
+    }
+
+    /// Returns what lies on top at a place, and where it lies.
+    pub fn at(&self, place: Position) -> Option<(Rect, &Region)> {
+        self.spots.iter().rev().find(|(area, _)| area.contains(place)).map(|(area, region)| (*area, region))
+    }
+
+    /// Tells whether any region is such a one.
+    pub fn any(&self, is_such: impl Fn(&Region) -> bool) -> bool {
+        self.spots.iter().any(|(_, region)| is_such(region))
+    }
+
+    /// Returns where a region lies.
+    pub fn area_of(&self, wanted: &Region) -> Option<Rect> {
+        self.spots.iter().rev().find(|(_, region)| region == wanted).map(|(area, _)| *area)
+    }
+
+    /// Returns the point of the transcript's text that is nearest to a place: for a drag that may lead out of the pane.
+    pub fn nearest_point(&self, place: Position) -> Option<Point> {
+        let lines = self.spots.iter().filter_map(|(area, region)| match region {
+            Region::Line(line) => Some((area, line)),
+            _ => None,
+        });
+        let (area, line) = lines.min_by_key(|(area, _)| area.y.abs_diff(place.y))?;
+        let column = place.x.saturating_sub(area.x.saturating_add(line.indent)).min(area.width);
+        Some(Point { cell: line.cell, line: line.line, column })
+    }
+}

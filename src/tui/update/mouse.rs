@@ -1,0 +1,209 @@
+//! What the mouse does: a click goes where it points, the wheel scrolls what lies under the pointer, a drag moves a line
+//! between panes or runs over text.
+//!
+//! Always holds: no click answers a question, sends, runs or deletes anything; keys alone decide. The wheel leaves the
+//! focus where it is.
+
+use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use jiff::Timestamp;
+use ratatui::layout::Position;
+
+use super::{completion, ledger};
+use crate::id::AgentId;
+use crate::tui::msg::Effect;
+use crate::tui::state::App;
+use crate::tui::state::focus::{Overlay, Pane};
+use crate::tui::state::pointer::{Grip, Presses};
+use crate::tui::state::regions::{Part, Point, Region, ShownLine};
+use crate::tui::state::scroll::Request;
+
+/// Lines for each step of the wheel.
+const STEP: usize = 3;
+
+/// Says which way the wheel turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wheel {
+    Up,
+    Down,
+}
+
+/// Carries out one event of the mouse, read at this moment.
+pub fn event(app: &mut App, event: MouseEvent, at: Timestamp) -> Vec<Effect> {
+    let place = Position { x: event.column, y: event.row };
+    match event.kind {
+        MouseEventKind::Down(MouseButton::Left) => {
+            let presses = app.pointer.press(place, at);
+            press(app, place, presses);
+        }
+        MouseEventKind::Drag(MouseButton::Left) => drag(app, place),
+        MouseEventKind::Up(MouseButton::Left) => return release(app),
+        MouseEventKind::ScrollUp => wheel(app, place, Wheel::Up),
+        MouseEventKind::ScrollDown => wheel(app, place, Wheel::Down),
+        MouseEventKind::Down(_)
+        | MouseEventKind::Drag(_)
+        | MouseEventKind::Up(_)
+        | MouseEventKind::Moved
+        | MouseEventKind::ScrollLeft
+        | MouseEventKind::ScrollRight => {}
+    }
+    Vec::new()
+}
+
+fn press(app: &mut App, place: Position, presses: Presses) {
+    let Some((_, region)) = app.regions.at(place) else { return };
+    match region.clone() {
+        Region::Pane(pane) => go(app, pane),
+        Region::Line(line) => press_line(app, line, place),
+        Region::Agent(agent) => press_agent(app, &agent, presses),
+        Region::Ended(agent) => {
+            go(app, Pane::Tree);
+            app.tree.select_agent(&agent);
+            app.tree.unfold();
+        }
+        Region::Entry(id) => {
+            let index = app.pending.entries().iter().position(|entry| entry.message.id == id);
+            if let Some(index) = index {
+                app.pending.select(index);
+                app.focus.go(Pane::Pending);
+            }
+        }
+        Region::Text => {
+            go(app, Pane::Composer);
+            app.composer.point(place);
+        }
+        Region::Divider(divider) => app.pointer.grip = Some(Grip::Divider(divider)),
+        Region::Tab(pane) => go(app, pane),
+        Region::Offer(offer) => completion::take_offer(app, offer),
+        Region::Behind => app.focus.overlay = None,
+        Region::Receipt(row) => ledger::select(app, row),
+        Region::Question | Region::Overlay => {}
+    }
+}
+
+/// Gives a pane the focus; the list of pending texts and the panel of a held agent only while there is something in them.
+fn go(app: &mut App, pane: Pane) {
+    match pane {
+        Pane::Pending => super::pending::focus(app),
+        Pane::Gate => super::hold::focus(app),
+        Pane::Transcript => super::keys::focus_transcript(app),
+        Pane::Composer | Pane::Tree | Pane::Filter => app.focus.go(pane),
+    }
+}
+
+fn press_line(app: &mut App, line: ShownLine, place: Position) {
+    app.focus.go(Pane::Transcript);
+    let agent = app.tree.selected().clone();
+    app.reader_mut(&agent).selected = Some(line.cell);
+    if let Some(from) = app.regions.nearest_point(place) {
+        app.pointer.grip = Some(Grip::Text { agent, from, to: from });
+    }
+}
+
+/// Shows an agent; a double click also folds or unfolds what stands beneath it.
+fn press_agent(app: &mut App, agent: &AgentId, presses: Presses) {
+    app.tree.select_agent(agent);
+    if !app.focus.is_on(Pane::Filter) {
+        app.focus.go(Pane::Tree);
+    }
+    if presses == Presses::Two {
+        app.tree.toggle_fold();
+    }
+}
+
+fn drag(app: &mut App, place: Position) {
+    match &mut app.pointer.grip {
+        Some(Grip::Text { to, .. }) => {
+            if let Some(point) = app.regions.nearest_point(place) {
+                *to = point;
+            }
+            scroll_at_edge(app, place);
+        }
+        Some(Grip::Divider(_)) | None => {}
+    }
+}
+
+/// Scrolls a line further while text is dragged over beyond the first or the last row.
+fn scroll_at_edge(app: &mut App, place: Position) {
+    let Some(area) = app.regions.area_of(&Region::Pane(Pane::Transcript)) else { return };
+    let agent = app.tree.selected().clone();
+    if place.y < area.top() || place.y == 0 {
+        app.reader_mut(&agent).scroll.ask(Request::Up(1));
+    } else if place.y >= area.bottom() {
+        app.reader_mut(&agent).scroll.ask(Request::Down(1));
+    }
+}
+
+/// Ends what was held. A click that did not move folds or opens the cell whose head it was on.
+fn release(app: &mut App) -> Vec<Effect> {
+    let Some(Grip::Text { agent, from, to }) = app.pointer.grip.take() else { return Vec::new() };
+    if from == to {
+        toggle(app, &agent, from);
+    }
+    Vec::new()
+}
+
+fn toggle(app: &mut App, agent: &AgentId, point: Point) {
+    let is_head = |region: &Region| {
+        matches!(region, Region::Line(line)
+            if line.cell == point.cell && line.line == point.line && line.part == Part::Head)
+    };
+    if app.regions.any(is_head) {
+        let reader = app.reader_mut(agent);
+        if reader.transcript.get(point.cell).is_some_and(crate::tui::state::cell::Cell::can_fold) {
+            reader.transcript.toggle(point.cell);
+        }
+    }
+}
+
+fn wheel(app: &mut App, place: Position, wheel: Wheel) {
+    let Some((_, region)) = app.regions.at(place) else { return };
+    match region.clone() {
+        Region::Line(_) | Region::Pane(Pane::Transcript) | Region::Divider(_) | Region::Tab(_) => {
+            let agent = app.tree.selected().clone();
+            let request = match wheel {
+                Wheel::Up => Request::Up(STEP),
+                Wheel::Down => Request::Down(STEP),
+            };
+            app.reader_mut(&agent).scroll.ask(request);
+        }
+        Region::Agent(_) | Region::Ended(_) | Region::Pane(Pane::Tree | Pane::Filter) => match wheel {
+            Wheel::Up => app.tree.select_previous(),
+            Wheel::Down => app.tree.select_next(),
+        },
+        Region::Entry(_) | Region::Pane(Pane::Pending) => {
+            let here = app.pending.place().unwrap_or(usize::MAX);
+            app.pending.select(match wheel {
+                Wheel::Up => here.saturating_sub(1),
+                Wheel::Down => here.saturating_add(1),
+            });
+        }
+        Region::Pane(Pane::Gate) => by_step(&mut app.holds.top, wheel),
+        Region::Question => by_step(&mut app.questions.top, wheel),
+        Region::Offer(_) => match wheel {
+            Wheel::Up => app.completion.previous(),
+            Wheel::Down => app.completion.next(),
+        },
+        Region::Overlay | Region::Behind | Region::Receipt(_) => match &mut app.focus.overlay {
+            Some(Overlay::Help { top }) => {
+                let step = u16::try_from(STEP).unwrap_or(u16::MAX);
+                *top = match wheel {
+                    Wheel::Up => top.saturating_sub(step),
+                    Wheel::Down => top.saturating_add(step),
+                };
+            }
+            Some(Overlay::Ledger { selected, .. }) => by_step(selected, wheel),
+            None => {}
+        },
+        Region::Text | Region::Pane(Pane::Composer) => app.composer.scroll(match wheel {
+            Wheel::Up => -1,
+            Wheel::Down => 1,
+        }),
+    }
+}
+
+fn by_step(top: &mut usize, wheel: Wheel) {
+    *top = match wheel {
+        Wheel::Up => top.saturating_sub(STEP),
+        Wheel::Down => top.saturating_add(STEP),
+    };
+}
