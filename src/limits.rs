@@ -35,6 +35,9 @@ pub const PAUSES: u32 = 10;
 /// Tool calls of one group that run at the same time.
 pub const PARALLEL_TOOLS: usize = 8;
 
+/// Longest time for which the screen folds what the agents did before it looks at keys again.
+pub const FOLD_TIME: Duration = Duration::from_millis(4);
+
 /// Longest line of a server-sent event stream, bytes.
 pub const SSE_LINE_BYTES: usize = 8 * 1024 * 1024;
 /// Longest event of a server-sent event stream (its data lines together), bytes.

@@ -6,6 +6,7 @@
 mod approvals;
 mod steer;
 
+use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use tokio::sync::Notify;
 use tokio::time::sleep_until;
 
 use crate::event::Delivery;
-use crate::host::Handle;
+use crate::host::{Handle, Post};
 use crate::id::AgentId;
 use crate::limits;
 use crate::price::Prices;
@@ -196,6 +197,8 @@ struct Screen<'a> {
     clock: FrameClock,
     handle: &'a Handle,
     files: Files,
+    /// What was taken out of the mailbox and is not folded yet, in order.
+    mail: VecDeque<Post>,
     ending: Option<Ending>,
     /// The question of the frame that was drawn last.
     question: Option<Seen>,
@@ -214,6 +217,7 @@ impl<'a> Screen<'a> {
             clock: FrameClock::new(Instant::now()),
             handle,
             files,
+            mail: VecDeque::new(),
             ending: None,
             question: None,
         }
@@ -276,8 +280,13 @@ impl<'a> Screen<'a> {
         let now = Instant::now();
         if self.clock.mail_due().is_some_and(|due| due <= now) {
             self.clock.folded(now);
-            for post in self.handle.mailbox().take() {
-                self.tell(msg_of(post), terminal);
+            self.mail.extend(self.handle.mailbox().take());
+        }
+        // As much as leaves room for keys: what a crew does in a second can be more than fits between two frames.
+        while let Some(post) = self.mail.pop_front() {
+            self.tell(msg_of(post), terminal);
+            if now.elapsed() >= limits::FOLD_TIME {
+                break;
             }
         }
         let today = Timestamp::now();
@@ -313,6 +322,9 @@ impl<'a> Screen<'a> {
 
     /// Returns when something is due next; `None` when only the outside can change anything.
     fn alarm(&self, terminal: &Terminal) -> Option<Instant> {
+        if !self.mail.is_empty() {
+            return Some(Instant::now());
+        }
         let frame = if terminal.is_writing() { None } else { self.clock.frame_due() };
         let tick = self.app.changes_at().map(|at| {
             let wait = Duration::try_from(at.duration_since(Timestamp::now())).unwrap_or(Duration::ZERO);

@@ -28,7 +28,7 @@ fn main() {
     let picked: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     let wanted = |name: &str| picked.is_empty() || picked.iter().any(|pick| name.contains(pick.as_str()));
     println!("{:<46} {:>26}   best comparable program", "figure (times: median / p99 / max)", "here");
-    let rows: [(&str, fn()); 8] = [
+    let rows: [(&str, fn()); 10] = [
         ("start", start),
         ("idle", idle),
         ("stream", stream),
@@ -37,6 +37,8 @@ fn main() {
         ("escape", escape),
         ("now", deliver_now),
         ("crew", crew),
+        ("sizes", sizes),
+        ("unread", unread),
     ];
     for (name, row) in rows {
         if wanted(name) {
@@ -181,6 +183,47 @@ fn crew() {
     print("  memory", &memory(&terminal), "");
 }
 
+/// A thousand sizes a second for ten seconds, while text streams.
+fn sizes() {
+    let server = Paced::start();
+    let mut terminal = ready(&server);
+    terminal.send("stream 4000 words at 200 words/s\r");
+    terminal.wait_for("part ");
+    let (cpu, began, kib) = (cpu_ms(&terminal), Instant::now(), terminal.memory_kib());
+    for at in 0..10_000_u32 {
+        let step = u16::try_from(at % 60).unwrap_or_default();
+        terminal.resize(60 + step, 20 + step / 2);
+        wait(Duration::from_millis(u64::from(at + 1)).saturating_sub(began.elapsed()));
+    }
+    let share = u128::from(cpu_ms(&terminal) - cpu) * 1000 / began.elapsed().as_millis();
+    terminal.resize(120, 40);
+    let mut echoes = type_keys(&mut terminal, 10, GAP);
+    print("1,000 sizes a second for 10 s: share of a core", &format!("{}.{} %", share / 10, share % 10), "");
+    print("  key right after", &summary(&mut echoes), "");
+    print("  memory grown by", &format!("{} KiB", terminal.memory_kib().saturating_sub(kib)), "");
+}
+
+/// A terminal that does not read for thirty seconds, while text streams.
+fn unread() {
+    let server = Paced::start();
+    let mut terminal = ready(&server);
+    terminal.send("stream 20000 words at 500 words/s\r");
+    terminal.wait_for("part ");
+    let (cpu, kib) = (cpu_ms(&terminal), terminal.memory_kib());
+    terminal.stop_reading();
+    wait(Duration::from_secs(30));
+    let share = (cpu_ms(&terminal) - cpu) / 30;
+    let grown = terminal.memory_kib().saturating_sub(kib);
+    let began = Instant::now();
+    let from = terminal.written();
+    terminal.send("Z");
+    terminal.read_on();
+    let shown = terminal.wait_written(from, b"Z").duration_since(began);
+    print("unread for 30 s of a stream: share of a core", &format!("{}.{} %", share / 10, share % 10), "");
+    print("  memory grown by (the answer's text too)", &format!("{grown} KiB"), "");
+    print("  key after it", &format!("{} ms", shown.as_millis()), "");
+}
+
 fn open(server: &Paced) -> Terminal {
     Start::new(["--base-url", server.url(), "--model", "paced"]).size(120, 40).spawn()
 }
@@ -247,10 +290,7 @@ fn cpu_ms(terminal: &Terminal) -> u64 {
 }
 
 fn memory(terminal: &Terminal) -> String {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", terminal.pid())).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
-    let kib: u64 = line.trim().trim_end_matches(" kB").parse().unwrap_or(0);
-    format!("{} MiB", kib / 1024)
+    format!("{} MiB", terminal.memory_kib() / 1024)
 }
 
 fn print(figure: &str, here: &str, best: &str) {

@@ -19,5 +19,6 @@ mod receipts;
 mod sizes;
 mod steering;
 mod stopping;
+mod storms;
 mod trials;
 mod trust;

@@ -61,6 +61,8 @@ struct Seen {
     raw: Vec<u8>,
     ended: bool,
     leaving: bool,
+    /// Nothing is read from the program meanwhile.
+    stopped: bool,
 }
 
 /// Says how to start the program.
@@ -136,14 +138,14 @@ impl Start {
         let writer = pair.master.take_writer().unwrap();
         let parser = vt100::Parser::new(nonzero(rows), nonzero(columns), 0);
         let seen =
-            Arc::new((Mutex::new(Seen { parser, raw: Vec::new(), ended: false, leaving: false }), Condvar::new()));
+            Arc::new((Mutex::new(Seen { parser, raw: Vec::new(), ended: false, leaving: false, stopped: false }), Condvar::new()));
         let in_thread = Arc::clone(&seen);
         let reader = std::thread::spawn(move || {
             let mut buffer = vec![0; 65536];
             loop {
                 let count = reader.read(&mut buffer).unwrap_or(0);
                 let (lock, wake) = &*in_thread;
-                let mut seen = lock.lock().unwrap();
+                let mut seen = wake.wait_while(lock.lock().unwrap(), |seen| seen.stopped).unwrap();
                 seen.parser.process(&buffer[..count]);
                 seen.raw.extend_from_slice(&buffer[..count]);
                 seen.ended = count == 0;
@@ -238,6 +240,25 @@ impl Terminal {
     pub fn resize(&self, columns: u16, rows: u16) {
         self.seen.0.lock().unwrap().parser.screen_mut().set_size(nonzero(rows), nonzero(columns));
         self.master.as_ref().expect("the terminal is gone").resize(size(columns, rows)).unwrap();
+    }
+
+    /// Reads nothing from the program any more, as a terminal whose output was stopped: what it writes fills the kernel's
+    /// buffer, and then it waits.
+    pub fn stop_reading(&self) {
+        self.seen.0.lock().unwrap().stopped = true;
+    }
+
+    /// Reads again.
+    pub fn read_on(&self) {
+        self.seen.0.lock().unwrap().stopped = false;
+        self.seen.1.notify_all();
+    }
+
+    /// Returns the memory of the program, KiB; 0 where the system does not tell.
+    pub fn memory_kib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
+        line.trim().trim_end_matches(" kB").trim().parse().unwrap_or_default()
     }
 
     /// Takes the terminal away, as a closed window does.
