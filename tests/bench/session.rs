@@ -232,7 +232,11 @@ fn write_session() -> (tempfile::NamedTempFile, Vec<(AgentId, AgentId)>) {
         number += 1;
         if number % 2 == 0 {
             let content = format!("question {number}");
-            script.event(&main, None, Event::UserTurn { content, mid_loop: false, injection: None, step: 0, after: None });
+            script.event(
+                &main,
+                None,
+                Event::UserTurn { content, mid_loop: false, injection: None, step: 0, after: None },
+            );
             script.round(&main, None, number);
         } else {
             let (agent, parent) = script.names[number / 2 % (AGENTS - 1)].clone();
@@ -289,7 +293,11 @@ fn lengths() {
         let main = AgentId::main();
         for number in 0..length / 4 {
             let content = format!("question {number}");
-            script.event(&main, None, Event::UserTurn { content, mid_loop: false, injection: None, step: 0, after: None });
+            script.event(
+                &main,
+                None,
+                Event::UserTurn { content, mid_loop: false, injection: None, step: 0, after: None },
+            );
             script.round(&main, None, number);
         }
         let mut screen = Screen::new();

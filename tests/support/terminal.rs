@@ -137,8 +137,10 @@ impl Start {
         let mut reader = pair.master.try_clone_reader().unwrap();
         let writer = pair.master.take_writer().unwrap();
         let parser = vt100::Parser::new(nonzero(rows), nonzero(columns), 0);
-        let seen =
-            Arc::new((Mutex::new(Seen { parser, raw: Vec::new(), ended: false, leaving: false, stopped: false }), Condvar::new()));
+        let seen = Arc::new((
+            Mutex::new(Seen { parser, raw: Vec::new(), ended: false, leaving: false, stopped: false }),
+            Condvar::new(),
+        ));
         let in_thread = Arc::clone(&seen);
         let reader = std::thread::spawn(move || {
             let mut buffer = vec![0; 65536];
