@@ -383,3 +383,18 @@ pub const LOOK_TIME: Duration = Duration::from_millis(150);
 pub const DOCTOR_STEP: Duration = Duration::from_secs(5);
 /// `doctor`: time for a reply, in which a model may have to be loaded.
 pub const DOCTOR_REPLY: Duration = Duration::from_mins(1);
+
+/// Terminal: most that is kept of one bracketed paste, bytes; a message holds far less.
+pub const PASTE_READ_BYTES: usize = 8 * 1024 * 1024;
+/// Terminal: time in which the rest of a key that a read has cut in two comes; then it is the Esc key.
+pub const ESCAPE_PAUSE: Duration = Duration::from_millis(20);
+/// Terminal: longest sequence that waits for a terminal that does not read, bytes.
+pub const SAID_BYTES: usize = 128 * 1024;
+/// Terminal: longest text that is copied, bytes.
+pub const COPY_BYTES: usize = 16 * 1024 * 1024;
+/// Terminal: longest text that is given to a terminal for its clipboard, bytes; several cut or drop what is longer.
+pub const COPY_TERMINAL_BYTES: usize = 74_994;
+/// Terminal: time for a program that takes a text for the clipboard.
+pub const COPY_TIME: Duration = Duration::from_secs(3);
+/// Terminal: longest text that comes back from an editor, bytes.
+pub const EDITED_BYTES: u64 = 256 * 1024;

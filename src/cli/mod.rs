@@ -14,6 +14,7 @@ mod load;
 pub mod logging;
 mod models;
 mod output;
+pub mod outside;
 mod personas;
 pub mod places;
 pub mod project;

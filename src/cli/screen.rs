@@ -3,16 +3,19 @@
 //! Nothing that takes time comes before the first frame: servers, clients and the agent are made on the worker.
 
 use std::io::{self, IsTerminal as _};
+use std::sync::Arc;
 
 use crate::approval::Answerer;
 use crate::cli::args::Flags;
 use crate::cli::exit::{Exit, say};
 use crate::cli::load::{Start, load};
+use crate::cli::outside::Programs;
 use crate::cli::project::Front;
 use crate::cli::runtime;
 use crate::cli::setup::setup;
 use crate::config::ModelSource;
 use crate::tui::state::status;
+use crate::tui::terminal::MouseMode;
 use crate::tui::theme::ThemeName;
 use crate::tui::{self, ScreenOptions};
 use crate::{host, limits};
@@ -82,5 +85,7 @@ fn options(start: &Start, prompt: Option<String>) -> ScreenOptions {
         prices: start.config.spending.prices.clone(),
         cwd: start.cwd.clone(),
         home,
+        outside: Some(Arc::new(Programs::of(|name| std::env::var_os(name)))),
+        mouse: MouseMode::On,
     }
 }

@@ -1,24 +1,41 @@
-//! The input reader: a thread of its own that blocks on the terminal and hands on what it decodes.
+//! The input reader: a thread of its own that sleeps until the terminal sends something and hands on what it means.
 //!
 //! Nothing is held back to guess at pastes: bracketed paste tells. What came in together is handed on together, so that
-//! many characters at once, as a terminal without bracketed paste sends them, are told from keys. The thread ends with
-//! the process.
+//! many characters at once, as a terminal without bracketed paste sends them, are told from keys. While somebody else has
+//! the terminal (an editor, a shell) the reader takes nothing. With nothing to read it does not wake up at all.
 
-use std::io;
+mod decode;
+mod mouse;
+mod sequence;
+
+use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use crossterm::event::{self, Event, KeyCode, KeyEvent};
+use crossterm::event::{KeyCode, KeyEvent, MouseEvent, MouseEventKind};
 use jiff::Timestamp;
 use ratatui::layout::Size;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use crate::limits;
 use crate::tui::keymap::{self, Chord};
+use crate::tui::msg::Attention;
+use decode::{Decoded, Decoder};
 
 /// Plain characters that are typed as one when they came in together.
 const LONG_RUN: usize = 8;
 /// Most that is handed on together.
 const BATCH: usize = 4_096;
+/// Bytes of one read.
+const CHUNK: usize = 64 * 1024;
+/// Longest wait for the reader to let go of the terminal; it sleeps, so this takes no time.
+const HANDOVER: Duration = Duration::from_secs(1);
+const PAUSE: u8 = b'p';
+const GO_ON: u8 = b'g';
 
 /// Is one thing that the terminal sent.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +46,10 @@ pub enum Input {
     Typed(String, Timestamp),
     /// A bracketed paste, read at this moment.
     Paste(String, Timestamp),
+    /// The mouse did something, read at this moment.
+    Mouse(MouseEvent, Timestamp),
+    /// The terminal got or lost the focus.
+    Attention(Attention),
     /// The terminal has another size.
     Resize(Size),
     /// The terminal cannot be read any more.
@@ -44,14 +65,50 @@ pub enum LineEnds {
     Text,
 }
 
-/// Starts the reader; what it hands on at once came in together.
-///
-/// # Errors
-/// When no thread can be started.
-pub fn start() -> io::Result<UnboundedReceiver<Vec<Input>>> {
-    let (sender, receiver) = unbounded_channel();
-    thread::Builder::new().name("input".to_owned()).spawn(move || read(&sender))?;
-    Ok(receiver)
+/// Is the reader's thread, seen from outside. It ends when this is dropped.
+#[derive(Debug)]
+pub struct Reader {
+    inputs: UnboundedReceiver<Vec<Input>>,
+    control: PipeWriter,
+    paused: Receiver<()>,
+}
+
+impl Reader {
+    /// Starts the reader on a terminal.
+    ///
+    /// # Errors
+    /// When no thread or pipe can be made.
+    pub fn start(terminal: OwnedFd) -> io::Result<Self> {
+        let (sender, inputs) = unbounded_channel();
+        let (orders, control) = io::pipe()?;
+        let (pausing, paused) = channel();
+        let source = Source { terminal, orders, pausing, sender, decoder: Decoder::default() };
+        thread::Builder::new().name("input".to_owned()).spawn(move || source.run())?;
+        Ok(Self { inputs, control, paused })
+    }
+
+    /// Waits for what comes next; what is handed on at once came in together.
+    pub async fn recv(&mut self) -> Vec<Input> {
+        self.inputs.recv().await.unwrap_or_else(|| vec![Input::Lost])
+    }
+
+    /// Returns what has come, without waiting.
+    pub fn try_recv(&mut self) -> Option<Vec<Input>> {
+        self.inputs.try_recv().ok()
+    }
+
+    /// Lets go of the terminal: when this returns, what is typed is for somebody else.
+    pub fn pause(&mut self) {
+        // A reader that is gone reads nothing.
+        if self.control.write_all(&[PAUSE]).is_ok() {
+            let _ = self.paused.recv_timeout(HANDOVER);
+        }
+    }
+
+    /// Reads again.
+    pub fn go_on(&mut self) {
+        let _ = self.control.write_all(&[GO_ON]);
+    }
 }
 
 /// Joins the plain characters of what came in together when there are many: each by itself would cost more the longer
@@ -81,32 +138,127 @@ fn plain(input: &Input, line_ends: LineEnds) -> Option<(char, Timestamp)> {
     chord.typed().or(line_end.then_some('\n')).map(|c| (c, *at))
 }
 
-fn read(sender: &UnboundedSender<Vec<Input>>) {
-    loop {
-        let mut batch = Vec::new();
-        while batch.is_empty() || (batch.len() < BATCH && matches!(event::poll(Duration::ZERO), Ok(true))) {
-            batch.extend(read_one());
-            if batch.last() == Some(&Input::Lost) {
-                break;
+/// Lives on the reader's thread.
+struct Source {
+    terminal: OwnedFd,
+    orders: PipeReader,
+    pausing: Sender<()>,
+    sender: UnboundedSender<Vec<Input>>,
+    decoder: Decoder,
+}
+
+/// Is what ended a wait.
+enum Woken {
+    Terminal,
+    Orders,
+    Nothing,
+}
+
+impl Source {
+    fn run(mut self) {
+        loop {
+            let pause = self.decoder.is_undecided().then_some(limits::ESCAPE_PAUSE);
+            let goes_on = match self.wait(pause) {
+                Ok(Woken::Terminal) => self.take(),
+                Ok(Woken::Orders) => self.obey(),
+                Ok(Woken::Nothing) => {
+                    let mut decoded = Vec::new();
+                    self.decoder.decide(&mut decoded);
+                    self.hand_on(decoded)
+                }
+                Err(_) => self.lose(),
+            };
+            if !goes_on {
+                return;
             }
         }
-        let lost = batch.last() == Some(&Input::Lost);
-        if sender.send(batch).is_err() || lost {
-            return;
+    }
+
+    /// Sleeps until there is something to read; orders go first.
+    fn wait(&self, patience: Option<Duration>) -> io::Result<Woken> {
+        let timeout = patience.and_then(|patience| Timespec::try_from(patience).ok());
+        let (orders, terminal) = (self.orders.as_fd(), self.terminal.as_fd());
+        let mut fds = [PollFd::new(&orders, PollFlags::IN), PollFd::new(&terminal, PollFlags::IN)];
+        match poll(&mut fds, timeout.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
         }
+        let [orders, terminal] = fds;
+        Ok(match (orders.revents().is_empty(), terminal.revents().is_empty()) {
+            (false, _) => Woken::Orders,
+            (true, false) => Woken::Terminal,
+            (true, true) => Woken::Nothing,
+        })
+    }
+
+    /// Reads everything that is there; false when the reader is to end.
+    fn take(&mut self) -> bool {
+        let mut buffer = vec![0; CHUNK];
+        let mut decoded = Vec::new();
+        loop {
+            match rustix::io::read(&self.terminal, buffer.as_mut_slice()) {
+                Ok(0) => return self.hand_on(decoded) && self.lose(),
+                Ok(count) => self.decoder.feed(buffer.get(..count).unwrap_or_default(), &mut decoded),
+                // A program that had the terminal may have left it like that.
+                Err(Errno::INTR | Errno::AGAIN) => {}
+                Err(_) => return self.hand_on(decoded) && self.lose(),
+            }
+            if decoded.len() >= BATCH || !matches!(self.wait(Some(Duration::ZERO)), Ok(Woken::Terminal)) {
+                return self.hand_on(decoded);
+            }
+        }
+    }
+
+    /// Does as it is told; sleeps as long as it is to pause.
+    fn obey(&mut self) -> bool {
+        let mut order = [0];
+        loop {
+            match self.orders.read(&mut order) {
+                Ok(1) if order == [PAUSE] => {
+                    let mut decoded = Vec::new();
+                    self.decoder.decide(&mut decoded);
+                    self.decoder.reset();
+                    if !self.hand_on(decoded) || self.pausing.send(()).is_err() {
+                        return false;
+                    }
+                }
+                Ok(1) => return true,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(_) | Err(_) => return false,
+            }
+        }
+    }
+
+    fn hand_on(&self, decoded: Vec<Decoded>) -> bool {
+        let now = Timestamp::now();
+        let mut batch: Vec<Input> = Vec::with_capacity(decoded.len());
+        for one in decoded {
+            let input = match one {
+                Decoded::Key(key) if keymap::pressed(&key) => Input::Key(key, now),
+                Decoded::Key(_) => continue,
+                Decoded::Paste(text) => Input::Paste(text, now),
+                Decoded::Mouse(event) => Input::Mouse(event, now),
+                Decoded::Attention(attention) => Input::Attention(attention),
+            };
+            match (batch.last_mut(), &input) {
+                // Of a drag only the last place counts.
+                (Some(last @ Input::Mouse(..)), Input::Mouse(event, _)) if is_same_drag(last, event) => *last = input,
+                _ => batch.push(input),
+            }
+        }
+        batch.is_empty() || self.sender.send(batch).is_ok()
+    }
+
+    fn lose(&self) -> bool {
+        // Nobody is left to be told.
+        let _ = self.sender.send(vec![Input::Lost]);
+        false
     }
 }
 
-/// Waits for what comes next; `None` when it means nothing here.
-fn read_one() -> Option<Input> {
-    match event::read() {
-        Ok(Event::Key(key)) if keymap::pressed(&key) => Some(Input::Key(key, Timestamp::now())),
-        Ok(Event::Paste(text)) => Some(Input::Paste(text, Timestamp::now())),
-        Ok(Event::Resize(width, height)) => Some(Input::Resize(Size { width, height })),
-        Ok(Event::Key(_) | Event::Mouse(_) | Event::FocusGained | Event::FocusLost) => None,
-        Err(error) if error.kind() == io::ErrorKind::Interrupted => None,
-        Err(_) => Some(Input::Lost),
-    }
+fn is_same_drag(last: &Input, event: &MouseEvent) -> bool {
+    let Input::Mouse(last, _) = last else { return false };
+    matches!(event.kind, MouseEventKind::Drag(_)) && last.kind == event.kind && last.modifiers == event.modifiers
 }
 
 #[cfg(test)]

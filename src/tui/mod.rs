@@ -10,6 +10,7 @@ pub mod frame_clock;
 pub mod input;
 pub mod keymap;
 pub mod msg;
+pub mod outside;
 pub mod run;
 pub mod state;
 pub mod terminal;
@@ -17,4 +18,5 @@ pub mod theme;
 pub mod update;
 pub mod view;
 
+pub use outside::Outside;
 pub use run::{Ending, ScreenOptions, run};

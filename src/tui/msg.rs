@@ -22,6 +22,8 @@ use crate::tui::state::scroll::Position;
 use crate::tui::state::status::Offer;
 use crate::tui::state::undo::Change;
 
+pub use crate::tui::state::attention::{Attention, MouseMode};
+
 /// Is one thing that the screen is told.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Msg {
@@ -33,6 +35,8 @@ pub enum Msg {
     Paste(String, Timestamp),
     /// The mouse did something; read from the terminal at this moment.
     Mouse(MouseEvent, Timestamp),
+    /// The terminal got or lost the focus.
+    Attention(Attention),
     /// The terminal has this size now.
     Resize(Size),
     /// Time passed; sent while something with a clock is shown.
@@ -131,6 +135,15 @@ pub enum Msg {
     },
     /// Answers [`Effect::Cancel`] with those that are being cancelled.
     Cancelling(Vec<AgentId>),
+    /// Answers [`Effect::Copy`] with how the text went, or why it did not.
+    Copied(Result<String, String>),
+    /// Answers [`Effect::Edit`].
+    Edited {
+        /// What was opened.
+        subject: Manuscript,
+        /// The new text, for what can be changed; or why it is as it was.
+        outcome: Result<String, String>,
+    },
     /// A frame was drawn; only it knows the heights that scrolling needs.
     Drawn(Drawn),
     /// The terminal has taken a frame, with this question on it.
@@ -224,6 +237,19 @@ pub enum Effect {
         /// The document.
         text: String,
     },
+    /// Copy a text; answered with [`Msg::Copied`].
+    Copy(String),
+    /// Open a text in the user's editor; answered with [`Msg::Edited`].
+    Edit {
+        /// What it is.
+        subject: Manuscript,
+        /// The text.
+        text: String,
+    },
+    /// Go to the shell that started the program, until that brings it back.
+    Suspend,
+    /// Ask the terminal for the mouse, or leave it to the terminal.
+    Mouse(MouseMode),
     /// Set what the session may spend; answered with [`Msg::Budget`].
     SetBudget(Limits),
     /// Summarise older rounds; the words are what to keep in mind.
@@ -238,6 +264,15 @@ pub enum Effect {
     Redraw,
     /// End the program.
     Quit,
+}
+
+/// Says what an editor is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manuscript {
+    /// The message being written.
+    Draft,
+    /// An entry of the transcript, to be read.
+    Entry,
 }
 
 /// Says whether there was anybody to do what was asked for.

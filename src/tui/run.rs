@@ -4,18 +4,19 @@
 //! terminal: frames go to a writer of their own. With nothing to show it does not wake up at all.
 
 mod approvals;
+mod copy;
+mod edit;
+mod signals;
 mod steer;
 
 use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::Notify;
 use tokio::time::sleep_until;
 
 use crate::event::Delivery;
@@ -25,16 +26,21 @@ use crate::limits;
 use crate::price::Prices;
 use crate::tui::files::Files;
 use crate::tui::frame_clock::FrameClock;
-use crate::tui::input::{self, Input, LineEnds};
+use crate::tui::input::{self, Input, LineEnds, Reader};
 use crate::tui::msg::{Effect, Msg};
+use crate::tui::outside::Outside;
 use crate::tui::state::App;
 use crate::tui::state::budget::Limits;
 use crate::tui::state::question::Seen;
 use crate::tui::state::status::{ModelSource, Status};
-use crate::tui::terminal::{self, Terminal, watchdog};
+use crate::tui::terminal::writer::Written;
+use crate::tui::terminal::{self, MouseMode, Terminal, watchdog};
 use crate::tui::theme::ThemeName;
 use crate::tui::update::update;
 use crate::tui::view::{self, ViewCache};
+
+use edit::{Loan, editor_ended};
+use signals::{Asked, Bell, Signals};
 
 pub use approvals::approvals;
 pub use steer::{msg_of, queue, steer};
@@ -56,6 +62,10 @@ pub struct ScreenOptions {
     pub cwd: PathBuf,
     /// What `~/` means in the path of an exported file.
     pub home: Option<PathBuf>,
+    /// Starts the user's own programs.
+    pub outside: Option<Arc<dyn Outside>>,
+    /// Whether the mouse is asked for from the start.
+    pub mouse: MouseMode,
 }
 
 /// Says why the screen ended.
@@ -96,13 +106,14 @@ pub fn run(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
 async fn show(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
     let bell = Arc::new(Bell::default());
     let mut signals = Signals::new()?;
-    let mut terminal = Terminal::open({
+    let written: Written = {
         let bell = Arc::clone(&bell);
         Arc::new(move |written| bell.ring(if written.is_ok() { &bell.written } else { &bell.lost }))
-    })?;
-    let mut inputs = input::start()?;
+    };
+    let mut terminal = Terminal::open(written, options.mouse)?;
+    let reader = Reader::start(terminal::keyboard()?)?;
     let (writer, mut files) = Files::new(options.cwd.clone(), options.home.clone());
-    let mut screen = Screen::new(&options, handle, &terminal, writer);
+    let mut screen = Screen::new(&options, handle, &terminal, reader, writer);
     if let Some(text) = options.prompt {
         screen.carry_out(Effect::Send { to: AgentId::main(), text, delivery: Delivery::Steer }, &mut terminal);
     }
@@ -125,68 +136,31 @@ async fn show(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
     });
     screen.clock.mail_came(Instant::now());
     screen.tell(approvals(handle), &mut terminal);
-    let mut resumed = signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?;
 
     loop {
         screen.catch_up(&mut terminal)?;
         if let Some(ending) = screen.ending {
+            screen.end_editor().await;
             return Ok(ending);
+        }
+        if screen.suspending {
+            screen.suspend(&mut terminal, &mut signals).await?;
+            continue;
         }
         let alarm = screen.alarm(&terminal);
         tokio::select! {
             biased;
-            first = inputs.recv() => {
-                let mut batch = first.unwrap_or_else(|| vec![Input::Lost]);
-                batch.extend(std::iter::from_fn(|| inputs.try_recv().ok()).flatten());
+            mut batch = screen.reader.recv() => {
+                batch.extend(std::iter::from_fn(|| screen.reader.try_recv()).flatten());
                 screen.inputs(batch, &mut terminal);
             }
-            code = signals.next() => screen.ending = Some(Ending::Signal(code)),
-            _ = resumed.recv() => screen.resume(&mut terminal)?,
+            asked = signals.next() => screen.asked(asked, &mut terminal)?,
+            status = editor_ended(&mut screen.loan), if screen.loan.is_some() => {
+                screen.editor_ended(status, &mut terminal)?;
+            }
             Some(written) = files.recv() => screen.tell(written, &mut terminal),
             () = bell.notify.notified() => screen.hear(&bell, &mut terminal),
             () = sleep_until(alarm.unwrap_or_else(Instant::now).into()), if alarm.is_some() => {}
-        }
-    }
-}
-
-/// Is rung from other threads; however often, one wake-up answers all.
-#[derive(Default)]
-struct Bell {
-    notify: Notify,
-    mail: AtomicBool,
-    queue: AtomicBool,
-    approvals: AtomicBool,
-    written: AtomicBool,
-    lost: AtomicBool,
-}
-
-impl Bell {
-    fn ring(&self, what: &AtomicBool) {
-        what.store(true, Ordering::SeqCst);
-        self.notify.notify_one();
-    }
-}
-
-struct Signals([(Signal, u8); 4]);
-
-impl Signals {
-    fn new() -> io::Result<Self> {
-        Ok(Self([
-            (signal(SignalKind::terminate())?, 143),
-            (signal(SignalKind::hangup())?, watchdog::HANG_UP),
-            (signal(SignalKind::interrupt())?, 130),
-            (signal(SignalKind::quit())?, 131),
-        ]))
-    }
-
-    /// Waits for the first of them; returns the exit code that it stands for.
-    async fn next(&mut self) -> u8 {
-        let [one, two, three, four] = &mut self.0;
-        tokio::select! {
-            _ = one.0.recv() => one.1,
-            _ = two.0.recv() => two.1,
-            _ = three.0.recv() => three.1,
-            _ = four.0.recv() => four.1,
         }
     }
 }
@@ -199,13 +173,21 @@ struct Screen<'a> {
     files: Files,
     /// What was taken out of the mailbox and is not folded yet, in order.
     mail: VecDeque<Post>,
+    reader: Reader,
+    outside: Option<Arc<dyn Outside>>,
     ending: Option<Ending>,
+    /// The editor that has the terminal.
+    loan: Option<Loan>,
+    /// True from the wish to go to the shell until the loop fulfils it.
+    suspending: bool,
+    /// What came in while somebody else had the terminal already.
+    held: Vec<Input>,
     /// The question of the frame that was drawn last.
     question: Option<Seen>,
 }
 
 impl<'a> Screen<'a> {
-    fn new(options: &ScreenOptions, handle: &'a Handle, terminal: &Terminal, files: Files) -> Self {
+    fn new(options: &ScreenOptions, handle: &'a Handle, terminal: &Terminal, reader: Reader, files: Files) -> Self {
         let status = Status::new(options.label.clone(), options.source);
         let mut app = App::new(terminal.size(), Timestamp::now(), status, options.theme);
         app.tree.prices = options.prices.clone();
@@ -218,7 +200,12 @@ impl<'a> Screen<'a> {
             handle,
             files,
             mail: VecDeque::new(),
+            reader,
+            outside: options.outside.clone(),
             ending: None,
+            loan: None,
+            suspending: false,
+            held: Vec::new(),
             question: None,
         }
     }
@@ -236,10 +223,16 @@ impl<'a> Screen<'a> {
         if self.ending.is_some() {
             return;
         }
+        if (terminal.is_lent() || self.suspending) && input != Input::Lost {
+            self.held.push(input);
+            return;
+        }
         match input {
             Input::Key(key, at) => self.tell(Msg::Key(key, at), terminal),
             Input::Typed(text, at) => self.tell(Msg::Typed(text, at), terminal),
             Input::Paste(text, at) => self.tell(Msg::Paste(text, at), terminal),
+            Input::Mouse(event, at) => self.tell(Msg::Mouse(event, at), terminal),
+            Input::Attention(attention) => self.tell(Msg::Attention(attention), terminal),
             Input::Resize(size) => {
                 terminal.resize(size);
                 self.tell(Msg::Resize(terminal.size()), terminal);
@@ -248,10 +241,27 @@ impl<'a> Screen<'a> {
         }
     }
 
-    /// Takes the terminal again after a stop: meanwhile it was somebody else's.
-    fn resume(&mut self, terminal: &mut Terminal) -> io::Result<()> {
-        terminal.reclaim()?;
-        self.tell(Msg::Resize(terminal.size()), terminal);
+    /// Takes what was held back while somebody else had the terminal.
+    fn release_held(&mut self, terminal: &mut Terminal) {
+        for input in std::mem::take(&mut self.held) {
+            self.input(input, terminal);
+        }
+    }
+
+    /// Does as a signal asks.
+    fn asked(&mut self, asked: Asked, terminal: &mut Terminal) -> io::Result<()> {
+        match asked {
+            // Typed into the editor, for the editor: the terminal tells everybody who has it.
+            Asked::End(signals::INTERRUPTED | signals::QUIT) if self.loan.is_some() => {}
+            Asked::End(code) => self.ending = Some(Ending::Signal(code)),
+            // Whoever has the terminal gives it back and then it is measured.
+            Asked::Measure | Asked::Resume if terminal.is_lent() => {}
+            Asked::Measure => self.input(Input::Resize(terminal::measure()?), terminal),
+            Asked::Resume => {
+                terminal.reclaim()?;
+                self.tell(Msg::Resize(terminal.size()), terminal);
+            }
+        }
         Ok(())
     }
 
@@ -293,7 +303,7 @@ impl<'a> Screen<'a> {
         if self.app.changes_at().is_some_and(|at| at <= today) {
             self.tell(Msg::Tick(today), terminal);
         }
-        if !terminal.is_writing() && self.clock.frame_due().is_some_and(|due| due <= now) {
+        if !terminal.is_busy() && self.clock.frame_due().is_some_and(|due| due <= now) {
             self.draw(terminal)?;
         }
         Ok(())
@@ -325,7 +335,7 @@ impl<'a> Screen<'a> {
         if !self.mail.is_empty() {
             return Some(Instant::now());
         }
-        let frame = if terminal.is_writing() { None } else { self.clock.frame_due() };
+        let frame = if terminal.is_busy() { None } else { self.clock.frame_due() };
         let tick = self.app.changes_at().map(|at| {
             let wait = Duration::try_from(at.duration_since(Timestamp::now())).unwrap_or(Duration::ZERO);
             Instant::now() + wait
@@ -345,6 +355,10 @@ impl<'a> Screen<'a> {
             Effect::Redraw => terminal.forget(),
             Effect::Quit => self.ending = Some(Ending::Quit),
             Effect::Write { request, text } => self.files.write(request, text),
+            Effect::Copy(text) => self.copy(text, terminal),
+            Effect::Edit { subject, text } => self.edit(subject, &text, terminal),
+            Effect::Suspend => self.suspending = true,
+            Effect::Mouse(mode) => terminal.set_mouse(mode),
             Effect::LookAtChanges | Effect::UndoChanges => {
                 let handle = self.handle.clone();
                 self.files.aside(move || steer(effect, &handle));

@@ -11,6 +11,7 @@ mod changes;
 mod diff;
 mod environment;
 mod files;
+pub mod foreground;
 pub mod guard;
 mod job;
 mod processes;

@@ -20,5 +20,6 @@ mod sizes;
 mod steering;
 mod stopping;
 mod storms;
+mod terminal;
 mod trials;
 mod trust;

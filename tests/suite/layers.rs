@@ -209,7 +209,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
             "view" => &["state", "msg", "theme", "keymap", "commands"],
             "update" => &["state", "msg", "theme", "keymap", "export", "commands"],
             "input" => &["msg", "keymap"],
-            "terminal" => &["theme", "frame_clock"],
+            "terminal" => &["theme", "frame_clock", "msg"],
             _ => &[
                 "commands",
                 "export",
@@ -218,6 +218,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "input",
                 "keymap",
                 "msg",
+                "outside",
                 "run",
                 "state",
                 "terminal",

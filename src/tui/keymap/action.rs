@@ -105,6 +105,10 @@ pub enum Action {
     NextMode,
     /// Write the whole screen again.
     Redraw,
+    /// Open the message in the user's editor.
+    Editor,
+    /// Go to the shell.
+    Suspend,
     /// Fold, filter or cancel in the agent tree.
     Tree(TreeKey),
 }
@@ -162,6 +166,8 @@ impl Action {
             Self::UndoChanges => "undo-changes",
             Self::NextMode => "next-mode",
             Self::Redraw => "redraw",
+            Self::Editor => "editor",
+            Self::Suspend => "suspend",
             Self::Tree(key) => key.id(),
         }
     }

@@ -57,7 +57,13 @@ pub fn steer(effect: Effect, handle: &Handle) -> Vec<Msg> {
             handle.never_ask_if_true();
             return vec![queue(handle)];
         }
-        Effect::Redraw | Effect::Quit | Effect::Write { .. } => return Vec::new(),
+        Effect::Redraw
+        | Effect::Quit
+        | Effect::Suspend
+        | Effect::Mouse(_)
+        | Effect::Copy(_)
+        | Effect::Edit { .. }
+        | Effect::Write { .. } => return Vec::new(),
     };
     vec![answer, queue(handle)]
 }

@@ -167,6 +167,17 @@ impl Composer {
         self.area.set_lines(lines, (last, column));
     }
 
+    /// Replaces the text with the cursor at its end, as an edit that can be undone.
+    pub fn rewrite(&mut self, text: &str) {
+        // The farthest place that the text area can name.
+        if self.area.lines().len() > usize::from(u16::MAX) {
+            return self.load(text);
+        }
+        self.area.select_all();
+        self.area.delete_str(0);
+        self.area.insert_str(clean(text).0);
+    }
+
     /// Puts texts that came back before the draft, with a blank line between each two. The cursor stays where it was in
     /// the draft. The history is forgotten, as an undo would remove what came back.
     pub fn put_before(&mut self, texts: &[String]) {

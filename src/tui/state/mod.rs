@@ -1,6 +1,7 @@
 //! What the screen shows, as values folded from events; no I/O, no clock, no knowledge of the view.
 
 pub mod approval;
+pub mod attention;
 pub mod budget;
 pub mod cell;
 pub mod clock;
@@ -37,6 +38,7 @@ use ratatui::layout::Size;
 use crate::id::AgentId;
 use crate::tui::theme::{Theme, ThemeName};
 use approval::Declining;
+use attention::Attention;
 use budget::Limits;
 use cell::CellId;
 use completion::Completion;
@@ -105,6 +107,8 @@ pub struct App {
     pub regions: Regions,
     /// What the pointer holds.
     pub pointer: Pointer,
+    /// Whether the terminal has the focus; `None` as long as it has not said so.
+    pub attention: Option<Attention>,
     /// Whom the draft is for.
     bound: Option<Bound>,
     /// True once a new conversation was asked for, until it begins.
@@ -151,6 +155,7 @@ impl App {
             status,
             regions: Regions::default(),
             pointer: Pointer::default(),
+            attention: None,
             readers: HashMap::from([(main.clone(), Reader::new(main))]),
         };
         app.fit_composer();

@@ -1,6 +1,6 @@
 //! The terminal: its modes, its painter and its one writer.
 //!
-//! `run` opens it, draws on it and closes it. Whatever ends the program, the terminal gets its modes back; a panic of
+//! `run` opens it, draws on it, lends it to others and closes it. Whatever ends the program, the terminal gets its modes back; a panic of
 //! the UI thread restores it before the message is printed, a panic elsewhere is logged and the screen goes on.
 
 pub mod paint;
@@ -18,18 +18,23 @@ use std::time::Duration;
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect, Size};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 
 use crate::limits;
+pub use crate::tui::msg::MouseMode;
 use paint::Painter;
 use writer::{Writer, Written};
 
-/// Alternate screen, bracketed paste, and the kitty protocol's first level, which tells Shift+Enter from Enter.
+/// Alternate screen, bracketed paste, reports of the focus, and the kitty protocol's first level, which tells Shift+Enter from Enter.
 /// None of it is asked about first: a terminal that does not know a sequence passes over it.
-const ENTER: &[u8] = b"\x1b[?1049h\x1b[?2004h\x1b[>1u";
+const ENTER: &[u8] = b"\x1b[?1049h\x1b[?2004h\x1b[?1004h\x1b[>1u";
 /// The same for a terminal that may have the modes still: one level of the keys' protocol, never two.
-const ENTER_AGAIN: &[u8] = b"\x1b[<u\x1b[?1049h\x1b[?2004h\x1b[>1u";
+const ENTER_AGAIN: &[u8] = b"\x1b[<u\x1b[?1049h\x1b[?2004h\x1b[?1004h\x1b[>1u";
+/// Buttons, the wheel and drags, but no mere moves; in the form that knows no largest column.
+const MOUSE_ON: &[u8] = b"\x1b[?1002h\x1b[?1006h";
+const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1002l";
 /// The way back, also out of the middle of a frame.
-const LEAVE: &[u8] = b"\x1b[?2026l\x1b[r\x1b[<u\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?1049l";
+const LEAVE: &[u8] = b"\x1b[?2026l\x1b[r\x1b[?1006l\x1b[?1002l\x1b[?1004l\x1b[<u\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?1049l";
 /// Longest wait for a terminal that does not read, when leaving.
 const FAREWELL: Duration = Duration::from_millis(300);
 
@@ -42,8 +47,14 @@ pub struct Terminal {
     inner: ratatui::Terminal<Painter>,
     writer: Writer,
     writing: bool,
-    /// Goes out in front of the first frame.
-    prelude: &'static [u8],
+    /// Goes out in front of the next frame.
+    prelude: Vec<u8>,
+    /// Goes out as soon as the terminal takes something.
+    said: Vec<u8>,
+    mouse: MouseMode,
+    /// The modes that the terminal had.
+    cooked: Termios,
+    lent: bool,
 }
 
 impl Terminal {
@@ -51,14 +62,16 @@ impl Terminal {
     ///
     /// # Errors
     /// When standard output is no terminal, or its modes cannot be set.
-    pub fn open(written: Written) -> io::Result<Self> {
-        let (width, height) = crossterm::terminal::size()?;
-        let painter = Painter::new(bounded(Size { width, height }));
+    pub fn open(written: Written, mouse: MouseMode) -> io::Result<Self> {
+        let painter = Painter::new(bounded(measure()?));
+        let cooked = tcgetattr(io::stdin())?;
         let writer = Writer::start(device()?, written)?;
         restore_on_panic();
         enable_raw_mode()?;
         RAISED.store(true, Ordering::SeqCst);
-        Ok(Self { inner: ratatui::Terminal::new(painter)?, writer, writing: false, prelude: ENTER })
+        let inner = ratatui::Terminal::new(painter)?;
+        let prelude = [ENTER, modes(mouse)].concat();
+        Ok(Self { inner, writer, writing: false, prelude, said: Vec::new(), mouse, cooked, lent: false })
     }
 
     /// Returns the size that frames are drawn in.
@@ -86,13 +99,69 @@ impl Terminal {
         // Modes that are set already would not be set again.
         disable_raw_mode()?;
         enable_raw_mode()?;
-        let (width, height) = crossterm::terminal::size()?;
-        self.resize(Size { width, height });
+        self.resize(measure()?);
         self.forget();
         if self.prelude.is_empty() {
-            self.prelude = ENTER_AGAIN;
+            self.prelude = [ENTER_AGAIN, modes(self.mouse)].concat();
         }
         Ok(())
+    }
+
+    /// Gives the terminal to another program, with the modes that it had; until [`Terminal::take_back`] nothing is written.
+    pub fn lend(&mut self) {
+        self.close();
+        self.lent = true;
+    }
+
+    /// Takes the terminal from the other program and measures it; the next frame writes everything again.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn take_back(&mut self) -> io::Result<()> {
+        // What a program left that did not end well is not what the next one is to find.
+        tcsetattr(io::stdin(), OptionalActions::Now, &self.cooked)?;
+        enable_raw_mode()?;
+        RAISED.store(true, Ordering::SeqCst);
+        self.lent = false;
+        self.prelude = [ENTER, modes(self.mouse)].concat();
+        self.resize(measure()?);
+        self.forget();
+        Ok(())
+    }
+
+    /// Tells whether another program has the terminal.
+    pub fn is_lent(&self) -> bool {
+        self.lent
+    }
+
+    /// Asks for the mouse, or leaves it to the terminal.
+    pub fn set_mouse(&mut self, mouse: MouseMode) {
+        if self.mouse != mouse {
+            self.mouse = mouse;
+            // Before the first frame the prelude says it.
+            if self.prelude.is_empty() {
+                self.say(modes(mouse));
+            } else {
+                self.prelude.extend_from_slice(modes(mouse));
+            }
+        }
+    }
+
+    /// Writes a sequence that puts nothing on the screen, as soon as the terminal takes it. While the terminal is lent
+    /// it is passed over: it would be for somebody else.
+    pub fn say(&mut self, sequence: &[u8]) {
+        if self.lent {
+            return;
+        }
+        if self.writing {
+            // A terminal that does not read is not told everything later.
+            if self.said.len() + sequence.len() <= limits::SAID_BYTES {
+                self.said.extend_from_slice(sequence);
+            }
+        } else {
+            self.writing = true;
+            self.writer.frame(sequence.to_vec());
+        }
     }
 
     /// Makes the next frame write everything again.
@@ -100,14 +169,23 @@ impl Terminal {
         self.inner.backend_mut().forget();
     }
 
-    /// Tells whether the terminal still takes the frame before; no frame may be drawn meanwhile.
+    /// Tells whether the terminal still takes the frame before.
     pub fn is_writing(&self) -> bool {
         self.writing
+    }
+
+    /// Tells whether no frame may be drawn now: one is still being taken, or the terminal is lent.
+    pub fn is_busy(&self) -> bool {
+        self.writing || self.lent
     }
 
     /// Notes that the writer has written its frame.
     pub fn written(&mut self) {
         self.writing = false;
+        if !self.said.is_empty() {
+            let said = std::mem::take(&mut self.said);
+            self.say(&said);
+        }
     }
 
     /// Draws a frame and hands it to the writer. `scrolling` is the area whose text moves up as it grows.
@@ -120,7 +198,7 @@ impl Terminal {
         let frame = self.inner.backend_mut().take();
         if !frame.is_empty() {
             self.writing = true;
-            self.writer.frame([std::mem::take(&mut self.prelude), &frame].concat());
+            self.writer.frame([std::mem::take(&mut self.prelude), frame].concat());
         }
         Ok(())
     }
@@ -147,6 +225,31 @@ impl Drop for Terminal {
 /// When standard output is closed.
 pub fn device() -> io::Result<OwnedFd> {
     io::stdout().as_fd().try_clone_to_owned()
+}
+
+/// Returns the terminal that keys are read from.
+///
+/// # Errors
+/// When standard input is closed.
+pub fn keyboard() -> io::Result<OwnedFd> {
+    io::stdin().as_fd().try_clone_to_owned()
+}
+
+/// Returns the size of the terminal; a usual one where the terminal knows none, as a serial line does.
+///
+/// # Errors
+/// When there is no terminal.
+pub fn measure() -> io::Result<Size> {
+    let size = tcgetwinsize(io::stdout())?;
+    let or = |measured: u16, usual: u16| if measured == 0 { usual } else { measured };
+    Ok(Size { width: or(size.ws_col, 80), height: or(size.ws_row, 24) })
+}
+
+fn modes(mouse: MouseMode) -> &'static [u8] {
+    match mouse {
+        MouseMode::On => MOUSE_ON,
+        MouseMode::Off => MOUSE_OFF,
+    }
 }
 
 /// Keeps a size that no terminal has from costing memory.

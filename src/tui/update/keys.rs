@@ -3,7 +3,9 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::submit::submit;
-use super::{approval, bring_back, command, completion, editing, escape, hold, ledger, pending, question, tree, undo};
+use super::{
+    approval, bring_back, command, completion, editing, escape, hold, ledger, manuscript, pending, question, tree, undo,
+};
 use crate::event::Delivery;
 use crate::id::AgentId;
 use crate::tui::keymap::{self, Action, Chord, Context, Edit};
@@ -89,6 +91,8 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::UndoChanges => return undo::begin(app),
         Action::NextMode => return vec![Effect::SetMode(ModeChoice::Next)],
         Action::Redraw => return vec![Effect::Redraw],
+        Action::Editor => return manuscript::open(app),
+        Action::Suspend => return vec![Effect::Suspend],
         Action::Tree(key) => return tree::act(app, key),
         Action::Newline => app.composer.newline(),
         Action::Undo => return bring_back::undo(app),

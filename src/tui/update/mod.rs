@@ -15,6 +15,7 @@ pub mod export;
 pub mod hold;
 mod keys;
 mod ledger;
+mod manuscript;
 mod mouse;
 pub mod pending;
 mod question;
@@ -54,6 +55,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.now = at;
             effects = mouse::event(app, event, at);
         }
+        Msg::Attention(attention) => app.attention = Some(attention),
         Msg::Resize(size) => app.size = size,
         Msg::Tick(at) => {
             app.now = at;
@@ -93,6 +95,8 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Stopped(entries) => bring_back::stopped(app, &entries),
         Msg::QueueAnswer { agent, id, act, outcome } => pending::answered(app, &agent, &id, act, outcome),
         Msg::Written { subject, outcome } => export::written(app, subject, outcome),
+        Msg::Copied(outcome) => manuscript::copied(app, outcome),
+        Msg::Edited { subject, outcome } => manuscript::edited(app, subject, outcome),
         Msg::Gated { agent, gate, accepted } => hold::gated(app, agent.as_ref(), gate, accepted),
         Msg::Decided { agent, verdict, accepted } => hold::decided(app, &agent, &verdict, accepted),
         Msg::Cancelling(agents) => tree::cancelled(app, &agents),

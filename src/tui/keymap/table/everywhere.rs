@@ -25,6 +25,7 @@ pub const ROWS: &[Binding] = &[
     row(CTRL, K::Home, A::First, "Ctrl+Home/End", "top of the transcript, or follow its end"),
     also(CTRL, K::End, A::Last),
     row(CTRL, K::Char('l'), A::Redraw, "Ctrl+L", "draw the screen again"),
+    row(CTRL, K::Char('z'), A::Suspend, "Ctrl+Z", "to the shell; fg brings everything back"),
     row(CTRL, K::Char('_'), A::BringBack, "Ctrl+_", "bring back what a key removed"),
     row(NONE, K::F(1), A::Help, "F1", "help"),
     row(NONE, K::F(2), A::FocusPending, "F2", "go to the pending texts"),

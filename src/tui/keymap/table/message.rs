@@ -10,6 +10,7 @@ pub const ROWS: &[Binding] = &[
     also(ALT, K::Enter, A::Newline),
     also(SHIFT, K::Enter, A::Newline),
     row(NONE, K::F(5), A::DeliverNow, "F5", "send to be delivered now, in place of the answer being written"),
+    row(CTRL, K::Char('g'), A::Editor, "Ctrl+G", "write the message in your editor"),
     row(CTRL, K::Char('_'), A::Undo, "Ctrl+_", "undo the last edit, else as everywhere"),
     row(NONE, K::Left, A::Edit(Edit::Left), "Arrows", "move the cursor"),
     also(NONE, K::Right, A::Edit(Edit::Right)),

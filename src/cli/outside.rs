@@ -1,0 +1,92 @@
+//! Which of the user's own programs are used: the editor, and the one that takes a text for the clipboard.
+//!
+//! Found by the environment once, at the start. The screen is given it; the spawner's neighbour starts them.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tokio::process::Child;
+
+use crate::limits;
+use crate::text::is_blank;
+use crate::tui::Outside;
+use crate::workspace::foreground;
+
+/// Editors that are tried when none is named, the friendliest first.
+const EDITORS: [&str; 5] = ["nano", "micro", "vim", "vi", "emacs -nw"];
+
+/// Knows the user's programs.
+#[derive(Debug, Clone, Default)]
+pub struct Programs {
+    visual: Option<String>,
+    editor: Option<String>,
+    path: Option<OsString>,
+    clipboards: Vec<(&'static str, &'static [&'static str])>,
+}
+
+impl Programs {
+    /// Finds them by the variables of an environment.
+    pub fn of(variable: impl Fn(&str) -> Option<OsString>) -> Self {
+        let named = |name| variable(name).and_then(|value| value.into_string().ok()).filter(|value| !is_blank(value));
+        let is_set = |name| variable(name).is_some_and(|value| !value.is_empty());
+        // Over ssh the clipboard of that machine is not the user's.
+        let is_remote = ["SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"].into_iter().any(is_set);
+        let mut clipboards: Vec<(&str, &[&str])> = Vec::new();
+        if !is_remote {
+            if is_set("WAYLAND_DISPLAY") {
+                clipboards.push(("wl-copy", &[]));
+            }
+            if is_set("DISPLAY") {
+                clipboards.push(("xclip", &["-selection", "clipboard"]));
+                clipboards.push(("xsel", &["--clipboard", "--input"]));
+            }
+            if cfg!(target_os = "macos") {
+                clipboards.push(("pbcopy", &[]));
+            }
+        }
+        if is_set("TMUX") {
+            // It keeps the text, and hands it to the terminal that it is shown on.
+            clipboards.push(("tmux", &["load-buffer", "-w", "-"]));
+        }
+        Self { visual: named("VISUAL"), editor: named("EDITOR"), path: variable("PATH"), clipboards }
+    }
+
+    /// Finds a program on the search path.
+    fn find(&self, name: &str) -> Option<PathBuf> {
+        let directories = std::env::split_paths(self.path.as_ref()?).filter(|directory| directory.is_absolute());
+        directories.map(|directory| directory.join(name)).find(|program| is_executable(program))
+    }
+}
+
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+}
+
+impl Outside for Programs {
+    fn editor(&self) -> Result<String, String> {
+        let there = |editor: &&str| editor.split(' ').next().is_some_and(|program| self.find(program).is_some());
+        self.visual
+            .clone()
+            .or_else(|| self.editor.clone())
+            .or_else(|| EDITORS.iter().find(|editor| there(editor)).map(|&editor| editor.to_owned()))
+            .ok_or_else(|| format!("no editor: set EDITOR; neither {} is there", EDITORS.join(" nor ")))
+    }
+
+    fn edit(&self, editor: &str, file: &Path) -> io::Result<Child> {
+        foreground::edit(editor, file)
+    }
+
+    fn copy(&self, text: &str) -> Option<Result<String, String>> {
+        let mut answer = None;
+        for &(name, args) in &self.clipboards {
+            let Some(program) = self.find(name) else { continue };
+            match foreground::feed(&program, args, text, limits::COPY_TIME) {
+                Ok(()) => return Some(Ok(name.to_owned())),
+                Err(error) => answer = Some(Err(format!("{name}: {error}"))),
+            }
+        }
+        answer
+    }
+}

@@ -1,0 +1,259 @@
+//! Makes keys, pastes, mouse and focus reports out of the bytes of a terminal. Pure: bytes in, events out.
+//!
+//! What a read cut in two is put together again. Nothing that a terminal sends makes it panic, stand still or grow:
+//! what means nothing here is passed over, a sequence has a longest length, and so has a paste.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent};
+use memchr::memmem;
+
+use super::{mouse, sequence};
+use crate::limits;
+use crate::tui::msg::Attention;
+
+/// Longest control sequence; what is longer is none.
+const SEQUENCE_BYTES: usize = 64;
+/// Begins a bracketed paste, behind the escape character and the bracket.
+const PASTE: u16 = 200;
+/// Ends it.
+const PASTE_END: &[u8] = b"\x1b[201~";
+const ESC: u8 = 0x1B;
+
+/// Is one thing that the bytes meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decoded {
+    /// A key.
+    Key(KeyEvent),
+    /// A bracketed paste.
+    Paste(String),
+    /// The mouse.
+    Mouse(MouseEvent),
+    /// The terminal got or lost the focus.
+    Attention(Attention),
+}
+
+/// Holds what has not come in full yet.
+#[derive(Debug, Default)]
+pub struct Decoder {
+    pending: Vec<u8>,
+    paste: Option<Vec<u8>>,
+}
+
+/// Is what the first bytes are.
+enum Step {
+    /// This many bytes, with what they mean if they mean something.
+    Done(usize, Option<Decoded>),
+    /// The beginning of a paste, this many bytes.
+    Paste(usize),
+    /// Not all of it is there.
+    More,
+}
+
+impl Decoder {
+    /// Takes bytes; what they complete goes to `out`.
+    pub fn feed(&mut self, bytes: &[u8], out: &mut Vec<Decoded>) {
+        let mut rest = bytes;
+        // Most reads begin with nothing left over; then nothing is copied.
+        let joined = if self.pending.is_empty() {
+            None
+        } else {
+            let mut joined = std::mem::take(&mut self.pending);
+            joined.extend_from_slice(bytes);
+            Some(joined)
+        };
+        if let Some(joined) = &joined {
+            rest = joined;
+        }
+        while !rest.is_empty() {
+            if self.paste.is_some() {
+                rest = self.paste_on(rest, out);
+                continue;
+            }
+            match first(rest) {
+                Step::Done(used, decoded) => {
+                    out.extend(decoded);
+                    rest = rest.get(used.max(1)..).unwrap_or_default();
+                }
+                Step::Paste(used) => {
+                    self.paste = Some(Vec::new());
+                    rest = rest.get(used..).unwrap_or_default();
+                }
+                Step::More => {
+                    self.pending = rest.to_vec();
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Tells whether the last bytes are keys by themselves unless more follows at once: a lone Esc, Alt+[ or Alt+O.
+    pub fn is_undecided(&self) -> bool {
+        self.paste.is_none()
+            && matches!(self.pending.as_slice(), [ESC] | [ESC, ESC | b'[' | b'O'] | [ESC, ESC, b'[' | b'O'])
+    }
+
+    /// Takes what is undecided for keys: nothing followed.
+    pub fn decide(&mut self, out: &mut Vec<Decoded>) {
+        if !self.is_undecided() {
+            return;
+        }
+        for byte in match std::mem::take(&mut self.pending).as_slice() {
+            [ESC] => vec![None],
+            [ESC, ESC] => vec![None, None],
+            [ESC, byte] => vec![Some(*byte)],
+            [ESC, ESC, byte] => vec![None, Some(*byte)],
+            _ => Vec::new(),
+        } {
+            out.push(Decoded::Key(match byte {
+                Some(byte) => KeyEvent::new(KeyCode::Char(byte.into()), KeyModifiers::ALT),
+                None => KeyCode::Esc.into(),
+            }));
+        }
+    }
+
+    /// Forgets what has not come in full.
+    pub fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Goes on with a paste; returns what stands behind it.
+    fn paste_on<'a>(&mut self, bytes: &'a [u8], out: &mut Vec<Decoded>) -> &'a [u8] {
+        let Some(text) = &mut self.paste else { return bytes };
+        let (inside, behind) = match memmem::find(bytes, PASTE_END) {
+            Some(at) => (bytes.get(..at), bytes.get(at + PASTE_END.len()..)),
+            None => {
+                // The end may be cut in two.
+                let cut =
+                    (1..PASTE_END.len()).rev().find(|&cut| bytes.ends_with(PASTE_END.get(..cut).unwrap_or_default()));
+                let inside = bytes.len() - cut.unwrap_or(0);
+                self.pending = bytes.get(inside..).unwrap_or_default().to_vec();
+                (bytes.get(..inside), None)
+            }
+        };
+        let room = limits::PASTE_READ_BYTES.saturating_sub(text.len());
+        let inside = inside.unwrap_or_default();
+        text.extend_from_slice(inside.get(..room).unwrap_or(inside));
+        let Some(behind) = behind else { return &[] };
+        let text = self.paste.take().unwrap_or_default();
+        out.push(Decoded::Paste(String::from_utf8_lossy(&text).into_owned()));
+        behind
+    }
+}
+
+/// Reads what stands first.
+fn first(bytes: &[u8]) -> Step {
+    match bytes {
+        [] => Step::More,
+        [ESC, ..] => escape(bytes),
+        [byte, ..] if *byte < 0x20 || *byte == 0x7F => Step::Done(1, Some(Decoded::Key(control(*byte)))),
+        _ => character(bytes),
+    }
+}
+
+/// Reads a control character as the key that sends it.
+fn control(byte: u8) -> KeyEvent {
+    let (code, modifiers) = match byte {
+        b'\r' => (KeyCode::Enter, KeyModifiers::NONE),
+        b'\t' => (KeyCode::Tab, KeyModifiers::NONE),
+        0x7F => (KeyCode::Backspace, KeyModifiers::NONE),
+        0 => (KeyCode::Char(' '), KeyModifiers::CONTROL),
+        1..=0x1A => (KeyCode::Char((byte - 1 + b'a').into()), KeyModifiers::CONTROL),
+        // Ctrl+4 to Ctrl+7, as they are on the oldest keyboards.
+        _ => (KeyCode::Char((byte.saturating_sub(0x1C) + b'4').into()), KeyModifiers::CONTROL),
+    };
+    KeyEvent::new(code, modifiers)
+}
+
+fn character(bytes: &[u8]) -> Step {
+    let length = match bytes.first() {
+        Some(0..=0x7F) => 1,
+        Some(0xC2..=0xDF) => 2,
+        Some(0xE0..=0xEF) => 3,
+        Some(0xF0..=0xF4) => 4,
+        // No character begins like that.
+        _ => return Step::Done(1, None),
+    };
+    let whole = bytes.get(..length).unwrap_or(bytes);
+    match std::str::from_utf8(whole) {
+        Ok(text) => Step::Done(length, text.chars().next().map(|c| Decoded::Key(KeyCode::Char(c).into()))),
+        Err(error) => match error.error_len() {
+            None => Step::More,
+            Some(wrong) => Step::Done(wrong, None),
+        },
+    }
+}
+
+fn escape(bytes: &[u8]) -> Step {
+    match bytes {
+        [_, b'[', ..] => bracket(bytes),
+        [_, b'O', key, ..] => match sequence::application(*key) {
+            Some(key) => Step::Done(3, Some(Decoded::Key(key))),
+            // Alt+O, and then something else.
+            None => Step::Done(2, Some(alt(KeyCode::Char('O').into()))),
+        },
+        [_] | [_, b'O' | ESC] => Step::More,
+        [_, ESC, b'[' | b'O', ..] => with_alt(bytes),
+        // Twice the key itself.
+        [_, ESC, ..] => Step::Done(1, Some(Decoded::Key(KeyCode::Esc.into()))),
+        _ => with_alt(bytes),
+    }
+}
+
+/// Reads what stands behind an escape character, with Alt.
+fn with_alt(bytes: &[u8]) -> Step {
+    match first(bytes.get(1..).unwrap_or_default()) {
+        Step::Done(used, Some(Decoded::Key(key))) => Step::Done(used + 1, Some(alt(key))),
+        Step::More => Step::More,
+        // Esc by itself; what follows is read next.
+        Step::Done(..) | Step::Paste(_) => Step::Done(1, Some(Decoded::Key(KeyCode::Esc.into()))),
+    }
+}
+
+fn alt(mut key: KeyEvent) -> Decoded {
+    key.modifiers |= KeyModifiers::ALT;
+    Decoded::Key(key)
+}
+
+/// Reads a control sequence: parameters, and the byte that ends it.
+fn bracket(bytes: &[u8]) -> Step {
+    let body = bytes.get(2..).unwrap_or_default();
+    match body {
+        // F1 to F5 of the Linux console.
+        [b'['] => return Step::More,
+        [b'[', key, ..] => return Step::Done(4, sequence::console(*key).map(Decoded::Key)),
+        // The old mouse report: three bytes of any value.
+        [b'M', button, x, y, ..] => return Step::Done(6, mouse::old(*button, *x, *y).map(Decoded::Mouse)),
+        [b'M', ..] => return Step::More,
+        _ => {}
+    }
+    let Some(end) = body.iter().position(|byte| !(0x20..=0x3F).contains(byte)) else {
+        return if body.len() > SEQUENCE_BYTES { Step::Done(bytes.len(), None) } else { Step::More };
+    };
+    if end > SEQUENCE_BYTES {
+        return Step::Done(2 + end, None);
+    }
+    let (parameters, last) = (body.get(..end).unwrap_or_default(), body.get(end).copied().unwrap_or_default());
+    if !(0x40..=0x7E).contains(&last) {
+        // Not a sequence: Alt+[ when nothing was between, else a torn one.
+        let key = (end == 0).then(|| alt(KeyCode::Char('[').into()));
+        return Step::Done(2 + end, key);
+    }
+    let used = end + 3;
+    let text = std::str::from_utf8(parameters).unwrap_or_default();
+    match (text, last) {
+        ("", b'I') => Step::Done(used, Some(Decoded::Attention(Attention::Here))),
+        ("", b'O') => Step::Done(used, Some(Decoded::Attention(Attention::Away))),
+        (_, b'M' | b'm') => {
+            let report = text.strip_prefix('<').and_then(|text| mouse::report(text, last));
+            Step::Done(used, report.map(Decoded::Mouse))
+        }
+        (_, b'~') if sequence::number(text) == Some(PASTE) => Step::Paste(used),
+        _ => match sequence::key(text, last) {
+            // No terminal sends that: it is the Esc key, and then a bracket and a letter that were typed at once.
+            None if end == 0 && last != b'E' => Step::Done(1, Some(Decoded::Key(KeyCode::Esc.into()))),
+            key => Step::Done(used, key.map(Decoded::Key)),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,29 @@
+//! What the screen cannot start by itself: programs of the user's own. The program hands it in; `run` calls it.
+
+use std::fmt::Debug;
+use std::io;
+use std::path::Path;
+
+use tokio::process::Child;
+
+/// Starts programs of the user's own on this machine.
+pub trait Outside: Debug + Send + Sync {
+    /// Returns the command line of the user's editor.
+    ///
+    /// # Errors
+    /// A sentence that says why there is none.
+    fn editor(&self) -> Result<String, String>;
+
+    /// Starts this editor on a file, on the terminal. Called within a runtime.
+    ///
+    /// # Errors
+    /// When it does not start.
+    fn edit(&self, editor: &str, file: &Path) -> io::Result<Child>;
+
+    /// Gives a text to the clipboard of this machine; waits for the program that takes it, not longer than
+    /// [`crate::limits::COPY_TIME`]. Returns the program's name; `None` when there is none that could.
+    ///
+    /// # Errors
+    /// A sentence that says why the program did not take it.
+    fn copy(&self, text: &str) -> Option<Result<String, String>>;
+}

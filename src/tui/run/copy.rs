@@ -1,0 +1,71 @@
+//! Copies: through the terminal (OSC 52), which also works over ssh, and with a program of this machine.
+//!
+//! Nobody can ask a terminal whether it took the text; so the answer says which way it went.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::Screen;
+use crate::limits;
+use crate::tui::msg::Msg;
+use crate::tui::terminal::Terminal;
+
+impl Screen<'_> {
+    /// Carries out a copy; answered with [`Msg::Copied`].
+    pub(super) fn copy(&mut self, text: String, terminal: &mut Terminal) {
+        if text.len() > limits::COPY_BYTES {
+            let most = limits::COPY_BYTES / (1024 * 1024);
+            return self.tell(Msg::Copied(Err(format!("the text is longer than {most} MiB"))), terminal);
+        }
+        let sequence = sequence(&text);
+        let sent = sequence.is_some();
+        if let Some(sequence) = sequence {
+            terminal.say(&sequence);
+        }
+        let Some(outside) = self.outside.clone() else {
+            return self.tell(Msg::Copied(answer(sent, None)), terminal);
+        };
+        self.files.aside(move || vec![Msg::Copied(answer(sent, outside.copy(&text)))]);
+    }
+}
+
+/// Returns what makes a terminal take the text; `None` when it is longer than many terminals take.
+fn sequence(text: &str) -> Option<Vec<u8>> {
+    let coded = STANDARD.encode(text);
+    (coded.len() <= limits::COPY_TERMINAL_BYTES).then(|| format!("\x1b]52;c;{coded}\x1b\\").into_bytes())
+}
+
+/// Says how the text went.
+fn answer(sent: bool, program: Option<Result<String, String>>) -> Result<String, String> {
+    match (program, sent) {
+        (Some(Ok(name)), _) => Ok(format!("with {name}")),
+        (None, true) => Ok("through the terminal".to_owned()),
+        (Some(Err(reason)), true) => Ok(format!("through the terminal; {reason}")),
+        (Some(Err(reason)), false) => Err(format!("too long for the terminal's clipboard, and {reason}")),
+        (None, false) => {
+            Err("too long for the terminal's clipboard, and there is no wl-copy, xclip, xsel, pbcopy or tmux"
+                .to_owned())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_gets_no_more_than_terminals_take() {
+        assert_eq!(sequence("hi\n").unwrap(), b"\x1b]52;c;aGkK\x1b\\");
+        let longest = limits::COPY_TERMINAL_BYTES / 4 * 3;
+        assert!(sequence(&"x".repeat(longest)).is_some());
+        assert!(sequence(&"x".repeat(longest + 3)).is_none());
+    }
+
+    #[test]
+    fn the_answer_says_which_way_the_text_went() {
+        assert_eq!(answer(true, None).unwrap(), "through the terminal");
+        assert_eq!(answer(false, Some(Ok("wl-copy".to_owned()))).unwrap(), "with wl-copy");
+        assert!(answer(true, Some(Err("xclip: exit status: 1".to_owned()))).unwrap().contains("xclip"));
+        assert!(answer(false, None).unwrap_err().contains("too long"));
+    }
+}

@@ -1,0 +1,195 @@
+//! The external editor, and the way to the shell and back: somebody else has the terminal meanwhile.
+//!
+//! The agent goes on, its mail is folded, nothing is drawn. Nothing typed is read by the wrong one: the reader lets go of
+//! the terminal before the other gets it. Whatever goes wrong, the text is as it was.
+
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, getpgrp, kill_process, kill_process_group};
+use tempfile::TempDir;
+use tokio::process::Child;
+use tokio::time::timeout;
+
+use super::Screen;
+use super::signals::Signals;
+use crate::limits;
+use crate::text::visible_line;
+use crate::tui::msg::{Manuscript, Msg};
+use crate::tui::terminal::Terminal;
+
+/// Time for an editor to end when it is told to, before it is killed.
+const EDITOR_END: Duration = Duration::from_secs(1);
+/// Time in which the shell stops a program that wants to be stopped.
+const STOP: Duration = Duration::from_millis(300);
+
+/// Is an editor that has the terminal.
+#[derive(Debug)]
+pub(super) struct Loan {
+    child: Child,
+    subject: Manuscript,
+    /// Removed with everything in it when the loan ends.
+    _directory: TempDir,
+    file: PathBuf,
+    ends_in_newline: bool,
+}
+
+/// Waits for the end of the editor; for ever when there is none.
+pub(super) async fn editor_ended(loan: &mut Option<Loan>) -> io::Result<ExitStatus> {
+    match loan {
+        Some(loan) => loan.child.wait().await,
+        None => std::future::pending().await,
+    }
+}
+
+impl Screen<'_> {
+    /// Opens a text in the user's editor; answered with [`Msg::Edited`].
+    pub(super) fn edit(&mut self, subject: Manuscript, text: &str, terminal: &mut Terminal) {
+        if let Err(reason) = self.lend_to_editor(subject, text, terminal) {
+            self.tell(Msg::Edited { subject, outcome: Err(reason) }, terminal);
+        }
+    }
+
+    fn lend_to_editor(&mut self, subject: Manuscript, text: &str, terminal: &mut Terminal) -> Result<(), String> {
+        let outside = self.outside.clone().ok_or("there is no editor here")?;
+        let editor = outside.editor()?;
+        let (directory, file) =
+            write(subject, text).map_err(|error| format!("the text cannot be written for the editor: {error}"))?;
+        self.reader.pause();
+        terminal.lend();
+        match outside.edit(&editor, &file) {
+            Ok(child) => {
+                let ends_in_newline = text.ends_with('\n');
+                self.loan = Some(Loan { child, subject, _directory: directory, file, ends_in_newline });
+                Ok(())
+            }
+            Err(error) => {
+                self.take_back(terminal).map_err(|error| error.to_string())?;
+                Err(format!("{} does not start: {error}", visible_line(&editor)))
+            }
+        }
+    }
+
+    /// Takes the terminal and the text back from an editor that has ended.
+    pub(super) fn editor_ended(&mut self, status: io::Result<ExitStatus>, terminal: &mut Terminal) -> io::Result<()> {
+        let Some(loan) = self.loan.take() else { return Ok(()) };
+        self.take_back(terminal)?;
+        let outcome = match status {
+            Ok(status) if status.success() => read(&loan),
+            Ok(status) => Err(format!("the editor ended with {status}")),
+            Err(error) => Err(format!("the editor is lost: {error}")),
+        };
+        self.tell(Msg::Edited { subject: loan.subject, outcome }, terminal);
+        self.release_held(terminal);
+        Ok(())
+    }
+
+    /// Ends an editor that still has the terminal, because the program ends.
+    pub(super) async fn end_editor(&mut self) {
+        let Some(mut loan) = self.loan.take() else { return };
+        if let Some(pid) = loan.child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw) {
+            // One that has just ended needs no telling.
+            let _ = kill_process(pid, Signal::TERM);
+        }
+        // Killed when it is dropped.
+        let _ = timeout(EDITOR_END, loan.child.wait()).await;
+    }
+
+    /// Gives the terminal to the shell until that lets the program go on.
+    pub(super) async fn suspend(&mut self, terminal: &mut Terminal, signals: &mut Signals) -> io::Result<()> {
+        self.suspending = false;
+        self.reader.pause();
+        terminal.lend();
+        // The group, as the terminal itself would: a program that started this one is stopped with it.
+        kill_process_group(getpgrp(), Signal::TSTP)?;
+        let is_stopped = timeout(STOP, signals.resumed()).await.is_ok();
+        self.take_back(terminal)?;
+        if !is_stopped {
+            self.tell(Msg::Info("not suspended: no shell would bring it back".to_owned()), terminal);
+        }
+        self.release_held(terminal);
+        Ok(())
+    }
+
+    fn take_back(&mut self, terminal: &mut Terminal) -> io::Result<()> {
+        terminal.take_back()?;
+        self.reader.go_on();
+        self.tell(Msg::Resize(terminal.size()), terminal);
+        Ok(())
+    }
+}
+
+/// Writes a text into a file of its own that nobody else can read.
+fn write(subject: Manuscript, text: &str) -> io::Result<(TempDir, PathBuf)> {
+    let directory =
+        tempfile::Builder::new().prefix("steersman-").permissions(Permissions::from_mode(0o700)).tempdir()?;
+    let (name, mode) = match subject {
+        Manuscript::Draft => ("message.md", 0o600),
+        Manuscript::Entry => ("entry.md", 0o400),
+    };
+    let file = directory.path().join(name);
+    OpenOptions::new().write(true).create_new(true).mode(mode).open(&file)?.write_all(text.as_bytes())?;
+    Ok((directory, file))
+}
+
+/// Reads what the editor left; the sentence says why it cannot be used.
+fn read(loan: &Loan) -> Result<String, String> {
+    if loan.subject == Manuscript::Entry {
+        return Ok(String::new());
+    }
+    let mut text = read_text(&loan.file)?;
+    // Editors end the last line of a file; a message does not.
+    if !loan.ends_in_newline && text.ends_with('\n') {
+        text.pop();
+        if text.ends_with('\r') {
+            text.pop();
+        }
+    }
+    Ok(text)
+}
+
+fn read_text(path: &Path) -> Result<String, String> {
+    let gone = |error: io::Error| format!("the editor left no file that can be read: {error}");
+    if !path.metadata().map_err(gone)?.is_file() {
+        return Err("the editor left something that is no file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    File::open(path).map_err(gone)?.take(limits::EDITED_BYTES + 1).read_to_end(&mut bytes).map_err(gone)?;
+    if bytes.len() as u64 > limits::EDITED_BYTES {
+        return Err(format!("the text is longer than {} KiB", limits::EDITED_BYTES / 1024));
+    }
+    String::from_utf8(bytes).map_err(|_| "the text is not UTF-8".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_is_for_the_user_alone_and_goes_with_its_directory() {
+        let (directory, file) = write(Manuscript::Draft, "text").unwrap();
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(directory.path()), mode(&file)), (0o700, 0o600));
+        assert_eq!((read_text(&file).unwrap().as_str(), file.extension().unwrap().to_str()), ("text", Some("md")));
+        drop(directory);
+        assert!(!file.exists());
+    }
+
+    #[test]
+    fn what_is_no_text_of_a_message_is_refused_with_the_reason() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("message.md");
+        assert!(read_text(&file).unwrap_err().contains("no file"));
+        std::fs::write(&file, b"caf\xe9").unwrap();
+        assert!(read_text(&file).unwrap_err().contains("UTF-8"));
+        std::fs::write(&file, vec![b'x'; limits::MESSAGE_BYTES + 1]).unwrap();
+        assert!(read_text(&file).unwrap_err().contains("256 KiB"));
+        std::fs::remove_file(&file).unwrap();
+        std::fs::create_dir(&file).unwrap();
+        assert!(read_text(&file).is_err());
+    }
+}

@@ -1,0 +1,70 @@
+//! Programs of the user's own, started by the user's own key: an editor on the terminal, a program for the clipboard.
+//!
+//! They are no jobs: no model names them, they get the whole environment, and nothing confines them.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tokio::process::Child;
+
+/// How often a program is looked after that takes a text.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Starts an editor on this terminal with a file, through a shell: its name may carry arguments. Killed when dropped.
+///
+/// # Errors
+/// When there is no shell.
+///
+/// # Panics
+/// Outside of a runtime.
+pub fn edit(editor: &str, file: &Path) -> io::Result<Child> {
+    tokio::process::Command::new("/bin/sh")
+        .arg("-c")
+        .arg(format!("{editor} \"$@\""))
+        .arg(editor)
+        .arg(file)
+        .kill_on_drop(true)
+        .spawn()
+}
+
+/// Gives a text to a program's standard input and waits for its end, not longer than `patience`.
+///
+/// # Errors
+/// When it does not start, does not end in time, or ends badly.
+pub fn feed(program: &Path, args: &[&str], text: &str, patience: Duration) -> io::Result<()> {
+    let mut child = Command::new(program)
+        .args(args)
+        .stdin(Stdio::piped())
+        // Some stay in the background to serve the text, and would hold a pipe open.
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let pipe = child.stdin.take();
+    let bytes = text.as_bytes().to_vec();
+    // One that does not read must not hold us up: its end closes the pipe.
+    let writing = thread::Builder::new().name("copy".to_owned()).spawn(move || match pipe {
+        Some(mut pipe) => pipe.write_all(&bytes),
+        None => Ok(()),
+    })?;
+    let until = Instant::now() + patience;
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if Instant::now() >= until {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        thread::sleep(LOOK);
+    };
+    let written = writing.join().unwrap_or(Ok(()));
+    ended_well(status).and(written)
+}
+
+fn ended_well(status: ExitStatus) -> io::Result<()> {
+    if status.success() { Ok(()) } else { Err(io::Error::other(status.to_string())) }
+}

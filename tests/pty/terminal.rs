@@ -1,0 +1,159 @@
+//! The terminal and its other users: the external editor, the shell, the clipboard, the mouse.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::support::server::{Gate, Reply, Server};
+use crate::support::terminal::{Start, Terminal, keys};
+
+const CTRL_G: &str = "\x07";
+const CTRL_Z: &str = "\x1a";
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Writes a script that stands for the user's editor; returns its path.
+fn editor(dir: &Path, script: &str) -> String {
+    let path = dir.join("editor.sh");
+    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+fn with_editor(server: &Server, dir: &Path, script: &str) -> Terminal {
+    let mut terminal = Start::against(server).env("EDITOR", &editor(dir, script)).run();
+    terminal.send("a first draft");
+    terminal.wait_for("a first draft");
+    terminal
+}
+
+#[test]
+fn the_draft_goes_through_the_users_editor_and_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start([Reply::text("understood")]);
+    let seen = dir.path().join("seen");
+    let script = format!("ls -l \"$1\" > {0}; cat \"$1\" >> {0}; printf 'two\\nlines\\n' > \"$1\"", seen.display());
+    let mut terminal = with_editor(&server, dir.path(), &script);
+    let before = terminal.written();
+    terminal.send(CTRL_G);
+    // The terminal is given away whole, and taken back whole.
+    terminal.wait_written(before, b"\x1b[?1049l");
+    terminal.wait_until("the editor's text", |screen| screen.contains("two") && !screen.contains("first draft"));
+    terminal.wait_written(before, b"\x1b[?1049h");
+    let seen = fs::read_to_string(seen).unwrap();
+    assert!(seen.starts_with("-rw-------") && seen.contains(".md\na first draft"), "{seen}");
+    terminal.send(" and more\r");
+    terminal.wait_for("understood");
+    assert!(server.chats()[0].body.to_string().contains("two\\nlines and more"));
+}
+
+#[test]
+fn whatever_the_editor_does_wrong_the_draft_is_as_it_was() {
+    let cases = [
+        ("echo changed > \"$1\"; exit 3", "exit status: 3"),
+        ("rm \"$1\"", "no file"),
+        ("printf 'caf\\351' > \"$1\"", "not UTF-8"),
+        ("head -c 300000 /dev/zero | tr '\\0' x > \"$1\"", "256 KiB"),
+    ];
+    for (script, reason) in cases {
+        let dir = tempfile::tempdir().unwrap();
+        let mut terminal = with_editor(&Server::start([]), dir.path(), script);
+        terminal.send(CTRL_G);
+        let screen = terminal.wait_for(reason);
+        assert!(screen.contains("a first draft"), "{screen}");
+        terminal.send(" goes on");
+        terminal.wait_for("a first draft goes on");
+    }
+}
+
+#[test]
+fn without_an_editor_a_sentence_says_what_to_set() {
+    let mut terminal = Start::against(&Server::start([])).env("PATH", "/nowhere").run();
+    terminal.send("kept");
+    terminal.wait_for("kept");
+    terminal.send(CTRL_G);
+    let screen = terminal.wait_for("set EDITOR");
+    assert!(screen.contains("kept"), "{screen}");
+}
+
+#[test]
+fn the_editor_reads_every_key_and_the_agent_goes_on_meanwhile() {
+    let dir = tempfile::tempdir().unwrap();
+    let gate = Gate::new();
+    let server = Server::start([Reply::text("the answer").gated(&gate)]);
+    let script = "stty -icanon -echo; printf 'editor ready'; head -c 12 > \"$1\"; stty icanon echo";
+    let mut terminal = Start::against(&server).env("EDITOR", &editor(dir.path(), script)).run();
+    terminal.send("go\r");
+    gate.wait_reached();
+    terminal.send(CTRL_G);
+    terminal.wait_for("editor ready");
+    gate.open();
+    // Ctrl+C is a key of the editor's here; it ends neither.
+    for key in ["from", " the", " key"] {
+        terminal.send(key);
+    }
+    terminal.send("s");
+    let screen = terminal.wait_for("from the key");
+    assert!(!screen.contains("editor ready"), "{screen}");
+    terminal.wait_for("the answer");
+}
+
+#[test]
+fn ctrl_c_in_the_editor_ends_the_editor_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut terminal = with_editor(&Server::start([]), dir.path(), "printf 'editor ready'; cat > /dev/null");
+    terminal.send(CTRL_G);
+    terminal.wait_for("editor ready");
+    terminal.send(keys::CTRL_C);
+    let screen = terminal.wait_for("the editor ended");
+    assert!(screen.contains("a first draft"), "{screen}");
+}
+
+#[test]
+fn a_signal_while_the_editor_runs_ends_both() {
+    let dir = tempfile::tempdir().unwrap();
+    let left = dir.path().join("left");
+    let script = format!(
+        "trap 'echo ended > {}; exit' TERM; printf 'editor ready'; while :; do read -r x; done",
+        left.display()
+    );
+    let mut terminal = with_editor(&Server::start([]), dir.path(), &script);
+    terminal.send(CTRL_G);
+    terminal.wait_for("editor ready");
+    terminal.signal(Signal::TERM);
+    assert_eq!(terminal.wait_exit(PATIENCE).exit_code(), 143);
+    assert!(!terminal.look(vt100::Screen::alternate_screen));
+    assert_eq!(fs::read_to_string(left).unwrap(), "ended\n");
+}
+
+#[test]
+fn where_no_shell_would_bring_it_back_ctrl_z_says_so_and_goes_on() {
+    let mut terminal = Start::against(&Server::start([])).run();
+    terminal.send("kept");
+    terminal.wait_for("kept");
+    terminal.send(&format!("{CTRL_Z} and more"));
+    terminal.wait_for("not suspended");
+    terminal.wait_for("kept and more");
+}
+
+#[test]
+fn the_mouse_and_the_focus_are_asked_for_and_given_back() {
+    let mut terminal = Start::against(&Server::start([])).run();
+    terminal.send("hello");
+    terminal.wait_for("hello");
+    let on = String::from_utf8_lossy(&terminal.raw()).into_owned();
+    assert!(on.contains("\x1b[?1002h\x1b[?1006h") && on.contains("\x1b[?1004h"));
+    assert!(!on.contains("\x1b[?1003h"), "mere moves of the mouse wake nobody");
+    // Reports are no text.
+    terminal.send("\x1b[O\x1b[<0;5;5M\x1b[<0;5;5m\x1b[<65;5;5M\x1b[I world");
+    terminal.wait_for("hello world");
+    terminal.signal(Signal::TERM);
+    terminal.wait_exit(PATIENCE);
+    let raw = String::from_utf8_lossy(&terminal.raw()).into_owned();
+    let end = raw.rfind("\x1b[?1049l").unwrap();
+    for off in ["\x1b[?1002l", "\x1b[?1006l", "\x1b[?1004l"] {
+        assert!(raw.rfind(off).is_some_and(|at| at > on.len() && at < end), "{off:?}");
+    }
+}
