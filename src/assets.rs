@@ -1,6 +1,6 @@
 //! The texts that are built into the program, as constants. Each is a file under `assets/`, edited there.
 //!
-//! Used by the program (system prompt, personas) and by tests. Nothing here is parsed.
+//! Used by the program (system prompt, personas, themes) and by tests. Nothing here is parsed.
 
 /// The default system prompt of the main agent, with the placeholders `{{cwd}}`, `{{date}}` and `{{tools}}`.
 pub const MAIN_PROMPT: &str = include_str!("../assets/prompts/main.md");
@@ -11,6 +11,14 @@ pub const PERSONAS: &[(&str, &str)] = &[
     ("git_repo_researcher", include_str!("../assets/personas/git_repo_researcher.md")),
     ("researcher", include_str!("../assets/personas/researcher.md")),
     ("worker", include_str!("../assets/personas/worker.md")),
+];
+
+/// The built-in themes by name, in the order in which the key goes through them.
+pub const THEMES: &[(&str, &str)] = &[
+    ("dark", include_str!("../assets/themes/dark.toml")),
+    ("light", include_str!("../assets/themes/light.toml")),
+    ("high-contrast", include_str!("../assets/themes/high-contrast.toml")),
+    ("plain", include_str!("../assets/themes/plain.toml")),
 ];
 
 /// What is known about models.

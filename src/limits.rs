@@ -368,6 +368,10 @@ pub const DEMO_HEADER_TIMEOUT: Duration = Duration::from_mins(3);
 pub const DEMO_ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Embedded model: context window that it reports, tokens.
 pub const DEMO_CONTEXT: u64 = 131_072;
+/// Themes: longest file of a user's own, bytes.
+pub const THEME_BYTES: u64 = 64 * 1024;
+/// Themes: files of a user's own that are read.
+pub const THEME_FILES: usize = 200;
 /// Log files that are kept, one per day.
 pub const LOG_FILES: usize = 7;
 

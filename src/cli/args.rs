@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::approval::Mode;
-use crate::config::{Layer, Provider, SandboxKind, SandboxSection};
+use crate::config::{Layer, Provider, SandboxKind, SandboxSection, ScreenSection};
 use crate::price::Money;
 use crate::provider::Effort;
 
@@ -148,6 +148,9 @@ pub struct Flags {
     /// What confines commands [default: the best that there is].
     #[arg(long, global = true, value_enum)]
     pub sandbox: Option<SandboxKind>,
+    /// The theme of the screen: `auto`, `dark`, `light`, `high-contrast`, `plain`, or a file of your own.
+    #[arg(long, global = true, value_name = "NAME")]
+    pub theme: Option<String>,
     /// Answer yes to every question that no rule denies; never to one about a protected place (hooks, shell start files,
     /// this program's configuration, …) or about trusting a project.
     #[arg(long, global = true)]
@@ -175,6 +178,7 @@ impl Flags {
             max_tokens_total: self.max_tokens_total,
             compact_at: self.compact_at,
             mode: self.mode,
+            screen: self.theme.clone().map(|theme| ScreenSection { theme: Some(theme) }),
             sandbox: self.sandbox.map(|kind| SandboxSection { kind: Some(kind), ..SandboxSection::default() }),
             ..Layer::default()
         }

@@ -24,6 +24,7 @@ mod setup;
 mod signals;
 pub mod sources;
 pub mod steer_stdin;
+mod themes;
 mod workbench;
 
 use std::ffi::OsString;

@@ -13,10 +13,11 @@ use crate::cli::outside::Programs;
 use crate::cli::project::Front;
 use crate::cli::runtime;
 use crate::cli::setup::setup;
-use crate::config::ModelSource;
+use crate::cli::themes::themes;
+use crate::config::{Environment, ModelSource};
 use crate::tui::state::status;
 use crate::tui::terminal::MouseMode;
-use crate::tui::theme::ThemeName;
+use crate::tui::theme::Themes;
 use crate::tui::{self, ScreenOptions};
 use crate::{host, limits};
 
@@ -32,7 +33,14 @@ pub fn run(flags: &Flags, prompt: Option<String>) -> Exit {
             return Exit::Usage;
         }
     };
-    match show(start, prompt) {
+    let themes = match themes(&start, &Environment::of_process()) {
+        Ok(themes) => themes,
+        Err(sentence) => {
+            say(&sentence);
+            return Exit::Usage;
+        }
+    };
+    match show(start, prompt, themes) {
         Ok(exit) => exit,
         Err(error) => {
             say(&format!("the screen cannot be shown: {error}"));
@@ -51,8 +59,8 @@ fn check_terminal() -> Result<(), &'static str> {
     Ok(())
 }
 
-fn show(start: Start, prompt: Option<String>) -> io::Result<Exit> {
-    let options = options(&start, prompt);
+fn show(start: Start, prompt: Option<String>, themes: Themes) -> io::Result<Exit> {
+    let options = options(&start, prompt, themes);
     let runtime = runtime()?;
     let still_true = start.config.still_true;
     let spending = start.config.spending.clone();
@@ -65,7 +73,7 @@ fn show(start: Start, prompt: Option<String>) -> io::Result<Exit> {
     ending.map(|ending| Exit::Screen(ending.exit_code()))
 }
 
-fn options(start: &Start, prompt: Option<String>) -> ScreenOptions {
+fn options(start: &Start, prompt: Option<String>, themes: Themes) -> ScreenOptions {
     let (label, source) = match &start.config.model {
         ModelSource::Embedded { .. } => ("embedded model".to_owned(), status::ModelSource::Embedded),
         ModelSource::Server(server) => {
@@ -73,15 +81,12 @@ fn options(start: &Start, prompt: Option<String>) -> ScreenOptions {
             (label, status::ModelSource::Configured)
         }
     };
-    // https://no-color.org: any value but the empty one.
-    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let theme = if plain { ThemeName::Plain } else { ThemeName::Dark };
     let home = start.places.home.clone();
     ScreenOptions {
         label,
         source,
         prompt,
-        theme,
+        themes,
         prices: start.config.spending.prices.clone(),
         cwd: start.cwd.clone(),
         home,

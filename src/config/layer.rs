@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use crate::approval::Mode;
-use crate::config::{CommandWords, ProfileSection, Provider, RuleLists, SandboxSection, WebSection};
+use crate::config::{CommandWords, ProfileSection, Provider, RuleLists, SandboxSection, ScreenSection, WebSection};
 use crate::price::{Money, Prices};
 use crate::provider::Effort;
 
@@ -73,6 +73,8 @@ pub struct Layer {
     pub sandbox: Option<SandboxSection>,
     /// The tools that use the network.
     pub web: Option<WebSection>,
+    /// How the screen looks.
+    pub screen: Option<ScreenSection>,
 }
 
 impl Layer {
@@ -107,11 +109,16 @@ impl Layer {
         "rules",
         "sandbox",
         "web",
+        "screen",
     ];
 
     /// The keys within each section of the file.
-    pub const SECTIONS: [(&'static str, &'static [&'static str]); 3] =
-        [("rules", RuleLists::KEYS), ("sandbox", SandboxSection::KEYS), ("web", WebSection::KEYS)];
+    pub const SECTIONS: [(&'static str, &'static [&'static str]); 4] = [
+        ("rules", RuleLists::KEYS),
+        ("sandbox", SandboxSection::KEYS),
+        ("web", WebSection::KEYS),
+        ("screen", ScreenSection::KEYS),
+    ];
 
     /// Returns this layer with its gaps filled from a lower one.
     #[must_use]
@@ -146,6 +153,7 @@ impl Layer {
             rules: self.rules.or(lower.rules),
             sandbox: both(self.sandbox, lower.sandbox, SandboxSection::or),
             web: both(self.web, lower.web, WebSection::or),
+            screen: both(self.screen, lower.screen, ScreenSection::or),
         }
     }
 

@@ -24,7 +24,7 @@ pub use file::{FileError, parse};
 pub use layer::Layer;
 pub use project::ProjectLayer;
 pub use resolve::Environment;
-pub use sections::{ProfileSection, RuleLists, SandboxKind, SandboxSection, WebSection};
+pub use sections::{ProfileSection, RuleLists, SandboxKind, SandboxSection, ScreenSection, WebSection};
 pub use server::{CommandWords, KeyPlace, Server};
 pub use services::{SERVICES, Service};
 
@@ -74,6 +74,8 @@ pub struct Config {
     pub sandbox: SandboxSettings,
     /// The tools that use the network.
     pub web: WebSettings,
+    /// How the screen looks.
+    pub screen: ScreenSection,
 }
 
 impl Config {

@@ -135,6 +135,7 @@ impl Config {
             context_files: merged.context_files.unwrap_or(true),
             rules: rules(&merged)?,
             sandbox: sandbox(&merged, key_variables)?,
+            screen: merged.screen.clone().unwrap_or_default(),
             web: web(merged.web.clone().unwrap_or_default(), environment)?,
             model,
         })

@@ -135,6 +135,25 @@ impl WebSection {
     }
 }
 
+/// Holds what is said about the screen.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScreenSection {
+    /// The name of the theme.
+    pub theme: Option<String>,
+}
+
+impl ScreenSection {
+    /// The keys of the section.
+    pub const KEYS: &'static [&'static str] = &["theme"];
+
+    /// Returns this section with its gaps filled from a lower one.
+    #[must_use]
+    pub fn or(self, lower: Self) -> Self {
+        Self { theme: self.theme.or(lower.theme) }
+    }
+}
+
 /// Holds one profile: a server by a name, with all that is said about it.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -35,7 +35,7 @@ use crate::tui::state::question::Seen;
 use crate::tui::state::status::{ModelSource, Status};
 use crate::tui::terminal::writer::Written;
 use crate::tui::terminal::{self, MouseMode, Terminal, watchdog};
-use crate::tui::theme::ThemeName;
+use crate::tui::theme::Themes;
 use crate::tui::update::update;
 use crate::tui::view::{self, ViewCache};
 
@@ -54,8 +54,8 @@ pub struct ScreenOptions {
     pub source: ModelSource,
     /// A text to send at once.
     pub prompt: Option<String>,
-    /// The styles.
-    pub theme: ThemeName,
+    /// The themes.
+    pub themes: Themes,
     /// What tokens cost.
     pub prices: Prices,
     /// Where exported files go.
@@ -189,7 +189,7 @@ struct Screen<'a> {
 impl<'a> Screen<'a> {
     fn new(options: &ScreenOptions, handle: &'a Handle, terminal: &Terminal, reader: Reader, files: Files) -> Self {
         let status = Status::new(options.label.clone(), options.source);
-        let mut app = App::new(terminal.size(), Timestamp::now(), status, options.theme);
+        let mut app = App::new(terminal.size(), Timestamp::now(), status, options.themes.clone());
         app.tree.prices = options.prices.clone();
         let standing = handle.budget().standing();
         app.budget = Limits { max_cost: standing.max_cost, max_tokens: standing.max_tokens };

@@ -19,7 +19,7 @@ use steersman::id::AgentId;
 use steersman::tui::msg::Msg;
 use steersman::tui::state::App;
 use steersman::tui::state::status::{ModelSource, Status};
-use steersman::tui::theme::ThemeName;
+use steersman::tui::theme::Themes;
 use steersman::tui::update::update;
 use steersman::tui::view::{ViewCache, draw};
 
@@ -48,7 +48,7 @@ impl Crew {
         let now: Timestamp = "2026-11-21T09:30:00Z".parse().unwrap();
         let status = Status::new("openai", ModelSource::Configured);
         let mut crew = Self {
-            app: App::new(SIZE, now, status, ThemeName::default()),
+            app: App::new(SIZE, now, status, Themes::default()),
             cache: ViewCache::default(),
             terminal: Terminal::new(TestBackend::new(SIZE.width, SIZE.height)).unwrap(),
             now,

@@ -120,6 +120,7 @@ mod target;
 mod targets;
 mod temp_workspace;
 mod text;
+mod themes;
 mod tools_parallel;
 mod transcript;
 mod tree;

@@ -5,7 +5,7 @@ use ratatui::style::Style;
 use steersman::details::{CommandEnd, Details, FileDiff, PageFacts};
 use steersman::event::{Event, Outcome};
 use steersman::message::Arguments;
-use steersman::tui::theme::ThemeName;
+use steersman::tui::theme::{Depth, Theme};
 
 use crate::support::stage::Stage;
 
@@ -263,11 +263,11 @@ fn cells_right_of_the_gutter(buffer: &Buffer) -> Vec<(String, Vec<Style>)> {
 
 #[test]
 fn no_row_of_a_tools_words_has_a_style_of_the_program() {
-    for name in [ThemeName::Dark, ThemeName::Light] {
-        let theme = name.theme();
+    for name in ["dark", "light"] {
+        let theme = Theme::built_in(name, Depth::Sixteen);
         for open in [false, true] {
             let mut stage = Stage::new(100, 60);
-            stage.keys(&format!("/theme {}<enter>", name.name())).wait(10_000);
+            stage.keys(&format!("/theme {name}<enter>")).wait(10_000);
             stage.turn("");
             call(&mut stage, "c1", "bash", r#"{"command":"make"}"#);
             progress(&mut stage, "c1", FAKES);

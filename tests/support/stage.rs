@@ -20,7 +20,7 @@ use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::run::{queue, steer};
 use steersman::tui::state::App;
 use steersman::tui::state::status::{ModelSource, Status};
-use steersman::tui::theme::ThemeName;
+use steersman::tui::theme::Themes;
 use steersman::tui::update::update;
 use steersman::tui::view::{ViewCache, draw};
 
@@ -46,7 +46,7 @@ impl Stage {
         };
         let handle = Handle::new(Arc::new(Crew::new(main)), Arc::new(Mailbox::new()));
         let status = Status::new("openai", ModelSource::Configured);
-        let mut app = App::new(Size { width, height }, now, status, ThemeName::Dark);
+        let mut app = App::new(Size { width, height }, now, status, Themes::default());
         update(&mut app, Msg::Ready);
         Self { app, handle, effects: Vec::new(), cache: ViewCache::default(), now, seq: 0, spawned: 0 }
     }

@@ -9,7 +9,7 @@ use crate::id::AgentId;
 use crate::mode::Mode;
 use crate::target::ALL;
 use crate::tui::commands::{self, COMMANDS, Draft, Takes, Verb};
-use crate::tui::theme::ThemeName;
+use crate::tui::theme::AUTO;
 
 /// Holds what is offered now.
 #[derive(Debug, Default)]
@@ -137,7 +137,7 @@ impl App {
         let Draft::Command(command, _) = commands::read(command) else { return Vec::new() };
         let names: Vec<String> = match command.verb {
             Verb::Mode => return modes(typed),
-            Verb::Theme => ThemeName::ALL.iter().map(|name| name.name().to_owned()).collect(),
+            Verb::Theme => self.themes.names().into_iter().chain([AUTO]).map(str::to_owned).collect(),
             Verb::Hold => vec![ALL.to_owned()],
             Verb::Budget => vec!["off".to_owned()],
             Verb::Export => vec!["transcript".to_owned(), "ledger".to_owned()],

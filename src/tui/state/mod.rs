@@ -36,7 +36,7 @@ use jiff::Timestamp;
 use ratatui::layout::Size;
 
 use crate::id::AgentId;
-use crate::tui::theme::{Theme, ThemeName};
+use crate::tui::theme::{Theme, Themes};
 use approval::Declining;
 use attention::Attention;
 use budget::Limits;
@@ -71,8 +71,8 @@ pub struct App {
     pub now: Timestamp,
     /// The styles.
     pub theme: Theme,
-    /// The name of the styles.
-    pub theme_name: ThemeName,
+    /// The themes, and which of them the styles are.
+    pub themes: Themes,
     /// Where the keys go.
     pub focus: Focus,
     /// The message being written.
@@ -129,13 +129,13 @@ pub struct Reader {
 
 impl App {
     /// Makes an empty screen.
-    pub fn new(size: Size, now: Timestamp, status: Status, theme_name: ThemeName) -> Self {
+    pub fn new(size: Size, now: Timestamp, status: Status, themes: Themes) -> Self {
         let main = AgentId::main();
         let mut app = Self {
             size,
             now,
-            theme: theme_name.theme(),
-            theme_name,
+            theme: themes.worn(),
+            themes,
             focus: Focus::default(),
             composer: Composer::default(),
             editing: None,

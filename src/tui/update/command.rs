@@ -11,7 +11,6 @@ use crate::tui::state::cell::Level;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::question::{Question, Subject};
 use crate::tui::state::status::Offer;
-use crate::tui::theme::ThemeName;
 use crate::tui::update::{approval, budget, export, hold as gates, ledger, pending, undo};
 
 /// Carries a command out at once, whether a turn runs or not.
@@ -113,24 +112,26 @@ pub fn decided(app: &mut App, subject: &Subject) -> Vec<Effect> {
 
 /// Takes the next theme.
 pub fn next_theme(app: &mut App) {
-    set_theme(app, app.theme_name.next());
+    let name = app.themes.next();
+    set_theme(app, &name);
 }
 
 fn theme(app: &mut App, name: &str) {
     if name.is_empty() {
         next_theme(app);
-    } else if let Some(name) = ThemeName::of(name) {
-        set_theme(app, name);
     } else {
-        let names: Vec<&str> = ThemeName::ALL.iter().map(|name| name.name()).collect();
-        app.status.say(format!("no theme is called {name}; there are {}", names.join(", ")), app.now);
+        set_theme(app, name);
     }
 }
 
-fn set_theme(app: &mut App, name: ThemeName) {
-    app.theme_name = name;
-    app.theme = name.theme();
-    app.status.say(format!("theme: {}", name.name()), app.now);
+fn set_theme(app: &mut App, name: &str) {
+    match app.themes.wear(name) {
+        Ok(theme) => {
+            app.theme = theme;
+            app.status.say(format!("theme: {name}"), app.now);
+        }
+        Err(sentence) => app.status.say(sentence, app.now),
+    }
 }
 
 fn hold(app: &mut App, whom: &str) -> Vec<Effect> {

@@ -1,0 +1,39 @@
+//! The themes of the screen: the built-in ones, the user's files, and what the environment tells of the terminal.
+
+use std::path::Path;
+
+use crate::cli::load::Start;
+use crate::config::Environment;
+use crate::limits;
+use crate::tui::theme::{AUTO, Depth, Ground, Themes};
+
+/// Reads the user's themes and wears the one that is configured.
+///
+/// # Errors
+/// A sentence when there is no such theme, or its file has a fault.
+pub fn themes(start: &Start, environment: &Environment) -> Result<Themes, String> {
+    let ground = Ground::detect(environment.get("COLORFGBG"));
+    let mut themes = Themes::new(Depth::detect(|name| environment.get(name)), ground);
+    if let Some(config) = &start.places.config {
+        read(&config.join("themes"), &mut themes);
+    }
+    themes.wear(start.config.screen.theme.as_deref().unwrap_or(AUTO))?;
+    Ok(themes)
+}
+
+/// Reads every theme of a directory, in the order of their names; what cannot be read is no theme.
+fn read(directory: &Path, themes: &mut Themes) {
+    let Ok(entries) = std::fs::read_dir(directory) else { return };
+    let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.retain(|file| file.extension().is_some_and(|ending| ending == "toml"));
+    files.sort();
+    for file in files.iter().take(limits::THEME_FILES) {
+        let is_small = file.metadata().is_ok_and(|data| data.is_file() && data.len() <= limits::THEME_BYTES);
+        let name = file.file_stem().and_then(|name| name.to_str()).filter(|name| !name.contains(char::is_whitespace));
+        if let (true, Some(name)) = (is_small, name)
+            && let Ok(text) = std::fs::read_to_string(file)
+        {
+            themes.add(name, &file.display().to_string(), text);
+        }
+    }
+}
