@@ -43,6 +43,10 @@ pub enum Verb {
     Pending,
     /// Shows the ledger.
     Ledger,
+    /// Goes to the details of the shown agent.
+    Details,
+    /// Lets a pane fill the screen, or ends that.
+    Zoom,
     /// Chooses the theme.
     Theme,
     /// Chooses the approval mode.
@@ -144,6 +148,8 @@ pub const COMMANDS: &[Command] = &[
         "what the session may spend; with an amount, N tokens, or off: set it",
     ),
     row(Verb::Undo, "undo", "/undo", Nothing, "Alt+Z", "undo the changes of files of the last turn; asks first"),
+    row(Verb::Details, "details", "/details", Nothing, "Alt+I", "go to the details of the shown agent"),
+    row(Verb::Zoom, "zoom", "/zoom", Nothing, "Alt+L", "the transcript alone above the message; again: back"),
     row(Verb::Theme, "theme", "/theme [NAME]", Word, "F8", "use this theme; without a name: the next one"),
     row(Verb::Help, "keys", "/keys", Nothing, "F1", "the keys and commands"),
     row(Verb::Quit, "quit", "/quit", Nothing, "F12", "quit; a running turn is stopped"),

@@ -11,7 +11,7 @@ mod table;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 pub use action::{Action, Answer};
-pub use acts::{Edit, TreeKey};
+pub use acts::{Edit, LookKey, TreeKey};
 pub use context::Context;
 
 /// Is a key with its modifiers, in the one form that the table uses.

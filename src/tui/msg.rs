@@ -19,6 +19,7 @@ use crate::tui::state::hold::{Gate, Shown, Verdict};
 use crate::tui::state::question::Seen;
 use crate::tui::state::regions::Regions;
 use crate::tui::state::scroll::Position;
+use crate::tui::state::sight::Tops;
 use crate::tui::state::status::Offer;
 use crate::tui::state::undo::Change;
 
@@ -167,6 +168,8 @@ pub struct Drawn {
     pub gate: Shown,
     /// What lies where.
     pub regions: Regions,
+    /// The first rows of what can be scrolled.
+    pub tops: Tops,
 }
 
 /// Is one thing that the screen wants done outside.

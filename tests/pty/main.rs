@@ -13,6 +13,7 @@ mod embedded;
 mod first_start;
 mod hold;
 mod leaving;
+mod looks;
 mod pending;
 mod questions;
 mod receipts;

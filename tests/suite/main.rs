@@ -62,6 +62,7 @@ mod lifecycle;
 mod listeners;
 mod llama_cpp;
 mod long_conversations;
+mod looks;
 mod long_wait;
 mod markdown;
 mod model_switch;

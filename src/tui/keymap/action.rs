@@ -2,7 +2,7 @@
 //!
 //! Named by the tables in `keymap`; carried out by `update`.
 
-use super::{Edit, TreeKey};
+use super::{Edit, LookKey, TreeKey};
 
 /// Is what a key means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,6 +111,8 @@ pub enum Action {
     Suspend,
     /// Fold, filter or cancel in the agent tree.
     Tree(TreeKey),
+    /// Divide the screen otherwise.
+    Look(LookKey),
 }
 
 impl Action {
@@ -169,6 +171,7 @@ impl Action {
             Self::Editor => "editor",
             Self::Suspend => "suspend",
             Self::Tree(key) => key.id(),
+            Self::Look(key) => key.id(),
         }
     }
 }

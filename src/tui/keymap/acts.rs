@@ -9,7 +9,8 @@ impl Action {
     pub fn only_shows(self) -> bool {
         match self {
             Self::Tree(key) => !matches!(key, TreeKey::Cancel | TreeKey::CancelAll),
-            Self::Previous
+            Self::Look(_)
+            | Self::Previous
             | Self::Next
             | Self::First
             | Self::Last
@@ -68,6 +69,34 @@ impl TreeKey {
             Self::Details => "details",
             Self::Cancel => "cancel-agent",
             Self::CancelAll => "cancel-agents",
+        }
+    }
+}
+
+/// Is one change of how the screen is divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LookKey {
+    /// Let the pane fill the screen above the composer, or end that.
+    Zoom,
+    /// Focus the details of the shown agent.
+    Details,
+    /// Give the pane less room.
+    Smaller,
+    /// Give the pane more room.
+    Larger,
+    /// Give the pane its usual room.
+    Usual,
+}
+
+impl LookKey {
+    /// Returns the name that it has in a file of keys.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Zoom => "zoom",
+            Self::Details => "focus-details",
+            Self::Smaller => "smaller",
+            Self::Larger => "larger",
+            Self::Usual => "usual-size",
         }
     }
 }

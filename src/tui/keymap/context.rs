@@ -23,17 +23,20 @@ pub enum Context {
     Gate,
     /// The ledger is open.
     Ledger,
+    /// The details of the shown agent have the focus.
+    Details,
 }
 
 impl Context {
     /// Holds every context, in the order in which help shows them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Composer,
         Self::Global,
         Self::Pending,
         Self::Tree,
         Self::Filter,
         Self::Transcript,
+        Self::Details,
         Self::Gate,
         Self::Ledger,
         Self::Help,
@@ -51,6 +54,7 @@ impl Context {
             Self::Gate => table::held::ROWS,
             Self::Ledger => table::ledger::ROWS,
             Self::Help => table::help::ROWS,
+            Self::Details => table::details::ROWS,
         }
     }
 
@@ -66,6 +70,7 @@ impl Context {
             Self::Gate => "held",
             Self::Ledger => "ledger",
             Self::Help => "help",
+            Self::Details => "details",
         }
     }
 
@@ -81,6 +86,7 @@ impl Context {
             Self::Help => "Help",
             Self::Gate => "Held agent",
             Self::Ledger => "Ledger",
+            Self::Details => "Details of an agent",
         }
     }
 }

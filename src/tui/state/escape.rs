@@ -1,7 +1,7 @@
 //! What the next Esc does: one rule, used by the key and by the hint line, so that the two can never differ.
 //!
 //! The order: a completion list closes, an overlay closes, an armed question is left, what is written about a call or a
-//! pending text is left, the filter of the agents is cleared, a focused pane gives the focus back to the composer, the
+//! pending text is left, the filter of the agents is cleared, a zoom ends, a focused pane gives the focus back to the composer, the
 //! run is stopped.
 
 use super::App;
@@ -31,6 +31,8 @@ pub enum Escape {
     LeaveCall,
     /// It clears the filter of the agent tree.
     ClearFilter,
+    /// It gives the other panes their room back.
+    Unzoom,
     /// It gives the focus back to the composer.
     ToMessage,
     /// It stops the run; so many pending texts come back.
@@ -68,6 +70,9 @@ pub fn next_escape(app: &App) -> Escape {
     if app.focus.is_on(Pane::Filter) || (app.focus.is_on(Pane::Tree) && app.tree.filter().is_active()) {
         return Escape::ClearFilter;
     }
+    if app.focus.zoom.is_some() && !app.focus.is_on(Pane::Composer) {
+        return Escape::Unzoom;
+    }
     if !app.focus.is_on(Pane::Composer) {
         return Escape::ToMessage;
     }
@@ -96,6 +101,7 @@ impl Escape {
             }
             Self::LeaveCall => vec!["Esc: leaves the call as it was".to_owned(), "Esc: leaves".to_owned()],
             Self::ClearFilter => vec!["Esc: clears the filter".to_owned(), "Esc: clears".to_owned()],
+            Self::Unzoom => vec!["Esc: ends the zoom".to_owned(), "Esc: unzooms".to_owned()],
             Self::ToMessage => vec!["Esc: back to the message".to_owned(), "Esc: back".to_owned()],
             Self::Stop(count) => {
                 let full = match count {

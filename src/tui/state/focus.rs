@@ -18,6 +18,19 @@ pub enum Pane {
     Gate,
     /// The texts that wait for delivery.
     Pending,
+    /// The details of the shown agent.
+    Details,
+}
+
+impl Pane {
+    /// Returns the pane that it is a part of.
+    #[must_use]
+    pub fn whole(self) -> Self {
+        match self {
+            Self::Filter => Self::Tree,
+            Self::Composer | Self::Tree | Self::Transcript | Self::Gate | Self::Pending | Self::Details => self,
+        }
+    }
 }
 
 /// Names what lies over the panes, with the place of its reader.
@@ -44,6 +57,8 @@ pub struct Focus {
     pub pane: Pane,
     /// What lies over the panes and takes the keys.
     pub overlay: Option<Overlay>,
+    /// The pane that has all the room above the composer.
+    pub zoom: Option<Pane>,
 }
 
 impl Focus {
@@ -58,6 +73,7 @@ impl Focus {
             (None, Pane::Transcript) => Context::Transcript,
             (None, Pane::Pending) => Context::Pending,
             (None, Pane::Gate) => Context::Gate,
+            (None, Pane::Details) => Context::Details,
         }
     }
 
@@ -72,8 +88,19 @@ impl Focus {
         self.is_on(Pane::Gate) || self.is_on(Pane::Pending)
     }
 
-    /// Goes to a pane; an overlay is closed.
+    /// Goes to a pane; an overlay is closed. A zoom ends where it would hide the pane.
     pub fn go(&mut self, pane: Pane) {
-        *self = Self { pane, overlay: None };
+        let zoom = self.zoom.filter(|zoomed| pane == Pane::Composer || *zoomed == pane.whole());
+        *self = Self { pane, overlay: None, zoom };
+    }
+
+    /// Gives the pane that has the focus all the room, or ends the zoom; from the composer it is the transcript's.
+    pub fn toggle_zoom(&mut self) {
+        self.zoom = match (self.zoom, self.pane) {
+            (Some(_), _) => None,
+            (None, Pane::Composer) => Some(Pane::Transcript),
+            (None, pane) => Some(pane.whole()),
+        };
+        self.overlay = None;
     }
 }

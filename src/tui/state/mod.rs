@@ -23,6 +23,7 @@ pub mod regions;
 pub mod removed;
 pub mod result;
 pub mod scroll;
+pub mod sight;
 pub mod status;
 pub mod target;
 pub mod told;
@@ -54,11 +55,16 @@ use receipts::Receipts;
 use regions::Regions;
 use removed::RemovedTexts;
 use scroll::Scroll;
+use sight::Sight;
 use status::Status;
 use target::Bound;
 use transcript::Transcript;
-use tree::Tree;
+use tree::{Details, Tree};
 
+/// Columns from which there is room for more than one pane.
+pub const MEDIUM: u16 = 60;
+/// Columns from which tree, transcript and details stand beside each other.
+pub const BROAD: u16 = 140;
 /// Columns left of the composer's text.
 pub const PROMPT_COLUMNS: u16 = 2;
 
@@ -103,6 +109,8 @@ pub struct App {
     pub budget: Limits,
     /// The status line.
     pub status: Status,
+    /// How far the tree and the details are scrolled, and how wide they are.
+    pub sight: Sight,
     /// What lies where on the screen, as it was drawn last.
     pub regions: Regions,
     /// What the pointer holds.
@@ -153,6 +161,7 @@ impl App {
             guards: Guards::default(),
             budget: Limits::default(),
             status,
+            sight: Sight::default(),
             regions: Regions::default(),
             pointer: Pointer::default(),
             attention: None,
@@ -203,6 +212,20 @@ impl App {
     pub fn is_held(&self, agent: &AgentId) -> bool {
         let has_gate = |node: &tree::Node| node.ended.is_none() && target::can_be_told(node);
         self.holds.is_held(agent) && (agent.is_main() || self.tree.get(agent).is_none_or(has_gate))
+    }
+
+    /// Tells whether the details of the shown agent are open; on a broad screen they usually are.
+    pub fn shows_details(&self) -> bool {
+        match self.tree.details {
+            Details::Usual => self.size.width >= BROAD,
+            Details::Open => true,
+            Details::Folded => false,
+        }
+    }
+
+    /// Tells whether the screen is too narrow for more than one pane.
+    pub fn is_narrow(&self) -> bool {
+        self.size.width < MEDIUM
     }
 
     /// Lays the composer's text out for the width of the screen.

@@ -43,10 +43,14 @@ pub enum Region {
 /// Names a line between panes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Divider {
-    /// Between the tree and the transcript.
-    Tree,
-    /// Between the transcript and the details.
-    Details,
+    /// Between the tree and the transcript beside it.
+    TreeColumn,
+    /// Between the tree and the transcript beneath it.
+    TreeRow,
+    /// Between the transcript and the details beside it.
+    DetailsColumn,
+    /// Between the details and the transcript beneath them.
+    DetailsRow,
 }
 
 /// Is a line of the transcript, as a frame showed it.

@@ -11,7 +11,7 @@ use crate::tui::state::cell::Level;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::question::{Question, Subject};
 use crate::tui::state::status::Offer;
-use crate::tui::update::{approval, budget, export, hold as gates, ledger, pending, undo};
+use crate::tui::update::{approval, budget, export, hold as gates, ledger, look, pending, undo};
 
 /// Carries a command out at once, whether a turn runs or not.
 pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
@@ -33,6 +33,8 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Pending => pending::focus(app),
         Verb::Ledger => ledger::toggle(app),
         Verb::Agents => app.focus.go(Pane::Tree),
+        Verb::Details => look::focus_details(app),
+        Verb::Zoom => app.focus.toggle_zoom(),
         Verb::Theme => theme(app, argument),
         Verb::Mode => return approval::mode(app, argument),
         Verb::Compact => return budget::compact(app, argument),

@@ -17,6 +17,7 @@ pub fn press(app: &mut App) -> Vec<Effect> {
         Escape::LeaveEdit(_) => return editing::leave(app),
         Escape::LeaveCall => hold::leave(app),
         Escape::ClearFilter => tree::clear_filter(app),
+        Escape::Unzoom => app.focus.zoom = None,
         Escape::ToMessage => app.focus.go(Pane::Composer),
         Escape::Stop(_) | Escape::TakeBack(_) => {
             app.tree.cancelling(app.now);

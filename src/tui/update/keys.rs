@@ -4,7 +4,8 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::submit::submit;
 use super::{
-    approval, bring_back, command, completion, editing, escape, hold, ledger, manuscript, pending, question, tree, undo,
+    approval, bring_back, command, completion, editing, escape, hold, ledger, look, manuscript, pending, question, tree,
+    undo,
 };
 use crate::event::Delivery;
 use crate::id::AgentId;
@@ -94,6 +95,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Editor => return manuscript::open(app),
         Action::Suspend => return vec![Effect::Suspend],
         Action::Tree(key) => return tree::act(app, key),
+        Action::Look(key) => look::act(app, key),
         Action::Newline => app.composer.newline(),
         Action::Undo => return bring_back::undo(app),
         Action::BringBack => return bring_back::newest(app),
@@ -228,6 +230,7 @@ fn travel(app: &mut App, action: Action) {
         {
             app.questions.page(action);
         }
+        (Context::Details, action) => look::travel_details(app, action),
         (_, Action::PageUp) => shown(app).scroll.ask(Request::PageUp),
         (_, Action::PageDown) => shown(app).scroll.ask(Request::PageDown),
         (Context::Tree | Context::Filter, action) => tree::travel(app, action),

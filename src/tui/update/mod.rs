@@ -15,6 +15,7 @@ pub mod export;
 pub mod hold;
 mod keys;
 mod ledger;
+mod look;
 mod manuscript;
 mod mouse;
 pub mod pending;
@@ -105,6 +106,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.focus.overlay = drawn.overlay;
             app.holds.drawn(drawn.gate);
             app.regions = drawn.regions;
+            app.sight.drawn(drawn.tops);
             app.questions.drawn(drawn.question);
             return effects;
         }

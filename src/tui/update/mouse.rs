@@ -8,7 +8,7 @@ use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use jiff::Timestamp;
 use ratatui::layout::Position;
 
-use super::{completion, ledger};
+use super::{completion, ledger, look};
 use crate::id::AgentId;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
@@ -25,6 +25,16 @@ const STEP: usize = 3;
 enum Wheel {
     Up,
     Down,
+}
+
+impl Wheel {
+    fn lines(self) -> isize {
+        let step = isize::try_from(STEP).unwrap_or(1);
+        match self {
+            Self::Up => -step,
+            Self::Down => step,
+        }
+    }
 }
 
 /// Carries out one event of the mouse, read at this moment.
@@ -71,7 +81,10 @@ fn press(app: &mut App, place: Position, presses: Presses) {
             go(app, Pane::Composer);
             app.composer.point(place);
         }
-        Region::Divider(divider) => app.pointer.grip = Some(Grip::Divider(divider)),
+        Region::Divider(divider) => match presses {
+            Presses::One => app.pointer.grip = Some(Grip::Divider(divider)),
+            Presses::Two => look::reset(app, divider),
+        },
         Region::Tab(pane) => go(app, pane),
         Region::Offer(offer) => completion::take_offer(app, offer),
         Region::Behind => app.focus.overlay = None,
@@ -86,6 +99,7 @@ fn go(app: &mut App, pane: Pane) {
         Pane::Pending => super::pending::focus(app),
         Pane::Gate => super::hold::focus(app),
         Pane::Transcript => super::keys::focus_transcript(app),
+        Pane::Details => look::focus_details(app),
         Pane::Composer | Pane::Tree | Pane::Filter => app.focus.go(pane),
     }
 }
@@ -118,7 +132,11 @@ fn drag(app: &mut App, place: Position) {
             }
             scroll_at_edge(app, place);
         }
-        Some(Grip::Divider(_)) | None => {}
+        Some(Grip::Divider(divider)) => {
+            let divider = *divider;
+            look::drag(app, divider, place);
+        }
+        None => {}
     }
 }
 
@@ -166,10 +184,10 @@ fn wheel(app: &mut App, place: Position, wheel: Wheel) {
             };
             app.reader_mut(&agent).scroll.ask(request);
         }
-        Region::Agent(_) | Region::Ended(_) | Region::Pane(Pane::Tree | Pane::Filter) => match wheel {
-            Wheel::Up => app.tree.select_previous(),
-            Wheel::Down => app.tree.select_next(),
-        },
+        Region::Agent(_) | Region::Ended(_) | Region::Pane(Pane::Tree | Pane::Filter) => {
+            app.sight.scroll_tree(app.tree.selected(), wheel.lines());
+        }
+        Region::Pane(Pane::Details) => app.sight.scroll_details(app.tree.selected(), wheel.lines()),
         Region::Entry(_) | Region::Pane(Pane::Pending) => {
             let here = app.pending.place().unwrap_or(usize::MAX);
             app.pending.select(match wheel {

@@ -1,5 +1,6 @@
 //! What the keys of the agent tree do: fold, filter, cancel, jump to what is worth a look.
 
+use super::look;
 use crate::id::AgentId;
 use crate::tui::keymap::{Action, TreeKey};
 use crate::tui::msg::Effect;
@@ -30,7 +31,7 @@ pub fn act(app: &mut App, key: TreeKey) -> Vec<Effect> {
                 app.status.say("no agent needs a look", app.now);
             }
         }
-        TreeKey::Details => app.tree.details = app.tree.details.other(),
+        TreeKey::Details => look::toggle_details(app),
         TreeKey::Cancel => return cancel(app),
         TreeKey::CancelAll => return cancel_all(app),
     }

@@ -96,6 +96,7 @@ fn keys(app: &App) -> &'static [&'static str] {
         return &["Enter puts it back · Tab as a follow-up · F5 now", "Enter puts it back · F5 now", "F5 now"];
     }
     match app.focus.pane {
+        Pane::Details => &["Up/Down scroll · z zooms · i folds", "Up/Down scroll"],
         Pane::Pending => &[
             "Enter edits · d deletes · u brings back · J/K move · f/s follow-up/steer · m joins · F5 now",
             "Enter edits · d deletes · u back · J/K · f/s · m · F5",

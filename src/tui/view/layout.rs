@@ -1,9 +1,13 @@
 //! Divides the screen: pure arithmetic on its size and on what the panes ask for.
 //!
-//! The composer comes first, then the status line, then the transcript; everything else gives way on small screens.
-//! Works at any size, an empty one too.
+//! The composer comes first, then the status line, then the transcript; everything else gives way on small screens, and on
+//! a narrow one there is one pane with a line of tabs. Works at any size, an empty one too.
 
 use ratatui::layout::Rect;
+
+use crate::tui::state::focus::Pane;
+use crate::tui::state::sight::Sizes;
+pub use crate::tui::state::{BROAD, MEDIUM};
 
 /// Is what the panes ask for.
 #[derive(Debug, Clone, Copy)]
@@ -20,6 +24,14 @@ pub struct Demand {
     pub agents: u16,
     /// What the tree is for at the moment.
     pub tree: TreeUse,
+    /// Whether the details of the shown agent are open.
+    pub details: DetailsUse,
+    /// The pane that a narrow screen shows.
+    pub tab: Pane,
+    /// The pane that has all the room above the composer.
+    pub zoom: Option<Pane>,
+    /// The sizes that the user chose.
+    pub sizes: Sizes,
 }
 
 /// Says whether the user works in the tree.
@@ -40,12 +52,21 @@ pub enum ListUse {
     Focused,
 }
 
+/// Says whether the details are open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DetailsUse {
+    /// They are folded.
+    Folded,
+    /// They are open.
+    Open,
+}
+
 /// Says how the tree is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreeForm {
     /// A column with two rows for each agent.
     Column,
-    /// One row for each agent.
+    /// Rows for each agent, as many as fit.
     Rows,
     /// One row for all.
     Line,
@@ -54,16 +75,20 @@ pub enum TreeForm {
 /// Holds where everything goes. Areas may be empty; none reaches beyond the screen and no two overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Panes {
+    /// The tabs of a narrow screen.
+    pub tabs: Rect,
     /// The agent tree.
     pub tree: Rect,
     /// How it is drawn.
     pub form: TreeForm,
     /// The line between the tree and the transcript.
     pub divider: Rect,
-    /// The title of the transcript.
+    /// The title of the transcript, or of the pane that is zoomed.
     pub title: Rect,
     /// The details of the selected agent; empty while they are folded.
     pub details: Rect,
+    /// The line between the transcript and the details beside it.
+    pub details_divider: Rect,
     /// The transcript.
     pub transcript: Rect,
     /// The texts that wait.
@@ -76,12 +101,16 @@ pub struct Panes {
     pub composer: Rect,
     /// The status line; one or two rows.
     pub status: Rect,
+    /// The pane that has all the room, if one has.
+    pub zoom: Option<Pane>,
 }
 
 /// Columns from which the tree stands beside the transcript.
 const WIDE: u16 = 96;
-/// Columns from which each agent's figures fit into one row, and a pending text beside its forecast.
-pub const MEDIUM: u16 = 60;
+/// Fewest columns of a pane beside the transcript.
+const LEAST: u16 = 20;
+/// Columns that are left to the transcript beside other panes.
+const TRANSCRIPT: u16 = 40;
 
 impl Panes {
     /// Divides an area.
@@ -94,33 +123,91 @@ impl Panes {
             _ => 2,
         };
         let rule = u16::from(height >= 8);
-        let body = height.saturating_sub(composer + status + rule);
-        let share = match demand.list {
-            ListUse::Watched => body / 3,
-            ListUse::Focused => body / 2,
-        };
-        let most = share.max(1).min(body.saturating_sub(1));
-        // On a narrow screen each forecast has a row of its own, unless that takes too many.
-        let two_rows = demand.pending.saturating_mul(2);
-        let pending = if area.width < MEDIUM && two_rows <= most { two_rows } else { demand.pending.min(most) };
-
         let mut rest = area;
-        let status = take_bottom(&mut rest, status);
-        let composer = take_bottom(&mut rest, composer);
-        let rule = take_bottom(&mut rest, rule);
-        let pending = take_bottom(&mut rest, pending);
+        let mut panes = Self::empty(area);
+        panes.status = take_bottom(&mut rest, status);
+        panes.composer = take_bottom(&mut rest, composer);
+        panes.rule = take_bottom(&mut rest, rule);
+        panes.pending = take_bottom(&mut rest, 0);
+        panes.gate = panes.pending;
+        if let Some(pane) = demand.zoom {
+            panes.title = take_top(&mut rest, u16::from(rest.height >= 3));
+            panes.zoom = Some(pane);
+            return panes.only(pane, rest);
+        }
+        let has_tabs = area.width < MEDIUM;
+        if has_tabs && demand.tab != Pane::Transcript {
+            panes.tabs = take_top(&mut rest, u16::from(rest.height >= 4));
+            return panes.only(demand.tab, rest);
+        }
+        panes.pending = take_bottom(&mut rest, pending_rows(area, rest.height, demand));
         // It asks something of the user: it may take more than half of what is left, to show a call whole.
-        let gate = take_gate(&mut rest, demand.gate);
-        let (tree, form, divider) = take_tree(&mut rest, area.width, demand);
-        let title = if form == TreeForm::Column { take_top(&mut rest, 1) } else { take_top(&mut rest, 0) };
-        let details = Rect { height: 0, ..rest };
-        Self { tree, form, divider, title, details, transcript: rest, pending, gate, rule, composer, status }
+        panes.gate = take_gate(&mut rest, demand.gate);
+        if has_tabs {
+            panes.tabs = take_top(&mut rest, u16::from(rest.height >= 4));
+            return panes.only(Pane::Transcript, rest);
+        }
+        let details = details_columns(area.width, rest, demand);
+        (panes.tree, panes.form, panes.divider) = take_tree(&mut rest, area.width, details, demand);
+        panes.details = take_right(&mut rest, details);
+        panes.details_divider = take_right(&mut rest, u16::from(details > 0));
+        panes.title = take_top(&mut rest, u16::from(panes.form == TreeForm::Column));
+        panes.transcript = rest;
+        panes
     }
 
     /// Returns everything above the composer and its rule.
     pub fn above(&self, screen: Rect) -> Rect {
         Rect { height: self.composer.y.saturating_sub(self.rule.height).saturating_sub(screen.y), ..screen }
     }
+
+    /// Tells whether the details stand in a place of their own, not above the transcript.
+    pub fn has_details_beside(&self) -> bool {
+        !self.details_divider.is_empty() || self.transcript.is_empty()
+    }
+
+    fn empty(area: Rect) -> Self {
+        let none = Rect { height: 0, ..area };
+        Self {
+            tabs: none,
+            tree: none,
+            form: TreeForm::Rows,
+            divider: none,
+            title: none,
+            details: none,
+            details_divider: none,
+            transcript: none,
+            pending: none,
+            gate: none,
+            rule: none,
+            composer: none,
+            status: none,
+            zoom: None,
+        }
+    }
+
+    /// Gives one pane all of the room.
+    fn only(mut self, pane: Pane, room: Rect) -> Self {
+        match pane {
+            Pane::Tree | Pane::Filter => self.tree = room,
+            Pane::Pending => self.pending = room,
+            Pane::Gate => self.gate = room,
+            Pane::Details => self.details = room,
+            Pane::Transcript | Pane::Composer => self.transcript = room,
+        }
+        self
+    }
+}
+
+fn pending_rows(area: Rect, body: u16, demand: Demand) -> u16 {
+    let share = match demand.list {
+        ListUse::Watched => body / 3,
+        ListUse::Focused => body / 2,
+    };
+    let most = share.max(1).min(body.saturating_sub(1));
+    // On a narrow screen each forecast has a row of its own, unless that takes too many.
+    let two_rows = demand.pending.saturating_mul(2);
+    if area.width < MEDIUM && two_rows <= most { two_rows } else { demand.pending.min(most) }
 }
 
 fn take_gate(rest: &mut Rect, rows: u16) -> Rect {
@@ -128,21 +215,37 @@ fn take_gate(rest: &mut Rect, rows: u16) -> Rect {
     take_bottom(rest, rows.min(most))
 }
 
-fn take_tree(rest: &mut Rect, width: u16, demand: Demand) -> (Rect, TreeForm, Rect) {
+/// Returns the columns of the details beside the transcript; 0 where they have no place there.
+fn details_columns(width: u16, rest: Rect, demand: Demand) -> u16 {
+    if demand.details == DetailsUse::Folded || width < BROAD || rest.height < 4 {
+        return 0;
+    }
+    let usual = (width / 4).clamp(34, 56);
+    // The tree may be as narrow as it gets, the transcript may not.
+    let most = width.saturating_sub(TRANSCRIPT + LEAST + 2);
+    demand.sizes.details_columns.unwrap_or(usual).clamp(LEAST, most.max(LEAST))
+}
+
+fn take_tree(rest: &mut Rect, width: u16, details: u16, demand: Demand) -> (Rect, TreeForm, Rect) {
     let body = rest.height;
     // One agent alone needs no column: the transcript gets the room.
     let is_of_use = demand.agents > 1 || demand.tree == TreeUse::Focused;
     if width >= WIDE && body >= 4 && is_of_use {
-        let tree = take_left(rest, (width / 3 - 2).clamp(36, 64));
+        let usual = if details > 0 { (width * 2 / 7).clamp(36, 64) } else { (width / 3 - 2).clamp(36, 64) };
+        let most = width.saturating_sub(TRANSCRIPT + details + 2).max(LEAST);
+        let tree = take_left(rest, demand.sizes.tree_columns.unwrap_or(usual).clamp(LEAST, most));
         return (tree, TreeForm::Column, take_left(rest, 1));
     }
-    let rows = match demand.tree {
-        TreeUse::Watched => demand.agents.min(body / 4),
-        TreeUse::Focused => demand.agents.min(body * 2 / 3).max(1),
+    let (wanted, most) = match demand.tree {
+        TreeUse::Watched => (demand.agents, body / 4),
+        TreeUse::Focused => (demand.agents.max(1), (body * 2 / 3).max(1)),
     };
+    // What the user chose may be more than usual, but leaves something to the transcript.
+    let most = demand.sizes.tree_rows.map_or(most, |rows| rows.clamp(1, body.saturating_sub(4).max(1)));
+    let rows = wanted.min(most);
     let (form, rows) = match demand.tree {
         TreeUse::Focused => (TreeForm::Rows, rows),
-        TreeUse::Watched if width >= MEDIUM && rows > 1 => (TreeForm::Rows, rows),
+        TreeUse::Watched if rows > 1 => (TreeForm::Rows, rows),
         TreeUse::Watched => (TreeForm::Line, u16::from(body >= 4)),
     };
     let tree = take_top(rest, rows);
@@ -168,5 +271,12 @@ fn take_left(rest: &mut Rect, columns: u16) -> Rect {
     let columns = columns.min(rest.width);
     let taken = Rect { width: columns, ..*rest };
     *rest = Rect { x: rest.x + columns, width: rest.width - columns, ..*rest };
+    taken
+}
+
+fn take_right(rest: &mut Rect, columns: u16) -> Rect {
+    let columns = columns.min(rest.width);
+    let taken = Rect { x: rest.right() - columns, width: columns, ..*rest };
+    rest.width -= columns;
     taken
 }

@@ -22,6 +22,7 @@ mod receipt;
 pub mod status;
 pub mod stream;
 mod table;
+mod tabs;
 pub mod transcript;
 pub mod tree;
 pub mod wrap;
@@ -37,11 +38,12 @@ use crate::tui::msg::Drawn;
 use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::hold::Shown;
-use crate::tui::state::regions::{Region, Regions};
-use crate::tui::state::tree::Details;
+use crate::tui::state::pointer::Grip;
+use crate::tui::state::regions::{Divider, Region, Regions};
+use crate::tui::state::sight::Tops;
 use cache::TranscriptCache;
 use fit::{one_line, put, row};
-use layout::{Demand, ListUse, Panes, TreeForm, TreeUse};
+use layout::{Demand, DetailsUse, ListUse, Panes, TreeForm, TreeUse};
 use transcript::{Badge, Metrics, View};
 use wrap::{Break, Line, Wrap};
 
@@ -66,7 +68,7 @@ pub fn panes(app: &App, area: Rect) -> Panes {
     let rows = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
     let is_in_tree = app.focus.is_on(Pane::Tree) || app.focus.is_on(Pane::Filter);
     // On a low screen the details of one agent and the rows of all have no room beside each other.
-    let is_low = area.height < LOW && app.tree.details == Details::Open;
+    let is_low = area.height < LOW && app.shows_details() && app.size.width < layout::BROAD;
     let tree = if is_in_tree && !is_low { TreeUse::Focused } else { TreeUse::Watched };
     let demand = Demand {
         composer: app.composer.rows(),
@@ -75,10 +77,23 @@ pub fn panes(app: &App, area: Rect) -> Panes {
         gate: gate::rows(app, area.width),
         agents: rows(app.tree.rows().len() + usize::from(tree::has_filter(app))),
         tree,
+        details: if app.shows_details() { DetailsUse::Open } else { DetailsUse::Folded },
+        tab: tabs::shown(app),
+        zoom: zoomed(app, area.width),
+        sizes: app.sight.sizes,
     };
     let mut panes = Panes::of(area, demand);
     tree::details::take(app, &mut panes);
     panes
+}
+
+/// Returns the pane that is zoomed, unless there is nothing in it any more.
+fn zoomed(app: &App, width: u16) -> Option<Pane> {
+    app.focus.zoom.filter(|pane| match pane {
+        Pane::Gate => gate::rows(app, width) > 0,
+        Pane::Pending => app.focus.is_on(Pane::Pending) || !app.pending.is_empty(),
+        Pane::Composer | Pane::Tree | Pane::Filter | Pane::Transcript | Pane::Details => true,
+    })
 }
 
 /// Draws one frame; returns what the state must remember of it.
@@ -87,10 +102,14 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     let panes = panes(app, area);
     let mut regions = Regions::default();
     let buffer = frame.buffer_mut();
-    let filter = tree::draw(app, panes.tree, panes.form, &mut regions, buffer);
-    draw_divider(app, &panes, buffer);
-    draw_title(app, panes.title, buffer);
-    tree::details::draw(app, panes.details, buffer);
+    tabs::draw(app, panes.tabs, &mut regions, buffer);
+    let (filter, tree_top) = tree::draw(app, panes.tree, panes.form, &mut regions, buffer);
+    draw_dividers(app, &panes, &mut regions, buffer);
+    match panes.zoom {
+        Some(pane) => tabs::draw_zoomed(app, pane, panes.title, &mut regions, buffer),
+        None => draw_title(app, panes.title, buffer),
+    }
+    let tops = Tops { tree: tree_top, details: tree::details::draw(app, &panes, &mut regions, buffer) };
     let metrics = draw_transcript(app, cache, &panes, &mut regions, buffer);
     pending::draw(app, panes.pending, &mut regions, buffer);
     regions.add(panes.gate, Region::Pane(Pane::Gate));
@@ -130,6 +149,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
         question,
         gate,
         regions,
+        tops,
     }
 }
 
@@ -140,7 +160,9 @@ fn draw_transcript(
     regions: &mut Regions,
     buffer: &mut Buffer,
 ) -> Metrics {
-    regions.add(panes.title, Region::Pane(Pane::Transcript));
+    if panes.zoom.is_none() {
+        regions.add(panes.title, Region::Pane(Pane::Transcript));
+    }
     regions.add(panes.transcript, Region::Pane(Pane::Transcript));
     let Some(reader) = app.reader() else { return Metrics::default() };
     let view = View {
@@ -183,12 +205,23 @@ fn draw_welcome(app: &App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-fn draw_divider(app: &App, panes: &Panes, buffer: &mut Buffer) {
-    let symbol = if panes.form == TreeForm::Column { "│" } else { "─" };
-    let area = panes.divider.intersection(*buffer.area());
-    for position in area.positions() {
-        if let Some(cell) = buffer.cell_mut(position) {
-            cell.set_symbol(symbol).set_style(app.theme.border);
+/// Draws the lines between panes; the one that the pointer holds is drawn heavy.
+fn draw_dividers(app: &App, panes: &Panes, regions: &mut Regions, buffer: &mut Buffer) {
+    let tree = if panes.form == TreeForm::Column { Divider::TreeColumn } else { Divider::TreeRow };
+    for (divider, area) in [(tree, panes.divider), (Divider::DetailsColumn, panes.details_divider)] {
+        let is_held = app.pointer.grip == Some(Grip::Divider(divider));
+        let symbol = match (divider, is_held) {
+            (Divider::TreeColumn | Divider::DetailsColumn, false) => "│",
+            (Divider::TreeColumn | Divider::DetailsColumn, true) => "┃",
+            (Divider::TreeRow | Divider::DetailsRow, false) => "─",
+            (Divider::TreeRow | Divider::DetailsRow, true) => "━",
+        };
+        let style = if is_held { app.theme.border_focus } else { app.theme.border };
+        regions.add(area, Region::Divider(divider));
+        for position in area.intersection(*buffer.area()).positions() {
+            if let Some(cell) = buffer.cell_mut(position) {
+                cell.set_symbol(symbol).set_style(style);
+            }
         }
     }
 }
@@ -205,7 +238,7 @@ fn draw_title(app: &App, area: Rect, buffer: &mut Buffer) {
     }
     let model = node.model.as_ref().map(|model| format!("  {}", one_line(model)));
     rest = put(buffer, rest, &model.unwrap_or_default(), theme.dim);
-    if app.tree.details == Details::Folded && !node.task.is_empty() {
+    if !app.shows_details() && !node.task.is_empty() {
         put(buffer, rest, &format!("  {}", one_line(&node.task)), theme.dim);
     }
 }

@@ -1,6 +1,6 @@
 //! The keys of the agent tree.
 
-use crate::tui::keymap::{Action as A, Binding, NONE, TreeKey, also, row};
+use crate::tui::keymap::{Action as A, Binding, LookKey, NONE, TreeKey, also, row};
 use crossterm::event::KeyCode as K;
 
 pub const ROWS: &[Binding] = &[
@@ -20,6 +20,10 @@ pub const ROWS: &[Binding] = &[
     row(NONE, K::Char('X'), A::Tree(TreeKey::CancelAll), "X", "cancel it and every agent beneath it"),
     row(NONE, K::Home, A::First, "Home/End", "first or last agent"),
     also(NONE, K::End, A::Last),
+    row(NONE, K::Char('z'), A::Look(LookKey::Zoom), "z", "let it fill the screen above the message; again: back"),
+    row(NONE, K::Char('<'), A::Look(LookKey::Smaller), "</>  =", "less, more or the usual room for it"),
+    also(NONE, K::Char('>'), A::Look(LookKey::Larger)),
+    also(NONE, K::Char('='), A::Look(LookKey::Usual)),
     row(NONE, K::Enter, A::FocusComposer, "Enter", "back to the message, the agent stays shown"),
     row(NONE, K::Char('u'), A::BringBack, "u", "bring back what a key removed"),
     row(NONE, K::Char('?'), A::Help, "?", "help"),

@@ -1,6 +1,6 @@
 //! The keys that hold in every pane, unless the pane has its own.
 
-use crate::tui::keymap::{ALT, Action as A, Answer, Binding, CTRL, NONE, SHIFT, also, row};
+use crate::tui::keymap::{ALT, Action as A, Answer, Binding, CTRL, LookKey, NONE, SHIFT, also, row};
 use crossterm::event::KeyCode as K;
 
 pub const ROWS: &[Binding] = &[
@@ -19,6 +19,8 @@ pub const ROWS: &[Binding] = &[
     row(CTRL, K::Char('t'), A::FocusTree, "Ctrl+T  F3", "go to the agents"),
     also(NONE, K::F(3), A::FocusTree),
     row(CTRL, K::Char('o'), A::FocusTranscript, "Ctrl+O", "go to the transcript"),
+    row(ALT, K::Char('i'), A::Look(LookKey::Details), "Alt+I", "go to the details of the shown agent"),
+    row(ALT, K::Char('l'), A::Look(LookKey::Zoom), "Alt+L", "let one pane fill the screen above the message; again: back"),
     row(CTRL, K::Char('e'), A::FoldAll, "Ctrl+E", "fold or open all blocks"),
     row(NONE, K::PageUp, A::PageUp, "PageUp/PageDown", "scroll the transcript"),
     also(NONE, K::PageDown, A::PageDown),

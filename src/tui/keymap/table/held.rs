@@ -1,6 +1,6 @@
 //! The keys of the panel of a held agent.
 
-use crate::tui::keymap::{Action as A, Binding, NONE, also, row};
+use crate::tui::keymap::{Action as A, Binding, LookKey, NONE, also, row};
 use crossterm::event::KeyCode as K;
 
 pub const ROWS: &[Binding] = &[
@@ -15,6 +15,7 @@ pub const ROWS: &[Binding] = &[
     also(NONE, K::Char('j'), A::Next),
     also(NONE, K::Home, A::First),
     also(NONE, K::End, A::Last),
+    row(NONE, K::Char('z'), A::Look(LookKey::Zoom), "z", "let it fill the screen above the message; again: back"),
     row(NONE, K::Char('u'), A::BringBack, "u", "bring back what a key removed"),
     row(NONE, K::Char('?'), A::Help, "?", "help"),
 ];

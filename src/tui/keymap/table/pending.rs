@@ -1,6 +1,6 @@
 //! The keys of the pending list.
 
-use crate::tui::keymap::{Action as A, Binding, NONE, also, row};
+use crate::tui::keymap::{Action as A, Binding, LookKey, NONE, also, row};
 use crossterm::event::KeyCode as K;
 
 pub const ROWS: &[Binding] = &[
@@ -19,6 +19,7 @@ pub const ROWS: &[Binding] = &[
     row(NONE, K::Char('f'), A::AsFollowUp, "f/s", "make it a follow-up, or a steer"),
     also(NONE, K::Char('s'), A::AsSteer),
     row(NONE, K::Char('m'), A::Merge, "m", "join it with the next"),
+    row(NONE, K::Char('z'), A::Look(LookKey::Zoom), "z", "let it fill the screen above the message; again: back"),
     row(NONE, K::F(5), A::DeliverNow, "F5", "deliver it now, in place of the answer being written"),
     row(NONE, K::Char('?'), A::Help, "?", "help"),
 ];

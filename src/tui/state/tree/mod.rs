@@ -61,22 +61,13 @@ pub struct Tree {
 /// Says whether the details of the selected agent are shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Details {
-    /// As much as stands in the title.
+    /// All where there is room beside the transcript, else folded.
     #[default]
+    Usual,
+    /// As much as stands in the title.
     Folded,
-    /// All, above the transcript.
+    /// All.
     Open,
-}
-
-impl Details {
-    /// Returns the other one.
-    #[must_use]
-    pub fn other(self) -> Self {
-        match self {
-            Self::Folded => Self::Open,
-            Self::Open => Self::Folded,
-        }
-    }
 }
 
 impl Default for Tree {

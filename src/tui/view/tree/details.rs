@@ -1,15 +1,17 @@
-//! The details of the selected agent, above its transcript: the task it was given, what it was made from, what it may
-//! do and what it has used.
+//! The details of the selected agent: the task it was given, what it was made from, what it may do and what it has used.
 //!
-//! Folded they are the rest of the title's row; open they take rows from the transcript, on a low screen all of them.
+//! On a broad screen they stand beside the transcript, else above it, on a narrow one in a tab of their own. Folded they are
+//! the rest of the title's row.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::words::{ending, money, reasons, share, tokens};
 use crate::tui::state::App;
-use crate::tui::state::tree::{Details, Totals};
-use crate::tui::view::fit::{count, one_line, row};
+use crate::tui::state::focus::Pane;
+use crate::tui::state::regions::{Divider, Region, Regions};
+use crate::tui::state::tree::Totals;
+use crate::tui::view::fit::{count, one_line, put, put_right, row};
 use crate::tui::view::layout::Panes;
 use crate::tui::view::wrap::{Break, Line, Wrap};
 
@@ -20,45 +22,100 @@ const TASK: usize = 4_000;
 /// Columns of the labels, where there is room for them.
 const LABEL: usize = 9;
 
-/// Takes the rows of the open details from the transcript.
+/// Takes the rows of the open details from the transcript, where they have no place of their own.
 pub fn take(app: &App, panes: &mut Panes) {
-    if app.tree.details == Details::Folded {
+    let has_place = panes.zoom.is_some() || !panes.details.is_empty() || app.is_narrow();
+    if !app.shows_details() || has_place {
         return;
     }
     let area = panes.transcript;
-    let rows = u16::try_from(lines(app, area.width).len()).unwrap_or(u16::MAX).saturating_add(1);
+    let wanted = u16::try_from(lines(app, area.width).len()).unwrap_or(u16::MAX).saturating_add(1);
     // They may take all where there is little; on a higher screen a third is left for the transcript.
     let most = if area.height < LOW { area.height } else { area.height - area.height / 3 };
-    let rows = rows.min(most);
+    let rows = match app.sight.sizes.details_rows {
+        Some(rows) => rows.clamp(2, area.height.saturating_sub(3).max(2)),
+        None => wanted.min(most),
+    };
+    let rows = rows.min(area.height);
     panes.details = Rect { height: rows, ..area };
     panes.transcript = Rect { y: area.y + rows, height: area.height - rows, ..area };
 }
 
-/// Draws the open details and the line below them.
-pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
-    let Some(text) = area.height.checked_sub(1) else { return };
+/// Draws the open details; returns the first line that is shown.
+pub fn draw(app: &App, panes: &Panes, regions: &mut Regions, buffer: &mut Buffer) -> usize {
+    let area = panes.details;
+    if area.is_empty() {
+        return 0;
+    }
+    regions.add(area, Region::Pane(Pane::Details));
+    if panes.has_details_beside() { draw_beside(app, panes, buffer) } else { draw_above(app, area, regions, buffer) }
+}
+
+/// Draws them with a title, unless a tab or the title of the zoom names them.
+fn draw_beside(app: &App, panes: &Panes, buffer: &mut Buffer) -> usize {
+    let theme = &app.theme;
+    let mut area = panes.details;
+    if !panes.details_divider.is_empty() {
+        let head = row(area, 0);
+        let is_focused = app.focus.is_on(Pane::Details);
+        let (mark, style) = if is_focused { ("▸ ", theme.border_focus) } else { ("  ", theme.title) };
+        let rest = put(buffer, head, &format!("{mark}Details"), style);
+        put_right(buffer, rest, if is_focused { "i folds " } else { "Alt+I " }, theme.dim);
+        area = Rect { y: area.y + 1, height: area.height - 1, ..area };
+    }
     let lines = lines(app, area.width);
-    let is_cut = lines.len() > usize::from(text);
-    for (line, y) in lines.iter().zip(area.y..area.y + text) {
+    let (top, room) = fit(app, lines.len(), area.height);
+    for (line, y) in lines.iter().skip(top).take(room.into()).zip(area.y..) {
+        line.draw(buffer, area.x, y, area.width);
+    }
+    let hidden = lines.len().saturating_sub(top + usize::from(room));
+    if room < area.height && hidden > 0 {
+        let noun = if hidden == 1 { "line" } else { "lines" };
+        put(buffer, row(area, room), &format!(" ↓ {hidden} more {noun}"), theme.dim);
+    }
+    top
+}
+
+/// Draws them with a line below that can be moved.
+fn draw_above(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer) -> usize {
+    let theme = &app.theme;
+    let text = area.height - 1;
+    let lines = lines(app, area.width);
+    let top = app.sight.details_top(app.tree.selected()).min(lines.len().saturating_sub(text.into()));
+    for (line, y) in lines.iter().skip(top).zip(area.y..area.y + text) {
         line.draw(buffer, area.x, y, area.width);
     }
     let rule = row(area, text).intersection(*buffer.area());
+    regions.add(rule, Region::Divider(Divider::DetailsRow));
     for position in rule.positions() {
         if let Some(cell) = buffer.cell_mut(position) {
-            cell.set_symbol("╌").set_style(app.theme.border);
+            cell.set_symbol("╌").set_style(theme.border);
         }
     }
-    let hidden = lines.len().saturating_sub(text.into());
-    let words = if is_cut {
-        format!(" {hidden} more {}; i folds ", if hidden == 1 { "line" } else { "lines" })
+    let hidden = lines.len().saturating_sub(top + usize::from(text));
+    let mark = if app.focus.is_on(Pane::Details) { " ▸" } else { "" };
+    let words = if hidden > 0 {
+        format!("{mark} {hidden} more {}; i folds ", if hidden == 1 { "line" } else { "lines" })
     } else {
-        " i folds ".to_owned()
+        format!("{mark} i folds ")
     };
-    let words = Line::new(&words, app.theme.dim);
+    let words = Line::new(&words, if mark.is_empty() { theme.dim } else { theme.border_focus });
     let indent = 2.min(rule.width);
     words.draw(buffer, rule.x + indent, rule.y, rule.width - indent);
+    top
 }
 
+/// Returns the first line that is shown and how many rows there are for text; the last row counts what is hidden.
+fn fit(app: &App, lines: usize, height: u16) -> (usize, u16) {
+    let wanted = app.sight.details_top(app.tree.selected());
+    if lines <= usize::from(height) {
+        return (0, height);
+    }
+    let room = height.saturating_sub(1).max(1);
+    let last = lines.saturating_sub(height.into());
+    // At the end nothing is hidden: the text has the last row too.
+    if wanted >= last { (last, height) } else { (wanted, room) }
+}
 fn lines(app: &App, width: u16) -> Vec<Line> {
     let node = app.tree.selected_node();
     let theme = &app.theme;

@@ -20,23 +20,28 @@ use row::{Look, Shown};
 
 pub use words::{agent_name, longest, money, name, share, tokens, tools};
 
-/// Draws the tree into an area; returns where the cursor belongs while the filter is typed.
-pub fn draw(app: &App, area: Rect, form: TreeForm, regions: &mut Regions, buffer: &mut Buffer) -> Option<Position> {
+/// Draws the tree into an area; returns where the cursor belongs while the filter is typed, and the first row.
+pub fn draw(
+    app: &App,
+    area: Rect,
+    form: TreeForm,
+    regions: &mut Regions,
+    buffer: &mut Buffer,
+) -> (Option<Position>, usize) {
     regions.add(area, Region::Pane(Pane::Tree));
     match form {
-        TreeForm::Column => draw_column(app, area, regions, buffer),
+        TreeForm::Column => {
+            let cursor = draw_head(app, line_of(area, 0), buffer);
+            (cursor, draw_rows(app, below(area), regions, buffer))
+        }
         TreeForm::Rows if has_filter(app) => {
             let cursor = draw_filter(app, line_of(area, 0), "", buffer);
-            draw_rows(app, below(area), regions, buffer, 1);
-            cursor
+            (cursor, draw_rows(app, below(area), regions, buffer))
         }
-        TreeForm::Rows => {
-            draw_rows(app, area, regions, buffer, 1);
-            None
-        }
+        TreeForm::Rows => (None, draw_rows(app, area, regions, buffer)),
         TreeForm::Line => {
             draw_line(app, area, buffer);
-            None
+            (None, 0)
         }
     }
 }
@@ -46,24 +51,19 @@ pub fn has_filter(app: &App) -> bool {
     app.tree.filter().is_active() || app.focus.is_on(Pane::Filter)
 }
 
-fn draw_column(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer) -> Option<Position> {
+/// Draws the title of the column, or the filter.
+fn draw_head(app: &App, head: Rect, buffer: &mut Buffer) -> Option<Position> {
     let theme = &app.theme;
     let is_focused = app.focus.is_on(Pane::Tree) || app.focus.is_on(Pane::Filter);
     let (mark, style) = if is_focused { ("▸ ", theme.border_focus) } else { ("  ", theme.title) };
-    let head = line_of(area, 0);
-    let cursor = if has_filter(app) {
+    if has_filter(app) {
         let head = put(buffer, head, mark, style);
         draw_filter(app, head, "Agents ", buffer)
     } else {
         let head = put_right(buffer, head, &format!("{} ", running(app)), theme.dim);
         put(buffer, head, &format!("{mark}Agents"), style);
         None
-    };
-    let body = below(area);
-    let rows = u16::try_from(app.tree.rows().len()).unwrap_or(u16::MAX);
-    let rows_each = if rows.saturating_mul(2) <= body.height { 2 } else { 1 };
-    draw_rows(app, body, regions, buffer, rows_each);
-    cursor
+    }
 }
 
 /// Draws the filter's text and how many agents match it.
@@ -84,16 +84,20 @@ fn one_line_kept(text: &str) -> String {
     format!("{}{blank}", one_line(text))
 }
 
-/// Draws each row of the tree in one or two rows of the screen; keeps the selected one in view.
-fn draw_rows(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer, rows_each: u16) {
+/// Draws each row of the tree in two rows of the screen where all have room, else in one; keeps the selected one in view
+/// unless the wheel has scrolled since. Returns the first row.
+fn draw_rows(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer) -> usize {
     let rows = app.tree.rows();
+    let count = u16::try_from(rows.len()).unwrap_or(u16::MAX);
+    let rows_each: u16 = if count.saturating_mul(2) <= area.height { 2 } else { 1 };
     let mut fits = usize::from(area.height / rows_each.max(1));
     if fits >= 2 && rows.len() > fits {
         fits -= 1;
     }
     let selected = app.tree.selected_row();
     let last_top = rows.len().saturating_sub(fits);
-    let top = (selected + 1).saturating_sub(fits).max(selected.saturating_sub(fits / 2)).min(last_top);
+    let usual = (selected + 1).saturating_sub(fits).max(selected.saturating_sub(fits / 2));
+    let top = app.sight.tree_top(app.tree.selected()).unwrap_or(usual).min(last_top);
     let shown: Vec<Shown> = rows.iter().skip(top).take(fits).filter_map(|row| Shown::of(app, row)).collect();
     if usize::from(area.height) > shown.len() {
         draw_hidden(app, rows.len(), &shown, line_of(area, area.height.saturating_sub(1)), buffer);
@@ -110,6 +114,7 @@ fn draw_rows(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer, 
         regions.add(Rect { height: first.height + second.height, ..first }, shown.region());
         row::draw(app, shown, &look, first, second, buffer);
     }
+    top
 }
 
 /// Counts the rows that there is no room for.
@@ -157,6 +162,13 @@ fn draw_line(app: &App, area: Rect, buffer: &mut Buffer) {
         }
         line = put(buffer, line, &part, theme.dim);
     }
+}
+
+/// Says whose transcript is shown and what that agent does.
+pub fn at_work(app: &App) -> String {
+    let node = app.tree.selected_node();
+    let (mark, _) = words::look(node.state(), &app.theme);
+    format!("{mark} {} · {}", one_line(&name(node)), words::word(node, app.now, 24))
 }
 
 /// Says how many agents run, and how many are worth a look.

@@ -1,0 +1,108 @@
+//! Draws the tabs of a narrow screen, and the title of a pane that is zoomed. What is shown stands in brackets.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::fit::{columns, one_line, put, row};
+use super::tree;
+use crate::tui::state::App;
+use crate::tui::state::focus::Pane;
+use crate::tui::state::regions::{Region, Regions};
+
+/// Is a tab: its pane, and its words from the longest to the shortest.
+struct Tab {
+    pane: Pane,
+    words: [String; 3],
+}
+
+/// Returns the pane that a narrow screen shows.
+pub fn shown(app: &App) -> Pane {
+    match app.focus.pane {
+        Pane::Tree | Pane::Filter => Pane::Tree,
+        Pane::Pending => Pane::Pending,
+        Pane::Details => Pane::Details,
+        Pane::Transcript | Pane::Composer | Pane::Gate => Pane::Transcript,
+    }
+}
+
+/// Draws the line of tabs in the longest words that fit; the last ones are cut where none do.
+pub fn draw(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer) {
+    let line = row(area, 0);
+    if line.is_empty() {
+        return;
+    }
+    let theme = &app.theme;
+    let tabs = tabs(app);
+    let width = |level: usize| tabs.iter().map(|tab| columns(tab.at(level)) + 3).sum::<u16>();
+    let level = (0..3).find(|level| width(*level) <= line.width + 1).unwrap_or(2);
+    let active = shown(app);
+    let mut rest = line;
+    for tab in &tabs {
+        let (words, style) = if tab.pane == active {
+            let style = if app.focus.is_on(Pane::Composer) { theme.title } else { theme.border_focus };
+            (format!("[{}]", tab.at(level)), style)
+        } else {
+            (format!(" {} ", tab.at(level)), theme.dim)
+        };
+        regions.add(Rect { width: columns(&words).min(rest.width), ..rest }, Region::Tab(tab.pane));
+        rest = put(buffer, rest, &words, style);
+        let gap = rest.width.min(1);
+        rest = Rect { x: rest.x + gap, width: rest.width - gap, ..rest };
+    }
+}
+
+fn tabs(app: &App) -> Vec<Tab> {
+    let main = tree::at_work(app);
+    let name = one_line(&tree::name(app.tree.selected_node()));
+    let count = app.tree.nodes().len();
+    let odd = match app.tree.main().totals().odd {
+        0 => String::new(),
+        odd => format!("!{odd} "),
+    };
+    let agents = if count > 1 {
+        let running = app.tree.running();
+        [format!("agents {odd}{running} of {count} run"), format!("agents {odd}{running}/{count}"), format!("{odd}{running}/{count}")]
+    } else {
+        ["agents", "agents", "agents"].map(str::to_owned)
+    };
+    let mut tabs =
+        vec![Tab { pane: Pane::Transcript, words: [main, name.clone(), name] }, Tab { pane: Pane::Tree, words: agents }];
+    let pending = app.pending.entries().len();
+    if pending > 0 || app.focus.is_on(Pane::Pending) {
+        let words = [format!("pending {pending}"), format!("pending {pending}"), format!("+{pending}")];
+        tabs.push(Tab { pane: Pane::Pending, words });
+    }
+    tabs.push(Tab { pane: Pane::Details, words: ["details", "details", "i"].map(str::to_owned) });
+    tabs
+}
+
+impl Tab {
+    fn at(&self, level: usize) -> &str {
+        self.words.get(level).map_or("", String::as_str)
+    }
+}
+
+/// Draws the title of a pane that fills the screen, with the way back.
+pub fn draw_zoomed(app: &App, pane: Pane, area: Rect, regions: &mut Regions, buffer: &mut Buffer) {
+    let line = row(area, 0);
+    let theme = &app.theme;
+    let name = one_line(&tree::name(app.tree.selected_node()));
+    let title = match pane {
+        Pane::Tree | Pane::Filter => "Agents".to_owned(),
+        Pane::Pending => "Pending".to_owned(),
+        Pane::Gate => format!("Held: {name}"),
+        Pane::Details => format!("Details of {name}"),
+        Pane::Transcript | Pane::Composer => name,
+    };
+    let is_focused = app.focus.overlay.is_none() && app.focus.pane.whole() == pane;
+    let (mark, style, back): (_, _, &[&str]) = if is_focused {
+        ("▸ ", theme.border_focus, &["zoomed: z or Esc goes back", "zoomed: z", "zoomed"])
+    } else {
+        ("  ", theme.title, &["zoomed: Alt+L goes back", "zoomed: Alt+L", "zoomed"])
+    };
+    regions.add(line, Region::Pane(pane));
+    let rest = put(buffer, line, &format!("{mark}{title}  "), style);
+    if let Some(back) = back.iter().find(|back| columns(back) <= rest.width) {
+        put(buffer, rest, back, theme.notice);
+    }
+}
