@@ -59,10 +59,11 @@ fn a_click_shows_an_agent_and_one_in_the_message_puts_the_cursor_there() {
     terminal.send("start\r");
     gate.wait_reached();
     terminal.send("one two");
-    let place = place_of(&terminal, "file_miner 0 ");
-    click(&mut terminal, place);
-    terminal.wait_for("▸ Agents");
-    terminal.wait_for("file_miner 0  scripted");
+    let (x, y) = place_of(&terminal, "└─ ");
+    click(&mut terminal, (x + 6, y));
+    terminal.wait_until("the transcript of the agent", |screen| {
+        screen.lines().next().is_some_and(|head| head.contains("▸ Agents") && head.contains("file_miner 0"))
+    });
     let (x, y) = place_of(&terminal, "› one two");
     click(&mut terminal, (x + 6, y));
     terminal.send("and ");
@@ -113,7 +114,11 @@ fn a_click_on_a_question_answers_nothing() {
 fn attributes(terminal: &Terminal) -> Vec<String> {
     let raw = String::from_utf8_lossy(&terminal.raw()).into_owned();
     let sequences = raw.split("\x1b[").skip(1);
-    sequences.filter_map(|rest| rest.split_once('m')).map(|(parameters, _)| parameters.to_owned()).filter(|parameters| parameters.chars().all(|c| c.is_ascii_digit() || c == ';')).collect()
+    sequences
+        .filter_map(|rest| rest.split_once('m'))
+        .map(|(parameters, _)| parameters.to_owned())
+        .filter(|parameters| parameters.chars().all(|c| c.is_ascii_digit() || c == ';'))
+        .collect()
 }
 
 /// Tells whether an SGR sequence sets a colour; 39, 49 and 59 take one away.
@@ -188,7 +193,8 @@ fn a_narrow_screen_has_tabs_and_each_pane_can_be_reached() {
     terminal.send("later\r");
     terminal.wait_for("⋯ m2 later");
     let first = |screen: &str, part: &str| screen.lines().next().is_some_and(|row| row.contains(part));
-    for (key, tab) in [(keys::F3, "[agents"), (keys::F2, "[pending 1]"), ("\x1bi", "[details]"), (keys::CTRL_O, "main")] {
+    for (key, tab) in [(keys::F3, "[agents"), (keys::F2, "[pending 1]"), ("\x1bi", "[details]"), (keys::CTRL_O, "main")]
+    {
         terminal.send(key);
         terminal.wait_until(tab, |screen| first(screen, tab));
     }

@@ -53,6 +53,16 @@ impl Sight {
         self.details.as_ref().filter(|(known, _)| known == agent).map_or(0, |(_, top)| *top)
     }
 
+    /// Shows the selected agent again.
+    pub fn follow_selection(&mut self) {
+        self.tree = None;
+    }
+
+    /// Leaves the tree where it is although this agent is selected now: it was chosen where it stands.
+    pub fn keep_tree(&mut self, selected: &AgentId) {
+        self.tree = Some((selected.clone(), self.drawn.tree));
+    }
+
     /// Scrolls the tree by rows, up when there are fewer than none.
     pub fn scroll_tree(&mut self, selected: &AgentId, rows: isize) {
         self.tree = Some((selected.clone(), self.drawn.tree.saturating_add_signed(rows)));

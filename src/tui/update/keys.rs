@@ -4,8 +4,8 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::submit::submit;
 use super::{
-    approval, bring_back, command, completion, editing, escape, hold, ledger, look, manuscript, pending, question, tree,
-    undo,
+    approval, bring_back, command, completion, editing, escape, hold, ledger, look, manuscript, pending, question,
+    tree, undo,
 };
 use crate::event::Delivery;
 use crate::id::AgentId;

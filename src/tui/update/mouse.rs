@@ -116,6 +116,7 @@ fn press_line(app: &mut App, line: ShownLine, place: Position) {
 /// Shows an agent; a double click also folds or unfolds what stands beneath it.
 fn press_agent(app: &mut App, agent: &AgentId, presses: Presses) {
     app.tree.select_agent(agent);
+    app.sight.keep_tree(agent);
     if !app.focus.is_on(Pane::Filter) {
         app.focus.go(Pane::Tree);
     }

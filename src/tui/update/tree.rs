@@ -40,6 +40,7 @@ pub fn act(app: &mut App, key: TreeKey) -> Vec<Effect> {
 
 /// Moves the selection.
 pub fn travel(app: &mut App, action: Action) {
+    app.sight.follow_selection();
     match action {
         Action::Previous => app.tree.select_previous(),
         Action::Next => app.tree.select_next(),

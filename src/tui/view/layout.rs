@@ -161,11 +161,6 @@ impl Panes {
         Rect { height: self.composer.y.saturating_sub(self.rule.height).saturating_sub(screen.y), ..screen }
     }
 
-    /// Tells whether the details stand in a place of their own, not above the transcript.
-    pub fn has_details_beside(&self) -> bool {
-        !self.details_divider.is_empty() || self.transcript.is_empty()
-    }
-
     fn empty(area: Rect) -> Self {
         let none = Rect { height: 0, ..area };
         Self {

@@ -33,16 +33,20 @@ pub fn draw(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer) {
     }
     let theme = &app.theme;
     let tabs = tabs(app);
-    let width = |level: usize| tabs.iter().map(|tab| columns(tab.at(level)) + 3).sum::<u16>();
-    let level = (0..3).find(|level| width(*level) <= line.width + 1).unwrap_or(2);
     let active = shown(app);
+    // The words about the shown agent give way last.
+    let level_of =
+        |tab: &Tab, (agent, others): (usize, usize)| if tab.pane == Pane::Transcript { agent } else { others };
+    let width = |levels| tabs.iter().map(|tab| columns(tab.at(level_of(tab, levels))) + 3).sum::<u16>();
+    let levels = [(0, 0), (0, 1), (1, 1)].into_iter().find(|levels| width(*levels) <= line.width + 1).unwrap_or((2, 2));
     let mut rest = line;
     for tab in &tabs {
+        let label = tab.at(level_of(tab, levels));
         let (words, style) = if tab.pane == active {
             let style = if app.focus.is_on(Pane::Composer) { theme.title } else { theme.border_focus };
-            (format!("[{}]", tab.at(level)), style)
+            (format!("[{label}]"), style)
         } else {
-            (format!(" {} ", tab.at(level)), theme.dim)
+            (format!(" {label} "), theme.dim)
         };
         regions.add(Rect { width: columns(&words).min(rest.width), ..rest }, Region::Tab(tab.pane));
         rest = put(buffer, rest, &words, style);
@@ -61,12 +65,18 @@ fn tabs(app: &App) -> Vec<Tab> {
     };
     let agents = if count > 1 {
         let running = app.tree.running();
-        [format!("agents {odd}{running} of {count} run"), format!("agents {odd}{running}/{count}"), format!("{odd}{running}/{count}")]
+        [
+            format!("agents {odd}{running} of {count} run"),
+            format!("agents {odd}{running}/{count}"),
+            format!("{odd}{running}/{count}"),
+        ]
     } else {
         ["agents", "agents", "agents"].map(str::to_owned)
     };
-    let mut tabs =
-        vec![Tab { pane: Pane::Transcript, words: [main, name.clone(), name] }, Tab { pane: Pane::Tree, words: agents }];
+    let mut tabs = vec![
+        Tab { pane: Pane::Transcript, words: [main, name.clone(), name] },
+        Tab { pane: Pane::Tree, words: agents },
+    ];
     let pending = app.pending.entries().len();
     if pending > 0 || app.focus.is_on(Pane::Pending) {
         let words = [format!("pending {pending}"), format!("pending {pending}"), format!("+{pending}")];

@@ -48,7 +48,8 @@ pub fn draw(app: &App, panes: &Panes, regions: &mut Regions, buffer: &mut Buffer
         return 0;
     }
     regions.add(area, Region::Pane(Pane::Details));
-    if panes.has_details_beside() { draw_beside(app, panes, buffer) } else { draw_above(app, area, regions, buffer) }
+    let has_place = panes.zoom.is_some() || !panes.details_divider.is_empty() || app.is_narrow();
+    if has_place { draw_beside(app, panes, buffer) } else { draw_above(app, area, regions, buffer) }
 }
 
 /// Draws them with a title, unless a tab or the title of the zoom names them.
