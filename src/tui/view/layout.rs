@@ -131,20 +131,24 @@ impl Panes {
         panes.pending = take_bottom(&mut rest, 0);
         panes.gate = panes.pending;
         if let Some(pane) = demand.zoom {
-            panes.title = take_top(&mut rest, u16::from(rest.height >= 3));
+            let title = u16::from(rest.height >= 3);
+            panes.title = take_top(&mut rest, title);
             panes.zoom = Some(pane);
             return panes.only(pane, rest);
         }
         let has_tabs = area.width < MEDIUM;
         if has_tabs && demand.tab != Pane::Transcript {
-            panes.tabs = take_top(&mut rest, u16::from(rest.height >= 4));
+            let tabs = u16::from(rest.height >= 4);
+            panes.tabs = take_top(&mut rest, tabs);
             return panes.only(demand.tab, rest);
         }
-        panes.pending = take_bottom(&mut rest, pending_rows(area, rest.height, demand));
+        let pending = pending_rows(area, rest.height, demand);
+        panes.pending = take_bottom(&mut rest, pending);
         // It asks something of the user: it may take more than half of what is left, to show a call whole.
         panes.gate = take_gate(&mut rest, demand.gate);
         if has_tabs {
-            panes.tabs = take_top(&mut rest, u16::from(rest.height >= 4));
+            let tabs = u16::from(rest.height >= 4);
+            panes.tabs = take_top(&mut rest, tabs);
             return panes.only(Pane::Transcript, rest);
         }
         let details = details_columns(area.width, rest, demand);
