@@ -402,3 +402,25 @@ pub const COPY_TERMINAL_BYTES: usize = 74_994;
 pub const COPY_TIME: Duration = Duration::from_secs(3);
 /// Terminal: longest text that comes back from an editor, bytes.
 pub const EDITED_BYTES: u64 = 256 * 1024;
+/// Colours of code: longest block, lines; what is behind stays plain.
+pub const CODE_LINES: usize = 2_000;
+/// Colours of code: longest block, bytes.
+pub const CODE_BYTES: usize = 512 * 1024;
+/// Colours of code: longest line, bytes; a longer one is plain.
+pub const CODE_LINE_BYTES: usize = 2_000;
+/// Colours of code: lines that are kept; the oldest go first.
+pub const CODE_KNOWN: usize = 16_384;
+/// Colours of code: places that can be gone on from, the newest ones.
+pub const CODE_ENDS: usize = 256;
+/// Colours of code: languages without a grammar that are remembered.
+pub const CODE_PLAIN: usize = 256;
+/// Colours of code: lines below the last one in view that are asked for with it.
+pub const CODE_AHEAD: usize = 100;
+/// Colours of code: time after which a first part of an answer is given.
+pub const CODE_TURN: Duration = Duration::from_millis(40);
+/// Colours of code: time for one line, a grammar's getting ready included, before the grammar is given up.
+pub const CODE_LINE_TIME: Duration = Duration::from_secs(6);
+/// Colours of code: time for one block before the grammar is given up.
+pub const CODE_BLOCK_TIME: Duration = Duration::from_secs(30);
+/// Colours of code: time without a question after which the grammars are given back.
+pub const CODE_IDLE: Duration = Duration::from_mins(1);

@@ -1,5 +1,6 @@
-//! Does what has to do with files on threads of their own, so that no slow disk holds the screen up: exports, undo.
-//! Made and used by `run`.
+//! Does on threads of their own what would hold the screen up: exports, undo, the colours of code.
+//!
+//! Made and used by `run`; every answer is a message.
 
 use std::path::PathBuf;
 
@@ -7,6 +8,8 @@ use jiff::Zoned;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::tui::export::{Request, save};
+use crate::tui::highlight::Job;
+use crate::tui::highlight::worker::Worker;
 use crate::tui::msg::Msg;
 
 /// Takes documents and sends an answer for each.
@@ -14,13 +17,22 @@ pub struct Files {
     cwd: PathBuf,
     home: Option<PathBuf>,
     answers: UnboundedSender<Msg>,
+    colours: Worker,
 }
 
 impl Files {
     /// Makes a writer: relative paths are taken from `cwd`, `~/` from `home`. The answers come out of the receiver.
     pub fn new(cwd: PathBuf, home: Option<PathBuf>) -> (Self, UnboundedReceiver<Msg>) {
         let (answers, receiver) = unbounded_channel();
-        (Self { cwd, home, answers }, receiver)
+        let painter = answers.clone();
+        // A screen that is gone needs no answer.
+        let colours = Worker::new(move |found| drop(painter.send(Msg::Coloured(found))));
+        (Self { cwd, home, answers, colours }, receiver)
+    }
+
+    /// Finds out the colours of code.
+    pub fn colour(&self, jobs: Vec<Job>) {
+        self.colours.ask(jobs);
     }
 
     /// Does something that takes a moment, and sends its answers. Must be called within a runtime.

@@ -7,6 +7,7 @@ pub mod commands;
 pub mod export;
 mod files;
 pub mod frame_clock;
+pub mod highlight;
 pub mod input;
 pub mod keymap;
 pub mod msg;

@@ -11,6 +11,7 @@ use crate::event::{Delivery, Envelope, Pending};
 use crate::id::{AgentId, CallId, MessageId};
 use crate::mode::Mode;
 use crate::tui::export::{Request, Subject};
+use crate::tui::highlight::{Coloured, Job};
 use crate::tui::state::approval::{Approval, ApprovalId, Reply};
 use crate::tui::state::budget::Limits;
 use crate::tui::state::focus::Overlay;
@@ -145,6 +146,8 @@ pub enum Msg {
         /// The new text, for what can be changed; or why it is as it was.
         outcome: Result<String, String>,
     },
+    /// Answers [`Effect::Colour`].
+    Coloured(Vec<Coloured>),
     /// A frame was drawn; only it knows the heights that scrolling needs.
     Drawn(Drawn),
     /// The terminal has taken a frame, with this question on it.
@@ -170,6 +173,8 @@ pub struct Drawn {
     pub regions: Regions,
     /// The first rows of what can be scrolled.
     pub tops: Tops,
+    /// Code in view whose colours are not known.
+    pub wanted: Vec<Job>,
 }
 
 /// Is one thing that the screen wants done outside.
@@ -263,6 +268,8 @@ pub enum Effect {
     ListModels,
     /// Stop the turn and take the conversation back to its system prompt; answered with [`Msg::Stopped`].
     Reset,
+    /// Find out the colours of code, away from the screen; answered with [`Msg::Coloured`].
+    Colour(Vec<Job>),
     /// Write the whole screen again.
     Redraw,
     /// End the program.

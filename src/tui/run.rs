@@ -317,7 +317,9 @@ impl<'a> Screen<'a> {
         self.clock.drawn(Instant::now());
         if let Some(drawn) = drawn {
             self.question = drawn.question;
-            update(&mut self.app, Msg::Drawn(drawn));
+            for effect in update(&mut self.app, Msg::Drawn(drawn)) {
+                self.carry_out(effect, terminal);
+            }
         }
         if !terminal.is_writing() {
             self.shown();
@@ -359,6 +361,7 @@ impl<'a> Screen<'a> {
             Effect::Edit { subject, text } => self.edit(subject, &text, terminal),
             Effect::Suspend => self.suspending = true,
             Effect::Mouse(mode) => terminal.set_mouse(mode),
+            Effect::Colour(jobs) => self.files.colour(jobs),
             Effect::LookAtChanges | Effect::UndoChanges => {
                 let handle = self.handle.clone();
                 self.files.aside(move || steer(effect, &handle));

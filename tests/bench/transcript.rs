@@ -10,6 +10,7 @@ use ratatui::layout::Rect;
 use steersman::event::{Envelope, Event};
 use steersman::id::AgentId;
 use steersman::message::Arguments;
+use steersman::tui::state::colours::Colours;
 use steersman::tui::state::scroll::{Request, Scroll};
 use steersman::tui::state::transcript::Transcript;
 use steersman::tui::theme::Theme;
@@ -57,6 +58,7 @@ impl Pane {
             scroll: &self.scroll,
             selected: None,
             theme: &self.theme,
+            colours: &Colours::default(),
             badge: Badge::Shown,
         };
         let metrics = draw(&view, &mut self.cache, AREA, &mut self.buf);
@@ -132,6 +134,7 @@ fn resize_on_10_000_cells(bencher: Bencher<'_, '_>) {
             scroll: &pane.scroll,
             selected: None,
             theme: &pane.theme,
+            colours: &Colours::default(),
             badge: Badge::Shown,
         };
         black_box(draw(&view, &mut pane.cache, area, &mut pane.buf));

@@ -88,7 +88,7 @@ fn markdown(text: &str, columns: usize) -> Vec<String> {
 #[test]
 fn lists_hang_and_nest() {
     let text = "- one two three\n  1. deep words\n  2. b\n- [x] done\n";
-    assert_eq!(markdown(text, 11), ["• one two", "  three", "  1. deep", "     words", "  2. b", "• [x] done"]);
+    assert_eq!(markdown(text, 11), ["• one two", "  three", "  1. deep", "     words", "  2. b", "[✓] done"]);
 }
 
 #[test]

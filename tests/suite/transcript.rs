@@ -9,6 +9,7 @@ use steersman::event::{Envelope, Event, Outcome};
 use steersman::id::AgentId;
 use steersman::message::Arguments;
 use steersman::tui::state::cell::{Body, CallState, Cell, CellId, ChildState, Fold, Stage};
+use steersman::tui::state::colours::Colours;
 use steersman::tui::state::scroll::{Request, Scroll};
 use steersman::tui::state::transcript::Transcript;
 use steersman::tui::theme::Theme;
@@ -128,6 +129,7 @@ impl Pane {
             scroll: &self.scroll,
             selected: self.selected,
             theme: &self.theme,
+            colours: &Colours::default(),
             badge: Badge::Shown,
         };
         self.metrics = draw(&view, &mut self.cache, area, &mut buf);

@@ -63,6 +63,7 @@ pub fn steer(effect: Effect, handle: &Handle) -> Vec<Msg> {
         | Effect::Mouse(_)
         | Effect::Copy(_)
         | Effect::Edit { .. }
+        | Effect::Colour(_)
         | Effect::Write { .. } => return Vec::new(),
     };
     vec![answer, queue(handle)]

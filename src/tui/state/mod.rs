@@ -5,6 +5,7 @@ pub mod attention;
 pub mod budget;
 pub mod cell;
 pub mod clock;
+pub mod colours;
 pub mod completion;
 pub mod composer;
 mod draft;
@@ -42,6 +43,7 @@ use approval::Declining;
 use attention::Attention;
 use budget::Limits;
 use cell::CellId;
+use colours::Colours;
 use completion::Completion;
 use composer::Composer;
 use editing::Editing;
@@ -117,6 +119,8 @@ pub struct App {
     pub pointer: Pointer,
     /// Whether the terminal has the focus; `None` as long as it has not said so.
     pub attention: Option<Attention>,
+    /// The colours of code that are known.
+    pub colours: Colours,
     /// Whom the draft is for.
     bound: Option<Bound>,
     /// True once a new conversation was asked for, until it begins.
@@ -165,6 +169,7 @@ impl App {
             regions: Regions::default(),
             pointer: Pointer::default(),
             attention: None,
+            colours: Colours::default(),
             readers: HashMap::from([(main.clone(), Reader::new(main))]),
         };
         app.fit_composer();

@@ -108,6 +108,11 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.regions = drawn.regions;
             app.sight.drawn(drawn.tops);
             app.questions.drawn(drawn.question);
+            effects.extend(app.colours.want(drawn.wanted));
+            return effects;
+        }
+        Msg::Coloured(found) => {
+            app.colours.take(found);
             return effects;
         }
         Msg::Shown(question, at) => {

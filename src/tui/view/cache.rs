@@ -4,10 +4,13 @@
 //! others; their sums come from a binary indexed tree. So a frame costs what it shows, whatever the length of the history.
 
 use super::cell::{Rows, gap};
+use super::code;
 use super::wrap::Line;
 use crate::id::AgentId;
 use crate::limits::LAYOUT_LINES;
+use crate::tui::highlight::Job;
 use crate::tui::state::cell::{Cell, CellId};
+use crate::tui::state::colours::Colours;
 use crate::tui::state::transcript::Transcript;
 use crate::tui::theme::Theme;
 
@@ -25,6 +28,9 @@ pub struct TranscriptCache {
     /// Entries whose rows are kept.
     laid_out: Vec<usize>,
     frame: u64,
+    /// Code in view whose colours are wanted, and how far that reaches: a cell and the row behind it.
+    wanted: Vec<Job>,
+    wanted_to: Option<(CellId, usize)>,
 }
 
 #[derive(Debug, Default)]
@@ -56,6 +62,8 @@ impl TranscriptCache {
     /// Begins a frame: forgets what no longer holds, estimates the cells that are new.
     pub(super) fn begin(&mut self, transcript: &Transcript, columns: u16, theme: &Theme) {
         self.frame += 1;
+        self.wanted.clear();
+        self.wanted_to = None;
         let cells = transcript.cells();
         let is_other = self.agent != *transcript.agent() || cells.len() < self.entries.len();
         if is_other || self.columns != columns || self.theme != *theme || self.refolds != transcript.refolds() {
@@ -129,6 +137,25 @@ impl TranscriptCache {
             return Some(CellRow { line: None, mark: None, indent: rows.indent() });
         };
         Some(CellRow { line: rows.row(at), mark: (at == 0).then(|| rows.mark()), indent: rows.indent() })
+    }
+
+    /// Notes that the colours of a row in view are wanted.
+    pub(super) fn want(&mut self, transcript: &Transcript, id: CellId, at: usize, colours: &Colours) {
+        let rows = self.entries.get(id.index()).and_then(|entry| entry.rows.as_ref());
+        let (Some(cell), Some(rows)) = (transcript.get(id), rows) else { return };
+        let Some(at) = at.checked_sub(usize::from(has_gap(transcript, cell))) else { return };
+        if self.wanted_to.is_some_and(|(last, end)| last == id && at < end) {
+            return;
+        }
+        if let Some((job, end)) = code::job(at, |at| rows.row(at), colours) {
+            self.wanted.push(job);
+            self.wanted_to = Some((id, end));
+        }
+    }
+
+    /// Returns what is wanted for the frame that was drawn last.
+    pub(super) fn take_wanted(&mut self) -> Vec<Job> {
+        std::mem::take(&mut self.wanted)
     }
 
     /// Returns the number of lines above a cell, estimated where cells were never in view.

@@ -3,107 +3,72 @@
 //! Called by `stream` with sanitised text, block by block. Pure: text, width and styles in, rows out. Every source line
 //! keeps its own row (a soft break breaks), so a finished line does not move while more text comes.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Tag, TagEnd};
 use ratatui::style::Style;
 
+use super::blocks::parser;
+use super::code::{Code, Ground};
 use super::table::Table;
 use super::wrap::{Break, Line, Wrap};
+use crate::text::{visible, visible_line};
+use crate::tui::highlight::{Chain, Language};
 use crate::tui::theme::Theme;
 
 /// Containers (quotes, lists) whose marks are shown; deeper ones are drawn as if they were at this depth.
 const DEPTH: usize = 12;
 
-/// Is one block of the outermost level.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block {
-    /// Where it stands in the text; begins at a line's start.
-    pub range: Range<usize>,
-    /// What it is, as far as a piecewise layout must know.
-    pub kind: BlockKind,
-}
-
-/// Says what a block is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BlockKind {
-    /// A fenced code block.
-    Fence,
-    /// A table.
-    Table,
-    /// A list.
-    List,
-    /// Anything else.
-    Other,
-}
-
-fn parser(text: &str) -> Parser<'_> {
-    Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS)
-}
-
-/// Finds the blocks of the outermost level.
-pub fn blocks(text: &str) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    let mut depth = 0_usize;
-    for (event, range) in parser(text).into_offset_iter() {
-        let kind = match &event {
-            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => BlockKind::Fence,
-            Event::Start(Tag::Table(_)) => BlockKind::Table,
-            Event::Start(Tag::List(_)) => BlockKind::List,
-            _ => BlockKind::Other,
-        };
-        if depth == 0 && !matches!(event, Event::End(_)) {
-            let start = text.get(..range.start).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
-            blocks.push(Block { range: start..range.end, kind });
-        }
-        match event {
-            Event::Start(_) => depth += 1,
-            Event::End(_) => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    blocks
-}
-
-/// Returns the link definitions of a text as a text of their own.
-pub fn definitions(text: &str) -> String {
-    let parser = parser(text);
-    let mut spans: Vec<_> = parser.reference_definitions().iter().map(|(_, link)| link.span.clone()).collect();
-    spans.sort_by_key(|span| span.start);
-    spans.into_iter().filter_map(|span| text.get(span)).flat_map(|span| [span.trim(), "\n\n"]).collect()
-}
-
 /// Says how a text continues what was laid out before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Begin {
     /// With a block of its own.
+    #[default]
     Fresh,
     /// With the rest of a block: no blank row, no label, no table head.
-    Continued,
+    Continued(Carry),
 }
 
-/// Lays out Markdown and appends its rows.
-pub fn render(text: &str, width: usize, theme: &Theme, begin: Begin, rows: &mut Vec<Line>) {
+/// Is what the rest of a block must know of its beginning.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Carry {
+    /// The names of the code's lines so far.
+    code: Option<Chain>,
+    /// The number of the list's next item.
+    number: Option<u64>,
+}
+
+/// Lays out Markdown and appends its rows; returns what the rest of its last block must know, should it be cut here.
+pub fn render(text: &str, width: usize, theme: &Theme, begin: Begin, rows: &mut Vec<Line>) -> Carry {
+    let (continued, carry) = match begin {
+        Begin::Fresh => (false, Carry::default()),
+        Begin::Continued(carry) => (true, carry),
+    };
     let mut renderer = Renderer {
+        source: text,
         theme,
         width,
         rows,
         line: Line::default(),
         styles: vec![theme.text],
         containers: Vec::new(),
-        continued: begin == Begin::Continued,
-        link: None,
+        continued,
+        carry,
+        links: Vec::new(),
         table: None,
         skip_head: false,
         code: None,
     };
-    for event in parser(text) {
-        renderer.take(event);
+    for (event, range) in parser(text).into_offset_iter() {
+        renderer.take(event, range);
     }
     renderer.flush();
+    renderer.carry
 }
 
 struct Renderer<'a, 'r> {
+    source: &'a str,
     theme: &'a Theme,
     width: usize,
     rows: &'r mut Vec<Line>,
@@ -113,17 +78,19 @@ struct Renderer<'a, 'r> {
     containers: Vec<Container>,
     /// Whether the next block's beginning is above.
     continued: bool,
-    link: Option<Link>,
+    /// At first of the text before, in the end of this one.
+    carry: Carry,
+    links: Vec<Link>,
     table: Option<Table>,
     /// Whether the table's head is above already.
     skip_head: bool,
-    code: Option<String>,
+    code: Option<CodeText>,
 }
 
 enum Container {
     Quote { blocks: usize },
     List { next: Option<u64> },
-    Item { marker: String, shown: bool, blocks: usize },
+    Item { marker: String, shown: bool },
 }
 
 /// Is a link or an image whose text is being read.
@@ -132,15 +99,24 @@ struct Link {
     text: String,
 }
 
+/// Is code that is being read.
+struct CodeText {
+    text: String,
+    chain: Option<Chain>,
+}
+
 impl Renderer<'_, '_> {
-    fn take(&mut self, event: Event<'_>) {
+    fn take(&mut self, event: Event<'_>, range: Range<usize>) {
         match event {
-            Event::Start(tag) => self.start(tag),
+            Event::Start(tag) => self.start(tag, range.start),
             Event::End(tag) => self.end(tag),
-            Event::Text(text) => match &mut self.code {
-                Some(code) => code.push_str(&text),
-                None => self.inline(&text, self.style()),
-            },
+            Event::Text(text) => {
+                let text = self.decoded(&text, range);
+                match &mut self.code {
+                    Some(code) => code.text.push_str(&text),
+                    None => self.inline(&text, self.style()),
+                }
+            }
             Event::Code(text) => {
                 let style = self.style().patch(self.theme.code);
                 self.inline(&format!("`{text}`"), style);
@@ -151,27 +127,45 @@ impl Renderer<'_, '_> {
                     self.flush();
                 }
             }
+            Event::InlineHtml(text) if matches!(&*text, "<br>" | "<br/>" | "<br />") => self.next_line(),
             Event::InlineHtml(text) => self.inline(&text, self.style().patch(self.theme.dim)),
-            Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => {
-                self.inline(&text, self.style());
-            }
-            Event::SoftBreak | Event::HardBreak if self.table.is_some() => self.inline(" ", self.style()),
-            Event::SoftBreak | Event::HardBreak => self.break_line(),
+            Event::InlineMath(text) | Event::DisplayMath(text) => self.inline(&text, self.style()),
+            // Just as one without a definition: that comes later, and then nothing may move.
+            Event::FootnoteReference(name) => self.inline(&format!("[^{name}]"), self.style()),
+            Event::SoftBreak | Event::HardBreak => self.next_line(),
             Event::Rule => {
-                self.begin_block();
+                self.begin_block(range.start);
                 let room = self.width.saturating_sub(self.prefix(Row::Rest).width()).max(1);
                 self.inline(&"─".repeat(room), self.theme.dim);
                 self.flush();
             }
-            Event::TaskListMarker(done) => self.inline(if done { "[x] " } else { "[ ] " }, self.theme.strong),
+            Event::TaskListMarker(done) => {
+                if let Some(Container::Item { marker, .. }) = self.containers.last_mut() {
+                    let number = marker.strip_suffix("• ").unwrap_or(marker);
+                    *marker = format!("{number}{}", if done { "[✓] " } else { "[ ] " });
+                }
+            }
         }
     }
 
-    fn start(&mut self, tag: Tag<'_>) {
+    /// Returns a text as it may be shown: what was written as an entity has not passed the sanitiser yet.
+    fn decoded<'t>(&self, text: &'t CowStr<'_>, range: Range<usize>) -> Cow<'t, str> {
+        if self.source.get(range) == Some(&**text) { Cow::Borrowed(text) } else { visible(text) }
+    }
+
+    fn next_line(&mut self) {
+        if self.table.is_some() {
+            self.inline(" ", self.style());
+        } else {
+            self.break_line();
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'_>, at: usize) {
         let continued = self.continued;
         match tag {
             Tag::Heading { level, .. } => {
-                self.begin_block();
+                self.begin_block(at);
                 self.styles.push(self.theme.heading);
                 let marks = match level {
                     HeadingLevel::H1 => "# ",
@@ -184,35 +178,39 @@ impl Renderer<'_, '_> {
                 self.inline(marks, self.theme.heading);
             }
             Tag::BlockQuote(_) => {
-                self.begin_block();
+                self.begin_block(at);
                 self.containers.push(Container::Quote { blocks: 0 });
                 self.styles.push(self.style().patch(self.theme.quote));
             }
             Tag::CodeBlock(kind) => {
-                self.begin_block();
+                self.begin_block(at);
                 let label = match &kind {
-                    CodeBlockKind::Fenced(info) => info.split_whitespace().next().unwrap_or_default(),
-                    CodeBlockKind::Indented => "",
+                    CodeBlockKind::Fenced(info) => visible_line(info.split_whitespace().next().unwrap_or_default()),
+                    CodeBlockKind::Indented => Cow::Borrowed(""),
                 };
                 if !continued && !label.is_empty() {
                     self.inline(&format!("┄ {label}"), self.theme.dim);
                     self.flush();
                 }
-                self.code = Some(String::new());
+                let before = self.carry.code.take().filter(|_| continued);
+                let chain = before.or_else(|| Language::of_label(&label).map(Chain::new));
+                self.code = Some(CodeText { text: String::new(), chain });
             }
-            Tag::List(next) => {
+            Tag::List(first) => {
+                let before = self.carry.number.filter(|_| continued);
+                let next = first.map(|first| before.unwrap_or(first));
                 // A list within an item stands close to the item's text.
                 if self.is_in_item() {
                     self.flush();
                     self.continued = false;
                 } else {
-                    self.begin_block();
+                    self.begin_block(at);
                 }
                 self.containers.push(Container::List { next });
             }
             Tag::Item => self.start_item(),
             Tag::Table(alignments) => {
-                self.begin_block();
+                self.begin_block(at);
                 self.table = Some(Table::new(alignments));
                 self.skip_head = continued;
             }
@@ -227,20 +225,23 @@ impl Renderer<'_, '_> {
             Tag::Strikethrough => self.push_style(self.theme.struck),
             Tag::Link { dest_url, .. } => {
                 self.push_style(self.theme.link);
-                self.link = Some(Link { target: dest_url.into_string(), text: String::new() });
+                self.links.push(Link { target: visible_line(&dest_url).into_owned(), text: String::new() });
             }
             Tag::Image { dest_url, .. } => {
                 self.inline("[image: ", self.theme.dim);
                 self.push_style(self.theme.link);
-                self.link = Some(Link { target: dest_url.into_string(), text: String::new() });
+                self.links.push(Link { target: visible_line(&dest_url).into_owned(), text: String::new() });
+            }
+            Tag::FootnoteDefinition(name) => {
+                self.begin_block(at);
+                self.containers.push(Container::Item { marker: format!("[^{name}]: "), shown: false });
             }
             Tag::Paragraph
             | Tag::HtmlBlock
-            | Tag::FootnoteDefinition(_)
             | Tag::DefinitionList
             | Tag::DefinitionListTitle
             | Tag::DefinitionListDefinition
-            | Tag::MetadataBlock(_) => self.begin_block(),
+            | Tag::MetadataBlock(_) => self.begin_block(at),
             Tag::Superscript | Tag::Subscript => self.push_style(Style::new()),
         }
     }
@@ -259,9 +260,11 @@ impl Renderer<'_, '_> {
             TagEnd::CodeBlock => self.end_code(),
             TagEnd::List(_) => {
                 self.flush();
-                self.containers.pop();
+                if let (Some(Container::List { next }), true) = (self.containers.pop(), self.containers.is_empty()) {
+                    self.carry.number = next;
+                }
             }
-            TagEnd::Item => {
+            TagEnd::Item | TagEnd::FootnoteDefinition => {
                 self.flush();
                 if let Some(Container::Item { shown: false, .. }) = self.containers.last() {
                     self.break_line();
@@ -289,7 +292,6 @@ impl Renderer<'_, '_> {
             }
             TagEnd::Paragraph
             | TagEnd::HtmlBlock
-            | TagEnd::FootnoteDefinition
             | TagEnd::DefinitionList
             | TagEnd::DefinitionListTitle
             | TagEnd::DefinitionListDefinition
@@ -306,7 +308,7 @@ impl Renderer<'_, '_> {
     }
 
     fn inline(&mut self, text: &str, style: Style) {
-        if let Some(link) = &mut self.link {
+        if let Some(link) = self.links.last_mut() {
             link.text.push_str(text);
         }
         self.line.push(text, style);
@@ -326,18 +328,20 @@ impl Renderer<'_, '_> {
             }
             Some(_) | None => "• ".to_owned(),
         };
-        self.containers.push(Container::Item { marker, shown: false, blocks: 0 });
+        self.containers.push(Container::Item { marker, shown: false });
     }
 
-    /// Ends what is gathered and leaves a blank row where something stands above in the same container.
-    fn begin_block(&mut self) {
+    /// Ends what is gathered and leaves a blank row where something stands above in the same container. Within an item
+    /// that is where the source has one, so that what comes later in the list changes nothing.
+    fn begin_block(&mut self, at: usize) {
         self.flush();
         let is_continued = std::mem::take(&mut self.continued);
         let has_above = match self.containers.last_mut() {
-            Some(Container::Quote { blocks } | Container::Item { blocks, .. }) => {
+            Some(Container::Quote { blocks }) => {
                 *blocks += 1;
                 *blocks > 1
             }
+            Some(Container::Item { shown, .. }) => *shown && is_blank_above(self.source, at),
             Some(Container::List { .. }) | None => {
                 !is_continued && self.rows.last().is_some_and(|above| !above.is_empty())
             }
@@ -395,15 +399,33 @@ impl Renderer<'_, '_> {
     }
 
     fn end_code(&mut self) {
-        let code = self.code.take().unwrap_or_default();
-        for line in code.lines() {
-            self.write(&Line::new(line, self.theme.code), Break::Anywhere, "  ");
+        let Some(CodeText { text, mut chain }) = self.code.take() else { return };
+        let style = if chain.is_some() { self.theme.text } else { self.theme.code };
+        for source in text.split_inclusive('\n') {
+            let whole = source.strip_suffix('\n');
+            let mut line = Line::new(whole.unwrap_or(source), style);
+            // A line that may still grow has no name yet.
+            if let (Some(chain), Some(whole)) = (&mut chain, whole) {
+                let number = chain.lines();
+                if let Some(key) = chain.push(whole) {
+                    let language = chain.language().clone();
+                    line.set_code(Code { key, language, number, at: 0, from: 0, ground: Ground::Plain });
+                }
+            }
+            self.write(&line, Break::Anywhere, "  ");
+        }
+        if self.containers.is_empty() {
+            self.carry.code = chain;
         }
     }
 
     fn end_link(&mut self, close: &str) {
-        if let Some(link) = self.link.take() {
-            let named = link.text == link.target || link.target.is_empty();
+        if let Some(link) = self.links.pop() {
+            let bare = |text: &str| {
+                let text = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).unwrap_or(text);
+                text.strip_prefix("mailto:").unwrap_or(text).trim_end_matches('/').to_owned()
+            };
+            let named = link.target.is_empty() || bare(&link.text) == bare(&link.target);
             let target = if named { String::new() } else { format!(" ({})", link.target) };
             self.inline(&format!("{target}{close}"), self.theme.dim);
         }
@@ -426,4 +448,11 @@ impl Renderer<'_, '_> {
 enum Row {
     First,
     Rest,
+}
+
+/// Tells whether the line above a place is blank, whatever quote it is in.
+fn is_blank_above(source: &str, at: usize) -> bool {
+    let above = source.get(..at).and_then(|before| before.rsplit_once('\n')).map(|(above, _)| above);
+    let line = above.map(|above| above.rsplit('\n').next().unwrap_or_default());
+    line.is_some_and(|line| line.chars().all(|c| c == '>' || c.is_whitespace()))
 }

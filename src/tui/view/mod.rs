@@ -1,9 +1,11 @@
 //! How the state is drawn: pure functions from state, theme and area to a buffer.
 
 mod arguments;
+mod blocks;
 pub mod cache;
 mod call;
 mod cell;
+mod code;
 mod completion;
 pub mod composer;
 mod exact;
@@ -14,6 +16,7 @@ mod guards;
 pub mod help;
 pub mod layout;
 mod ledger;
+mod live;
 pub mod markdown;
 mod overlay;
 pub mod pending;
@@ -150,6 +153,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
         gate,
         regions,
         tops,
+        wanted: cache.of(app.tree.selected()).take_wanted(),
     }
 }
 
@@ -170,6 +174,7 @@ fn draw_transcript(
         scroll: &reader.scroll,
         selected: if app.focus.is_on(Pane::Transcript) { reader.selected } else { None },
         theme: &app.theme,
+        colours: &app.colours,
         badge: if panes.rule.is_empty() { Badge::Shown } else { Badge::Elsewhere },
     };
     if reader.transcript.cells().is_empty() {

@@ -1,10 +1,13 @@
 //! The laid-out rows of one text that may still grow.
 //!
-//! What cannot change any more is laid out once and kept; only the last block is laid out again when text comes. No block
-//! costs more than [`LAYOUT_BYTES`] at a time: a longer one is cut at places that depend on the text before them alone.
-//! So the rows are the same however the text arrived, at once or letter by letter.
+//! What cannot change any more is laid out once and kept: whole blocks, the lines of fenced code, the items of a list.
+//! Only what is behind is laid out again when text comes, completed as it will most likely go on. No block costs more
+//! than [`LAYOUT_BYTES`] at a time: a longer one is cut at places that depend on the text before them alone. So the rows
+//! of a whole text are the same however it arrived, at once or letter by letter.
 
-use super::markdown::{self, Begin, Block, BlockKind};
+use super::blocks::{Block, BlockKind, blocks, definitions};
+use super::live;
+use super::markdown::{self, Begin, Carry};
 use super::wrap::{Break, Line, Wrap};
 use crate::limits::LAYOUT_BYTES;
 use crate::tui::theme::Theme;
@@ -60,40 +63,57 @@ impl Layout {
         &self.rows
     }
 
+    /// Returns how many rows are final as long as the text only grows.
+    pub fn settled(&self) -> usize {
+        self.fixed
+    }
+
     /// Brings the rows up to date with the whole text, which begins with the text of the last call.
     pub fn finish(&mut self, text: &str, theme: &Theme) {
         if self.format == Format::Markdown && text.contains("]:") {
-            let definitions = markdown::definitions(text);
+            let definitions = definitions(text);
             if !definitions.is_empty() && definitions.len() <= LAYOUT_BYTES {
                 *self = Self { definitions, ..Self::new(self.format, self.width) };
             }
         }
-        self.update(text, theme);
+        self.settle(text, theme);
+        self.lay_out(text.get(self.done..).unwrap_or_default(), theme);
     }
 
-    /// Brings the rows up to date with a text that begins with the text of the last call.
+    /// Brings the rows up to date with a text that begins with the text of the last call and will grow.
     pub fn update(&mut self, text: &str, theme: &Theme) {
+        self.settle(text, theme);
+        let rest = text.get(self.done..).unwrap_or_default();
+        let is_code = self.head.trim_start().starts_with(['`', '~']);
+        match self.format {
+            Format::Markdown if is_code => self.lay_out(live::complete_code(rest), theme),
+            Format::Markdown if self.head.is_empty() => self.lay_out(&live::complete(rest), theme),
+            Format::Markdown | Format::Plain(_) => self.lay_out(rest, theme),
+        };
+    }
+
+    /// Lays out for good what is final.
+    fn settle(&mut self, text: &str, theme: &Theme) {
         self.rows.truncate(self.fixed);
         while let Some((end, cut)) = self.finished(text) {
-            self.lay_out(text.get(self.done..end).unwrap_or_default(), theme);
+            let carry = self.lay_out(text.get(self.done..end).unwrap_or_default(), theme);
             self.fixed = self.rows.len();
             self.done = end;
             (self.begin, self.head) = match cut {
                 Cut::Between => (Begin::Fresh, String::new()),
-                Cut::Within(head) => (Begin::Continued, head),
+                Cut::Within(head) => (Begin::Continued(carry), head),
             };
         }
-        self.lay_out(text.get(self.done..).unwrap_or_default(), theme);
     }
 
-    fn lay_out(&mut self, text: &str, theme: &Theme) {
+    fn lay_out(&mut self, text: &str, theme: &Theme) -> Carry {
         match self.format {
             Format::Markdown if self.head.is_empty() && self.definitions.is_empty() => {
-                markdown::render(text, self.width, theme, self.begin, &mut self.rows);
+                markdown::render(text, self.width, theme, self.begin.clone(), &mut self.rows)
             }
             Format::Markdown => {
                 let text = format!("{}{}{text}", self.definitions, self.head);
-                markdown::render(&text, self.width, theme, self.begin, &mut self.rows);
+                markdown::render(&text, self.width, theme, self.begin.clone(), &mut self.rows)
             }
             Format::Plain(style) => {
                 let none = Line::default();
@@ -101,6 +121,7 @@ impl Layout {
                 for line in text.lines() {
                     wrap.line(&Line::new(line, style), &mut self.rows);
                 }
+                Carry::default()
             }
         }
     }
@@ -122,29 +143,44 @@ impl Layout {
     }
 
     fn finished_blocks(&self, window: &str, is_long: bool) -> Option<(usize, Cut)> {
-        let blocks = if self.head.is_empty() {
-            markdown::blocks(window)
+        let found = if self.head.is_empty() {
+            blocks(window)
         } else {
+            let before = self.head.len();
             let shift = |block: Block| Block {
-                range: block.range.start.saturating_sub(self.head.len())
-                    ..block.range.end.saturating_sub(self.head.len()),
-                kind: block.kind,
+                range: block.range.start.saturating_sub(before)..block.range.end.saturating_sub(before),
+                last_item: block.last_item.map(|start| start.saturating_sub(before)),
+                ..block
             };
-            markdown::blocks(&format!("{}{window}", self.head)).into_iter().map(shift).collect()
+            blocks(&format!("{}{window}", self.head)).into_iter().map(shift).collect()
         };
         let is_settled = |start: &usize| {
             let line = window.get(*start..).unwrap_or_default();
             let after_blank = window.get(..*start).is_some_and(|above| above.ends_with("\n\n"));
             line.contains('\n') || (after_blank && line.len() > TELLING_LINE)
         };
-        let starts = || blocks.iter().skip(1).map(|block| block.range.start).filter(|start| *start > 0);
+        let starts = || found.iter().skip(1).map(|block| block.range.start).filter(|start| *start > 0);
         let settled = starts().rfind(is_settled).or_else(|| starts().next_back().filter(|_| is_long));
-        match (settled, blocks.first()) {
+        match (settled, found.first()) {
             (Some(start), _) => Some((start, Cut::Between)),
-            (None, Some(block)) if is_long => Some(self.cut_block(window, block)),
+            (None, Some(block)) => {
+                let item = block.last_item.filter(is_settled);
+                match (block.kind, item) {
+                    (BlockKind::List, Some(item)) => Some((item, Cut::Within(String::new()))),
+                    (BlockKind::Fence, _) if self.has_lines(window, block) => Some(self.cut_block(window, block)),
+                    _ if is_long => Some(self.cut_block(window, block)),
+                    _ => None,
+                }
+            }
             (None, None) if is_long => Some((between_lines(window), Cut::Between)),
-            (None, _) => None,
+            (None, None) => None,
         }
+    }
+
+    /// Tells whether a fence has whole lines that are not laid out yet.
+    fn has_lines(&self, window: &str, fence: &Block) -> bool {
+        let start = if self.head.is_empty() { fence.range.start } else { 0 };
+        window.get(start..).is_some_and(|lines| lines.contains('\n'))
     }
 
     /// Cuts a block that is longer than is laid out at once.
@@ -156,13 +192,13 @@ impl Layout {
         let (end, head) = match block.kind {
             BlockKind::Fence => (between_lines(window), head(1)),
             BlockKind::Table => (between_lines(window), head(2)),
-            BlockKind::List => (between_items(window), String::new()),
+            BlockKind::List => (block.last_item.unwrap_or_else(|| between_items(window)), String::new()),
             BlockKind::Other => (between_lines(window), String::new()),
         };
         let piece = window.get(..end).unwrap_or_default();
         let is_over = match block.kind {
             // What follows a closed fence is a block of its own.
-            BlockKind::Fence => markdown::blocks(&format!("{}{piece}\n\nprobe\n", self.head)).len() > 1,
+            BlockKind::Fence => blocks(&format!("{}{piece}\n\nprobe\n", self.head)).len() > 1,
             BlockKind::Table | BlockKind::Other => piece.ends_with("\n\n"),
             BlockKind::List => false,
         };

@@ -9,8 +9,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::cache::{TranscriptCache, has_gap};
+use super::code;
 use super::wrap::Line;
 use crate::tui::state::cell::CellId;
+use crate::tui::state::colours::Colours;
 use crate::tui::state::regions::{Part, ShownLine};
 use crate::tui::state::scroll::{Position, Request, Scroll};
 use crate::tui::state::transcript::Transcript;
@@ -30,6 +32,8 @@ pub struct View<'a> {
     pub selected: Option<CellId>,
     /// The styles.
     pub theme: &'a Theme,
+    /// The colours of code that are known.
+    pub colours: &'a Colours,
     /// Where it is told that there is more below.
     pub badge: Badge,
 }
@@ -224,8 +228,11 @@ impl Walk<'_> {
                 if let Some(mark) = row.mark {
                     mark.draw(buf, area.x, y, row.indent);
                 }
+                let mut wants = false;
                 if let Some(line) = row.line {
-                    line.draw(buf, area.x + row.indent, y, area.width - row.indent);
+                    let painted = code::painted(line, view.colours, view.theme);
+                    wants = painted.is_none() && code::is_wanting(line, view.colours);
+                    painted.as_ref().unwrap_or(line).draw(buf, area.x + row.indent, y, area.width - row.indent);
                 }
                 let part = match place.line.cmp(&first_line) {
                     Ordering::Less => Part::Gap,
@@ -234,6 +241,9 @@ impl Walk<'_> {
                 };
                 let shown = ShownLine { cell: id, line: place.line, indent: row.indent, part };
                 self.shown.push((y, shown));
+                if wants {
+                    self.cache.want(self.transcript, id, place.line, view.colours);
+                }
             }
             if view.selected == Some(id) && place.line == first_line {
                 buf.set_style(Rect { y, height: 1, ..area }, view.theme.selected);

@@ -7,6 +7,8 @@ use ratatui::buffer::{Buffer, CellWidth as _};
 use ratatui::style::Style;
 use unicode_segmentation::UnicodeSegmentation as _;
 
+use super::code::Code;
+
 /// Columns between tab stops.
 const TAB: usize = 4;
 /// Stands for a character that is wider than the line.
@@ -17,6 +19,7 @@ const TOO_WIDE: &str = "\u{FFFD}";
 pub struct Line {
     text: String,
     runs: Vec<Run>,
+    code: Option<Box<Code>>,
 }
 
 /// Is a stretch of one style; it begins where the one before ends.
@@ -59,6 +62,16 @@ impl Line {
         self.push(&" ".repeat(missing), style);
     }
 
+    /// Says of which code the line is, from a byte of it on to its end.
+    pub(super) fn set_code(&mut self, code: Code) {
+        self.code = Some(Box::new(code));
+    }
+
+    /// Returns of which code the line is.
+    pub(super) fn code(&self) -> Option<&Code> {
+        self.code.as_deref()
+    }
+
     /// Tells whether there is no text.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
@@ -80,7 +93,7 @@ impl Line {
     }
 
     /// Returns the stretches between two bytes.
-    fn slice(&self, from: usize, to: usize) -> impl Iterator<Item = (&str, Style)> {
+    pub(super) fn slice(&self, from: usize, to: usize) -> impl Iterator<Item = (&str, Style)> {
         let first = self.runs.partition_point(|run| run.end <= from);
         let mut start = from;
         self.runs.get(first..).unwrap_or_default().iter().map_while(move |run| {
@@ -226,7 +239,11 @@ impl Wrap<'_> {
         rows_of(&line.text, self.at, room, |from, to| {
             let mut row = if is_first { first.clone() } else { rest.clone() };
             is_first = false;
+            let prefix = row.text.len();
             copy(line, from, to, room, &mut row);
+            // Colours are found by bytes: a row whose bytes are other ones has none.
+            let code = line.code().filter(|_| row.text.get(prefix..) == line.text.get(from..to));
+            row.code = code.map(|code| Box::new(code.wrapped(from, prefix)));
             rows.push(row);
         });
     }

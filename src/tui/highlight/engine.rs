@@ -1,0 +1,107 @@
+//! The grammars: reads lines of code and says what their stretches are.
+//!
+//! Owned by the thread of `worker`, and by tests. A grammar that breaks or takes too long is given up: its code is plain
+//! from then on. Work stops at the end of a line when its time is over.
+
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use syntect::parsing::{ParseState, ScopeStack, SyntaxSet};
+
+use super::classes::Classes;
+use super::{Coloured, Job, Language, Resume, Span};
+use crate::limits;
+
+/// Is what a grammar knows behind a line.
+#[derive(Debug, Clone)]
+pub struct State {
+    parser: ParseState,
+    scopes: ScopeStack,
+    /// Time that the block took up to here.
+    spent: Duration,
+}
+
+/// Holds the grammars.
+pub struct Engine {
+    grammars: SyntaxSet,
+    classes: Classes,
+    given_up: HashSet<Language>,
+}
+
+impl Engine {
+    /// Loads the grammars, without getting any ready: that is done when one is first used.
+    pub fn load() -> Self {
+        Self { grammars: two_face::syntax::extra_newlines(), classes: Classes::new(), given_up: HashSet::new() }
+    }
+
+    /// Reads the lines of a job until the time is over, one line at least.
+    pub fn run(&mut self, job: &Job, time: Duration) -> Coloured {
+        let language = job.language.clone();
+        let state = match &job.resume {
+            _ if self.given_up.contains(&language) => None,
+            Some(resume) => Some(resume.state().clone()),
+            None => self.begin(&language),
+        };
+        let mut lines = Vec::new();
+        let Some(mut state) = state else {
+            return Coloured { language, lines, resume: None };
+        };
+        let begun = Instant::now();
+        for (key, line) in &job.lines {
+            let since = Instant::now();
+            let read = catch_unwind(AssertUnwindSafe(|| self.line(&mut state, line)));
+            let took = since.elapsed();
+            state.spent += took;
+            let is_slow = took > limits::CODE_LINE_TIME || state.spent > limits::CODE_BLOCK_TIME;
+            let Some(spans) = read.ok().flatten().filter(|_| !is_slow) else {
+                tracing::warn!(language = job.language.token(), ?took, "code stays plain: its grammar failed");
+                self.given_up.insert(language.clone());
+                return Coloured { language, lines, resume: None };
+            };
+            lines.push((*key, spans));
+            if begun.elapsed() > time {
+                break;
+            }
+        }
+        Coloured { language, lines, resume: Some(Resume::new(state)) }
+    }
+
+    /// Tells whether there is a grammar for a language.
+    pub fn knows(&self, language: &Language) -> bool {
+        self.grammars.find_syntax_by_token(language.token()).is_some()
+    }
+
+    fn begin(&self, language: &Language) -> Option<State> {
+        let grammar = self.grammars.find_syntax_by_token(language.token())?;
+        let parser = catch_unwind(AssertUnwindSafe(|| ParseState::new(grammar))).ok()?;
+        Some(State { parser, scopes: ScopeStack::new(), spent: Duration::ZERO })
+    }
+
+    /// Reads one line; `None` when the grammar is at fault.
+    fn line(&self, state: &mut State, line: &str) -> Option<Vec<Span>> {
+        // Such a line is data rather than code, and the grammars read it slowly.
+        if line.len() > limits::CODE_LINE_BYTES {
+            return Some(Vec::new());
+        }
+        let changes = state.parser.parse_line(&format!("{line}\n"), &self.grammars).ok()?;
+        let mut spans: Vec<Span> = Vec::new();
+        let mut start = 0;
+        let mut push = |start: usize, end: usize, scopes: &ScopeStack| {
+            let end = end.min(line.len());
+            let Some(class) = (start < end).then(|| self.classes.of(scopes)).flatten() else { return };
+            let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(end)) else { return };
+            match spans.last_mut() {
+                Some(last) if last.class == class && last.end == start => last.end = end,
+                _ => spans.push(Span { start, end, class }),
+            }
+        };
+        for (at, change) in changes {
+            push(start, at, &state.scopes);
+            start = start.max(at);
+            state.scopes.apply(&change).ok()?;
+        }
+        push(start, line.len(), &state.scopes);
+        Some(spans)
+    }
+}

@@ -1,0 +1,147 @@
+//! Colours of code: what they are, what they are asked with, and how a line of code is named.
+//!
+//! The grammars run in `worker`, away from the screen. A line is named by its language and every line before it, so that
+//! a text that grows, is wrapped anew or is shown elsewhere keeps its colours, and nothing is read twice. What is kept
+//! are classes, not colours: another theme needs no new reading.
+
+mod classes;
+mod engine;
+pub mod language;
+pub mod worker;
+
+use std::hash::{DefaultHasher, Hasher as _};
+use std::sync::Arc;
+
+use crate::limits;
+pub use engine::{Engine, State};
+pub use language::Language;
+
+/// Says what a stretch of code is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// A word of the language.
+    Keyword,
+    /// A text in quotes.
+    String,
+    /// A number.
+    Number,
+    /// A comment.
+    Comment,
+    /// The name of a function.
+    Function,
+    /// The name of a type.
+    Type,
+    /// A value with a name of the language, or an escape within a text.
+    Constant,
+    /// An attribute, an annotation, the key of a value.
+    Attribute,
+    /// Operators and brackets.
+    Punctuation,
+    /// A line that a diff adds.
+    Added,
+    /// A line that a diff takes away.
+    Removed,
+}
+
+/// Is a stretch of a line that has a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// Its first byte in the line.
+    pub start: u32,
+    /// The byte behind its last one.
+    pub end: u32,
+    /// What it is.
+    pub class: Class,
+}
+
+/// Names a line of code with all that its colours depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LineKey(u64);
+
+/// Names the lines of a block of code, one behind the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chain {
+    language: Language,
+    last: u64,
+    lines: usize,
+    bytes: usize,
+}
+
+impl Chain {
+    /// Begins a block.
+    pub fn new(language: Language) -> Self {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(language.token().as_bytes());
+        Self { language, last: hasher.finish(), lines: 0, bytes: 0 }
+    }
+
+    /// Returns the language.
+    pub fn language(&self) -> &Language {
+        &self.language
+    }
+
+    /// Returns how many lines the block has so far.
+    pub fn lines(&self) -> usize {
+        self.lines
+    }
+
+    /// Names the next line, given without its end; `None` once the block is longer than is coloured.
+    pub fn push(&mut self, line: &str) -> Option<LineKey> {
+        self.lines += 1;
+        self.bytes += line.len();
+        if self.lines > limits::CODE_LINES || self.bytes > limits::CODE_BYTES {
+            return None;
+        }
+        let mut hasher = DefaultHasher::new();
+        hasher.write_u64(self.last);
+        hasher.write(line.as_bytes());
+        self.last = hasher.finish();
+        Some(LineKey(self.last))
+    }
+}
+
+/// Is what a grammar knows behind a line: where to go on from.
+#[derive(Debug, Clone)]
+pub struct Resume(Arc<State>);
+
+impl Resume {
+    /// Keeps a state.
+    pub fn new(state: State) -> Self {
+        Self(Arc::new(state))
+    }
+
+    /// Returns the state.
+    pub fn state(&self) -> &State {
+        &self.0
+    }
+}
+
+impl PartialEq for Resume {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Resume {}
+
+/// Is a stretch of a block whose colours are wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Job {
+    /// The language.
+    pub language: Language,
+    /// What is known of the lines before; `None` at the beginning of a block.
+    pub resume: Option<Resume>,
+    /// The lines without their ends, each with its name.
+    pub lines: Vec<(LineKey, String)>,
+}
+
+/// Is what was found out about the first lines of a job, as far as the time went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Coloured {
+    /// The language.
+    pub language: Language,
+    /// The stretches of each line that have a class.
+    pub lines: Vec<(LineKey, Vec<Span>)>,
+    /// Where to go on behind the last of them; `None` when no line of the language will ever have colours.
+    pub resume: Option<Resume>,
+}

@@ -1,0 +1,87 @@
+//! The colours of code that are known, and whether any are being asked for.
+//!
+//! Filled by `update` with the answers of the worker, read by the drawing, which asks by name and gets nothing until
+//! they are known. One question is open at a time, so that what is asked is always what is in view now.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use crate::limits;
+use crate::tui::highlight::{Coloured, Job, Language, LineKey, Resume, Span};
+use crate::tui::msg::Effect;
+
+/// Holds the colours of lines lately in view.
+#[derive(Debug, Default)]
+pub struct Colours {
+    lines: HashMap<LineKey, Known>,
+    /// In the order in which they came; the oldest are forgotten first.
+    order: VecDeque<LineKey>,
+    /// The lines behind which it is known where to go on, in the order in which they came.
+    ends: VecDeque<LineKey>,
+    /// Languages without a grammar that works.
+    plain: HashSet<Language>,
+    is_asking: bool,
+}
+
+#[derive(Debug)]
+struct Known {
+    spans: Box<[Span]>,
+    resume: Option<Resume>,
+}
+
+impl Colours {
+    /// Returns the stretches of a line that have a class; `None` until they are known.
+    pub fn of(&self, line: LineKey) -> Option<&[Span]> {
+        self.lines.get(&line).map(|known| &*known.spans)
+    }
+
+    /// Tells whether a language has no colours.
+    pub fn is_plain(&self, language: &Language) -> bool {
+        self.plain.contains(language)
+    }
+
+    /// Returns where to go on behind a line.
+    pub fn behind(&self, line: LineKey) -> Option<&Resume> {
+        self.lines.get(&line)?.resume.as_ref()
+    }
+
+    /// Takes what the last frame would have liked to know.
+    pub(crate) fn want(&mut self, jobs: Vec<Job>) -> Option<Effect> {
+        if self.is_asking || jobs.is_empty() {
+            return None;
+        }
+        self.is_asking = true;
+        Some(Effect::Colour(jobs))
+    }
+
+    /// Takes an answer.
+    pub(crate) fn take(&mut self, found: Vec<Coloured>) {
+        self.is_asking = false;
+        for Coloured { language, lines, resume } in found {
+            let last = lines.last().map(|(key, _)| *key);
+            for (key, spans) in lines {
+                if self.lines.insert(key, Known { spans: spans.into(), resume: None }).is_none() {
+                    self.order.push_back(key);
+                }
+            }
+            match (resume, last.and_then(|key| self.lines.get_mut(&key).map(|known| (key, known)))) {
+                (Some(resume), Some((key, known))) => {
+                    known.resume = Some(resume);
+                    self.ends.push_back(key);
+                }
+                (Some(_), None) => {}
+                (None, _) if self.plain.len() < limits::CODE_PLAIN => {
+                    self.plain.insert(language);
+                }
+                (None, _) => self.plain = HashSet::from([language]),
+            }
+        }
+        while self.ends.len() > limits::CODE_ENDS {
+            let known = self.ends.pop_front().and_then(|key| self.lines.get_mut(&key));
+            known.into_iter().for_each(|known| known.resume = None);
+        }
+        while self.order.len() > limits::CODE_KNOWN {
+            let oldest = self.order.pop_front();
+            oldest.and_then(|key| self.lines.remove(&key));
+        }
+    }
+}
