@@ -50,6 +50,7 @@ mod gemini;
 mod git_clone;
 mod glob;
 mod grep;
+mod highlight;
 mod history;
 mod hold;
 mod host;

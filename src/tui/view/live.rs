@@ -94,7 +94,11 @@ fn literal_runs(text: &str) -> Vec<Range<usize>> {
                 let mark = shown.chars().next().filter(|c| matches!(c, '*' | '_' | '~'));
                 let is_run = mark.is_some_and(|mark| shown.chars().all(|c| c == mark)) && !is_escaped;
                 match runs.last_mut() {
-                    Some(last) if is_run && last.end == range.start && text.get(last.start..).is_some_and(|from| from.starts_with(&*shown)) => {
+                    Some(last)
+                        if is_run
+                            && last.end == range.start
+                            && text.get(last.start..).is_some_and(|from| from.starts_with(&*shown)) =>
+                    {
                         last.end = range.end;
                     }
                     _ if is_run => runs.push(range),
