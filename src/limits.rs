@@ -424,3 +424,12 @@ pub const CODE_LINE_TIME: Duration = Duration::from_secs(6);
 pub const CODE_BLOCK_TIME: Duration = Duration::from_secs(30);
 /// Colours of code: time without a question after which the grammars are given back.
 pub const CODE_IDLE: Duration = Duration::from_mins(1);
+
+/// Changes: lines that are looked at in one place for words that differ.
+pub const WORD_LINES: usize = 200;
+/// Changes: longest line that is compared word by word, bytes.
+pub const WORD_BYTES: usize = 1_000;
+/// Opened calls: lines of output that are shown; of more, the first and the last half.
+pub const OPENED_LINES: usize = 1_000;
+/// Opened calls: longest line of output that is shown whole, bytes.
+pub const OPENED_LINE_BYTES: usize = 8 * 1024;

@@ -62,6 +62,44 @@ pub fn compacted(tokens: [Option<u64>; 2], window: Option<u64>, messages: usize)
     format!("compacted: {before} → {after}{unit}, {what}")
 }
 
+/// Says what a call has found, by its result: the lines of a `read`, the matches of a `grep`. `None` when the result says
+/// it best itself, or the tool is not known.
+pub fn found(tool: &str, result: &str) -> Option<String> {
+    let is_note = |line: &&str| line.starts_with('[');
+    let lines = || result.lines().filter(|line| !is_note(line) && !line.is_empty());
+    let notes = || result.lines().filter(is_note);
+    match tool {
+        "read" => {
+            let window =
+                notes().find_map(|note| note.strip_prefix("[lines ")?.split_once(';')).map(|(window, _)| window);
+            let size = window.and_then(|window| window.split_once(" of a file of ")?.1.split(' ').next()?.parse().ok());
+            let read = count(lines().count(), "line");
+            Some(size.map_or(read.clone(), |size| format!("{read} of {}", bytes(size))))
+        }
+        "grep" => {
+            let is_hit = |line: &&str| {
+                let number = line.split(':').nth(1).unwrap_or_default();
+                !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+            };
+            let more = if notes().any(|note| note.contains("there are more")) { "more than " } else { "" };
+            let hits = lines().filter(is_hit).count();
+            Some(format!("{more}{hits} {}", if hits == 1 { "match" } else { "matches" }))
+        }
+        "glob" => {
+            let all = notes().find_map(|note| note.split_once(" of ")?.1.split_once(" paths:").map(|(all, _)| all));
+            let paths = lines().count();
+            Some(all.map_or_else(|| count(paths, "path"), |all| format!("{paths} of {} paths", one_line(all))))
+        }
+        "web_search" => {
+            let is_result =
+                |line: &&str| line.split_once(". ").is_some_and(|(number, _)| number.parse::<u32>().is_ok());
+            Some(count(lines().filter(is_result).count(), "result"))
+        }
+        "calculator" => Some(format!("= {}", one_line(result))).filter(|_| result.lines().count() == 1),
+        _ => None,
+    }
+}
+
 /// Returns a number of bytes as people say it: `950 B`, `1.2 KiB`.
 pub fn bytes(count: u64) -> String {
     const KIB: u64 = 1024;
@@ -208,6 +246,29 @@ mod tests {
         ] {
             assert_eq!(summed(tool, arguments), shown, "{tool} {arguments}");
         }
+    }
+
+    #[test]
+    fn what_was_found_is_counted_as_people_count_it() {
+        for (tool, result, said) in [
+            ("read", "     1\ta\n     2\tb\n", "2 lines"),
+            (
+                "read",
+                "     1  a\n[lines 1 to 1 of a file of 2048 bytes; to go on, use offset 2]\n",
+                "1 line of 2.0 KiB",
+            ),
+            ("grep", "a.rs:3:x\nb.rs:14:y: z\n", "2 matches"),
+            ("grep", "[no hits for x in .: 3 files searched]\n", "0 matches"),
+            ("grep", "a:1:x\n[1 hits, there are more: narrow the pattern, glob or path]\n", "more than 1 match"),
+            ("glob", "a\nb\n", "2 paths"),
+            ("glob", "a\n[1 of 900 paths: narrow the pattern or the path]\n", "1 of 900 paths"),
+            ("web_search", "Results for \"a\" (b):\n\n1. T\n   <u>\n   2. not\n\n2. U\n   <v>\n", "2 results"),
+            ("calculator", "42", "= 42"),
+        ] {
+            assert_eq!(found(tool, result).as_deref(), Some(said), "{tool}: {result}");
+        }
+        assert_eq!(found("bash", "a\nb"), None);
+        assert_eq!(found("other", "a"), None);
     }
 
     #[test]

@@ -201,12 +201,12 @@ fn only_the_loop_of_the_screen_knows_the_host() {
 fn inside_the_screen_the_arrows_point_at_the_state() {
     let below = |part: &str| -> &[&str] {
         match part {
-            "theme" | "keymap" | "frame_clock" => &[],
+            "theme" | "keymap" | "frame_clock" | "highlight" => &[],
             "commands" => &["theme", "keymap"],
             "export" => &["state"],
-            "state" => &["theme", "keymap", "commands"],
-            "msg" => &["state", "keymap", "theme", "export"],
-            "view" => &["state", "msg", "theme", "keymap", "commands"],
+            "state" => &["theme", "keymap", "commands", "highlight"],
+            "msg" => &["state", "keymap", "theme", "export", "highlight"],
+            "view" => &["state", "msg", "theme", "keymap", "commands", "highlight"],
             "update" => &["state", "msg", "theme", "keymap", "export", "commands"],
             "input" => &["msg", "keymap"],
             "terminal" => &["theme", "frame_clock", "msg"],
@@ -215,6 +215,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "export",
                 "files",
                 "frame_clock",
+                "highlight",
                 "input",
                 "keymap",
                 "msg",

@@ -85,6 +85,11 @@ impl Chain {
         self.lines
     }
 
+    /// Returns the name of the last line, or of the block before it has any.
+    pub fn key(&self) -> LineKey {
+        LineKey(self.last)
+    }
+
     /// Names the next line, given without its end; `None` once the block is longer than is coloured.
     pub fn push(&mut self, line: &str) -> Option<LineKey> {
         self.lines += 1;

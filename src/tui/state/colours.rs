@@ -7,7 +7,6 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::limits;
 use crate::tui::highlight::{Coloured, Job, Language, LineKey, Resume, Span};
-use crate::tui::msg::Effect;
 
 /// Holds the colours of lines lately in view.
 #[derive(Debug, Default)]
@@ -44,13 +43,13 @@ impl Colours {
         self.lines.get(&line)?.resume.as_ref()
     }
 
-    /// Takes what the last frame would have liked to know.
-    pub(crate) fn want(&mut self, jobs: Vec<Job>) -> Option<Effect> {
+    /// Takes what the last frame would have liked to know; returns what is to be asked now.
+    pub(crate) fn want(&mut self, jobs: Vec<Job>) -> Option<Vec<Job>> {
         if self.is_asking || jobs.is_empty() {
             return None;
         }
         self.is_asking = true;
-        Some(Effect::Colour(jobs))
+        Some(jobs)
     }
 
     /// Takes an answer.

@@ -108,7 +108,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.regions = drawn.regions;
             app.sight.drawn(drawn.tops);
             app.questions.drawn(drawn.question);
-            effects.extend(app.colours.want(drawn.wanted));
+            effects.extend(app.colours.want(drawn.wanted).map(Effect::Colour));
             return effects;
         }
         Msg::Coloured(found) => {

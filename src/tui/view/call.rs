@@ -5,14 +5,21 @@
 
 use super::arguments;
 use super::cell::{Pen, clean};
-use super::exact::{marked, row};
-use super::wrap::{Break, Line};
+use super::change;
+use super::code::{Code, Ground};
+use super::exact::row;
+use super::wrap::{Break, Line, Wrap};
 use crate::event::Outcome;
-use crate::limits::{FOLDED_DIFF, FOLDED_HEAD, FOLDED_TAIL};
-use crate::summary::count;
+use crate::limits::{FOLDED_DIFF, FOLDED_HEAD, FOLDED_TAIL, OPENED_LINE_BYTES, OPENED_LINES, WORD_LINES};
+use crate::message::Arguments;
+use crate::summary::{self, count};
+use crate::tui::highlight::{Chain, Language};
 use crate::tui::state::cell::{CallCell, CallState, ChildState, Fold, WentOn};
-use crate::tui::state::result::{Diff, DiffLine, Kind, Shown};
+use crate::tui::state::result::{Diff, Kind, Shown};
 use crate::tui::state::transcript::seconds;
+
+/// Columns from one tab stop to the next.
+const TAB: usize = 4;
 
 impl Pen<'_> {
     /// Lays a call out.
@@ -64,7 +71,7 @@ impl Pen<'_> {
                     .collect();
                 last.into_iter().rev().for_each(|line| self.output(line, rows));
             }
-            (CallState::Ended { .. }, Some(Shown::Diff(diff))) => self.folded_diff(diff, rows),
+            (CallState::Ended { .. }, Some(Shown::Diff(diff))) => self.folded_diff(diff, language(call).as_ref(), rows),
             (CallState::Ended { content, .. }, Some(Shown::Command { saved, .. })) => {
                 self.head_and_tail(content, rows);
                 self.saved(saved.as_deref(), rows);
@@ -92,17 +99,19 @@ impl Pen<'_> {
         lines.iter().skip(FOLDED_HEAD + between).for_each(|line| self.output(line, rows));
     }
 
-    fn folded_diff(&self, diff: &Diff, rows: &mut Vec<Line>) {
-        let changed: Vec<&DiffLine> = diff.lines.iter().filter(|line| line.kind != Kind::Hunk).collect();
-        let hidden = changed.len().saturating_sub(FOLDED_DIFF);
-        let shown = if hidden <= 1 { changed.len() } else { FOLDED_DIFF };
-        for line in changed.iter().take(shown) {
-            let gutter = Line::new("│ ", self.theme.gutter);
-            let mut whole = gutter;
-            whole.append(&self.diff_line(line, diff.columns));
-            rows.push(clean(&whole).truncate(self.room));
+    fn folded_diff(&self, diff: &Diff, language: Option<&Language>, rows: &mut Vec<Line>) {
+        let is_line = |kind: Kind| kind != Kind::Hunk;
+        let count = diff.lines.iter().filter(|line| is_line(line.kind)).count();
+        let hidden = count.saturating_sub(FOLDED_DIFF);
+        let shown = if hidden <= 1 { count } else { FOLDED_DIFF };
+        // Enough of the lines behind to find the counterparts of the last one.
+        let first = diff.lines.get(..diff.lines.len().min(shown + WORD_LINES)).unwrap_or_default();
+        let lines = change::lines(first, diff.columns, language, self.theme);
+        let is_shown = first.iter().zip(lines).filter(|(line, _)| is_line(line.kind));
+        for (_, line) in is_shown.take(shown) {
+            rows.push(self.behind_gutter(&line));
         }
-        if shown < changed.len() {
+        if shown < count {
             self.more(hidden, rows);
         }
     }
@@ -113,8 +122,8 @@ impl Pen<'_> {
         match &call.shown {
             // It says all that the arguments say.
             Some(Shown::Diff(diff)) => {
-                for line in &diff.lines {
-                    row(&self.diff_line(line, diff.columns), self.room, self.theme, rows);
+                for line in change::lines(&diff.lines, diff.columns, language(call).as_ref(), self.theme) {
+                    row(&line, self.room, self.theme, rows);
                 }
             }
             Some(Shown::Command { .. } | Shown::Page(_)) | None => {
@@ -126,9 +135,7 @@ impl Pen<'_> {
         {
             self.more(cut, rows);
         }
-        for source in call.output().lines() {
-            self.wrap(Break::Anywhere, &Line::new(source, self.theme.output), &gutter, &gutter, rows);
-        }
+        self.opened_output(call, &gutter, rows);
         let is_ended = matches!(call.state, CallState::Ended { .. });
         if call.output().is_empty() && is_ended {
             self.wrap(Break::Words, &Line::new("(no output)", self.theme.dim), &gutter, &none, rows);
@@ -138,22 +145,47 @@ impl Pen<'_> {
         }
     }
 
-    /// Writes a line of a diff with its number and its sign.
-    fn diff_line(&self, line: &DiffLine, columns: usize) -> Line {
-        let style = match line.kind {
-            Kind::Added => self.theme.added,
-            Kind::Removed => self.theme.removed,
-            Kind::Same => self.theme.output,
-            Kind::Hunk | Kind::Note => self.theme.hunk,
-        };
-        let number = line.number.map(|number| number.to_string()).unwrap_or_default();
-        let mut shown = Line::default();
-        if line.number.is_some() {
-            shown.push(&format!("{number:>columns$} "), self.theme.hunk);
+    /// Writes what a call has to say; of very much the beginning and the end, so that no frame takes long.
+    fn opened_output(&self, call: &CallCell, gutter: &Line, rows: &mut Vec<Line>) {
+        let mut chain = if call.name == "read" { language(call).map(Chain::new) } else { None };
+        let total = call.output().lines().count();
+        let half = OPENED_LINES / 2;
+        let hidden = if total > OPENED_LINES { half..total - half } else { 0..0 };
+        for (number, source) in call.output().lines().enumerate() {
+            if number == hidden.start && !hidden.is_empty() {
+                self.cut_out(hidden.len(), rows);
+                // What is behind goes on from something that was not read.
+                chain = None;
+            }
+            if hidden.contains(&number) {
+                continue;
+            }
+            let shown = source.get(..source.floor_char_boundary(OPENED_LINE_BYTES)).unwrap_or_default();
+            let mut line = Line::new(shown, self.theme.output);
+            if shown.len() < source.len() {
+                line.push(
+                    &format!("… {} more", summary::bytes((source.len() - shown.len()) as u64)),
+                    self.theme.gutter,
+                );
+            } else if let Some(code) = chain.as_mut().and_then(|chain| numbered(source, chain)) {
+                line.set_code(code);
+            }
+            self.wrap(Break::Anywhere, &line, gutter, gutter, rows);
         }
-        shown.push(line.kind.sign(), style);
-        shown.append(&marked(&line.text, style, self.theme));
-        shown
+    }
+
+    /// Says that lines are left out of an opened call, and where they are to be had.
+    fn cut_out(&self, lines: usize, rows: &mut Vec<Line>) {
+        let words = format!("┆ {}; the editor and an export have them all", more_lines(lines));
+        rows.push(Line::new(&words, self.theme.gutter).truncate(self.room));
+    }
+
+    fn behind_gutter(&self, line: &Line) -> Line {
+        let mut rows = Vec::new();
+        let gutter = Line::new("│ ", self.theme.gutter);
+        // Wide enough for one row: what does not fit is cut, not wrapped.
+        Wrap { width: usize::from(u16::MAX), at: Break::Anywhere, first: &gutter, rest: &gutter }.line(line, &mut rows);
+        rows.into_iter().next().unwrap_or_default().truncate(self.room)
     }
 
     /// Writes a line of output, cut to the width.
@@ -165,8 +197,7 @@ impl Pen<'_> {
 
     /// Says how many lines are not shown here. It stands in the gutter, where no output can be.
     fn more(&self, lines: usize, rows: &mut Vec<Line>) {
-        let noun = if lines == 1 { "line" } else { "lines" };
-        rows.push(Line::new(&format!("┆ {lines} more {noun}"), self.theme.gutter).truncate(self.room));
+        rows.push(Line::new(&format!("┆ {}", more_lines(lines)), self.theme.gutter).truncate(self.room));
     }
 
     fn saved(&self, path: Option<&str>, rows: &mut Vec<Line>) {
@@ -180,6 +211,38 @@ impl Pen<'_> {
 /// Returns what a terminal would show of a line that was written over: the part behind the last return.
 fn newest(line: &str) -> &str {
     line.rsplit('␍').find(|part| !part.trim().is_empty()).unwrap_or(line)
+}
+
+fn more_lines(lines: usize) -> String {
+    if lines == 1 { "1 more line".to_owned() } else { format!("{lines} more lines") }
+}
+
+/// Returns the language of the file that a call is about.
+fn language(call: &CallCell) -> Option<Language> {
+    match &call.arguments {
+        Arguments::Object(map) => map.get("path").and_then(serde_json::Value::as_str).and_then(Language::of_path),
+        Arguments::Raw(_) => None,
+    }
+}
+
+/// Returns what a line of a file is that stands behind its number, as `read` shows them.
+fn numbered(line: &str, chain: &mut Chain) -> Option<Code> {
+    let digits = line.trim_start_matches(' ');
+    let behind = digits.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_numbered = behind.len() < digits.len() && (behind.is_empty() || behind.starts_with(' '));
+    // The tab behind the number ends at a stop.
+    let at = (line.len() - behind.len()) / TAB * TAB + TAB;
+    let text = line.get(at.min(line.len())..).filter(|_| is_numbered)?;
+    let number = chain.lines();
+    let key = chain.push(text)?;
+    Some(Code {
+        key,
+        language: chain.language().clone(),
+        number,
+        at: at.min(line.len()),
+        from: 0,
+        ground: Ground::Plain,
+    })
 }
 
 /// Says how far a call has come, or how it ended.
@@ -206,7 +269,8 @@ fn end(call: &CallCell) -> String {
             words.push(seconds(*elapsed_ms));
             // The size of a change is told already.
             if !matches!(call.shown, Some(Shown::Diff(_))) {
-                words.push(count(lines, "line"));
+                let found = if *is_error { None } else { summary::found(&call.name, call.output()) };
+                words.push(found.unwrap_or_else(|| count(lines, "line")));
             }
             format!(" · {}", words.join(", "))
         }

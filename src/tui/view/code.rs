@@ -4,6 +4,8 @@
 //! they come later without a new layout, and no row ever changes its width or its place for them. Also says which
 //! lines in view want colours.
 
+use std::borrow::Cow;
+
 use ratatui::style::Style;
 
 use super::wrap::Line;
@@ -34,6 +36,8 @@ pub(super) struct Code {
 pub(super) enum Ground {
     /// Nothing.
     Plain,
+    /// Nothing; what a row would hide is marked.
+    Marked,
     /// That the line came: where its colour says so, no other colour may stand there.
     Change,
     /// That the line went: it is no part of the code.
@@ -88,7 +92,7 @@ fn on(style: Style, colour: Style, ground: Ground) -> Style {
         Ground::Change if style.fg.is_some() && style.bg.is_none() => {
             Style { fg: None, bg: None, underline_color: None, ..colour }.patch(style)
         }
-        Ground::Change | Ground::Gone | Ground::Plain => style.patch(colour),
+        Ground::Change | Ground::Gone | Ground::Marked | Ground::Plain => style.patch(colour),
     }
 }
 
@@ -138,13 +142,19 @@ pub(super) fn job<'a>(
             continue;
         }
         let text = line.text().get(here.at..).unwrap_or_default();
+        let text = if here.ground == Ground::Plain { Cow::Borrowed(text) } else { Cow::Owned(unmarked(text)) };
         match lines.last_mut() {
-            Some((_, whole)) if number == Some(here.number) => whole.push_str(text),
-            _ => lines.push((here.key, text.to_owned())),
+            Some((_, whole)) if number == Some(here.number) => whole.push_str(&text),
+            _ => lines.push((here.key, text.into_owned())),
         }
         number = Some(here.number);
     }
     (!lines.is_empty()).then_some((Job { language, resume, lines }, at))
+}
+
+/// Puts blanks where the marks of blanks stand, byte for byte.
+fn unmarked(text: &str) -> String {
+    text.replace('→', "   ").replace('·', "  ")
 }
 
 /// Finds the row to begin at, and what is known there of the lines before.

@@ -5,6 +5,7 @@ mod blocks;
 pub mod cache;
 mod call;
 mod cell;
+mod change;
 mod code;
 mod completion;
 pub mod composer;
