@@ -231,7 +231,7 @@ fn a_question_of_no_call_is_a_line_of_its_own_that_turns_into_its_answer() {
 
 #[test]
 fn context_files_are_told_once_and_stand_in_the_details_of_main() {
-    let mut stage = Stage::new(140, 30);
+    let mut stage = Stage::new(120, 30);
     for _ in 0..2 {
         let context_files = vec!["AGENTS.md".to_owned(), "~/.config/steersman/AGENTS.md".to_owned()];
         stage.event("", Event::Guards { mode: "ask".to_owned(), sandbox: None, context_files });

@@ -183,7 +183,7 @@ fn a_question_without_room_is_announced() {
 
 #[test]
 fn a_tree_of_one_row_shows_one_text_there() {
-    let mut stage = crew(20, 5, 2);
+    let mut stage = crew(20, 3, 2);
     stage.keys("one<enter><c-t>");
     let screen = stage.screen();
     assert_eq!(screen.lines().next(), Some("›● main agent ×2"), "{screen}");

@@ -56,33 +56,30 @@ pub fn draw(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer) {
 }
 
 fn tabs(app: &App) -> Vec<Tab> {
-    let main = tree::at_work(app);
-    let name = one_line(&tree::name(app.tree.selected_node()));
+    let node = app.tree.selected_node();
     let count = app.tree.nodes().len();
     let odd = match app.tree.main().totals().odd {
         0 => String::new(),
-        odd => format!("!{odd} "),
+        odd => format!(" !{odd}"),
     };
     let agents = if count > 1 {
         let running = app.tree.running();
         [
-            format!("agents {odd}{running} of {count} run"),
-            format!("agents {odd}{running}/{count}"),
-            format!("{odd}{running}/{count}"),
+            format!("agents{odd} {running} of {count} run"),
+            format!("agents{odd} {running}/{count}"),
+            format!("agents{odd}"),
         ]
     } else {
-        ["agents", "agents", "agents"].map(str::to_owned)
+        ["agents"; 3].map(str::to_owned)
     };
-    let mut tabs = vec![
-        Tab { pane: Pane::Transcript, words: [main, name.clone(), name] },
-        Tab { pane: Pane::Tree, words: agents },
-    ];
+    let shown = [tree::at_work(app), tree::marked(app), one_line(&tree::name(node))];
+    let mut tabs = vec![Tab { pane: Pane::Transcript, words: shown }, Tab { pane: Pane::Tree, words: agents }];
     let pending = app.pending.entries().len();
     if pending > 0 || app.focus.is_on(Pane::Pending) {
         let words = [format!("pending {pending}"), format!("pending {pending}"), format!("+{pending}")];
         tabs.push(Tab { pane: Pane::Pending, words });
     }
-    tabs.push(Tab { pane: Pane::Details, words: ["details", "details", "i"].map(str::to_owned) });
+    tabs.push(Tab { pane: Pane::Details, words: ["details", "details", "info"].map(str::to_owned) });
     tabs
 }
 

@@ -166,9 +166,14 @@ fn draw_line(app: &App, area: Rect, buffer: &mut Buffer) {
 
 /// Says whose transcript is shown and what that agent does.
 pub fn at_work(app: &App) -> String {
+    format!("{} · {}", marked(app), words::word(app.tree.selected_node(), app.now, 24))
+}
+
+/// Says whose transcript is shown, behind the mark of what that agent does.
+pub fn marked(app: &App) -> String {
     let node = app.tree.selected_node();
     let (mark, _) = words::look(node.state(), &app.theme);
-    format!("{mark} {} · {}", one_line(&name(node)), words::word(node, app.now, 24))
+    format!("{mark} {}", one_line(&name(node)))
 }
 
 /// Says how many agents run, and how many are worth a look.
