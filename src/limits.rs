@@ -433,3 +433,16 @@ pub const WORD_BYTES: usize = 1_000;
 pub const OPENED_LINES: usize = 1_000;
 /// Opened calls: longest line of output that is shown whole, bytes.
 pub const OPENED_LINE_BYTES: usize = 8 * 1024;
+
+/// Line output: lines of a question that are told at once.
+pub const QUESTION_LINES: usize = 60;
+/// Line output: time without a key after which what was held back is told although a line is being typed.
+pub const LINE_HELD: Duration = Duration::from_secs(20);
+/// Line output: time that a tool runs before that is told.
+pub const LINE_SLOW_TOOL: Duration = Duration::from_secs(2);
+/// Line output: rows of one report, and entries that one search tells.
+pub const LINE_ROWS: usize = 60;
+/// Line output: characters of a typed line that are echoed; of a longer one the end.
+pub const LINE_ECHO: usize = 4_000;
+/// Line output: time that the last lines have to be written.
+pub const LINE_FAREWELL: Duration = Duration::from_secs(2);

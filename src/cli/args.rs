@@ -151,6 +151,9 @@ pub struct Flags {
     /// The theme of the screen: `auto`, `dark`, `light`, `high-contrast`, `plain`, or a file of your own.
     #[arg(long, global = true, value_name = "NAME")]
     pub theme: Option<String>,
+    /// Write lines instead of drawing a screen: for a screen reader, a very plain terminal or a pipe.
+    #[arg(long, global = true)]
+    pub screen_reader: bool,
     /// Answer yes to every question that no rule denies; never to one about a protected place (hooks, shell start files,
     /// this program's configuration, …) or about trusting a project.
     #[arg(long, global = true)]
@@ -178,7 +181,10 @@ impl Flags {
             max_tokens_total: self.max_tokens_total,
             compact_at: self.compact_at,
             mode: self.mode,
-            screen: self.theme.clone().map(|theme| ScreenSection { theme: Some(theme) }),
+            screen: Some(ScreenSection {
+                theme: self.theme.clone(),
+                screen_reader: self.screen_reader.then_some(true),
+            }),
             sandbox: self.sandbox.map(|kind| SandboxSection { kind: Some(kind), ..SandboxSection::default() }),
             ..Layer::default()
         }

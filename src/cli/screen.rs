@@ -23,10 +23,8 @@ use crate::{host, limits};
 
 /// Opens the screen and runs it until the user leaves.
 pub fn run(flags: &Flags, prompt: Option<String>) -> Exit {
-    let start = check_terminal()
-        .map_err(str::to_owned)
-        .and_then(|()| load(flags, Front::Screen, Answerer::User).map_err(|error| error.to_string()));
-    let start = match start {
+    let start = load(flags, Front::Screen, Answerer::User).map_err(|error| error.to_string());
+    let start = match start.and_then(|start| check_terminal(&start).map(|()| start)) {
         Ok(start) => start,
         Err(sentence) => {
             say(&sentence);
@@ -49,25 +47,37 @@ pub fn run(flags: &Flags, prompt: Option<String>) -> Exit {
     }
 }
 
-fn check_terminal() -> Result<(), &'static str> {
+/// Tells whether the user wants lines instead of a screen.
+fn is_read(start: &Start) -> bool {
+    start.config.screen.screen_reader.unwrap_or(false)
+}
+
+fn check_terminal(start: &Start) -> Result<(), String> {
+    if is_read(start) {
+        return Ok(());
+    }
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-        return Err("the screen needs a terminal; without one use: steersman exec PROMPT");
+        return Err(
+            "the screen needs a terminal; without one use: steersman exec PROMPT, or --screen-reader".to_owned()
+        );
     }
     if std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
-        return Err("this terminal (TERM=dumb) cannot show the screen; use: steersman exec PROMPT");
+        return Err("this terminal (TERM=dumb) cannot show the screen; use: --screen-reader, or steersman exec PROMPT"
+            .to_owned());
     }
     Ok(())
 }
 
 fn show(start: Start, prompt: Option<String>, themes: Themes) -> io::Result<Exit> {
     let options = options(&start, prompt, themes);
+    let is_read = is_read(&start);
     let runtime = runtime()?;
     let still_true = start.config.still_true;
     let spending = start.config.spending.clone();
     let host = host::start_with(runtime.handle(), |approvals| setup(start, Vec::new(), approvals));
     host.handle().set_staleness(still_true);
     host.handle().budget().configure(spending);
-    let ending = tui::run(options, host.handle());
+    let ending = if is_read { tui::run_lines(options, host.handle()) } else { tui::run(options, host.handle()) };
     runtime.block_on(host.shutdown(limits::EXIT_GRACE));
     runtime.shutdown_background();
     ending.map(|ending| Exit::Screen(ending.exit_code()))

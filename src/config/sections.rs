@@ -141,16 +141,18 @@ impl WebSection {
 pub struct ScreenSection {
     /// The name of the theme.
     pub theme: Option<String>,
+    /// Whether lines are written instead of drawing a screen.
+    pub screen_reader: Option<bool>,
 }
 
 impl ScreenSection {
     /// The keys of the section.
-    pub const KEYS: &'static [&'static str] = &["theme"];
+    pub const KEYS: &'static [&'static str] = &["theme", "screen_reader"];
 
     /// Returns this section with its gaps filled from a lower one.
     #[must_use]
     pub fn or(self, lower: Self) -> Self {
-        Self { theme: self.theme.or(lower.theme) }
+        Self { theme: self.theme.or(lower.theme), screen_reader: self.screen_reader.or(lower.screen_reader) }
     }
 }
 

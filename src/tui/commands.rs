@@ -3,6 +3,10 @@
 //! Only a known command at the very start is one, and only when its arguments fit; everything else is text for an agent.
 //! Always holds: no text is changed but by `//`, which sends a text that starts like a command without its first slash.
 
+mod lines;
+
+pub use lines::{LINE_COMMANDS, LineVerb, only_drawn};
+
 /// Is one row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Command {
@@ -61,6 +65,8 @@ pub enum Verb {
     Budget,
     /// Ends the program.
     Quit,
+    /// Does what only the line output has a command for.
+    Line(LineVerb),
 }
 
 /// Says what a command takes behind its name.
@@ -175,13 +181,22 @@ pub enum Draft<'a> {
 
 /// Reads a draft.
 pub fn read(text: &str) -> Draft<'_> {
+    read_by(text, &[COMMANDS])
+}
+
+/// Reads a draft where there are commands for everything, as the line output has them.
+pub fn read_line(text: &str) -> Draft<'_> {
+    read_by(text, &[COMMANDS, LINE_COMMANDS])
+}
+
+fn read_by<'a>(text: &'a str, tables: &[&[Command]]) -> Draft<'a> {
     let Some(rest) = text.strip_prefix('/') else { return Draft::Text(text) };
     if let Some(word) = rest.strip_prefix('/') {
         return if word.starts_with(|c: char| c.is_alphanumeric()) { Draft::Escaped(rest) } else { Draft::Text(text) };
     }
     let name = rest.split([' ', '\n', '\t']).next().unwrap_or_default();
     let behind = rest.get(name.len()..).unwrap_or_default();
-    let known = COMMANDS.iter().find(|command| command.name == name);
+    let known = tables.iter().copied().flatten().find(|command| command.name == name);
     match known {
         Some(command) if behind.is_empty() || behind.starts_with(' ') => {
             let argument = behind.trim();

@@ -10,6 +10,7 @@ pub mod frame_clock;
 pub mod highlight;
 pub mod input;
 pub mod keymap;
+pub mod lines;
 pub mod msg;
 pub mod outside;
 pub mod run;
@@ -20,4 +21,4 @@ pub mod update;
 pub mod view;
 
 pub use outside::Outside;
-pub use run::{Ending, ScreenOptions, run};
+pub use run::{Ending, ScreenOptions, run, run_lines};

@@ -17,6 +17,7 @@ use crate::tui::state::budget::Limits;
 use crate::tui::state::focus::Overlay;
 use crate::tui::state::guards::ModeChoice;
 use crate::tui::state::hold::{Gate, Shown, Verdict};
+use crate::tui::state::lines::Report;
 use crate::tui::state::question::Seen;
 use crate::tui::state::regions::Regions;
 use crate::tui::state::scroll::Position;
@@ -150,6 +151,12 @@ pub enum Msg {
     Coloured(Vec<Coloured>),
     /// A frame was drawn; only it knows the heights that scrolling needs.
     Drawn(Drawn),
+    /// A whole line was read, from a terminal that has a line editor of its own or from a pipe.
+    Line(String, Timestamp),
+    /// Lines were written with this question and this place where an agent waits.
+    Printed(Option<Seen>, Shown),
+    /// There will be no more input: nobody answers any more.
+    NobodyThere(Timestamp),
     /// The terminal has taken a frame, with this question on it.
     Shown(Option<Seen>, Timestamp),
 }
@@ -272,6 +279,8 @@ pub enum Effect {
     Colour(Vec<Job>),
     /// Write the whole screen again.
     Redraw,
+    /// Tell this in lines.
+    Tell(Report),
     /// End the program.
     Quit,
 }

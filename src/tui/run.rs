@@ -6,6 +6,7 @@
 mod approvals;
 mod copy;
 mod edit;
+mod lines;
 mod signals;
 mod steer;
 
@@ -43,6 +44,7 @@ use edit::{Loan, editor_ended};
 use signals::{Asked, Bell, Signals};
 
 pub use approvals::approvals;
+pub use lines::run_lines;
 pub use steer::{msg_of, queue, steer};
 
 /// Says what the screen is to show from the start.
@@ -92,8 +94,13 @@ impl Ending {
 /// # Errors
 /// When there is no terminal, or its modes cannot be set.
 pub fn run(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
+    with_runtime(handle, show(options, handle))
+}
+
+/// Runs a loop to its end on this thread, then ends the run.
+fn with_runtime(handle: &Handle, shown: impl Future<Output = io::Result<Ending>>) -> io::Result<Ending> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let ending = runtime.block_on(show(options, handle));
+    let ending = runtime.block_on(shown);
     handle.cancellable().cancel();
     if let Ok(Ending::Signal(code)) = ending {
         watchdog::end_within(limits::EXIT_GRACE, code);
@@ -122,18 +129,7 @@ async fn show(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
         let bell = Arc::clone(&bell);
         move || bell.ring(&bell.lost)
     })?;
-    handle.mailbox().on_wake({
-        let bell = Arc::clone(&bell);
-        Arc::new(move || bell.ring(&bell.mail))
-    });
-    handle.watch({
-        let bell = Arc::clone(&bell);
-        move || bell.ring(&bell.queue)
-    });
-    handle.approvals().watch({
-        let bell = Arc::clone(&bell);
-        Arc::new(move || bell.ring(&bell.approvals))
-    });
+    bell.listen(handle);
     screen.clock.mail_came(Instant::now());
     screen.tell(approvals(handle), &mut terminal);
 
@@ -355,6 +351,8 @@ impl<'a> Screen<'a> {
     fn carry_out(&mut self, effect: Effect, terminal: &mut Terminal) {
         match effect {
             Effect::Redraw => terminal.forget(),
+            // A screen shows it anyway.
+            Effect::Tell(_) => {}
             Effect::Quit => self.ending = Some(Ending::Quit),
             Effect::Write { request, text } => self.files.write(request, text),
             Effect::Copy(text) => self.copy(text, terminal),

@@ -58,7 +58,10 @@ fn without_a_terminal_it_ends_with_2_and_names_exec() {
         let output = Program::new().args(args.iter().copied()).output();
         assert_eq!(exit_code(&output), 2);
         assert_eq!(stdout(&output), "");
-        assert_eq!(stderr(&output), "steersman: the screen needs a terminal; without one use: steersman exec PROMPT\n");
+        assert_eq!(
+            stderr(&output),
+            "steersman: the screen needs a terminal; without one use: steersman exec PROMPT, or --screen-reader\n"
+        );
     }
 }
 

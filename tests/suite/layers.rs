@@ -208,6 +208,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
             "msg" => &["state", "keymap", "theme", "export", "highlight"],
             "view" => &["state", "msg", "theme", "keymap", "commands", "highlight"],
             "update" => &["state", "msg", "theme", "keymap", "export", "commands"],
+            "lines" => &["state", "keymap", "commands", "view"],
             "input" => &["msg", "keymap"],
             "terminal" => &["theme", "frame_clock", "msg"],
             _ => &[
@@ -218,6 +219,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "highlight",
                 "input",
                 "keymap",
+                "lines",
                 "msg",
                 "outside",
                 "run",

@@ -16,9 +16,11 @@ use steersman::event::{Delivery, Envelope, Event, Outcome, Pending, Usage};
 use steersman::host::{Handle, Mailbox};
 use steersman::id::AgentId;
 use steersman::message::Arguments;
+use steersman::tui::lines::{Printer, Typing};
 use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::run::{queue, steer};
 use steersman::tui::state::App;
+use steersman::tui::state::lines::Medium;
 use steersman::tui::state::status::{ModelSource, Status};
 use steersman::tui::theme::Themes;
 use steersman::tui::update::update;
@@ -30,6 +32,8 @@ pub struct Stage {
     pub handle: Handle,
     /// Every effect so far.
     pub effects: Vec<Effect>,
+    /// What is told in lines, where nothing is drawn.
+    pub printer: Option<Printer>,
     cache: ViewCache,
     now: Timestamp,
     seq: u64,
@@ -48,12 +52,50 @@ impl Stage {
         let status = Status::new("openai", ModelSource::Configured);
         let mut app = App::new(Size { width, height }, now, status, Themes::default());
         update(&mut app, Msg::Ready);
-        Self { app, handle, effects: Vec::new(), cache: ViewCache::default(), now, seq: 0, spawned: 0 }
+        Self { app, handle, effects: Vec::new(), printer: None, cache: ViewCache::default(), now, seq: 0, spawned: 0 }
+    }
+
+    /// Plays the line output instead of a screen.
+    pub fn in_lines() -> Self {
+        let mut stage = Self::new(80, 24);
+        stage.app.medium = Medium::Lines;
+        stage.printer = Some(Printer::new(&stage.app, Typing::Whole));
+        stage
+    }
+
+    /// Types a whole line, a while after what was written before.
+    pub fn line(&mut self, text: &str) -> &mut Self {
+        self.later(1_000);
+        self.line_at_once(text)
+    }
+
+    /// Types a whole line at the very moment of what was written before.
+    pub fn line_at_once(&mut self, text: &str) -> &mut Self {
+        self.tell(Msg::Line(text.to_owned(), self.now))
+    }
+
+    /// Takes the lines that were written since, as the terminal takes them.
+    pub fn written(&mut self) -> String {
+        let Some(printer) = &mut self.printer else { return String::new() };
+        let lines = printer.take();
+        let (question, gate) = printer.told();
+        let shown = Msg::Shown(question, self.now);
+        self.tell(Msg::Printed(question, gate)).tell(shown);
+        lines.join("\n")
     }
 
     /// Tells the screen something and carries out what it asks for.
     pub fn tell(&mut self, msg: Msg) -> &mut Self {
-        for effect in update(&mut self.app, msg) {
+        let envelope = if let Msg::Envelope(envelope) = &msg { Some(envelope.clone()) } else { None };
+        let effects = update(&mut self.app, msg);
+        if let Some(printer) = &mut self.printer {
+            printer.look(&self.app);
+            envelope.iter().for_each(|envelope| printer.heard(&self.app, envelope));
+        }
+        for effect in effects {
+            if let (Effect::Tell(report), Some(printer)) = (&effect, &mut self.printer) {
+                printer.report(&self.app, report);
+            }
             self.effects.push(effect.clone());
             for answer in steer(effect, &self.handle) {
                 self.tell(answer);

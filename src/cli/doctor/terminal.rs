@@ -22,7 +22,11 @@ pub(super) fn check(report: &mut Report) {
     match term.as_deref() {
         None if has_screen => report.problem("terminal", "TERM is not set", "set it, as to xterm-256color"),
         Some("dumb") if has_screen => {
-            report.problem("terminal", "TERM=dumb cannot show the screen", "use another terminal, or steersman exec");
+            report.problem(
+                "terminal",
+                "TERM=dumb cannot show the screen",
+                "use another terminal, --screen-reader, or steersman exec",
+            );
         }
         None => {}
         Some(term) => {

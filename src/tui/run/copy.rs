@@ -30,13 +30,13 @@ impl Screen<'_> {
 }
 
 /// Returns what makes a terminal take the text; `None` when it is longer than many terminals take.
-fn sequence(text: &str) -> Option<Vec<u8>> {
+pub(super) fn sequence(text: &str) -> Option<Vec<u8>> {
     let coded = STANDARD.encode(text);
     (coded.len() <= limits::COPY_TERMINAL_BYTES).then(|| format!("\x1b]52;c;{coded}\x1b\\").into_bytes())
 }
 
 /// Says how the text went.
-fn answer(sent: bool, program: Option<Result<String, String>>) -> Result<String, String> {
+pub(super) fn answer(sent: bool, program: Option<Result<String, String>>) -> Result<String, String> {
     match (program, sent) {
         (Some(Ok(name)), _) => Ok(format!("with {name}")),
         (None, true) => Ok("through the terminal".to_owned()),

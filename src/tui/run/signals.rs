@@ -2,11 +2,13 @@
 //! threads ring.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 
+use crate::host::Handle;
 use crate::tui::terminal::watchdog;
 
 /// The exit code after SIGINT.
@@ -29,6 +31,16 @@ impl Bell {
     pub fn ring(&self, what: &AtomicBool) {
         what.store(true, Ordering::SeqCst);
         self.notify.notify_one();
+    }
+
+    /// Rings at mail, at changes of a queue, and at changes of what waits for leave.
+    pub fn listen(self: &Arc<Self>, handle: &Handle) {
+        let bell = Arc::clone(self);
+        handle.mailbox().on_wake(Arc::new(move || bell.ring(&bell.mail)));
+        let bell = Arc::clone(self);
+        handle.watch(move || bell.ring(&bell.queue));
+        let bell = Arc::clone(self);
+        handle.approvals().watch(Arc::new(move || bell.ring(&bell.approvals)));
     }
 }
 

@@ -64,6 +64,7 @@ pub fn steer(effect: Effect, handle: &Handle) -> Vec<Msg> {
         | Effect::Copy(_)
         | Effect::Edit { .. }
         | Effect::Colour(_)
+        | Effect::Tell(_)
         | Effect::Write { .. } => return Vec::new(),
     };
     vec![answer, queue(handle)]

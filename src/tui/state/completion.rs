@@ -4,6 +4,7 @@
 //! offer is taken but by a key.
 
 use super::App;
+use super::lines::Medium;
 use super::target::can_be_told;
 use crate::id::AgentId;
 use crate::mode::Mode;
@@ -114,7 +115,8 @@ impl Completion {
 impl App {
     /// Makes the offers for the composer's text.
     pub fn refresh_completion(&mut self) {
-        let text = if self.is_drafting() { self.composer.text() } else { String::new() };
+        let is_shown = self.medium == Medium::Screen && self.is_drafting();
+        let text = if is_shown { self.composer.text() } else { String::new() };
         let offers = self.offers_for(&text);
         self.completion.offer(&text, offers);
     }

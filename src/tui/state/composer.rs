@@ -61,6 +61,18 @@ impl Composer {
         self.area.lines().join("\n")
     }
 
+    /// Returns the text before the cursor, and the text behind it.
+    pub fn around_cursor(&self) -> (String, String) {
+        let (row, column) = self.area.cursor();
+        let lines = self.area.lines();
+        let line = lines.get(row).map(String::as_str).unwrap_or_default();
+        let at = line.char_indices().nth(column).map_or(line.len(), |(at, _)| at);
+        let (left, right) = line.split_at(at);
+        let before = lines.iter().take(row).map(String::as_str).chain([left]).collect::<Vec<_>>();
+        let after = [right].into_iter().chain(lines.iter().skip(row + 1).map(String::as_str)).collect::<Vec<_>>();
+        (before.join("\n"), after.join("\n"))
+    }
+
     /// Tells whether there is no character at all.
     pub fn is_empty(&self) -> bool {
         self.area.is_empty()

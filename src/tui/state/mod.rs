@@ -15,6 +15,7 @@ pub mod focus;
 pub mod guards;
 pub mod hold;
 pub mod ledger;
+pub mod lines;
 mod live;
 pub mod pending;
 pub mod pointer;
@@ -50,6 +51,7 @@ use editing::Editing;
 use focus::{Focus, Pane};
 use guards::Guards;
 use hold::Holds;
+use lines::Medium;
 use pending::PendingList;
 use pointer::Pointer;
 use question::Questions;
@@ -81,6 +83,10 @@ pub struct App {
     pub theme: Theme,
     /// The themes, and which of them the styles are.
     pub themes: Themes,
+    /// Where all this is told.
+    pub medium: Medium,
+    /// The lines of a text that is written line by line, so far.
+    pub several: Option<String>,
     /// Where the keys go.
     pub focus: Focus,
     /// The message being written.
@@ -148,6 +154,8 @@ impl App {
             now,
             theme: themes.worn(),
             themes,
+            medium: Medium::default(),
+            several: None,
             focus: Focus::default(),
             composer: Composer::default(),
             editing: None,
@@ -179,6 +187,11 @@ impl App {
     /// Returns the transcript of the selected agent; `None` when it has not done anything yet.
     pub fn reader(&self) -> Option<&Reader> {
         self.readers.get(self.tree.selected())
+    }
+
+    /// Returns the transcript of an agent; `None` when it has not done anything yet.
+    pub fn reader_of(&self, agent: &AgentId) -> Option<&Reader> {
+        self.readers.get(agent)
     }
 
     /// Returns the transcript of an agent to change it; makes an empty one for a new agent.

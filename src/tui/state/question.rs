@@ -16,6 +16,13 @@ use crate::tui::keymap::{Action, Answer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct QuestionId(u64);
 
+impl QuestionId {
+    /// Returns the number by which an answer can name it, from 1.
+    pub fn number(self) -> u64 {
+        self.0
+    }
+}
+
 /// Is one question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
@@ -145,6 +152,8 @@ pub struct Questions {
     gone: Option<Timestamp>,
     /// The question whose detail was on the screen up to its end.
     read: Option<QuestionId>,
+    /// The question that a line answers which is being typed.
+    for_line: Option<QuestionId>,
     /// The last frame's part of the detail.
     seen: Option<Seen>,
     /// The first line of the detail that is shown.
@@ -224,6 +233,24 @@ impl Questions {
     pub fn is_quiet(&self, now: Timestamp) -> bool {
         let quiet = |key: Timestamp| key.checked_add(limits::QUESTION_QUIET).unwrap_or(Timestamp::MAX) <= now;
         self.last_key.is_none_or(quiet)
+    }
+
+    /// Notes that a line is begun at this moment: it can answer what a key could.
+    pub fn line_begins(&mut self, at: Timestamp) {
+        self.for_line = if self.armed(at) { self.current_id() } else { None };
+    }
+
+    /// Says why the line that was typed would not answer; `None` when it would. One that names the question answers what
+    /// was shown, whenever it was begun: nobody can have known the number before.
+    pub fn unarmed_line(&self, named: Option<u64>, at: Timestamp) -> Option<Unarmed> {
+        let Some(current) = self.current_id() else { return self.unarmed(at) };
+        match (named, self.is_shown()) {
+            (_, false) => Some(Unarmed::Hidden),
+            (Some(number), true) if number == current.number() => None,
+            (Some(_), true) => Some(Unarmed::Gone),
+            (None, true) if self.for_line == Some(current) => None,
+            (None, true) => Some(Unarmed::Typing),
+        }
     }
 
     /// Notes which question a frame that was just drawn holds; another one, or none, disarms at once.

@@ -51,6 +51,8 @@ pub struct Status {
     /// The model server of this machine that one key uses in place of the embedded model.
     pub offer: Option<Offer>,
     message: Option<(String, Timestamp)>,
+    /// How many sentences there were.
+    said: usize,
     quit_armed: Option<Timestamp>,
 }
 
@@ -87,6 +89,11 @@ impl Status {
         self.message.as_ref().filter(|(_, until)| now < *until).map(|(text, _)| text.as_str())
     }
 
+    /// Returns the last sentence and how many there were; `None` when there was none, or what it was about is over.
+    pub fn last_said(&self) -> Option<(usize, &str)> {
+        self.message.as_ref().map(|(text, _)| (self.said, text.as_str()))
+    }
+
     /// Returns when the sentence is to go.
     pub fn message_ends(&self, now: Timestamp) -> Option<Timestamp> {
         self.message.as_ref().map(|(_, until)| *until).filter(|until| now < *until)
@@ -108,6 +115,7 @@ impl Status {
 
     fn say_until(&mut self, text: String, until: Timestamp) {
         self.message = Some((text, until));
+        self.said += 1;
     }
 }
 

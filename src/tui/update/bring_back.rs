@@ -3,7 +3,7 @@
 //! Always holds: a text comes back to one place once; while a pending text is edited, the message being written is the
 //! draft that was set aside.
 
-use super::editing;
+use super::{editing, line};
 use crate::event::Pending;
 use crate::id::{AgentId, MessageId};
 use crate::text::is_blank;
@@ -11,6 +11,7 @@ use crate::tui::msg::{Effect, QueueAct};
 use crate::tui::state::App;
 use crate::tui::state::composer::Composer;
 use crate::tui::state::editing::Editing;
+use crate::tui::state::lines::Medium;
 use crate::tui::state::removed::{Removed, Taken};
 
 /// Undoes the newest edit of the message, or the newest removal when that is newer.
@@ -68,8 +69,11 @@ pub fn clear(app: &mut App) {
 
 /// Takes what a stop gave back.
 pub fn stopped(app: &mut App, entries: &[Pending]) {
+    let in_lines = app.medium == Medium::Lines;
     if !entries.is_empty() {
         let sentence = match entries.len() {
+            1 if in_lines => "cancelled; the pending text is yours again".to_owned(),
+            count if in_lines => format!("cancelled; {count} pending texts are yours again"),
             1 => "cancelled; the pending text is back in the message".to_owned(),
             count => format!("cancelled; {count} pending texts are back in the message"),
         };
@@ -117,11 +121,16 @@ pub fn returned(app: &mut App, agent: &AgentId, entries: &[Pending]) {
         app.status.say(format!("{who} has ended without it; the others have the text"), app.now);
         return;
     }
-    if !edited && !app.questions.is_quiet(app.now) {
+    if !edited && (app.medium == Medium::Lines || !app.questions.is_quiet(app.now)) {
         let draft_now = app.composer.text();
         for entry in &fresh {
             app.pending.settle(&entry.id);
-            app.removed.push(Removed::Draft(entry.text.clone()), &draft_now);
+            if app.medium == Medium::Screen {
+                app.removed.push(Removed::Draft(entry.text.clone()), &draft_now);
+            }
+        }
+        if app.medium == Medium::Lines {
+            line::gave_back(app, &fresh);
         }
         let what = if fresh.len() == 1 { "your text was" } else { "your texts were" };
         app.status.say(format!("{who} has ended: {what} not delivered; Ctrl+_ brings it back"), app.now);
@@ -141,6 +150,9 @@ pub fn returned(app: &mut App, agent: &AgentId, entries: &[Pending]) {
 fn to_message(app: &mut App, entries: &[Pending]) {
     for entry in entries {
         app.pending.settle(&entry.id);
+    }
+    if app.medium == Medium::Lines && !entries.iter().any(|entry| editing::is_edited(app, &entry.id)) {
+        return line::gave_back(app, entries);
     }
     let texts = |entries: &[Pending]| entries.iter().map(|entry| entry.text.clone()).collect::<Vec<_>>();
     match entries.iter().position(|entry| editing::is_edited(app, &entry.id)) {

@@ -2,20 +2,30 @@
 
 use crate::id::AgentId;
 use crate::target::ALL;
-use crate::tui::commands::Verb;
+use crate::tui::commands::{self, Verb};
 use crate::tui::keymap::Action;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::approval::Part;
 use crate::tui::state::cell::Level;
 use crate::tui::state::focus::{Overlay, Pane};
+use crate::tui::state::lines::Medium;
 use crate::tui::state::question::{Question, Subject};
 use crate::tui::state::status::Offer;
-use crate::tui::update::{approval, budget, export, hold as gates, ledger, look, pending, undo};
+use crate::tui::update::{approval, budget, export, hold as gates, ledger, line, look, pending, undo};
 
 /// Carries a command out at once, whether a turn runs or not.
 pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
+    if let (Medium::Lines, Some(report)) = (app.medium, line::report(verb)) {
+        return vec![Effect::Tell(report)];
+    }
+    if app.medium == Medium::Lines && commands::only_drawn(verb) {
+        app.status.say("nothing is drawn here", app.now);
+        return Vec::new();
+    }
     match verb {
+        Verb::Line(verb) => return line::run(app, verb, argument),
+        Verb::Model if argument.is_empty() && app.medium == Medium::Lines => return line::choose_model(app),
         Verb::Help => app.focus.overlay = Some(Overlay::Help { top: 0 }),
         Verb::Model if argument.is_empty() => return choose_model(app),
         Verb::Model => {

@@ -12,6 +12,7 @@ use crate::tui::msg::{Accepted, Effect};
 use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::hold::{Gate, Place, Verdict, Waiting, Writing, Written, editable, read_arguments};
+use crate::tui::state::lines::Medium;
 use crate::tui::state::removed::Removed;
 use crate::tui::state::told::name_of;
 
@@ -178,7 +179,12 @@ pub fn decided(app: &mut App, agent: &AgentId, verdict: &Verdict, accepted: Acce
             app.holds.decided(agent);
             app.status.quiet();
         }
-        Accepted::No => app.status.say(format!("{name} does not wait there any more: nothing was decided"), app.now),
+        Accepted::No => {
+            if app.medium == Medium::Lines {
+                leave(app);
+            }
+            app.status.say(format!("{name} does not wait there any more: nothing was decided"), app.now);
+        }
     }
 }
 

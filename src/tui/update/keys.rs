@@ -4,8 +4,8 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::submit::submit;
 use super::{
-    approval, bring_back, command, completion, editing, escape, hold, ledger, look, manuscript, pending, question,
-    tree, undo,
+    approval, bring_back, command, completion, editing, escape, hold, ledger, line, look, manuscript, pending,
+    question, tree, undo,
 };
 use crate::event::Delivery;
 use crate::id::AgentId;
@@ -13,6 +13,7 @@ use crate::tui::keymap::{self, Action, Chord, Context, Edit};
 use crate::tui::msg::Effect;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::guards::ModeChoice;
+use crate::tui::state::lines::Medium;
 use crate::tui::state::question::Subject;
 use crate::tui::state::scroll::Request;
 use crate::tui::state::{App, Reader};
@@ -78,6 +79,8 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
     match action {
         Action::Send => return send(app),
         Action::FollowUp => return follow_up(app),
+        Action::Escape if app.medium == Medium::Lines => return line::escape(app),
+        Action::Clear if app.medium == Medium::Lines => return line::interrupt(app),
         Action::Escape => return escape::press(app),
         Action::Clear => return clear(app),
         Action::QuitOrDelete => return quit_or_delete(app),
@@ -139,11 +142,22 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
     Vec::new()
 }
 
-fn send(app: &mut App) -> Vec<Effect> {
-    if app.composer.is_empty() && app.is_drafting() && hold::waits(app) {
+/// Carries out Enter.
+pub fn send(app: &mut App) -> Vec<Effect> {
+    if app.composer.is_empty() && app.is_drafting() && hold::waits(app) && app.medium == Medium::Screen {
         return hold::enter(app);
     }
     app.holds.entered(app.now);
+    if app.several.is_some() {
+        return line::enter_several(app);
+    }
+    if app.medium == Medium::Lines && app.composer.text().ends_with('\\') {
+        // A line that ends with a backslash goes on.
+        app.composer.edit(Edit::LineEnd);
+        app.composer.edit(Edit::Backspace);
+        app.composer.newline();
+        return Vec::new();
+    }
     if app.is_writing_aside() {
         return commit_aside(app);
     }

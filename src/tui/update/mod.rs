@@ -15,6 +15,7 @@ pub mod export;
 pub mod hold;
 mod keys;
 mod ledger;
+pub mod line;
 mod look;
 mod manuscript;
 mod mouse;
@@ -39,16 +40,19 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Key(key, at) => {
             app.now = at;
+            line::begins(app);
             effects = keys::press(app, &key);
             app.questions.heard(at);
         }
         Msg::Typed(text, at) => {
             app.now = at;
+            line::begins(app);
             effects = keys::type_text(app, &text);
             app.questions.heard(at);
         }
         Msg::Paste(text, at) => {
             app.now = at;
+            line::begins(app);
             paste(app, &text);
             app.questions.heard(at);
         }
@@ -101,6 +105,20 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Gated { agent, gate, accepted } => hold::gated(app, agent.as_ref(), gate, accepted),
         Msg::Decided { agent, verdict, accepted } => hold::decided(app, &agent, &verdict, accepted),
         Msg::Cancelling(agents) => tree::cancelled(app, &agents),
+        Msg::Line(text, at) => {
+            app.now = at;
+            effects = line::take(app, &text);
+            app.questions.heard(at);
+        }
+        Msg::NobodyThere(at) => {
+            app.now = at;
+            effects = line::nobody_there(app);
+        }
+        Msg::Printed(question, gate) => {
+            app.holds.drawn(gate);
+            app.questions.drawn(question);
+            return effects;
+        }
         Msg::Drawn(drawn) => {
             app.reader_mut(&drawn.agent).scroll.settle(drawn.position, drawn.cells);
             app.focus.overlay = drawn.overlay;

@@ -37,36 +37,49 @@ pub fn answer(app: &mut App, answer: Answer) -> Option<Vec<Effect>> {
         return Some(Vec::new());
     }
     if let Some(unarmed) = app.questions.unarmed(app.now) {
-        let why = match unarmed {
-            Unarmed::Nothing => return None,
-            Unarmed::Gone => "nothing was answered: the question is gone",
-            Unarmed::Hidden => "the question was not answered: it was not on the screen",
-            Unarmed::Typing => "the question was not answered: it came up while you typed",
-        };
-        app.status.say(why, app.now);
+        if unarmed == Unarmed::Nothing {
+            return None;
+        }
+        not_answered(app, unarmed);
         return Some(Vec::new());
     }
+    Some(give(app, answer))
+}
+
+/// Says why nothing was answered.
+pub fn not_answered(app: &mut App, unarmed: Unarmed) {
+    let why = match unarmed {
+        Unarmed::Nothing => "nothing was answered: nothing is asked",
+        Unarmed::Gone => "nothing was answered: the question is gone",
+        Unarmed::Hidden => "the question was not answered: it was not on the screen",
+        Unarmed::Typing => "the question was not answered: it came up while you typed",
+    };
+    app.status.say(why, app.now);
+}
+
+/// Gives an answer to the question, which is armed.
+pub fn give(app: &mut App, answer: Answer) -> Vec<Effect> {
     if !app.questions.current().is_some_and(|question| question.subject.takes(answer)) {
         app.status.say(format!("{} is no answer to this question", answer.key()), app.now);
-        return Some(Vec::new());
+        return Vec::new();
     }
     if matches!(answer, Answer::Once | Answer::Session) && !app.questions.is_read() {
         let below = app.questions.below();
         let lines = if below == 1 { "line" } else { "lines" };
         app.status.say(format!("read to the end first: PgDn, {below} {lines} below"), app.now);
-        return Some(Vec::new());
+        return Vec::new();
     }
     if let (Some(Subject::Approval(id, _)), Answer::Words) =
         (app.questions.current().map(|q| q.subject.clone()), answer)
     {
         approval::decline(app, id);
-        return Some(Vec::new());
+        return Vec::new();
     }
-    let question = app.questions.take(app.now)?;
-    Some(carry_out(app, question, answer))
+    app.questions.take(app.now).map(|question| carry_out(app, question, answer)).unwrap_or_default()
 }
 
-fn carry_out(app: &mut App, question: Question, answer: Answer) -> Vec<Effect> {
+/// Does what an answer decides.
+pub fn carry_out(app: &mut App, question: Question, answer: Answer) -> Vec<Effect> {
     let Question { agent, subject, .. } = question;
     let agent = agent.unwrap_or_else(AgentId::main);
     match subject {

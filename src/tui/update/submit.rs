@@ -5,17 +5,26 @@
 use crate::error::Refused;
 use crate::event::Delivery;
 use crate::id::{AgentId, MessageId};
-use crate::tui::commands::{self, Draft, Verb};
+use crate::tui::commands::{self, Draft, LineVerb, Verb};
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
+use crate::tui::state::lines::Medium;
 use crate::tui::state::scroll::Request;
 use crate::tui::state::status::HostState;
-use crate::tui::update::command;
+use crate::tui::update::{command, line};
 
 /// Carries the draft out as a command, or sends it, or says why not: then it stays.
 pub fn submit(app: &mut App, delivery: Delivery) -> Vec<Effect> {
     let draft = app.composer.text();
-    match commands::read(&draft) {
+    let read = match app.medium {
+        Medium::Screen => commands::read(&draft),
+        Medium::Lines => commands::read_line(&draft),
+    };
+    match read {
+        Draft::Command(command, text) if command.verb == Verb::Line(LineVerb::Later) => {
+            let delivery = if app.busy() { Delivery::FollowUp } else { Delivery::Steer };
+            send(app, &draft, text, delivery)
+        }
         Draft::Command(command, text) if command.verb == Verb::Now => send(app, &draft, text, Delivery::Now),
         Draft::Command(command, argument) => {
             app.composer.forget();
@@ -60,7 +69,9 @@ pub fn sent(app: &mut App, to: &AgentId, text: &str, outcome: Result<MessageId, 
         Err(Refused::Ended) if is_here => not_for_the_ended(app, to),
         Err(refused) => {
             // Another queue may have taken it before: then the draft is gone and the words say who did not get it.
-            if app.outgoing.is_none() && !is_here {
+            if app.medium == Medium::Lines && !is_here {
+                line::keep(app, text.to_owned());
+            } else if app.outgoing.is_none() && !is_here {
                 app.composer.put_before(&[text.to_owned()]);
             }
             let whom = if to.is_main() { String::new() } else { format!(" to {to}") };

@@ -95,7 +95,7 @@ fn cancel(app: &mut App) -> Vec<Effect> {
 }
 
 /// Cancels the selected agent and everything beneath it; on the main agent this is the stop of the turn.
-fn cancel_all(app: &mut App) -> Vec<Effect> {
+pub fn cancel_all(app: &mut App) -> Vec<Effect> {
     let id = app.tree.selected().clone();
     let agents = app.tree.running_of(&id);
     if agents.is_empty() {

@@ -1,0 +1,132 @@
+//! The commands that only the line output has: what is a key on the screen is a word here.
+//!
+//! The table is of the same kind as the one of all commands; help is made from both.
+
+use super::Takes::{Any, Nothing, Text, Word};
+use super::{Command, Verb, row};
+
+/// Names what a command of the line output does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineVerb {
+    /// Sends a text to be delivered after the turn.
+    Later,
+    /// Changes a pending text.
+    Edit,
+    /// Deletes a pending text.
+    Delete,
+    /// Lets a pending text change places with the one before it.
+    Up,
+    /// Lets a pending text change places with the one behind it.
+    Down,
+    /// Makes a steer of a pending text.
+    Steer,
+    /// Makes a follow-up of a pending text.
+    FollowUp,
+    /// Joins a pending text with the next.
+    Join,
+    /// Delivers a pending text at once.
+    Deliver,
+    /// Takes the newest pending text back into the line.
+    Take,
+    /// Brings back what was removed last.
+    Back,
+    /// Forgets what is in the line.
+    Drop,
+    /// Answers a question with yes.
+    Yes,
+    /// Answers a question with yes, for the session.
+    Session,
+    /// Answers a question with no.
+    No,
+    /// Leaves a question about an old text unanswered.
+    Leave,
+    /// Reads on in a long question.
+    More,
+    /// Lets the held agent go one step.
+    Step,
+    /// Runs the call that is waited for with other arguments.
+    EditCall,
+    /// Skips the call that is waited for.
+    Skip,
+    /// Lets the held agent go on.
+    Go,
+    /// Reads another agent.
+    Agent,
+    /// Cancels an agent and what is beneath it.
+    CancelAgent,
+    /// Says what is going on.
+    Status,
+    /// Says what was used.
+    Cost,
+    /// Reads an entry whole.
+    Show,
+    /// Finds words in the transcript.
+    Find,
+    /// Copies an entry.
+    Copy,
+    /// Begins a text of several lines.
+    Paste,
+}
+
+const fn line(
+    verb: LineVerb,
+    name: &'static str,
+    usage: &'static str,
+    takes: super::Takes,
+    help: &'static str,
+) -> Command {
+    row(Verb::Line(verb), name, usage, takes, "", help)
+}
+
+/// Holds every command that only the line output has.
+pub const LINE_COMMANDS: &[Command] = &[
+    line(LineVerb::Status, "status", "/status", Nothing, "what is going on now"),
+    line(LineVerb::Cost, "cost", "/cost", Nothing, "tokens, money and room in the conversation"),
+    line(LineVerb::Show, "show", "/show [N]", Word, "read entry N whole; without a number: list the last entries"),
+    line(LineVerb::Find, "find", "/find WORDS", Text, "the entries that hold these words"),
+    line(LineVerb::Copy, "copy", "/copy [N]", Word, "copy entry N; without a number: the last answer"),
+    line(LineVerb::Later, "later", "/later TEXT", Text, "send this text as a follow-up, only after the turn"),
+    line(LineVerb::Edit, "edit", "/edit N [TEXT]", Text, "change pending text N; without a text: into the line"),
+    line(LineVerb::Delete, "delete", "/delete N", Text, "delete pending text N"),
+    line(LineVerb::Up, "up", "/up N", Text, "move pending text N up"),
+    line(LineVerb::Down, "down", "/down N", Text, "move pending text N down"),
+    line(LineVerb::Steer, "steer", "/steer N", Text, "deliver pending text N at the next tool boundary"),
+    line(LineVerb::FollowUp, "followup", "/followup N", Text, "deliver pending text N after the turn"),
+    line(LineVerb::Deliver, "deliver", "/deliver N", Text, "deliver pending text N now, in place of the answer"),
+    line(LineVerb::Join, "join", "/join N", Text, "join pending text N with the next"),
+    line(LineVerb::Take, "take", "/take", Nothing, "take the newest pending text back into the line"),
+    line(LineVerb::Back, "back", "/back", Nothing, "bring back what was removed last"),
+    line(LineVerb::Drop, "drop", "/drop", Nothing, "forget the text that is kept in the line"),
+    line(LineVerb::Paste, "paste", "/paste", Nothing, "write several lines; a line with a dot alone sends them"),
+    line(LineVerb::Yes, "yes", "/yes [N]", Word, "answer the question, or question N: yes, this once"),
+    line(LineVerb::Session, "session", "/session [N]", Word, "answer it: yes, for this session"),
+    line(LineVerb::No, "no", "/no [N] [WORDS]", Any, "answer it: no; the words are for the model"),
+    line(LineVerb::Leave, "leave", "/leave", Nothing, "not now: an old text stays in the list"),
+    line(LineVerb::More, "more", "/more", Nothing, "read on in a long question"),
+    line(LineVerb::Step, "step", "/step", Nothing, "the held agent goes on by one step"),
+    line(LineVerb::EditCall, "edit-call", "/edit-call [JSON]", Any, "run the waiting call with these arguments"),
+    line(LineVerb::Skip, "skip", "/skip REASON", Text, "skip the waiting call; the model is told why"),
+    line(LineVerb::Go, "go", "/go", Nothing, "the held agent goes on"),
+    line(LineVerb::Agent, "agent", "/agent [NAME]", Any, "read this agent; without a name: main"),
+    line(LineVerb::CancelAgent, "cancel-agent", "/cancel-agent NAME", Text, "cancel it and every agent beneath it"),
+];
+
+/// Tells whether a command changes what is drawn and nothing else.
+pub fn only_drawn(verb: Verb) -> bool {
+    matches!(verb, Verb::Theme | Verb::Zoom)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::COMMANDS;
+    use super::*;
+
+    #[test]
+    fn no_name_stands_twice_and_none_hides_a_command_of_the_screen() {
+        for (i, one) in LINE_COMMANDS.iter().enumerate() {
+            assert!(one.usage.starts_with(&format!("/{}", one.name)));
+            assert!(LINE_COMMANDS[i + 1..].iter().all(|two| two.name != one.name), "{}", one.name);
+            assert!(COMMANDS.iter().all(|two| two.name != one.name), "{}", one.name);
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What waits for the user: questions, and the place before which a held agent waits, as lines.
+//!
+//! Called by the printer. A question is told whole, every part of what it asks about; of a very long one the rest is
+//! told on demand, and a yes counts only then.
+
+use super::page::Page;
+use crate::limits;
+use crate::message::ToolCall;
+use crate::summary;
+use crate::text::visible_line;
+use crate::tui::keymap::Answer;
+use crate::tui::state::App;
+use crate::tui::state::approval::Part;
+use crate::tui::state::hold::{Place, Waiting, editable};
+use crate::tui::state::question::{Question, QuestionId, Seen};
+use crate::tui::state::told::name_of;
+use crate::tui::view::exact;
+
+/// Is the question that was told last, as far as it was told.
+#[derive(Debug)]
+pub struct Asked {
+    id: QuestionId,
+    rows: Vec<String>,
+    told: usize,
+}
+
+impl Asked {
+    /// Tells a question.
+    pub fn tell(app: &App, id: QuestionId, question: &Question, page: &mut Page) -> Self {
+        let who = question.agent.as_ref().map_or_else(|| "Steersman".to_owned(), name_of);
+        let others = match app.questions.len() {
+            0 | 1 => String::new(),
+            count => format!(" ({} more wait behind it)", count - 1),
+        };
+        page.say(&format!("question {}", id.number()), &format!("{who} asks: {}{others}", question.title));
+        let mut asked = Self { id, rows: rows(app, question), told: 0 };
+        asked.more(page);
+        page.say("answers", &answers(question, id.number()));
+        asked
+    }
+
+    /// Tells what was not told yet, up to a limit.
+    pub fn more(&mut self, page: &mut Page) {
+        for row in self.rows.iter().skip(self.told).take(limits::QUESTION_LINES) {
+            page.add(row);
+        }
+        self.told = (self.told + limits::QUESTION_LINES).min(self.rows.len());
+        if self.below() > 0 {
+            let rest = summary::count(self.below(), "line");
+            page.say("more", &format!("{rest}, say /more; a yes counts once all was read"));
+        }
+    }
+
+    /// Returns the question.
+    pub fn id(&self) -> QuestionId {
+        self.id
+    }
+
+    /// Returns what was told, as the state wants to know it.
+    pub fn seen(&self) -> Seen {
+        Seen { id: self.id, top: 0, shown: u16::try_from(self.told).unwrap_or(u16::MAX), below: self.below() }
+    }
+
+    fn below(&self) -> usize {
+        self.rows.len().saturating_sub(self.told)
+    }
+}
+
+/// Tells where an agent waits.
+pub fn held(app: &App, waiting: &Waiting, page: &mut Page) {
+    let name = name_of(&waiting.agent);
+    match app.holds.parked(&waiting.agent) {
+        Some(Place::Call(call)) => {
+            page.say(
+                "held",
+                &format!(
+                    "{name} waits before {}: {}; /step runs it, /edit-call JSON runs it changed, /skip REASON skips it, \
+                     /go lets {name} go on",
+                    visible_line(&call.name),
+                    summary::call(&call.name, &call.arguments)
+                ),
+            );
+            arguments(call, page);
+        }
+        Some(Place::Boundary) => {
+            page.say("held", &format!("{name} waits before the next request; /step sends it, /go lets {name} go on"));
+        }
+        None => {}
+    }
+}
+
+/// Tells the arguments of a call, exactly.
+pub fn arguments(call: &ToolCall, page: &mut Page) {
+    for line in editable(&call.arguments).lines() {
+        page.add(&format!("argument: {line}"));
+    }
+}
+
+/// Returns every line of what a question asks about.
+fn rows(app: &App, question: &Question) -> Vec<String> {
+    let theme = &app.theme;
+    let exactly = |text: &str| exact::marked(text, theme.output, theme).text().to_owned();
+    let mut rows = Vec::new();
+    for part in &question.detail {
+        match part {
+            Part::Text(text) => rows.extend(crate::text::visible(text).lines().map(str::to_owned)),
+            Part::Note(words) => rows.push(words.clone()),
+            Part::Fact("Alt+S", covers) => rows.push(format!("/session covers: {}", exactly(covers))),
+            Part::Fact(label, value) => rows.push(format!("{label}: {}", exactly(value))),
+            Part::Exact(text) => rows.extend(text.split('\n').map(exactly)),
+            Part::Diff(diff) => {
+                for line in diff.strip_suffix('\n').unwrap_or(diff).split('\n') {
+                    let (word, text) = match line.as_bytes().first() {
+                        Some(b'+') => ("added", line.get(1..)),
+                        Some(b'-') => ("removed", line.get(1..)),
+                        Some(b' ') => ("same", line.get(1..)),
+                        _ => ("place", Some(line)),
+                    };
+                    rows.push(format!("{word}: {}", exactly(text.unwrap_or_default())));
+                }
+            }
+        }
+    }
+    rows
+}
+
+fn answers(question: &Question, number: u64) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for (answer, meaning) in question.subject.answers() {
+        let command = match answer {
+            Answer::Once => "/yes",
+            Answer::Session => "/session",
+            Answer::No => "/no",
+            Answer::Words if question.subject.must_be_read() => "/no WORDS",
+            Answer::Words => "/edit N TEXT",
+            // It is the same as no.
+            Answer::Leave if question.subject.must_be_read() => continue,
+            Answer::Leave => "/leave",
+        };
+        let what = if question.session.is_empty() || *answer != Answer::Session {
+            (*meaning).to_owned()
+        } else {
+            format!("{meaning}: {}", question.session)
+        };
+        words.push(format!("{command} {what}"));
+    }
+    format!("{}; or with its number: /yes {number}", words.join(", "))
+}

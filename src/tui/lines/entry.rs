@@ -1,0 +1,234 @@
+//! One entry of a transcript as lines: short when it is first told, whole when it is asked for.
+//!
+//! Called by the printer. The number of an entry is its place, from 1; it never changes within a conversation.
+
+use super::page::Page;
+use super::speech::Speech;
+use crate::summary::count;
+use crate::tui::state::cell::{Body, CallCell, CallState, Cell, ChildState, Level, Stage};
+use crate::tui::state::result::{Kind, Shown};
+use crate::tui::state::transcript::seconds;
+
+/// Lines of a user's text or a thought that are told at once.
+const TEXT: usize = 8;
+/// Lines of output that are told whole.
+const WHOLE: usize = 3;
+/// Lines of the beginning and the end of a command's output.
+const COMMAND: [usize; 2] = [2, 4];
+/// The same when it failed.
+const FAILED: [usize; 2] = [3, 10];
+/// Changed lines of a diff that are told at once.
+const DIFF: usize = 12;
+
+/// Returns the number of an entry.
+pub fn number(cell: &Cell) -> usize {
+    cell.id().index() + 1
+}
+
+/// Returns the word at the margin for a call.
+pub fn tool(call: &CallCell) -> String {
+    format!("tool {}", call.name)
+}
+
+/// Returns what a call is asked for.
+pub fn asked_for(call: &CallCell) -> &str {
+    call.summary.strip_prefix("$ ").unwrap_or(&call.summary)
+}
+
+/// Tells an entry that has ended, except answers, which are told while they come.
+pub fn tell(cell: &Cell, page: &mut Page) {
+    let number = number(cell);
+    let more = format!("say /show {number}");
+    match cell.body() {
+        Body::User { text, mid_loop, receipt } => {
+            let told = receipt.as_ref().and_then(|told| told.parts.first()).filter(|_| *mid_loop);
+            let word = told.map_or_else(|| "you".to_owned(), |told| format!("you, {told}"));
+            page.text(&word, text, TEXT, &more);
+        }
+        Body::Thinking { text, .. } => {
+            let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+            let first = lines.next().unwrap_or_default().trim();
+            let rest = match lines.count() {
+                0 => String::new(),
+                rest => format!(" ({}, {more})", count(rest, "more line")),
+            };
+            page.say("thinking", &format!("{}{rest}", super::page::named(first)));
+        }
+        Body::Assistant { .. } | Body::Child(_) => {}
+        Body::Call(call) => tell_call(call, &more, page),
+        Body::Compaction { head, summary } => {
+            let summary = if summary.is_empty() { String::new() } else { format!("; the summary: {more}") };
+            page.say("notice", &format!("{head}{summary}"));
+        }
+        Body::Notice { level, text } => page.text(level_word(*level), text, TEXT, &more),
+    }
+}
+
+/// Tells an entry whole.
+pub fn whole(cell: &Cell, page: &mut Page) {
+    let number = number(cell);
+    match cell.body() {
+        Body::User { text, receipt, .. } => {
+            page.text(&format!("{number}, you"), text, usize::MAX, "");
+            if let Some(told) = receipt {
+                page.say("receipt", &told.parts.join(", "));
+            }
+        }
+        Body::Thinking { text, .. } => page.text(&format!("{number}, thinking"), text, usize::MAX, ""),
+        Body::Assistant { text, stage } => {
+            let word = format!("{number}, answer");
+            for line in Speech::default().end(text) {
+                page.tell(&word, &line);
+            }
+            if *stage != Stage::Done {
+                page.say("answer", if *stage == Stage::Live { "not at its end yet" } else { "interrupted" });
+            }
+        }
+        Body::Call(call) => {
+            page.say(&format!("{number}, {}", tool(call)), &format!("{}, {}", asked_for(call), ending(call)));
+            for line in crate::tui::state::hold::editable(&call.arguments).lines() {
+                page.add(&format!("argument: {line}"));
+            }
+            diff(call, usize::MAX, "", page);
+            for line in call.output().lines() {
+                page.add(line);
+            }
+            page.say("end", &format!("entry {number}"));
+        }
+        Body::Child(child) => {
+            page.text(&format!("{number}, agent {}", child.name), &child.task, usize::MAX, "");
+            page.say("agent", child_state(&child.state));
+        }
+        Body::Compaction { head, summary } => {
+            page.text(&format!("{number}, notice"), &format!("{head}\n{summary}"), usize::MAX, "");
+        }
+        Body::Notice { level, text } => {
+            page.text(&format!("{number}, {}", level_word(*level)), text, usize::MAX, "");
+        }
+    }
+}
+
+/// Returns an entry in one line, for lists.
+pub fn head(cell: &Cell) -> String {
+    let number = number(cell);
+    let first = |text: &str| super::page::named(text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default());
+    match cell.body() {
+        Body::User { text, .. } => format!("{number}, you: {}", first(text)),
+        Body::Thinking { text, .. } => format!("{number}, thinking: {}", first(text)),
+        Body::Assistant { text, .. } => format!("{number}, answer: {}", first(text)),
+        Body::Call(call) => {
+            format!("{number}, {}: {}, {}", tool(call), super::page::named(asked_for(call)), ending(call))
+        }
+        Body::Child(child) => format!("{number}, agent {}: {}", child.name, first(&child.task)),
+        Body::Compaction { head, .. } => format!("{number}, notice: {head}"),
+        Body::Notice { level, text } => format!("{number}, {}: {}", level_word(*level), first(text)),
+    }
+}
+
+/// Returns everything that an entry says, to be searched and copied.
+pub fn words(cell: &Cell) -> String {
+    match cell.body() {
+        Body::User { text, .. }
+        | Body::Thinking { text, .. }
+        | Body::Assistant { text, .. }
+        | Body::Notice { text, .. } => text.clone(),
+        Body::Call(call) => format!("{}: {}\n{}", tool(call), asked_for(call), call.output()),
+        Body::Child(child) => child.task.clone(),
+        Body::Compaction { head, summary } => format!("{head}\n{summary}"),
+    }
+}
+
+/// Says how far a call has come, or how it ended.
+pub fn ending(call: &CallCell) -> String {
+    let lines = call.output().lines().count();
+    match &call.state {
+        CallState::Running { .. } if call.asked.iter().any(|asked| asked.answer.is_none()) => {
+            "waits for your answer".to_owned()
+        }
+        CallState::Running { cut, .. } => match lines + cut {
+            0 => "running".to_owned(),
+            lines => format!("running, {} so far", count(lines, "line")),
+        },
+        CallState::Ended { is_error, elapsed_ms, .. } => {
+            let mut words = Vec::new();
+            if *is_error {
+                words.push("error".to_owned());
+            }
+            match &call.shown {
+                Some(Shown::Diff(diff)) => {
+                    let of = |kind: Kind| diff.lines.iter().filter(|line| line.kind == kind).count();
+                    words.push(format!("{} added, {} removed", count(of(Kind::Added), "line"), of(Kind::Removed)));
+                }
+                Some(shown) => words.push(shown.words().to_owned()),
+                None => {}
+            }
+            words.push(format!("in {}", seconds(*elapsed_ms)));
+            words.join(" ")
+        }
+        CallState::Interrupted { .. } => "interrupted".to_owned(),
+    }
+}
+
+fn tell_call(call: &CallCell, more: &str, page: &mut Page) {
+    if let (Some(child), CallState::Ended { is_error: false, .. }) = (&call.child, &call.state) {
+        // Its task was told at its start, its time at its end.
+        let lines = count(call.output().lines().count(), "line");
+        return page.say(&tool(call), &format!("{} reports {lines}, {more}", child.name));
+    }
+    let head = format!("{}, {}", asked_for(call), ending(call));
+    let is_error = matches!(call.state, CallState::Ended { is_error: true, .. });
+    if matches!(call.shown, Some(Shown::Diff(_))) && !is_error {
+        page.say(&tool(call), &head);
+        return diff(call, DIFF, more, page);
+    }
+    let is_command = matches!(call.shown, Some(Shown::Command { .. })) || call.name == "bash";
+    let [first, last] = match (is_error, is_command) {
+        (true, _) => FAILED,
+        (false, true) => COMMAND,
+        (false, false) => [0, 0],
+    };
+    let lines: Vec<&str> = call.output().lines().collect();
+    let size = count(lines.len(), "line");
+    if lines.len() <= WHOLE.max(first + last) {
+        page.say(&tool(call), &head);
+        lines.iter().for_each(|line| page.add(line));
+    } else if first + last == 0 {
+        page.say(&tool(call), &format!("{head}, {size}, {more}"));
+    } else {
+        page.say(&tool(call), &format!("{head}, {size}"));
+        let end = lines.len() - last;
+        lines.iter().take(first).for_each(|line| page.add(line));
+        page.say("more", &format!("{}, {more}", count(end - first, "line")));
+        lines.iter().skip(end).for_each(|line| page.add(line));
+    }
+}
+
+/// Tells the changed lines of a file, each with its number.
+fn diff(call: &CallCell, most: usize, more: &str, page: &mut Page) {
+    let Some(Shown::Diff(diff)) = &call.shown else { return };
+    let changed: Vec<_> = diff.lines.iter().filter(|line| matches!(line.kind, Kind::Added | Kind::Removed)).collect();
+    for line in changed.iter().take(most) {
+        let word = if line.kind == Kind::Added { "added" } else { "removed" };
+        let number = line.number.map(|number| format!(" {number}")).unwrap_or_default();
+        page.add(&format!("{word}{number}: {}", line.text));
+    }
+    if changed.len() > most {
+        page.say("more", &format!("{}, {more}", count(changed.len() - most, "changed line")));
+    }
+}
+
+fn level_word(level: Level) -> &'static str {
+    match level {
+        Level::Info => "notice",
+        Level::Warning => "warning",
+        Level::Error => "error",
+    }
+}
+
+fn child_state(state: &ChildState) -> &'static str {
+    match state {
+        ChildState::Running => "it works",
+        ChildState::Ended { .. } => "it has ended",
+        ChildState::Interrupted => "interrupted",
+    }
+}

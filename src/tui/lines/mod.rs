@@ -1,0 +1,316 @@
+//! The screen as lines that are only ever added, for a screen reader or a very plain terminal.
+//!
+//! The second view of the same state: `run/lines.rs` folds messages into the [`App`] and then lets the [`Printer`] look at
+//! it; what has changed since the last look comes out as lines. Pure. Always holds: every line is written once and never
+//! changed, and what is written does not depend on how often the printer looked.
+
+mod asks;
+mod echo;
+mod entry;
+mod inline;
+mod names;
+mod page;
+mod pending;
+mod report;
+mod speech;
+mod transcript;
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::event::{Envelope, Event, Outcome};
+use crate::id::AgentId;
+use crate::message::ToolCall;
+use crate::summary::count;
+use crate::text::visible_line;
+use crate::tui::state::App;
+use crate::tui::state::clock::clock;
+use crate::tui::state::hold::{Place, Shown, Waiting};
+use crate::tui::state::lines::Report;
+use crate::tui::state::question::Seen;
+use crate::tui::state::status::{HostState, ModelSource};
+use crate::tui::state::told::name_of;
+use crate::tui::state::tree::{Activity, Node, State};
+use crate::tui::view::tree::{longest, tools};
+use asks::Asked;
+use page::{Page, named};
+use pending::Known;
+use transcript::Reading;
+
+pub use echo::Echo;
+pub use inline::plain;
+pub use speech::Speech;
+
+/// Says who shows the line that is being typed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Typing {
+    /// The program echoes it.
+    Echoed,
+    /// Whole lines come: what commands put into the line is told.
+    #[default]
+    Whole,
+}
+
+/// Turns changes of the state into lines.
+#[derive(Debug, Default)]
+pub struct Printer {
+    typing: Typing,
+    /// What was told to be in the line.
+    kept: String,
+    page: Page,
+    reading: Reading,
+    known: Known,
+    asked: Option<Asked>,
+    waiting: Option<Waiting>,
+    held: bool,
+    said: usize,
+    models: Vec<String>,
+    host: HostState,
+}
+
+impl Printer {
+    /// Makes a printer that begins with who it is and how to get help.
+    pub fn new(app: &App, typing: Typing) -> Self {
+        let mut printer = Self { typing, ..Self::default() };
+        printer
+            .page
+            .say("steersman", "line output: lines are only added, nothing is drawn. Type a message, Enter sends it.");
+        printer.page.say("help", "/help reads the commands, /status what is going on, /quit ends.");
+        let model = match app.status.source {
+            ModelSource::Embedded => "the embedded model answers; /model lists others".to_owned(),
+            ModelSource::Configured => app.status.label.clone(),
+        };
+        printer.page.say("model", &model);
+        printer
+    }
+
+    /// Looks at the state: tells what is new since the last look.
+    pub fn look(&mut self, app: &App) {
+        self.host(app);
+        self.reading.look(app, &mut self.page);
+        self.known.look(app, &mut self.page);
+        if let Some((said, sentence)) = app.status.last_said()
+            && said != self.said
+        {
+            self.said = said;
+            self.page.say("notice", &names::in_words(sentence));
+        }
+        if !app.completion.models.is_empty() && app.completion.models != self.models {
+            self.models.clone_from(&app.completion.models);
+            self.page.say("models", &format!("{}; /model NAME uses one", self.models.join(", ")));
+        }
+        self.question(app);
+        self.hold(app);
+        self.line(app);
+    }
+
+    /// Tells what an event says about the run as a whole and about agents that are not read; the state has it already.
+    pub fn heard(&mut self, app: &App, envelope: &Envelope) {
+        let is_read = envelope.agent == *app.tree.selected();
+        match &envelope.event {
+            Event::AgentSpawned { child, task, .. } => {
+                let above = if envelope.agent.is_main() { String::new() } else { of(&envelope.agent) };
+                self.page.say(&agent(child), &format!("started{above}: {}", named(task)));
+            }
+            Event::AgentFinished { child, outcome, message } => {
+                let figures = app.tree.get(child).map(|node| figures(app, node)).unwrap_or_default();
+                let end = ending(*outcome, message.as_deref());
+                self.page.say(&agent(child), &format!("{end}{figures}"));
+            }
+            Event::Parked { call } if !is_read => {
+                let place = call.as_ref().map_or_else(|| "the next request".to_owned(), call_name);
+                let name = name_of(&envelope.agent);
+                self.page.say(&agent(&envelope.agent), &format!("held before {place}; /agent {name} goes there"));
+            }
+            Event::Answer { answer, words, .. } => {
+                let words = words.as_ref().map(|words| format!(": {words}")).unwrap_or_default();
+                self.page.say("answered", &format!("{}{words}", answered(answer)));
+            }
+            Event::Compacting { messages } => {
+                let who = if is_read { String::new() } else { of(&envelope.agent) };
+                self.page.say("notice", &format!("{} are being summarised{who}", count(*messages, "older message")));
+            }
+            Event::Assistant { text, .. } if envelope.agent.is_main() && !is_read => {
+                self.page.say(&agent(&envelope.agent), &format!("answers: {}", named(text)));
+            }
+            Event::TurnEnded { outcome, .. } if envelope.agent.is_main() => {
+                let node = app.tree.main();
+                let how = match outcome {
+                    Outcome::Completed => "",
+                    Outcome::Synthesized => " by its step budget",
+                    Outcome::Cancelled => ", cancelled",
+                    Outcome::Failed => ", failed",
+                };
+                self.page.say("turn ended", &format!("{}{how}", figures(app, node).trim_start_matches(", ")));
+            }
+            _ => {}
+        }
+    }
+
+    /// Tells what was asked for.
+    pub fn report(&mut self, app: &App, report: &Report) {
+        match (report, &mut self.asked) {
+            (Report::More, Some(asked)) if Some(asked.id()) == app.questions.current_id() => asked.more(&mut self.page),
+            (Report::More, _) => self.page.say("notice", "nothing is asked"),
+            (Report::Arguments, _) => match app.holds.parked(app.tree.selected()) {
+                Some(Place::Call(call)) => asks::arguments(call, &mut self.page),
+                Some(Place::Boundary) | None => self.page.say("notice", "no call waits here"),
+            },
+            (other, _) => report::tell(app, other, &mut self.page),
+        }
+    }
+
+    /// Tells a sentence of the loop itself.
+    pub fn say(&mut self, word: &str, sentence: &str) {
+        self.page.say(word, sentence);
+    }
+
+    /// Tells whether there are lines.
+    pub fn has_lines(&self) -> bool {
+        !self.page.is_empty()
+    }
+
+    /// Takes the lines.
+    pub fn take(&mut self) -> Vec<String> {
+        self.page.take()
+    }
+
+    /// Returns the question and the place where the read agent waits, as far as they were told.
+    pub fn told(&self) -> (Option<Seen>, Shown) {
+        (self.asked.as_ref().map(Asked::seen), Shown { waiting: self.waiting.clone(), top: 0 })
+    }
+
+    /// Returns when something must be told because time passes: a tool runs long.
+    pub fn due(&self) -> Option<Timestamp> {
+        self.reading.due()
+    }
+
+    fn host(&mut self, app: &App) {
+        if app.status.host == self.host {
+            return;
+        }
+        self.host = app.status.host.clone();
+        if self.host == HostState::Ready && app.guards.mode != crate::mode::Mode::default() {
+            self.page.say("mode", &format!("{}, {}", app.guards.mode.name(), app.guards.mode.help()));
+        }
+    }
+
+    fn question(&mut self, app: &App) {
+        let current = app.questions.current_id();
+        if current == self.asked.as_ref().map(Asked::id) {
+            return;
+        }
+        let told = current.zip(app.questions.current());
+        self.asked = told.map(|(id, question)| Asked::tell(app, id, question, &mut self.page));
+    }
+
+    /// Tells what is in the line where nobody else shows it.
+    fn line(&mut self, app: &App) {
+        if self.typing == Typing::Echoed {
+            return;
+        }
+        let text = app.composer.text();
+        if text == self.kept {
+            return;
+        }
+        if !text.is_empty() {
+            self.page.text("in the line", &text, usize::MAX, "");
+            let then = if app.editing.is_some() { "the next line replaces it, " } else { "" };
+            self.page.say("notice", &format!("{then}an empty line sends it as it is, /drop drops it"));
+        }
+        self.kept = text;
+    }
+
+    fn hold(&mut self, app: &App) {
+        let agent = app.tree.selected();
+        let held = app.is_held(agent);
+        let waiting = app.holds.waiting(agent);
+        if held != self.held && waiting.is_none() {
+            let name = name_of(agent);
+            let sentence = if held {
+                format!("{name} waits before its next call or request")
+            } else {
+                format!("{name} goes on by itself")
+            };
+            self.page.say(if held { "held" } else { "notice" }, &sentence);
+        }
+        self.held = held;
+        if waiting != self.waiting {
+            if let Some(waiting) = &waiting {
+                asks::held(app, waiting, &mut self.page);
+            }
+            self.waiting = waiting;
+        }
+    }
+}
+
+/// Returns the word at the margin for an agent.
+fn agent(id: &AgentId) -> String {
+    format!("agent {}", name_of(id))
+}
+
+fn of(id: &AgentId) -> String {
+    format!(" by {}", name_of(id))
+}
+
+fn call_name(call: &ToolCall) -> String {
+    visible_line(&call.name).into_owned()
+}
+
+fn ending(outcome: Outcome, message: Option<&str>) -> String {
+    let why = message.map(|message| format!(": {}", named(message))).unwrap_or_default();
+    match outcome {
+        Outcome::Completed => "finished".to_owned(),
+        Outcome::Synthesized => "finished, its step budget was used up".to_owned(),
+        Outcome::Cancelled => "cancelled".to_owned(),
+        Outcome::Failed => format!("failed{why}"),
+    }
+}
+
+/// Returns the calls and the time of an agent's turn, and its tokens.
+fn figures(app: &App, node: &Node) -> String {
+    let calls = count(node.steps as usize, "tool call");
+    let time = node.elapsed(app.now).map(|seconds| format!(", {}", duration(seconds))).unwrap_or_default();
+    format!(", {calls}{time}")
+}
+
+/// Writes seconds as they are read aloud.
+fn duration(seconds: u64) -> String {
+    if seconds < 60 { format!("{seconds} s") } else { format!("{} minutes", clock(seconds)) }
+}
+
+/// Says what an agent does.
+fn state_words(node: &Node, now: Timestamp) -> String {
+    match (node.state(), &node.activity) {
+        (State::Tools, _) => {
+            let time = duration(longest(&node.open, now));
+            format!("in {} for {time}", visible_line(&tools(&node.open)))
+        }
+        (State::Retrying, Activity::Retrying { attempt, .. }) => format!("waits to try again, attempt {attempt}"),
+        (state, _) => state.word().to_owned(),
+    }
+}
+
+/// Returns so many entries in words.
+fn entries(number: usize) -> String {
+    if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") }
+}
+
+fn answered(answer: &str) -> &str {
+    match answer {
+        "yes" => "approved once",
+        "session" => "approved for this session",
+        "no" => "declined",
+        "allowed" => "allowed meanwhile, no answer is needed",
+        "denied" => "refused meanwhile",
+        "withdrawn" => "withdrawn, nobody answered",
+        other => other,
+    }
+}
+
+/// Returns a moment so much later.
+fn later(at: Timestamp, by: Duration) -> Timestamp {
+    let by = SignedDuration::try_from(by).unwrap_or(SignedDuration::ZERO);
+    at.checked_add(by).unwrap_or(Timestamp::MAX)
+}

@@ -1,0 +1,102 @@
+//! The pending texts as lines: what is new or has changed since the last look, and the whole list on demand.
+//!
+//! A text is named by the number of its id, which stays the same wherever it stands.
+
+use super::page::{Page, named};
+use crate::event::Delivery;
+use crate::id::MessageId;
+use crate::tui::state::App;
+use crate::tui::state::pending::{Entry, Stage};
+use crate::tui::state::told::name_of;
+use crate::tui::view::forecast;
+
+/// Remembers what was told.
+#[derive(Debug, Default)]
+pub struct Known {
+    entries: Vec<Entry>,
+    paused: bool,
+}
+
+impl Known {
+    /// Tells what has changed.
+    pub fn look(&mut self, app: &App, page: &mut Page) {
+        let now = app.pending.entries();
+        if now == self.entries && app.pending.paused == self.paused {
+            return;
+        }
+        let mut changed = false;
+        for entry in now.iter().filter(|entry| entry.stage == Stage::Waiting) {
+            let before = self.entries.iter().find(|known| known.message.id == entry.message.id);
+            let is_same = before.is_some_and(|known| {
+                let (known, now) = (&known.message, &entry.message);
+                known.text == now.text && known.delivery == now.delivery
+            });
+            if !is_same && (before.is_some() || !enters_at_once(app, entry)) {
+                page.say(&word(entry), &line(app, entry));
+                changed = true;
+            }
+        }
+        let order = |entries: &[Entry], others: &[Entry]| -> Vec<MessageId> {
+            let ids = entries.iter().map(|entry| &entry.message.id);
+            ids.filter(|id| others.iter().any(|other| other.message.id == **id)).cloned().collect()
+        };
+        if !changed && order(now, &self.entries) != order(&self.entries, now) {
+            let numbers: Vec<String> = now.iter().map(|entry| number(&entry.message.id)).collect();
+            page.say("pending", &format!("the order is now {}", numbers.join(", ")));
+        }
+        if app.pending.paused && !self.paused && app.pending.waiting() {
+            page.say("pending", "what is pending waits for you: Enter in an empty line lets it go");
+        }
+        self.entries = now.to_vec();
+        self.paused = app.pending.paused;
+    }
+}
+
+/// Tells the whole list.
+pub fn list(app: &App, page: &mut Page) {
+    if app.pending.is_empty() {
+        page.say("pending", "nothing");
+    }
+    for entry in app.pending.entries() {
+        page.say(&word(entry), &line(app, entry));
+    }
+}
+
+/// Returns the number of a text.
+pub fn number(id: &MessageId) -> String {
+    id.as_str().strip_prefix('m').unwrap_or(id.as_str()).to_owned()
+}
+
+fn word(entry: &Entry) -> String {
+    let to = if entry.agent.is_main() { String::new() } else { format!(" for {}", name_of(&entry.agent)) };
+    format!("pending {}{to}", number(&entry.message.id))
+}
+
+fn line(app: &App, entry: &Entry) -> String {
+    let text = named(&entry.message.text);
+    let kind = match entry.message.delivery {
+        Delivery::Steer => "",
+        Delivery::FollowUp => "follow-up, ",
+        Delivery::Now => "now, ",
+    };
+    let when = match entry.stage {
+        Stage::Delivering => "is being delivered".to_owned(),
+        Stage::Waiting if app.editing.as_ref().is_some_and(|editing| editing.entry.id == entry.message.id) => {
+            "is being edited".to_owned()
+        }
+        Stage::Waiting if entry.message.stale => "held for its age".to_owned(),
+        Stage::Waiting if app.pending.paused && entry.agent.is_main() => "waits for you".to_owned(),
+        Stage::Waiting => {
+            let forecast = forecast::of_text(app, &entry.agent, entry.message.delivery);
+            let forecast = forecast.into_iter().next().unwrap_or_default();
+            if forecast.starts_with("after ") { format!("goes in {forecast}") } else { forecast }
+        }
+    };
+    format!("{text} ({kind}{when})")
+}
+
+/// Tells whether a text starts a turn by itself: then its delivery is told and nothing before.
+fn enters_at_once(app: &App, entry: &Entry) -> bool {
+    let is_ready = app.status.host == crate::tui::state::status::HostState::Ready;
+    entry.agent.is_main() && is_ready && !app.tree.main().running() && !app.pending.paused && !entry.message.stale
+}

@@ -1,0 +1,181 @@
+//! What is told on demand: help, the state of everything, the agents, the ledger, entries and what is found in them.
+
+use super::page::{Page, named};
+use super::{duration, entries, entry, pending, state_words};
+use crate::id::AgentId;
+use crate::limits;
+use crate::summary::count;
+use crate::tui::commands::{COMMANDS, Command, LINE_COMMANDS, Verb, only_drawn};
+use crate::tui::state::App;
+use crate::tui::state::ledger;
+use crate::tui::state::lines::Report;
+use crate::tui::state::status::{HostState, ModelSource};
+use crate::tui::state::told::name_of;
+use crate::tui::state::tree::Node;
+use crate::tui::view::tree::{money, share};
+
+/// Tells one report.
+pub fn tell(app: &App, report: &Report, page: &mut Page) {
+    match report {
+        Report::Help => help(page),
+        Report::Status => status(app, page),
+        Report::Cost => cost(app, page),
+        Report::Agents => agents(app, page),
+        Report::Pending => pending::list(app, page),
+        Report::Ledger => ledger(app, page),
+        Report::Entry(number) => show(app, *number, page),
+        Report::Find(words) => find(app, words, page),
+        // They are about what the printer remembers.
+        Report::More | Report::Arguments => {}
+    }
+}
+
+fn help(page: &mut Page) {
+    page.say("help", "a line without a slash at its start is a message; while a turn runs it waits for the next tool");
+    page.add("boundary. @NAME before it sends it to an agent, @all to every agent, // sends a slash.");
+    page.add("A line that ends with a backslash goes on in the next. A paste is one message, whatever it holds.");
+    page.add("While you type nothing is written; it comes when the line is sent or empty, or with Ctrl+L.");
+    page.add("Ctrl+C empties the line, in an empty line it stops the turn, twice it quits. Esc leaves an edit.");
+    let told = |command: &&Command| !only_drawn(command.verb) && command.name != "keys";
+    for command in COMMANDS.iter().filter(told).chain(LINE_COMMANDS) {
+        let help = match command.verb {
+            Verb::Agents => "the agents and what each does",
+            Verb::Pending => "the texts that wait, with their numbers",
+            Verb::Help => "this",
+            Verb::Details => "what is going on, and what the read agent does",
+            Verb::Hold => "hold the read agent, or all; again: let them go on",
+            Verb::New => "new conversation",
+            _ => command.help,
+        };
+        page.add(&format!("{}: {help}", command.usage));
+    }
+    page.say("end", "help");
+}
+
+fn status(app: &App, page: &mut Page) {
+    let host = match &app.status.host {
+        HostState::Starting => "the agent is being started".to_owned(),
+        HostState::Ready => format!("main: {}", doing(app, app.tree.main())),
+        HostState::Failed(reason) => format!("the agent cannot run: {}", named(reason)),
+    };
+    page.say("status", &host);
+    let read = app.tree.selected_node();
+    if !read.id.is_main() {
+        page.add(&format!("you read agent {}: {}", name_of(&read.id), doing(app, read)));
+    }
+    let others: Vec<&Node> = app.tree.running_nodes().filter(|node| !node.id.is_main()).collect();
+    if !others.is_empty() {
+        page.add(&format!("{} running; /agents reads them", count(others.len(), "sub-agent")));
+    }
+    let asking = app.questions.len();
+    if asking > 0 {
+        page.add(&format!("{} waiting for you", count(asking, "question")));
+    }
+    let waiting = app.pending.entries().len();
+    page.add(&if waiting == 0 {
+        "nothing is pending".to_owned()
+    } else {
+        format!("{waiting} pending; /pending reads them")
+    });
+    if !app.composer.is_empty() {
+        page.add(&format!("in the line: {}", named(&app.composer.text())));
+    }
+    page.add(&format!("mode {}: {}", app.guards.mode.name(), app.guards.mode.help()));
+    let model = match app.status.source {
+        ModelSource::Embedded => "embedded model",
+        ModelSource::Configured => app.status.label.as_str(),
+    };
+    page.add(&format!("model {model}"));
+    cost(app, page);
+}
+
+fn cost(app: &App, page: &mut Page) {
+    let main = app.tree.main();
+    let totals = main.totals();
+    let room = share(main).map(|share| format!(", the conversation takes {share} of the window")).unwrap_or_default();
+    let money = money(totals).map(|money| format!(", {money}")).unwrap_or_default();
+    page.say("cost", &format!("{} tokens{money}{room}", totals.tokens()));
+    page.add(&app.budget.sentence(totals));
+}
+
+fn agents(app: &App, page: &mut Page) {
+    let (running, others): (Vec<&Node>, Vec<&Node>) = app.tree.nodes().iter().partition(|node| node.running());
+    for node in running.iter().chain(&others).take(limits::LINE_ROWS) {
+        let read = if node.id == *app.tree.selected() { ", you read it" } else { "" };
+        let task = if node.task.is_empty() { String::new() } else { format!("; task: {}", named(&node.task)) };
+        page.say(&super::agent(&node.id), &format!("{}{read}{task}", doing(app, node)));
+    }
+    let rest = app.tree.nodes().len().saturating_sub(limits::LINE_ROWS);
+    if rest > 0 {
+        page.say("more", &format!("{}; /agent NAME reads one", count(rest, "agent")));
+    }
+}
+
+/// Says what an agent does and what it has used.
+fn doing(app: &App, node: &Node) -> String {
+    let mut words = vec![state_words(node, app.now)];
+    if let Some(seconds) = node.elapsed(app.now) {
+        words.push(format!("{} in {}", count(node.steps as usize, "tool call"), duration(seconds)));
+    }
+    if app.is_held(&node.id) {
+        words.push("held".to_owned());
+    }
+    words.join(", ")
+}
+
+fn ledger(app: &App, page: &mut Page) {
+    let list = app.receipts.list();
+    if list.is_empty() {
+        page.say("ledger", "nothing was sent yet");
+    }
+    let hidden = list.len().saturating_sub(limits::LINE_ROWS);
+    if hidden > 0 {
+        page.say("ledger", &format!("{} before these; /export ledger writes all", count(hidden, "text")));
+    }
+    for receipt in list.iter().skip(hidden) {
+        let row = ledger::row(receipt);
+        let to = if receipt.agent == AgentId::main() { String::new() } else { format!(" to {}", row.to) };
+        let mut parts = vec![row.state];
+        let more = [
+            ("", row.boundary),
+            ("waited ", row.waited),
+            ("seen at ", row.seen),
+            ("tokens ", row.tokens),
+            ("", row.cost),
+        ];
+        parts.extend(more.into_iter().filter(|(_, text)| !text.is_empty()).map(|(word, text)| format!("{word}{text}")));
+        let number = pending::number(&receipt.id);
+        page.say(&format!("text {number}{to}"), &format!("{}; {}", named(&row.text), parts.join(", ")));
+    }
+}
+
+fn show(app: &App, number: Option<usize>, page: &mut Page) {
+    let cells = app.reader().map(|reader| reader.transcript.cells()).unwrap_or_default();
+    match number {
+        Some(number) => match number.checked_sub(1).and_then(|place| cells.get(place)) {
+            Some(cell) => entry::whole(cell, page),
+            None => page.say("notice", &format!("no entry has the number {number}; there are {}", cells.len())),
+        },
+        None => {
+            page.say("entries", &entries(cells.len()));
+            for cell in cells.iter().skip(cells.len().saturating_sub(limits::LINE_ROWS / 3)) {
+                page.add(&entry::head(cell));
+            }
+        }
+    }
+}
+
+fn find(app: &App, words: &str, page: &mut Page) {
+    let cells = app.reader().map(|reader| reader.transcript.cells()).unwrap_or_default();
+    let wanted = words.to_lowercase();
+    let mut found = 0;
+    for cell in cells {
+        let text = entry::words(cell);
+        let Some(line) = text.lines().find(|line| line.to_lowercase().contains(&wanted)) else { continue };
+        found += 1;
+        if found <= limits::LINE_ROWS {
+            page.add(&format!("{}: {}", entry::number(cell), named(line.trim())));
+        }
+    }
+    page.say("found", &format!("{} with “{}”; /show N reads one", entries(found), named(words)));
+}

@@ -1,0 +1,187 @@
+//! Reading along in the transcript of the selected agent: what was told of each entry, and what comes next.
+//!
+//! Entries are told when they end, in the order in which they end; answers while they come. Only what is open is looked
+//! at again. Another agent is read from its end on.
+
+use jiff::Timestamp;
+
+use super::entry;
+use super::page::Page;
+use super::speech::Speech;
+use super::{entries, later, state_words};
+use crate::id::AgentId;
+use crate::limits;
+use crate::tui::state::App;
+use crate::tui::state::cell::{Body, CallState, Cell, CellId, Level, Stage};
+use crate::tui::state::told::{Mark, name_of};
+use crate::tui::state::transcript::Transcript;
+
+/// Entries that are named when another agent is read.
+const BEFORE: usize = 3;
+
+/// Holds the place of the reader.
+#[derive(Debug, Default)]
+pub struct Reading {
+    agent: AgentId,
+    /// Entries that were looked at.
+    next: usize,
+    open: Vec<(CellId, Told)>,
+    /// The user's texts of this turn of which the end is not known yet.
+    said: Vec<CellId>,
+    due: Option<Timestamp>,
+}
+
+/// Says whether an entry is the last one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Last {
+    Yes,
+    No,
+}
+
+/// Says what was told of an entry that is open.
+#[derive(Debug)]
+enum Told {
+    /// Nothing; it is told at its end.
+    Nothing,
+    /// That the call runs.
+    Begin,
+    /// A part of the answer.
+    Part(Speech),
+}
+
+impl Reading {
+    /// Tells what is new.
+    pub fn look(&mut self, app: &App, page: &mut Page) {
+        if *app.tree.selected() != self.agent {
+            self.change(app, page);
+        }
+        let Some(transcript) = app.reader().map(|reader| &reader.transcript) else { return };
+        if transcript.cells().len() < self.next {
+            page.say("notice", "a new conversation begins");
+            *self = Self { agent: self.agent.clone(), ..Self::default() };
+        }
+        self.due = None;
+        let count = transcript.cells().len();
+        let last = |cell: &Cell| if entry::number(cell) == count { Last::Yes } else { Last::No };
+        let mut open = std::mem::take(&mut self.open);
+        open.retain_mut(|(id, told)| {
+            let Some(cell) = transcript.get(*id) else { return false };
+            let goes_on = more(cell, last(cell), told, app.now, page);
+            if goes_on {
+                self.wait_for(cell, told);
+            }
+            goes_on
+        });
+        self.open = open;
+        for cell in transcript.cells().iter().skip(self.next) {
+            self.next += 1;
+            let mut told = Told::Nothing;
+            if matches!(cell.body(), Body::User { .. }) {
+                self.said.push(cell.id());
+            }
+            if more(cell, last(cell), &mut told, app.now, page) {
+                self.wait_for(cell, &told);
+                self.open.push((cell.id(), told));
+            }
+        }
+        self.unseen(transcript, page);
+    }
+
+    /// Returns when a tool that runs has run long enough to be told.
+    pub fn due(&self) -> Option<Timestamp> {
+        self.due
+    }
+
+    /// Notes when a call that was not told yet is to be told.
+    fn wait_for(&mut self, cell: &Cell, told: &Told) {
+        if let (Body::Call(call), Told::Nothing) = (cell.body(), told)
+            && call.child.is_none()
+            && !call.asked.iter().any(|asked| asked.answer.is_none())
+        {
+            let due = later(call.started, limits::LINE_SLOW_TOOL);
+            self.due = Some(self.due.map_or(due, |other| other.min(due)));
+        }
+    }
+
+    /// Says of texts that no reply was given to.
+    fn unseen(&mut self, transcript: &Transcript, page: &mut Page) {
+        self.said.retain(|id| {
+            let Some(Body::User { receipt: Some(told), .. }) = transcript.get(*id).map(Cell::body) else { return true };
+            match told.mark {
+                Mark::Waiting | Mark::Delivered => true,
+                Mark::Seen | Mark::Back => false,
+                Mark::Unseen => {
+                    page.say("warning", &format!("entry {}, your text: {}", id.index() + 1, told.parts.join(", ")));
+                    false
+                }
+            }
+        });
+    }
+
+    /// Goes to another agent.
+    fn change(&mut self, app: &App, page: &mut Page) {
+        let agent = app.tree.selected().clone();
+        let cells = app.reader().map(|reader| reader.transcript.cells()).unwrap_or_default();
+        let state = state_words(app.tree.selected_node(), app.now);
+        page.say(
+            "reading",
+            &format!("agent {}, {state}, {}; what you send goes there", name_of(&agent), entries(cells.len())),
+        );
+        let open = cells.iter().rposition(|cell| !is_open(cell)).map_or(0, |last| last + 1);
+        for cell in cells.iter().take(open).skip(open.saturating_sub(BEFORE)) {
+            page.add(&entry::head(cell));
+        }
+        *self = Self { agent, next: open, ..Self::default() };
+    }
+}
+
+/// Tells what has come of an entry; true while more may come.
+fn more(cell: &Cell, is_last: Last, told: &mut Told, now: Timestamp, page: &mut Page) -> bool {
+    match cell.body() {
+        Body::Assistant { text, stage } => {
+            if cell.rewrites() > 0 && matches!(told, Told::Part(speech) if speech.read() > 0) {
+                page.say("answer", "its end was changed; it is read again");
+                *told = Told::Nothing;
+            }
+            let mut speech = match std::mem::replace(told, Told::Nothing) {
+                Told::Part(speech) => speech,
+                Told::Nothing | Told::Begin => Speech::default(),
+            };
+            let lines = if *stage == Stage::Live { speech.more(text) } else { speech.end(text) };
+            for line in lines {
+                page.tell("answer", &line);
+            }
+            if *stage == Stage::Interrupted {
+                page.say("answer", "interrupted here");
+            }
+            *told = Told::Part(speech);
+            *stage == Stage::Live
+        }
+        // Its own end is told only behind the answer that follows it.
+        Body::Thinking { stage, .. } if *stage == Stage::Live && is_last == Last::Yes => true,
+        Body::Call(call) if matches!(call.state, CallState::Running { .. }) => {
+            let waits = call.asked.iter().any(|asked| asked.answer.is_none());
+            let is_slow = later(call.started, limits::LINE_SLOW_TOOL) <= now;
+            // What is asked about is told by the question, an agent by its start.
+            if is_slow && !waits && call.child.is_none() && matches!(told, Told::Nothing) {
+                page.say(&entry::tool(call), &format!("{}, running", entry::asked_for(call)));
+                *told = Told::Begin;
+            }
+            true
+        }
+        // The question tells it, and its answer.
+        Body::Notice { level: Level::Warning, text } if text.starts_with("asks: ") => false,
+        _ => {
+            entry::tell(cell, page);
+            false
+        }
+    }
+}
+
+fn is_open(cell: &Cell) -> bool {
+    match cell.body() {
+        Body::Assistant { stage, .. } | Body::Thinking { stage, .. } => *stage == Stage::Live,
+        Body::Call(call) => matches!(call.state, CallState::Running { .. }),
+        _ => false,
+    }
+}

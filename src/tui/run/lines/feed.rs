@@ -1,0 +1,98 @@
+//! What the line output reads: keys of a terminal, or whole lines.
+//!
+//! Whole lines are read by a thread of their own that blocks; it ends with its input or with the process.
+
+use std::io::{self, BufRead as _, Read as _};
+use std::thread;
+
+use jiff::Timestamp;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::paper::Kind;
+use crate::limits;
+use crate::tui::input::{Input, Reader};
+use crate::tui::terminal;
+
+/// Is one thing that was read.
+#[derive(Debug)]
+pub enum Fed {
+    /// A terminal sent this.
+    Input(Input),
+    /// A whole line, without its end; read at this moment.
+    Line(String, Timestamp),
+    /// There is no more.
+    End,
+}
+
+/// Gives what was read, in order.
+pub enum Feed {
+    /// Keys.
+    Keys(Reader),
+    /// Lines.
+    Lines(UnboundedReceiver<Fed>),
+    /// Nothing comes any more.
+    Over,
+}
+
+impl Feed {
+    /// Starts to read.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub fn start(kind: Kind) -> io::Result<Self> {
+        Ok(match kind {
+            Kind::Keys => Self::Keys(Reader::start(terminal::keyboard()?)?),
+            Kind::Lines => {
+                let (sender, receiver) = unbounded_channel();
+                thread::Builder::new().name("lines".to_owned()).spawn(move || read(&sender))?;
+                Self::Lines(receiver)
+            }
+        })
+    }
+
+    /// Waits for what comes next, and returns everything that is there.
+    pub async fn next(&mut self) -> Vec<Fed> {
+        match self {
+            Self::Keys(reader) => {
+                let mut batch = reader.recv().await;
+                batch.extend(std::iter::from_fn(|| reader.try_recv()).flatten());
+                batch.into_iter().map(Fed::Input).collect()
+            }
+            Self::Lines(lines) => {
+                let fed = lines.recv().await.unwrap_or(Fed::End);
+                if matches!(fed, Fed::End) {
+                    *self = Self::Over;
+                }
+                vec![fed]
+            }
+            Self::Over => std::future::pending().await,
+        }
+    }
+}
+
+fn read(sender: &UnboundedSender<Fed>) {
+    let mut input = io::stdin().lock();
+    loop {
+        let mut line = Vec::new();
+        // More than a message may hold is refused anyway.
+        let most = 2 * limits::MESSAGE_BYTES as u64;
+        let count = input.by_ref().take(most).read_until(b'\n', &mut line);
+        match count {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(_) => break,
+        }
+        if line.last() != Some(&b'\n') && input.skip_until(b'\n').is_err() {
+            break;
+        }
+        let text = String::from_utf8_lossy(&line);
+        let text = text.strip_suffix('\n').unwrap_or(&text);
+        let text = text.strip_suffix('\r').unwrap_or(text);
+        if sender.send(Fed::Line(text.to_owned(), Timestamp::now())).is_err() {
+            return;
+        }
+    }
+    // A loop that is gone needs no end.
+    let _ = sender.send(Fed::End);
+}

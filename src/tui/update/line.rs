@@ -1,0 +1,414 @@
+//! What a typed line does where the screen is read as lines: the commands that are keys elsewhere, Esc and Ctrl+C, whole
+//! lines from a pipe.
+//!
+//! Everything is done by the same acts as on the screen; a command only says in words what a selection and a key say
+//! there. Always holds: a text that comes back never gets into the line by itself, and a question is answered by its
+//! command alone.
+
+use super::{approval, bring_back, command, editing, hold as gates, keys, pending, question, submit, tree};
+use crate::event::{Delivery, Pending};
+use crate::id::{AgentId, MessageId};
+use crate::text::is_blank;
+use crate::tui::commands::{self, Command, Draft, LineVerb, Verb};
+use crate::tui::keymap::{Action, Answer};
+use crate::tui::msg::{Effect, QueueAct};
+use crate::tui::state::App;
+use crate::tui::state::cell::{Body, Level};
+use crate::tui::state::hold::Gate;
+use crate::tui::state::lines::{Medium, Report};
+use crate::tui::state::question::{Offer, Subject};
+use crate::tui::state::removed::Removed;
+
+/// Ends a text of several lines.
+const END_OF_TEXT: &str = ".";
+
+/// Notes that a line begins with the input that comes now, if it does.
+pub fn begins(app: &mut App) {
+    if app.medium == Medium::Lines && app.composer.is_empty() {
+        app.questions.line_begins(app.now);
+    }
+}
+
+/// Takes a whole line. What is kept in the line stays there, unless the line is empty: that sends it.
+pub fn take(app: &mut App, text: &str) -> Vec<Effect> {
+    app.questions.line_begins(app.now);
+    if app.several.is_some() {
+        let kept = std::mem::take(&mut app.composer);
+        app.composer.type_text(text);
+        let effects = enter_several(app);
+        let left = std::mem::replace(&mut app.composer, kept).text();
+        if effects.is_empty() {
+            keep(app, left);
+        }
+        return effects;
+    }
+    if text.is_empty() {
+        return keys::send(app);
+    }
+    let read = commands::read_line(text);
+    if let Draft::Command(Command { verb: Verb::Line(LineVerb::Drop), .. }, _) = read {
+        return drop_kept(app);
+    }
+    if (app.editing.is_some() || app.is_writing_aside()) && !matches!(read, Draft::Command(..) | Draft::Misfit(_)) {
+        // The line is what was asked for: the new words of what is edited.
+        app.composer.load(text);
+        return keys::send(app);
+    }
+    let kept = std::mem::take(&mut app.composer);
+    app.composer.type_text(text);
+    let effects = submit::submit(app, Delivery::Steer);
+    let line = std::mem::replace(&mut app.composer, kept).text();
+    // What was typed is in an effect now; else it was refused with a sentence.
+    let is_sent = effects.iter().any(|effect| matches!(effect, Effect::Send { .. }));
+    if !is_sent && line == text {
+        keep(app, line);
+    } else if !is_sent && !line.is_empty() {
+        // A command has put a text into the line.
+        app.composer.put_before(&[line]);
+    }
+    effects
+}
+
+/// Takes one line of a text of several lines; a dot alone ends and sends it.
+pub fn enter_several(app: &mut App) -> Vec<Effect> {
+    let line = app.composer.text();
+    app.composer.forget();
+    if line != END_OF_TEXT {
+        let text = app.several.get_or_insert_default();
+        text.push_str(&line);
+        text.push('\n');
+        return Vec::new();
+    }
+    let text = app.several.take().unwrap_or_default();
+    let text = text.strip_suffix('\n').unwrap_or(&text);
+    // It is a text, whatever it begins with.
+    let is_command = matches!(commands::read_line(text), Draft::Command(..) | Draft::Misfit(_) | Draft::Escaped(_));
+    let slash = if is_command { "/" } else { "" };
+    app.composer.load(&format!("{slash}{text}"));
+    if app.composer.is_empty() {
+        return Vec::new();
+    }
+    submit::submit(app, Delivery::Steer)
+}
+
+/// Forgets what is kept in the line, and ends an edit; it can be brought back.
+fn drop_kept(app: &mut App) -> Vec<Effect> {
+    if app.editing.is_some() || app.is_writing_aside() {
+        return escape(app);
+    }
+    if app.composer.is_empty() {
+        app.status.say("nothing is kept in the line", app.now);
+    }
+    bring_back::clear(app);
+    Vec::new()
+}
+
+/// Ends everything that waits for somebody: questions are declined, agents that are held go on.
+pub fn nobody_there(app: &mut App) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    while let Some(asked) = app.questions.take(app.now) {
+        let answer = match asked.subject {
+            Subject::StillTrue(_) => Answer::Once,
+            Subject::New | Subject::Reset | Subject::Undo | Subject::Approval(..) => Answer::No,
+        };
+        app.status.say(format!("nobody is there to answer: {} {}", asked.title, word(answer)), app.now);
+        effects.extend(question::carry_out(app, asked, answer));
+    }
+    if app.tree.nodes().iter().any(|node| app.is_held(&node.id)) {
+        effects.push(Effect::Gate { agent: None, gate: Gate::Open });
+    }
+    effects
+}
+
+/// Takes an Esc: it leaves what the line holds instead of a message, and nothing else.
+pub fn escape(app: &mut App) -> Vec<Effect> {
+    if app.declining.is_some() {
+        approval::leave(app);
+    } else if app.holds.writing.is_some() {
+        gates::leave(app);
+    } else if app.editing.is_some() {
+        return editing::leave(app);
+    }
+    Vec::new()
+}
+
+/// Takes a Ctrl+C: it clears the line, else stops the turn; the second in an empty line quits.
+pub fn interrupt(app: &mut App) -> Vec<Effect> {
+    if let Some(text) = app.several.take() {
+        keep(app, text);
+        app.status.say("the text is dropped; /back brings it back", app.now);
+    }
+    if app.editing.is_some() || app.is_writing_aside() {
+        return escape(app);
+    }
+    if !app.composer.is_empty() {
+        bring_back::clear(app);
+        app.status.say("the line is empty again; /back brings it back", app.now);
+        return Vec::new();
+    }
+    if app.status.arm_quit(app.now) {
+        return vec![Effect::Quit];
+    }
+    if app.tree.main().running() || !app.pending.is_empty() {
+        app.tree.cancelling(app.now);
+        return vec![Effect::Stop];
+    }
+    Vec::new()
+}
+
+/// Keeps texts that came back unasked, the newest on top, where `/back` finds them.
+pub fn gave_back(app: &mut App, entries: &[Pending]) {
+    for entry in entries {
+        let sentence = format!("yours again: {}", entry.text);
+        app.reader_mut(&AgentId::main()).transcript.tell(Level::Info, &sentence);
+    }
+    for entry in entries.iter().rev() {
+        app.removed.push(Removed::Draft(entry.text.clone()), &app.composer.text());
+    }
+}
+
+/// Keeps a text that was not sent.
+pub fn keep(app: &mut App, text: String) {
+    if !is_blank(&text) {
+        app.removed.push(Removed::Draft(text), &app.composer.text());
+    }
+}
+
+/// Returns what a command of the screen tells in lines; `None` when it does something.
+pub fn report(verb: Verb) -> Option<Report> {
+    Some(match verb {
+        Verb::Help => Report::Help,
+        Verb::Agents => Report::Agents,
+        Verb::Pending => Report::Pending,
+        Verb::Ledger => Report::Ledger,
+        Verb::Details => Report::Status,
+        _ => return None,
+    })
+}
+
+/// Carries out a command that only the line output has.
+pub fn run(app: &mut App, verb: LineVerb, argument: &str) -> Vec<Effect> {
+    match verb {
+        // It carries a text, so it is sent like one.
+        LineVerb::Later => {}
+        LineVerb::Paste => {
+            app.several = Some(String::new());
+            app.status.say("write the lines; a line with a dot alone sends them, Ctrl+C drops them", app.now);
+        }
+        LineVerb::Edit => return edit(app, argument),
+        LineVerb::Delete => return act(app, Action::DeleteEntry, argument),
+        LineVerb::Up => return act(app, Action::MoveEarlier, argument),
+        LineVerb::Down => return act(app, Action::MoveLater, argument),
+        LineVerb::Steer => return act(app, Action::AsSteer, argument),
+        LineVerb::FollowUp => return act(app, Action::AsFollowUp, argument),
+        LineVerb::Deliver => return act(app, Action::DeliverNow, argument),
+        LineVerb::Join => return act(app, Action::Merge, argument),
+        LineVerb::Take => return pending::take_back(app),
+        LineVerb::Back => return bring_back::newest(app),
+        LineVerb::Drop => return drop_kept(app),
+        LineVerb::Yes => return answer(app, Answer::Once, argument),
+        LineVerb::Session => return answer(app, Answer::Session, argument),
+        LineVerb::No => return answer(app, Answer::No, argument),
+        LineVerb::Leave => return answer(app, Answer::Leave, argument),
+        LineVerb::Step => return gates::step(app),
+        LineVerb::EditCall if argument.is_empty() => return vec![Effect::Tell(Report::Arguments)],
+        LineVerb::EditCall => return about_call(app, Action::EditCall, argument),
+        LineVerb::Skip => return about_call(app, Action::SkipCall, argument),
+        LineVerb::Go => return gates::act(app, Action::GoOn),
+        LineVerb::Agent => read(app, argument),
+        LineVerb::CancelAgent => return cancel(app, argument),
+        LineVerb::More => return vec![Effect::Tell(Report::More)],
+        LineVerb::Status => return vec![Effect::Tell(Report::Status)],
+        LineVerb::Cost => return vec![Effect::Tell(Report::Cost)],
+        LineVerb::Find => return vec![Effect::Tell(Report::Find(argument.to_owned()))],
+        LineVerb::Show => return show(app, argument),
+        LineVerb::Copy => return copy(app, argument),
+    }
+    Vec::new()
+}
+
+/// Chooses a model: the list comes as a report of its own, and nothing is put into the line.
+pub fn choose_model(app: &mut App) -> Vec<Effect> {
+    match app.status.offer {
+        Some(_) => command::choose_model(app),
+        None => vec![Effect::ListModels],
+    }
+}
+
+fn word(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Once | Answer::Session => "yes",
+        Answer::No | Answer::Words | Answer::Leave => "no",
+    }
+}
+
+/// Selects the pending text with this number; false when there is none.
+fn select(app: &mut App, number: &str) -> bool {
+    let id = MessageId::new(format!("m{}", number.strip_prefix('m').unwrap_or(number)));
+    let place = app.pending.entries().iter().position(|entry| entry.message.id == id);
+    match place {
+        Some(place) => app.pending.select(place),
+        None => app.status.say(format!("no pending text has the number {number}; /pending reads them"), app.now),
+    }
+    place.is_some()
+}
+
+fn act(app: &mut App, action: Action, number: &str) -> Vec<Effect> {
+    if select(app, number) { pending::act(app, action) } else { Vec::new() }
+}
+
+/// Begins an edit in the line, or makes it with the text behind the number at once.
+fn edit(app: &mut App, argument: &str) -> Vec<Effect> {
+    let (number, text) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
+    if !select(app, number) {
+        return Vec::new();
+    }
+    let mut effects = pending::act(app, Action::EditEntry);
+    let text = text.trim_start();
+    if let ([Effect::Queue { agent, id, act }], false) = (&mut effects[..], text.is_empty())
+        && matches!(act, QueueAct::Hold { .. })
+    {
+        *act = QueueAct::Hold { text: Some(text.to_owned()) };
+        let commit = QueueAct::Commit { text: text.to_owned(), delivery: None };
+        let commit = Effect::Queue { agent: agent.clone(), id: id.clone(), act: commit };
+        effects.push(commit);
+    }
+    effects
+}
+
+/// Answers the question that was written before the line was begun, or the one that the line names.
+fn answer(app: &mut App, answer: Answer, argument: &str) -> Vec<Effect> {
+    let current = app.questions.current_id().map(|id| id.number());
+    let (first, rest) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
+    // A no may begin with a number that is none of a question.
+    let number = first.parse().ok().filter(|number| answer != Answer::No || Some(*number) == current);
+    let words = if number.is_some() { rest.trim() } else { argument };
+    if !words.is_empty() && answer != Answer::No {
+        app.status.say(format!("not answered: behind /{} stands a number or nothing", name(answer)), app.now);
+        return Vec::new();
+    }
+    if let Some(unarmed) = app.questions.unarmed_line(number, app.now) {
+        question::not_answered(app, unarmed);
+        return Vec::new();
+    }
+    let subject = app.questions.current().map(|question| question.subject.clone());
+    match subject {
+        Some(Subject::Approval(id, Offer::Session | Offer::Words)) if !words.is_empty() => {
+            approval::decline(app, id);
+            app.composer.load(words);
+            approval::commit(app)
+        }
+        Some(_) if !words.is_empty() => {
+            app.status.say("not answered: this question takes no words, /no stands alone", app.now);
+            Vec::new()
+        }
+        Some(Subject::Approval(..)) if answer == Answer::Leave => {
+            app.status.say("not answered: /yes, /session or /no answers this question", app.now);
+            Vec::new()
+        }
+        _ => question::give(app, answer),
+    }
+}
+
+fn name(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Once => "yes",
+        Answer::Session => "session",
+        Answer::No | Answer::Words => "no",
+        Answer::Leave => "leave",
+    }
+}
+
+/// Decides about the call that is waited for, in one step.
+fn about_call(app: &mut App, action: Action, text: &str) -> Vec<Effect> {
+    gates::act(app, action);
+    if app.holds.writing.is_none() {
+        // Why not is said.
+        return Vec::new();
+    }
+    app.composer.load(text);
+    let effects = gates::commit(app);
+    if effects.is_empty() {
+        gates::leave(app);
+    }
+    effects
+}
+
+/// Finds an agent by its name, or by a beginning of it that fits no other.
+fn named(app: &App, name: &str) -> Result<AgentId, String> {
+    let known = |id: &AgentId| app.tree.get(id).is_some();
+    let exact = AgentId::new(name);
+    if name.is_empty() || name == crate::target::MAIN {
+        return Ok(AgentId::main());
+    }
+    if known(&exact) {
+        return Ok(exact);
+    }
+    let mut fitting = app.tree.nodes().iter().filter(|node| node.id.as_str().starts_with(name));
+    match (fitting.next(), fitting.next()) {
+        (Some(one), None) => Ok(one.id.clone()),
+        (None, _) => Err(format!("no agent is called {name}; /agents reads their names")),
+        (Some(_), Some(_)) => Err(format!("several agents begin with {name}; /agents reads their names")),
+    }
+}
+
+fn read(app: &mut App, name: &str) {
+    match named(app, name) {
+        Ok(agent) => app.tree.select_agent(&agent),
+        Err(sentence) => app.status.say(sentence, app.now),
+    }
+}
+
+/// Cancels an agent and everything beneath it; which one is read stays as it was.
+fn cancel(app: &mut App, name: &str) -> Vec<Effect> {
+    match named(app, name) {
+        Ok(agent) => {
+            let read = app.tree.selected().clone();
+            app.tree.select_agent(&agent);
+            let effects = tree::cancel_all(app);
+            app.tree.select_agent(&read);
+            effects
+        }
+        Err(sentence) => {
+            app.status.say(sentence, app.now);
+            Vec::new()
+        }
+    }
+}
+
+/// Copies an entry, or the last answer.
+fn copy(app: &mut App, number: &str) -> Vec<Effect> {
+    let cells = app.reader().map(|reader| reader.transcript.cells()).unwrap_or_default();
+    let cell = if number.is_empty() {
+        cells.iter().rev().find(|cell| matches!(cell.body(), Body::Assistant { .. }))
+    } else {
+        number.parse::<usize>().ok().and_then(|number| cells.get(number.checked_sub(1)?))
+    };
+    let text = cell.map(|cell| match cell.body() {
+        Body::User { text, .. }
+        | Body::Thinking { text, .. }
+        | Body::Assistant { text, .. }
+        | Body::Notice { text, .. } => text.clone(),
+        Body::Call(call) => call.output().to_owned(),
+        Body::Child(child) => child.task.clone(),
+        Body::Compaction { head, summary } => format!("{head}\n{summary}"),
+    });
+    match text {
+        Some(text) => vec![Effect::Copy(text)],
+        None => {
+            app.status.say("there is no such entry; /show lists them", app.now);
+            Vec::new()
+        }
+    }
+}
+
+fn show(app: &mut App, number: &str) -> Vec<Effect> {
+    match number.parse() {
+        _ if number.is_empty() => vec![Effect::Tell(Report::Entry(None))],
+        Ok(number) => vec![Effect::Tell(Report::Entry(Some(number)))],
+        Err(_) => {
+            app.status.say("it is /show N, with the number of an entry", app.now);
+            Vec::new()
+        }
+    }
+}

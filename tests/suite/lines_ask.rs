@@ -1,0 +1,180 @@
+//! The line output: questions are answered by their commands alone, held agents go on by theirs.
+
+use std::sync::Arc;
+
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use steersman::approval::{Answerer, Approved, Asker, CommandAct, Mode, Policy, Refusal, Told};
+use steersman::event::{Event, Outcome};
+use steersman::message::{Arguments, ToolCall};
+use steersman::tui::msg::{Effect, Msg};
+use steersman::tui::run::approvals;
+use steersman::tui::state::hold::Verdict;
+
+use super::lines::at_work;
+use crate::support::stage::Stage;
+
+type Asking = Pin<Box<dyn Future<Output = Result<Approved<CommandAct>, Refusal>>>>;
+
+/// A command that waits for leave.
+struct Call(Asking);
+
+impl Call {
+    fn asks(stage: &mut Stage, command: &str) -> Self {
+        let desk = Arc::clone(stage.handle.approvals());
+        desk.configure(Policy { answerer: Answerer::User, ..Policy::default() }, Mode::Ask);
+        let asker = Asker { agent: "".into(), call: "c1".into() };
+        let act = CommandAct { command: command.to_owned(), cwd: "/work".into(), timeout: Duration::from_secs(120) };
+        let mut call = Self(Box::pin(async move { desk.decide(&asker, act, &|_: Told| {}).await }));
+        assert!(call.poll().is_none(), "it waits");
+        stage.tell(approvals(&stage.handle));
+        call
+    }
+
+    fn poll(&mut self) -> Option<Result<Approved<CommandAct>, Refusal>> {
+        match self.0.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(outcome) => Some(outcome),
+            Poll::Pending => None,
+        }
+    }
+}
+
+fn parked(stage: &mut Stage) {
+    let arguments = Arguments::parse(r#"{"command":"cargo test"}"#);
+    let call = ToolCall { id: "c9".into(), name: "bash".to_owned(), arguments };
+    stage.event("", Event::Parked { call: Some(call) });
+}
+
+#[test]
+fn a_question_is_told_whole_and_answered_by_its_command_alone() {
+    let mut stage = at_work();
+    let mut call = Call::asks(&mut stage, "cargo test\ncargo doc  ");
+    insta::assert_snapshot!(stage.written());
+    for line in ["", "yes", "y", "/yesterday", "ok /yes"] {
+        stage.line(line);
+        assert!(call.poll().is_none(), "{line:?} is no answer");
+    }
+    stage.line("/yes");
+    assert!(matches!(call.poll(), Some(Ok(_))));
+}
+
+#[test]
+fn an_answer_counts_for_a_question_that_was_written_before_the_line_was_begun() {
+    let mut stage = at_work();
+    let mut call = Call::asks(&mut stage, "cargo test");
+    // It is not written yet.
+    stage.line("/yes");
+    assert!(call.poll().is_none());
+    assert!(stage.written().contains("was not answered: it was not written yet"));
+    // The line came at the same moment.
+    stage.line_at_once("/yes");
+    assert!(call.poll().is_none());
+    assert!(stage.written().contains("was not answered: it came up while you typed"));
+    // Begun before, ended long after.
+    stage.later(1_000).keys("/no ");
+    let mut other = Call::asks(&mut stage, "cargo doc");
+    stage.later(5_000).keys("because<enter>");
+    assert!(matches!(call.poll(), Some(Err(_))), "it was the question when the line was begun");
+    assert!(other.poll().is_none());
+    stage.written();
+    stage.keys("<enter>").later(10).keys("/yes<enter>");
+    assert!(other.poll().is_none(), "begun right behind what was written");
+    stage.later(1_000).keys("/yes").later(1).keys("<enter>");
+    assert!(matches!(other.poll(), Some(Ok(_))), "slow or quick, it was begun after");
+}
+
+#[test]
+fn an_answer_that_names_the_question_counts_at_once_but_for_no_other() {
+    let mut stage = at_work();
+    let mut call = Call::asks(&mut stage, "cargo test");
+    stage.line_at_once("/yes 1");
+    assert!(call.poll().is_none(), "it was not written yet");
+    stage.written();
+    stage.line_at_once("/yes 2");
+    assert!(call.poll().is_none(), "there is no such question");
+    stage.line_at_once("/yes 1");
+    assert!(matches!(call.poll(), Some(Ok(_))));
+}
+
+#[test]
+fn a_no_takes_words_and_they_reach_the_model_as_they_are() {
+    let mut stage = at_work();
+    let mut call = Call::asks(&mut stage, "cargo test");
+    stage.written();
+    stage.line("/no 3 files is too many");
+    let Some(Err(refusal)) = call.poll() else { panic!("it is declined") };
+    assert!(refusal.to_string().contains("3 files is too many"), "{refusal}");
+    assert!(stage.app.composer.is_empty() && stage.app.declining.is_none());
+}
+
+#[test]
+fn a_long_question_is_read_to_its_end_before_a_yes() {
+    let mut stage = at_work();
+    let command: String = (0..150).map(|line| format!("echo {line}\n")).collect();
+    let mut call = Call::asks(&mut stage, &command);
+    assert!(stage.written().contains("lines, say /more"));
+    stage.line("/yes");
+    assert!(call.poll().is_none());
+    assert!(stage.written().contains("read to the end first: /more"));
+    stage.line("/more").written();
+    stage.line("/more");
+    let end = stage.written();
+    assert!(end.contains("echo 149") && !end.contains("say /more"), "{end}");
+    stage.line("/yes");
+    assert!(matches!(call.poll(), Some(Ok(_))));
+}
+
+#[test]
+fn when_the_input_has_ended_nobody_is_waited_for() {
+    let mut stage = at_work();
+    let mut call = Call::asks(&mut stage, "cargo test");
+    stage.tell(Msg::NobodyThere("2026-11-21T10:00:00Z".parse().unwrap()));
+    assert!(matches!(call.poll(), Some(Err(_))));
+    assert!(stage.written().contains("nobody is there to answer"));
+}
+
+#[test]
+fn a_held_call_runs_runs_changed_or_is_skipped_by_words() {
+    let mut stage = at_work();
+    stage.line("/hold");
+    assert!(stage.written().contains("held: main waits before its next call or request"));
+    parked(&mut stage);
+    // It was not written yet.
+    stage.line("/step");
+    let written = stage.written();
+    assert!(written.contains("held: main waits before bash: $ cargo test; /step runs it"), "{written}");
+    assert!(written.contains("nothing was decided: where main waits was not written yet"), "{written}");
+    stage.line("/edit-call").line("/edit-call no json").line("/skip").line("");
+    let written = stage.written();
+    assert!(written.contains("argument:   \"command\": \"cargo test\""), "{written}");
+    assert!(written.contains("not run: this is no JSON"), "{written}");
+    assert!(!stage.effects.iter().any(|effect| matches!(effect, Effect::Decide { .. })), "nothing was decided");
+    stage.line(r#"/edit-call {"command":"cargo check"}"#);
+    let edited = Verdict::Edited(Arguments::parse(r#"{"command":"cargo check"}"#));
+    assert!(matches!(stage.effects.last(), Some(Effect::Decide { verdict, .. }) if *verdict == edited));
+    stage.line("/skip not now");
+    assert!(
+        matches!(stage.effects.last(), Some(Effect::Decide { verdict: Verdict::Skip(why), .. }) if why == "not now")
+    );
+    stage.line("/step");
+    assert!(matches!(stage.effects.last(), Some(Effect::Decide { verdict: Verdict::Run, .. })));
+    stage.line("/go");
+    assert!(stage.effects.iter().any(|effect| matches!(effect, Effect::Gate { .. })));
+    assert!(stage.app.composer.is_empty() && stage.app.holds.writing.is_none());
+}
+
+#[test]
+fn an_old_text_is_asked_about_and_answered_in_words() {
+    let mut stage = at_work();
+    stage.line("old news");
+    let mut stale = stage.app.pending.entries()[0].message.clone();
+    stale.stale = true;
+    stage.tell(Msg::Queue { queues: vec![("".into(), vec![stale])], paused: false });
+    let written = stage.written();
+    assert!(written.contains("/edit N TEXT edit, /no drop, /leave not now"), "{written}");
+    stage.line("/leave");
+    assert!(stage.written().contains("it stays in the list, held"));
+    stage.turn_ended("", Outcome::Completed, None);
+}
