@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use steersman::approval::Mode;
 use steersman::config::{
-    Config, ConfigError, Environment, KeyPlace, Layer, ModelSource, Provider, SandboxKind, SandboxSection, Server,
-    Service, parse,
+    Config, ConfigError, Environment, KeyPlace, Layer, ModelSource, Provider, SandboxKind, SandboxSection,
+    ScreenSection, Server, Service, parse,
 };
 use steersman::control::Spending;
 use steersman::event::Usage;
@@ -48,6 +48,16 @@ fn nothing_configured_means_the_embedded_model_and_the_defaults() {
     assert_eq!(config.streaming, Streaming::On);
     assert_eq!(config.context_window, None);
     assert_eq!(config.system_prompt, None);
+}
+
+#[test]
+fn the_theme_of_the_flag_goes_before_that_of_the_file() {
+    let file = "[screen]\ntheme = 'light'";
+    assert_eq!(resolve(Layer::default(), &[], "").unwrap().screen.theme, None);
+    assert_eq!(resolve(Layer::default(), &[], file).unwrap().screen.theme.as_deref(), Some("light"));
+    let theme = Some("sea".to_owned());
+    let named = flags(|f| f.screen = Some(ScreenSection { theme: theme.clone(), ..ScreenSection::default() }));
+    assert_eq!(resolve(named, &[], file).unwrap().screen.theme, theme);
 }
 
 // D22
