@@ -14,6 +14,7 @@ mod first_start;
 mod hold;
 mod leaving;
 mod looks;
+mod markdown;
 mod pending;
 mod questions;
 mod receipts;

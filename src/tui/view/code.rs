@@ -62,12 +62,16 @@ impl Code {
 pub(super) fn painted(row: &Line, colours: &Colours, theme: &Theme) -> Option<Line> {
     let code = row.code().filter(|code| code.ground != Ground::Gone)?;
     let spans = colours.of(code.key).filter(|spans| !spans.is_empty())?;
+    let keeps = match code.ground {
+        Ground::Change if theme.added.fg.is_some() && theme.added.bg.is_none() => Keeps::Colour,
+        Ground::Change | Ground::Gone | Ground::Marked | Ground::Plain => Keeps::Nothing,
+    };
     let end = row.text().len();
     let mut line = Line::default();
     let mut done = 0;
     let mut put = |from: usize, to: usize, span: Option<&Span>| {
         for (text, style) in row.slice(from, to) {
-            line.push(text, span.map_or(style, |span| on(style, class(span.class, theme), code.ground)));
+            line.push(text, span.map_or(style, |span| on(style, class(span.class, theme), keeps)));
         }
     };
     for span in spans {
@@ -86,13 +90,18 @@ pub(super) fn painted(row: &Line, colours: &Colours, theme: &Theme) -> Option<Li
     Some(line)
 }
 
+/// Says what of a row's own style no colour may replace.
+#[derive(Clone, Copy)]
+enum Keeps {
+    Nothing,
+    Colour,
+}
+
 /// Puts a colour on a style.
-fn on(style: Style, colour: Style, ground: Ground) -> Style {
-    match ground {
-        Ground::Change if style.fg.is_some() && style.bg.is_none() => {
-            Style { fg: None, bg: None, underline_color: None, ..colour }.patch(style)
-        }
-        Ground::Change | Ground::Gone | Ground::Marked | Ground::Plain => style.patch(colour),
+fn on(style: Style, colour: Style, keeps: Keeps) -> Style {
+    match keeps {
+        Keeps::Colour => Style { fg: None, bg: None, underline_color: None, ..colour }.patch(style),
+        Keeps::Nothing => style.patch(colour),
     }
 }
 
