@@ -446,3 +446,11 @@ pub const LINE_ROWS: usize = 60;
 pub const LINE_ECHO: usize = 4_000;
 /// Line output: time that the last lines have to be written.
 pub const LINE_FAREWELL: Duration = Duration::from_secs(2);
+/// Search in a transcript: work of one frame, bytes that are laid out; passing over a byte is a small part of that.
+pub const SEARCH_WORK: usize = 64 * 1024;
+/// Search in a transcript: longest text that is searched for, bytes.
+pub const SEARCH_BYTES: usize = 1_000;
+/// Search in a transcript: earlier searches that are kept.
+pub const SEARCHES: usize = 100;
+/// Longest selection of a transcript that is copied, bytes.
+pub const SELECTED_BYTES: usize = 4 * 1024 * 1024;

@@ -63,6 +63,10 @@ pub enum Verb {
     Compact,
     /// Shows or sets what the session may spend.
     Budget,
+    /// Searches the transcript.
+    Find,
+    /// Shows or hides the times of the blocks.
+    Times,
     /// Ends the program.
     Quit,
     /// Does what only the line output has a command for.
@@ -127,7 +131,7 @@ pub const COMMANDS: &[Command] = &[
         "/export [WHAT] [FILE]",
         Any,
         "F7",
-        "write the transcript or the ledger as .md or .csv",
+        "write the transcript, all of them, or the ledger as .md or .csv",
     ),
     row(
         Verb::Mode,
@@ -157,6 +161,8 @@ pub const COMMANDS: &[Command] = &[
     row(Verb::Details, "details", "/details", Nothing, "Alt+I", "go to the details of the shown agent"),
     row(Verb::Zoom, "zoom", "/zoom", Nothing, "Alt+L", "the transcript alone above the message; again: back"),
     row(Verb::Theme, "theme", "/theme [NAME]", Word, "F8", "use this theme; without a name: the next one"),
+    row(Verb::Find, "find", "/find [WORDS]", Any, "Alt+/", "search the transcript that is shown"),
+    row(Verb::Times, "times", "/times", Nothing, "t", "show when each block of a transcript came, or hide it"),
     row(Verb::Help, "keys", "/keys", Nothing, "F1", "the keys and commands"),
     row(Verb::Quit, "quit", "/quit", Nothing, "F12", "quit; a running turn is stopped"),
 ];

@@ -6,6 +6,7 @@
 mod action;
 mod acts;
 mod context;
+mod read;
 mod table;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -13,6 +14,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 pub use action::{Action, Answer};
 pub use acts::{Edit, LookKey, TreeKey};
 pub use context::Context;
+pub use read::ReadKey;
 
 /// Is a key with its modifiers, in the one form that the table uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

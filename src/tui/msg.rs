@@ -20,7 +20,9 @@ use crate::tui::state::hold::{Gate, Shown, Verdict};
 use crate::tui::state::lines::Report;
 use crate::tui::state::question::Seen;
 use crate::tui::state::regions::Regions;
-use crate::tui::state::scroll::Position;
+use crate::tui::state::scroll::{Point, Position};
+use crate::tui::state::search::Found;
+use crate::tui::state::selection::Selection;
 use crate::tui::state::sight::Tops;
 use crate::tui::state::status::Offer;
 use crate::tui::state::undo::Change;
@@ -149,6 +151,8 @@ pub enum Msg {
     },
     /// Answers [`Effect::Colour`].
     Coloured(Vec<Coloured>),
+    /// The layout was asked, before a frame.
+    Looked(Looked),
     /// A frame was drawn; only it knows the heights that scrolling needs.
     Drawn(Drawn),
     /// A whole line was read, from a terminal that has a line editor of its own or from a pipe.
@@ -161,6 +165,39 @@ pub enum Msg {
     Shown(Option<Seen>, Timestamp),
 }
 
+/// Is what the layout answers to the state before a frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Looked {
+    /// The agent whose transcript was asked about.
+    pub agent: AgentId,
+    /// What the search found.
+    pub found: Option<Found>,
+    /// The selection with its ends where they were asked to be.
+    pub selection: Option<Selection>,
+    /// The place that is to come into view with it.
+    pub reach: Option<Point>,
+    /// The text that is selected, or why it is not copied.
+    pub copy: Option<Result<String, String>>,
+    /// Whether there is more to look through.
+    pub rest: Rest,
+}
+
+/// Says whether a look was the last one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rest {
+    /// Everything is answered.
+    Done,
+    /// Another frame goes on with it.
+    More,
+}
+
+impl Looked {
+    /// Makes an answer that says nothing.
+    pub fn nothing(agent: AgentId) -> Self {
+        Self { agent, found: None, selection: None, reach: None, copy: None, rest: Rest::Done }
+    }
+}
+
 /// Is what a frame found out, to be remembered until the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drawn {
@@ -168,6 +205,8 @@ pub struct Drawn {
     pub agent: AgentId,
     /// The place that was shown.
     pub position: Position,
+    /// Its first visible row.
+    pub top: Option<Point>,
     /// The number of cells that the transcript had.
     pub cells: usize,
     /// The overlay as it was shown, its place within its bounds.

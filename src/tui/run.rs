@@ -28,7 +28,7 @@ use crate::price::Prices;
 use crate::tui::files::Files;
 use crate::tui::frame_clock::FrameClock;
 use crate::tui::input::{self, Input, LineEnds, Reader};
-use crate::tui::msg::{Effect, Msg};
+use crate::tui::msg::{Effect, Msg, Rest};
 use crate::tui::outside::Outside;
 use crate::tui::state::App;
 use crate::tui::state::budget::Limits;
@@ -187,6 +187,7 @@ impl<'a> Screen<'a> {
         let status = Status::new(options.label.clone(), options.source);
         let mut app = App::new(terminal.size(), Timestamp::now(), status, options.themes.clone());
         app.tree.prices = options.prices.clone();
+        app.zone = jiff::tz::TimeZone::system();
         let standing = handle.budget().standing();
         app.budget = Limits { max_cost: standing.max_cost, max_tokens: standing.max_tokens };
         Self {
@@ -306,11 +307,19 @@ impl<'a> Screen<'a> {
     }
 
     fn draw(&mut self, terminal: &mut Terminal) -> io::Result<()> {
+        let looked = view::look(&self.app, &mut self.cache);
+        let rest = looked.as_ref().map_or(Rest::Done, |looked| looked.rest);
+        if let Some(looked) = looked {
+            self.tell(Msg::Looked(looked), terminal);
+        }
         let size = terminal.size();
         let scrolling = view::panes(&self.app, (ratatui::layout::Position::ORIGIN, size).into()).transcript;
         let mut drawn = None;
         terminal.draw(scrolling, |frame| drawn = Some(view::draw(&self.app, &mut self.cache, frame)))?;
         self.clock.drawn(Instant::now());
+        if rest == Rest::More {
+            self.clock.want_frame();
+        }
         if let Some(drawn) = drawn {
             self.question = drawn.question;
             for effect in update(&mut self.app, Msg::Drawn(drawn)) {

@@ -15,6 +15,7 @@ use steersman::tui::state::scroll::{Request, Scroll};
 use steersman::tui::state::transcript::Transcript;
 use steersman::tui::theme::Theme;
 use steersman::tui::view::cache::TranscriptCache;
+use steersman::tui::view::marks::Marks;
 use steersman::tui::view::transcript::{Badge, View, draw};
 
 fn main() {
@@ -60,9 +61,10 @@ impl Pane {
             theme: &self.theme,
             colours: &Colours::default(),
             badge: Badge::Shown,
+            marks: Marks::default(),
         };
         let metrics = draw(&view, &mut self.cache, AREA, &mut self.buf);
-        self.scroll.settle(metrics.position, metrics.cells);
+        self.scroll.settle(metrics.position, metrics.top, metrics.cells);
         black_box(&self.buf);
     }
 
@@ -136,6 +138,7 @@ fn resize_on_10_000_cells(bencher: Bencher<'_, '_>) {
             theme: &pane.theme,
             colours: &Colours::default(),
             badge: Badge::Shown,
+            marks: Marks::default(),
         };
         black_box(draw(&view, &mut pane.cache, area, &mut pane.buf));
     });

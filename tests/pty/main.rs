@@ -17,6 +17,7 @@ mod looks;
 mod markdown;
 mod pending;
 mod questions;
+mod reading;
 mod receipts;
 mod sizes;
 mod steering;

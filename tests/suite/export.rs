@@ -174,7 +174,13 @@ fn headings(page: &str) -> Vec<String> {
 fn the_transcript_is_a_page_in_which_nothing_runs_loads_or_hides() {
     let page = document(&mut hostile(), "transcript");
     let found = headings(&page);
-    let expected = ["Transcript of main", "User", "✓ grep (1.2 s)", "Assistant (interrupted)", "Assistant"];
+    let expected = [
+        "Transcript of main",
+        "User · 09:30:00",
+        "✓ grep (1.2 s) · 09:30:00",
+        "Assistant (interrupted) · 09:30:00",
+        "Assistant · 09:30:00",
+    ];
     assert_eq!(found, expected, "{page}");
     assert!(page.contains("✓✓ seen"), "{page}");
     assert!(!page.contains('\u{1b}') && !page.contains('\u{202e}') && page.contains("<U+202E>"), "{page}");
@@ -187,7 +193,7 @@ fn tame_answers_keep_their_looks() {
     let answer = "## Plan\n\n- one `a < b`\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```sh\nls <x\n```";
     stage.turn("").event("", Event::Assistant { text: answer.to_owned(), interrupted: false });
     let page = document(&mut stage, "");
-    assert!(page.ends_with(&format!("## Assistant\n\n{answer}\n")), "{page}");
+    assert!(page.ends_with(&format!("## Assistant · 09:30:00\n\n{answer}\n")), "{page}");
 }
 
 #[test]
@@ -222,4 +228,18 @@ fn the_status_line_says_the_path_or_the_reason() {
     assert!(stage.screen().contains("ledger written to /tmp/x.csv"));
     stage.tell(Msg::Written { subject: Subject::Ledger, outcome: Err("/x: no room".to_owned()) });
     assert!(stage.screen().contains("ledger not exported: /x: no room"));
+}
+
+#[test]
+fn all_agents_are_one_page_with_times_arguments_and_output() {
+    let mut stage = Stage::new(80, 24);
+    stage.turn("").call("", "c1", "agent").spawn("", "file_miner 0").later(61_000);
+    stage.turn("file_miner 0").call("file_miner 0", "k1", "read").result("file_miner 0", "k1", "what it read");
+    let page = document(&mut stage, "all");
+    let found = headings(&page);
+    assert_eq!(found[0], "Transcript of main");
+    assert!(found.contains(&"Transcript of file_miner 0".to_owned()), "{page}");
+    assert!(found.contains(&"✓ read (1.2 s) · 09:31:01".to_owned()), "{found:?}");
+    assert!(page.contains("From 2026-11-21 09:30:00 +00:00.") && page.contains("what it read"), "{page}");
+    assert!(page.contains("\"path\": \"src\""), "{page}");
 }

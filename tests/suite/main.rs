@@ -96,6 +96,7 @@ mod queue_model;
 mod quirks;
 mod quirks_known;
 mod read;
+mod reading;
 mod readme;
 mod real_work;
 mod reasoning;

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use crate::transcript::{Pane, call, delta, envelope, numbered, result, rich, told, user};
+use crate::transcript::{Pane, assistant, call, delta, envelope, numbered, result, rich, told, user};
 use steersman::event::Envelope;
 use steersman::id::AgentId;
 use steersman::tui::state::cell::CellId;
-use steersman::tui::state::scroll::{Position, Request, Scroll};
+use steersman::tui::state::scroll::{Point, Position, Request, Scroll};
 use steersman::tui::state::transcript::Transcript;
 
 #[test]
@@ -41,12 +41,32 @@ fn an_anchor_survives_a_change_of_the_width() {
     let mut pane = Pane::new(told((0..50).map(|number| user(&format!("{number} {text}")))), (60, 6));
     pane.rows();
     pane.ask(Request::Up(31));
-    let Position::Anchor { cell, .. } = pane.scroll.position() else { panic!("not anchored") };
+    let Position::Anchor(Point { cell, .. }) = pane.scroll.position() else { panic!("not anchored") };
     for width in [20, 35, 60, 12] {
         pane.size.0 = width;
         pane.rows();
-        assert!(matches!(pane.scroll.position(), Position::Anchor { cell: now, .. } if now == cell), "at {width}");
+        assert!(
+            matches!(pane.scroll.position(), Position::Anchor(Point { cell: now, .. }) if now == cell),
+            "at {width}"
+        );
     }
+}
+
+#[test]
+fn the_first_visible_words_come_back_with_the_width() {
+    let long = (0..400).map(|number| format!("word{number}")).collect::<Vec<_>>().join(" ");
+    let mut pane = Pane::new(told([user("first"), assistant(&long), user("last")]), (97, 6));
+    pane.rows();
+    let wide = pane.ask(Request::Up(20));
+    let word = wide[0].split_whitespace().next().unwrap().to_owned();
+    for width in [34, 61, 20, 150, 8, 97] {
+        pane.size.0 = width;
+        let rows = pane.rows();
+        assert!(rows[0].contains(&word) || width == 8, "{word} at {width}: {rows:?}");
+    }
+    assert_eq!(pane.rows(), wide, "many widths later it is the same view");
+    pane.theme = steersman::tui::theme::Theme::plain();
+    assert_eq!(pane.rows(), wide, "and in other colours");
 }
 
 #[test]

@@ -14,6 +14,7 @@ use steersman::tui::state::scroll::{Request, Scroll};
 use steersman::tui::state::transcript::Transcript;
 use steersman::tui::theme::Theme;
 use steersman::tui::view::cache::TranscriptCache;
+use steersman::tui::view::marks::Marks;
 use steersman::tui::view::transcript::{Badge, Metrics, View, draw};
 
 // --- helpers
@@ -131,9 +132,10 @@ impl Pane {
             theme: &self.theme,
             colours: &Colours::default(),
             badge: Badge::Shown,
+            marks: Marks::default(),
         };
         self.metrics = draw(&view, &mut self.cache, area, &mut buf);
-        self.scroll.settle(self.metrics.position, self.metrics.cells);
+        self.scroll.settle(self.metrics.position, self.metrics.top, self.metrics.cells);
         buf
     }
 

@@ -24,7 +24,7 @@ use steersman::tui::state::lines::Medium;
 use steersman::tui::state::status::{ModelSource, Status};
 use steersman::tui::theme::Themes;
 use steersman::tui::update::update;
-use steersman::tui::view::{ViewCache, draw};
+use steersman::tui::view::{ViewCache, draw, look};
 
 /// Plays the user, the agent and the terminal.
 pub struct Stage {
@@ -312,6 +312,9 @@ impl Stage {
     /// Draws the screen and returns it as it is.
     pub fn draw(&mut self) -> Buffer {
         let Size { width, height } = self.app.size;
+        if let Some(looked) = look(&self.app, &mut self.cache) {
+            self.tell(Msg::Looked(looked));
+        }
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
         let mut drawn = None;
         terminal.draw(|frame| drawn = Some(draw(&self.app, &mut self.cache, frame))).unwrap();

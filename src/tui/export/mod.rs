@@ -30,6 +30,8 @@ pub struct Request {
 pub enum Subject {
     /// The transcript of the agent that is shown.
     Transcript,
+    /// The transcripts of all agents.
+    All,
     /// The ledger.
     Ledger,
 }
@@ -48,6 +50,7 @@ impl Subject {
     pub fn word(self) -> &'static str {
         match self {
             Self::Transcript => "transcript",
+            Self::All => "all",
             Self::Ledger => "ledger",
         }
     }
@@ -72,7 +75,7 @@ impl Form {
 }
 
 impl Request {
-    /// Reads `[transcript|ledger] [PATH]`: without a subject a CSV is the ledger and all else the transcript; the path's end
+    /// Reads `[transcript|all|ledger] [PATH]`: without a subject a CSV is the ledger and all else the transcript; the path's end
     /// names the form.
     ///
     /// # Errors
@@ -80,18 +83,20 @@ impl Request {
     pub fn parse(arguments: &str) -> Result<Self, String> {
         let arguments = arguments.trim();
         let (first, rest) = arguments.split_once(char::is_whitespace).unwrap_or((arguments, ""));
-        let subject = [Subject::Transcript, Subject::Ledger].into_iter().find(|subject| subject.word() == first);
+        let subject =
+            [Subject::Transcript, Subject::All, Subject::Ledger].into_iter().find(|subject| subject.word() == first);
         let path = if subject.is_some() { rest.trim() } else { arguments };
         let named = match extension(path) {
             Some(extension) => Some(Form::of(extension).ok_or("the name of an exported file ends in .md or .csv")?),
             None => None,
         };
         let (subject, form) = match (subject, named) {
-            (Some(Subject::Transcript), Some(Form::Csv)) => {
+            (Some(Subject::Transcript | Subject::All), Some(Form::Csv)) => {
                 return Err("a transcript is written as Markdown: its file ends in .md".to_owned());
             }
             (None, Some(Form::Csv)) => (Subject::Ledger, Form::Csv),
             (Some(Subject::Ledger), form) => (Subject::Ledger, form.unwrap_or(Form::Csv)),
+            (Some(Subject::All), _) => (Subject::All, Form::Markdown),
             (Some(Subject::Transcript) | None, _) => (Subject::Transcript, Form::Markdown),
         };
         Ok(Self { subject, form, path: (!path.is_empty()).then(|| path.to_owned()) })

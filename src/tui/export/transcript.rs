@@ -1,33 +1,48 @@
 //! The transcript of one agent as a page.
 
+use jiff::tz::TimeZone;
+
 use super::markdown::{fenced, plain, tamed};
 use crate::message::Arguments;
 use crate::text;
 use crate::tui::state::cell::{Body, CallCell, CallState, Cell, ChildCell, ChildState, Level, Stage};
+use crate::tui::state::result::{DiffLine, Shown};
 use crate::tui::state::told::name_of;
 use crate::tui::state::transcript::{Transcript, seconds};
 
-/// Writes all cells of a transcript, folded or not.
-pub fn transcript_markdown(transcript: &Transcript) -> String {
+/// Writes all cells of a transcript, folded or not, with their times in a zone.
+pub fn transcript_markdown(transcript: &Transcript, zone: &TimeZone) -> String {
     let mut page = format!("# Transcript of {}\n", plain(&name_of(transcript.agent())));
+    if let Some(first) = transcript.cells().iter().find_map(Cell::at) {
+        page.push_str(&format!("\nFrom {}.\n", first.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S %:z")));
+    }
     for cell in transcript.cells() {
         page.push('\n');
-        page.push_str(&block(cell));
+        page.push_str(&block(cell, zone));
     }
     page
 }
 
-fn block(cell: &Cell) -> String {
+/// Says when a block came, and of a text how long it took.
+fn when(cell: &Cell, zone: &TimeZone) -> String {
+    let Some(at) = cell.at() else { return String::new() };
+    let took = cell.took().filter(|_| !matches!(cell.body(), Body::Call(_)));
+    let took = took.map(|millis| format!(", {}", seconds(millis))).unwrap_or_default();
+    format!(" · {}{took}", zone.to_datetime(at).strftime("%H:%M:%S"))
+}
+
+fn block(cell: &Cell, zone: &TimeZone) -> String {
+    let when = when(cell, zone);
     match cell.body() {
         Body::User { text, mid_loop, receipt } => {
             let how = if *mid_loop { " (mid-loop)" } else { "" };
             let receipt = receipt.as_ref().map(|told| format!("{}\n\n", plain(&told.line()))).unwrap_or_default();
-            format!("## User{how}\n\n{receipt}{}", tamed(text))
+            format!("## User{how}{when}\n\n{receipt}{}", tamed(text))
         }
-        Body::Thinking { text, stage } => format!("## Thinking{}\n\n{}", cut(*stage), fenced(text, "text")),
-        Body::Assistant { text, stage } => format!("## Assistant{}\n\n{}", cut(*stage), tamed(text)),
-        Body::Call(tool) => call(tool),
-        Body::Child(child) => format!("## Agent {}\n", agent(child)),
+        Body::Thinking { text, stage } => format!("## Thinking{}{when}\n\n{}", cut(*stage), fenced(text, "text")),
+        Body::Assistant { text, stage } => format!("## Assistant{}{when}\n\n{}", cut(*stage), tamed(text)),
+        Body::Call(tool) => call(tool, &when),
+        Body::Child(child) => format!("## Agent {}{when}\n", agent(child)),
         Body::Compaction { head, summary } if summary.is_empty() => format!("_{head}_\n"),
         Body::Compaction { head, summary } => format!("_{head}_\n\n{}", fenced(summary, "text")),
         Body::Notice { level, text } => {
@@ -49,14 +64,14 @@ fn cut(stage: Stage) -> &'static str {
     }
 }
 
-fn call(call: &CallCell) -> String {
+fn call(call: &CallCell, when: &str) -> String {
     let (mark, how) = match &call.state {
         CallState::Running { .. } => ("▸", "running".to_owned()),
         CallState::Interrupted { .. } => ("▪", "interrupted".to_owned()),
         CallState::Ended { is_error: true, elapsed_ms, .. } => ("✗", format!("error, {}", seconds(*elapsed_ms))),
         CallState::Ended { is_error: false, elapsed_ms, .. } => ("✓", seconds(*elapsed_ms)),
     };
-    let mut block = format!("## {mark} {} ({how})\n\n", plain(&call.name));
+    let mut block = format!("## {mark} {} ({how}){when}\n\n", plain(&call.name));
     if let Some(child) = &call.child {
         block.extend(["Agent ", &agent(child), "\n\n"]);
     }
@@ -66,6 +81,10 @@ fn call(call: &CallCell) -> String {
     };
     block.push_str(&fenced(&text::visible(&arguments), "json"));
     block.push('\n');
+    if let Some(Shown::Diff(diff)) = &call.shown {
+        let line = |line: &DiffLine| format!("{}{}\n", line.kind.sign(), text::visible_line(&line.text));
+        block.extend([fenced(&diff.lines.iter().map(line).collect::<String>(), "diff"), "\n".to_owned()]);
+    }
     block.push_str(&fenced(call.output(), "text"));
     block
 }

@@ -2,7 +2,7 @@
 //!
 //! Named by the tables in `keymap`; carried out by `update`.
 
-use super::{Edit, LookKey, TreeKey};
+use super::{Edit, LookKey, ReadKey, TreeKey};
 
 /// Is what a key means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,6 +113,8 @@ pub enum Action {
     Tree(TreeKey),
     /// Divide the screen otherwise.
     Look(LookKey),
+    /// Search, jump, select or copy in the transcript.
+    Read(ReadKey),
 }
 
 impl Action {
@@ -172,6 +174,7 @@ impl Action {
             Self::Suspend => "suspend",
             Self::Tree(key) => key.id(),
             Self::Look(key) => key.id(),
+            Self::Read(key) => key.id(),
         }
     }
 }

@@ -9,6 +9,7 @@ impl Action {
     pub fn only_shows(self) -> bool {
         match self {
             Self::Tree(key) => !matches!(key, TreeKey::Cancel | TreeKey::CancelAll),
+            Self::Read(key) => key.only_shows(),
             Self::Look(_)
             | Self::Previous
             | Self::Next

@@ -15,6 +15,8 @@ pub enum Context {
     Filter,
     /// The transcript has the focus.
     Transcript,
+    /// The search in the transcript is typed.
+    Search,
     /// The pending list has the focus.
     Pending,
     /// Help is open.
@@ -36,6 +38,7 @@ impl Context {
         Self::Tree,
         Self::Filter,
         Self::Transcript,
+        Self::Search,
         Self::Details,
         Self::Gate,
         Self::Ledger,
@@ -51,6 +54,7 @@ impl Context {
             Self::Tree => table::agents::ROWS,
             Self::Filter => table::filter::ROWS,
             Self::Transcript => table::transcript::ROWS,
+            Self::Search => table::search::ROWS,
             Self::Gate => table::held::ROWS,
             Self::Ledger => table::ledger::ROWS,
             Self::Help => table::help::ROWS,
@@ -67,6 +71,7 @@ impl Context {
             Self::Tree => "agents",
             Self::Filter => "filter",
             Self::Transcript => "transcript",
+            Self::Search => "search",
             Self::Gate => "held",
             Self::Ledger => "ledger",
             Self::Help => "help",
@@ -82,6 +87,7 @@ impl Context {
             Self::Tree => "Agents",
             Self::Filter => "Filter of the agents",
             Self::Transcript => "Transcript",
+            Self::Search => "Search in the transcript",
             Self::Pending => "Pending",
             Self::Help => "Help",
             Self::Gate => "Held agent",

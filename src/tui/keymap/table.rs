@@ -9,4 +9,5 @@ pub(super) mod help;
 pub(super) mod ledger;
 pub(super) mod message;
 pub(super) mod pending;
+pub(super) mod search;
 pub(super) mod transcript;

@@ -230,15 +230,48 @@ pub enum Body {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
     id: CellId,
-    revision: u64,
-    rewrites: u64,
+    revision: u32,
+    rewrites: u32,
+    /// When it came, milliseconds since 1970; 0 when that is not known.
+    at: i64,
+    /// How long its text took, milliseconds; 0 when that is not known.
+    took: u32,
     fold: Fold,
     body: Body,
 }
 
 impl Cell {
-    pub(crate) fn new(id: CellId, body: Body) -> Self {
-        Self { id, revision: 0, rewrites: 0, fold: Fold::Folded, body }
+    pub(crate) fn new(id: CellId, body: Body, at: Option<Timestamp>) -> Self {
+        let at = at.map_or(0, Timestamp::as_millisecond);
+        Self { id, revision: 0, rewrites: 0, at, took: 0, fold: Fold::Folded, body }
+    }
+
+    /// Returns when it came, if that is known.
+    pub fn at(&self) -> Option<Timestamp> {
+        (self.at != 0).then(|| Timestamp::from_millisecond(self.at).ok()).flatten()
+    }
+
+    /// Returns how long it took, milliseconds: a call, or a text that was seen from its beginning.
+    pub fn took(&self) -> Option<u64> {
+        match &self.body {
+            Body::Call(call) => match call.state {
+                CallState::Ended { elapsed_ms, .. } => Some(elapsed_ms),
+                CallState::Running { .. } | CallState::Interrupted { .. } => None,
+            },
+            Body::User { .. }
+            | Body::Thinking { .. }
+            | Body::Assistant { .. }
+            | Body::Child(_)
+            | Body::Compaction { .. }
+            | Body::Notice { .. } => (self.took > 0).then_some(self.took.into()),
+        }
+    }
+
+    /// Notes that its text or its agent is at the end.
+    pub(crate) fn ended(&mut self, at: Option<Timestamp>) {
+        if let Some(at) = at.filter(|_| self.at != 0) {
+            self.took = u32::try_from(at.as_millisecond() - self.at).unwrap_or(0);
+        }
     }
 
     /// Returns the id.
@@ -248,12 +281,12 @@ impl Cell {
 
     /// Returns a number that rises with every visible change.
     pub fn revision(&self) -> u64 {
-        self.revision
+        self.revision.into()
     }
 
     /// Returns a number that rises when the text changed otherwise than by growing at its end.
     pub fn rewrites(&self) -> u64 {
-        self.rewrites
+        self.rewrites.into()
     }
 
     /// Returns the content.

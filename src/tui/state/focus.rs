@@ -14,6 +14,8 @@ pub enum Pane {
     Filter,
     /// The transcript of the selected agent.
     Transcript,
+    /// The search in it, while it is typed.
+    Search,
     /// The panel of a held agent.
     Gate,
     /// The texts that wait for delivery.
@@ -71,6 +73,7 @@ impl Focus {
             (None, Pane::Tree) => Context::Tree,
             (None, Pane::Filter) => Context::Filter,
             (None, Pane::Transcript) => Context::Transcript,
+            (None, Pane::Search) => Context::Search,
             (None, Pane::Pending) => Context::Pending,
             (None, Pane::Gate) => Context::Gate,
             (None, Pane::Details) => Context::Details,

@@ -25,7 +25,10 @@ pub mod regions;
 pub mod removed;
 pub mod result;
 pub mod scroll;
+pub mod search;
+pub mod selection;
 pub mod sight;
+mod source;
 pub mod status;
 pub mod target;
 pub mod told;
@@ -36,6 +39,7 @@ pub mod undo;
 use std::collections::HashMap;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use ratatui::layout::Size;
 
 use crate::id::AgentId;
@@ -59,6 +63,8 @@ use receipts::Receipts;
 use regions::Regions;
 use removed::RemovedTexts;
 use scroll::Scroll;
+use search::Search;
+use selection::{Ask, Selection};
 use sight::Sight;
 use status::Status;
 use target::Bound;
@@ -119,6 +125,14 @@ pub struct App {
     pub status: Status,
     /// How far the tree and the details are scrolled, and how wide they are.
     pub sight: Sight,
+    /// What was searched for in this session, the newest last.
+    pub searches: Vec<String>,
+    /// Whether the times of the blocks are shown.
+    pub times: Times,
+    /// The zone that times are shown in.
+    pub zone: TimeZone,
+    /// What was copied, in words, until it is known how.
+    pub copied: Option<String>,
     /// What lies where on the screen, as it was drawn last.
     pub regions: Regions,
     /// What the pointer holds.
@@ -143,6 +157,45 @@ pub struct Reader {
     pub scroll: Scroll,
     /// The cell that Enter folds.
     pub selected: Option<CellId>,
+    /// What is searched for, and where that is.
+    pub search: Option<Search>,
+    /// What is selected to be copied.
+    pub selection: Option<Selection>,
+    /// What the layout shall say about the selection.
+    pub asks: Vec<Ask>,
+    /// What the layout shall copy.
+    pub copying: Copying,
+}
+
+/// Says what the layout shall copy.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Copying {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// What is selected.
+    Selection,
+}
+
+/// Says whether the times of the blocks are shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Times {
+    /// They are not.
+    #[default]
+    Hidden,
+    /// They are.
+    Shown,
+}
+
+impl Times {
+    /// Returns the other one.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Hidden => Self::Shown,
+            Self::Shown => Self::Hidden,
+        }
+    }
 }
 
 impl App {
@@ -174,6 +227,10 @@ impl App {
             budget: Limits::default(),
             status,
             sight: Sight::default(),
+            searches: Vec::new(),
+            times: Times::default(),
+            zone: TimeZone::UTC,
+            copied: None,
             regions: Regions::default(),
             pointer: Pointer::default(),
             attention: None,

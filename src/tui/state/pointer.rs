@@ -14,7 +14,7 @@ use crate::limits;
 pub struct Pointer {
     /// What is held.
     pub grip: Option<Grip>,
-    last: Option<(Position, Timestamp)>,
+    last: Option<(Position, Timestamp, Presses)>,
 }
 
 /// Is what the pointer holds.
@@ -40,15 +40,22 @@ pub enum Presses {
     One,
     /// A second time, shortly after the first.
     Two,
+    /// A third time, shortly after the second.
+    Three,
 }
 
 impl Pointer {
-    /// Notes that the button went down; a third press at a place is a first one again.
+    /// Notes that the button went down; a fourth press at a place is a first one again.
     pub fn press(&mut self, place: Position, at: Timestamp) -> Presses {
         self.grip = None;
         let within = SignedDuration::try_from(limits::DOUBLE_CLICK).unwrap_or(SignedDuration::MAX);
-        let again = self.last.is_some_and(|(known, since)| known == place && at.duration_since(since) <= within);
-        self.last = if again { None } else { Some((place, at)) };
-        if again { Presses::Two } else { Presses::One }
+        let before = self.last.filter(|(known, since, _)| *known == place && at.duration_since(*since) <= within);
+        let presses = match before.map(|(_, _, presses)| presses) {
+            None | Some(Presses::Three) => Presses::One,
+            Some(Presses::One) => Presses::Two,
+            Some(Presses::Two) => Presses::Three,
+        };
+        self.last = Some((place, at, presses));
+        presses
     }
 }

@@ -1,8 +1,8 @@
 //! Where the reader of a transcript is: at the growing end, or anchored at one line of one cell.
 //!
 //! `update` only asks ([`Scroll::ask`]); heights are known to the drawing alone, so the drawing resolves what was asked
-//! and returns the new place, which the caller hands back with [`Scroll::settle`]. An anchor names a cell and a line
-//! within it: it stays put when content grows below and when the width changes.
+//! and returns the new place, which the caller hands back with [`Scroll::settle`]. An anchor names a place in the text of a
+//! cell: it stays put when content grows below, when something folds above, and at every width.
 
 use super::cell::CellId;
 
@@ -12,13 +12,19 @@ pub enum Position {
     /// The last line is visible and stays so while the transcript grows.
     #[default]
     Bottom,
-    /// The first visible line is this one.
-    Anchor {
-        /// The cell at the top of the view.
-        cell: CellId,
-        /// Its line, from 0.
-        line: usize,
-    },
+    /// The first visible row is the one with this place.
+    Anchor(Point),
+}
+
+/// Is a place in the text of a transcript. It is the same at every width, where rows are not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Point {
+    /// The cell.
+    pub cell: CellId,
+    /// The line of its text, from 0; a blank row above the cell is its first one.
+    pub line: usize,
+    /// The byte within that line.
+    pub byte: usize,
 }
 
 /// Is one wish to look elsewhere.
@@ -38,6 +44,12 @@ pub enum Request {
     Bottom,
     /// Make a cell visible, moving as little as possible.
     Reveal(CellId),
+    /// Make a place visible; it comes to the upper third when it is out of view.
+    Show(Point),
+    /// Make a place visible, moving as little as possible.
+    Reach(Point),
+    /// Go back to where the view was.
+    Return(Position),
 }
 
 /// Holds the place of the reader and what was asked since the last frame.
@@ -46,6 +58,7 @@ pub struct Scroll {
     position: Position,
     requests: Vec<Request>,
     seen: usize,
+    top: Option<Point>,
 }
 
 impl Scroll {
@@ -58,16 +71,23 @@ impl Scroll {
     pub fn ask(&mut self, request: Request) {
         match request {
             // These forget whatever was asked before.
-            Request::Top | Request::Bottom => self.requests.clear(),
-            Request::Up(_) | Request::Down(_) | Request::PageUp | Request::PageDown | Request::Reveal(_) => {}
+            Request::Top | Request::Bottom | Request::Return(_) => self.requests.clear(),
+            Request::Up(_)
+            | Request::Down(_)
+            | Request::PageUp
+            | Request::PageDown
+            | Request::Reveal(_)
+            | Request::Reach(_)
+            | Request::Show(_) => {}
         }
         self.requests.push(request);
     }
 
-    /// Takes over what a frame resolved: the place, and how many cells the transcript had.
-    pub fn settle(&mut self, position: Position, cells: usize) {
+    /// Takes over what a frame resolved: the place, its first visible row, and how many cells the transcript had.
+    pub fn settle(&mut self, position: Position, top: Option<Point>, cells: usize) {
         self.requests.clear();
         self.position = position;
+        self.top = top.or(self.top);
         if position == Position::Bottom {
             self.seen = cells;
         }
@@ -76,6 +96,11 @@ impl Scroll {
     /// Returns the place of the last frame.
     pub fn position(&self) -> Position {
         self.position
+    }
+
+    /// Returns the first visible row of the last frame; `None` before the first.
+    pub fn top(&self) -> Option<Point> {
+        self.top
     }
 
     /// Returns what was asked since the last frame, in order.

@@ -9,6 +9,8 @@ mod texts;
 
 use std::collections::HashMap;
 
+use jiff::Timestamp;
+
 use super::cell::{Body, CallCell, CallState, Cell, CellId, ChildCell, ChildState, Fold, Level, Stage};
 use super::live::Live;
 use super::told::Told;
@@ -29,6 +31,8 @@ struct Retry {
 #[derive(Debug, Clone, Default)]
 pub struct Transcript {
     agent: AgentId,
+    /// The moment of the last envelope.
+    now: Option<Timestamp>,
     cells: Vec<Cell>,
     /// Cells that something is still expected for.
     open: Vec<CellId>,
@@ -80,6 +84,7 @@ impl Transcript {
         if envelope.agent != self.agent {
             return false;
         }
+        self.now = Some(envelope.at);
         match &envelope.event {
             Event::TurnStarted { .. } => {
                 self.cancel_told = false;
@@ -240,7 +245,7 @@ impl Transcript {
 
     fn push(&mut self, body: Body) -> CellId {
         let id = CellId::new(self.cells.len());
-        self.cells.push(Cell::new(id, body));
+        self.cells.push(Cell::new(id, body, self.now));
         id
     }
 
@@ -301,6 +306,7 @@ impl Transcript {
         let id = cell.id();
         let message = message.map(|message| text::visible(message).into_owned());
         let state = ChildState::Ended { outcome, message };
+        cell.ended(self.now);
         match cell.change() {
             Body::Child(link) => {
                 link.state = state;

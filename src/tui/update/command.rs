@@ -12,7 +12,7 @@ use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::Medium;
 use crate::tui::state::question::{Question, Subject};
 use crate::tui::state::status::Offer;
-use crate::tui::update::{approval, budget, export, hold as gates, ledger, line, look, pending, undo};
+use crate::tui::update::{approval, budget, export, hold as gates, ledger, line, look, pending, reading, search, undo};
 
 /// Carries a command out at once, whether a turn runs or not.
 pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
@@ -49,6 +49,8 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Mode => return approval::mode(app, argument),
         Verb::Compact => return budget::compact(app, argument),
         Verb::Budget => return budget::budget(app, argument),
+        Verb::Find => search::find(app, argument),
+        Verb::Times => reading::times(app),
         Verb::Undo => return undo::begin(app),
         Verb::Quit => return vec![Effect::Quit],
         // It carries a text, so it is sent like one.

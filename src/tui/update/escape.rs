@@ -1,6 +1,6 @@
 //! Carries out what [`next_escape`] says; decides nothing by itself.
 
-use super::{approval, editing, hold, question, tree};
+use super::{approval, editing, hold, question, reading, search, tree};
 use crate::tui::keymap::Answer;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
@@ -18,6 +18,9 @@ pub fn press(app: &mut App) -> Vec<Effect> {
         Escape::LeaveCall => hold::leave(app),
         Escape::ClearFilter => tree::clear_filter(app),
         Escape::Unzoom => app.focus.zoom = None,
+        Escape::LeaveSearch => search::leave(app),
+        Escape::EndSelection => reading::end_selection(app),
+        Escape::EndSearch => search::end(app),
         Escape::ToMessage => app.focus.go(Pane::Composer),
         Escape::Stop(_) | Escape::TakeBack(_) => {
             app.tree.cancelling(app.now);

@@ -18,7 +18,14 @@ pub fn export(app: &mut App, arguments: &str) -> Vec<Effect> {
         (Subject::Ledger, Form::Markdown) => ledger_markdown(app.receipts.list()),
         (Subject::Transcript, _) => {
             let agent = app.tree.selected().clone();
-            transcript_markdown(&app.reader_mut(&agent).transcript)
+            let zone = app.zone.clone();
+            transcript_markdown(&app.reader_mut(&agent).transcript, &zone)
+        }
+        (Subject::All, _) => {
+            let agents: Vec<_> = app.tree.nodes().iter().map(|node| node.id.clone()).collect();
+            let zone = app.zone.clone();
+            let pages = agents.iter().map(|agent| transcript_markdown(&app.reader_mut(agent).transcript, &zone));
+            pages.collect::<Vec<_>>().join("\n")
         }
     };
     vec![Effect::Write { request, text }]
@@ -27,8 +34,16 @@ pub fn export(app: &mut App, arguments: &str) -> Vec<Effect> {
 /// Says where the document is, or why it is nowhere.
 pub fn written(app: &mut App, subject: Subject, outcome: Result<String, String>) {
     let sentence = match outcome {
-        Ok(path) => format!("{} written to {path}", subject.word()),
-        Err(reason) => format!("{} not exported: {reason}", subject.word()),
+        Ok(path) => format!("{} written to {path}", noun(subject)),
+        Err(reason) => format!("{} not exported: {reason}", noun(subject)),
     };
     app.status.say(sentence, app.now);
+}
+
+fn noun(subject: Subject) -> &'static str {
+    match subject {
+        Subject::Transcript => "transcript",
+        Subject::All => "all transcripts",
+        Subject::Ledger => "ledger",
+    }
 }

@@ -2,21 +2,21 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use super::reading::shown;
 use super::submit::submit;
 use super::{
     approval, bring_back, command, completion, editing, escape, hold, ledger, line, look, manuscript, pending,
-    question, tree, undo,
+    question, reading, search, tree, undo,
 };
 use crate::event::Delivery;
-use crate::id::AgentId;
 use crate::tui::keymap::{self, Action, Chord, Context, Edit};
 use crate::tui::msg::Effect;
+use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::guards::ModeChoice;
 use crate::tui::state::lines::Medium;
 use crate::tui::state::question::Subject;
 use crate::tui::state::scroll::Request;
-use crate::tui::state::{App, Reader};
 
 /// Carries out one key.
 pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
@@ -41,6 +41,10 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
             tree::type_filter(app, c.encode_utf8(&mut [0; 4]));
             return Vec::new();
         }
+        if app.focus.is_on(Pane::Search) {
+            search::type_text(app, c.encode_utf8(&mut [0; 4]));
+            return Vec::new();
+        }
         app.focus.go(Pane::Composer);
         app.composer.type_char(c);
     }
@@ -51,6 +55,10 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
 /// one that does more than show something. It and the rest are text, and nothing is decided before the next frame.
 pub fn type_text(app: &mut App, text: &str) -> Vec<Effect> {
     app.holds.hide();
+    if app.focus.is_on(Pane::Search) {
+        search::type_text(app, text);
+        return Vec::new();
+    }
     let mut effects = Vec::new();
     let mut rest = text.chars();
     while !app.focus.is_on(Pane::Composer)
@@ -99,6 +107,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Suspend => return vec![Effect::Suspend],
         Action::Tree(key) => return tree::act(app, key),
         Action::Look(key) => look::act(app, key),
+        Action::Read(key) => return reading::act(app, key),
         Action::Newline => app.composer.newline(),
         Action::Undo => return bring_back::undo(app),
         Action::BringBack => return bring_back::newest(app),
@@ -114,7 +123,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::FocusPending => pending::focus(app),
         Action::Edit(edit) => app.composer.edit(edit),
         Action::FocusTree => app.focus.go(Pane::Tree),
-        Action::FocusTranscript => focus_transcript(app),
+        Action::FocusTranscript => reading::focus(app),
         Action::FocusComposer => app.focus.go(Pane::Composer),
         Action::Fold => {
             let reader = shown(app);
@@ -221,18 +230,6 @@ fn quit_or_delete(app: &mut App) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Gives the transcript the focus, with a block selected.
-pub fn focus_transcript(app: &mut App) {
-    app.focus.go(Pane::Transcript);
-    let reader = shown(app);
-    if reader.selected.is_none() {
-        reader.selected = reader.transcript.previous(None);
-    }
-    if let Some(cell) = reader.selected {
-        reader.scroll.ask(Request::Reveal(cell));
-    }
-}
-
 /// Selects or scrolls, according to the focus.
 fn travel(app: &mut App, action: Action) {
     match (app.focus.context(), action) {
@@ -245,20 +242,11 @@ fn travel(app: &mut App, action: Action) {
             app.questions.page(action);
         }
         (Context::Details, action) => look::travel_details(app, action),
+        (Context::Transcript, action) => reading::travel(app, action),
         (_, Action::PageUp) => shown(app).scroll.ask(Request::PageUp),
         (_, Action::PageDown) => shown(app).scroll.ask(Request::PageDown),
         (Context::Tree | Context::Filter, action) => tree::travel(app, action),
         (Context::Pending, action) => pending::travel(app, action),
-        (Context::Transcript, Action::Previous | Action::Next) => {
-            let reader = shown(app);
-            reader.selected = match action {
-                Action::Previous => reader.transcript.previous(reader.selected),
-                _ => reader.transcript.next(reader.selected),
-            };
-            if let Some(cell) = reader.selected {
-                reader.scroll.ask(Request::Reveal(cell));
-            }
-        }
         (_, Action::First) => shown(app).scroll.ask(Request::Top),
         (_, Action::Last) => shown(app).scroll.ask(Request::Bottom),
         (_, _) => {}
@@ -276,10 +264,4 @@ fn travel_help(app: &mut App, action: Action) {
         Action::Last => u16::MAX,
         _ => 0,
     };
-}
-
-/// Returns the transcript that is shown.
-fn shown(app: &mut App) -> &mut Reader {
-    let agent: AgentId = app.tree.selected().clone();
-    app.reader_mut(&agent)
 }

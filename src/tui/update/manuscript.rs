@@ -26,8 +26,9 @@ pub fn edited(app: &mut App, subject: Manuscript, outcome: Result<String, String
 
 /// Says how a copy went.
 pub fn copied(app: &mut App, outcome: Result<String, String>) {
+    let what = app.copied.take().map(|what| format!("{what}: ")).unwrap_or_default();
     let sentence = match outcome {
-        Ok(how) => format!("copied {how}"),
+        Ok(how) => format!("{what}copied {how}"),
         Err(reason) => format!("not copied: {reason}"),
     };
     app.status.say(sentence, app.now);

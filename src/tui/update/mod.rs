@@ -21,7 +21,9 @@ mod manuscript;
 mod mouse;
 pub mod pending;
 mod question;
+mod reading;
 mod receipts;
+mod search;
 mod submit;
 mod tree;
 mod undo;
@@ -119,8 +121,9 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.questions.drawn(question);
             return effects;
         }
+        Msg::Looked(looked) => return reading::looked(app, looked),
         Msg::Drawn(drawn) => {
-            app.reader_mut(&drawn.agent).scroll.settle(drawn.position, drawn.cells);
+            app.reader_mut(&drawn.agent).scroll.settle(drawn.position, drawn.top, drawn.cells);
             app.focus.overlay = drawn.overlay;
             app.holds.drawn(drawn.gate);
             app.regions = drawn.regions;
@@ -148,6 +151,9 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
 fn paste(app: &mut App, text: &str) {
     if app.focus.is_on(Pane::Filter) {
         return tree::type_filter(app, text);
+    }
+    if app.focus.is_on(Pane::Search) {
+        return search::type_text(app, text);
     }
     app.focus.go(Pane::Composer);
     match app.composer.paste(text) {

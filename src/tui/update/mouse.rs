@@ -8,7 +8,7 @@ use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use jiff::Timestamp;
 use ratatui::layout::Position;
 
-use super::{completion, ledger, look};
+use super::{completion, ledger, look, reading};
 use crate::id::AgentId;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
@@ -16,6 +16,7 @@ use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::pointer::{Grip, Presses};
 use crate::tui::state::regions::{Part, Point, Region, ShownLine};
 use crate::tui::state::scroll::Request;
+use crate::tui::state::selection::Ask;
 
 /// Lines for each step of the wheel.
 const STEP: usize = 3;
@@ -63,7 +64,7 @@ fn press(app: &mut App, place: Position, presses: Presses) {
     let Some((_, region)) = app.regions.at(place) else { return };
     match region.clone() {
         Region::Pane(pane) => go(app, pane),
-        Region::Line(line) => press_line(app, line, place),
+        Region::Line(line) => press_line(app, line, place, presses),
         Region::Agent(agent) => press_agent(app, &agent, presses),
         Region::Ended(agent) => {
             go(app, Pane::Tree);
@@ -98,18 +99,25 @@ fn go(app: &mut App, pane: Pane) {
     match pane {
         Pane::Pending => super::pending::focus(app),
         Pane::Gate => super::hold::focus(app),
-        Pane::Transcript => super::keys::focus_transcript(app),
+        Pane::Transcript | Pane::Search => super::reading::focus(app),
         Pane::Details => look::focus_details(app),
         Pane::Composer | Pane::Tree | Pane::Filter => app.focus.go(pane),
     }
 }
 
-fn press_line(app: &mut App, line: ShownLine, place: Position) {
+/// Selects a block, and begins a selection of text; a double click takes a word, one after it the whole line.
+fn press_line(app: &mut App, line: ShownLine, place: Position, presses: Presses) {
     app.focus.go(Pane::Transcript);
     let agent = app.tree.selected().clone();
     app.reader_mut(&agent).selected = Some(line.cell);
-    if let Some(from) = app.regions.nearest_point(place) {
-        app.pointer.grip = Some(Grip::Text { agent, from, to: from });
+    let Some(from) = app.regions.nearest_point(place) else { return };
+    match presses {
+        Presses::Two => reading::drag(app, &agent, Ask::Word(from)),
+        Presses::Three => reading::drag(app, &agent, Ask::Line(from)),
+        Presses::One => {
+            reading::end_selection(app);
+            app.pointer.grip = Some(Grip::Text { agent, from, to: from });
+        }
     }
 }
 
@@ -127,9 +135,13 @@ fn press_agent(app: &mut App, agent: &AgentId, presses: Presses) {
 
 fn drag(app: &mut App, place: Position) {
     match &mut app.pointer.grip {
-        Some(Grip::Text { to, .. }) => {
+        Some(Grip::Text { agent, from, to }) => {
             if let Some(point) = app.regions.nearest_point(place) {
                 *to = point;
+            }
+            let (agent, ask) = (agent.clone(), Ask::Drag(*from, *to));
+            if *from != *to {
+                reading::drag(app, &agent, ask);
             }
             scroll_at_edge(app, place);
         }
@@ -177,7 +189,7 @@ fn toggle(app: &mut App, agent: &AgentId, point: Point) {
 fn wheel(app: &mut App, place: Position, wheel: Wheel) {
     let Some((_, region)) = app.regions.at(place) else { return };
     match region.clone() {
-        Region::Line(_) | Region::Pane(Pane::Transcript) | Region::Divider(_) | Region::Tab(_) => {
+        Region::Line(_) | Region::Pane(Pane::Transcript | Pane::Search) | Region::Divider(_) | Region::Tab(_) => {
             let agent = app.tree.selected().clone();
             let request = match wheel {
                 Wheel::Up => Request::Up(STEP),

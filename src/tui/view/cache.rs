@@ -5,12 +5,16 @@
 
 use super::cell::{Rows, gap};
 use super::code;
+use super::finds::{Hit, hits};
+use super::needle::Needle;
+use super::sums::Sums;
 use super::wrap::Line;
 use crate::id::AgentId;
 use crate::limits::LAYOUT_LINES;
 use crate::tui::highlight::Job;
 use crate::tui::state::cell::{Cell, CellId};
 use crate::tui::state::colours::Colours;
+use crate::tui::state::scroll::Point;
 use crate::tui::state::transcript::Transcript;
 use crate::tui::theme::Theme;
 
@@ -21,6 +25,8 @@ pub struct TranscriptCache {
     columns: u16,
     theme: Theme,
     refolds: u64,
+    /// Rows of the view.
+    view_rows: usize,
     entries: Vec<Entry>,
     sums: Sums,
     /// Rows that are kept, over all entries.
@@ -33,14 +39,24 @@ pub struct TranscriptCache {
     wanted_to: Option<(CellId, usize)>,
 }
 
+/// Is what every cell takes, in view or not: it is small.
 #[derive(Debug, Default)]
 struct Entry {
     /// The height that `sums` has.
-    height: usize,
+    height: u32,
+    laid: Option<Box<Laid>>,
+}
+
+/// Is a cell that is laid out.
+#[derive(Debug)]
+struct Laid {
+    rows: Rows,
     revision: u64,
     rewrites: u64,
+    /// The frame that had it in view last.
     frame: u64,
-    rows: Option<Rows>,
+    /// What was searched for in it last, and where it is.
+    hits: Option<(Needle, Vec<Hit>)>,
 }
 
 /// Is one visible row of a cell.
@@ -60,10 +76,11 @@ impl TranscriptCache {
     }
 
     /// Begins a frame: forgets what no longer holds, estimates the cells that are new.
-    pub(super) fn begin(&mut self, transcript: &Transcript, columns: u16, theme: &Theme) {
+    pub(super) fn begin(&mut self, transcript: &Transcript, columns: u16, rows: u16, theme: &Theme) {
         self.frame += 1;
         self.wanted.clear();
         self.wanted_to = None;
+        self.view_rows = rows.into();
         let cells = transcript.cells();
         let is_other = self.agent != *transcript.agent() || cells.len() < self.entries.len();
         if is_other || self.columns != columns || self.theme != *theme || self.refolds != transcript.refolds() {
@@ -80,7 +97,7 @@ impl TranscriptCache {
         for (index, cell) in cells.iter().enumerate().skip(known) {
             let above = index.checked_sub(1).and_then(|above| cells.get(above));
             let height = self.estimate(above, cell);
-            self.entries.push(Entry { height, ..Entry::default() });
+            self.entries.push(Entry { height: u32::try_from(height).unwrap_or(u32::MAX), laid: None });
             self.sums.push(height);
         }
     }
@@ -91,13 +108,13 @@ impl TranscriptCache {
             return;
         }
         let (entries, kept, frame) = (&mut self.entries, &mut self.kept, self.frame);
-        self.laid_out.retain(|index| match entries.get_mut(*index) {
-            Some(entry) if entry.frame < frame => {
-                *kept -= entry.rows.take().map_or(0, |rows| rows.height());
-                false
+        self.laid_out.retain(|index| {
+            let Some(entry) = entries.get_mut(*index) else { return false };
+            let is_in_view = entry.laid.as_ref().is_some_and(|laid| laid.frame >= frame);
+            if !is_in_view {
+                *kept -= entry.laid.take().map_or(0, |laid| laid.rows.height());
             }
-            Some(_) => true,
-            None => false,
+            is_in_view
         });
     }
 
@@ -107,32 +124,32 @@ impl TranscriptCache {
         let (Some(cell), Some(entry)) = (transcript.get(id), self.entries.get_mut(index)) else {
             return 0;
         };
-        entry.frame = self.frame;
-        if entry.rows.is_some() && entry.revision == cell.revision() {
-            return entry.height;
+        if let Some(laid) = &mut entry.laid {
+            laid.frame = self.frame;
+            if laid.revision == cell.revision() {
+                return entry.height as usize;
+            }
         }
-        let before = entry.rows.take();
+        let before = entry.laid.take();
         match &before {
-            Some(rows) => self.kept -= rows.height(),
+            Some(laid) => self.kept -= laid.rows.height(),
             None => self.laid_out.push(index),
         }
-        let grown = entry.rewrites == cell.rewrites();
-        let text = before.filter(|_| grown).and_then(Rows::into_text);
-        let rows = Rows::new(cell, self.columns, &self.theme, text);
+        let grown = before.filter(|laid| laid.rewrites == cell.rewrites());
+        let rows = Rows::new(cell, self.columns, &self.theme, grown.and_then(|laid| laid.rows.into_text()));
         self.kept += rows.height();
         let height = rows.height() + usize::from(has_gap(transcript, cell));
-        entry.rows = Some(rows);
-        entry.revision = cell.revision();
-        entry.rewrites = cell.rewrites();
-        let old = std::mem::replace(&mut entry.height, height);
-        self.sums.change(index, old, height);
+        let (revision, rewrites) = (cell.revision(), cell.rewrites());
+        entry.laid = Some(Box::new(Laid { rows, revision, rewrites, frame: self.frame, hits: None }));
+        let old = std::mem::replace(&mut entry.height, u32::try_from(height).unwrap_or(u32::MAX));
+        self.sums.change(index, old as usize, height);
         height
     }
 
     /// Returns a row of a cell that was laid out in this frame.
     pub(super) fn row(&self, transcript: &Transcript, id: CellId, at: usize) -> Option<CellRow<'_>> {
         let cell = transcript.get(id)?;
-        let rows = self.entries.get(id.index())?.rows.as_ref()?;
+        let rows = self.rows(id)?;
         let Some(at) = at.checked_sub(usize::from(has_gap(transcript, cell))) else {
             return Some(CellRow { line: None, mark: None, indent: rows.indent() });
         };
@@ -141,8 +158,7 @@ impl TranscriptCache {
 
     /// Notes that the colours of a row in view are wanted.
     pub(super) fn want(&mut self, transcript: &Transcript, id: CellId, at: usize, colours: &Colours) {
-        let rows = self.entries.get(id.index()).and_then(|entry| entry.rows.as_ref());
-        let (Some(cell), Some(rows)) = (transcript.get(id), rows) else { return };
+        let (Some(cell), Some(rows)) = (transcript.get(id), self.rows(id)) else { return };
         let Some(at) = at.checked_sub(usize::from(has_gap(transcript, cell))) else { return };
         if self.wanted_to.is_some_and(|(last, end)| last == id && at < end) {
             return;
@@ -156,6 +172,54 @@ impl TranscriptCache {
     /// Returns what is wanted for the frame that was drawn last.
     pub(super) fn take_wanted(&mut self) -> Vec<Job> {
         std::mem::take(&mut self.wanted)
+    }
+
+    /// Returns the columns of a transcript's last frame; `None` before its first.
+    pub(super) fn columns_of(&self, transcript: &Transcript) -> Option<u16> {
+        (self.columns > 0 && self.agent == *transcript.agent()).then_some(self.columns)
+    }
+
+    /// Returns the rows of the last frame.
+    pub(super) fn view_rows(&self) -> usize {
+        self.view_rows
+    }
+
+    /// Returns where something is in a cell that is laid out, as it is folded now.
+    pub(super) fn hits(&mut self, id: CellId, needle: &Needle) -> &[Hit] {
+        let Some(laid) = self.entries.get_mut(id.index()).and_then(|entry| entry.laid.as_mut()) else { return &[] };
+        let known = laid.hits.take().filter(|(known, _)| known == needle);
+        let hits = known.map_or_else(|| hits(&laid.rows, needle), |(_, hits)| hits);
+        &laid.hits.insert((needle.clone(), hits)).1
+    }
+
+    /// Returns the rows of a cell, when it is laid out.
+    pub(super) fn rows(&self, id: CellId) -> Option<&Rows> {
+        Some(&self.entries.get(id.index())?.laid.as_ref()?.rows)
+    }
+
+    /// Returns the row of a cell that a place of its text stands in; lays it out if need be.
+    pub(super) fn row_of(&mut self, transcript: &Transcript, point: Point) -> usize {
+        let height = self.height(transcript, point.cell);
+        let gap = transcript.get(point.cell).map_or(0, |cell| usize::from(has_gap(transcript, cell)));
+        let row = match point.line.checked_sub(gap) {
+            Some(line) => self.rows(point.cell).map_or(0, |rows| gap + rows.row_of(line, point.byte)),
+            None => 0,
+        };
+        row.min(height.saturating_sub(1))
+    }
+
+    /// Returns the place with which a row of a cell begins; lays it out if need be.
+    pub(super) fn point_of(&mut self, transcript: &Transcript, cell: CellId, row: usize) -> Point {
+        self.height(transcript, cell);
+        let gap = transcript.get(cell).map_or(0, |cell| usize::from(has_gap(transcript, cell)));
+        let (line, byte) = match (row.checked_sub(gap), self.rows(cell)) {
+            (Some(row), Some(rows)) => {
+                let place = rows.place_of(row);
+                (gap + place.line, place.byte)
+            }
+            (None, _) | (_, None) => (0, 0),
+        };
+        Point { cell, line, byte }
     }
 
     /// Returns the number of lines above a cell, estimated where cells were never in view.
@@ -178,67 +242,4 @@ impl TranscriptCache {
 pub(super) fn has_gap(transcript: &Transcript, cell: &Cell) -> bool {
     let above = cell.id().index().checked_sub(1).and_then(|above| transcript.cells().get(above));
     above.is_some_and(|above| gap(above.body(), cell.body()))
-}
-
-/// Is a binary indexed tree over heights: sums and changes in logarithmic time.
-#[derive(Debug, Default)]
-struct Sums {
-    tree: Vec<usize>,
-}
-
-impl Sums {
-    fn clear(&mut self) {
-        self.tree.clear();
-    }
-
-    fn push(&mut self, height: usize) {
-        let place = self.tree.len() + 1;
-        let first = place - lowest_bit(place);
-        let sum = self.sum(place - 1) - self.sum(first);
-        self.tree.push(sum + height);
-    }
-
-    fn change(&mut self, index: usize, old: usize, new: usize) {
-        let mut place = index + 1;
-        while let Some(sum) = self.tree.get_mut(place - 1) {
-            *sum = (*sum + new).saturating_sub(old);
-            place += lowest_bit(place);
-        }
-    }
-
-    /// Returns the sum of the first heights, so many of them.
-    fn sum(&self, count: usize) -> usize {
-        let mut place = count.min(self.tree.len());
-        let mut sum = 0;
-        while place > 0 {
-            sum += self.tree.get(place - 1).copied().unwrap_or(0);
-            place -= lowest_bit(place);
-        }
-        sum
-    }
-}
-
-fn lowest_bit(place: usize) -> usize {
-    place & place.wrapping_neg()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Sums;
-
-    #[test]
-    fn sums_follow_pushes_and_changes() {
-        let mut sums = Sums::default();
-        let mut heights: Vec<usize> = (0..100).map(|index| index * 7 % 13).collect();
-        for height in &heights {
-            sums.push(*height);
-        }
-        for index in [0, 1, 31, 32, 63, 99] {
-            let old = std::mem::replace(&mut heights[index], index + 5);
-            sums.change(index, old, index + 5);
-        }
-        for count in 0..=100 {
-            assert_eq!(sums.sum(count), heights[..count].iter().sum::<usize>(), "the first {count}");
-        }
-    }
 }

@@ -190,19 +190,22 @@ impl Pen<'_> {
 
     /// Writes a line of output, cut to the width.
     fn output(&self, source: &str, rows: &mut Vec<Line>) {
-        let mut line = Line::new("│ ", self.theme.gutter);
+        let mut line = Line::frame("│ ", self.theme.gutter);
         line.push(source, self.theme.output);
         rows.push(clean(&line).truncate(self.room));
     }
 
     /// Says how many lines are not shown here. It stands in the gutter, where no output can be.
     fn more(&self, lines: usize, rows: &mut Vec<Line>) {
-        rows.push(Line::new(&format!("┆ {}", more_lines(lines)), self.theme.gutter).truncate(self.room));
+        let mut line = Line::frame("┆ ", self.theme.gutter);
+        line.push(&more_lines(lines), self.theme.gutter);
+        rows.push(line.truncate(self.room));
     }
 
     fn saved(&self, path: Option<&str>, rows: &mut Vec<Line>) {
         if let Some(path) = path {
-            let line = Line::new(&format!("┆ the whole output: {path}"), self.theme.gutter);
+            let mut line = Line::frame("┆ ", self.theme.gutter);
+            line.push(&format!("the whole output: {path}"), self.theme.gutter);
             rows.push(clean(&line).truncate(self.room));
         }
     }

@@ -29,6 +29,15 @@ pub struct Rows {
 impl Rows {
     /// Lays a cell out; takes over the text's rows from before when the text has only grown.
     pub fn new(cell: &Cell, columns: u16, theme: &Theme, before: Option<Layout>) -> Self {
+        Self::folded(cell, cell.fold(), columns, theme, before)
+    }
+
+    /// Lays a cell out as if nothing of it were folded.
+    pub fn opened(cell: &Cell, columns: u16, theme: &Theme) -> Self {
+        Self::folded(cell, Fold::Open, columns, theme, None)
+    }
+
+    fn folded(cell: &Cell, fold: Fold, columns: u16, theme: &Theme, before: Option<Layout>) -> Self {
         let (mark, style) = mark(cell.body(), theme);
         let indent = MARK.min(usize::from(columns) / 2);
         let room = usize::from(columns) - indent;
@@ -46,7 +55,7 @@ impl Rows {
                 pen.labelled(label, theme.mid_loop, text, theme.user, &mut rows.head);
                 rows.tail.extend(receipt.iter().flat_map(|told| receipt::lines(told, room, theme)));
             }
-            Body::Thinking { text, stage } if cell.fold() == Fold::Folded => {
+            Body::Thinking { text, stage } if fold == Fold::Folded => {
                 rows.head.push(pen.folded_thought(text, *stage));
             }
             Body::Thinking { text, stage } => {
@@ -58,9 +67,9 @@ impl Rows {
                 rows.text = Some(pen.grow(before, Format::Markdown, text, *stage));
                 pen.interrupted(*stage, &mut rows.tail);
             }
-            Body::Call(tool) => pen.call(tool, cell.fold(), &mut rows.head),
+            Body::Call(tool) => pen.call(tool, fold, &mut rows.head),
             Body::Child(child) => pen.child(child, &mut rows.head),
-            Body::Compaction { head, summary } if cell.fold() == Fold::Folded => {
+            Body::Compaction { head, summary } if fold == Fold::Folded => {
                 rows.head.push(pen.folded_compaction(head, summary));
             }
             Body::Compaction { head, summary } => {
@@ -99,6 +108,12 @@ impl Rows {
     /// Returns the mark, shown in the first row.
     pub fn mark(&self) -> &Line {
         &self.mark
+    }
+
+    /// Returns the rows in order, without the mark's columns.
+    pub fn iter(&self) -> impl Iterator<Item = &Line> {
+        let text = self.text.as_ref().map(Layout::rows).unwrap_or_default();
+        self.head.iter().chain(text).chain(&self.tail)
     }
 
     /// Returns a row, without the mark's columns.
@@ -160,10 +175,7 @@ impl Pen<'_> {
     fn labelled(&self, label: &str, label_style: Style, text: &str, style: Style, rows: &mut Vec<Line>) {
         let none = Line::default();
         for (number, source) in text.lines().enumerate() {
-            let mut line = Line::default();
-            if number == 0 {
-                line.push(label, label_style);
-            }
+            let mut line = if number == 0 { Line::frame(label, label_style) } else { Line::default() };
             line.push(source, style);
             self.wrap(Break::Words, &line, &none, &none, rows);
         }

@@ -5,6 +5,7 @@ use ratatui::layout::{Position, Rect};
 
 use super::fit::{columns, put, put_right, row};
 use super::forecast::of_enter;
+use super::search::told;
 use super::transcript::Metrics;
 use crate::tui::state::escape::{Escape, next_escape};
 use crate::tui::state::focus::Pane;
@@ -53,6 +54,9 @@ pub fn draw_rule(app: &App, metrics: &Metrics, waiting: Option<&Waiting>, area: 
             inner = put(buffer, inner, &format!(" {words} "), theme.accent);
         }
     }
+    if let Some(words) = reading(app).into_iter().find(|words| columns(words) + 2 + escape <= inner.width) {
+        inner = put(buffer, inner, &format!(" {words} "), theme.accent);
+    }
     if let Some(below) = below(metrics).filter(|below| columns(below) + 1 + escape <= inner.width) {
         let gap = Rect { x: inner.x + 1, width: inner.width - 1, ..inner };
         inner = put(buffer, gap, &below, theme.notice);
@@ -60,6 +64,17 @@ pub fn draw_rule(app: &App, metrics: &Metrics, waiting: Option<&Waiting>, area: 
     if let Some(hint) = hints.iter().find(|hint| columns(hint) + 2 <= inner.width) {
         put_right(buffer, inner, &format!(" {hint} "), theme.dim);
     }
+}
+
+/// Says what is searched for or selected in the transcript, the longest first.
+fn reading(app: &App) -> Vec<String> {
+    let Some(reader) = app.reader().filter(|_| app.focus.is_on(Pane::Transcript)) else { return Vec::new() };
+    if reader.selection.is_some() {
+        return vec!["selected · y copies it".to_owned(), "y copies".to_owned()];
+    }
+    let Some(search) = reader.search.as_ref().filter(|search| search.is_active()) else { return Vec::new() };
+    let found = told(search);
+    vec![format!("/{} · {found} · n/N", search.text()), format!("{found} · n/N"), search.count.words()]
 }
 
 fn below(metrics: &Metrics) -> Option<String> {
@@ -113,9 +128,15 @@ fn keys(app: &App) -> &'static [&'static str] {
             "Up/Down select",
         ],
         Pane::Filter => &["words of a name, task or state · Up/Down select · Enter keeps", "Enter keeps it"],
-        Pane::Transcript => {
-            &["Up/Down select a block · Enter opens · Ctrl+E all", "Up/Down select · Enter opens", "Enter opens"]
-        }
+        Pane::Transcript if app.reader().is_some_and(|reader| reader.selection.is_some()) => &["Up/Down move its end"],
+        Pane::Transcript => &[
+            "Up/Down select a block · Enter opens · / search · [ ] your messages · v select · y copy",
+            "Up/Down select · Enter opens · / search · v select · y copy",
+            "Up/Down select · Enter opens · / search",
+            "Enter opens · / search",
+            "Enter opens",
+        ],
+        Pane::Search => &[],
         // A sub-agent has one turn, nothing comes after it.
         Pane::Composer if app.tree.main().running() && !app.draft_target().is_main() => {
             &["F5 now · Alt+Up takes back · F2 pending", "F5 now", "F1 keys"]

@@ -348,7 +348,7 @@ impl Renderer<'_, '_> {
         };
         if has_above {
             let none = Line::default();
-            let blank = self.prefix(Row::Rest);
+            let blank = self.prefix(Row::Rest).into_frame();
             Wrap { width: self.width, at: Break::Words, first: &none, rest: &none }.line(&blank, self.rows);
         }
     }
@@ -363,9 +363,9 @@ impl Renderer<'_, '_> {
                 Container::List { .. } => {}
                 Container::Item { marker, shown, .. } => {
                     if row == Row::First && !shown {
-                        prefix.push(marker, self.theme.dim);
+                        prefix.push_own(marker, self.theme.dim);
                     } else {
-                        prefix.push(&" ".repeat(super::wrap::width(marker)), self.theme.text);
+                        prefix.push_own(&" ".repeat(super::wrap::width(marker)), self.theme.text);
                     }
                 }
             }

@@ -10,6 +10,7 @@ mod code;
 mod completion;
 pub mod composer;
 pub mod exact;
+mod finds;
 pub mod fit;
 pub mod forecast;
 mod gate;
@@ -18,18 +19,28 @@ pub mod help;
 pub mod layout;
 mod ledger;
 mod live;
+mod look;
 pub mod markdown;
+pub mod marks;
+mod needle;
 mod overlay;
 pub mod pending;
+mod point;
 mod question;
 mod receipt;
+mod search;
+mod select;
+mod sift;
 pub mod status;
 pub mod stream;
+mod sums;
 mod table;
 mod tabs;
 pub mod transcript;
 pub mod tree;
 pub mod wrap;
+
+pub use look::look;
 
 use std::collections::HashMap;
 
@@ -39,15 +50,17 @@ use ratatui::layout::Rect;
 
 use crate::id::AgentId;
 use crate::tui::msg::Drawn;
-use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::hold::Shown;
 use crate::tui::state::pointer::Grip;
 use crate::tui::state::regions::{Divider, Region, Regions};
 use crate::tui::state::sight::Tops;
+use crate::tui::state::{App, Times};
 use cache::TranscriptCache;
+use finds::Finds;
 use fit::{one_line, put, row};
 use layout::{Demand, DetailsUse, ListUse, Panes, TreeForm, TreeUse};
+use marks::Marks;
 use transcript::{Badge, Metrics, View};
 use wrap::{Break, Line, Wrap};
 
@@ -59,11 +72,17 @@ const LOW: u16 = 16;
 pub struct ViewCache {
     transcripts: HashMap<AgentId, TranscriptCache>,
     question: question::Laid,
+    finds: Finds,
 }
 
 impl ViewCache {
     fn of(&mut self, agent: &AgentId) -> &mut TranscriptCache {
         self.transcripts.entry(agent.clone()).or_default()
+    }
+
+    /// Returns what is remembered of an agent's transcript, and what was found in the one that is searched.
+    fn parts(&mut self, agent: &AgentId) -> (&mut TranscriptCache, &mut Finds) {
+        (self.transcripts.entry(agent.clone()).or_default(), &mut self.finds)
     }
 }
 
@@ -134,7 +153,12 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     // What lies over the panel takes its keys away.
     let covered = app.focus.overlay.is_some() || question.is_some();
     let gate = Shown { waiting: gate.waiting.filter(|_| !covered), ..gate };
-    composer::draw_rule(app, &metrics, gate.waiting.as_ref(), panes.rule, buffer);
+    let searching = if app.focus.is_on(Pane::Search) {
+        search::draw(app, if panes.rule.is_empty() { last_row(panes.transcript) } else { panes.rule }, buffer)
+    } else {
+        composer::draw_rule(app, &metrics, gate.waiting.as_ref(), panes.rule, buffer);
+        None
+    };
     let overlay = app.focus.overlay.map(|overlay| match overlay {
         Overlay::Help { top } => Overlay::Help { top: help::draw(&app.theme, top, area, &mut regions, buffer) },
         Overlay::Ledger { selected, top } => {
@@ -142,12 +166,13 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
             Overlay::Ledger { selected, top }
         }
     });
-    if let Some(cursor) = cursor.or(filter) {
+    if let Some(cursor) = cursor.or(filter).or(searching) {
         frame.set_cursor_position(cursor);
     }
     Drawn {
         agent: app.tree.selected().clone(),
         position: metrics.position,
+        top: metrics.top,
         cells: metrics.cells,
         overlay,
         question,
@@ -156,6 +181,10 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
         tops,
         wanted: cache.of(app.tree.selected()).take_wanted(),
     }
+}
+
+fn last_row(area: Rect) -> Rect {
+    row(area, area.height.saturating_sub(1))
 }
 
 fn draw_transcript(
@@ -177,6 +206,11 @@ fn draw_transcript(
         theme: &app.theme,
         colours: &app.colours,
         badge: if panes.rule.is_empty() { Badge::Shown } else { Badge::Elsewhere },
+        marks: Marks {
+            search: reader.search.as_ref(),
+            selection: reader.selection.as_ref(),
+            times: (app.times == Times::Shown).then_some((&app.zone, app.now)),
+        },
     };
     if reader.transcript.cells().is_empty() {
         draw_welcome(app, panes.transcript, buffer);

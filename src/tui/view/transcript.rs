@@ -10,11 +10,12 @@ use ratatui::layout::Rect;
 
 use super::cache::{TranscriptCache, has_gap};
 use super::code;
+use super::marks::{Marks, Pencil};
 use super::wrap::Line;
 use crate::tui::state::cell::CellId;
 use crate::tui::state::colours::Colours;
 use crate::tui::state::regions::{Part, ShownLine};
-use crate::tui::state::scroll::{Position, Request, Scroll};
+use crate::tui::state::scroll::{Point, Position, Request, Scroll};
 use crate::tui::state::transcript::Transcript;
 use crate::tui::theme::Theme;
 
@@ -36,6 +37,8 @@ pub struct View<'a> {
     pub colours: &'a Colours,
     /// Where it is told that there is more below.
     pub badge: Badge,
+    /// What is marked in the text.
+    pub marks: Marks<'a>,
 }
 
 /// Says where it is told that there is more below.
@@ -58,8 +61,8 @@ pub struct Metrics {
     pub new: usize,
     /// Lines below the last visible one; an estimate where cells were never drawn at this width.
     pub below: usize,
-    /// The first cell in view, for a selection that begins there.
-    pub top: Option<CellId>,
+    /// The first visible row.
+    pub top: Option<Point>,
     /// The visible lines, each with its row of the screen.
     pub shown: Vec<(u16, ShownLine)>,
 }
@@ -80,12 +83,13 @@ pub fn draw(view: &View<'_>, cache: &mut TranscriptCache, area: Rect, buf: &mut 
     }
     let has_bar = area.width >= BAR_FROM;
     let columns = area.width - u16::from(has_bar);
-    cache.begin(view.transcript, columns, view.theme);
+    cache.begin(view.transcript, columns, area.height, view.theme);
     let mut walk = Walk { transcript: view.transcript, cache, height: area.height.into(), shown: Vec::new() };
     let (top, position) = walk.resolve(view.scroll);
     let end = walk.write(top, view, Rect { width: columns, ..area }, buf);
     let written = walk.shown;
     let above = cache.lines_above(CellId::new(top.cell)) + top.line;
+    let first = cache.point_of(view.transcript, CellId::new(top.cell), top.line);
     let lines = cache.lines();
     let shown = cache.lines_above(CellId::new(end.cell)) + end.line - above;
     let metrics = Metrics {
@@ -93,17 +97,17 @@ pub fn draw(view: &View<'_>, cache: &mut TranscriptCache, area: Rect, buf: &mut 
         cells,
         new: match position {
             Position::Bottom => 0,
-            Position::Anchor { .. } => cells.saturating_sub(view.scroll.seen()),
+            Position::Anchor(_) => cells.saturating_sub(view.scroll.seen()),
         },
         below: match position {
             Position::Bottom => 0,
-            Position::Anchor { .. } => lines.saturating_sub(above + shown),
+            Position::Anchor(_) => lines.saturating_sub(above + shown),
         },
-        top: Some(CellId::new(top.cell)),
+        top: Some(first),
         shown: written,
     };
     cache.end();
-    if matches!(position, Position::Anchor { .. }) {
+    if matches!(position, Position::Anchor(_)) {
         if has_bar {
             draw_bar(above, lines, view.theme, Rect { x: area.right() - 1, width: 1, ..area }, buf);
         }
@@ -134,7 +138,7 @@ impl Walk<'_> {
         let bottom = self.bottom();
         let mut place = match scroll.position() {
             Position::Bottom => bottom,
-            Position::Anchor { cell, line } => self.clamp(Place { cell: cell.index(), line }),
+            Position::Anchor(point) => self.place(point).min(bottom),
         };
         let mut follows = scroll.position() == Position::Bottom;
         let page = self.height.saturating_sub(1).max(1);
@@ -147,9 +151,14 @@ impl Walk<'_> {
                 Request::Top => Place { cell: 0, line: 0 },
                 Request::Bottom => bottom,
                 Request::Reveal(cell) => self.reveal(place, cell.index()),
+                Request::Show(point) => self.show(place, *point),
+                Request::Reach(point) => self.reach(place, *point),
+                Request::Return(Position::Bottom) => bottom,
+                Request::Return(Position::Anchor(point)) => self.place(*point),
             };
             follows = match request {
-                Request::Up(_) | Request::PageUp | Request::Top => false,
+                Request::Up(_) | Request::PageUp | Request::Top | Request::Show(_) | Request::Reach(_) => false,
+                Request::Return(position) => *position == Position::Bottom,
                 Request::Down(_) | Request::PageDown | Request::Bottom | Request::Reveal(_) => place >= bottom,
             };
         }
@@ -158,7 +167,13 @@ impl Walk<'_> {
             return (bottom, Position::Bottom);
         }
         let place = place.min(bottom);
-        (place, Position::Anchor { cell: CellId::new(place.cell), line: place.line })
+        match (scroll.position(), scroll.requests()) {
+            // It stays what it was, also where the width puts another row there for a while.
+            (Position::Anchor(point), []) if point.cell.index() < self.transcript.cells().len() => {
+                (place, Position::Anchor(point))
+            }
+            _ => (place, Position::Anchor(self.cache.point_of(self.transcript, CellId::new(place.cell), place.line))),
+        }
     }
 
     /// Finds the first line of the view that ends with the last line.
@@ -168,10 +183,13 @@ impl Walk<'_> {
         self.up(Place { cell: last, line }, self.height)
     }
 
-    fn clamp(&mut self, place: Place) -> Place {
-        let last = self.transcript.cells().len().saturating_sub(1);
-        let cell = place.cell.min(last);
-        Place { cell, line: place.line.min(self.height_of(cell).saturating_sub(1)) }
+    /// Finds the row of a place in the text.
+    fn place(&mut self, point: Point) -> Place {
+        let last = CellId::new(self.transcript.cells().len().saturating_sub(1));
+        if point.cell > last {
+            return Place { cell: last.index(), line: self.height_of(last.index()).saturating_sub(1) };
+        }
+        Place { cell: point.cell.index(), line: self.cache.row_of(self.transcript, point) }
     }
 
     fn up(&mut self, mut place: Place, mut lines: usize) -> Place {
@@ -210,10 +228,42 @@ impl Walk<'_> {
         place.max(self.up(Place { cell, line: height }, self.height))
     }
 
+    /// Brings a place into view: where it is in view already nothing moves.
+    fn show(&mut self, top: Place, point: Point) -> Place {
+        let place = self.place(point);
+        let end = self.down_from(top, self.height);
+        if place >= top && place < end {
+            return top;
+        }
+        self.up(place, self.height / 3)
+    }
+
+    /// Brings a place into view, moving as little as possible.
+    fn reach(&mut self, top: Place, point: Point) -> Place {
+        let place = self.place(point);
+        if place <= top {
+            return place;
+        }
+        top.max(self.up(Place { line: place.line + 1, ..place }, self.height))
+    }
+
+    fn down_from(&mut self, mut place: Place, mut lines: usize) -> Place {
+        while place.cell < self.transcript.cells().len() {
+            let left = self.height_of(place.cell).saturating_sub(place.line);
+            if lines < left {
+                return Place { line: place.line + lines, ..place };
+            }
+            lines -= left;
+            place = Place { cell: place.cell + 1, line: 0 };
+        }
+        place
+    }
+
     /// Writes the rows from a place on; returns the place behind the last one.
     fn write(&mut self, top: Place, view: &View<'_>, area: Rect, buf: &mut Buffer) -> Place {
         let mut place = top;
         let mut height = self.height_of(place.cell);
+        let mut pencil = Pencil::new(&view.marks, view.theme);
         for y in area.top()..area.bottom() {
             while place.line >= height {
                 if place.cell + 1 >= self.transcript.cells().len() {
@@ -245,7 +295,8 @@ impl Walk<'_> {
                     self.cache.want(self.transcript, id, place.line, view.colours);
                 }
             }
-            if view.selected == Some(id) && place.line == first_line {
+            pencil.row(self.transcript, self.cache, (id, place.line), Rect { y, height: 1, ..area }, buf);
+            if view.selected == Some(id) && place.line == first_line && !view.marks.tell_of(id) {
                 buf.set_style(Rect { y, height: 1, ..area }, view.theme.selected);
             }
             place.line += 1;

@@ -20,6 +20,21 @@ pub struct Line {
     text: String,
     runs: Vec<Run>,
     code: Option<Box<Code>>,
+    /// Bytes at the start that are frame: gutters and marks, which are neither found nor copied.
+    lead: u16,
+    /// Bytes at the end that are text although the line stands before rows: the marker of a list's item.
+    own: u16,
+    joint: Joint,
+}
+
+/// Says how a row stands to the one above it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Joint {
+    /// A line of the text begins here.
+    #[default]
+    Begins,
+    /// It goes on the line above; the break took so many columns of blanks.
+    GoesOn(u16),
 }
 
 /// Is a stretch of one style; it begins where the one before ends.
@@ -37,11 +52,31 @@ impl Line {
         line
     }
 
+    /// Makes a line that is frame: whatever is pushed behind it is text.
+    pub fn frame(text: &str, style: Style) -> Self {
+        Self::new(text, style).into_frame()
+    }
+
+    /// Makes frame of what the line has so far.
+    #[must_use]
+    pub fn into_frame(mut self) -> Self {
+        self.lead = short(self.text.len());
+        self
+    }
+
+    /// Appends text that stays text when the line stands before rows.
+    pub fn push_own(&mut self, text: &str, style: Style) {
+        let own = self.own;
+        self.push(text, style);
+        self.own = own.saturating_add(short(text.len()));
+    }
+
     /// Appends text; neighbours of one style become one stretch.
     pub fn push(&mut self, text: &str, style: Style) {
         if text.is_empty() {
             return;
         }
+        self.own = 0;
         self.text.push_str(text);
         match self.runs.last_mut() {
             Some(run) if run.style == style => run.end = self.text.len(),
@@ -82,6 +117,21 @@ impl Line {
         &self.text
     }
 
+    /// Returns the text without the frame before it.
+    pub fn words(&self) -> &str {
+        self.text.get(usize::from(self.lead)..).unwrap_or_default()
+    }
+
+    /// Returns the columns of the frame before the text.
+    pub fn lead_width(&self) -> usize {
+        width(self.text.get(..usize::from(self.lead)).unwrap_or_default())
+    }
+
+    /// Returns how it stands to the row above it.
+    pub fn joint(&self) -> Joint {
+        self.joint
+    }
+
     /// Returns the stretches in order.
     pub fn runs(&self) -> impl Iterator<Item = (&str, Style)> {
         self.slice(0, self.text.len())
@@ -117,6 +167,7 @@ impl Line {
         for (text, style) in self.slice(at, self.text.len()) {
             line.push(text, style);
         }
+        line.own = self.own.min(short(line.text.len()));
         line
     }
 
@@ -144,6 +195,7 @@ impl Line {
         if room > 0 {
             line.push("…", last);
         }
+        (line.lead, line.joint) = (self.lead.min(short(line.text.len())), self.joint);
         line
     }
 
@@ -176,6 +228,11 @@ impl Line {
             }
         }
     }
+}
+
+/// Returns a length within a row as it is kept; none is longer but in a line that is not wrapped.
+fn short(length: usize) -> u16 {
+    u16::try_from(length).unwrap_or(u16::MAX)
 }
 
 /// Returns the end and the display width of the grapheme that begins at a byte; controls have no width.
@@ -235,10 +292,19 @@ impl Wrap<'_> {
         let first = self.first.end_that_fits(self.width / 2);
         let rest = self.rest.end_that_fits(self.width / 2);
         let room = self.width - first.width().max(rest.width());
-        let mut is_first = true;
+        let mut above = None;
         rows_of(&line.text, self.at, room, |from, to| {
-            let mut row = if is_first { first.clone() } else { rest.clone() };
-            is_first = false;
+            let mut row = if above.is_some() { rest.clone() } else { first.clone() };
+            let frame = short(row.text.len());
+            (row.lead, row.joint) = match above {
+                None => (frame.saturating_sub(row.own).saturating_add(line.lead), Joint::Begins),
+                Some(end) => {
+                    let lost = line.text.get(end..from).unwrap_or_default().replace('\t', "    ");
+                    (frame, Joint::GoesOn(short(width(&lost))))
+                }
+            };
+            row.own = 0;
+            above = Some(to);
             let prefix = row.text.len();
             copy(line, from, to, room, &mut row);
             // Colours are found by bytes: a row whose bytes are other ones has none.

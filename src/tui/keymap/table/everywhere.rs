@@ -1,6 +1,6 @@
 //! The keys that hold in every pane, unless the pane has its own.
 
-use crate::tui::keymap::{ALT, Action as A, Answer, Binding, CTRL, LookKey, NONE, SHIFT, also, row};
+use crate::tui::keymap::{ALT, Action as A, Answer, Binding, CTRL, LookKey, NONE, ReadKey, SHIFT, also, row};
 use crossterm::event::KeyCode as K;
 
 pub const ROWS: &[Binding] = &[
@@ -27,6 +27,7 @@ pub const ROWS: &[Binding] = &[
         "Alt+L",
         "let one pane fill the screen above the message; again: back",
     ),
+    row(ALT, K::Char('/'), A::Read(ReadKey::Search), "Alt+/", "search the transcript"),
     row(CTRL, K::Char('e'), A::FoldAll, "Ctrl+E", "fold or open all blocks"),
     row(NONE, K::PageUp, A::PageUp, "PageUp/PageDown", "scroll the transcript"),
     also(NONE, K::PageDown, A::PageDown),

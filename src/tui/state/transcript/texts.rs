@@ -61,8 +61,12 @@ impl Transcript {
 
     pub(super) fn end_text(&mut self, live: Option<Live>, whole: &str, stage: Stage, make: fn(String, Stage) -> Body) {
         let whole = text::visible(whole);
+        let now = self.now;
         match live.and_then(|live| self.cells.get_mut(live.cell.index())) {
-            Some(cell) => cell.end_text(&whole, stage),
+            Some(cell) => {
+                cell.end_text(&whole, stage);
+                cell.ended(now);
+            }
             None => {
                 self.push(make(whole.into_owned(), stage));
             }
@@ -78,6 +82,7 @@ impl Transcript {
         let lives = [self.thinking.take(), self.answer.take()];
         for live in lives.iter().flatten() {
             if let Some(cell) = self.cells.get_mut(live.cell.index()) {
+                cell.ended(self.now);
                 match cell.change() {
                     Body::Thinking { stage, .. } | Body::Assistant { stage, .. } => *stage = end,
                     Body::User { .. }

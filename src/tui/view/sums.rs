@@ -1,0 +1,93 @@
+//! A binary indexed tree: sums over the beginning of a long list, and changes in it, in logarithmic time.
+//!
+//! Used for the heights of cells and for what was found in them.
+
+/// Is a list of numbers with their sums.
+#[derive(Debug, Default)]
+pub(super) struct Sums {
+    tree: Vec<usize>,
+}
+
+impl Sums {
+    /// Forgets all numbers.
+    pub fn clear(&mut self) {
+        self.tree.clear();
+    }
+
+    /// Appends a number.
+    pub fn push(&mut self, number: usize) {
+        let place = self.tree.len() + 1;
+        let first = place - lowest_bit(place);
+        let mut sum = number;
+        let mut below = place - 1;
+        while below > first {
+            sum += self.tree.get(below - 1).copied().unwrap_or(0);
+            below -= lowest_bit(below);
+        }
+        self.tree.push(sum);
+    }
+
+    /// Puts another number in the place of one.
+    pub fn change(&mut self, index: usize, old: usize, new: usize) {
+        let mut place = index + 1;
+        while let Some(sum) = self.tree.get_mut(place - 1) {
+            *sum = (*sum + new).saturating_sub(old);
+            place += lowest_bit(place);
+        }
+    }
+
+    /// Returns the sum of the first numbers, so many of them.
+    pub fn sum(&self, count: usize) -> usize {
+        let mut place = count.min(self.tree.len());
+        let mut sum = 0;
+        while place > 0 {
+            sum += self.tree.get(place - 1).copied().unwrap_or(0);
+            place -= lowest_bit(place);
+        }
+        sum
+    }
+
+    /// Returns the first place up to which, itself included, the sum is larger than this.
+    pub fn first_above(&self, sum: usize) -> Option<usize> {
+        let (mut place, mut left) = (0, sum);
+        let mut step = self.tree.len().checked_ilog2().map_or(0, |bits| 1_usize << bits);
+        while step > 0 {
+            if let Some(part) = self.tree.get(place + step - 1).filter(|part| **part <= left) {
+                left -= part;
+                place += step;
+            }
+            step /= 2;
+        }
+        (place < self.tree.len()).then_some(place)
+    }
+}
+
+/// Returns the lowest bit that is set.
+fn lowest_bit(place: usize) -> usize {
+    place & place.wrapping_neg()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Sums;
+
+    #[test]
+    fn sums_follow_pushes_and_changes() {
+        let mut sums = Sums::default();
+        let mut heights: Vec<usize> = (0..100).map(|index| index * 7 % 13).collect();
+        for height in &heights {
+            sums.push(*height);
+        }
+        for index in [0, 1, 31, 32, 63, 99] {
+            let old = std::mem::replace(&mut heights[index], index + 5);
+            sums.change(index, old, index + 5);
+        }
+        for count in 0..=100 {
+            assert_eq!(sums.sum(count), heights[..count].iter().sum::<usize>(), "the first {count}");
+        }
+        for sum in 0..heights.iter().sum::<usize>() + 2 {
+            let expected = (0..100).find(|place| heights[..=*place].iter().sum::<usize>() > sum);
+            assert_eq!(sums.first_above(sum), expected, "above {sum}");
+        }
+    }
+}

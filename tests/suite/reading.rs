@@ -1,0 +1,369 @@
+//! Reading a transcript: search, jumps, selections and copies, times; on a screen without a terminal.
+
+use crossterm::event::{MouseButton, MouseEventKind};
+use ratatui::style::Color;
+use steersman::event::Event;
+use steersman::tui::msg::{Effect, Manuscript};
+use steersman::tui::state::cell::{CellId, Fold};
+use steersman::tui::state::focus::Pane;
+use steersman::tui::state::scroll::Position;
+
+use crate::support::stage::Stage;
+
+/// A talk of a few turns: messages, folded calls, answers.
+fn talk(width: u16, height: u16) -> Stage {
+    let mut stage = Stage::new(width, height);
+    for number in 0..6 {
+        user(&mut stage, &format!("question {number} about the parser"));
+        let id = format!("c{number}");
+        stage.turn("").call("", &id, "read");
+        let output: String = (0..9).map(|line| format!("line {line} of file {number}\n")).collect();
+        stage.result("", &id, &format!("{output}the hidden needle{number}\n{output}"));
+        let text =
+            format!("Answer {number}: the **parser** reads\n\n```rust\nfn parse_{number}() {{}}\n```\n\nand ends.");
+        stage.event("", Event::Assistant { text, interrupted: false });
+    }
+    stage.screen();
+    stage
+}
+
+fn user(stage: &mut Stage, text: &str) {
+    let content = text.to_owned();
+    stage.event("", Event::UserTurn { content, mid_loop: false, injection: None, step: 0, after: None });
+}
+
+fn copied(stage: &Stage) -> String {
+    let copies = stage.effects.iter().rev().find_map(|effect| match effect {
+        Effect::Copy(text) => Some(text.clone()),
+        _ => None,
+    });
+    copies.expect("nothing was copied")
+}
+
+fn fold(stage: &Stage, cell: usize) -> Fold {
+    stage.app.reader().unwrap().transcript.cells()[cell].fold()
+}
+
+fn position(stage: &Stage) -> Position {
+    stage.app.reader().unwrap().scroll.position()
+}
+
+/// The text on the screen that is drawn as the place of the search.
+fn now(stage: &mut Stage) -> String {
+    let buffer = stage.draw();
+    let style = stage.app.theme.found_now;
+    let is_now = |cell: &&ratatui::buffer::Cell| {
+        cell.modifier.contains(style.add_modifier)
+            && Some(cell.fg) == style.fg.or(Some(Color::Reset))
+            && Some(cell.bg) == style.bg.or(Some(Color::Reset))
+    };
+    let rows = usize::from(buffer.area.height.saturating_sub(4)) * usize::from(buffer.area.width);
+    buffer.content[..rows].iter().filter(is_now).map(ratatui::buffer::Cell::symbol).collect()
+}
+
+// --- search
+
+#[test]
+fn a_search_finds_what_is_folded_and_opens_it_and_esc_puts_everything_back() {
+    let mut stage = talk(80, 24);
+    stage.keys("<pgup><c-o>");
+    let before = stage.screen();
+    let place = position(&stage);
+    stage.keys("/needle2");
+    let found = stage.screen();
+    assert!(found.contains("the hidden needle2") && found.contains("1 of 1"), "{found}");
+    assert_eq!(fold(&stage, 7), Fold::Open);
+    assert_eq!(now(&mut stage), "needle2");
+    stage.keys("<esc>");
+    assert_eq!(stage.screen(), before);
+    assert_eq!((fold(&stage, 7), position(&stage), stage.app.focus.pane), (Fold::Folded, place, Pane::Transcript));
+}
+
+#[test]
+fn enter_stays_and_n_goes_round_and_says_so() {
+    let mut stage = talk(80, 24);
+    stage.keys("<c-o>/hidden<enter>");
+    let screen = stage.screen();
+    assert!(screen.contains("/hidden · 6 of 6"), "{screen}");
+    assert_eq!(stage.app.focus.pane, Pane::Transcript);
+    stage.keys("n");
+    let screen = stage.screen();
+    assert!(screen.contains("past the end, on from the top: 1 of 6") && screen.contains("needle0"), "{screen}");
+    stage.keys("nn");
+    let screen = stage.screen();
+    assert!(screen.contains("3 of 6") && screen.contains("needle2") && !screen.contains("past the"), "{screen}");
+    stage.keys("NNN");
+    assert!(stage.screen().contains("past the top, on from the end: 6 of 6"));
+    assert_eq!([1, 7].map(|cell| fold(&stage, cell)), [Fold::Folded; 2], "what was only passed is folded again");
+    stage.keys("<esc>");
+    assert!(!stage.screen().contains("/hidden"));
+    assert_eq!(stage.app.focus.pane, Pane::Transcript);
+    stage.keys("n");
+    assert!(stage.screen().contains("/hidden · "), "the last search goes on");
+}
+
+#[test]
+fn every_letter_narrows_and_a_capital_makes_the_case_count() {
+    let mut stage = talk(80, 24);
+    stage.keys("<c-o>/");
+    let mut counts = Vec::new();
+    for letter in "answer 3".chars() {
+        stage.keys(&letter.to_string());
+        let screen = stage.screen();
+        let count = screen.lines().find_map(|line| line.split(" of ").nth(1)?.split(' ').next()?.parse::<usize>().ok());
+        counts.push(count.unwrap_or_else(|| panic!("{letter}: {screen}")));
+    }
+    assert!(counts.is_sorted_by(|more, less| more >= less), "{counts:?}");
+    assert_eq!(counts.last(), Some(&1));
+    stage.keys("<c-u>ANSWER");
+    assert!(stage.screen().contains("not found"));
+    stage.keys("<c-u>Answer");
+    assert!(stage.screen().contains("of 6"));
+    stage.keys("<bs><bs>");
+    assert!(stage.screen().contains("/Answ "));
+}
+
+#[test]
+fn words_that_were_wrapped_apart_are_found_and_marked_in_both_rows() {
+    let mut stage = Stage::new(40, 20);
+    user(&mut stage, "here a sentence is wrapped between its quick brown words at this width");
+    stage.keys("<c-o>/is wrapped between its quick brown");
+    let screen = stage.screen();
+    assert!(screen.contains("1 of 1"), "{screen}");
+    let marked = now(&mut stage).replace(' ', "");
+    assert_eq!(marked, "iswrappedbetweenitsquickbrown");
+}
+
+#[test]
+fn a_search_goes_on_while_the_transcript_grows_and_nothing_jumps() {
+    let mut stage = talk(80, 24);
+    stage.keys("<c-o>/question 2<enter>");
+    let before = stage.screen();
+    assert!(before.contains("1 of 1"));
+    let top = before.lines().next().unwrap().to_owned();
+    stage.turn("").says("", "a new question 2 in an answer\n\n");
+    let mut after = stage.screen();
+    for _ in 0..3 {
+        stage.says("", "and another question 2\n\n");
+        after = stage.screen();
+    }
+    assert!(after.contains("1 of 5"), "{after}");
+    assert_eq!(after.lines().next().unwrap(), top);
+    assert!(after.contains("question 2 about the parser"));
+}
+
+#[test]
+fn nothing_found_leads_back_to_where_it_began() {
+    let mut stage = talk(80, 24);
+    stage.keys("<c-o>");
+    let before = stage.screen();
+    stage.keys("/question 0");
+    assert_ne!(stage.screen().lines().next(), before.lines().next());
+    stage.keys("xyz");
+    let screen = stage.screen();
+    assert!(screen.contains("not found"), "{screen}");
+    assert_eq!(screen.lines().next(), before.lines().next());
+}
+
+#[test]
+fn earlier_searches_come_back_and_the_command_searches_from_the_message() {
+    let mut stage = talk(80, 24);
+    stage.keys("/find hidden needle4<enter>");
+    let screen = stage.screen();
+    assert!(screen.contains("needle4") && screen.contains("1 of 1"), "{screen}");
+    assert_eq!(stage.app.focus.pane, Pane::Transcript);
+    stage.keys("<esc><esc>draft<a-/>");
+    assert_eq!(stage.app.focus.pane, Pane::Search);
+    stage.keys("<up>");
+    assert!(stage.screen().contains("/hidden needle4"));
+    stage.keys("<esc>");
+    assert_eq!(stage.app.focus.pane, Pane::Composer);
+    assert_eq!(stage.app.composer.text(), "draft");
+}
+
+#[test]
+fn a_paste_goes_into_the_search_as_one_line_and_typed_text_too() {
+    let mut stage = talk(80, 24);
+    stage.keys("<c-o>/").paste("hidden\nneedle5");
+    assert!(stage.screen().contains("1 of 1"));
+    assert!(stage.app.composer.is_empty());
+}
+
+#[test]
+fn every_agent_is_searched_by_itself() {
+    let mut stage = talk(120, 30);
+    stage.call("", "c1", "agent").spawn("", "file_miner 0");
+    stage.turn("file_miner 0").says("file_miner 0", "the child has a needle of its own");
+    stage.keys("<c-o>/needle<enter>");
+    stage.screen();
+    let reader = stage.app.reader().unwrap();
+    assert_eq!(reader.search.as_ref().unwrap().count.total, 6);
+    stage.keys("<c-t><down>/<esc><esc><c-o>/needle");
+    let screen = stage.screen();
+    assert!(screen.contains("1 of 1"), "{screen}");
+}
+
+#[test]
+fn a_hundred_thousand_blocks_are_searched_in_small_pieces() {
+    let mut stage = Stage::new(80, 24);
+    for number in 0..100_000 {
+        user(&mut stage, &format!("message {number} of many"));
+    }
+    stage.screen();
+    stage.keys("<c-o>/message 42042 of");
+    let mut frames = 0;
+    let found = |stage: &Stage| stage.app.reader().unwrap().search.as_ref().unwrap().count.words();
+    while found(&stage) != "1 of 1" {
+        stage.draw();
+        frames += 1;
+        assert!(frames < 400, "{}", found(&stage));
+    }
+    assert!(frames > 1, "one frame did all of it");
+    assert!(stage.screen().contains("message 42042 of many"));
+    assert!(steersman::tui::view::look(&stage.app, &mut steersman::tui::view::ViewCache::default()).is_some());
+}
+
+// --- jumps
+
+#[test]
+fn brackets_lead_from_message_to_message_and_braces_to_failures() {
+    let mut stage = talk(80, 24);
+    stage.call("", "bad", "bash").result("", "bad", "Error: exit 1");
+    stage.screen();
+    stage.keys("<c-o>[");
+    assert!(stage.screen().lines().next().unwrap().contains("question 5"), "{}", stage.screen());
+    stage.keys("[[");
+    assert!(stage.screen().lines().next().unwrap().contains("question 3"));
+    stage.keys("]");
+    assert!(stage.screen().lines().next().unwrap().contains("question 4"));
+    stage.keys("[[[[[[");
+    assert!(stage.screen().contains("no earlier message of yours"));
+    stage.keys("}");
+    assert_eq!(stage.app.reader().unwrap().selected, Some(stage.app.reader().unwrap().transcript.cells()[18].id()));
+}
+
+// --- selection and copies
+
+#[test]
+fn lines_are_selected_and_copied_without_marks_and_as_they_were_before_wrapping() {
+    let mut stage = Stage::new(44, 24);
+    user(&mut stage, "a message that is longer than the screen is wide, so it is wrapped");
+    stage.turn("").call("", "c1", "read").result("", "c1", "one\n    two\n");
+    stage.event(
+        "",
+        Event::Assistant { text: "Code:\n\n```rust\nfn a() {\n    b();\n}\n```".into(), interrupted: false },
+    );
+    stage.screen();
+    stage.keys("<c-o><up><up>v");
+    stage.screen();
+    assert!(stage.screen().contains("y copies"), "{}", stage.screen());
+    stage.keys("<end>");
+    stage.screen();
+    stage.keys("y");
+    stage.screen();
+    let text = copied(&stage);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "a message that is longer than the screen is wide, so it is wrapped");
+    assert!(text.ends_with("Code:\n\n┄ rust\nfn a() {\n    b();\n}"), "{text}");
+    assert!(!text.contains(['│', '›', '✦']), "{text}");
+    assert!(stage.app.reader().unwrap().selection.is_none());
+}
+
+#[test]
+fn a_selection_holds_its_text_while_the_transcript_grows_and_the_width_changes() {
+    let mut stage = talk(100, 24);
+    stage.keys("<c-o>[v<down><down>");
+    stage.screen();
+    let expected = {
+        stage.keys("y");
+        stage.screen();
+        copied(&stage)
+    };
+    assert!(expected.starts_with("question 5 about the parser"), "{expected}");
+    stage.keys("v");
+    stage.screen();
+    stage.keys("<down><down>");
+    stage.screen();
+    stage.turn("").says("", "more and more words come\n\n").says("", "all the time");
+    stage.resize(34, 20).screen();
+    stage.resize(60, 12).screen();
+    stage.keys("y");
+    stage.screen();
+    assert_eq!(copied(&stage), expected);
+}
+
+#[test]
+fn the_mouse_selects_characters_words_and_lines() {
+    let mut stage = talk(80, 24);
+    let (x, y) = stage.place_of("Answer 5: the parser");
+    let drag = |stage: &mut Stage, from: (u16, u16), to: (u16, u16)| {
+        stage.mouse(MouseEventKind::Down(MouseButton::Left), from);
+        stage.mouse(MouseEventKind::Drag(MouseButton::Left), to).screen();
+        stage.mouse(MouseEventKind::Up(MouseButton::Left), to).screen();
+        stage.keys("y").screen();
+        copied(stage)
+    };
+    assert_eq!(drag(&mut stage, (x, y), (x + 7, y)), "Answer 5");
+    assert_eq!(drag(&mut stage, (x + 7, y), (x, y)), "Answer 5", "backwards as well");
+    let (_, end) = stage.place_of("and ends.");
+    assert_eq!(drag(&mut stage, (x + 10, y), (x + 2, end)), "the parser reads\n\n┄ rust\nfn parse_5() {}\n\nand");
+    stage.click((x + 15, y)).mouse(MouseEventKind::Down(MouseButton::Left), (x + 15, y)).screen();
+    stage.keys("y").screen();
+    assert_eq!(copied(&stage), "parser");
+}
+
+#[test]
+fn without_a_selection_the_source_of_the_block_is_copied() {
+    let mut stage = talk(80, 24);
+    stage.keys("<c-o>y");
+    assert!(copied(&stage).starts_with("Answer 5: the **parser** reads\n\n```rust\n"));
+    stage.keys("<up>y");
+    assert_eq!(copied(&stage).lines().count(), 19, "all of the output, folded or not");
+    stage.keys("<up>y");
+    assert_eq!(copied(&stage), "question 5 about the parser");
+    stage.keys("<down>e");
+    let Some(Effect::Edit { subject: Manuscript::Entry, text }) = stage.effects.last() else { panic!("not opened") };
+    assert!(text.starts_with("read\n{\n") && text.contains("the hidden needle5"), "{text}");
+}
+
+#[test]
+fn letters_are_keys_in_the_transcript_alone() {
+    let mut stage = talk(80, 24);
+    stage.keys("vynt/[]");
+    assert_eq!(stage.app.composer.text(), "vynt/[]");
+    assert!(stage.effects.is_empty());
+}
+
+// --- times
+
+#[test]
+fn times_are_shown_on_demand_and_move_nothing() {
+    let mut stage = Stage::new(80, 24);
+    stage.app.zone = jiff::tz::TimeZone::get("Europe/Berlin").unwrap_or(jiff::tz::TimeZone::UTC);
+    user(&mut stage, "when was this?");
+    stage.turn("").says("", "some").later(12_300).says("", " words");
+    stage.event("", Event::Assistant { text: "some words".into(), interrupted: false });
+    stage.screen();
+    let rows = |stage: &mut Stage| -> Vec<String> {
+        let screen = stage.screen();
+        screen.lines().take(6).map(|row| row.chars().take(40).collect::<String>().trim_end().to_owned()).collect()
+    };
+    let before = rows(&mut stage);
+    stage.keys("<c-o>t");
+    let after = stage.screen();
+    assert!(after.contains(":30:00") && after.contains(" · 12.3 s"), "{after}");
+    assert_eq!(rows(&mut stage), before);
+    stage.keys("t");
+    assert!(!stage.screen().contains("12.3 s"));
+}
+
+#[test]
+fn focusing_the_transcript_moves_nothing_when_the_reader_is_elsewhere() {
+    let mut stage = talk(80, 24);
+    stage.keys("<c-o><esc><pgup><pgup>");
+    let before = stage.screen();
+    stage.keys("<c-o>");
+    let after = stage.screen();
+    assert_eq!(after.lines().next(), before.lines().next());
+    assert_ne!(stage.app.reader().unwrap().selected, Some(CellId::default()));
+}
