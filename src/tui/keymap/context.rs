@@ -31,7 +31,7 @@ pub enum Context {
 
 impl Context {
     /// Holds every context, in the order in which help shows them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Composer,
         Self::Global,
         Self::Pending,

@@ -30,6 +30,7 @@ impl Pane {
     pub fn whole(self) -> Self {
         match self {
             Self::Filter => Self::Tree,
+            Self::Search => Self::Transcript,
             Self::Composer | Self::Tree | Self::Transcript | Self::Gate | Self::Pending | Self::Details => self,
         }
     }

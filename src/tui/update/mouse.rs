@@ -83,7 +83,7 @@ fn press(app: &mut App, place: Position, presses: Presses) {
             app.composer.point(place);
         }
         Region::Divider(divider) => match presses {
-            Presses::One => app.pointer.grip = Some(Grip::Divider(divider)),
+            Presses::One | Presses::Three => app.pointer.grip = Some(Grip::Divider(divider)),
             Presses::Two => look::reset(app, divider),
         },
         Region::Tab(pane) => go(app, pane),

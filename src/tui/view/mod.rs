@@ -115,7 +115,7 @@ fn zoomed(app: &App, width: u16) -> Option<Pane> {
     app.focus.zoom.filter(|pane| match pane {
         Pane::Gate => gate::rows(app, width) > 0,
         Pane::Pending => app.focus.is_on(Pane::Pending) || !app.pending.is_empty(),
-        Pane::Composer | Pane::Tree | Pane::Filter | Pane::Transcript | Pane::Details => true,
+        Pane::Composer | Pane::Tree | Pane::Filter | Pane::Transcript | Pane::Search | Pane::Details => true,
     })
 }
 
@@ -270,8 +270,11 @@ fn draw_dividers(app: &App, panes: &Panes, regions: &mut Regions, buffer: &mut B
 fn draw_title(app: &App, area: Rect, buffer: &mut Buffer) {
     let node = app.tree.selected_node();
     let theme = &app.theme;
-    let (mark, style) =
-        if app.focus.is_on(Pane::Transcript) { ("▸ ", theme.border_focus) } else { ("  ", theme.title) };
+    let (mark, style) = if app.focus.is_on(Pane::Transcript) || app.focus.is_on(Pane::Search) {
+        ("▸ ", theme.border_focus)
+    } else {
+        ("  ", theme.title)
+    };
     let mut rest = put(buffer, row(area, 0), &format!("{mark}{}", one_line(&tree::name(node))), style);
     if app.is_held(&node.id) {
         rest = put(buffer, rest, "  ‖ held", theme.notice);
