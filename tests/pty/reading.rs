@@ -15,8 +15,10 @@ fn long(name: &str) -> String {
     (0..60).map(line).collect()
 }
 
-fn first_row(terminal: &Terminal) -> String {
-    terminal.screen().lines().next().unwrap_or_default().trim_end().to_owned()
+/// The first row of the transcript: the one below the line under the agents.
+fn first_row(screen: &str) -> String {
+    let mut rows = screen.lines().skip_while(|row| !row.starts_with("──")).skip(1);
+    rows.next().unwrap_or_default().trim_end().to_owned()
 }
 
 #[test]
@@ -38,10 +40,10 @@ fn a_running_transcript_is_searched_and_the_answer_goes_on() {
     terminal.wait_for("alpha has the needle here");
     terminal.send(keys::ENTER);
     terminal.wait_for("/needle · 1 of 1");
-    let there = first_row(&terminal);
+    let there = first_row(&terminal.screen());
     gate.open();
     terminal.wait_for("/needle · 1 of 2");
-    assert_eq!(first_row(&terminal), there, "the place stays while the answer comes");
+    assert_eq!(first_row(&terminal.screen()), there, "the place stays while the answer comes");
     terminal.send("n");
     terminal.wait_for("beta has the needle here");
     terminal.send("n");
@@ -128,15 +130,15 @@ fn the_view_stays_put_while_text_comes_and_at_every_width() {
     terminal.wait_for("below");
     terminal.send("\x1b[5~");
     terminal.wait_for("alpha line 35");
-    let top = first_row(&terminal);
+    let top = first_row(&terminal.screen());
     gate.open();
     terminal.wait_for("new below");
-    assert_eq!(first_row(&terminal), top);
+    assert_eq!(first_row(&terminal.screen()), top);
     for (columns, rows) in [(50, 20), (34, 12), (130, 40), (90, 26)] {
         terminal.resize(columns, rows);
         terminal.wait_until("the first row to stay", |screen| {
             screen.lines().count() >= usize::from(rows) - 2 && screen.lines().any(|line| line.trim() == top.trim())
         });
     }
-    terminal.wait_until("the same view", |screen| screen.lines().next().is_some_and(|row| row.trim_end() == top));
+    terminal.wait_until("the same view", |screen| first_row(screen) == top);
 }

@@ -189,7 +189,7 @@ fn f8_goes_through_the_themes() {
 
 #[test]
 fn every_command_names_a_key_of_the_table_and_help_shows_it() {
-    let mut stage = Stage::new(120, 150);
+    let mut stage = Stage::new(120, 250);
     let help = stage.keys("<f1>").screen();
     for command in COMMANDS {
         let mut rows = Context::ALL.iter().flat_map(|context| context.rows());

@@ -15,6 +15,9 @@ pub fn look(app: &App, cache: &mut ViewCache) -> Option<Looked> {
     let reader = app.reader()?;
     let agent = app.tree.selected();
     let needle = reader.search.as_ref().and_then(|search| Needle::new(search.text()));
+    if needle.is_none() {
+        cache.forget_finds();
+    }
     let is_copying = reader.copying == Copying::Selection;
     if needle.is_none() && reader.asks.is_empty() && !is_copying {
         return None;

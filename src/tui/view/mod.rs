@@ -80,6 +80,11 @@ impl ViewCache {
         self.transcripts.entry(agent.clone()).or_default()
     }
 
+    /// Gives up what was found when nothing is searched for any more.
+    fn forget_finds(&mut self) {
+        self.finds = Finds::default();
+    }
+
     /// Returns what is remembered of an agent's transcript, and what was found in the one that is searched.
     fn parts(&mut self, agent: &AgentId) -> (&mut TranscriptCache, &mut Finds) {
         (self.transcripts.entry(agent.clone()).or_default(), &mut self.finds)

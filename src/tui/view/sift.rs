@@ -12,9 +12,10 @@ const BESIDE_TEXT: &str = "thinking interrupted image summary";
 /// Words of the program beside what an agent was told.
 const BESIDE_AGENT: &str = "running interrupted completed by its synthesizer cancelled failed";
 /// Words of the program beside a call, however it stands.
-const BESIDE_CALL: &str = "lines more ms min s no output the whole new synthesized";
+const BESIDE_CALL: &str = "lines more than ms min s no output the whole new synthesized of B KiB MiB GiB matches paths \
+                           results editor and an export have them all asks leave";
 /// Words of the program beside a call that has not ended well.
-const BESIDE_OPEN_CALL: &str = "error interrupted running waits for you asks leave";
+const BESIDE_OPEN_CALL: &str = "error interrupted running waits for you";
 
 /// Tells whether a cell may hold it.
 pub fn may_hold(cell: &Cell, needle: &Needle) -> bool {
