@@ -392,6 +392,10 @@ pub const DOCTOR_REPLY: Duration = Duration::from_mins(1);
 pub const PASTE_READ_BYTES: usize = 8 * 1024 * 1024;
 /// Terminal: time in which the rest of a key that a read has cut in two comes; then it is the Esc key.
 pub const ESCAPE_PAUSE: Duration = Duration::from_millis(20);
+/// Terminal: time after the end of a turn in which another may begin before the user is told of the end.
+pub const ALERT_PAUSE: Duration = Duration::from_millis(400);
+/// Terminal: longest title or notice, columns.
+pub const ALERT_COLUMNS: usize = 100;
 /// Terminal: longest sequence that waits for a terminal that does not read, bytes.
 pub const SAID_BYTES: usize = 128 * 1024;
 /// Terminal: longest text that is copied, bytes.

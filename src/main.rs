@@ -18,6 +18,7 @@ fn main() -> ExitCode {
     let log = logging::start();
     let exit = match task {
         Task::Completions(shell) => cli::completions(shell),
+        Task::Keys => cli::run_keys(),
         Task::Exec { flags, args } => cli::run_exec(&flags, &args),
         Task::Models { flags, args } => cli::run_models(&flags, &args),
         Task::Doctor { flags } => cli::run_doctor(&flags),

@@ -21,7 +21,7 @@ use crate::provider::Effort;
 #[derive(Debug, Parser)]
 #[command(name = "steersman", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] PROMPT\n       steersman [OPTIONS] models [--json]\n       steersman [OPTIONS] doctor\n       steersman [OPTIONS] personas\n       steersman completions SHELL"
+    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] PROMPT\n       steersman [OPTIONS] models [--json]\n       steersman [OPTIONS] doctor\n       steersman [OPTIONS] personas\n       steersman keys\n       steersman completions SHELL"
 )]
 #[command(after_help = "A prompt that is the name of a command goes behind two dashes: steersman -- exec")]
 pub struct CommandLine {
@@ -51,6 +51,8 @@ pub enum Command {
     ///
     /// Exit code: 0 when all is well, 1 when there is a problem.
     Doctor,
+    /// Print the usual keys as a file of keys, with what each action does.
+    Keys,
     /// Print the completion script of a shell.
     Completions {
         /// The shell.
@@ -154,6 +156,10 @@ pub struct Flags {
     /// Write lines instead of drawing a screen: for a screen reader, a very plain terminal or a pipe.
     #[arg(long, global = true)]
     pub screen_reader: bool,
+    /// A file of keys that changes the usual ones; `steersman keys` prints those [default: keys.toml beside the
+    /// configuration file].
+    #[arg(long, global = true, value_name = "FILE")]
+    pub keys: Option<PathBuf>,
     /// Answer yes to every question that no rule denies; never to one about a protected place (hooks, shell start files,
     /// this program's configuration, …) or about trusting a project.
     #[arg(long, global = true)]
@@ -184,6 +190,7 @@ impl Flags {
             screen: Some(ScreenSection {
                 theme: self.theme.clone(),
                 screen_reader: self.screen_reader.then_some(true),
+                ..ScreenSection::default()
             }),
             sandbox: self.sandbox.map(|kind| SandboxSection { kind: Some(kind), ..SandboxSection::default() }),
             ..Layer::default()

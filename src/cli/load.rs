@@ -108,6 +108,9 @@ fn read_layer(path: &Path, places: &Places) -> Result<Layer, LoadError> {
     for path in key_files.flatten() {
         *path = from(beside, places.home.as_deref(), path);
     }
+    if let Some(keys) = layer.screen.as_mut().and_then(|screen| screen.keys.as_mut()) {
+        *keys = from(beside, places.home.as_deref(), keys);
+    }
     if let Some(sandbox) = &mut layer.sandbox {
         sandbox.each_directory(|directory| *directory = from(beside, places.home.as_deref(), directory));
     }

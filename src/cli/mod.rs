@@ -9,6 +9,7 @@ mod exec;
 pub mod exit;
 pub mod first_start;
 pub mod hidden;
+pub mod keymap;
 pub mod keys;
 mod load;
 pub mod logging;
@@ -39,6 +40,7 @@ use crate::text::is_blank;
 
 pub use doctor::run as run_doctor;
 pub use exec::run as run_exec;
+pub use keymap::run as run_keys;
 pub use models::run as run_models;
 pub use personas::run as run_personas;
 pub use screen::run as run_screen;
@@ -77,6 +79,8 @@ pub enum Task {
         /// The flags.
         flags: Flags,
     },
+    /// Print the usual keys as a file.
+    Keys,
     /// Print a completion script.
     Completions(clap_complete::Shell),
 }
@@ -104,6 +108,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Task, Exit> {
         (Some(Command::Personas), None) => Ok(Task::Personas { flags }),
         (Some(Command::Models(args)), None) => Ok(Task::Models { flags, args }),
         (Some(Command::Doctor), None) => Ok(Task::Doctor { flags }),
+        (Some(Command::Keys), None) => Ok(Task::Keys),
         (Some(Command::Completions { shell }), None) => Ok(Task::Completions(shell)),
     }
 }

@@ -8,15 +8,19 @@ use std::sync::Arc;
 use crate::approval::Answerer;
 use crate::cli::args::Flags;
 use crate::cli::exit::{Exit, say};
+use crate::cli::keymap::keymap;
 use crate::cli::load::{Start, load};
 use crate::cli::outside::Programs;
 use crate::cli::project::Front;
 use crate::cli::runtime;
 use crate::cli::setup::setup;
 use crate::cli::themes::themes;
-use crate::config::{Environment, ModelSource};
+use crate::config::{Environment, ModelSource, Notify, NotifyWhen};
+use crate::tui::keymap::Keymap;
+use crate::tui::state::alerts::When;
 use crate::tui::state::status;
 use crate::tui::terminal::MouseMode;
+use crate::tui::terminal::alert::{Relay, Titled, Way};
 use crate::tui::theme::Themes;
 use crate::tui::{self, ScreenOptions};
 use crate::{host, limits};
@@ -38,7 +42,15 @@ pub fn run(flags: &Flags, prompt: Option<String>) -> Exit {
             return Exit::Usage;
         }
     };
-    match show(start, prompt, themes) {
+    let keymap = match keymap(flags, &start) {
+        Ok(keymap) => keymap,
+        Err(sentence) => {
+            say(&sentence);
+            return Exit::Usage;
+        }
+    };
+    let options = ScreenOptions { keymap, ..options(&start, prompt, themes) };
+    match show(start, options) {
         Ok(exit) => exit,
         Err(error) => {
             say(&format!("the screen cannot be shown: {error}"));
@@ -68,8 +80,7 @@ fn check_terminal(start: &Start) -> Result<(), String> {
     Ok(())
 }
 
-fn show(start: Start, prompt: Option<String>, themes: Themes) -> io::Result<Exit> {
-    let options = options(&start, prompt, themes);
+fn show(start: Start, options: ScreenOptions) -> io::Result<Exit> {
     let is_read = is_read(&start);
     let runtime = runtime()?;
     let still_true = start.config.still_true;
@@ -92,6 +103,13 @@ fn options(start: &Start, prompt: Option<String>, themes: Themes) -> ScreenOptio
         }
     };
     let home = start.places.home.clone();
+    let screen = &start.config.screen;
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let relay = match (is_set("TMUX"), is_set("STY")) {
+        (true, _) => Relay::Tmux,
+        (false, true) => Relay::Screen,
+        (false, false) => Relay::None,
+    };
     ScreenOptions {
         label,
         source,
@@ -101,6 +119,27 @@ fn options(start: &Start, prompt: Option<String>, themes: Themes) -> ScreenOptio
         cwd: start.cwd.clone(),
         home,
         outside: Some(Arc::new(Programs::of(|name| std::env::var_os(name)))),
-        mouse: MouseMode::On,
+        mouse: if screen.mouse.unwrap_or(true) { MouseMode::On } else { MouseMode::Off },
+        titled: if screen.title.unwrap_or(true) { Titled::Yes } else { Titled::No },
+        way: way(screen.notify.unwrap_or_default(), relay),
+        relay,
+        when: match (screen.notify, screen.notify_when.unwrap_or_default()) {
+            (Some(Notify::Off), _) => When::Never,
+            (_, NotifyWhen::Away) => When::Away,
+            (_, NotifyWhen::Always) => When::Always,
+        },
+        keymap: Keymap::default(),
+    }
+}
+
+/// Returns how the user is told.
+fn way(notify: Notify, relay: Relay) -> Way {
+    let variable = |name| std::env::var(name).ok();
+    match notify {
+        Notify::Auto => Way::detect(variable("TERM_PROGRAM").as_deref(), variable("TERM").as_deref(), relay),
+        Notify::Bell => Way::Bell,
+        Notify::Osc9 => Way::Osc9,
+        Notify::Osc777 => Way::Osc777,
+        Notify::Off => Way::Off,
     }
 }

@@ -24,7 +24,9 @@ pub use file::{FileError, parse};
 pub use layer::Layer;
 pub use project::ProjectLayer;
 pub use resolve::Environment;
-pub use sections::{ProfileSection, RuleLists, SandboxKind, SandboxSection, ScreenSection, WebSection};
+pub use sections::{
+    Notify, NotifyWhen, ProfileSection, RuleLists, SandboxKind, SandboxSection, ScreenSection, WebSection,
+};
 pub use server::{CommandWords, KeyPlace, Server};
 pub use services::{SERVICES, Service};
 

@@ -143,16 +143,63 @@ pub struct ScreenSection {
     pub theme: Option<String>,
     /// Whether lines are written instead of drawing a screen.
     pub screen_reader: Option<bool>,
+    /// Whether the mouse is the screen's.
+    pub mouse: Option<bool>,
+    /// How the user is told who does not look at the screen.
+    pub notify: Option<Notify>,
+    /// When.
+    pub notify_when: Option<NotifyWhen>,
+    /// Whether the terminal's title says what the agents do.
+    pub title: Option<bool>,
+    /// The file of keys.
+    pub keys: Option<PathBuf>,
+}
+
+/// Says how the user is told who does not look at the screen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Notify {
+    /// As the terminal can.
+    #[default]
+    Auto,
+    /// By the bell.
+    Bell,
+    /// By OSC 9.
+    Osc9,
+    /// By OSC 777.
+    Osc777,
+    /// Not at all.
+    Off,
+}
+
+/// Says when the user is told.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NotifyWhen {
+    /// While the terminal says that it has lost the focus.
+    #[default]
+    Away,
+    /// Always.
+    Always,
 }
 
 impl ScreenSection {
     /// The keys of the section.
-    pub const KEYS: &'static [&'static str] = &["theme", "screen_reader"];
+    pub const KEYS: &'static [&'static str] =
+        &["theme", "screen_reader", "mouse", "notify", "notify_when", "title", "keys"];
 
     /// Returns this section with its gaps filled from a lower one.
     #[must_use]
     pub fn or(self, lower: Self) -> Self {
-        Self { theme: self.theme.or(lower.theme), screen_reader: self.screen_reader.or(lower.screen_reader) }
+        Self {
+            theme: self.theme.or(lower.theme),
+            screen_reader: self.screen_reader.or(lower.screen_reader),
+            mouse: self.mouse.or(lower.mouse),
+            notify: self.notify.or(lower.notify),
+            notify_when: self.notify_when.or(lower.notify_when),
+            title: self.title.or(lower.title),
+            keys: self.keys.or(lower.keys),
+        }
     }
 }
 

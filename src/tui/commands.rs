@@ -67,6 +67,8 @@ pub enum Verb {
     Find,
     /// Shows or hides the times of the blocks.
     Times,
+    /// Gives the mouse to the terminal, or takes it.
+    Mouse,
     /// Ends the program.
     Quit,
     /// Does what only the line output has a command for.
@@ -164,6 +166,14 @@ pub const COMMANDS: &[Command] = &[
     row(Verb::Find, "find", "/find [WORDS]", Any, "Alt+/", "search the transcript that is shown"),
     row(Verb::Times, "times", "/times", Nothing, "t", "show when each block of a transcript came, or hide it"),
     row(Verb::Help, "keys", "/keys", Nothing, "F1", "the keys and commands"),
+    row(
+        Verb::Mouse,
+        "mouse",
+        "/mouse [on|off]",
+        Word,
+        "Alt+P",
+        "off: the terminal selects with it; on: it clicks and scrolls here",
+    ),
     row(Verb::Quit, "quit", "/quit", Nothing, "F12", "quit; a running turn is stopped"),
 ];
 

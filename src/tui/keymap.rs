@@ -1,11 +1,14 @@
 //! The keys: action, key, context and words. Keys are looked up here and help is made from here.
 //!
-//! Each context has its table in `table/`. A context's own binding goes before the global one. A character without a
-//! binding is text for the composer.
+//! Each context has its table in `table/`; a file of keys changes them (`Keymap`). A context's own binding goes before the
+//! global one. A character without a binding is text for the composer.
 
 mod action;
 mod acts;
+mod chord;
 mod context;
+mod file;
+mod map;
 mod read;
 mod table;
 
@@ -14,6 +17,8 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 pub use action::{Action, Answer};
 pub use acts::{Edit, LookKey, TreeKey};
 pub use context::Context;
+pub use file::KeysError;
+pub use map::Keymap;
 pub use read::ReadKey;
 
 /// Is a key with its modifiers, in the one form that the table uses.
@@ -93,12 +98,6 @@ const fn row(
 
 const fn also(modifiers: KeyModifiers, code: KeyCode, action: Action) -> Binding {
     row(modifiers, code, action, "", "")
-}
-
-/// Finds the action of a key: the context's own binding, else the global one.
-pub fn lookup(context: Context, chord: Chord) -> Option<Action> {
-    let find = |wanted: Context| wanted.rows().iter().find(|row| row.chord == chord).map(|row| row.action);
-    find(context).or_else(|| find(Context::Global))
 }
 
 /// Tells whether the event is a key going down; a terminal with the kitty protocol also reports it coming up.

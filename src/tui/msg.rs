@@ -300,6 +300,8 @@ pub enum Effect {
         /// The text.
         text: String,
     },
+    /// Tell the user, who does not look at the screen.
+    Notify(String),
     /// Go to the shell that started the program, until that brings it back.
     Suspend,
     /// Ask the terminal for the mouse, or leave it to the terminal.

@@ -28,12 +28,15 @@ use crate::price::Prices;
 use crate::tui::files::Files;
 use crate::tui::frame_clock::FrameClock;
 use crate::tui::input::{self, Input, LineEnds, Reader};
+use crate::tui::keymap::Keymap;
 use crate::tui::msg::{Effect, Msg, Rest};
 use crate::tui::outside::Outside;
 use crate::tui::state::App;
+use crate::tui::state::alerts::When;
 use crate::tui::state::budget::Limits;
 use crate::tui::state::question::Seen;
 use crate::tui::state::status::{ModelSource, Status};
+use crate::tui::terminal::alert::{Relay, Titled, Way, alert};
 use crate::tui::terminal::writer::Written;
 use crate::tui::terminal::{self, MouseMode, Terminal, watchdog};
 use crate::tui::theme::Themes;
@@ -68,6 +71,16 @@ pub struct ScreenOptions {
     pub outside: Option<Arc<dyn Outside>>,
     /// Whether the mouse is asked for from the start.
     pub mouse: MouseMode,
+    /// Whether the terminal's title says what the agents do.
+    pub titled: Titled,
+    /// How the user is told who does not look at the screen.
+    pub way: Way,
+    /// What that has to pass on its way.
+    pub relay: Relay,
+    /// When the user is told.
+    pub when: When,
+    /// The keys.
+    pub keymap: Keymap,
 }
 
 /// Says why the screen ended.
@@ -117,7 +130,7 @@ async fn show(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
         let bell = Arc::clone(&bell);
         Arc::new(move |written| bell.ring(if written.is_ok() { &bell.written } else { &bell.lost }))
     };
-    let mut terminal = Terminal::open(written, options.mouse)?;
+    let mut terminal = Terminal::open(written, options.mouse, options.titled)?;
     let reader = Reader::start(terminal::keyboard()?)?;
     let (writer, mut files) = Files::new(options.cwd.clone(), options.home.clone());
     let mut screen = Screen::new(&options, handle, &terminal, reader, writer);
@@ -178,6 +191,8 @@ struct Screen<'a> {
     suspending: bool,
     /// What came in while somebody else had the terminal already.
     held: Vec<Input>,
+    way: Way,
+    relay: Relay,
     /// The question of the frame that was drawn last.
     question: Option<Seen>,
 }
@@ -188,6 +203,10 @@ impl<'a> Screen<'a> {
         let mut app = App::new(terminal.size(), Timestamp::now(), status, options.themes.clone());
         app.tree.prices = options.prices.clone();
         app.zone = jiff::tz::TimeZone::system();
+        app.mouse = options.mouse;
+        app.keymap = options.keymap.clone();
+        app.alerts.when = options.when;
+        app.place = options.cwd.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let standing = handle.budget().standing();
         app.budget = Limits { max_cost: standing.max_cost, max_tokens: standing.max_tokens };
         Self {
@@ -203,6 +222,8 @@ impl<'a> Screen<'a> {
             loan: None,
             suspending: false,
             held: Vec::new(),
+            way: options.way,
+            relay: options.relay,
             question: None,
         }
     }
@@ -320,6 +341,7 @@ impl<'a> Screen<'a> {
         if rest == Rest::More {
             self.clock.want_frame();
         }
+        terminal.set_title(&view::title(&self.app));
         if let Some(drawn) = drawn {
             self.question = drawn.question;
             for effect in update(&mut self.app, Msg::Drawn(drawn)) {
@@ -367,6 +389,7 @@ impl<'a> Screen<'a> {
             Effect::Copy(text) => self.copy(text, terminal),
             Effect::Edit { subject, text } => self.edit(subject, &text, terminal),
             Effect::Suspend => self.suspending = true,
+            Effect::Notify(words) => terminal.say(&alert(self.way, self.relay, &words)),
             Effect::Mouse(mode) => terminal.set_mouse(mode),
             Effect::Colour(jobs) => self.files.colour(jobs),
             Effect::LookAtChanges | Effect::UndoChanges => {

@@ -21,13 +21,21 @@ const LOOK: Duration = Duration::from_millis(10);
 /// # Panics
 /// Outside of a runtime.
 pub fn edit(editor: &str, file: &Path) -> io::Result<Child> {
+    // In the shell's place, where it is one command: then a signal to it reaches the editor.
+    let exec = if is_one_command(editor) { "exec " } else { "" };
     tokio::process::Command::new("/bin/sh")
         .arg("-c")
-        .arg(format!("{editor} \"$@\""))
+        .arg(format!("{exec}{editor} \"$@\""))
         .arg(editor)
         .arg(file)
         .kill_on_drop(true)
         .spawn()
+}
+
+/// Tells whether a command line is one command that a shell can run in its own place.
+fn is_one_command(line: &str) -> bool {
+    let first = line.split_whitespace().next().unwrap_or_default();
+    !first.contains('=') && !line.contains(|c: char| "|&;<>()$`!\n".contains(c))
 }
 
 /// Gives a text to a program's standard input and waits for its end, not longer than `patience`.
@@ -67,4 +75,19 @@ pub fn feed(program: &Path, args: &[&str], text: &str, patience: Duration) -> io
 
 fn ended_well(status: ExitStatus) -> io::Result<()> {
     if status.success() { Ok(()) } else { Err(io::Error::other(status.to_string())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_with_arguments_is_one_and_a_line_for_the_shell_is_not() {
+        for line in ["vim", "code --wait", "'/opt/My Editor/bin' -n"] {
+            assert!(is_one_command(line), "{line}");
+        }
+        for line in ["TERM=xterm vim", "cd /tmp; vim", "vim && true", "$HOME/bin/edit"] {
+            assert!(!is_one_command(line), "{line}");
+        }
+    }
 }

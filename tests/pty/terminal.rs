@@ -70,7 +70,11 @@ fn whatever_the_editor_does_wrong_the_draft_is_as_it_was() {
 
 #[test]
 fn without_an_editor_a_sentence_says_what_to_set() {
-    let mut terminal = Start::against(&Server::start([])).env("PATH", "/nowhere").run();
+    let server = Server::start([Reply::text("an answer")]);
+    let mut terminal = Start::against(&server).env("PATH", "/nowhere").run();
+    // What is said at the start about the sandbox comes first.
+    terminal.send("go\r");
+    terminal.wait_for("an answer");
     terminal.send("kept");
     terminal.wait_for("kept");
     terminal.send(CTRL_G);
@@ -146,8 +150,8 @@ fn the_mouse_and_the_focus_are_asked_for_and_given_back() {
     let on = String::from_utf8_lossy(&terminal.raw()).into_owned();
     assert!(on.contains("\x1b[?1002h\x1b[?1006h") && on.contains("\x1b[?1004h"));
     assert!(!on.contains("\x1b[?1003h"), "mere moves of the mouse wake nobody");
-    // Reports are no text; the click is one into the message, behind its end.
-    terminal.send("\x1b[O\x1b[<0;30;34M\x1b[<0;30;34m\x1b[<65;5;5M\x1b[I world");
+    // Reports are no text.
+    terminal.send("\x1b[O\x1b[<65;5;5M\x1b[<64;5;5M\x1b[I world");
     terminal.wait_for("hello world");
     terminal.signal(Signal::TERM);
     terminal.wait_exit(PATIENCE);
@@ -156,4 +160,105 @@ fn the_mouse_and_the_focus_are_asked_for_and_given_back() {
     for off in ["\x1b[?1002l", "\x1b[?1006l", "\x1b[?1004l"] {
         assert!(raw.rfind(off).is_some_and(|at| at > on.len() && at < end), "{off:?}");
     }
+}
+
+#[test]
+fn the_shell_gets_the_terminal_on_ctrl_z_and_fg_brings_everything_back() {
+    let server = Server::start([Reply::text("an answer")]);
+    let mut terminal = Start::against(&server).run_in_shell();
+    terminal.send("go\r");
+    terminal.wait_for("an answer");
+    terminal.send("a draft");
+    terminal.wait_for("a draft");
+    let before = terminal.written();
+    terminal.send(CTRL_Z);
+    // The prompt is the shell's; its screen is the one from before.
+    terminal.wait_written(before, b"\x1b[?1049l");
+    terminal.wait_until("the shell", |screen| screen.contains("$") && !screen.contains("a draft"));
+    assert!(!terminal.look(vt100::Screen::alternate_screen));
+    terminal.send("stty -a; echo in-$((1+1))-shell\r");
+    let screen = terminal.wait_for("in-2-shell");
+    assert!(screen.contains(" icanon") && screen.contains(" echo "), "the modes are the shell's:\n{screen}");
+    terminal.resize(100, 30);
+    let before = terminal.written();
+    terminal.send("fg\r");
+    terminal.wait_written(before, b"\x1b[?1049h");
+    terminal.wait_for("a draft");
+    terminal.send(" goes on");
+    let screen = terminal.wait_for("a draft goes on");
+    assert!(screen.contains("an answer") && !screen.contains("in-2-shell"), "{screen}");
+    terminal.wait_until("the new size", |screen| screen.lines().count() <= 30);
+}
+
+#[test]
+fn the_title_says_what_the_agent_does_and_is_put_back() {
+    let gate = Gate::new();
+    let mut terminal = Start::against(&Server::start([Reply::text("done").gated(&gate)])).run();
+    terminal.wait_written(0, "\x1b[22;0t\x1b]2;○ ready · work · steersman\x1b\\".as_bytes());
+    terminal.send("go\r");
+    terminal.wait_written(0, "\x1b]2;● works · work · steersman\x1b\\".as_bytes());
+    let before = terminal.written();
+    gate.open();
+    terminal.wait_written(before, "\x1b]2;○ ready".as_bytes());
+    terminal.signal(Signal::TERM);
+    terminal.wait_exit(PATIENCE);
+    assert!(terminal.raw().ends_with(b"\x1b[?1049l\x1b[23;0t"));
+}
+
+#[test]
+fn the_title_the_mouse_and_notices_can_be_switched_off() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = dir.path().join("config.toml");
+    fs::write(&config, "[screen]\ntitle = false\nmouse = false\nnotify = 'off'\n").unwrap();
+    let server = Server::start([Reply::text("done")]);
+    let mut terminal = Start::against(&server).arg("--config").arg(config.to_str().unwrap()).run();
+    terminal.send("\x1b[Ogo\r");
+    terminal.wait_for("done");
+    terminal.send("/mouse on\r");
+    terminal.wait_written(0, b"\x1b[?1002h\x1b[?1006h");
+    let raw = String::from_utf8_lossy(&terminal.raw()).into_owned();
+    assert!(!raw.contains("\x1b]2;") && !raw.contains("\x1b[22;0t") && !raw.contains('\x07'));
+    let before = terminal.written();
+    terminal.send("/mouse off\r");
+    terminal.wait_written(before, b"\x1b[?1002l");
+    terminal.signal(Signal::TERM);
+    terminal.wait_exit(PATIENCE);
+    assert!(!String::from_utf8_lossy(&terminal.raw()).contains("\x1b[23;0t"));
+}
+
+#[test]
+fn who_is_away_is_told_of_the_end_but_not_when_a_pending_message_starts_the_next_turn() {
+    let (first, second) = (Gate::new(), Gate::new());
+    let server = Server::start([Reply::text("one").gated(&first), Reply::text("two").gated(&second)]);
+    let mut terminal = Start::against(&server).env("TERM_PROGRAM", "WezTerm").run();
+    terminal.send("go\r");
+    first.wait_reached();
+    terminal.send("and then\t\x1b[O");
+    terminal.wait_for("and then");
+    first.open();
+    second.wait_reached();
+    terminal.wait_for("one");
+    second.open();
+    terminal.wait_written(0, b"\x1b]9;Steersman: the answer is there\x1b\\");
+    let raw = String::from_utf8_lossy(&terminal.raw()).into_owned();
+    assert_eq!(raw.matches("\x1b]9;").count(), 1, "the first turn's end was no news");
+}
+
+#[test]
+fn a_file_of_keys_that_is_wrong_keeps_the_program_from_starting() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("keys.toml");
+    fs::write(&file, "[message]\nsend = 'ctrl+x'\nyank = 'ctrl+x'\n").unwrap();
+    let mut terminal = Start::against(&Server::start([])).arg("--keys").arg(file.to_str().unwrap()).spawn();
+    terminal.wait_written(0, b"(line 3)");
+    assert_eq!(terminal.wait_exit(PATIENCE).exit_code(), 2);
+    let said = String::from_utf8_lossy(&terminal.raw()).into_owned();
+    for part in ["keys.toml, line 3", "\"send\" (line 2)", "\"yank\" (line 3)"] {
+        assert!(said.contains(part), "{said}");
+    }
+    fs::write(&file, "[message]\nsend = 'ctrl+x'\n").unwrap();
+    let server = Server::start([Reply::text("heard")]);
+    let mut terminal = Start::against(&server).arg("--keys").arg(file.to_str().unwrap()).run();
+    terminal.send("go\x18");
+    terminal.wait_for("heard");
 }

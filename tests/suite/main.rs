@@ -5,6 +5,7 @@ mod support;
 
 mod addresses;
 mod agent;
+mod alerts;
 mod anthropic;
 mod approval_popups;
 mod approvals;
@@ -57,6 +58,7 @@ mod hold;
 mod host;
 mod hostile_sinks;
 mod injection;
+mod keymap_file;
 mod keys;
 mod layers;
 mod ledger;

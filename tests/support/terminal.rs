@@ -71,12 +71,26 @@ pub struct Start {
     env: HashMap<String, String>,
     cwd: Option<PathBuf>,
     size: (u16, u16),
+    under: Under,
+}
+
+/// Says who starts the program.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Under {
+    Nobody,
+    Shell,
 }
 
 impl Start {
     /// Starts the built program with these arguments, in 120x36.
     pub fn new<S: Into<String>>(args: impl IntoIterator<Item = S>) -> Self {
-        Self { args: args.into_iter().map(Into::into).collect(), env: HashMap::new(), cwd: None, size: (120, 36) }
+        Self {
+            args: args.into_iter().map(Into::into).collect(),
+            env: HashMap::new(),
+            cwd: None,
+            size: (120, 36),
+            under: Under::Nobody,
+        }
     }
 
     /// Starts it against a model server.
@@ -112,6 +126,18 @@ impl Start {
         terminal
     }
 
+    /// Starts it as a job of an interactive shell on the terminal, and waits until it has taken the screen.
+    pub fn run_in_shell(mut self) -> Terminal {
+        self.under = Under::Shell;
+        let quoted: Vec<String> = self.args.iter().map(|arg| format!("'{arg}'")).collect();
+        let line = format!("{} {}\r", env!("CARGO_BIN_EXE_steersman"), quoted.join(" "));
+        let mut terminal = self.spawn();
+        terminal.wait_for("$ ");
+        terminal.send(&line);
+        terminal.wait_written(0, ALTERNATE_SCREEN);
+        terminal
+    }
+
     /// Starts it and does not wait.
     pub fn spawn(self) -> Terminal {
         let home = tempfile::tempdir().unwrap();
@@ -119,9 +145,16 @@ impl Start {
         std::fs::create_dir(&work).unwrap();
         let (columns, rows) = self.size;
         let pair = native_pty_system().openpty(size(columns, rows)).unwrap();
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_steersman"));
-        command.args(&self.args);
+        let mut command = match self.under {
+            Under::Nobody => CommandBuilder::new(env!("CARGO_BIN_EXE_steersman")),
+            Under::Shell => CommandBuilder::new("/bin/bash"),
+        };
+        match self.under {
+            Under::Nobody => command.args(&self.args),
+            Under::Shell => command.args(["--norc", "--noprofile", "-i"]),
+        }
         command.env_clear();
+        command.env("PS1", "$ ");
         for (name, value) in [("TERM", "xterm-256color"), ("LANG", "C.UTF-8"), ("PATH", "/usr/bin:/bin")] {
             command.env(name, value);
         }

@@ -109,6 +109,8 @@ pub enum Action {
     Editor,
     /// Go to the shell.
     Suspend,
+    /// Give the mouse to the terminal, or take it.
+    Mouse,
     /// Fold, filter or cancel in the agent tree.
     Tree(TreeKey),
     /// Divide the screen otherwise.
@@ -172,6 +174,7 @@ impl Action {
             Self::Redraw => "redraw",
             Self::Editor => "editor",
             Self::Suspend => "suspend",
+            Self::Mouse => "mouse",
             Self::Tree(key) => key.id(),
             Self::Look(key) => key.id(),
             Self::Read(key) => key.id(),

@@ -45,7 +45,22 @@ impl Context {
         Self::Help,
     ];
 
-    /// Returns its keys.
+    /// Returns its place in [`Context::ALL`].
+    pub(super) fn index(self) -> usize {
+        Self::ALL.iter().position(|context| *context == self).unwrap_or_default()
+    }
+
+    /// Tells whether plain characters are text there, or may be: what holds everywhere holds where text is typed too.
+    pub fn takes_text(self) -> bool {
+        match self {
+            Self::Global | Self::Composer | Self::Filter | Self::Search => true,
+            Self::Tree | Self::Transcript | Self::Details | Self::Pending | Self::Help | Self::Gate | Self::Ledger => {
+                false
+            }
+        }
+    }
+
+    /// Returns its usual keys.
     pub fn rows(self) -> &'static [Binding] {
         match self {
             Self::Composer => table::message::ROWS,

@@ -29,7 +29,7 @@ use crate::summary::count;
 use crate::tui::files::Files;
 use crate::tui::frame_clock::FrameClock;
 use crate::tui::input::{self, Input, LineEnds};
-use crate::tui::keymap::{self, Action, Chord, Context};
+use crate::tui::keymap::{Action, Chord, Context};
 use crate::tui::lines::{Echo, Printer, Typing};
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::outside::Outside;
@@ -185,7 +185,7 @@ impl<'a> Desk<'a> {
     /// Takes a key, if it does something in a line.
     fn key(&mut self, key: &KeyEvent, at: Timestamp) {
         let chord = Chord::of(key);
-        match keymap::lookup(Context::Composer, chord) {
+        match self.app.keymap.lookup(Context::Composer, chord) {
             Some(Action::Send) => {
                 self.leave_line();
                 self.tell(Msg::Key(*key, at));

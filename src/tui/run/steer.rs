@@ -60,6 +60,7 @@ pub fn steer(effect: Effect, handle: &Handle) -> Vec<Msg> {
         Effect::Redraw
         | Effect::Quit
         | Effect::Suspend
+        | Effect::Notify(_)
         | Effect::Mouse(_)
         | Effect::Copy(_)
         | Effect::Edit { .. }

@@ -112,6 +112,11 @@ impl Holds {
         self.parked.get(agent)
     }
 
+    /// Tells whether any agent waits.
+    pub fn any_parked(&self) -> bool {
+        !self.parked.is_empty()
+    }
+
     /// Returns who waits where, as a decision names it.
     pub fn waiting(&self, agent: &AgentId) -> Option<Waiting> {
         let place = self.parked(agent)?;

@@ -1,5 +1,6 @@
 //! What the screen shows, as values folded from events; no I/O, no clock, no knowledge of the view.
 
+pub mod alerts;
 pub mod approval;
 pub mod attention;
 pub mod budget;
@@ -36,6 +37,7 @@ pub mod transcript;
 pub mod tree;
 pub mod undo;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use jiff::Timestamp;
@@ -43,9 +45,11 @@ use jiff::tz::TimeZone;
 use ratatui::layout::Size;
 
 use crate::id::AgentId;
+use crate::tui::keymap::Keymap;
 use crate::tui::theme::{Theme, Themes};
+use alerts::Alerts;
 use approval::Declining;
-use attention::Attention;
+use attention::{Attention, MouseMode};
 use budget::Limits;
 use cell::CellId;
 use colours::Colours;
@@ -141,6 +145,14 @@ pub struct App {
     pub attention: Option<Attention>,
     /// The colours of code that are known.
     pub colours: Colours,
+    /// What the user is told who does not look.
+    pub alerts: Alerts,
+    /// Whom the mouse belongs to.
+    pub mouse: MouseMode,
+    /// The keys in force.
+    pub keymap: Keymap,
+    /// The name of the directory that is worked in (untrusted).
+    pub place: String,
     /// Whom the draft is for.
     bound: Option<Bound>,
     /// True once a new conversation was asked for, until it begins.
@@ -235,10 +247,19 @@ impl App {
             pointer: Pointer::default(),
             attention: None,
             colours: Colours::default(),
+            alerts: Alerts::default(),
+            mouse: MouseMode::default(),
+            keymap: Keymap::default(),
+            place: String::new(),
             readers: HashMap::from([(main.clone(), Reader::new(main))]),
         };
         app.fit_composer();
         app
+    }
+
+    /// Puts the keys in force into a text that names the usual ones.
+    pub fn spell<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.keymap.spell(self.focus.context(), text)
     }
 
     /// Returns the transcript of the selected agent; `None` when it has not done anything yet.
@@ -317,7 +338,8 @@ impl App {
     /// folds away, the end of a message, or a question whose keys begin to count.
     pub fn changes_at(&self) -> Option<Timestamp> {
         let armed = self.questions.arms_at().filter(|at| *at > self.now);
-        [self.tree.changes_at(self.now), self.status.message_ends(self.now), armed].into_iter().flatten().min()
+        let changes = [self.tree.changes_at(self.now), self.status.message_ends(self.now), armed, self.alerts.due_at()];
+        changes.into_iter().flatten().min()
     }
 }
 

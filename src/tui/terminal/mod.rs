@@ -3,6 +3,7 @@
 //! `run` opens it, draws on it, lends it to others and closes it. Whatever ends the program, the terminal gets its modes back; a panic of
 //! the UI thread restores it before the message is printed, a panic elsewhere is logged and the screen goes on.
 
+pub mod alert;
 pub mod paint;
 pub mod watchdog;
 pub mod writer;
@@ -22,6 +23,7 @@ use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetat
 
 use crate::limits;
 pub use crate::tui::msg::MouseMode;
+use alert::{KEEP_TITLE, RESTORE_TITLE, Titled};
 use paint::Painter;
 use writer::{Writer, Written};
 
@@ -40,6 +42,8 @@ const FAREWELL: Duration = Duration::from_millis(300);
 
 /// True while the modes are set; whoever clears it restores them.
 static RAISED: AtomicBool = AtomicBool::new(false);
+/// True while the title is the program's; whoever clears it puts the old one back.
+static TITLED: AtomicBool = AtomicBool::new(false);
 
 /// Owns the screen of the terminal until it is closed or dropped.
 #[derive(Debug)]
@@ -52,6 +56,9 @@ pub struct Terminal {
     /// Goes out as soon as the terminal takes something.
     said: Vec<u8>,
     mouse: MouseMode,
+    titled: Titled,
+    /// The title that the terminal has; none yet, or it is somebody else's.
+    title: Option<String>,
     /// The modes that the terminal had.
     cooked: Termios,
     lent: bool,
@@ -62,7 +69,7 @@ impl Terminal {
     ///
     /// # Errors
     /// When standard output is no terminal, or its modes cannot be set.
-    pub fn open(written: Written, mouse: MouseMode) -> io::Result<Self> {
+    pub fn open(written: Written, mouse: MouseMode, titled: Titled) -> io::Result<Self> {
         let painter = Painter::new(bounded(measure()?));
         let cooked = tcgetattr(io::stdin())?;
         let writer = Writer::start(device()?, written)?;
@@ -71,7 +78,18 @@ impl Terminal {
         RAISED.store(true, Ordering::SeqCst);
         let inner = ratatui::Terminal::new(painter)?;
         let prelude = [ENTER, modes(mouse)].concat();
-        Ok(Self { inner, writer, writing: false, prelude, said: Vec::new(), mouse, cooked, lent: false })
+        Ok(Self {
+            inner,
+            writer,
+            writing: false,
+            prelude,
+            said: Vec::new(),
+            mouse,
+            titled,
+            title: None,
+            cooked,
+            lent: false,
+        })
     }
 
     /// Returns the size that frames are drawn in.
@@ -132,6 +150,18 @@ impl Terminal {
     /// Tells whether another program has the terminal.
     pub fn is_lent(&self) -> bool {
         self.lent
+    }
+
+    /// Sets the title, if it is the program's and not so already.
+    pub fn set_title(&mut self, words: &str) {
+        if self.titled == Titled::No || self.lent || self.title.as_deref() == Some(words) {
+            return;
+        }
+        if !TITLED.swap(true, Ordering::SeqCst) {
+            self.say(KEEP_TITLE);
+        }
+        self.title = Some(words.to_owned());
+        self.say(&alert::title(words));
     }
 
     /// Asks for the mouse, or leaves it to the terminal.
@@ -206,7 +236,8 @@ impl Terminal {
     /// Gives the terminal its modes back; waits a moment for it to take them.
     pub fn close(&mut self) {
         if RAISED.swap(false, Ordering::SeqCst) {
-            self.writer.finish(LEAVE.to_vec(), FAREWELL);
+            self.title = None;
+            self.writer.finish(farewell(), FAREWELL);
             // A terminal that is gone has no modes.
             let _ = disable_raw_mode();
         }
@@ -245,6 +276,12 @@ pub fn measure() -> io::Result<Size> {
     Ok(Size { width: or(size.ws_col, 80), height: or(size.ws_row, 24) })
 }
 
+/// Returns what gives the terminal its modes and its title back.
+fn farewell() -> Vec<u8> {
+    let title = if TITLED.swap(false, Ordering::SeqCst) { RESTORE_TITLE } else { b"" };
+    [LEAVE, title].concat()
+}
+
 fn modes(mouse: MouseMode) -> &'static [u8] {
     match mouse {
         MouseMode::On => MOUSE_ON,
@@ -280,7 +317,7 @@ fn restore_now() {
     if let Ok(mut file) = device().map(File::from)
         && writer::wait_writable(&file, Some(FAREWELL)).unwrap_or(false)
     {
-        let _ = writer::write_all(&mut file, LEAVE);
+        let _ = writer::write_all(&mut file, &farewell());
     }
     let _ = disable_raw_mode();
 }

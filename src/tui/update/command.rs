@@ -7,6 +7,7 @@ use crate::tui::keymap::Action;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::approval::Part;
+use crate::tui::state::attention::MouseMode;
 use crate::tui::state::cell::Level;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::Medium;
@@ -52,6 +53,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Find => search::find(app, argument),
         Verb::Times => reading::times(app),
         Verb::Undo => return undo::begin(app),
+        Verb::Mouse => return mouse(app, argument),
         Verb::Quit => return vec![Effect::Quit],
         // It carries a text, so it is sent like one.
         Verb::Now => {}
@@ -146,6 +148,25 @@ fn set_theme(app: &mut App, name: &str) {
         }
         Err(sentence) => app.status.say(sentence, app.now),
     }
+}
+
+/// Gives the mouse to the terminal, or takes it; without a word whichever it is not.
+pub fn mouse(app: &mut App, word: &str) -> Vec<Effect> {
+    let mode = match (word, app.mouse) {
+        ("on", _) | ("", MouseMode::Off) => MouseMode::On,
+        ("off", _) | ("", MouseMode::On) => MouseMode::Off,
+        (other, _) => {
+            app.status.say(format!("/mouse is on or off; {other} is neither"), app.now);
+            return Vec::new();
+        }
+    };
+    app.mouse = mode;
+    let sentence = match mode {
+        MouseMode::On => "mouse on: it clicks, scrolls and drags here; Shift+drag selects with the terminal itself",
+        MouseMode::Off => "mouse off: the terminal selects with it",
+    };
+    app.status.say(sentence, app.now);
+    vec![Effect::Mouse(mode)]
 }
 
 fn hold(app: &mut App, whom: &str) -> Vec<Effect> {

@@ -9,7 +9,7 @@ use super::{
     question, reading, search, tree, undo,
 };
 use crate::event::Delivery;
-use crate::tui::keymap::{self, Action, Chord, Context, Edit};
+use crate::tui::keymap::{Action, Chord, Context, Edit};
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
@@ -21,7 +21,7 @@ use crate::tui::state::scroll::Request;
 /// Carries out one key.
 pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     let chord = Chord::of(key);
-    match keymap::lookup(app.focus.context(), chord) {
+    match app.keymap.lookup(app.focus.context(), chord) {
         Some(Action::Answer(answer)) => {
             if let Some(effects) = question::answer(app, answer) {
                 return effects;
@@ -65,7 +65,7 @@ pub fn type_text(app: &mut App, text: &str) -> Vec<Effect> {
         && let Some(c) = rest.clone().next()
     {
         let key = KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE);
-        let action = keymap::lookup(app.focus.context(), Chord::of(&key));
+        let action = app.keymap.lookup(app.focus.context(), Chord::of(&key));
         if c == '\n' || action.is_some_and(|action| !action.only_shows()) {
             app.focus.go(Pane::Composer);
             break;
@@ -105,6 +105,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Redraw => return vec![Effect::Redraw],
         Action::Editor => return manuscript::open(app),
         Action::Suspend => return vec![Effect::Suspend],
+        Action::Mouse => return command::mouse(app, ""),
         Action::Tree(key) => return tree::act(app, key),
         Action::Look(key) => look::act(app, key),
         Action::Read(key) => return reading::act(app, key),

@@ -4,6 +4,7 @@
 //! replay feed the same fold.
 
 mod agent;
+mod alerts;
 mod approval;
 mod bring_back;
 mod budget;
@@ -70,6 +71,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         }
         Msg::Envelope(envelope) => {
             agent::apply(app, &envelope);
+            alerts::apply(app, &envelope);
             // The pieces of a stream come by the thousand, and change nothing about the message.
             if let Event::AssistantDelta { .. } | Event::ThinkingDelta { .. } = envelope.event {
                 return effects;
@@ -143,6 +145,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     }
     hold::settle_focus(app);
     app.bind_draft();
+    effects.extend(alerts::due(app));
     app.refresh_completion();
     app.fit_composer();
     effects

@@ -42,8 +42,8 @@ pub fn draw(app: &App, room: Rect, regions: &mut Regions, buffer: &mut Buffer) -
     let left = if hidden > 0 { put_right(buffer, keys, &format!(" {hidden} more "), theme.dim) } else { keys };
     let about = if app.completion.names_agents() { " · otherwise @ is text" } else { "" };
     let hints = [format!("  Tab takes it · Up/Down choose · Esc closes{about}"), format!("  Tab takes it{about}")];
-    if let Some(hint) = hints.iter().find(|hint| columns(hint) <= left.width) {
-        put(buffer, left, hint, theme.dim);
+    if let Some(hint) = hints.iter().map(|hint| app.spell(hint)).find(|hint| columns(hint) <= left.width) {
+        put(buffer, left, &hint, theme.dim);
     }
     Rect { height: area.y - room.y, ..room }
 }

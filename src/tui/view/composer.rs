@@ -93,7 +93,7 @@ fn hints(app: &App) -> Vec<String> {
         hints.extend(keys(app).iter().map(|keys| format!("{keys} · {words}")));
         hints.push(words);
     }
-    hints
+    hints.into_iter().map(|hint| app.spell(&hint).into_owned()).collect()
 }
 
 /// Returns the keys that matter now, the longest first.

@@ -131,7 +131,7 @@ fn hint(app: &App, place: Option<&Place>, area: Rect, buffer: &mut Buffer) {
         (None, false, None) => &["Ctrl+P goes on"],
     };
     let room = area.width.saturating_sub(INDENT);
-    if let Some(hint) = hints.iter().find(|hint| columns(hint) <= room) {
-        put(buffer, Rect { x: area.x + INDENT.min(area.width), width: room, ..area }, hint, app.theme.dim);
+    if let Some(hint) = hints.iter().map(|hint| app.spell(hint)).find(|hint| columns(hint) <= room) {
+        put(buffer, Rect { x: area.x + INDENT.min(area.width), width: room, ..area }, &hint, app.theme.dim);
     }
 }

@@ -1,14 +1,16 @@
 //! Draws help over the screen: the keys, made from the keymap, and how to connect a model.
 
+use std::borrow::Cow;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::fit::{columns, put, row};
 use super::overlay;
 use crate::tui::commands::COMMANDS;
-use crate::tui::keymap::Context;
+use crate::tui::keymap::{Context, Keymap};
+use crate::tui::state::App;
 use crate::tui::state::regions::Regions;
-use crate::tui::theme::Theme;
 
 /// Columns of the key names where they stand beside their words.
 const NAMES: u16 = 27;
@@ -23,60 +25,63 @@ const CONNECT: &[(&str, &str)] = &[
 #[derive(Debug, Default)]
 struct Line {
     title: bool,
-    name: &'static str,
+    name: Cow<'static, str>,
     words: String,
     /// Columns left of the words.
     indent: u16,
 }
 
 /// Draws help from the line `top`; returns the first line that is shown, which is `top` unless that is past the end.
-pub fn draw(theme: &Theme, top: u16, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> u16 {
-    let inner = overlay::open(theme, &[" Help: Up/Down scroll, Esc closes "], screen, regions, buffer);
-    let lines = lines(inner.width);
+pub fn draw(app: &App, top: u16, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> u16 {
+    let theme = &app.theme;
+    let inner = overlay::open(theme, &[app.spell(" Help: Up/Down scroll, Esc closes ")], screen, regions, buffer);
+    let lines = lines(&app.keymap, inner.width);
     let most = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_sub(inner.height);
     let top = top.min(most);
     for (line, y) in lines.iter().skip(top.into()).zip(0..inner.height) {
         let area = row(inner, y);
         let style = if line.title { theme.heading } else { theme.accent };
-        put(buffer, area, line.name, style);
+        put(buffer, area, &line.name, style);
         let x = area.x.saturating_add(line.indent).min(area.right());
         put(buffer, Rect { x, width: area.right() - x, ..area }, &line.words, theme.text);
     }
     top
 }
 
-fn lines(width: u16) -> Vec<Line> {
+fn lines(keymap: &Keymap, width: u16) -> Vec<Line> {
     let mut lines = Vec::new();
     for context in Context::ALL {
-        lines.push(Line { title: true, name: context.title(), ..Line::default() });
-        let named = context.rows().iter().filter(|binding| !binding.name.is_empty());
-        for binding in named {
-            push(&mut lines, width, binding.name, binding.help);
+        lines.push(Line { title: true, name: context.title().into(), ..Line::default() });
+        // A row with a name speaks for those behind it that have none.
+        for rows in context.rows().chunk_by(|_, next| next.name.is_empty()) {
+            if let (Some(name), Some(first)) = (keymap.row_name(context, rows), rows.first()) {
+                push(&mut lines, width, name, first.help);
+            }
         }
         lines.push(Line::default());
     }
-    lines.push(Line { title: true, name: "Commands, at the start of the message", ..Line::default() });
+    lines.push(Line { title: true, name: "Commands, at the start of the message".into(), ..Line::default() });
     for command in COMMANDS {
-        push(&mut lines, width, command.usage, &format!("{} ({})", command.help, command.key));
+        let key = keymap.spell(Context::Composer, command.key);
+        push(&mut lines, width, command.usage.into(), &format!("{} ({key})", command.help));
     }
-    push(&mut lines, width, "//word", "sends a text that begins with /word");
-    push(&mut lines, width, "@agent text", "sends to that agent; @all text to every agent that runs");
+    push(&mut lines, width, "//word".into(), "sends a text that begins with /word");
+    push(&mut lines, width, "@agent text".into(), "sends to that agent; @all text to every agent that runs");
     lines.push(Line::default());
-    lines.push(Line { title: true, name: "Connect a model", ..Line::default() });
+    lines.push(Line { title: true, name: "Connect a model".into(), ..Line::default() });
     for (name, command) in CONNECT {
-        push(&mut lines, width, name, command);
+        push(&mut lines, width, (*name).into(), command);
     }
     lines
 }
 
 /// Adds a name with its words: side by side where there is room, the words beneath otherwise.
-fn push(lines: &mut Vec<Line>, width: u16, name: &'static str, help: &str) {
+fn push(lines: &mut Vec<Line>, width: u16, name: Cow<'static, str>, help: &str) {
     let beside = width >= NAMES * 2;
     let indent = if beside { NAMES } else { 2 };
     let mut name = name;
     if !beside {
-        lines.push(Line { name, ..Line::default() });
-        name = "";
+        lines.push(Line { name: std::mem::take(&mut name), ..Line::default() });
     }
     let mut words = String::new();
     for word in help.split(' ') {

@@ -55,7 +55,8 @@ pub fn draw(
     let titles = [
         format!(" Ledger of {count} · Enter shows the text · Esc closes "),
         format!(" {count} · Enter shows · Esc closes "),
-    ];
+    ]
+    .map(|title| app.spell(&title).into_owned());
     let mut inner = overlay::open(theme, &titles, screen, regions, buffer);
     let Some(last) = receipts.len().checked_sub(1) else {
         put(buffer, inner, "Nothing was sent yet.", theme.dim);

@@ -36,6 +36,7 @@ pub mod stream;
 mod sums;
 mod table;
 mod tabs;
+mod title;
 pub mod transcript;
 pub mod tree;
 pub mod wrap;
@@ -63,6 +64,8 @@ use layout::{Demand, DetailsUse, ListUse, Panes, TreeForm, TreeUse};
 use marks::Marks;
 use transcript::{Badge, Metrics, View};
 use wrap::{Break, Line, Wrap};
+
+pub use title::title;
 
 /// Rows below which a screen is low.
 const LOW: u16 = 16;
@@ -165,7 +168,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
         None
     };
     let overlay = app.focus.overlay.map(|overlay| match overlay {
-        Overlay::Help { top } => Overlay::Help { top: help::draw(&app.theme, top, area, &mut regions, buffer) },
+        Overlay::Help { top } => Overlay::Help { top: help::draw(app, top, area, &mut regions, buffer) },
         Overlay::Ledger { selected, top } => {
             let (selected, top) = ledger::draw(app, selected, top, area, &mut regions, buffer);
             Overlay::Ledger { selected, top }

@@ -134,7 +134,7 @@ impl Popup {
             return None;
         }
         let title = wrapped(&question.title, inner, theme.strong);
-        let keys = keys(question, Keys::of(app), inner, theme);
+        let keys = keys(app, question, Keys::of(app), inner);
         let fixed = lines(&title) + lines(&keys) + around;
         let room_for_detail = room.height.checked_sub(fixed)?;
         let detail = laid.detail(id, question, inner, theme);
@@ -237,12 +237,13 @@ fn wrapped(text: &str, width: u16, style: Style) -> Vec<Line> {
 }
 
 /// Returns the keys with their answers, and what Alt+S covers.
-fn keys(question: &Question, keys: Keys, width: u16, theme: &Theme) -> Vec<Line> {
+fn keys(app: &App, question: &Question, keys: Keys, width: u16) -> Vec<Line> {
+    let theme = &app.theme;
     if keys == Keys::Words {
         let words =
             ["Enter sends your words as a no · Esc goes back", "Enter: no, with words · Esc: back", "Enter · Esc"];
-        let fitting = words.into_iter().find(|words| columns(words) <= width).unwrap_or_default();
-        return vec![Line::new(fitting, theme.accent)];
+        let fitting = words.into_iter().map(|words| app.spell(words)).find(|words| columns(words) <= width);
+        return vec![Line::new(&fitting.unwrap_or_default(), theme.accent)];
     }
     let style = |answer: Answer| if keys.takes(answer) { (theme.accent, theme.text) } else { (theme.dim, theme.dim) };
     let mut rows = Vec::new();
@@ -250,18 +251,19 @@ fn keys(question: &Question, keys: Keys, width: u16, theme: &Theme) -> Vec<Line>
     let mut line = Line::new(mark, style(Answer::Once).0);
     for (answer, words) in question.subject.answers() {
         let (key_style, word_style) = style(*answer);
-        let needed = usize::from(columns(answer.key()) + 1 + columns(words));
+        let key = app.spell(answer.key());
+        let needed = usize::from(columns(&key) + 1 + columns(words));
         if line.width() > 2 && line.width() + 2 + needed > usize::from(width) {
             rows.push(std::mem::replace(&mut line, Line::new("  ", word_style)));
         }
         if line.width() > 2 {
             line.push("  ", word_style);
         }
-        line.push(answer.key(), key_style);
+        line.push(&key, key_style);
         line.push(&format!(" {words}"), word_style);
     }
     rows.push(line);
-    let session = format!("  {}: {}", Answer::Session.key(), one_line(&question.session));
+    let session = format!("  {}: {}", app.spell(Answer::Session.key()), one_line(&question.session));
     if !question.session.is_empty() && columns(&session) <= width {
         rows.push(Line::new(&session, theme.dim));
     }

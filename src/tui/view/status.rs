@@ -82,7 +82,7 @@ fn draw_note(app: &App, line: Rect, buffer: &mut Buffer) {
     let theme = &app.theme;
     let line = draw_mode(app, line, buffer);
     if let Some(message) = app.status.message(app.now) {
-        put(buffer, line, &format!(" {}", one_line(message)), theme.notice);
+        put(buffer, line, &format!(" {}", app.spell(&one_line(message))), theme.notice);
         return;
     }
     let note = match app.status.source {
@@ -99,8 +99,10 @@ fn draw_note(app: &App, line: Rect, buffer: &mut Buffer) {
             fitting.unwrap_or("embedded model · F1: connect").to_owned()
         }
     };
-    let line = if columns(&note) + 12 <= line.width { put_right(buffer, line, "F1 keys ·", theme.dim) } else { line };
-    put(buffer, line, &format!(" {note}"), theme.dim);
+    let keys = app.spell("F1 keys ·");
+    let is_room = columns(&note) + columns(&keys) + 3 <= line.width;
+    let line = if is_room { put_right(buffer, line, &keys, theme.dim) } else { line };
+    put(buffer, line, &format!(" {}", app.spell(&note)), theme.dim);
 }
 
 fn model(app: &App) -> String {

@@ -35,6 +35,7 @@ pub const ROWS: &[Binding] = &[
     also(CTRL, K::End, A::Last),
     row(CTRL, K::Char('l'), A::Redraw, "Ctrl+L", "draw the screen again"),
     row(CTRL, K::Char('z'), A::Suspend, "Ctrl+Z", "to the shell; fg brings everything back"),
+    row(ALT, K::Char('p'), A::Mouse, "Alt+P", "the mouse: off and on; Shift+drag selects with the terminal itself"),
     row(CTRL, K::Char('_'), A::BringBack, "Ctrl+_", "bring back what a key removed"),
     row(NONE, K::F(1), A::Help, "F1", "help"),
     row(NONE, K::F(2), A::FocusPending, "F2", "go to the pending texts"),

@@ -1,0 +1,144 @@
+//! The keys in force: the tables, changed by a file of keys. Keys are looked up here, and texts get their names here.
+//!
+//! Always holds: within one context no key has two meanings, and no plain character has one where text is typed.
+
+use std::borrow::Cow;
+
+use super::{Action, Binding, Chord, Context};
+
+/// Holds which key does what in each context.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keymap {
+    /// In the order of [`Context::ALL`].
+    tables: [Vec<(Chord, Action)>; Context::ALL.len()],
+    is_changed: bool,
+}
+
+impl Default for Keymap {
+    fn default() -> Self {
+        let table = |context: Context| context.rows().iter().map(|row| (row.chord, row.action)).collect();
+        Self { tables: Context::ALL.map(table), is_changed: false }
+    }
+}
+
+impl Keymap {
+    /// Finds the action of a key: the context's own binding, else the global one.
+    pub fn lookup(&self, context: Context, chord: Chord) -> Option<Action> {
+        self.own(context, chord).or_else(|| self.own(Context::Global, chord))
+    }
+
+    /// Tells whether a file has changed anything.
+    pub fn is_changed(&self) -> bool {
+        self.is_changed
+    }
+
+    /// Returns the keys that do something in a context by its own table, the foremost first.
+    pub fn chords(&self, context: Context, action: Action) -> impl Iterator<Item = Chord> {
+        self.table(context).iter().filter(move |(_, does)| *does == action).map(|(chord, _)| *chord)
+    }
+
+    /// Takes these keys for an action in a context, instead of those that it had there.
+    pub(super) fn set(&mut self, context: Context, action: Action, chords: &[Chord]) {
+        if self.chords(context, action).eq(chords.iter().copied()) {
+            return;
+        }
+        let Some(table) = self.tables.get_mut(context.index()) else { return };
+        let place = table.iter().position(|(_, does)| *does == action).unwrap_or(table.len());
+        table.retain(|(_, does)| *does != action);
+        let place = place.min(table.len());
+        table.splice(place..place, chords.iter().map(|chord| (*chord, action)));
+        self.is_changed = self.tables != Self::default().tables;
+    }
+
+    /// Returns the first two actions of a context that want the same key.
+    pub(super) fn conflict(&self, context: Context) -> Option<(Chord, Action, Action)> {
+        let table = self.table(context);
+        table.iter().enumerate().find_map(|(at, (chord, action))| {
+            let other = table.iter().skip(at + 1).find(|(other, _)| other == chord)?;
+            (other.1 != *action).then_some((*chord, *action, other.1))
+        })
+    }
+
+    /// Returns the name in help of a row and of those behind it that it speaks for; `None` when no key is left.
+    pub fn row_name(&self, context: Context, rows: &[Binding]) -> Option<Cow<'static, str>> {
+        let first = rows.first()?;
+        let untouched = |row: &Binding| self.own(context, row.chord) == Some(row.action);
+        let defaults = Self::default();
+        let mut actions: Vec<Action> = Vec::new();
+        for row in rows.iter().filter(|row| row.action == first.action || speaks_for(first.name, row.chord)) {
+            if !actions.contains(&row.action) {
+                actions.push(row.action);
+            }
+        }
+        let is_same = |action: &Action| self.chords(context, *action).eq(defaults.chords(context, *action));
+        if actions.iter().all(is_same) && rows.iter().all(untouched) {
+            return Some(Cow::Borrowed(first.name));
+        }
+        let names: Vec<String> =
+            actions.iter().flat_map(|action| self.chords(context, *action)).map(|chord| chord.to_string()).collect();
+        (!names.is_empty()).then(|| Cow::Owned(names.join("  ")))
+    }
+
+    /// Puts the keys in force into a text that names the usual ones: `F5 now · Esc: back`. Nothing changes as long as no
+    /// file has changed a key.
+    pub fn spell<'a>(&self, context: Context, text: &'a str) -> Cow<'a, str> {
+        if !self.is_changed {
+            return Cow::Borrowed(text);
+        }
+        let mut spelled = String::new();
+        for (number, segment) in text.split('·').enumerate() {
+            if number > 0 {
+                spelled.push('·');
+            }
+            let mut opens = true;
+            for piece in segment.split_inclusive(|c: char| c.is_whitespace() || "/:;,()".contains(c)) {
+                let word = piece.trim_end_matches(|c: char| c.is_whitespace() || "/:;,()".contains(c));
+                let behind = piece.get(word.len()..).unwrap_or_default();
+                // A stroke alone is the key itself.
+                let (word, behind) = if word.is_empty() && piece == "/" { (piece, "") } else { (word, behind) };
+                match self.now(context, word).filter(|_| opens || word.chars().count() > 1) {
+                    Some(name) => spelled.push_str(&name),
+                    None => spelled.push_str(word),
+                }
+                spelled.push_str(behind);
+                // A letter alone is a key where a hint begins, and behind a stroke there.
+                opens = opens && (word.is_empty() || behind == "/");
+            }
+        }
+        Cow::Owned(spelled)
+    }
+
+    /// Returns what a usual key's name is to be replaced by; `None` when it is no such name, or the key does it still.
+    fn now(&self, context: Context, word: &str) -> Option<String> {
+        let chord = Chord::parse(word).ok()?;
+        // Names in a text are written as names are; `a` and `up` are words.
+        if chord.to_string() != word {
+            return None;
+        }
+        let defaults = Self::default();
+        let own =
+            [context, Context::Composer].into_iter().find(|&context| defaults.lookup(context, chord).is_some())?;
+        let action = defaults.lookup(own, chord)?;
+        if self.lookup(own, chord) == Some(action) {
+            return None;
+        }
+        let chord = self.chords(own, action).chain(self.chords(Context::Global, action)).next();
+        Some(chord.map_or_else(|| "(no key)".to_owned(), |chord| chord.to_string()))
+    }
+
+    fn own(&self, context: Context, chord: Chord) -> Option<Action> {
+        self.table(context).iter().find(|(key, _)| *key == chord).map(|(_, action)| *action)
+    }
+
+    fn table(&self, context: Context) -> &[(Chord, Action)] {
+        self.tables.get(context.index()).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+/// Tells whether a name in help means this key too: `Home  End  Ctrl+A`, `K/J`.
+fn speaks_for(name: &str, chord: Chord) -> bool {
+    let key = chord.to_string();
+    let key = key.rsplit_once('+').map_or(key.as_str(), |(_, key)| key);
+    let arrows = name == "Arrows" && ["Left", "Right", "Up", "Down"].contains(&key);
+    arrows || name.split(|c: char| c.is_whitespace() || "/+".contains(c)).any(|part| part == key)
+}

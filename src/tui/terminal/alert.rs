@@ -1,0 +1,129 @@
+//! The sequences by which a terminal tells its user something, and its title. Pure: words in, bytes out.
+//!
+//! The words are made safe here once more, whoever made them: nothing in them ends the sequence or begins another.
+
+use crate::limits;
+use crate::text::{clip, visible_line};
+
+/// Says how the user is told.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Way {
+    /// Not at all.
+    Off,
+    /// The bell, which every terminal has.
+    #[default]
+    Bell,
+    /// A note with words, as iTerm2, `WezTerm`, Ghostty and kitty show it.
+    Osc9,
+    /// A note with a title and words, as foot and rxvt-unicode show it.
+    Osc777,
+}
+
+/// Says what stands between the program and the terminal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Relay {
+    /// Nothing.
+    #[default]
+    None,
+    /// tmux: it rings on, and hands other sequences on only when they are wrapped.
+    Tmux,
+    /// GNU screen, likewise.
+    Screen,
+}
+
+/// Says whether the terminal's title is the program's.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Titled {
+    /// It says what the agents do, and is put back at the end.
+    #[default]
+    Yes,
+    /// It is left alone.
+    No,
+}
+
+/// Remembers the terminal's title.
+pub(super) const KEEP_TITLE: &[u8] = b"\x1b[22;0t";
+/// Puts it back.
+pub(super) const RESTORE_TITLE: &[u8] = b"\x1b[23;0t";
+
+impl Way {
+    /// Chooses by what the environment says of the terminal: words where it is known to show them, else the bell.
+    pub fn detect(program: Option<&str>, term: Option<&str>, relay: Relay) -> Self {
+        if relay != Relay::None {
+            return Self::Bell;
+        }
+        match (program, term) {
+            (Some("iTerm.app" | "WezTerm" | "ghostty" | "WarpTerminal"), _)
+            | (_, Some("xterm-kitty" | "xterm-ghostty")) => Self::Osc9,
+            (_, Some(term)) if term.starts_with("foot") || term.starts_with("rxvt-unicode") => Self::Osc777,
+            _ => Self::Bell,
+        }
+    }
+}
+
+/// Returns what tells the user these words.
+pub fn alert(way: Way, relay: Relay, words: &str) -> Vec<u8> {
+    let words = safe(words);
+    match way {
+        Way::Off => Vec::new(),
+        Way::Bell => b"\x07".to_vec(),
+        Way::Osc9 => through(relay, &format!("\x1b]9;{words}\x1b\\")),
+        Way::Osc777 => through(relay, &format!("\x1b]777;notify;Steersman;{words}\x1b\\")),
+    }
+}
+
+/// Returns what sets the title.
+pub fn title(words: &str) -> Vec<u8> {
+    format!("\x1b]2;{}\x1b\\", safe(words)).into_bytes()
+}
+
+fn safe(words: &str) -> String {
+    clip(&visible_line(words), limits::ALERT_COLUMNS).into_owned()
+}
+
+/// Wraps a sequence for what stands in between.
+fn through(relay: Relay, sequence: &str) -> Vec<u8> {
+    match relay {
+        Relay::None => sequence.as_bytes().to_vec(),
+        Relay::Tmux => format!("\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b")).into_bytes(),
+        // It ends the wrapping at the first end of a string; the bell ends these sequences too.
+        Relay::Screen => format!("\x1bP{}\x07\x1b\\", sequence.trim_end_matches("\x1b\\")).into_bytes(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_way_has_its_sequence_and_tmux_its_wrapping() {
+        let text = |way, relay| String::from_utf8(alert(way, relay, "done")).unwrap();
+        assert_eq!(text(Way::Bell, Relay::Tmux), "\x07");
+        assert_eq!(text(Way::Osc9, Relay::None), "\x1b]9;done\x1b\\");
+        assert_eq!(text(Way::Osc777, Relay::None), "\x1b]777;notify;Steersman;done\x1b\\");
+        assert_eq!(text(Way::Osc9, Relay::Tmux), "\x1bPtmux;\x1b\x1b]9;done\x1b\x1b\\\x1b\\");
+        assert_eq!(text(Way::Osc9, Relay::Screen), "\x1bP\x1b]9;done\x07\x1b\\");
+        assert!(alert(Way::Off, Relay::None, "done").is_empty());
+    }
+
+    #[test]
+    fn no_words_end_the_sequence_or_begin_another() {
+        let hostile = format!("a\x1b\\\x07\x1b]0;owned\x07\u{9c}\n{}", "x".repeat(10_000));
+        for bytes in [alert(Way::Osc9, Relay::None, &hostile), title(&hostile)] {
+            let text = String::from_utf8(bytes).unwrap();
+            assert_eq!(
+                (text.matches('\x1b').count(), text.contains('\x07'), text.contains('\u{9c}')),
+                (2, false, false)
+            );
+            assert!(text.len() < 1_000);
+        }
+    }
+
+    #[test]
+    fn the_way_is_chosen_by_the_terminal() {
+        assert_eq!(Way::detect(Some("WezTerm"), None, Relay::None), Way::Osc9);
+        assert_eq!(Way::detect(Some("WezTerm"), None, Relay::Tmux), Way::Bell);
+        assert_eq!(Way::detect(None, Some("foot-extra"), Relay::None), Way::Osc777);
+        assert_eq!(Way::detect(None, Some("xterm-256color"), Relay::None), Way::Bell);
+    }
+}

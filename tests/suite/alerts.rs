@@ -1,0 +1,87 @@
+//! Telling the user who does not look: when a turn ends or something is asked, and when not.
+
+use steersman::event::{Event, Outcome};
+use steersman::tui::msg::{Attention, Effect, Msg};
+use steersman::tui::state::alerts::When;
+
+use crate::support::stage::Stage;
+
+/// A stage whose user has gone elsewhere.
+fn away() -> Stage {
+    let mut stage = Stage::new(80, 24);
+    stage.tell(Msg::Attention(Attention::Away));
+    stage
+}
+
+fn told(stage: &Stage) -> Vec<String> {
+    let words = |effect: &Effect| if let Effect::Notify(words) = effect { Some(words.clone()) } else { None };
+    stage.effects.iter().filter_map(words).collect()
+}
+
+#[test]
+fn the_end_of_a_turn_is_told_a_moment_later_to_who_is_away() {
+    let mut stage = away();
+    stage.turn("").says("", "done").turn_ended("", Outcome::Completed, None);
+    assert_eq!(told(&stage), Vec::<String>::new(), "another turn may begin at once");
+    let due = stage.app.changes_at().expect("somebody has to wake up for it");
+    stage.wait(1_000);
+    assert!(due <= stage.app.now);
+    assert_eq!(told(&stage), ["Steersman: the answer is there"]);
+    stage.wait(60_000);
+    assert_eq!(told(&stage).len(), 1);
+}
+
+#[test]
+fn a_turn_that_begins_at_once_makes_the_end_of_the_last_no_news() {
+    let mut stage = away();
+    stage.turn("").turn_ended("", Outcome::Completed, None);
+    stage.turn("");
+    stage.wait(60_000);
+    assert_eq!(told(&stage), Vec::<String>::new());
+    // Also when the next is still to come from the queue.
+    let mut stage = away();
+    stage.turn("").keys("and then<enter>");
+    stage.turn_ended("", Outcome::Completed, None).wait(60_000);
+    assert_eq!(told(&stage), Vec::<String>::new());
+    // After a failure it waits for the user, and that is news.
+    let mut stage = away();
+    stage.turn("").keys("and then<enter>");
+    stage.turn_ended("", Outcome::Failed, Some("no")).wait(60_000);
+    assert_eq!(told(&stage), ["Steersman: the turn failed"]);
+}
+
+#[test]
+fn who_is_here_or_may_be_here_is_told_nothing_unless_always() {
+    for (attention, when, count) in [
+        (Some(Attention::Here), When::Away, 0),
+        (None, When::Away, 0),
+        (None, When::Always, 1),
+        (Some(Attention::Here), When::Always, 1),
+        (Some(Attention::Away), When::Never, 0),
+    ] {
+        let mut stage = Stage::new(80, 24);
+        stage.app.attention = attention;
+        stage.app.alerts.when = when;
+        stage.turn("").turn_ended("", Outcome::Completed, None).wait(60_000);
+        assert_eq!(told(&stage).len(), count, "{attention:?} {when:?}");
+    }
+    // Who comes back in the meantime sees it.
+    let mut stage = away();
+    stage.turn("").turn_ended("", Outcome::Completed, None).tell(Msg::Attention(Attention::Here)).wait(60_000);
+    assert_eq!(told(&stage), Vec::<String>::new());
+}
+
+#[test]
+fn a_stop_is_the_users_own_and_a_sub_agents_end_is_no_news() {
+    let mut stage = away();
+    stage.turn("").spawn("", "coder").turn("coder").turn_ended("coder", Outcome::Completed, None).wait(60_000);
+    stage.turn_ended("", Outcome::Cancelled, None).wait(60_000);
+    assert_eq!(told(&stage), Vec::<String>::new());
+}
+
+#[test]
+fn an_agent_that_waits_for_the_user_is_told_at_once() {
+    let mut stage = away();
+    stage.turn("").event("", Event::Parked { call: None });
+    assert_eq!(told(&stage), ["Steersman: main waits before the next request"]);
+}

@@ -1,0 +1,102 @@
+//! The file of keys: every action is in it, what it says holds everywhere on the screen, and a mistake is named.
+
+use steersman::tui::keymap::{Context, Keymap};
+use steersman::tui::msg::Effect;
+
+use crate::support::program::{Program, exit_code, stdout};
+use crate::support::stage::Stage;
+
+fn stage(keys: &str) -> Stage {
+    let mut stage = Stage::new(120, 40);
+    stage.app.keymap = Keymap::read(keys).unwrap();
+    stage
+}
+
+fn error(keys: &str) -> String {
+    Keymap::read(keys).unwrap_err().to_string()
+}
+
+#[test]
+fn the_printed_file_holds_every_action_and_changes_nothing() {
+    let text = Keymap::write();
+    assert!(Keymap::read(&text).unwrap() == Keymap::default(), "it is not the usual keys:\n{text}");
+    let table: toml::Table = text.parse().unwrap();
+    for context in Context::ALL {
+        let section = table[context.id()].as_table().unwrap();
+        for row in context.rows() {
+            assert!(section.contains_key(row.action.id()), "{} is not in [{}]", row.action.id(), context.id());
+        }
+        assert_eq!(
+            section.len(),
+            context.rows().iter().map(|row| row.action.id()).collect::<std::collections::BTreeSet<_>>().len()
+        );
+    }
+}
+
+#[test]
+fn a_key_takes_the_place_of_the_usual_ones_and_help_and_hints_say_so() {
+    let mut stage = stage("[message]\nnewline = 'ctrl+n'\n[everywhere]\nhelp = 'f12'\nquit = []\n");
+    let picture = stage.picture();
+    assert!(picture.contains("Ctrl+N new line") && picture.contains("F12 keys"), "{picture}");
+    assert!(!picture.contains("Ctrl+J new") && !picture.contains("F1 keys"), "{picture}");
+    stage.keys("a<c-n>b<c-j>");
+    assert_eq!(stage.app.composer.text(), "a\nb", "the usual key does nothing any more");
+    stage.keys("<f1>");
+    assert!(stage.app.focus.overlay.is_none());
+    stage.keys("<f12>");
+    let picture = stage.picture();
+    assert!(picture.contains("Ctrl+N") && !picture.contains("Ctrl+J"), "{picture}");
+    assert!(!stage.effects.contains(&Effect::Quit));
+}
+
+#[test]
+fn a_list_gives_several_keys_and_an_empty_one_none() {
+    let mut stage = stage("[agents]\nnext = ['n', 'ctrl+down']\ncancel-agent = []\n");
+    stage.turn("").spawn("", "coder").spawn("", "reviewer").keys("<f3>n");
+    assert_eq!(stage.app.tree.selected().as_str(), "coder");
+    stage.keys("jx");
+    assert!(stage.effects.iter().all(|effect| !matches!(effect, Effect::Cancel { .. })));
+}
+
+#[test]
+fn what_holds_everywhere_can_have_another_key_in_one_section() {
+    let mut stage = stage("[transcript]\nfold-all = 'Q'\n");
+    stage.keys("<c-o>Q");
+    assert!(stage.app.composer.is_empty(), "it is a key there, and no text");
+}
+
+#[test]
+fn two_actions_that_want_one_key_are_both_named_with_their_lines() {
+    assert_eq!(
+        error("[message]\nsend = 'enter'\neditor = 'ctrl+x'\nyank = 'ctrl+x'\n"),
+        "line 4: in [message] Ctrl+X is a key of both \"editor\" (line 3) and \"yank\" (line 4)"
+    );
+    let usual = error("[everywhere]\nledger = 'F1'\n");
+    assert!(usual.contains("\"ledger\" (line 2)") && usual.contains("\"help\" (as usual)"), "{usual}");
+}
+
+#[test]
+fn names_and_keys_that_are_none_are_errors_with_their_line() {
+    for (keys, line, reason) in [
+        ("\n[mesage]\nsend = 'enter'\n", 2, "no section [mesage]"),
+        ("[message]\nsned = 'enter'\n", 2, "the nearest is \"send\""),
+        ("[message]\nsend = 'hyper+x'\n", 2, "is no key"),
+        ("[message]\nsend = 'g'\n", 2, "there it is text"),
+        ("[filter]\nkeep-filter = 'space'\n", 2, "there it is text"),
+        ("[everywhere]\nhelp = '?'\n", 2, "there it is text"),
+        ("[message]\nsend = 'ctrl+m'\n", 2, "cannot be told from Enter"),
+        ("[agents]\nfilter = 'shift+f'\n", 2, "told by the character itself"),
+        ("[message]\nsend = 5\n", 2, "the name of a key"),
+        ("send = 'enter'\n", 1, "no section"),
+        ("[message]\nsend = \n", 2, ""),
+    ] {
+        let error = Keymap::read(keys).unwrap_err();
+        assert!(error.line == line && error.message.contains(reason), "{keys:?}: {error}");
+    }
+}
+
+#[test]
+fn the_program_prints_the_usual_keys() {
+    let output = Program::new().args(["keys"]).output();
+    assert_eq!((exit_code(&output), stdout(&output)), (0, Keymap::write()));
+}
