@@ -9,7 +9,7 @@ pub enum Refused {
     #[error("the message is blank")]
     Blank,
     /// Over `limits::MESSAGE_BYTES`.
-    #[error("the message is longer than 256 KiB")]
+    #[error("the message is longer than 2 MiB")]
     TooLong,
     /// Over `limits::PENDING_ENTRIES`.
     #[error("100 messages are pending already")]

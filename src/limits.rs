@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Longest message a user can send, bytes.
-pub const MESSAGE_BYTES: usize = 256 * 1024;
+pub const MESSAGE_BYTES: usize = 2 * 1024 * 1024;
 /// Most messages that can be pending.
 pub const PENDING_ENTRIES: usize = 100;
 /// Removed texts that the screen can bring back.
@@ -405,7 +405,7 @@ pub const COPY_TERMINAL_BYTES: usize = 74_994;
 /// Terminal: time for a program that takes a text for the clipboard.
 pub const COPY_TIME: Duration = Duration::from_secs(3);
 /// Terminal: longest text that comes back from an editor, bytes.
-pub const EDITED_BYTES: u64 = 256 * 1024;
+pub const EDITED_BYTES: u64 = MESSAGE_BYTES as u64;
 /// Colours of code: longest block, lines; what is behind stays plain.
 pub const CODE_LINES: usize = 2_000;
 /// Colours of code: longest block, bytes.
@@ -458,3 +458,35 @@ pub const SEARCH_BYTES: usize = 1_000;
 pub const SEARCHES: usize = 100;
 /// Longest selection of a transcript that is copied, bytes.
 pub const SELECTED_BYTES: usize = 4 * 1024 * 1024;
+
+/// Terminal: characters at once that are a paste, whatever the terminal says.
+pub const BURST_CHARS: usize = 1_000;
+/// Terminal: time in which more of such a paste comes.
+pub const BURST_PAUSE: Duration = Duration::from_millis(50);
+/// Terminal: time in which what comes together still belongs to such a paste.
+pub const BURST_REST: Duration = Duration::from_millis(500);
+
+/// Message: a paste of more characters is shown as a chip.
+pub const CHIP_CHARS: usize = 1_000;
+/// Message: a paste of more lines is shown as a chip.
+pub const CHIP_LINES: usize = 10;
+/// Message: longest text that is laid out, and so edited, in it, bytes; a longer one is a chip.
+pub const LAID_OUT_BYTES: usize = 32 * 1024;
+
+/// History of sent texts: entries that are remembered.
+pub const HISTORY_ENTRIES: usize = 10_000;
+/// History of sent texts: largest file; a larger one loses its older half, bytes.
+pub const HISTORY_BYTES: u64 = 4 * 1024 * 1024;
+/// History of sent texts: longest text that is written into the file, bytes.
+pub const HISTORY_TEXT_BYTES: usize = 64 * 1024;
+/// History of sent texts: beginning of a text that the search looks through, characters.
+pub const HISTORY_SEARCH_CHARS: usize = 500;
+
+/// Paths behind `@`: files and directories that are listed.
+pub const PATHS: usize = 100_000;
+/// Paths behind `@`: time for listing them.
+pub const PATHS_TIME: Duration = Duration::from_secs(3);
+/// Paths behind `@`: age from which on a list is made anew when paths are wanted again.
+pub const PATHS_AGE: Duration = Duration::from_secs(5);
+/// Fuzzy matches that are shown.
+pub const HITS: usize = 100;

@@ -117,6 +117,7 @@ fn options(start: &Start, prompt: Option<String>, themes: Themes) -> ScreenOptio
         themes,
         prices: start.config.spending.prices.clone(),
         cwd: start.cwd.clone(),
+        state: start.places.state.clone(),
         home,
         outside: Some(Arc::new(Programs::of(|name| std::env::var_os(name)))),
         mouse: if screen.mouse.unwrap_or(true) { MouseMode::On } else { MouseMode::Off },

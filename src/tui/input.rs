@@ -12,9 +12,9 @@ use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crossterm::event::{KeyCode, KeyEvent, MouseEvent, MouseEventKind};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent, MouseEventKind};
 use jiff::Timestamp;
 use ratatui::layout::Size;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -30,6 +30,8 @@ use decode::{Decoded, Decoder};
 const LONG_RUN: usize = 8;
 /// Most that is handed on together.
 const BATCH: usize = 4_096;
+/// Characters at once that belong to a paste which was going on a moment ago.
+const REST: usize = 2;
 /// Bytes of one read.
 const CHUNK: usize = 64 * 1024;
 /// Longest wait for the reader to let go of the terminal; it sleeps, so this takes no time.
@@ -82,7 +84,7 @@ impl Reader {
         let (sender, inputs) = unbounded_channel();
         let (orders, control) = io::pipe()?;
         let (pausing, paused) = channel();
-        let source = Source { terminal, orders, pausing, sender, decoder: Decoder::default() };
+        let source = Source { terminal, orders, pausing, sender, decoder: Decoder::default(), burst: None };
         thread::Builder::new().name("input".to_owned()).spawn(move || source.run())?;
         Ok(Self { inputs, control, paused })
     }
@@ -145,6 +147,8 @@ struct Source {
     pausing: Sender<()>,
     sender: UnboundedSender<Vec<Input>>,
     decoder: Decoder,
+    /// When characters without end came last, as of a paste in a terminal that does not tell of pastes.
+    burst: Option<Instant>,
 }
 
 /// Is what ended a wait.
@@ -195,6 +199,7 @@ impl Source {
     fn take(&mut self) -> bool {
         let mut buffer = vec![0; CHUNK];
         let mut decoded = Vec::new();
+        let mut text = String::new();
         loop {
             match rustix::io::read(&self.terminal, buffer.as_mut_slice()) {
                 Ok(0) => return self.hand_on(decoded) && self.lose(),
@@ -203,10 +208,35 @@ impl Source {
                 Err(Errno::INTR | Errno::AGAIN) => {}
                 Err(_) => return self.hand_on(decoded) && self.lose(),
             }
-            if decoded.len() >= BATCH || !matches!(self.wait(Some(Duration::ZERO)), Ok(Woken::Terminal)) {
+            let patience = self.absorb(&mut decoded, &mut text);
+            let is_full = decoded.len() >= BATCH || text.len() >= limits::PASTE_READ_BYTES;
+            if is_full || !matches!(self.wait(Some(patience)), Ok(Woken::Terminal)) {
+                if !text.is_empty() {
+                    decoded.insert(0, Decoded::Paste(text));
+                }
                 return self.hand_on(decoded);
             }
         }
+    }
+
+    /// Takes characters that came in such numbers that they can only be a paste for one: with their line ends, so that it
+    /// does not send itself. Returns how long to wait for more of them.
+    fn absorb(&mut self, decoded: &mut Vec<Decoded>, text: &mut String) -> Duration {
+        let is_going_on = self.burst.is_some_and(|last| last.elapsed() < limits::BURST_REST);
+        let least = if !text.is_empty() {
+            1
+        } else if is_going_on {
+            REST
+        } else {
+            limits::BURST_CHARS
+        };
+        let plain = decoded.iter().map_while(character).count();
+        if plain < least {
+            return Duration::ZERO;
+        }
+        text.extend(decoded.drain(..plain).filter_map(|one| character(&one)));
+        self.burst = Some(Instant::now());
+        if decoded.is_empty() { limits::BURST_PAUSE } else { Duration::ZERO }
     }
 
     /// Does as it is told; sleeps as long as it is to pause.
@@ -256,6 +286,20 @@ impl Source {
     }
 }
 
+/// Returns the character that a key stands for where text is pasted without being told from keys.
+fn character(one: &Decoded) -> Option<char> {
+    let Decoded::Key(key) = one else { return None };
+    let chord = Chord::of(key);
+    let plain = chord.modifiers.is_empty();
+    match chord.code {
+        _ if !keymap::pressed(key) => None,
+        KeyCode::Enter if plain => Some('\n'),
+        KeyCode::Tab if plain => Some('\t'),
+        KeyCode::Char('j') if chord.modifiers == KeyModifiers::CONTROL => Some('\n'),
+        _ => chord.typed(),
+    }
+}
+
 fn is_same_drag(last: &Input, event: &MouseEvent) -> bool {
     let Input::Mouse(last, _) = last else { return false };
     matches!(event.kind, MouseEventKind::Drag(_)) && last.kind == event.kind && last.modifiers == event.modifiers
@@ -263,8 +307,6 @@ fn is_same_drag(last: &Input, event: &MouseEvent) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crossterm::event::KeyModifiers;
-
     use super::*;
 
     fn keys(text: &str) -> Vec<Input> {

@@ -11,13 +11,16 @@ use crate::event::{Delivery, Envelope, Pending};
 use crate::id::{AgentId, CallId, MessageId};
 use crate::mode::Mode;
 use crate::tui::export::{Request, Subject};
+use crate::tui::fuzzy::{Hits, Quest};
 use crate::tui::highlight::{Coloured, Job};
 use crate::tui::state::approval::{Approval, ApprovalId, Reply};
 use crate::tui::state::budget::Limits;
 use crate::tui::state::focus::Overlay;
 use crate::tui::state::guards::ModeChoice;
+use crate::tui::state::history::Sent;
 use crate::tui::state::hold::{Gate, Shown, Verdict};
 use crate::tui::state::lines::Report;
+use crate::tui::state::paths::PathList;
 use crate::tui::state::question::Seen;
 use crate::tui::state::regions::Regions;
 use crate::tui::state::scroll::{Point, Position};
@@ -120,6 +123,14 @@ pub enum Msg {
         /// The path of the file, or why there is none.
         outcome: Result<String, String>,
     },
+    /// What earlier sessions sent, the oldest first, or why nothing can be read.
+    History(Result<Vec<Sent>, String>),
+    /// Answers [`Effect::Remember`] when that did not succeed, with the reason.
+    NotRemembered(String),
+    /// Answers [`Effect::ListPaths`].
+    Paths(PathList),
+    /// Answers [`Effect::Match`].
+    Matched(Hits),
     /// Answers [`Effect::Gate`].
     Gated {
         /// The agent; `None` for all.
@@ -306,6 +317,12 @@ pub enum Effect {
     Suspend,
     /// Ask the terminal for the mouse, or leave it to the terminal.
     Mouse(MouseMode),
+    /// Write what was sent into the history of all sessions.
+    Remember(String),
+    /// List the paths of the working directory; answered with [`Msg::Paths`].
+    ListPaths,
+    /// Search a list of texts; answered with [`Msg::Matched`], unless a newer search was begun meanwhile.
+    Match(Quest),
     /// Set what the session may spend; answered with [`Msg::Budget`].
     SetBudget(Limits),
     /// Summarise older rounds; the words are what to keep in mind.

@@ -7,6 +7,7 @@ mod approvals;
 mod copy;
 mod edit;
 mod lines;
+mod memory;
 mod signals;
 mod steer;
 
@@ -42,6 +43,7 @@ use crate::tui::terminal::{self, MouseMode, Terminal, watchdog};
 use crate::tui::theme::Themes;
 use crate::tui::update::update;
 use crate::tui::view::{self, ViewCache};
+use memory::Memory;
 
 use edit::{Loan, editor_ended};
 use signals::{Asked, Bell, Signals};
@@ -65,6 +67,8 @@ pub struct ScreenOptions {
     pub prices: Prices,
     /// Where exported files go.
     pub cwd: PathBuf,
+    /// Where the program remembers things from one session to the next.
+    pub state: Option<PathBuf>,
     /// What `~/` means in the path of an exported file.
     pub home: Option<PathBuf>,
     /// Starts the user's own programs.
@@ -138,6 +142,7 @@ async fn show(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
         screen.carry_out(Effect::Send { to: AgentId::main(), text, delivery: Delivery::Steer }, &mut terminal);
     }
     screen.draw(&mut terminal)?;
+    screen.memory.read(&screen.files);
     watchdog::watch(terminal::device()?, {
         let bell = Arc::clone(&bell);
         move || bell.ring(&bell.lost)
@@ -184,6 +189,7 @@ struct Screen<'a> {
     mail: VecDeque<Post>,
     reader: Reader,
     outside: Option<Arc<dyn Outside>>,
+    memory: Memory,
     ending: Option<Ending>,
     /// The editor that has the terminal.
     loan: Option<Loan>,
@@ -218,6 +224,7 @@ impl<'a> Screen<'a> {
             mail: VecDeque::new(),
             reader,
             outside: options.outside.clone(),
+            memory: Memory::new(options),
             ending: None,
             loan: None,
             suspending: false,
@@ -385,6 +392,9 @@ impl<'a> Screen<'a> {
             // A screen shows it anyway.
             Effect::Tell(_) => {}
             Effect::Quit => self.ending = Some(Ending::Quit),
+            Effect::Remember(text) => self.memory.remember(text, &self.files),
+            Effect::ListPaths => self.memory.list(&self.files),
+            Effect::Match(quest) => self.memory.find(quest, &self.files),
             Effect::Write { request, text } => self.files.write(request, text),
             Effect::Copy(text) => self.copy(text, terminal),
             Effect::Edit { subject, text } => self.edit(subject, &text, terminal),

@@ -8,6 +8,7 @@ mod support;
 
 mod approvals;
 mod commands;
+mod composer;
 mod crew;
 mod embedded;
 mod first_start;

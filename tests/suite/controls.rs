@@ -107,8 +107,8 @@ fn a_full_queue_refuses_until_something_leaves() {
 
 #[test]
 fn the_refusals_name_the_limits_that_are_in_force() {
-    assert_eq!(limits::MESSAGE_BYTES, 256 * 1024);
-    assert_eq!(Refused::TooLong.to_string(), "the message is longer than 256 KiB");
+    assert_eq!(limits::MESSAGE_BYTES, 2 * 1024 * 1024);
+    assert_eq!(Refused::TooLong.to_string(), "the message is longer than 2 MiB");
     assert_eq!(limits::PENDING_ENTRIES, 100);
     assert_eq!(Refused::TooMany.to_string(), "100 messages are pending already");
     assert_eq!(Refused::Blank.to_string(), "the message is blank");

@@ -326,7 +326,7 @@ fn a_line_that_is_too_long_is_refused_and_said() {
     gate.open();
     let end = run.end();
     assert_eq!(end.code, Some(0));
-    assert!(end.stderr.contains("longer than 256 KiB"), "{}", end.stderr);
+    assert!(end.stderr.contains("longer than 2 MiB"), "{}", end.stderr);
     assert_eq!(server.chats()[1].texts("user"), ["hello", "short"]);
 }
 

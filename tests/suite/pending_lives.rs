@@ -20,6 +20,8 @@ const CHILD: &str = "file_miner 0";
 enum Act {
     /// A new text: sent to the target with this key, or left as a draft (empty).
     Type(&'static str),
+    /// A long text is pasted and left.
+    Paste,
     /// New words in place of what the message holds.
     Rewrite,
     /// Keys that type nothing.
@@ -60,10 +62,18 @@ fn act() -> impl Strategy<Value = Act> {
         "<c-t>u",
         "<c-t><down><enter>",
         "<c-t><up><enter>",
+        "<c-t><enter><up>",
+        "<c-t><enter><up>",
+        "<c-t><enter><down>",
+        "<c-t><enter><a-r>",
+        "<c-t><enter><a-e>",
+        "<c-r><enter>",
+        "<c-r><down><esc>",
     ];
     prop_oneof![
         6 => prop::sample::select(vec!["<enter>", "<enter>", "<tab>", "<f5>", ""]).prop_map(Act::Type),
         2 => Just(Act::Rewrite),
+        2 => Just(Act::Paste),
         12 => prop::sample::select(keys.to_vec()).prop_map(Act::Keys),
         3 => (any::<bool>(), any::<bool>()).prop_map(|(child, told)| Act::Drain { child, told }),
         2 => Just(Act::Tell),
@@ -107,7 +117,14 @@ impl Life {
         match act {
             Act::Type(key) => {
                 let word = self.word();
-                self.stage.keys("<c-t><enter>").keys(&format!(" {word}")).keys(key);
+                self.stage.keys("<c-t><enter>");
+                // What begins with a blank is not remembered; in the midst of another text it must stand apart.
+                let blank = if self.stage.app.composer.is_empty() { "" } else { " " };
+                self.stage.keys(&format!("{blank}{word} ")).keys(key);
+            }
+            Act::Paste => {
+                let word = self.word();
+                self.stage.keys("<c-t><enter>").paste(&format!(" {word}\n{}", "line\n".repeat(30)));
             }
             Act::Rewrite => {
                 if self.stage.app.editing.is_none() {
@@ -173,8 +190,15 @@ impl Life {
         // The entry that is edited is in the message; what the queue holds of it is how it was.
         let queues = self.stage.handle.crew().entries().into_iter().flat_map(|(_, entries)| entries);
         texts.extend(queues.filter(|entry| Some(&entry.id) != edited.as_ref()).map(|entry| entry.text));
-        texts.push(app.composer.text());
+        // A text of the history is a copy of what was sent, until it is changed.
+        let recalled = app.recall.as_ref().and_then(|recall| app.history.get(recall.age));
+        if recalled.is_none_or(|sent| *sent.text != *app.composer.text()) {
+            texts.push(app.composer.text());
+        }
         texts.extend(app.editing.iter().map(|editing| editing.draft.text()));
+        texts.extend(app.drafts.texts());
+        texts.extend(app.recall.iter().map(|recall| recall.draft.text()));
+        texts.extend(app.recall.iter().flat_map(|recall| &recall.changed).map(|(_, composer)| composer.text()));
         texts.extend(app.removed.entries().filter_map(|removed| match removed {
             Removed::Deleted(taken) => Some(taken.entry.text.clone()),
             Removed::Draft(text) => Some(text.clone()),
@@ -201,6 +225,9 @@ impl Life {
         self.rewritten.extend(over.into_iter().filter(|word| !count.contains_key(word)));
         let left: Vec<String> = self.stage.app.removed.entries().filter_map(left_edit).collect();
         self.copied.extend(left.iter().flat_map(|text| words_in(text)));
+        if self.stage.app.recall.is_some() {
+            self.copied.extend(words_in(&self.stage.app.composer.text()));
+        }
         for number in 1..=self.words {
             let word = format!("w{number}w");
             let times = count.get(&word).copied().unwrap_or(0);

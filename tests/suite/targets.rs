@@ -76,11 +76,12 @@ fn typing_while_an_agent_is_shown_sends_to_it_and_the_border_names_it() {
 #[test]
 fn a_draft_stays_with_the_agent_that_it_was_begun_for() {
     let mut stage = scene();
-    stage.keys("for main<c-t><down><enter> still<enter>");
-    assert_eq!(sends(&stage), [to("", "for main still")]);
-    stage.keys("for the child<c-t><up><enter>");
+    stage.keys("for main<c-t><down><enter>for the child");
+    assert_eq!(stage.app.composer.text(), "for the child");
     assert!(stage.screen().contains("→ file_miner 0"));
-    stage.keys("<enter>");
+    stage.keys("<c-t><up><enter> still<enter>");
+    assert_eq!(sends(&stage), [to("", "for main still")]);
+    stage.keys("<c-t><down><enter><enter>");
     assert_eq!(sends(&stage)[1], to("file_miner 0", "for the child"));
 }
 

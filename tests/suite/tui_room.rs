@@ -141,7 +141,7 @@ fn an_empty_transcript_says_what_to_do_here() {
 #[test]
 fn a_message_of_the_status_line_goes_when_a_text_is_sent() {
     let mut stage = Stage::new(80, 24);
-    stage.paste(&"x".repeat(300_000)).keys("hello");
+    stage.paste(&"x".repeat(3_000_000)).keys("hello");
     assert!(stage.screen().contains("paste too long"));
     stage.keys("<enter>");
     assert!(!stage.screen().contains("paste too long"));

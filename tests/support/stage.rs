@@ -30,10 +30,12 @@ use steersman::tui::view::{ViewCache, draw, look};
 pub struct Stage {
     pub app: App,
     pub handle: Handle,
-    /// Every effect so far.
+    /// Every effect so far, but what is remembered.
     pub effects: Vec<Effect>,
     /// What is told in lines, where nothing is drawn.
     pub printer: Option<Printer>,
+    /// Every text that was to be remembered so far.
+    pub remembered: Vec<String>,
     cache: ViewCache,
     now: Timestamp,
     seq: u64,
@@ -52,7 +54,17 @@ impl Stage {
         let status = Status::new("openai", ModelSource::Configured);
         let mut app = App::new(Size { width, height }, now, status, Themes::default());
         update(&mut app, Msg::Ready);
-        Self { app, handle, effects: Vec::new(), printer: None, cache: ViewCache::default(), now, seq: 0, spawned: 0 }
+        Self {
+            app,
+            handle,
+            effects: Vec::new(),
+            remembered: Vec::new(),
+            printer: None,
+            cache: ViewCache::default(),
+            now,
+            seq: 0,
+            spawned: 0,
+        }
     }
 
     /// Plays the line output instead of a screen.
@@ -96,7 +108,10 @@ impl Stage {
             if let (Effect::Tell(report), Some(printer)) = (&effect, &mut self.printer) {
                 printer.report(&self.app, report);
             }
-            self.effects.push(effect.clone());
+            match &effect {
+                Effect::Remember(text) => self.remembered.push(text.clone()),
+                effect => self.effects.push(effect.clone()),
+            }
             for answer in steer(effect, &self.handle) {
                 self.tell(answer);
             }
@@ -311,6 +326,15 @@ impl Stage {
 
     /// Draws the screen and returns it as it is.
     pub fn draw(&mut self) -> Buffer {
+        self.draw_all().0
+    }
+
+    /// Draws the screen and returns where the terminal's cursor stands.
+    pub fn cursor(&mut self) -> (u16, u16) {
+        self.draw_all().1.into()
+    }
+
+    fn draw_all(&mut self) -> (Buffer, ratatui::layout::Position) {
         let Size { width, height } = self.app.size;
         if let Some(looked) = look(&self.app, &mut self.cache) {
             self.tell(Msg::Looked(looked));
@@ -321,7 +345,8 @@ impl Stage {
         let drawn = drawn.unwrap();
         let shown = Msg::Shown(drawn.question, self.now);
         self.tell(Msg::Drawn(drawn)).tell(shown);
-        terminal.backend().buffer().clone()
+        let cursor = terminal.get_cursor_position().unwrap();
+        (terminal.backend().buffer().clone(), cursor)
     }
 }
 

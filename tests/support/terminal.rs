@@ -197,8 +197,13 @@ impl Start {
 impl Terminal {
     /// Types these bytes in one write.
     pub fn send(&mut self, text: &str) {
+        self.send_bytes(text.as_bytes());
+    }
+
+    /// Types these bytes in one write, a part of a character too.
+    pub fn send_bytes(&mut self, bytes: &[u8]) {
         let writer = self.writer.as_mut().expect("the terminal is gone");
-        writer.write_all(text.as_bytes()).unwrap();
+        writer.write_all(bytes).unwrap();
         writer.flush().unwrap();
     }
 

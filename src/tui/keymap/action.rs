@@ -2,7 +2,7 @@
 //!
 //! Named by the tables in `keymap`; carried out by `update`.
 
-use super::{Edit, LookKey, ReadKey, TreeKey};
+use super::{Edit, LookKey, ReadKey, TreeKey, WriteKey};
 
 /// Is what a key means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,6 +117,8 @@ pub enum Action {
     Look(LookKey),
     /// Search, jump, select or copy in the transcript.
     Read(ReadKey),
+    /// Write with more than the keys of a text: undo's other way, history, chips, an editor.
+    Write(WriteKey),
 }
 
 impl Action {
@@ -178,6 +180,7 @@ impl Action {
             Self::Tree(key) => key.id(),
             Self::Look(key) => key.id(),
             Self::Read(key) => key.id(),
+            Self::Write(key) => key.id(),
         }
     }
 }

@@ -102,6 +102,40 @@ impl LookKey {
     }
 }
 
+/// Is one act on the message beyond its text and cursor, or in the search of what was sent before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteKey {
+    /// Do again what was undone.
+    Redo,
+    /// Put the text of a chip in its place.
+    Expand,
+    /// Search what was sent before; in the search: the next match.
+    Search,
+    /// Take the chosen text into the message.
+    TakeText,
+    /// Delete the last character of the search.
+    RubOut,
+    /// Delete the last word of the search.
+    RubOutWord,
+    /// Delete the text of the search.
+    RubOutAll,
+}
+
+impl WriteKey {
+    /// Returns the name that it has in a file of keys.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Redo => "redo",
+            Self::Expand => "expand-chip",
+            Self::Search => "search-history",
+            Self::TakeText => "take-text",
+            Self::RubOut => "rub-out",
+            Self::RubOutWord => "rub-out-word",
+            Self::RubOutAll => "rub-out-all",
+        }
+    }
+}
+
 /// Is one edit of the composer's text or cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edit {

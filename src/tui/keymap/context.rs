@@ -9,6 +9,8 @@ pub enum Context {
     Global,
     /// The composer has the focus.
     Composer,
+    /// What was sent before is searched.
+    History,
     /// The agent tree has the focus.
     Tree,
     /// The filter of the agent tree is typed.
@@ -31,8 +33,9 @@ pub enum Context {
 
 impl Context {
     /// Holds every context, in the order in which help shows them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Composer,
+        Self::History,
         Self::Global,
         Self::Pending,
         Self::Tree,
@@ -53,7 +56,7 @@ impl Context {
     /// Tells whether plain characters are text there, or may be: what holds everywhere holds where text is typed too.
     pub fn takes_text(self) -> bool {
         match self {
-            Self::Global | Self::Composer | Self::Filter | Self::Search => true,
+            Self::Global | Self::Composer | Self::History | Self::Filter | Self::Search => true,
             Self::Tree | Self::Transcript | Self::Details | Self::Pending | Self::Help | Self::Gate | Self::Ledger => {
                 false
             }
@@ -66,6 +69,7 @@ impl Context {
             Self::Composer => table::message::ROWS,
             Self::Global => table::everywhere::ROWS,
             Self::Pending => table::pending::ROWS,
+            Self::History => table::history::ROWS,
             Self::Tree => table::agents::ROWS,
             Self::Filter => table::filter::ROWS,
             Self::Transcript => table::transcript::ROWS,
@@ -83,6 +87,7 @@ impl Context {
             Self::Composer => "message",
             Self::Global => "everywhere",
             Self::Pending => "pending",
+            Self::History => "history",
             Self::Tree => "agents",
             Self::Filter => "filter",
             Self::Transcript => "transcript",
@@ -99,6 +104,7 @@ impl Context {
         match self {
             Self::Global => "Everywhere",
             Self::Composer => "Message",
+            Self::History => "Search of what was sent",
             Self::Tree => "Agents",
             Self::Filter => "Filter of the agents",
             Self::Transcript => "Transcript",

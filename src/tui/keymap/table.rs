@@ -6,6 +6,7 @@ pub(super) mod everywhere;
 pub(super) mod filter;
 pub(super) mod held;
 pub(super) mod help;
+pub(super) mod history;
 pub(super) mod ledger;
 pub(super) mod message;
 pub(super) mod pending;

@@ -187,7 +187,7 @@ mod tests {
         std::fs::write(&file, b"caf\xe9").unwrap();
         assert!(read_text(&file).unwrap_err().contains("UTF-8"));
         std::fs::write(&file, vec![b'x'; limits::MESSAGE_BYTES + 1]).unwrap();
-        assert!(read_text(&file).unwrap_err().contains("256 KiB"));
+        assert!(read_text(&file).unwrap_err().contains("2048 KiB"));
         std::fs::remove_file(&file).unwrap();
         std::fs::create_dir(&file).unwrap();
         assert!(read_text(&file).is_err());

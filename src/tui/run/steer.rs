@@ -5,6 +5,7 @@
 use crate::error::Refused;
 use crate::host::{Command, Decision, Handle, LocalOffer, Notice, Post, Shift};
 use crate::id::{AgentId, CallId, MessageId};
+use crate::tui::fuzzy::find;
 use crate::tui::msg::{Accepted, Effect, Msg, QueueAct, QueueOutcome, Towards};
 use crate::tui::run::approvals::{look_at_changes, reply, set_mode, undo_changes};
 use crate::tui::state::hold::{Gate, Verdict};
@@ -57,6 +58,9 @@ pub fn steer(effect: Effect, handle: &Handle) -> Vec<Msg> {
             handle.never_ask_if_true();
             return vec![queue(handle)];
         }
+        // A short list needs no thread; the loop has one for each search.
+        Effect::Match(quest) => return find(&quest, || true).map(Msg::Matched).into_iter().collect(),
+        Effect::Remember(_) | Effect::ListPaths => return Vec::new(),
         Effect::Redraw
         | Effect::Quit
         | Effect::Suspend

@@ -1,10 +1,12 @@
-//! What could stand behind what was typed: commands behind `/`, names behind `/theme` and `/model`, agents behind `@`.
+//! What could stand behind what was typed: commands behind `/`, names behind `/theme` and `/model`, agents and paths
+//! behind `@`.
 //!
 //! Made anew from the composer's text after each message; only the choice and an Esc are remembered. Always holds: no
 //! offer is taken but by a key.
 
 use super::App;
 use super::lines::Medium;
+use super::paths::written;
 use super::target::can_be_told;
 use crate::id::AgentId;
 use crate::mode::Mode;
@@ -28,8 +30,12 @@ pub struct Completion {
 /// Is one thing that could stand there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
-    /// The whole text of the composer once it is taken.
+    /// The whole text of the composer once it is taken; of a path what stands in its place.
     pub text: String,
+    /// The characters before the cursor that it replaces; `None` for the whole text.
+    pub replaces: Option<usize>,
+    /// The characters of the label that match what was typed.
+    pub marks: Vec<u32>,
     /// How it is shown.
     pub label: String,
     /// What it means.
@@ -54,7 +60,12 @@ impl Completion {
 
     /// Tells whether agents are offered.
     pub fn names_agents(&self) -> bool {
-        self.offers.iter().any(|offer| offer.text.starts_with('@'))
+        self.offers.iter().any(|offer| offer.replaces.is_none() && offer.text.starts_with('@'))
+    }
+
+    /// Tells whether anything is offered for the whole text, not only for a path in it.
+    pub fn is_about_whole(&self) -> bool {
+        self.offers.iter().any(|offer| offer.replaces.is_none())
     }
 
     /// Chooses the one before.
@@ -81,17 +92,19 @@ impl Completion {
         self.offers.clear();
     }
 
-    /// Returns the text that the chosen offer makes of this one; `None` when it is that already.
-    pub fn taken(&self, text: &str) -> Option<String> {
-        self.offers
-            .get(self.chosen)
-            .map(|offer| &offer.text)
-            .filter(|offer| offer.trim_end() != text.trim_end())
-            .cloned()
+    /// Returns the chosen offer; `None` when the text is that already.
+    pub fn taken(&self, text: &str) -> Option<&Offer> {
+        let chosen = self.offers.get(self.chosen);
+        chosen.filter(|offer| offer.replaces.is_some() || offer.text.trim_end() != text.trim_end())
     }
 
-    /// Returns what Enter takes: the chosen offer, unless the text is a whole command already and nothing was chosen.
-    pub fn taken_by_enter(&self, text: &str) -> Option<String> {
+    /// Returns what Enter takes: the chosen offer, unless nothing was chosen and the text is a whole command already, or
+    /// a whole directory, or nothing was typed behind `@`.
+    pub fn taken_by_enter(&self, text: &str) -> Option<&Offer> {
+        let is_path = self.offers.get(self.chosen).is_some_and(|offer| offer.replaces.is_some());
+        if !self.moved && is_path && text.ends_with(['@', '/']) {
+            return None;
+        }
         let is_whole = match commands::read(text) {
             Draft::Command(_, argument) => argument.is_empty() || self.offers.len() != 1,
             Draft::Text(_) | Draft::Escaped(_) | Draft::NoCommand { .. } | Draft::Misfit(_) => false,
@@ -116,8 +129,11 @@ impl App {
     /// Makes the offers for the composer's text.
     pub fn refresh_completion(&mut self) {
         let is_shown = self.medium == Medium::Screen && self.is_drafting();
-        let text = if is_shown { self.composer.text() } else { String::new() };
-        let offers = self.offers_for(&text);
+        let text = if is_shown { self.composer.shown() } else { String::new() };
+        let mut offers = self.offers_for(&text);
+        if is_shown {
+            offers.extend(self.path_offers());
+        }
         self.completion.offer(&text, offers);
     }
 
@@ -151,6 +167,28 @@ impl App {
         }
         let fitting = names.into_iter().filter(|name| name.starts_with(typed));
         fitting.map(|name| offer(format!("/{} {name}", command.name), name, String::new())).collect()
+    }
+
+    /// Offers the paths that match what is typed behind `@`.
+    fn path_offers(&self) -> Vec<Offer> {
+        let Some(token) = self.paths.token() else { return Vec::new() };
+        let hits = &self.paths.found().hits;
+        if hits.iter().any(|hit| *hit.text == *token.typed && !token.typed.ends_with('/')) {
+            return Vec::new();
+        }
+        let offers = hits.iter().map(|hit| {
+            let path = written(&hit.text, self.tree.running_nodes().map(|node| &node.id));
+            // Behind a directory the next part is typed at once.
+            let blank = if path.ends_with('/') { "" } else { " " };
+            Offer {
+                text: format!("{path}{blank}"),
+                replaces: Some(token.chars),
+                marks: hit.marks.clone(),
+                label: hit.text.to_string(),
+                help: String::new(),
+            }
+        });
+        offers.collect()
     }
 
     /// Offers the agents that run, behind `@`.
@@ -195,5 +233,5 @@ fn command_names(text: &str) -> Vec<Offer> {
 }
 
 fn offer(text: String, label: String, help: String) -> Offer {
-    Offer { text, label, help }
+    Offer { text, replaces: None, marks: Vec::new(), label, help }
 }

@@ -1,18 +1,28 @@
 //! The message being written: the only file that touches the text area crate.
 //!
-//! `update` edits it, `view` draws it. Always holds: no control character but line breaks and tabs is in the text, and
-//! the cursor never stands inside a grapheme. The text leaves only when the queue has taken it.
+//! `update` edits it, `view` draws it. Always holds: no control character but line breaks and tabs is in the text, the
+//! cursor never stands inside a grapheme or a chip, and what is laid out stays small whatever is pasted. The text leaves
+//! only when the queue has taken it.
+
+mod chips;
+mod clean;
+mod cursor;
+mod steps;
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::widgets::Widget;
-use tui_textarea::{AtomicRange, CursorMove, CursorRenderMode, TextArea, WrapMode};
-use unicode_segmentation::UnicodeSegmentation;
+use tui_textarea::{CursorMove, CursorRenderMode, TextArea, WrapMode};
 
 use crate::limits;
-use crate::text::{is_blank, is_invisible};
+use crate::text::is_blank;
 use crate::tui::keymap::Edit;
+use chips::Chips;
+use clean::clean;
 
 /// What an empty composer shows, the longest first.
 const PLACEHOLDERS: [&str; 3] =
@@ -29,6 +39,9 @@ const UNDO_STEPS: usize = 500;
 pub struct Composer {
     area: TextArea<'static>,
     rows: u16,
+    chips: Chips,
+    /// Fingerprints of texts in the middle of a step: undo and redo do not stop there.
+    halves: HashSet<u64>,
 }
 
 /// Says what became of a paste.
@@ -38,8 +51,19 @@ pub enum Pasted {
     Whole,
     /// It is in the text without this many control and invisible characters.
     Cleaned(usize),
-    /// It is longer than a message may be; the text is as it was.
+    /// The message would be longer than one may be; the text is as it was.
     TooLong,
+}
+
+/// Says what became of the wish to see a chip's text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expanded {
+    /// The text stands in its place.
+    Done,
+    /// It is too long to be edited here.
+    TooLong,
+    /// There is no chip at the cursor.
+    NoChip,
 }
 
 impl Default for Composer {
@@ -51,13 +75,18 @@ impl Default for Composer {
         area.set_undo_coalescing(true);
         area.set_max_histories(UNDO_STEPS);
         area.set_placeholder_style(Style::new().add_modifier(Modifier::DIM));
-        Self { area, rows: 1 }
+        Self { area, rows: 1, chips: Chips::default(), halves: HashSet::new() }
     }
 }
 
 impl Composer {
-    /// Returns the text with `\n` between lines.
+    /// Returns the text as it is sent, with `\n` between lines.
     pub fn text(&self) -> String {
+        self.whole(&self.shown())
+    }
+
+    /// Returns the text as it is shown: a chip is one word. Cheap whatever was pasted.
+    pub fn shown(&self) -> String {
         self.area.lines().join("\n")
     }
 
@@ -70,7 +99,12 @@ impl Composer {
         let (left, right) = line.split_at(at);
         let before = lines.iter().take(row).map(String::as_str).chain([left]).collect::<Vec<_>>();
         let after = [right].into_iter().chain(lines.iter().skip(row + 1).map(String::as_str)).collect::<Vec<_>>();
-        (before.join("\n"), after.join("\n"))
+        (chips::in_brackets(&before.join("\n")), chips::in_brackets(&after.join("\n")))
+    }
+
+    /// Returns what a part of the shown text stands for.
+    pub fn whole(&self, shown: &str) -> String {
+        self.chips.expand(shown).into_owned()
     }
 
     /// Tells whether there is no character at all.
@@ -80,79 +114,107 @@ impl Composer {
 
     /// Types one character; a control character is passed over.
     pub fn type_char(&mut self, c: char) {
-        if !c.is_control() {
-            self.keep_graphemes();
+        if clean(c.encode_utf8(&mut [0; 4])).1 == 0 {
+            self.keep_steps();
             self.area.insert_char(c);
         }
     }
 
-    /// Types many characters as one undo step; what would be invisible is passed over, as in a paste.
+    /// Types many characters as one undo step, however many they are.
     pub fn type_text(&mut self, text: &str) {
-        self.keep_graphemes();
+        self.keep_steps();
         self.area.insert_str(clean(text).0);
     }
 
     /// Inserts a line break.
     pub fn newline(&mut self) {
+        self.keep_steps();
         self.area.insert_newline();
     }
 
-    /// Inserts pasted text as one undo step. Never sends, whatever it contains.
+    /// Inserts many characters that came at once as one undo step, as a chip when they are too many to be read here.
+    /// Never sends, whatever it contains.
     pub fn paste(&mut self, text: &str) -> Pasted {
-        if text.len() > limits::MESSAGE_BYTES {
+        if text.len() > limits::MESSAGE_BYTES.saturating_sub(self.chips.expanded_len(&self.shown())) {
             return Pasted::TooLong;
         }
         let (clean, removed) = clean(text);
-        self.keep_graphemes();
-        self.area.insert_str(clean);
+        self.keep_steps();
+        if chips::is_large(&clean) {
+            let chip = self.chips.fold("pasted", &clean);
+            self.area.insert_str(chip);
+        } else {
+            self.area.insert_str(clean);
+        }
         if removed == 0 { Pasted::Whole } else { Pasted::Cleaned(removed) }
     }
 
-    /// Moves the cursor or deletes.
-    pub fn edit(&mut self, edit: Edit) {
-        self.keep_graphemes();
-        let area = &mut self.area;
-        match edit {
-            Edit::Left => area.move_cursor(CursorMove::Back),
-            Edit::Right => area.move_cursor(CursorMove::Forward),
-            Edit::Up => area.move_cursor(CursorMove::Up),
-            Edit::Down => area.move_cursor(CursorMove::Down),
-            Edit::WordLeft => area.move_cursor(CursorMove::WordBack),
-            Edit::WordRight => area.move_cursor(CursorMove::WordForward),
-            Edit::LineStart => area.move_cursor(CursorMove::Head),
-            Edit::LineEnd => area.move_cursor(CursorMove::End),
-            Edit::Backspace => {
-                area.delete_char();
-            }
-            Edit::Delete => {
-                area.delete_next_char();
-            }
-            Edit::DeleteWord => {
-                area.delete_word();
-            }
-            Edit::DeleteNextWord => {
-                area.delete_next_word();
-            }
-            Edit::DeleteToStart => {
-                area.delete_line_by_head();
-            }
-            Edit::DeleteToEnd => {
-                area.delete_line_by_end();
-            }
-            Edit::Yank => {
-                area.paste();
-            }
+    /// Puts the text of the chip before or under the cursor in its place, as one undo step.
+    pub fn expand(&mut self) -> Expanded {
+        let (row, column) = self.area.cursor();
+        let line = self.area.lines().get(row).cloned().unwrap_or_default();
+        let near = |place: &chips::Place<'_>| place.start <= column && column <= place.end;
+        // Between two chips it is the one before.
+        let Some(place) = chips::places(&line).find(near) else { return Expanded::NoChip };
+        let text = self.chips.text(place.label).unwrap_or_default().to_owned();
+        if self.shown().len() + text.len() > limits::LAID_OUT_BYTES {
+            return Expanded::TooLong;
         }
+        self.swap(row, place.start, place.end - place.start, &text);
+        Expanded::Done
+    }
+
+    /// Replaces the whole text as one undo step.
+    pub fn replace(&mut self, text: &str) {
+        let shown = self.fitting(text, 0);
+        let chars = self.shown().chars().count();
+        self.swap(0, 0, chars, &shown);
+    }
+
+    /// Replaces so many characters before the cursor as one undo step.
+    pub fn complete(&mut self, chars: usize, with: &str) {
+        let (row, column) = self.area.cursor();
+        let chars = chars.min(column);
+        self.swap(row, column - chars, chars, &clean(with).0);
+    }
+
+    /// Moves the cursor or deletes; tells whether anything changed.
+    pub fn edit(&mut self, edit: Edit) -> bool {
+        self.keep_steps();
+        let before = self.area.cursor();
+        let area = &mut self.area;
+        let mut moved = |to| {
+            area.move_cursor(to);
+            false
+        };
+        let changed = match edit {
+            Edit::Left => moved(CursorMove::Back),
+            Edit::Right => moved(CursorMove::Forward),
+            Edit::Up => moved(CursorMove::Up),
+            Edit::Down => moved(CursorMove::Down),
+            Edit::WordLeft | Edit::WordRight => {
+                self.move_word(edit);
+                false
+            }
+            Edit::LineStart => moved(CursorMove::Head),
+            Edit::LineEnd => moved(CursorMove::End),
+            Edit::Backspace => area.delete_char(),
+            Edit::Delete => area.delete_next_char(),
+            Edit::DeleteWord | Edit::DeleteNextWord => self.delete_word(edit),
+            Edit::DeleteToStart => area.delete_line_by_head(),
+            Edit::DeleteToEnd => area.delete_line_by_end(),
+            Edit::Yank => area.paste(),
+        };
         // A move may have ended inside a grapheme of another line.
-        self.keep_graphemes();
+        self.keep_steps();
+        changed || self.area.cursor() != before
     }
 
     /// Puts the cursor where a place of the screen is, as the text was drawn last.
     pub fn point(&mut self, place: Position) {
         if let Some((row, column)) = self.area.cursor_at_position(place) {
-            let to = |at: usize| u16::try_from(at).unwrap_or(u16::MAX);
-            self.area.move_cursor(CursorMove::Jump(to(row), to(column)));
-            self.keep_graphemes();
+            self.area.move_cursor(CursorMove::Jump(narrow(row), narrow(column)));
+            self.keep_steps();
         }
     }
 
@@ -163,77 +225,84 @@ impl Composer {
 
     /// Takes the last edit back; false when there is none.
     pub fn undo(&mut self) -> bool {
-        self.area.undo()
+        self.step(TextArea::undo)
+    }
+
+    /// Does again what was taken back last; false when there is nothing.
+    pub fn redo(&mut self) -> bool {
+        self.step(TextArea::redo)
+    }
+
+    fn step(&mut self, go: impl Fn(&mut TextArea<'static>) -> bool) -> bool {
+        let done = go(&mut self.area);
+        if done && self.halves.contains(&self.fingerprint()) {
+            go(&mut self.area);
+        }
+        self.keep_steps();
+        done
     }
 
     /// Forgets the text and its history: the queue has it now, or what was removed remembers it.
     pub fn forget(&mut self) {
-        self.area.set_lines(vec![String::new()], (0, 0));
+        self.set(String::new(), (0, 0));
     }
 
     /// Replaces the text, with the cursor at its end and no history: undo never leads back behind it.
     pub fn load(&mut self, text: &str) {
-        let lines = lines(&clean(text).0);
-        let last = lines.len().saturating_sub(1);
-        let column = lines.last().map_or(0, |line| line.chars().count());
-        self.area.set_lines(lines, (last, column));
-    }
-
-    /// Replaces the text with the cursor at its end, as an edit that can be undone.
-    pub fn rewrite(&mut self, text: &str) {
-        // The farthest place that the text area can name.
-        if self.area.lines().len() > usize::from(u16::MAX) {
-            return self.load(text);
-        }
-        self.area.select_all();
-        self.area.delete_str(0);
-        self.area.insert_str(clean(text).0);
+        let shown = self.fitting(text, 0);
+        self.set(shown, (usize::MAX, usize::MAX));
     }
 
     /// Puts texts that came back before the draft, with a blank line between each two. The cursor stays where it was in
     /// the draft. The history is forgotten, as an undo would remove what came back.
     pub fn put_before(&mut self, texts: &[String]) {
-        let draft = self.text();
         if texts.is_empty() {
             return;
         }
-        let block = clean(&texts.join(GAP)).0;
+        let draft = self.shown();
+        let block = self.block(texts);
         if is_blank(&draft) {
-            self.load(&block);
+            self.set(block, (usize::MAX, usize::MAX));
             return;
         }
         let (row, column) = self.area.cursor();
-        let above = lines(&block).len() + 1;
-        self.area.set_lines(lines(&format!("{block}{GAP}{draft}")), (row + above, column));
+        let above = block.split('\n').count() + 1;
+        self.set(format!("{block}{GAP}{draft}"), (row + above, column));
     }
 
     /// Puts texts behind the draft, as [`Composer::put_before`] puts them before it.
     pub fn put_behind(&mut self, texts: &[String]) {
-        let draft = self.text();
-        let block = clean(&texts.join(GAP)).0;
+        let draft = self.shown();
+        let block = self.block(texts);
         if is_blank(&block) {
             return;
         }
         if is_blank(&draft) {
-            self.load(&block);
+            self.set(block, (usize::MAX, usize::MAX));
             return;
         }
         let cursor = self.area.cursor();
-        self.area.set_lines(lines(&format!("{draft}{GAP}{block}")), cursor);
+        self.set(format!("{draft}{GAP}{block}"), cursor);
     }
 
     /// Takes a text off again that [`Composer::put_before`] has put there; false when it does not stand there any more.
     pub fn take_front(&mut self, text: &str) -> bool {
         let front = clean(text).0;
-        let whole = self.text();
-        if whole == front {
+        let whole = self.shown();
+        let chip = chips::places(&whole).next().filter(|chip| chip.start == 0);
+        let rest = match chip.filter(|chip| self.chips.text(chip.label) == Some(&front)) {
+            Some(chip) => whole.get(chip.bytes.1..),
+            None => whole.strip_prefix(&*front),
+        };
+        let Some(rest) = rest else { return false };
+        if rest.is_empty() {
             self.forget();
             return true;
         }
-        let Some(draft) = whole.strip_prefix(&front).and_then(|rest| rest.strip_prefix(GAP)) else { return false };
+        let Some(draft) = rest.strip_prefix(GAP) else { return false };
         let (row, column) = self.area.cursor();
-        let above = lines(&front).len() + 1;
-        self.area.set_lines(lines(draft), (row.saturating_sub(above), column));
+        let above = whole.split('\n').count() - draft.split('\n').count();
+        self.set(draft.to_owned(), (row.saturating_sub(above), column));
         true
     }
 
@@ -245,7 +314,26 @@ impl Composer {
         if self.area.placeholder_text() != shown {
             self.area.set_placeholder_text(shown);
         }
-        self.rows = self.area.measure(width).content_rows.max(1);
+        let rows = self.area.measure(width).content_rows.max(1);
+        self.scroll_back(self.rows.saturating_sub(rows));
+        self.rows = rows;
+        if !self.chips.is_empty() {
+            self.mark_chips();
+        }
+    }
+
+    /// Shows as much of the text as there is room for, whatever was scrolled away on a smaller screen.
+    pub fn unscroll(&mut self) {
+        self.scroll_back(self.rows);
+    }
+
+    /// Scrolls so many rows back, so that none stays empty behind the text; the cursor stays where it is.
+    fn scroll_back(&mut self, rows: u16) {
+        if rows > 0 {
+            let (row, column) = self.area.cursor();
+            self.area.scroll((i16::try_from(rows).map_or(i16::MIN, i16::wrapping_neg), 0));
+            self.area.move_cursor(CursorMove::Jump(narrow(row), narrow(column)));
+        }
     }
 
     /// Returns the rows that the text took when it was laid out last; at least 1.
@@ -259,156 +347,86 @@ impl Composer {
             return None;
         }
         (&self.area).render(area, buffer);
-        self.area.rendered_cursor_position()
-    }
-
-    /// Makes every grapheme of several characters on the cursor's line one step for cursor and deletion.
-    fn keep_graphemes(&mut self) {
-        let (row, _) = self.area.cursor();
-        let Some(line) = self.area.lines().get(row) else { return };
-        if line.is_ascii() {
-            return;
-        }
-        let mut column = 0;
-        let mut ranges = Vec::new();
-        for grapheme in line.graphemes(true) {
-            let end = column + grapheme.chars().count();
-            if end > column + 1 {
-                ranges.push(AtomicRange { row, start_col: column, end_col: end });
+        if !self.chips.is_empty() {
+            for position in area.intersection(*buffer.area()).positions() {
+                let Some(cell) = buffer.cell_mut(position) else { continue };
+                match cell.symbol().chars().next() {
+                    Some(chips::OPEN) => cell.set_char('['),
+                    Some(chips::CLOSE) => cell.set_char(']'),
+                    _ => continue,
+                };
             }
-            column = end;
         }
-        // Refused ranges leave steps by character, which is no more than a nuisance.
-        let _ = self.area.try_set_atomic_ranges(ranges);
+        let (row, column) = self.area.cursor();
+        let line = self.area.lines().get(row).map_or("", String::as_str);
+        self.area
+            .rendered_cursor_position()
+            .map(|position| Position { x: area.x + cursor::column(line, column, position.x - area.x), ..position })
+    }
+
+    /// Returns the number of the cursor's line, and the line as far as it stands before the cursor.
+    pub fn before_cursor(&self) -> (usize, &str) {
+        let (row, column) = self.area.cursor();
+        let line = self.area.lines().get(row).map_or("", String::as_str);
+        let end = line.char_indices().nth(column).map_or(line.len(), |(at, _)| at);
+        (row, line.get(..end).unwrap_or_default())
+    }
+
+    /// Returns a text from outside as it is shown: as a chip when what is laid out would become too long.
+    fn fitting(&mut self, text: &str, beside: usize) -> String {
+        let clean = clean(text).0;
+        if beside + clean.len() > limits::LAID_OUT_BYTES && chips::is_large(&clean) {
+            self.chips.fold("text of", &clean)
+        } else {
+            clean.into_owned()
+        }
+    }
+
+    /// Joins texts as they are shown, with a blank line between each two.
+    fn block(&mut self, texts: &[String]) -> String {
+        let mut beside = self.shown().len();
+        let mut block = Vec::new();
+        for text in texts {
+            let shown = self.fitting(text, beside);
+            beside += shown.len();
+            block.push(shown);
+        }
+        block.join(GAP)
+    }
+
+    /// Sets text and cursor, and forgets the history.
+    fn set(&mut self, shown: String, cursor: (usize, usize)) {
+        self.chips.keep(&shown);
+        self.halves.clear();
+        self.area.set_lines(shown.split('\n').map(str::to_owned).collect(), cursor);
+    }
+
+    /// Replaces characters by a text as one undo step; the yank stays as it is.
+    fn swap(&mut self, row: usize, column: usize, chars: usize, with: &str) {
+        self.keep_steps();
+        self.area.move_cursor(CursorMove::Jump(narrow(row), narrow(column)));
+        if chars > 0 {
+            let yank = self.area.yank_text();
+            self.area.delete_str(chars);
+            self.area.set_yank_text(yank);
+            if !with.is_empty() {
+                self.halves.insert(self.fingerprint());
+            }
+        }
+        self.area.insert_str(with);
+        self.keep_steps();
+    }
+
+    fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.area.lines().hash(&mut hasher);
+        hasher.finish()
     }
 }
 
-fn lines(text: &str) -> Vec<String> {
-    text.split('\n').map(str::to_owned).collect()
-}
-
-/// Makes every line end `\n` and removes what would be invisible; returns how many characters went.
-///
-/// Joiners and variation selectors stay: emoji are made of them. Tags do not: they can hide whole sentences.
-fn clean(text: &str) -> (String, usize) {
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    let mut removed = 0;
-    let clean = text
-        .chars()
-        .filter(|&c| {
-            let kept = match c {
-                '\n' | '\t' | '\u{200C}' | '\u{200D}' | '\u{FE00}'..='\u{FE0F}' => true,
-                c => !is_invisible(c),
-            };
-            removed += usize::from(!kept);
-            kept
-        })
-        .collect();
-    (clean, removed)
+fn narrow(place: usize) -> u16 {
+    u16::try_from(place).unwrap_or(u16::MAX)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn with(text: &str) -> Composer {
-        let mut composer = Composer::default();
-        assert_eq!(composer.paste(text), Pasted::Whole);
-        composer
-    }
-
-    #[test]
-    fn a_family_is_one_step_and_one_backspace() {
-        let mut composer = with("a👨‍👩‍👧‍👦b");
-        composer.edit(Edit::Left);
-        composer.edit(Edit::Backspace);
-        assert_eq!(composer.text(), "ab");
-        let mut composer = with("é👨‍👩‍👧‍👦");
-        composer.edit(Edit::Left);
-        composer.edit(Edit::Left);
-        composer.type_char('x');
-        assert_eq!(composer.text(), "xé👨‍👩‍👧‍👦");
-    }
-
-    #[test]
-    fn a_paste_is_one_undo_step_with_plain_line_ends() {
-        let mut composer = with("one\rtwo\r\nthree\nfour");
-        assert_eq!(composer.text(), "one\ntwo\nthree\nfour");
-        assert!(composer.undo());
-        assert_eq!(composer.text(), "");
-    }
-
-    #[test]
-    fn escape_sequences_and_bidi_marks_do_not_get_into_the_text() {
-        let mut composer = Composer::default();
-        assert_eq!(composer.paste("a\u{1b}[31mb\u{202e}c\u{9b}"), Pasted::Cleaned(3));
-        assert_eq!(composer.text(), "a[31mbc");
-        assert_eq!(composer.paste(&"x".repeat(limits::MESSAGE_BYTES + 1)), Pasted::TooLong);
-        assert_eq!(composer.text(), "a[31mbc");
-    }
-
-    #[test]
-    fn texts_come_back_in_order_before_the_draft() {
-        let mut composer = with("draft");
-        composer.put_before(&["one".into(), "two".into()]);
-        assert_eq!(composer.text(), "one\n\ntwo\n\ndraft");
-        composer.type_char('!');
-        assert_eq!(composer.text(), "one\n\ntwo\n\ndraft!");
-        let mut empty = Composer::default();
-        empty.put_before(&["one".into()]);
-        assert_eq!(empty.text(), "one");
-    }
-
-    #[test]
-    fn the_cursor_stays_in_the_draft_when_texts_come_back_around_it() {
-        let mut composer = with("draft");
-        composer.edit(Edit::Left);
-        composer.put_before(&["one\nline".into()]);
-        composer.put_behind(&["two".into()]);
-        composer.type_char('f');
-        assert_eq!(composer.text(), "one\nline\n\ndraff\n\ntwo".replace("draff", "drafft"));
-    }
-
-    #[test]
-    fn undo_never_removes_a_text_that_came_back() {
-        let mut composer = with("draft");
-        composer.put_before(&["one".into()]);
-        assert!(!composer.undo());
-        composer.load("another");
-        assert!(!composer.undo());
-        assert_eq!(composer.text(), "another");
-    }
-
-    #[test]
-    fn a_text_that_came_back_can_be_taken_off_again_unless_it_was_changed() {
-        let mut composer = with("draft");
-        composer.put_before(&["one".into()]);
-        assert!(composer.take_front("one"));
-        assert_eq!(composer.text(), "draft");
-        composer.type_char('!');
-        assert_eq!(composer.text(), "draft!");
-        assert!(!composer.take_front("one") && !composer.take_front("dra"));
-        composer.load("one");
-        assert!(composer.take_front("one"));
-        assert!(composer.is_empty());
-    }
-
-    #[test]
-    fn what_was_sent_is_forgotten() {
-        let mut composer = with("first\nsecond");
-        composer.forget();
-        assert!(!composer.undo());
-        assert!(composer.is_empty());
-    }
-
-    #[test]
-    fn rows_follow_the_width() {
-        let mut composer = with("aaaa bbbb cccc");
-        composer.fit(5);
-        assert!(composer.rows() >= 3);
-        composer.fit(80);
-        assert_eq!(composer.rows(), 1);
-        composer.fit(0);
-        assert!(composer.rows() >= 1);
-    }
-}
+mod tests;

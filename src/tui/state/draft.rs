@@ -16,7 +16,7 @@ impl App {
         if !self.is_drafting() || self.composer.is_empty() {
             return None;
         }
-        let draft = self.composer.text();
+        let draft = self.composer.shown();
         match commands::read(&draft) {
             Draft::Command(command, _) => Some(format!("→ /{}: {}", command.name, command.help)),
             Draft::Misfit(command) => Some(format!("→ {}", command.misfit())),
@@ -37,7 +37,7 @@ impl App {
 
     /// Returns the one agent that the draft goes to, or would go to.
     pub fn draft_target(&self) -> AgentId {
-        let draft = self.composer.text();
+        let draft = self.composer.shown();
         let address = self.address(&draft).ok().filter(|_| !self.composer.is_empty());
         address.and_then(|address| address.to.into_iter().next()).unwrap_or_else(|| self.target())
     }

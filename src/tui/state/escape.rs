@@ -1,9 +1,8 @@
 //! What the next Esc does: one rule, used by the key and by the hint line, so that the two can never differ.
 //!
 //! The order: a completion list closes, an overlay closes, an armed question is left, what is written about a call or a
-//! pending text is left, the filter of the agents is cleared, a search or a selection in the transcript ends, a zoom ends, a
-//! focused pane gives the focus back to the composer, the
-//! run is stopped.
+//! pending text is left, the filter of the agents is cleared, the search of the history closes, a search or a selection in
+//! the transcript ends, a zoom ends, a focused pane gives the focus back to the composer, the run is stopped.
 
 use super::App;
 use super::focus::{Overlay, Pane};
@@ -34,6 +33,8 @@ pub enum Escape {
     ClearFilter,
     /// It gives the other panes their room back.
     Unzoom,
+    /// It closes the search of the history; the message is as it was.
+    CloseSearch,
     /// It leaves the search that is typed, and goes back to where it began.
     LeaveSearch,
     /// It ends the selection in the transcript.
@@ -76,6 +77,9 @@ pub fn next_escape(app: &App) -> Escape {
     }
     if app.focus.is_on(Pane::Filter) || (app.focus.is_on(Pane::Tree) && app.tree.filter().is_active()) {
         return Escape::ClearFilter;
+    }
+    if app.focus.is_on(Pane::History) {
+        return Escape::CloseSearch;
     }
     if app.focus.is_on(Pane::Search) {
         return Escape::LeaveSearch;
@@ -120,6 +124,7 @@ impl Escape {
             Self::LeaveCall => vec!["Esc: leaves the call as it was".to_owned(), "Esc: leaves".to_owned()],
             Self::ClearFilter => vec!["Esc: clears the filter".to_owned(), "Esc: clears".to_owned()],
             Self::Unzoom => vec!["Esc: ends the zoom".to_owned(), "Esc: unzooms".to_owned()],
+            Self::CloseSearch => vec!["Esc: the message as it was".to_owned(), "Esc: closes".to_owned()],
             Self::LeaveSearch => vec!["Esc: back to where you were".to_owned(), "Esc: back".to_owned()],
             Self::EndSelection => vec!["Esc: ends the selection".to_owned(), "Esc: ends it".to_owned()],
             Self::EndSearch => vec!["Esc: ends the search".to_owned(), "Esc: ends it".to_owned()],

@@ -8,6 +8,8 @@ pub enum Pane {
     /// The message being written.
     #[default]
     Composer,
+    /// The search of what was sent before.
+    History,
     /// The agent tree.
     Tree,
     /// The filter of the agent tree.
@@ -31,6 +33,7 @@ impl Pane {
         match self {
             Self::Filter => Self::Tree,
             Self::Search => Self::Transcript,
+            Self::History => Self::Composer,
             Self::Composer | Self::Tree | Self::Transcript | Self::Gate | Self::Pending | Self::Details => self,
         }
     }
@@ -71,6 +74,7 @@ impl Focus {
             (Some(Overlay::Help { .. }), _) => Context::Help,
             (Some(Overlay::Ledger { .. }), _) => Context::Ledger,
             (None, Pane::Composer) => Context::Composer,
+            (None, Pane::History) => Context::History,
             (None, Pane::Tree) => Context::Tree,
             (None, Pane::Filter) => Context::Filter,
             (None, Pane::Transcript) => Context::Transcript,
@@ -94,7 +98,7 @@ impl Focus {
 
     /// Goes to a pane; an overlay is closed. A zoom ends where it would hide the pane.
     pub fn go(&mut self, pane: Pane) {
-        let zoom = self.zoom.filter(|zoomed| pane == Pane::Composer || *zoomed == pane.whole());
+        let zoom = self.zoom.filter(|zoomed| pane.whole() == Pane::Composer || *zoomed == pane.whole());
         *self = Self { pane, overlay: None, zoom };
     }
 

@@ -10,14 +10,18 @@ pub mod colours;
 pub mod completion;
 pub mod composer;
 mod draft;
+pub mod drafts;
 pub mod editing;
 pub mod escape;
 pub mod focus;
 pub mod guards;
+pub mod history;
 pub mod hold;
+pub mod hunt;
 pub mod ledger;
 pub mod lines;
 mod live;
+pub mod paths;
 pub mod pending;
 pub mod pointer;
 pub mod question;
@@ -55,11 +59,15 @@ use cell::CellId;
 use colours::Colours;
 use completion::Completion;
 use composer::Composer;
+use drafts::Drafts;
 use editing::Editing;
 use focus::{Focus, Pane};
 use guards::Guards;
+use history::{History, Recall};
 use hold::Holds;
+use hunt::Hunt;
 use lines::Medium;
+use paths::Paths;
 use pending::PendingList;
 use pointer::Pointer;
 use question::Questions;
@@ -103,6 +111,20 @@ pub struct App {
     pub composer: Composer,
     /// The pending text that the composer holds instead of a new message.
     pub editing: Option<Editing>,
+    /// The drafts of the agents that are not shown.
+    pub drafts: Drafts,
+    /// What was sent before.
+    pub history: History,
+    /// The text of the history that the composer holds, with the draft from before.
+    pub recall: Option<Recall>,
+    /// What the user's editor was given of the message, while that is open.
+    pub lent: Option<String>,
+    /// The search of the history, while it is open.
+    pub hunt: Option<Hunt>,
+    /// The paths behind `@`.
+    pub paths: Paths,
+    /// Counts what was searched for.
+    pub quests: u64,
     /// What keys have removed and can be brought back.
     pub removed: RemovedTexts,
     /// What could stand behind what was typed.
@@ -224,6 +246,13 @@ impl App {
             focus: Focus::default(),
             composer: Composer::default(),
             editing: None,
+            drafts: Drafts::default(),
+            history: History::default(),
+            recall: None,
+            lent: None,
+            hunt: None,
+            paths: Paths::default(),
+            quests: 0,
             removed: RemovedTexts::default(),
             completion: Completion::default(),
             outgoing: None,
@@ -296,7 +325,22 @@ impl App {
     /// Tells whether a message is being written: the composer has the focus, and it holds no pending text and nothing
     /// about a call.
     pub fn is_drafting(&self) -> bool {
-        self.focus.is_on(Pane::Composer) && self.editing.is_none() && !self.is_writing_aside()
+        self.focus.is_on(Pane::Composer) && self.is_writing_draft()
+    }
+
+    /// Tells whether the composer holds the draft: no pending text and nothing about a call.
+    pub fn is_writing_draft(&self) -> bool {
+        self.editing.is_none() && !self.is_writing_aside()
+    }
+
+    /// Returns the draft, also while it is set aside for something that is written first.
+    pub fn draft(&self) -> &Composer {
+        match (&self.editing, &self.holds.writing, &self.declining) {
+            (Some(editing), _, _) => &editing.draft,
+            (None, Some(writing), _) => &writing.draft,
+            (None, None, Some(declining)) => &declining.draft,
+            (None, None, None) => &self.composer,
+        }
     }
 
     /// Tells whether the composer holds something about a call: its arguments, why it is skipped, why it is declined.

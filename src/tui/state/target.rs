@@ -15,7 +15,8 @@ use crate::target::{self, Target};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bound {
     since: Timestamp,
-    to: AgentId,
+    /// The agent.
+    pub to: AgentId,
 }
 
 /// Is a draft as it would be sent.
@@ -48,13 +49,12 @@ impl App {
             return Err(agent);
         }
         let agent = self.target();
-        let takes_it = agent.is_main() || self.tree.get(&agent).is_some_and(told);
-        if takes_it { Ok(Address { to: vec![agent], text }) } else { Err(agent) }
+        if self.takes_texts(&agent) { Ok(Address { to: vec![agent], text }) } else { Err(agent) }
     }
 
     /// Binds a draft at its first character, and forgets about a draft that is gone.
     pub fn bind_draft(&mut self) {
-        if self.composer.is_empty() {
+        if self.draft().is_empty() {
             self.bound = None;
         } else if self.bound.is_none() {
             self.bound = Some(Bound { since: self.now, to: self.shown_or_main() });
@@ -64,6 +64,27 @@ impl App {
     /// Binds the draft to the main agent: the one that it was for has ended.
     pub fn bind_to_main(&mut self) {
         self.bound = Some(Bound { since: self.now, to: AgentId::main() });
+    }
+
+    /// Takes whom the draft is for away from it.
+    pub fn take_bound(&mut self) -> Option<Bound> {
+        self.bound.take()
+    }
+
+    /// Says whom the draft is for, which was set aside with it.
+    pub fn bind(&mut self, bound: Option<Bound>) {
+        self.bound = bound;
+    }
+
+    /// Tells whether an agent takes texts now.
+    pub fn takes_texts(&self, agent: &AgentId) -> bool {
+        agent.is_main() || self.tree.get(agent).is_some_and(told)
+    }
+
+    /// Returns the agent that a draft is for which is begun now: the one that is shown, where that takes texts.
+    pub fn shown_or_main(&self) -> AgentId {
+        let shown = self.tree.get(self.tree.selected());
+        shown.filter(|node| told(node)).map_or_else(AgentId::main, |node| node.id.clone())
     }
 
     /// Returns every agent that runs and can be told something, and the main agent in any case, which comes first.
@@ -76,11 +97,6 @@ impl App {
     fn named_in(&self, text: &str, like: impl Fn(&Node) -> bool) -> Vec<AgentId> {
         let named = text.strip_prefix('@').into_iter().flat_map(|text| self.tree.named_in(text));
         named.filter(|node| like(node)).map(|node| node.id.clone()).collect()
-    }
-
-    fn shown_or_main(&self) -> AgentId {
-        let shown = self.tree.get(self.tree.selected());
-        shown.filter(|node| told(node)).map_or_else(AgentId::main, |node| node.id.clone())
     }
 
     /// Returns the agent that a text names when it has ended since the draft was begun.

@@ -13,7 +13,7 @@ use crate::tui::state::focus::Pane;
 use crate::tui::state::guards::ModeChoice;
 use crate::tui::state::question::{Offer, Question, Subject};
 use crate::tui::state::removed::Removed;
-use crate::tui::update::editing;
+use crate::tui::update::{editing, recall};
 
 /// Takes everything that is open: asks about what is new, stops asking about what is gone.
 pub fn snapshot(app: &mut App, mode: Mode, open: &[Approval]) {
@@ -69,6 +69,7 @@ pub fn decline(app: &mut App, id: ApprovalId) {
     if editing::blocked(app) {
         return;
     }
+    recall::leave(app);
     let draft = std::mem::take(&mut app.composer);
     app.declining = Some(Declining { id, draft });
     app.focus.go(Pane::Composer);

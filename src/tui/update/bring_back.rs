@@ -3,7 +3,7 @@
 //! Always holds: a text comes back to one place once; while a pending text is edited, the message being written is the
 //! draft that was set aside.
 
-use super::{editing, line};
+use super::{editing, line, recall};
 use crate::event::Pending;
 use crate::id::{AgentId, MessageId};
 use crate::text::is_blank;
@@ -24,6 +24,7 @@ pub fn undo(app: &mut App) -> Vec<Effect> {
 
 /// Brings back what a key removed last.
 pub fn newest(app: &mut App) -> Vec<Effect> {
+    recall::leave(app);
     while let Some(removed) = app.removed.pop() {
         match removed {
             Removed::Deleted(taken) => return vec![restore(taken)],
@@ -52,6 +53,9 @@ pub fn newest(app: &mut App) -> Vec<Effect> {
 
 /// Empties the message; what was in it can be brought back.
 pub fn clear(app: &mut App) {
+    if recall::put_away(app) {
+        return;
+    }
     let text = app.composer.text();
     app.composer.forget();
     if is_blank(&text) {
@@ -168,6 +172,7 @@ fn to_message(app: &mut App, entries: &[Pending]) {
 
 /// Returns the message being written, also while it is set aside.
 pub fn draft(app: &mut App) -> &mut Composer {
+    recall::leave(app);
     match (&mut app.editing, &mut app.holds.writing, &mut app.declining) {
         (Some(editing), _, _) => &mut editing.draft,
         (None, Some(writing), _) => &mut writing.draft,

@@ -11,6 +11,7 @@ use crate::tui::state::App;
 use crate::tui::state::editing::Editing;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::removed::Removed;
+use crate::tui::update::recall;
 
 /// Asks for the hold of an entry that is to be edited; only then its text is loaded.
 pub fn ask(app: &mut App, agent: AgentId, id: MessageId) -> Vec<Effect> {
@@ -34,9 +35,11 @@ pub fn held(app: &mut App, id: &MessageId, text: Option<&String>, outcome: &Queu
             _ => format!("{id} was delivered before it could be edited{kept}"),
         };
         app.status.say(sentence, app.now);
+        recall::leave(app);
         app.composer.put_before(text.map(std::slice::from_ref).unwrap_or_default());
         return;
     };
+    recall::leave(app);
     let draft = std::mem::take(&mut app.composer);
     app.composer.load(text.unwrap_or(&entry.message.text));
     app.editing = Some(Editing { agent: entry.agent, entry: entry.message, draft });

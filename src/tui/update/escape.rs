@@ -1,6 +1,6 @@
 //! Carries out what [`next_escape`] says; decides nothing by itself.
 
-use super::{approval, editing, hold, question, reading, search, tree};
+use super::{approval, completion, editing, hold, question, reading, search, tree};
 use crate::tui::keymap::Answer;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
@@ -10,7 +10,7 @@ use crate::tui::state::focus::Pane;
 /// Carries out an Esc.
 pub fn press(app: &mut App) -> Vec<Effect> {
     match next_escape(app) {
-        Escape::CloseCompletion => app.completion.close(app.composer.text()),
+        Escape::CloseCompletion => completion::close(app),
         Escape::CloseHelp | Escape::CloseLedger => app.focus.overlay = None,
         Escape::LeaveWords => approval::leave(app),
         Escape::LeaveQuestion | Escape::Decline => return question::answer(app, Answer::Leave).unwrap_or_default(),
@@ -21,7 +21,7 @@ pub fn press(app: &mut App) -> Vec<Effect> {
         Escape::LeaveSearch => search::leave(app),
         Escape::EndSelection => reading::end_selection(app),
         Escape::EndSearch => search::end(app),
-        Escape::ToMessage => app.focus.go(Pane::Composer),
+        Escape::CloseSearch | Escape::ToMessage => app.focus.go(Pane::Composer),
         Escape::Stop(_) | Escape::TakeBack(_) => {
             app.tree.cancelling(app.now);
             return vec![Effect::Stop];

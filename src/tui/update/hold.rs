@@ -3,7 +3,7 @@
 //! Always holds: the draft that was there before a text about a call comes back when that text is sent or left, and a
 //! text that has lost its call is kept.
 
-use super::editing;
+use super::{editing, recall};
 use crate::event::Envelope;
 use crate::id::AgentId;
 use crate::text::is_blank;
@@ -125,6 +125,7 @@ fn write(app: &mut App, what: Written) -> Vec<Effect> {
         app.status.say(format!("{} waits before no call", name_of(&agent)), app.now);
         return Vec::new();
     };
+    recall::leave(app);
     let draft = std::mem::take(&mut app.composer);
     match what {
         Written::Arguments => app.composer.load(&editable(&call.arguments)),

@@ -5,13 +5,14 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::reading::shown;
 use super::submit::submit;
 use super::{
-    approval, bring_back, command, completion, editing, escape, hold, ledger, line, look, manuscript, pending,
-    question, reading, search, tree, undo,
+    approval, bring_back, command, completion, editing, escape, hold, hunt, ledger, line, look, manuscript, pending,
+    question, reading, recall, search, tree, undo,
 };
 use crate::event::Delivery;
-use crate::tui::keymap::{Action, Chord, Context, Edit};
+use crate::tui::keymap::{Action, Chord, Context, Edit, WriteKey};
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
+use crate::tui::state::composer::Expanded;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::guards::ModeChoice;
 use crate::tui::state::lines::Medium;
@@ -20,6 +21,7 @@ use crate::tui::state::scroll::Request;
 
 /// Carries out one key.
 pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
+    app.history.awaited = false;
     let chord = Chord::of(key);
     match app.keymap.lookup(app.focus.context(), chord) {
         Some(Action::Answer(answer)) => {
@@ -44,6 +46,9 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
         if app.focus.is_on(Pane::Search) {
             search::type_text(app, c.encode_utf8(&mut [0; 4]));
             return Vec::new();
+        }
+        if app.focus.is_on(Pane::History) {
+            return hunt::type_text(app, c.encode_utf8(&mut [0; 4]));
         }
         app.focus.go(Pane::Composer);
         app.composer.type_char(c);
@@ -73,7 +78,7 @@ pub fn type_text(app: &mut App, text: &str) -> Vec<Effect> {
         rest.next();
         effects.extend(press(app, &key));
     }
-    app.composer.type_text(rest.as_str());
+    super::insert(app, rest.as_str());
     effects
 }
 
@@ -122,7 +127,16 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         | Action::Merge
         | Action::DeliverNow => return pending::act(app, action),
         Action::FocusPending => pending::focus(app),
-        Action::Edit(edit) => app.composer.edit(edit),
+        Action::Edit(edit) => {
+            let changed = app.composer.edit(edit);
+            match edit {
+                // On the first row, and only there, older texts come; on the last newer ones.
+                Edit::Up if !changed && app.focus.is_on(Pane::Composer) => recall::older(app),
+                Edit::Down if !changed && app.focus.is_on(Pane::Composer) => recall::newer(app),
+                _ => {}
+            }
+        }
+        Action::Write(key) => return write(app, key),
         Action::FocusTree => app.focus.go(Pane::Tree),
         Action::FocusTranscript => reading::focus(app),
         Action::FocusComposer => app.focus.go(Pane::Composer),
@@ -147,6 +161,26 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Jump => ledger::jump(app),
         Action::Previous | Action::Next | Action::First | Action::Last | Action::PageUp | Action::PageDown => {
             travel(app, action);
+        }
+    }
+    Vec::new()
+}
+
+fn write(app: &mut App, key: WriteKey) -> Vec<Effect> {
+    match key {
+        WriteKey::Redo => {
+            if !app.composer.redo() {
+                app.status.say("nothing to do again", app.now);
+            }
+        }
+        WriteKey::Expand => match app.composer.expand() {
+            Expanded::Done => {}
+            Expanded::TooLong => app.status.say("too long to be shown here; Ctrl+G opens it in your editor", app.now),
+            Expanded::NoChip => app.status.say("there is no chip at the cursor", app.now),
+        },
+        WriteKey::Search => return hunt::open(app, ""),
+        WriteKey::TakeText | WriteKey::RubOut | WriteKey::RubOutWord | WriteKey::RubOutAll => {
+            return hunt::act(app, key);
         }
     }
     Vec::new()
@@ -246,6 +280,7 @@ fn travel(app: &mut App, action: Action) {
         (Context::Transcript, action) => reading::travel(app, action),
         (_, Action::PageUp) => shown(app).scroll.ask(Request::PageUp),
         (_, Action::PageDown) => shown(app).scroll.ask(Request::PageDown),
+        (Context::History, action) => hunt::travel(app, action),
         (Context::Tree | Context::Filter, action) => tree::travel(app, action),
         (Context::Pending, action) => pending::travel(app, action),
         (_, Action::First) => shown(app).scroll.ask(Request::Top),

@@ -95,7 +95,13 @@ fn of_focus(app: &App) -> Option<Divider> {
     let candidates = match app.focus.pane {
         Pane::Tree => [Divider::TreeColumn, Divider::TreeRow],
         Pane::Details => [Divider::DetailsColumn, Divider::DetailsRow],
-        Pane::Composer | Pane::Filter | Pane::Transcript | Pane::Search | Pane::Gate | Pane::Pending => return None,
+        Pane::Composer
+        | Pane::History
+        | Pane::Filter
+        | Pane::Transcript
+        | Pane::Search
+        | Pane::Gate
+        | Pane::Pending => return None,
     };
     candidates.into_iter().find(|divider| app.regions.area_of(&Region::Divider(*divider)).is_some())
 }

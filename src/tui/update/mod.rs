@@ -10,10 +10,12 @@ mod bring_back;
 mod budget;
 mod command;
 mod completion;
+mod drafts;
 mod editing;
 mod escape;
 pub mod export;
 pub mod hold;
+mod hunt;
 mod keys;
 mod ledger;
 pub mod line;
@@ -23,6 +25,7 @@ mod mouse;
 pub mod pending;
 mod question;
 mod reading;
+mod recall;
 mod receipts;
 mod search;
 mod submit;
@@ -56,7 +59,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Paste(text, at) => {
             app.now = at;
             line::begins(app);
-            paste(app, &text);
+            effects = paste(app, &text);
             app.questions.heard(at);
         }
         Msg::Mouse(event, at) => {
@@ -64,7 +67,10 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             effects = mouse::event(app, event, at);
         }
         Msg::Attention(attention) => app.attention = Some(attention),
-        Msg::Resize(size) => app.size = size,
+        Msg::Resize(size) => {
+            app.size = size;
+            app.composer.unscroll();
+        }
         Msg::Tick(at) => {
             app.now = at;
             app.tree.tick(at);
@@ -100,7 +106,14 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Budget(limits) => budget::set(app, limits),
         Msg::Changes(changes) => undo::ask(app, &changes),
         Msg::Undone(changes) => undo::done(app, &changes),
-        Msg::Sent { to, text, outcome } => submit::sent(app, &to, &text, outcome),
+        Msg::Sent { to, text, outcome } => effects = submit::sent(app, &to, &text, outcome),
+        Msg::History(Ok(older)) => recall::begin(app, older),
+        Msg::History(Err(reason)) | Msg::NotRemembered(reason) => recall::unwritable(app, &reason),
+        Msg::Paths(list) => effects = completion::listed(app, list),
+        Msg::Matched(found) => {
+            hunt::found(app, found.clone());
+            app.paths.take(found);
+        }
         Msg::Stopped(entries) => bring_back::stopped(app, &entries),
         Msg::QueueAnswer { agent, id, act, outcome } => pending::answered(app, &agent, &id, act, outcome),
         Msg::Written { subject, outcome } => export::written(app, subject, outcome),
@@ -144,27 +157,42 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         }
     }
     hold::settle_focus(app);
+    hunt::settle(app);
     app.bind_draft();
     effects.extend(alerts::due(app));
-    app.refresh_completion();
+    drafts::follow(app);
+    effects.extend(completion::refresh(app));
     app.fit_composer();
     effects
 }
 
-fn paste(app: &mut App, text: &str) {
+fn paste(app: &mut App, text: &str) -> Vec<Effect> {
     if app.focus.is_on(Pane::Filter) {
-        return tree::type_filter(app, text);
+        tree::type_filter(app, text);
+        return Vec::new();
+    }
+    if app.focus.is_on(Pane::History) {
+        return hunt::type_text(app, text);
     }
     if app.focus.is_on(Pane::Search) {
-        return search::type_text(app, text);
+        search::type_text(app, text);
+        return Vec::new();
     }
     app.focus.go(Pane::Composer);
+    insert(app, text);
+    Vec::new()
+}
+
+/// Puts a text into the message that came at once.
+fn insert(app: &mut App, text: &str) {
     match app.composer.paste(text) {
         Pasted::Whole => {}
         Pasted::Cleaned(count) => {
             let noun = if count == 1 { "character" } else { "characters" };
             app.status.say(format!("paste: left out {count} control or invisible {noun}"), app.now);
         }
-        Pasted::TooLong => app.status.say("paste too long: over 256 KiB, nothing was taken", app.now),
+        Pasted::TooLong => {
+            app.status.say("paste too long: a message has 2 MiB at most, nothing was taken", app.now);
+        }
     }
 }

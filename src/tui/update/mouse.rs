@@ -101,7 +101,7 @@ fn go(app: &mut App, pane: Pane) {
         Pane::Gate => super::hold::focus(app),
         Pane::Transcript | Pane::Search => super::reading::focus(app),
         Pane::Details => look::focus_details(app),
-        Pane::Composer | Pane::Tree | Pane::Filter => app.focus.go(pane),
+        Pane::Composer | Pane::History | Pane::Tree | Pane::Filter => app.focus.go(pane),
     }
 }
 
@@ -225,7 +225,7 @@ fn wheel(app: &mut App, place: Position, wheel: Wheel) {
             Some(Overlay::Ledger { selected, .. }) => by_step(selected, wheel),
             None => {}
         },
-        Region::Text | Region::Pane(Pane::Composer) => app.composer.scroll(match wheel {
+        Region::Text | Region::Pane(Pane::Composer | Pane::History) => app.composer.scroll(match wheel {
             Wheel::Up => -1,
             Wheel::Down => 1,
         }),

@@ -11,11 +11,12 @@ use crate::tui::state::App;
 use crate::tui::state::lines::Medium;
 use crate::tui::state::scroll::Request;
 use crate::tui::state::status::HostState;
-use crate::tui::update::{command, line};
+use crate::tui::update::{command, line, recall};
 
 /// Carries the draft out as a command, or sends it, or says why not: then it stays.
 pub fn submit(app: &mut App, delivery: Delivery) -> Vec<Effect> {
-    let draft = app.composer.text();
+    // A chip is text, whatever stands in it: a paste is no command and names nobody.
+    let draft = app.composer.shown();
     let read = match app.medium {
         Medium::Screen => commands::read(&draft),
         Medium::Lines => commands::read_line(&draft),
@@ -27,8 +28,12 @@ pub fn submit(app: &mut App, delivery: Delivery) -> Vec<Effect> {
         }
         Draft::Command(command, text) if command.verb == Verb::Now => send(app, &draft, text, Delivery::Now),
         Draft::Command(command, argument) => {
+            let argument = app.composer.whole(argument);
+            let mut effects = recall::remember(app, &app.composer.text());
             app.composer.forget();
-            command::run(app, command.verb, argument)
+            recall::gone(app);
+            effects.extend(command::run(app, command.verb, &argument));
+            effects
         }
         Draft::Misfit(command) => {
             app.status.say(command.misfit(), app.now);
@@ -43,7 +48,7 @@ fn send(app: &mut App, draft: &str, text: &str, delivery: Delivery) -> Vec<Effec
     match app.address(text) {
         Ok(address) => {
             app.outgoing = Some(draft.to_owned());
-            let text = address.text.to_owned();
+            let text = app.composer.whole(address.text);
             address.to.into_iter().map(|to| Effect::Send { to, text: text.clone(), delivery }).collect()
         }
         Err(ended) => {
@@ -54,17 +59,20 @@ fn send(app: &mut App, draft: &str, text: &str, delivery: Delivery) -> Vec<Effec
 }
 
 /// Takes the answer of one queue.
-pub fn sent(app: &mut App, to: &AgentId, text: &str, outcome: Result<MessageId, Refused>) {
+pub fn sent(app: &mut App, to: &AgentId, text: &str, outcome: Result<MessageId, Refused>) -> Vec<Effect> {
     let draft = app.outgoing.as_deref().unwrap_or(text);
-    let is_here = app.composer.text() == draft;
+    let is_here = app.composer.shown() == draft;
     match outcome {
         Ok(id) => {
             app.receipts.sent(&id, to, text, app.now);
-            if is_here {
-                app.composer.forget();
-                app.status.quiet();
-            }
             app.reader_mut(to).scroll.ask(Request::Bottom);
+            if is_here {
+                let effects = recall::remember(app, &app.composer.text());
+                app.composer.forget();
+                recall::gone(app);
+                app.status.quiet();
+                return effects;
+            }
         }
         Err(Refused::Ended) if is_here => not_for_the_ended(app, to),
         Err(refused) => {
@@ -72,6 +80,7 @@ pub fn sent(app: &mut App, to: &AgentId, text: &str, outcome: Result<MessageId, 
             if app.medium == Medium::Lines && !is_here {
                 line::keep(app, text.to_owned());
             } else if app.outgoing.is_none() && !is_here {
+                recall::leave(app);
                 app.composer.put_before(&[text.to_owned()]);
             }
             let whom = if to.is_main() { String::new() } else { format!(" to {to}") };
@@ -82,6 +91,7 @@ pub fn sent(app: &mut App, to: &AgentId, text: &str, outcome: Result<MessageId, 
             app.status.say(format!("not sent{whom}: {why}"), app.now);
         }
     }
+    Vec::new()
 }
 
 /// Says that a draft was begun for an agent that has ended since; from now on it is for the main agent.

@@ -3,12 +3,12 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::fit::{columns, one_line, put, put_right, row};
+use super::fit::{columns, one_line, put, put_marked, put_right, row};
 use crate::tui::state::App;
 use crate::tui::state::regions::{Region, Regions};
 
 /// Most offers that are shown at once.
-const ROWS: usize = 8;
+pub const ROWS: usize = 8;
 
 /// Draws the list into the lower end of the room above the composer; returns the room that is left.
 pub fn draw(app: &App, room: Rect, regions: &mut Regions, buffer: &mut Buffer) -> Rect {
@@ -19,13 +19,8 @@ pub fn draw(app: &App, room: Rect, regions: &mut Regions, buffer: &mut Buffer) -
     }
     let theme = &app.theme;
     let rows = u16::try_from(most + 1).unwrap_or(room.height);
-    let area = Rect { y: room.bottom() - rows, height: rows, ..room };
+    let area = clear(room, rows, buffer);
     regions.add(area, Region::Overlay);
-    for position in area.intersection(*buffer.area()).positions() {
-        if let Some(cell) = buffer.cell_mut(position) {
-            cell.reset();
-        }
-    }
     let chosen = app.completion.chosen();
     let first = (chosen + 1).saturating_sub(most);
     let labels = offers.iter().map(|offer| columns(&one_line(&offer.label))).max().unwrap_or(0).min(area.width / 2);
@@ -33,7 +28,12 @@ pub fn draw(app: &App, room: Rect, regions: &mut Regions, buffer: &mut Buffer) -
         let line = row(area, y);
         regions.add(line, Region::Offer(place));
         let (mark, style) = if place == chosen { ("▸ ", theme.accent) } else { ("  ", theme.text) };
-        put(buffer, line, &format!("{mark}{}", one_line(&offer.label)), style);
+        let rest = put(buffer, line, mark, style);
+        if offer.marks.is_empty() {
+            put(buffer, rest, &one_line(&offer.label), style);
+        } else {
+            put_marked(buffer, rest, &offer.label, &offer.marks, style);
+        }
         let x = line.x + (labels + 4).min(line.width);
         put(buffer, Rect { x, width: line.right() - x, ..line }, &one_line(&offer.help), theme.dim);
     }
@@ -46,4 +46,15 @@ pub fn draw(app: &App, room: Rect, regions: &mut Regions, buffer: &mut Buffer) -
         put(buffer, left, &hint, theme.dim);
     }
     Rect { height: area.y - room.y, ..room }
+}
+
+/// Clears so many rows at the lower end of the room, and returns them.
+pub fn clear(room: Rect, rows: u16, buffer: &mut Buffer) -> Rect {
+    let area = Rect { y: room.bottom() - rows, height: rows, ..room };
+    for position in area.intersection(*buffer.area()).positions() {
+        if let Some(cell) = buffer.cell_mut(position) {
+            cell.reset();
+        }
+    }
+    area
 }

@@ -127,6 +127,7 @@ fn keys(app: &App) -> &'static [&'static str] {
             "Up/Down select · Left/Right fold",
             "Up/Down select",
         ],
+        Pane::History => &["Enter takes it · Up/Down choose", "Enter takes it"],
         Pane::Filter => &["words of a name, task or state · Up/Down select · Enter keeps", "Enter keeps it"],
         Pane::Transcript if app.reader().is_some_and(|reader| reader.selection.is_some()) => &["Up/Down move its end"],
         Pane::Transcript => &[

@@ -4,16 +4,19 @@ use std::borrow::Cow;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use crate::text;
 pub use crate::tui::state::clock::clock;
 
-/// Returns a text from outside as one safe line.
+/// Bytes of a text that are looked at for one row.
+const ROW_BYTES: usize = 16 * 1024;
+
+/// Returns a text from outside as one safe line; of a very long text as much as fits into any row.
 pub fn one_line(text: &str) -> String {
-    let visible = text::visible(text);
+    let visible = text::visible(text.get(..text.floor_char_boundary(ROW_BYTES)).unwrap_or_default());
     visible.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -51,6 +54,20 @@ pub fn put(buffer: &mut Buffer, area: Rect, line: &str, style: Style) -> Rect {
     let line = clip(line, area.width);
     let (x, _) = buffer.set_stringn(area.x, area.y, &line, area.width.into(), style);
     Rect { x, width: area.right().saturating_sub(x), ..area }
+}
+
+/// Writes a line as [`put`] does, with some of its characters marked: those at these places, ascending.
+pub fn put_marked(buffer: &mut Buffer, area: Rect, line: &str, marks: &[u32], style: Style) -> Rect {
+    let area = area.intersection(*buffer.area());
+    let line = clip(line, area.width);
+    let mut rest = area;
+    let mut marks = marks.iter().peekable();
+    for (place, grapheme) in (0..).zip(line.graphemes(true)) {
+        let is_marked = marks.next_if_eq(&&place).is_some();
+        let style = if is_marked { style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED) } else { style };
+        rest = put(buffer, rest, grapheme, style);
+    }
+    rest
 }
 
 /// Writes a line to the right edge of an area's first row when it fits; returns what is left of the area.

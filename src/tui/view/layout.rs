@@ -192,7 +192,7 @@ impl Panes {
             Pane::Pending => self.pending = room,
             Pane::Gate => self.gate = room,
             Pane::Details => self.details = room,
-            Pane::Transcript | Pane::Search | Pane::Composer => self.transcript = room,
+            Pane::Transcript | Pane::Search | Pane::Composer | Pane::History => self.transcript = room,
         }
         self
     }

@@ -16,6 +16,7 @@ pub mod forecast;
 mod gate;
 mod guards;
 pub mod help;
+mod hunt;
 pub mod layout;
 mod ledger;
 mod live;
@@ -123,7 +124,13 @@ fn zoomed(app: &App, width: u16) -> Option<Pane> {
     app.focus.zoom.filter(|pane| match pane {
         Pane::Gate => gate::rows(app, width) > 0,
         Pane::Pending => app.focus.is_on(Pane::Pending) || !app.pending.is_empty(),
-        Pane::Composer | Pane::Tree | Pane::Filter | Pane::Transcript | Pane::Search | Pane::Details => true,
+        Pane::Composer
+        | Pane::History
+        | Pane::Tree
+        | Pane::Filter
+        | Pane::Transcript
+        | Pane::Search
+        | Pane::Details => true,
     })
 }
 
@@ -148,9 +155,10 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     regions.add(panes.composer, Region::Text);
     let cursor = composer::draw(app, panes.composer, buffer);
     status::draw(app, panes.status, buffer);
+    let (room, search) = hunt::draw(app, panes.above(area), &mut regions, buffer);
     // An overlay covers it: then it is not on the screen.
     let question = if app.focus.overlay.is_none() {
-        let room = completion::draw(app, panes.above(area), &mut regions, buffer);
+        let room = completion::draw(app, room, &mut regions, buffer);
         question::draw(app, &mut cache.question, room, panes.pending.y, &mut regions, buffer)
     } else {
         None
@@ -174,7 +182,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
             Overlay::Ledger { selected, top }
         }
     });
-    if let Some(cursor) = cursor.or(filter).or(searching) {
+    if let Some(cursor) = cursor.or(filter).or(searching).or(search) {
         frame.set_cursor_position(cursor);
     }
     Drawn {

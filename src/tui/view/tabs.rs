@@ -21,7 +21,7 @@ pub fn shown(app: &App) -> Pane {
         Pane::Tree | Pane::Filter => Pane::Tree,
         Pane::Pending => Pane::Pending,
         Pane::Details => Pane::Details,
-        Pane::Transcript | Pane::Search | Pane::Composer | Pane::Gate => Pane::Transcript,
+        Pane::Transcript | Pane::Search | Pane::Composer | Pane::History | Pane::Gate => Pane::Transcript,
     }
 }
 
@@ -99,7 +99,7 @@ pub fn draw_zoomed(app: &App, pane: Pane, area: Rect, regions: &mut Regions, buf
         Pane::Pending => "Pending".to_owned(),
         Pane::Gate => format!("Held: {name}"),
         Pane::Details => format!("Details of {name}"),
-        Pane::Transcript | Pane::Search | Pane::Composer => name,
+        Pane::Transcript | Pane::Search | Pane::Composer | Pane::History => name,
     };
     let is_focused = app.focus.overlay.is_none() && app.focus.pane.whole() == pane;
     let (mark, style, back): (_, _, &[&str]) = if is_focused {

@@ -1,6 +1,6 @@
 //! The keys of the message being written.
 
-use crate::tui::keymap::{ALT, Action as A, Binding, CTRL, Edit, NONE, SHIFT, also, row};
+use crate::tui::keymap::{ALT, Action as A, Binding, CTRL, Edit, NONE, SHIFT, WriteKey, also, row};
 use crossterm::event::KeyCode as K;
 
 pub const ROWS: &[Binding] = &[
@@ -12,7 +12,16 @@ pub const ROWS: &[Binding] = &[
     row(NONE, K::F(5), A::DeliverNow, "F5", "send to be delivered now, in place of the answer being written"),
     row(CTRL, K::Char('g'), A::Editor, "Ctrl+G", "write the message in your editor"),
     row(CTRL, K::Char('_'), A::Undo, "Ctrl+_", "undo the last edit, else as everywhere"),
-    row(NONE, K::Left, A::Edit(Edit::Left), "Arrows", "move the cursor"),
+    row(ALT, K::Char('r'), A::Write(WriteKey::Redo), "Alt+R", "do again what was undone"),
+    row(CTRL, K::Char('r'), A::Write(WriteKey::Search), "Ctrl+R", "search what was sent before, in all sessions"),
+    row(ALT, K::Char('e'), A::Write(WriteKey::Expand), "Alt+E", "show the text of the chip at the cursor"),
+    row(
+        NONE,
+        K::Left,
+        A::Edit(Edit::Left),
+        "Arrows",
+        "move the cursor; Up on the first row and Down on the last: what was sent before",
+    ),
     also(NONE, K::Right, A::Edit(Edit::Right)),
     also(NONE, K::Up, A::Edit(Edit::Up)),
     also(NONE, K::Down, A::Edit(Edit::Down)),

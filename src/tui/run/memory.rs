@@ -1,0 +1,86 @@
+//! Work of the message that must not hold the screen up: the history's file, the list of paths, fuzzy matching.
+//!
+//! Always holds: texts are written in the order in which they were sent; of several searches the newest is answered.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+
+use crate::tui::files::Files;
+use crate::tui::fuzzy::{Quest, find};
+use crate::tui::history_file::{HistoryFile, Record};
+use crate::tui::msg::Msg;
+use crate::tui::path_walk::walk;
+use crate::tui::run::ScreenOptions;
+use crate::tui::state::history::Sent;
+
+/// Knows the places, and what is still to be written.
+#[derive(Debug)]
+pub struct Memory {
+    file: Option<HistoryFile>,
+    cwd: PathBuf,
+    unwritten: Arc<Mutex<VecDeque<Record>>>,
+    newest: Arc<AtomicU64>,
+}
+
+impl Memory {
+    /// Takes the places from the options.
+    pub fn new(options: &ScreenOptions) -> Self {
+        Self {
+            file: options.state.as_deref().map(HistoryFile::within),
+            cwd: options.cwd.clone(),
+            unwritten: Arc::default(),
+            newest: Arc::default(),
+        }
+    }
+
+    /// Reads what earlier sessions sent.
+    pub fn read(&self, files: &Files) {
+        let Some(file) = self.file.clone() else { return };
+        files.aside(move || {
+            let texts = file.read().map_err(|error| error.to_string());
+            vec![Msg::History(texts.map(|texts| texts.iter().map(|text| Sent::new(text)).collect()))]
+        });
+    }
+
+    /// Writes what was sent.
+    pub fn remember(&self, text: String, files: &Files) {
+        let Some(file) = self.file.clone() else { return };
+        let cwd = self.cwd.to_string_lossy().into_owned();
+        let unwritten = Arc::clone(&self.unwritten);
+        lock(&unwritten).push_back(Record { at: Timestamp::now(), cwd, text });
+        files.aside(move || {
+            // Whoever has the lock writes for all, in order.
+            let mut unwritten = lock(&unwritten);
+            while let Some(record) = unwritten.pop_front() {
+                if let Err(error) = file.append(&record) {
+                    return vec![Msg::NotRemembered(error.to_string())];
+                }
+            }
+            Vec::new()
+        });
+    }
+
+    /// Lists the paths of the working directory.
+    pub fn list(&self, files: &Files) {
+        let cwd = self.cwd.clone();
+        files.aside(move || vec![Msg::Paths(walk(&cwd))]);
+    }
+
+    /// Searches a list, unless a newer search comes meanwhile.
+    pub fn find(&self, quest: Quest, files: &Files) {
+        self.newest.store(quest.number, Ordering::Relaxed);
+        let newest = Arc::clone(&self.newest);
+        files.aside(move || {
+            let found = find(&quest, || newest.load(Ordering::Relaxed) == quest.number);
+            found.map(Msg::Matched).into_iter().collect()
+        });
+    }
+}
+
+fn lock(unwritten: &Mutex<VecDeque<Record>>) -> std::sync::MutexGuard<'_, VecDeque<Record>> {
+    unwritten.lock().unwrap_or_else(PoisonError::into_inner)
+}

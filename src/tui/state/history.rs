@@ -1,0 +1,90 @@
+//! What was sent before, over all sessions, as Up and the search bring it back.
+//!
+//! Always holds: no text is in it twice, and what is written after a recalled text was changed does not change it.
+
+use std::sync::Arc;
+
+use super::composer::Composer;
+use crate::limits;
+use crate::text::visible_line;
+
+/// Is one text that was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sent {
+    /// The text, exactly.
+    pub text: Arc<str>,
+    /// Its beginning as one line, for lists.
+    pub line: Arc<str>,
+}
+
+impl Sent {
+    /// Takes a text.
+    pub fn new(text: &str) -> Self {
+        let end = text.char_indices().nth(limits::HISTORY_SEARCH_CHARS).map_or(text.len(), |(at, _)| at);
+        let line = visible_line(text.get(..end).unwrap_or_default());
+        Self { text: text.into(), line: line.as_ref().into() }
+    }
+}
+
+/// Holds what was sent, the oldest first.
+#[derive(Debug, Default)]
+pub struct History {
+    entries: Vec<Sent>,
+    /// True once what earlier sessions sent is here.
+    is_loaded: bool,
+    /// True while Up was pressed before it was, and nothing since.
+    pub awaited: bool,
+    /// True once it was said that nothing can be written.
+    pub complained: bool,
+}
+
+/// Is a walk through the history that has begun: the composer holds a text of it.
+#[derive(Debug)]
+pub struct Recall {
+    /// How far back the text is that the composer holds; the newest is 0.
+    pub age: usize,
+    /// The draft that was there before.
+    pub draft: Composer,
+    /// Texts that were changed and left, with their ages.
+    pub changed: Vec<(usize, Composer)>,
+}
+
+impl History {
+    /// Takes what earlier sessions sent, the oldest first; it is older than all that is here.
+    pub fn begin(&mut self, older: Vec<Sent>) {
+        self.is_loaded = true;
+        let present = std::mem::replace(&mut self.entries, older);
+        for sent in present {
+            self.add(sent);
+        }
+    }
+
+    /// Tells whether older texts may still come.
+    pub fn is_loading(&self) -> bool {
+        !self.is_loaded
+    }
+
+    /// Adds what was sent just now.
+    pub fn add(&mut self, sent: Sent) {
+        self.entries.retain(|known| known.text != sent.text);
+        if self.entries.len() >= limits::HISTORY_ENTRIES {
+            self.entries.remove(0);
+        }
+        self.entries.push(sent);
+    }
+
+    /// Returns the text of this age; the newest has the age 0.
+    pub fn get(&self, age: usize) -> Option<&Sent> {
+        self.entries.iter().nth_back(age)
+    }
+
+    /// Returns all, the newest first.
+    pub fn newest_first(&self) -> Vec<Sent> {
+        self.entries.iter().rev().cloned().collect()
+    }
+
+    /// Returns the age of a text.
+    pub fn age(&self, text: &str) -> Option<usize> {
+        self.entries.iter().rev().position(|sent| &*sent.text == text)
+    }
+}

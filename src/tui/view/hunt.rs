@@ -1,0 +1,57 @@
+//! Draws the search of what was sent before, above the composer: the matches, and the line that is typed.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+use super::completion::{ROWS, clear};
+use super::fit::{columns, put, put_marked, put_right, row};
+use crate::text::visible_line;
+use crate::tui::state::App;
+use crate::tui::state::focus::Pane;
+use crate::tui::state::regions::{Region, Regions};
+
+/// Draws the list into the lower end of the room above the composer; returns the room that is left, and where the
+/// terminal's cursor belongs.
+pub fn draw(app: &App, room: Rect, regions: &mut Regions, buffer: &mut Buffer) -> (Rect, Option<Position>) {
+    let Some(hunt) = app.hunt.as_ref().filter(|_| room.height > 0) else { return (room, None) };
+    let theme = &app.theme;
+    let hits = &hunt.found().hits;
+    let most = usize::from(room.height - 1).min(ROWS).min(hits.len().max(1));
+    let rows = u16::try_from(most + 1).unwrap_or(room.height);
+    let area = clear(room, rows, buffer);
+    regions.add(area, Region::Overlay);
+    let first = (hunt.chosen() + 1).saturating_sub(most);
+    for ((place, hit), y) in hits.iter().enumerate().skip(first).take(most).zip(0..) {
+        let (mark, style) = if place == hunt.chosen() { ("▸ ", theme.accent) } else { ("  ", theme.text) };
+        regions.add(row(area, y), Region::Offer(place));
+        let rest = put(buffer, row(area, y), mark, style);
+        put_marked(buffer, rest, &hit.text, &hit.marks, style);
+    }
+    if hits.is_empty() && most > 0 {
+        let words = if hunt.total() == 0 { "  nothing was sent yet" } else { "  nothing that was sent matches" };
+        put(buffer, row(area, 0), words, theme.dim);
+    }
+    let line = row(area, rows - 1);
+    let count = format!(" {} of {} ", hunt.found().count, hunt.total());
+    let keys = [format!("{count}· Enter takes it · Ctrl+R next "), count];
+    let query = visible_line(&hunt.query);
+    let room_of_keys = line.width.saturating_sub(columns(&query) + 12);
+    let hint = keys.iter().find(|hint| columns(hint) <= room_of_keys);
+    let left = hint.map_or(line, |hint| put_right(buffer, line, hint, theme.dim));
+    let left = put(buffer, left, "  search: ", theme.dim);
+    // Of a long line its end is shown, where the cursor is.
+    let skipped = columns(&query).saturating_sub(left.width.saturating_sub(1));
+    let shown = end_of(&query, columns(&query) - skipped);
+    let behind = put(buffer, left, shown, theme.text);
+    let cursor = Position { x: behind.x.min(line.right().saturating_sub(1)), y: line.y };
+    (Rect { height: area.y - room.y, ..room }, app.focus.is_on(Pane::History).then_some(cursor))
+}
+
+/// Returns the end of a line that fits into so many columns.
+fn end_of(line: &str, width: u16) -> &str {
+    use unicode_segmentation::UnicodeSegmentation;
+
+    let fits = |(at, _): &(usize, &str)| columns(line.get(*at..).unwrap_or_default()) <= width;
+    let first = line.grapheme_indices(true).find(fits);
+    first.and_then(|(at, _)| line.get(at..)).unwrap_or_default()
+}
