@@ -86,6 +86,28 @@ fn a_click_in_the_message_puts_the_cursor_there() {
 }
 
 #[test]
+fn the_wheel_goes_through_a_long_message_and_leaves_a_short_one_as_it_is() {
+    let mut stage = Stage::new(80, 24);
+    stage.paste("one\ntwo\nthree").keys("<up>");
+    let place = stage.place_of("two");
+    let before = stage.screen();
+    for _ in 0..5 {
+        stage.mouse(MouseEventKind::ScrollDown, place);
+        assert_eq!(stage.screen(), before);
+    }
+    stage.keys("<c-c>").paste(&(0..40).map(|line| format!("{line}\n")).collect::<String>());
+    let place = stage.place_of("› ");
+    for _ in 0..60 {
+        stage.mouse(MouseEventKind::ScrollUp, place);
+    }
+    assert!(stage.screen().contains("› 0"), "{}", stage.screen());
+    for _ in 0..60 {
+        stage.mouse(MouseEventKind::ScrollDown, place);
+    }
+    assert!(stage.screen().contains("  39"), "{}", stage.screen());
+}
+
+#[test]
 fn a_click_selects_a_pending_text_and_changes_nothing() {
     let mut stage = scene(120, 36);
     let before = stage.effects.len();

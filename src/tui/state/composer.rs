@@ -218,9 +218,11 @@ impl Composer {
         }
     }
 
-    /// Scrolls the text by rows, up when there are fewer than none; the cursor stays in view.
+    /// Scrolls the text by rows, up when there are fewer than none, by moving the cursor.
     pub fn scroll(&mut self, rows: i16) {
-        self.area.scroll((rows, 0));
+        // The crate's own scrolling goes on beyond the ends of the text.
+        let towards = if rows < 0 { CursorMove::Up } else { CursorMove::Down };
+        (0..rows.unsigned_abs()).for_each(|_| self.area.move_cursor(towards));
     }
 
     /// Takes the last edit back; false when there is none.

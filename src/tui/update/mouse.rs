@@ -63,7 +63,7 @@ pub fn event(app: &mut App, event: MouseEvent, at: Timestamp) -> Vec<Effect> {
 fn press(app: &mut App, place: Position, presses: Presses) {
     let Some((_, region)) = app.regions.at(place) else { return };
     match region.clone() {
-        Region::Pane(pane) => go(app, pane),
+        Region::Pane(pane) | Region::Tab(pane) => go(app, pane),
         Region::Line(line) => press_line(app, line, place, presses),
         Region::Agent(agent) => press_agent(app, &agent, presses),
         Region::Ended(agent) => {
@@ -86,7 +86,6 @@ fn press(app: &mut App, place: Position, presses: Presses) {
             Presses::One | Presses::Three => app.pointer.grip = Some(Grip::Divider(divider)),
             Presses::Two => look::reset(app, divider),
         },
-        Region::Tab(pane) => go(app, pane),
         Region::Offer(offer) => completion::take_offer(app, offer),
         Region::Behind => app.focus.overlay = None,
         Region::Receipt(row) => ledger::select(app, row),
@@ -187,7 +186,7 @@ fn toggle(app: &mut App, agent: &AgentId, point: Point) {
 }
 
 fn wheel(app: &mut App, place: Position, wheel: Wheel) {
-    let Some((_, region)) = app.regions.at(place) else { return };
+    let Some((area, region)) = app.regions.at(place) else { return };
     match region.clone() {
         Region::Line(_) | Region::Pane(Pane::Transcript | Pane::Search) | Region::Divider(_) | Region::Tab(_) => {
             let agent = app.tree.selected().clone();
@@ -197,6 +196,8 @@ fn wheel(app: &mut App, place: Position, wheel: Wheel) {
             };
             app.reader_mut(&agent).scroll.ask(request);
         }
+        // All of it is in view.
+        Region::Text if app.composer.rows() <= area.height => {}
         Region::Agent(_) | Region::Ended(_) | Region::Pane(Pane::Tree | Pane::Filter) => {
             app.sight.scroll_tree(app.tree.selected(), wheel.lines());
         }
