@@ -14,6 +14,7 @@ mod embedded;
 mod first_start;
 mod hold;
 mod leaving;
+mod lines;
 mod looks;
 mod markdown;
 mod pending;

@@ -66,6 +66,7 @@ mod ledger;
 mod lifecycle;
 mod lines;
 mod lines_ask;
+mod lines_lives;
 mod lines_speech;
 mod listeners;
 mod llama_cpp;

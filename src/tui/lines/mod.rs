@@ -226,7 +226,7 @@ impl Printer {
         let agent = app.tree.selected();
         let held = app.is_held(agent);
         let waiting = app.holds.waiting(agent);
-        if held != self.held && waiting.is_none() {
+        if held != self.held && (waiting.is_none() || !held) {
             let name = name_of(agent);
             let sentence = if held {
                 format!("{name} waits before its next call or request")

@@ -8,7 +8,7 @@ use crate::text::visible_line;
 /// Columns that everything is indented by that is not the program's.
 pub const INDENT: &str = "  ";
 /// Most columns of what is only named.
-pub const NAMED: usize = 160;
+pub const NAMED: usize = 100;
 
 /// Gathers lines.
 #[derive(Debug, Default)]

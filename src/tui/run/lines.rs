@@ -17,7 +17,8 @@ use std::time::{Duration, Instant};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::Timestamp;
 use ratatui::layout::Size;
-use tokio::time::sleep_until;
+use rustix::process::{Signal, getpgrp, kill_process_group};
+use tokio::time::{sleep_until, timeout};
 
 use super::signals::{Asked, Bell, INTERRUPTED, Signals};
 use super::{Ending, ScreenOptions, approvals, copy, msg_of, queue, steer};
@@ -45,6 +46,8 @@ use paper::{Kind, Paper};
 
 /// Lines that are written after a line was typed without a word about it.
 const MANY: usize = 3;
+/// Time in which the shell stops a program that wants to be stopped.
+const STOP: Duration = Duration::from_millis(300);
 
 /// Writes lines until the user quits, or until the input has ended and the turn is done; blocks the calling thread. The
 /// run is cancelled when it returns.
@@ -82,6 +85,10 @@ async fn read(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
             desk.close();
             return Ok(ending);
         }
+        if desk.suspending {
+            desk.suspend(&mut feed, &mut signals).await?;
+            continue;
+        }
         let alarm = desk.alarm();
         tokio::select! {
             biased;
@@ -112,6 +119,8 @@ struct Desk<'a> {
     is_over: bool,
     /// The question that was written last.
     question: Option<Seen>,
+    /// True from the wish to go to the shell until the loop fulfils it.
+    suspending: bool,
     /// The question that the bell was rung for.
     rung: Option<QuestionId>,
 }
@@ -139,6 +148,7 @@ impl<'a> Desk<'a> {
             typed: None,
             is_over: false,
             question: None,
+            suspending: false,
             rung: None,
         }
     }
@@ -198,6 +208,7 @@ impl<'a> Desk<'a> {
                 | Action::BringBack
                 | Action::TakeBack
                 | Action::QuitOrDelete
+                | Action::Suspend
                 | Action::Edit(_),
             ) => self.tell(Msg::Key(*key, at)),
             Some(Action::Clear) => {
@@ -390,6 +401,7 @@ impl<'a> Desk<'a> {
                 self.files.aside(move || steer(effect, &handle));
             }
             Effect::Copy(text) => self.copy(text),
+            Effect::Suspend => self.suspending = self.paper.kind() == Kind::Keys,
             effect => {
                 for answer in steer(effect, self.handle) {
                     self.tell(answer);
@@ -400,6 +412,23 @@ impl<'a> Desk<'a> {
 }
 
 impl Desk<'_> {
+    /// Gives the terminal to the shell until that lets the program go on.
+    async fn suspend(&mut self, feed: &mut Feed, signals: &mut Signals) -> io::Result<()> {
+        self.suspending = false;
+        feed.pause();
+        self.leave_line();
+        self.paper.lend();
+        // The group, as the terminal itself would: a program that started this one is stopped with it.
+        kill_process_group(getpgrp(), Signal::TSTP)?;
+        let is_stopped = timeout(STOP, signals.resumed()).await.is_ok();
+        self.paper.take_back()?;
+        feed.go_on();
+        let sentence = if is_stopped { "here again" } else { "not suspended: no shell would bring it back" };
+        self.printer.say("notice", sentence);
+        self.let_go();
+        Ok(())
+    }
+
     /// Carries out a copy, as the screen does; a terminal that edits lines by itself, or a pipe, gets no sequence.
     fn copy(&mut self, text: String) {
         if text.len() > limits::COPY_BYTES {

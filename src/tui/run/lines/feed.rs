@@ -50,6 +50,20 @@ impl Feed {
         })
     }
 
+    /// Lets go of the terminal: somebody else reads it.
+    pub fn pause(&mut self) {
+        if let Self::Keys(reader) = self {
+            reader.pause();
+        }
+    }
+
+    /// Reads the terminal again.
+    pub fn go_on(&mut self) {
+        if let Self::Keys(reader) = self {
+            reader.go_on();
+        }
+    }
+
     /// Waits for what comes next, and returns everything that is there.
     pub async fn next(&mut self) -> Vec<Fed> {
         match self {

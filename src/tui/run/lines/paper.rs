@@ -133,6 +133,24 @@ impl Paper {
         Ok(())
     }
 
+    /// Gives the terminal to another program, with the modes that it had.
+    pub fn lend(&mut self) {
+        self.flush();
+        self.writer.finish(PLAIN_PASTES.to_vec(), limits::LINE_FAREWELL);
+        // A terminal that is gone has no modes.
+        let _ = disable_raw_mode();
+    }
+
+    /// Takes the terminal back from the other program.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn take_back(&mut self) -> io::Result<()> {
+        enable_raw_mode()?;
+        self.write(MARKED_PASTES);
+        Ok(())
+    }
+
     /// Gives the terminal its modes back; waits a moment for the last lines to be written.
     pub fn close(&mut self) {
         self.flush();
