@@ -127,9 +127,8 @@ fn the_view_stays_put_while_text_comes_and_at_every_width() {
     gate.wait_reached();
     terminal.send(keys::PAGE_UP);
     terminal.send(keys::PAGE_UP);
-    terminal.wait_for("below");
-    terminal.send("\x1b[5~");
-    terminal.wait_for("alpha line 35");
+    terminal.send(keys::PAGE_UP);
+    terminal.wait_until("three pages up", |screen| screen.contains("alpha line 21") && screen.contains("below"));
     let top = first_row(&terminal.screen());
     gate.open();
     terminal.wait_for("new below");

@@ -2,7 +2,6 @@
 
 use crossterm::event::{MouseButton, MouseEventKind};
 use ratatui::layout::Position;
-use ratatui::style::Color;
 use steersman::event::Event;
 use steersman::tui::msg::{Effect, Manuscript};
 use steersman::tui::state::cell::{CellId, Fold};
@@ -56,8 +55,8 @@ fn now(stage: &mut Stage) -> String {
     let style = stage.app.theme.found_now;
     let is_now = |cell: &&ratatui::buffer::Cell| {
         cell.modifier.contains(style.add_modifier)
-            && Some(cell.fg) == style.fg.or(Some(Color::Reset))
-            && Some(cell.bg) == style.bg.or(Some(Color::Reset))
+            && style.fg.is_none_or(|colour| cell.fg == colour)
+            && style.bg.is_none_or(|colour| cell.bg == colour)
     };
     let rows = usize::from(buffer.area.height.saturating_sub(4)) * usize::from(buffer.area.width);
     buffer.content[..rows].iter().filter(is_now).map(ratatui::buffer::Cell::symbol).collect()

@@ -60,8 +60,6 @@ pub enum LineVerb {
     Cost,
     /// Reads an entry whole.
     Show,
-    /// Finds words in the transcript.
-    Find,
     /// Copies an entry.
     Copy,
     /// Begins a text of several lines.
@@ -83,7 +81,6 @@ pub const LINE_COMMANDS: &[Command] = &[
     line(LineVerb::Status, "status", "/status", Nothing, "what is going on now"),
     line(LineVerb::Cost, "cost", "/cost", Nothing, "tokens, money and room in the conversation"),
     line(LineVerb::Show, "show", "/show [N]", Word, "read entry N whole; without a number: list the last entries"),
-    line(LineVerb::Find, "find", "/find WORDS", Text, "the entries that hold these words"),
     line(LineVerb::Copy, "copy", "/copy [N]", Word, "copy entry N; without a number: the last answer"),
     line(LineVerb::Later, "later", "/later TEXT", Text, "send this text as a follow-up, only after the turn"),
     line(LineVerb::Edit, "edit", "/edit N [TEXT]", Text, "change pending text N; without a text: into the line"),
@@ -113,7 +110,7 @@ pub const LINE_COMMANDS: &[Command] = &[
 
 /// Tells whether a command changes what is drawn and nothing else.
 pub fn only_drawn(verb: Verb) -> bool {
-    matches!(verb, Verb::Theme | Verb::Zoom)
+    matches!(verb, Verb::Theme | Verb::Times | Verb::Zoom)
 }
 
 #[cfg(test)]

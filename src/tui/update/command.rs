@@ -10,7 +10,7 @@ use crate::tui::state::approval::Part;
 use crate::tui::state::attention::MouseMode;
 use crate::tui::state::cell::Level;
 use crate::tui::state::focus::{Overlay, Pane};
-use crate::tui::state::lines::Medium;
+use crate::tui::state::lines::{Medium, Report};
 use crate::tui::state::question::{Question, Subject};
 use crate::tui::state::status::Offer;
 use crate::tui::update::{approval, budget, export, hold as gates, ledger, line, look, pending, reading, search, undo};
@@ -50,6 +50,10 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Mode => return approval::mode(app, argument),
         Verb::Compact => return budget::compact(app, argument),
         Verb::Budget => return budget::budget(app, argument),
+        Verb::Find if app.medium == Medium::Lines && argument.is_empty() => {
+            app.status.say("/find needs words behind it", app.now);
+        }
+        Verb::Find if app.medium == Medium::Lines => return vec![Effect::Tell(Report::Find(argument.to_owned()))],
         Verb::Find => search::find(app, argument),
         Verb::Times => reading::times(app),
         Verb::Undo => return undo::begin(app),

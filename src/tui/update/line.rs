@@ -220,7 +220,6 @@ pub fn run(app: &mut App, verb: LineVerb, argument: &str) -> Vec<Effect> {
         LineVerb::More => return vec![Effect::Tell(Report::More)],
         LineVerb::Status => return vec![Effect::Tell(Report::Status)],
         LineVerb::Cost => return vec![Effect::Tell(Report::Cost)],
-        LineVerb::Find => return vec![Effect::Tell(Report::Find(argument.to_owned()))],
         LineVerb::Show => return show(app, argument),
         LineVerb::Copy => return copy(app, argument),
     }

@@ -88,11 +88,6 @@ pub fn focus(app: &mut App) {
         Position::Bottom => reader.transcript.previous(None),
         Position::Anchor(_) => top.or(reader.transcript.previous(None)),
     });
-    if selected.is_none()
-        && let Some(cell) = reader.selected
-    {
-        reader.scroll.ask(Request::Reveal(cell));
-    }
 }
 
 /// Takes what the layout answered; returns what is to be done with it outside.
