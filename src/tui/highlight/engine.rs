@@ -105,3 +105,44 @@ impl Engine {
         Some(spans)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use syntect::parsing::SyntaxSetBuilder;
+
+    use super::*;
+    use crate::tui::highlight::Chain;
+
+    const TIME: Duration = Duration::from_secs(60);
+
+    fn job(label: &str, resume: Option<Resume>) -> Job {
+        let language = Language::of_label(label).unwrap();
+        let mut chain = Chain::new(language.clone());
+        Job { language, resume, lines: vec![(chain.push("a: b").unwrap(), "a: b".to_owned())] }
+    }
+
+    #[test]
+    fn a_grammar_that_takes_too_long_is_given_up_and_no_other() {
+        let mut engine = Engine::load();
+        let begun = engine.run(&job("yaml", None), TIME).resume.unwrap();
+        let spent = State { spent: limits::CODE_BLOCK_TIME, ..begun.state().clone() };
+        let late = engine.run(&job("yaml", Some(Resume::new(spent))), TIME);
+        assert!(late.lines.is_empty() && late.resume.is_none());
+        let again = engine.run(&job("yaml", None), TIME);
+        assert!(again.lines.is_empty() && again.resume.is_none(), "plain from then on");
+        assert!(engine.run(&job("toml", None), TIME).resume.is_some());
+    }
+
+    #[test]
+    fn a_grammar_that_panics_is_given_up() {
+        let mut engine = Engine::load();
+        let foreign = engine.run(&job("yaml", None), TIME).resume;
+        // Its states lead to places that these grammars do not have.
+        let mut few = SyntaxSetBuilder::new();
+        few.add_plain_text_syntax();
+        engine.grammars = few.build();
+        let broken = engine.run(&job("yaml", foreign), TIME);
+        assert!(broken.lines.is_empty() && broken.resume.is_none());
+        assert!(engine.given_up.contains(&broken.language));
+    }
+}

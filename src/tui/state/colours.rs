@@ -84,3 +84,36 @@ impl Colours {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::highlight::{Chain, Engine};
+
+    #[test]
+    fn what_is_kept_is_bounded_and_the_oldest_goes_first() {
+        let mut colours = Colours::default();
+        let language = Language::of_label("toml").unwrap();
+        let job = |line: &str| {
+            let mut chain = Chain::new(language.clone());
+            let lines = chain.push(line).map(|key| (key, line.to_owned())).into_iter().collect();
+            Job { language: language.clone(), resume: None, lines }
+        };
+        let answered = Engine::load().run(&job("a = 1"), std::time::Duration::from_secs(60));
+        let mut keys = Vec::new();
+        for number in 0..limits::CODE_KNOWN + 1_000 {
+            let lines: Vec<_> = job(&number.to_string()).lines.iter().map(|(key, _)| (*key, Vec::new())).collect();
+            keys.extend(lines.iter().map(|(key, _)| *key));
+            colours.take(vec![Coloured { language: language.clone(), lines, resume: answered.resume.clone() }]);
+        }
+        assert_eq!(colours.lines.len(), limits::CODE_KNOWN);
+        assert_eq!(colours.lines.values().filter(|known| known.resume.is_some()).count(), limits::CODE_ENDS);
+        let known = |at: usize| keys.get(at).is_some_and(|key| colours.of(*key).is_some());
+        assert!(!known(0) && known(1_000) && known(keys.len() - 1));
+        for number in 0..2 * limits::CODE_PLAIN {
+            let language = Language::of_label(&format!("l{number}")).unwrap();
+            colours.take(vec![Coloured { language, lines: Vec::new(), resume: None }]);
+        }
+        assert!(colours.plain.len() <= limits::CODE_PLAIN);
+    }
+}
