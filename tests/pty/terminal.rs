@@ -262,3 +262,15 @@ fn a_file_of_keys_that_is_wrong_keeps_the_program_from_starting() {
     terminal.send("go\x18");
     terminal.wait_for("heard");
 }
+#[test]
+fn a_copy_goes_to_the_terminals_clipboard() {
+    let mut terminal = Start::against(&Server::start([Reply::text("the very words")])).run();
+    terminal.send("go\r");
+    terminal.wait_for("the very words");
+    // Of a terminal that does not tell which it is there is no program to give the text to.
+    terminal.send("\x0f");
+    terminal.send("y");
+    terminal.wait_for("copied");
+    // "the very words", in base64.
+    terminal.wait_written(0, b"\x1b]52;c;dGhlIHZlcnkgd29yZHM");
+}

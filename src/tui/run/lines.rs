@@ -130,6 +130,7 @@ impl<'a> Desk<'a> {
         let status = Status::new(options.label.clone(), options.source);
         let size = Size { width: paper.columns(), height: 24 };
         let mut app = App::new(size, Timestamp::now(), status, options.themes.clone());
+        app.keymap = options.keymap.clone();
         app.medium = Medium::Lines;
         app.tree.prices = options.prices.clone();
         let standing = handle.budget().standing();
