@@ -159,8 +159,8 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     hold::settle_focus(app);
     hunt::settle(app);
     app.bind_draft();
-    effects.extend(alerts::due(app));
     drafts::follow(app);
+    effects.extend(alerts::due(app));
     effects.extend(completion::refresh(app));
     app.fit_composer();
     effects
