@@ -423,9 +423,9 @@ pub const CODE_AHEAD: usize = 100;
 /// Colours of code: time after which a first part of an answer is given.
 pub const CODE_TURN: Duration = Duration::from_millis(40);
 /// Colours of code: time for one line, a grammar's getting ready included, before the grammar is given up.
-pub const CODE_LINE_TIME: Duration = Duration::from_secs(6);
+pub const CODE_LINE_TIME: Duration = Duration::from_secs(20);
 /// Colours of code: time for one block before the grammar is given up.
-pub const CODE_BLOCK_TIME: Duration = Duration::from_secs(30);
+pub const CODE_BLOCK_TIME: Duration = Duration::from_mins(2);
 /// Colours of code: time without a question after which the grammars are given back.
 pub const CODE_IDLE: Duration = Duration::from_mins(1);
 
