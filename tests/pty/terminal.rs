@@ -55,7 +55,7 @@ fn whatever_the_editor_does_wrong_the_draft_is_as_it_was() {
         ("echo changed > \"$1\"; exit 3", "exit status: 3"),
         ("rm \"$1\"", "no file"),
         ("printf 'caf\\351' > \"$1\"", "not UTF-8"),
-        ("head -c 300000 /dev/zero | tr '\\0' x > \"$1\"", "256 KiB"),
+        ("head -c 3000000 /dev/zero | tr '\\0' x > \"$1\"", "2048 KiB"),
     ];
     for (script, reason) in cases {
         let dir = tempfile::tempdir().unwrap();
@@ -193,7 +193,8 @@ fn the_shell_gets_the_terminal_on_ctrl_z_and_fg_brings_everything_back() {
 #[test]
 fn the_title_says_what_the_agent_does_and_is_put_back() {
     let gate = Gate::new();
-    let mut terminal = Start::against(&Server::start([Reply::text("done").gated(&gate)])).run();
+    let server = Server::start([Reply::text("done").gated(&gate)]);
+    let mut terminal = Start::against(&server).run();
     terminal.wait_written(0, "\x1b[22;0t\x1b]2;○ ready · work · steersman\x1b\\".as_bytes());
     terminal.send("go\r");
     terminal.wait_written(0, "\x1b]2;● works · work · steersman\x1b\\".as_bytes());
@@ -262,12 +263,13 @@ fn a_file_of_keys_that_is_wrong_keeps_the_program_from_starting() {
     terminal.send("go\x18");
     terminal.wait_for("heard");
 }
+
 #[test]
 fn a_copy_goes_to_the_terminals_clipboard() {
-    let mut terminal = Start::against(&Server::start([Reply::text("the very words")])).run();
+    let server = Server::start([Reply::text("the very words")]);
+    let mut terminal = Start::against(&server).run();
     terminal.send("go\r");
     terminal.wait_for("the very words");
-    // Of a terminal that does not tell which it is there is no program to give the text to.
     terminal.send("\x0f");
     terminal.send("y");
     terminal.wait_for("copied");
