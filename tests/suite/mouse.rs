@@ -95,7 +95,8 @@ fn the_wheel_goes_through_a_long_message_and_leaves_a_short_one_as_it_is() {
         stage.mouse(MouseEventKind::ScrollDown, place);
         assert_eq!(stage.screen(), before);
     }
-    stage.keys("<c-c>").paste(&(0..40).map(|line| format!("{line}\n")).collect::<String>());
+    // A long paste would be one chip.
+    stage.keys("<c-c>").keys(&(0..40).map(|line| format!("{line}<c-j>")).collect::<String>());
     let place = stage.place_of("› ");
     for _ in 0..60 {
         stage.mouse(MouseEventKind::ScrollUp, place);
