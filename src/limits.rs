@@ -391,7 +391,7 @@ pub const DOCTOR_REPLY: Duration = Duration::from_mins(1);
 /// Terminal: most that is kept of one bracketed paste, bytes; a message holds far less.
 pub const PASTE_READ_BYTES: usize = 8 * 1024 * 1024;
 /// Terminal: time in which the rest of a key that a read has cut in two comes; then it is the Esc key.
-pub const ESCAPE_PAUSE: Duration = Duration::from_millis(20);
+pub const ESCAPE_PAUSE: Duration = Duration::from_millis(5);
 /// Terminal: time after the end of a turn in which another may begin before the user is told of the end.
 pub const ALERT_PAUSE: Duration = Duration::from_millis(400);
 /// Terminal: longest title or notice, columns.
