@@ -272,7 +272,7 @@ impl Source {
             };
             match (batch.last_mut(), &input) {
                 // Of a drag only the last place counts.
-                (Some(last @ Input::Mouse(..)), Input::Mouse(event, _)) if is_same_drag(last, event) => *last = input,
+                (Some(last @ Input::Mouse(..)), Input::Mouse(event, _)) if is_same_drag(last, *event) => *last = input,
                 _ => batch.push(input),
             }
         }
@@ -300,7 +300,7 @@ fn character(one: &Decoded) -> Option<char> {
     }
 }
 
-fn is_same_drag(last: &Input, event: &MouseEvent) -> bool {
+fn is_same_drag(last: &Input, event: MouseEvent) -> bool {
     let Input::Mouse(last, _) = last else { return false };
     matches!(event.kind, MouseEventKind::Drag(_)) && last.kind == event.kind && last.modifiers == event.modifiers
 }

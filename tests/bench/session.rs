@@ -24,7 +24,7 @@ use steersman::message::Arguments;
 use steersman::tui::msg::Msg;
 use steersman::tui::state::App;
 use steersman::tui::state::status::{ModelSource, Status};
-use steersman::tui::theme::ThemeName;
+use steersman::tui::theme::Themes;
 use steersman::tui::update::update;
 use steersman::tui::view::{ViewCache, draw};
 
@@ -130,7 +130,7 @@ impl Screen {
     fn new() -> Self {
         let now: Timestamp = "2026-11-21T09:30:00Z".parse().unwrap();
         let status = Status::new("openai", ModelSource::Configured);
-        let mut app = App::new(SIZE, now, status, ThemeName::default());
+        let mut app = App::new(SIZE, now, status, Themes::default());
         update(&mut app, Msg::Ready);
         let terminal = Terminal::new(TestBackend::new(SIZE.width, SIZE.height)).unwrap();
         Self { app, cache: ViewCache::default(), terminal, now, seq: 0, frames: 0 }

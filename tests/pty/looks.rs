@@ -64,6 +64,11 @@ fn a_click_shows_an_agent_and_one_in_the_message_puts_the_cursor_there() {
     terminal.wait_until("the transcript of the agent", |screen| {
         screen.lines().next().is_some_and(|head| head.contains("▸ Agents") && head.contains("file_miner 0"))
     });
+    // Its draft is another one.
+    terminal.wait_gone("one two");
+    let (x, y) = place_of(&terminal, "main");
+    click(&mut terminal, (x + 1, y));
+    terminal.wait_for("› one two");
     let (x, y) = place_of(&terminal, "› one two");
     click(&mut terminal, (x + 6, y));
     terminal.send("and ");
@@ -136,11 +141,18 @@ fn coloured(start: Start) -> Terminal {
     terminal
 }
 
+/// Esc and what is typed in one read would be Alt and a letter.
+fn close_help(terminal: &mut Terminal) {
+    terminal.send(keys::ESC);
+    terminal.wait_gone("Help: ");
+}
+
 #[test]
 fn no_color_means_no_colour() {
     let server = Server::start([Reply::text("## an answer\n\n`code` and [a link](https://example.org)")]);
     let mut terminal = coloured(Start::against(&server).env("NO_COLOR", "1").env("COLORTERM", "truecolor"));
-    terminal.send(&format!("{}/theme dark\r", keys::ESC));
+    close_help(&mut terminal);
+    terminal.send("/theme dark\r");
     terminal.wait_for("theme: dark");
     let attributes = attributes(&terminal);
     let colours: Vec<&String> = attributes.iter().filter(|parameters| sets_colour(parameters)).collect();
@@ -177,7 +189,8 @@ fn a_theme_of_ones_own_is_worn_and_a_broken_one_says_where() {
     let start = Start::against(&server).env("XDG_CONFIG_HOME", home).env("COLORTERM", "truecolor");
     let mut terminal = coloured(start.arg("--theme").arg("sea"));
     assert!(attributes(&terminal).iter().any(|parameters| parameters.contains("38;2;1;2;3")));
-    terminal.send(&format!("{}/theme broken\r", keys::ESC));
+    close_help(&mut terminal);
+    terminal.send("/theme broken\r");
     terminal.wait_for("broken.toml, line 2: heading: \"blau\" is no colour");
     let mut refused = Start::against(&server).env("XDG_CONFIG_HOME", home).arg("--theme").arg("broken").spawn();
     assert_eq!(refused.wait_exit(std::time::Duration::from_secs(10)).exit_code(), 2);

@@ -128,7 +128,7 @@ fn the_view_stays_put_while_text_comes_and_at_every_width() {
     terminal.send(keys::PAGE_UP);
     terminal.send(keys::PAGE_UP);
     terminal.send(keys::PAGE_UP);
-    terminal.wait_until("three pages up", |screen| screen.contains("alpha line 21") && screen.contains("below"));
+    terminal.wait_until("three pages up", |screen| screen.contains("alpha line 23") && screen.contains("below"));
     let top = first_row(&terminal.screen());
     gate.open();
     terminal.wait_for("new below");

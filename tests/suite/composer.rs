@@ -11,7 +11,7 @@ use super::{paths_offered as paths, recall};
 use crate::support::stage::Stage;
 
 fn lines(count: usize) -> String {
-    (1..=count).map(|n| format!("line {n} of a long text\n")).collect()
+    (1..=count).map(|n| format!("line {n} of a long text")).collect::<Vec<_>>().join("\n") + "\n"
 }
 
 fn text(stage: &Stage) -> String {

@@ -102,7 +102,9 @@ impl Stage {
         let effects = update(&mut self.app, msg);
         if let Some(printer) = &mut self.printer {
             printer.look(&self.app);
-            envelope.iter().for_each(|envelope| printer.heard(&self.app, envelope));
+            if let Some(envelope) = &envelope {
+                printer.heard(&self.app, envelope);
+            }
         }
         for effect in effects {
             if let (Effect::Tell(report), Some(printer)) = (&effect, &mut self.printer) {

@@ -14,7 +14,8 @@ use crate::tui::state::transcript::{Transcript, seconds};
 pub fn transcript_markdown(transcript: &Transcript, zone: &TimeZone) -> String {
     let mut page = format!("# Transcript of {}\n", plain(&name_of(transcript.agent())));
     if let Some(first) = transcript.cells().iter().find_map(Cell::at) {
-        page.push_str(&format!("\nFrom {}.\n", first.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S %:z")));
+        let from = first.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S %:z").to_string();
+        page.extend(["\nFrom ", &from, ".\n"]);
     }
     for cell in transcript.cells() {
         page.push('\n');

@@ -111,7 +111,7 @@ mod tests {
     use super::*;
     use crate::tui::highlight::Chain;
 
-    const TIME: Duration = Duration::from_secs(60);
+    const TIME: Duration = Duration::from_mins(1);
 
     fn job(label: &str, resume: Option<Resume>) -> Job {
         let language = Language::of_label(label).unwrap();

@@ -118,16 +118,14 @@ impl Decoder {
     /// Goes on with a paste; returns what stands behind it.
     fn paste_on<'a>(&mut self, bytes: &'a [u8], out: &mut Vec<Decoded>) -> &'a [u8] {
         let Some(text) = &mut self.paste else { return bytes };
-        let (inside, behind) = match memmem::find(bytes, PASTE_END) {
-            Some(at) => (bytes.get(..at), bytes.get(at + PASTE_END.len()..)),
-            None => {
-                // The end may be cut in two.
-                let cut =
-                    (1..PASTE_END.len()).rev().find(|&cut| bytes.ends_with(PASTE_END.get(..cut).unwrap_or_default()));
-                let inside = bytes.len() - cut.unwrap_or(0);
-                self.pending = bytes.get(inside..).unwrap_or_default().to_vec();
-                (bytes.get(..inside), None)
-            }
+        let (inside, behind) = if let Some(at) = memmem::find(bytes, PASTE_END) {
+            (bytes.get(..at), bytes.get(at + PASTE_END.len()..))
+        } else {
+            // The end may be cut in two.
+            let cut = (1..PASTE_END.len()).rev().find(|&cut| bytes.ends_with(PASTE_END.get(..cut).unwrap_or_default()));
+            let inside = bytes.len() - cut.unwrap_or(0);
+            self.pending = bytes.get(inside..).unwrap_or_default().to_vec();
+            (bytes.get(..inside), None)
         };
         let room = limits::PASTE_READ_BYTES.saturating_sub(text.len());
         let inside = inside.unwrap_or_default();
@@ -218,11 +216,10 @@ fn bracket(bytes: &[u8]) -> Step {
     let body = bytes.get(2..).unwrap_or_default();
     match body {
         // F1 to F5 of the Linux console.
-        [b'['] => return Step::More,
         [b'[', key, ..] => return Step::Done(4, sequence::console(*key).map(Decoded::Key)),
         // The old mouse report: three bytes of any value.
         [b'M', button, x, y, ..] => return Step::Done(6, mouse::old(*button, *x, *y).map(Decoded::Mouse)),
-        [b'M', ..] => return Step::More,
+        [b'['] | [b'M', ..] => return Step::More,
         _ => {}
     }
     let Some(end) = body.iter().position(|byte| !(0x20..=0x3F).contains(byte)) else {

@@ -194,7 +194,7 @@ mod tests {
                 }
                 5 => cursor = cursor.saturating_sub(1),
                 6 => cursor = (cursor + 1).min(text.len()),
-                7 if seed >> 50 & 7 == 0 => {
+                7 if (seed >> 50).is_multiple_of(8) => {
                     text.truncate(cursor);
                 }
                 _ => {}

@@ -191,7 +191,9 @@ fn tell_call(call: &CallCell, more: &str, page: &mut Page) {
     let size = count(lines.len(), "line");
     if lines.len() <= WHOLE.max(first + last) {
         page.say(&tool(call), &head);
-        lines.iter().for_each(|line| page.add(line));
+        for line in lines {
+            page.add(line);
+        }
     } else if first + last == 0 {
         page.say(&tool(call), &format!("{head}, {size}, {more}"));
     } else {

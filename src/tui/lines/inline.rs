@@ -59,7 +59,7 @@ pub fn sentence_end(text: &str) -> Option<usize> {
             '`' => is_code = !is_code,
             '(' | '[' if !is_code => brackets += 1,
             ')' | ']' if !is_code => brackets = brackets.saturating_sub(1),
-            '*' if !is_code => stars += 1,
+            '*' if !is_code && before != '*' => stars += 1,
             _ => {}
         }
         let ends = matches!(before, '.' | '!' | '?' | '…')

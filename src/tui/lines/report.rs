@@ -151,16 +151,15 @@ fn ledger(app: &App, page: &mut Page) {
 
 fn show(app: &App, number: Option<usize>, page: &mut Page) {
     let cells = app.reader().map(|reader| reader.transcript.cells()).unwrap_or_default();
-    match number {
-        Some(number) => match number.checked_sub(1).and_then(|place| cells.get(place)) {
+    if let Some(number) = number {
+        match number.checked_sub(1).and_then(|place| cells.get(place)) {
             Some(cell) => entry::whole(cell, page),
             None => page.say("notice", &format!("no entry has the number {number}; there are {}", cells.len())),
-        },
-        None => {
-            page.say("entries", &entries(cells.len()));
-            for cell in cells.iter().skip(cells.len().saturating_sub(limits::LINE_ROWS / 3)) {
-                page.add(&entry::head(cell));
-            }
+        }
+    } else {
+        page.say("entries", &entries(cells.len()));
+        for cell in cells.iter().skip(cells.len().saturating_sub(limits::LINE_ROWS / 3)) {
+            page.add(&entry::head(cell));
         }
     }
 }

@@ -71,7 +71,7 @@ async fn read(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
     if let Some(text) = options.prompt {
         desk.carry_out(Effect::Send { to: AgentId::main(), text, delivery: Delivery::Steer });
     }
-    if let Some(device) = desk.paper.device()? {
+    if let Some(device) = Paper::device()? {
         let bell = Arc::clone(&bell);
         watchdog::watch(device, move || bell.ring(&bell.lost))?;
     }
@@ -197,7 +197,7 @@ impl<'a> Desk<'a> {
     fn key(&mut self, key: &KeyEvent, at: Timestamp) {
         let chord = Chord::of(key);
         match self.app.keymap.lookup(Context::Composer, chord) {
-            Some(Action::Send) => {
+            Some(Action::Send | Action::Clear) => {
                 self.leave_line();
                 self.tell(Msg::Key(*key, at));
                 self.let_go();
@@ -212,26 +212,20 @@ impl<'a> Desk<'a> {
                 | Action::Suspend
                 | Action::Edit(_),
             ) => self.tell(Msg::Key(*key, at)),
-            Some(Action::Clear) => {
-                self.leave_line();
-                self.tell(Msg::Key(*key, at));
-                self.let_go();
-            }
             Some(Action::Redraw) => self.let_go(),
             Some(Action::Help) => {
                 self.carry_out(Effect::Tell(Report::Help));
                 self.let_go();
             }
-            Some(_) => {}
             None if chord.typed().is_some() => self.tell(Msg::Key(*key, at)),
-            None => {}
+            Some(_) | None => {}
         }
     }
 
     /// Does as a signal asks. An interrupt that a terminal sends is a Ctrl+C.
     fn asked(&mut self, asked: Asked) -> io::Result<()> {
         match asked {
-            Asked::End(INTERRUPTED) if self.paper.is_terminal() => {
+            Asked::End(INTERRUPTED) if Paper::is_terminal() => {
                 let key = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
                 self.tell(Msg::Key(key, Timestamp::now()));
             }

@@ -60,8 +60,9 @@ pub fn steer(effect: Effect, handle: &Handle) -> Vec<Msg> {
         }
         // A short list needs no thread; the loop has one for each search.
         Effect::Match(quest) => return find(&quest, || true).map(Msg::Matched).into_iter().collect(),
-        Effect::Remember(_) | Effect::ListPaths => return Vec::new(),
-        Effect::Redraw
+        Effect::Remember(_)
+        | Effect::ListPaths
+        | Effect::Redraw
         | Effect::Quit
         | Effect::Suspend
         | Effect::Notify(_)

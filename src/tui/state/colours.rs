@@ -75,8 +75,9 @@ impl Colours {
             }
         }
         while self.ends.len() > limits::CODE_ENDS {
-            let known = self.ends.pop_front().and_then(|key| self.lines.get_mut(&key));
-            known.into_iter().for_each(|known| known.resume = None);
+            if let Some(known) = self.ends.pop_front().and_then(|key| self.lines.get_mut(&key)) {
+                known.resume = None;
+            }
         }
         while self.order.len() > limits::CODE_KNOWN {
             let oldest = self.order.pop_front();
@@ -99,7 +100,7 @@ mod tests {
             let lines = chain.push(line).map(|key| (key, line.to_owned())).into_iter().collect();
             Job { language: language.clone(), resume: None, lines }
         };
-        let answered = Engine::load().run(&job("a = 1"), std::time::Duration::from_secs(60));
+        let answered = Engine::load().run(&job("a = 1"), std::time::Duration::from_mins(1));
         let mut keys = Vec::new();
         for number in 0..limits::CODE_KNOWN + 1_000 {
             let lines: Vec<_> = job(&number.to_string()).lines.iter().map(|(key, _)| (*key, Vec::new())).collect();

@@ -246,13 +246,13 @@ impl Composer {
 
     /// Forgets the text and its history: the queue has it now, or what was removed remembers it.
     pub fn forget(&mut self) {
-        self.set(String::new(), (0, 0));
+        self.set("", (0, 0));
     }
 
     /// Replaces the text, with the cursor at its end and no history: undo never leads back behind it.
     pub fn load(&mut self, text: &str) {
         let shown = self.fitting(text, 0);
-        self.set(shown, (usize::MAX, usize::MAX));
+        self.set(&shown, (usize::MAX, usize::MAX));
     }
 
     /// Puts texts that came back before the draft, with a blank line between each two. The cursor stays where it was in
@@ -264,12 +264,12 @@ impl Composer {
         let draft = self.shown();
         let block = self.block(texts);
         if is_blank(&draft) {
-            self.set(block, (usize::MAX, usize::MAX));
+            self.set(&block, (usize::MAX, usize::MAX));
             return;
         }
         let (row, column) = self.area.cursor();
         let above = block.split('\n').count() + 1;
-        self.set(format!("{block}{GAP}{draft}"), (row + above, column));
+        self.set(&format!("{block}{GAP}{draft}"), (row + above, column));
     }
 
     /// Puts texts behind the draft, as [`Composer::put_before`] puts them before it.
@@ -280,11 +280,11 @@ impl Composer {
             return;
         }
         if is_blank(&draft) {
-            self.set(block, (usize::MAX, usize::MAX));
+            self.set(&block, (usize::MAX, usize::MAX));
             return;
         }
         let cursor = self.area.cursor();
-        self.set(format!("{draft}{GAP}{block}"), cursor);
+        self.set(&format!("{draft}{GAP}{block}"), cursor);
     }
 
     /// Takes a text off again that [`Composer::put_before`] has put there; false when it does not stand there any more.
@@ -304,7 +304,7 @@ impl Composer {
         let Some(draft) = rest.strip_prefix(GAP) else { return false };
         let (row, column) = self.area.cursor();
         let above = whole.split('\n').count() - draft.split('\n').count();
-        self.set(draft.to_owned(), (row.saturating_sub(above), column));
+        self.set(draft, (row.saturating_sub(above), column));
         true
     }
 
@@ -397,8 +397,8 @@ impl Composer {
     }
 
     /// Sets text and cursor, and forgets the history.
-    fn set(&mut self, shown: String, cursor: (usize, usize)) {
-        self.chips.keep(&shown);
+    fn set(&mut self, shown: &str, cursor: (usize, usize)) {
+        self.chips.keep(shown);
         self.halves.clear();
         self.area.set_lines(shown.split('\n').map(str::to_owned).collect(), cursor);
     }

@@ -133,7 +133,7 @@ mod tests {
     fn a_terminal_shows_what_it_can() {
         let said = Said::parse("#ff0000 on #0000ff").unwrap();
         assert_eq!(said.at(Depth::Indexed), Style::new().fg(Color::Indexed(196)).bg(Color::Indexed(21)));
-        assert_eq!(said.at(Depth::Sixteen), Style::new().fg(Color::LightRed).bg(Color::LightBlue));
+        assert_eq!(said.at(Depth::Sixteen), Style::new().fg(Color::LightRed).bg(Color::Blue));
         assert_eq!(said.at(Depth::None), Style::new().add_modifier(Modifier::REVERSED));
         let said = Said::parse("#808080 | dim").unwrap();
         assert_eq!(said.at(Depth::Sixteen), Style::new().add_modifier(Modifier::DIM));

@@ -277,7 +277,7 @@ fn edit(app: &mut App, argument: &str) -> Vec<Effect> {
 
 /// Answers the question that was written before the line was begun, or the one that the line names.
 fn answer(app: &mut App, answer: Answer, argument: &str) -> Vec<Effect> {
-    let current = app.questions.current_id().map(|id| id.number());
+    let current = app.questions.current_id().map(super::super::state::question::QuestionId::number);
     let (first, rest) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
     // A no may begin with a number that is none of a question.
     let number = first.parse().ok().filter(|number| answer != Answer::No || Some(*number) == current);
@@ -392,12 +392,11 @@ fn copy(app: &mut App, number: &str) -> Vec<Effect> {
         Body::Child(child) => child.task.clone(),
         Body::Compaction { head, summary } => format!("{head}\n{summary}"),
     });
-    match text {
-        Some(text) => vec![Effect::Copy(text)],
-        None => {
-            app.status.say("there is no such entry; /show lists them", app.now);
-            Vec::new()
-        }
+    if let Some(text) = text {
+        vec![Effect::Copy(text)]
+    } else {
+        app.status.say("there is no such entry; /show lists them", app.now);
+        Vec::new()
     }
 }
 

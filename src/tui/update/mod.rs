@@ -41,6 +41,7 @@ use crate::tui::state::focus::Pane;
 use crate::tui::state::status::HostState;
 
 /// Folds one message in; returns what is to be done outside, in order.
+#[allow(clippy::too_many_lines)] // One arm for each kind of message.
 pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     let mut effects = Vec::new();
     match msg {

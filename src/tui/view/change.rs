@@ -109,8 +109,11 @@ fn other_words(diff: &[DiffLine], texts: &[Line]) -> Vec<Vec<Range<usize>>> {
     others
 }
 
+/// Is the stretches of a line, in bytes.
+type Stretches = Vec<Range<usize>>;
+
 /// Finds what two lines do not share; `None` when that is most of them.
-fn compare(before: &str, after: &str) -> Option<(Vec<Range<usize>>, Vec<Range<usize>>)> {
+fn compare(before: &str, after: &str) -> Option<(Stretches, Stretches)> {
     if before.len().max(after.len()) > limits::WORD_BYTES {
         return None;
     }

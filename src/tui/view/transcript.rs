@@ -149,11 +149,10 @@ impl Walk<'_> {
                 Request::PageUp => self.up(place, page),
                 Request::PageDown => self.down(place, page, bottom),
                 Request::Top => Place { cell: 0, line: 0 },
-                Request::Bottom => bottom,
+                Request::Bottom | Request::Return(Position::Bottom) => bottom,
                 Request::Reveal(cell) => self.reveal(place, cell.index()),
                 Request::Show(point) => self.show(place, *point),
                 Request::Reach(point) => self.reach(place, *point),
-                Request::Return(Position::Bottom) => bottom,
                 Request::Return(Position::Anchor(point)) => self.place(*point),
             };
             follows = match request {

@@ -73,7 +73,7 @@ impl Paper {
     }
 
     /// Tells whether the input is a terminal, which sends an interrupt for Ctrl+C.
-    pub fn is_terminal(&self) -> bool {
+    pub fn is_terminal() -> bool {
         io::stdin().is_terminal()
     }
 
@@ -81,7 +81,7 @@ impl Paper {
     ///
     /// # Errors
     /// When standard output is closed.
-    pub fn device(&self) -> io::Result<Option<OwnedFd>> {
+    pub fn device() -> io::Result<Option<OwnedFd>> {
         if io::stdout().is_terminal() { terminal::device().map(Some) } else { Ok(None) }
     }
 

@@ -20,13 +20,17 @@ impl Composer {
         self.area.move_cursor(towards);
         let (new_row, reached) = self.area.cursor();
         let line = self.area.lines().get(row).map_or("", String::as_str);
-        let passed = |chip: &chips::Place<'_>| match is_left {
-            true => chip.end < column && (new_row, reached) < (row, chip.end),
-            false => column < chip.start && (row, chip.start) < (new_row, reached),
+        let passed = |chip: &chips::Place<'_>| {
+            if is_left {
+                chip.end < column && (new_row, reached) < (row, chip.end)
+            } else {
+                column < chip.start && (row, chip.start) < (new_row, reached)
+            }
         };
-        let edge = match is_left {
-            true => chips::places(line).filter(passed).last().map(|chip| chip.end),
-            false => chips::places(line).find(passed).map(|chip| chip.start),
+        let edge = if is_left {
+            chips::places(line).filter(passed).last().map(|chip| chip.end)
+        } else {
+            chips::places(line).find(passed).map(|chip| chip.start)
         };
         if let Some(edge) = edge {
             self.area.move_cursor(CursorMove::Jump(narrow(row), narrow(edge)));
