@@ -144,7 +144,7 @@ impl Stage {
     #[track_caller]
     pub fn place_of(&mut self, text: &str) -> (u16, u16) {
         let screen = self.screen();
-        let rows = screen.lines().enumerate();
+        let mut rows = screen.lines().enumerate();
         let found = rows.find_map(|(y, row)| Some((row.get(..row.find(text)?)?, y)));
         let (before, y) = found.unwrap_or_else(|| panic!("{text:?} is not on the screen:\n{screen}"));
         (u16::try_from(unicode_width::UnicodeWidthStr::width(before)).unwrap(), u16::try_from(y).unwrap())
