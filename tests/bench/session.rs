@@ -196,7 +196,9 @@ fn main() {
     let mut folding = Duration::ZERO;
     for batch in receiver {
         let folded = Instant::now();
-        batch.into_iter().for_each(|envelope| screen.fold(envelope));
+        for envelope in batch {
+            screen.fold(envelope);
+        }
         folding += folded.elapsed();
     }
     reader.join().unwrap();
@@ -206,7 +208,7 @@ fn main() {
     println!("a session of {EVENTS} events and {AGENTS} agents; times: median / p99 / max");
     print("opened: to the first frame, everything folded", vec![shown]);
     print("  of it: folding", vec![folding]);
-    print("  of it: the frame", vec![shown - folded]);
+    print("  of it: the frame", vec![shown.saturating_sub(folded)]);
     println!("{:<46} {:>22} MiB", "memory with the session open", resident_mib());
     keys(&mut screen, &names);
     println!("{:<46} {:>22} MiB", "memory at the end", resident_mib());
@@ -301,7 +303,9 @@ fn lengths() {
             script.round(&main, None, number);
         }
         let mut screen = Screen::new();
-        script.out.into_iter().for_each(|envelope| screen.fold(envelope));
+        for envelope in script.out {
+            screen.fold(envelope);
+        }
         screen.draw();
         let none: &[(AgentId, AgentId)] = &[];
         let own = [(main.clone(), main)];
