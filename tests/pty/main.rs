@@ -3,6 +3,8 @@
 //! Each module is one way of using it. The server behind it records every request and fails the test when one is
 //! invalid: a tool call without its result directly behind it.
 
+#![allow(clippy::format_collect, clippy::format_push_string)] // How a story writes a long text.
+
 #[path = "../support/mod.rs"]
 mod support;
 

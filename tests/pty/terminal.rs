@@ -174,7 +174,7 @@ fn the_shell_gets_the_terminal_on_ctrl_z_and_fg_brings_everything_back() {
     terminal.send(CTRL_Z);
     // The prompt is the shell's; its screen is the one from before.
     terminal.wait_written(before, b"\x1b[?1049l");
-    terminal.wait_until("the shell", |screen| screen.contains("$") && !screen.contains("a draft"));
+    terminal.wait_until("the shell", |screen| screen.contains('$') && !screen.contains("a draft"));
     assert!(!terminal.look(vt100::Screen::alternate_screen));
     terminal.send("stty -a; echo in-$((1+1))-shell\r");
     let screen = terminal.wait_for("in-2-shell");

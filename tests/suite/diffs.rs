@@ -33,7 +33,7 @@ fn colour(stage: &mut Stage, engine: &mut Engine) {
             _ => None,
         });
         let Some(jobs) = wanted else { return };
-        let found = jobs.iter().map(|job| engine.run(job, Duration::from_secs(60))).collect();
+        let found = jobs.iter().map(|job| engine.run(job, Duration::from_mins(1))).collect();
         stage.tell(Msg::Coloured(found));
     }
 }
@@ -65,14 +65,14 @@ fn the_words_that_differ_are_underlined_and_no_others() {
                 styles_of(stage, text).iter().map(|style| style.add_modifier != plain).collect()
             };
             let word = theme.added_word.add_modifier;
-            assert!(!word.is_empty(), "{}: not by colour alone", name);
+            assert!(!word.is_empty(), "{name}: not by colour alone");
             if !theme.removed.add_modifier.contains(Modifier::UNDERLINED) {
-                assert_eq!(is_marked(&mut stage, "(files"), [false, true, true, true, true, true], "{}", name);
+                assert_eq!(is_marked(&mut stage, "(files"), [false, true, true, true, true, true], "{name}");
             }
             let styles = styles_of(&mut stage, "(paths, 3)");
             let marked: Vec<bool> = styles.iter().map(|style| style.add_modifier.contains(word)).collect();
             let expected = [false, true, true, true, true, true, false, false, true, false];
-            assert_eq!(marked, expected, "{}", name);
+            assert_eq!(marked, expected, "{name}");
             // Lines that share little are not compared.
             assert!(styles_of(&mut stage, "alpha beta").windows(2).all(|pair| pair[0] == pair[1]));
         }

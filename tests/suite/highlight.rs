@@ -24,7 +24,7 @@ fn colour(stage: &mut Stage, engine: &mut Engine) -> usize {
             _ => None,
         });
         let Some(jobs) = wanted else { return answers };
-        let found = jobs.iter().map(|job| engine.run(job, Duration::from_secs(60))).collect();
+        let found = jobs.iter().map(|job| engine.run(job, Duration::from_mins(1))).collect();
         stage.tell(Msg::Coloured(found));
         answers += 1;
         assert!(answers < 1_000, "an answer leads to the same question");
@@ -99,7 +99,7 @@ fn code_that_streams_is_read_once_line_by_line() {
             for effect in stage.effects.split_off(asked) {
                 let Effect::Colour(jobs) = effect else { continue };
                 read += jobs.iter().map(|job| job.lines.len()).sum::<usize>();
-                let found = jobs.iter().map(|job| engine.run(job, Duration::from_secs(60))).collect();
+                let found = jobs.iter().map(|job| engine.run(job, Duration::from_mins(1))).collect();
                 stage.tell(Msg::Coloured(found));
             }
         }
@@ -131,7 +131,7 @@ fn only_what_is_in_view_is_asked_for_and_never_twice_at_once() {
         let Effect::Colour(jobs) = effect else { continue };
         let lines: usize = jobs.iter().map(|job| job.lines.len()).sum();
         assert!(lines < 24 + 110, "{lines} lines for a screen of 24 rows");
-        let found = jobs.iter().map(|job| engine.run(job, Duration::from_secs(60))).collect();
+        let found = jobs.iter().map(|job| engine.run(job, Duration::from_mins(1))).collect();
         stage.tell(Msg::Coloured(found));
     }
     assert_eq!(colour(&mut stage, &mut engine), 0);
@@ -168,7 +168,7 @@ fn classes(engine: &mut Engine, label: &str, line: &str) -> Vec<(String, Class)>
     assert!(engine.knows(&language), "{label} has no grammar");
     let mut chain = Chain::new(language.clone());
     let lines = vec![(chain.push(line).unwrap(), line.to_owned())];
-    let found = engine.run(&Job { language, resume: None, lines }, Duration::from_secs(60));
+    let found = engine.run(&Job { language, resume: None, lines }, Duration::from_mins(1));
     let spans = &found.lines[0].1;
     spans.iter().map(|span| (line[span.start as usize..span.end as usize].to_owned(), span.class)).collect()
 }
@@ -210,7 +210,7 @@ fn the_thread_answers_in_parts_and_ends_with_its_work() {
     let mut known = 0;
     while !lines.is_empty() {
         worker.ask(vec![Job { language: language.clone(), resume, lines: lines.clone() }]);
-        let found: Vec<Coloured> = receiver.recv_timeout(Duration::from_secs(60)).unwrap();
+        let found: Vec<Coloured> = receiver.recv_timeout(Duration::from_mins(1)).unwrap();
         known += found[0].lines.len();
         lines.drain(..found[0].lines.len());
         resume = found[0].resume.clone();

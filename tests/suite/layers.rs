@@ -201,15 +201,13 @@ fn only_the_loop_of_the_screen_knows_the_host() {
 fn inside_the_screen_the_arrows_point_at_the_state() {
     let below = |part: &str| -> &[&str] {
         match part {
-            "theme" | "keymap" | "frame_clock" | "fuzzy" | "highlight" => &[],
+            "theme" | "keymap" | "frame_clock" | "fuzzy" | "highlight" | "history_file" => &[],
             "commands" => &["theme", "keymap"],
-            "export" => &["state"],
+            "export" | "path_walk" => &["state"],
             "state" => &["theme", "keymap", "commands", "fuzzy", "highlight"],
             "msg" => &["state", "keymap", "theme", "export", "fuzzy", "highlight"],
             "view" => &["state", "msg", "theme", "keymap", "commands", "highlight"],
             "update" => &["state", "msg", "theme", "keymap", "export", "commands", "fuzzy"],
-            "history_file" => &[],
-            "path_walk" => &["state"],
             "lines" => &["state", "keymap", "commands", "view"],
             "input" => &["msg", "keymap"],
             "terminal" => &["theme", "frame_clock", "msg"],

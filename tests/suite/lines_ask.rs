@@ -26,7 +26,7 @@ impl Call {
         let desk = Arc::clone(stage.handle.approvals());
         desk.configure(Policy { answerer: Answerer::User, ..Policy::default() }, Mode::Ask);
         let asker = Asker { agent: "".into(), call: "c1".into() };
-        let act = CommandAct { command: command.to_owned(), cwd: "/work".into(), timeout: Duration::from_secs(120) };
+        let act = CommandAct { command: command.to_owned(), cwd: "/work".into(), timeout: Duration::from_mins(2) };
         let mut call = Self(Box::pin(async move { desk.decide(&asker, act, &|_: Told| {}).await }));
         assert!(call.poll().is_none(), "it waits");
         stage.tell(approvals(&stage.handle));

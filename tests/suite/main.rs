@@ -1,5 +1,7 @@
 //! One binary for all behaviours. Each module is named after the behaviour or the source file that it tests.
 
+#![allow(clippy::format_collect, clippy::format_push_string)] // How a story writes a long text.
+
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -189,7 +189,7 @@ fn markdown_moves_only_what_its_rules_move() {
         }
     });
     let is_table = |row: &String| row.contains('│') || row.contains('|') || row.contains('┼') || row.starts_with('─');
-    assert!(moved.iter().all(|row| is_table(row)), "{moved:#?}");
+    assert!(moved.iter().all(is_table), "{moved:#?}");
     assert_eq!(end.rows(), whole(FORCED, 60).rows());
     assert!(texts(&end).contains(&"Between late (https://example.org/late) links.".to_owned()));
 }
