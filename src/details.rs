@@ -35,7 +35,7 @@ pub struct FileDiff {
     pub hunks: String,
 }
 
-/// Is how a command ended.
+/// The end of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandEnd {
     /// The exit code; none when a signal ended it.
@@ -46,10 +46,23 @@ pub struct CommandEnd {
     pub timed_out: bool,
     /// Bytes that it printed.
     pub bytes: u64,
+    /// Lines that it printed; none where nobody counted them.
+    #[serde(default)]
+    pub lines: Option<u64>,
+    /// Lines of them that the model did not get.
+    #[serde(default)]
+    pub lines_left_out: u64,
     /// Processes of it that were left and had to be killed.
     pub killed: u32,
     /// The file that holds its whole output, when the model did not get all of it.
     pub saved: Option<String>,
+}
+
+impl CommandEnd {
+    /// Tells whether it failed: only the exit code 0 says that it did not.
+    pub fn failed(&self) -> bool {
+        self.timed_out || self.code != Some(0)
+    }
 }
 
 /// Is what came from an address.

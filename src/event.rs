@@ -257,7 +257,7 @@ pub enum Event {
     Guards {
         /// The name of the approval mode.
         mode: String,
-        /// What confines commands: `bubblewrap`, `landlock`; null when nothing does.
+        /// What confines commands: `namespaces`, `bubblewrap`, `landlock`; null when nothing does.
         sandbox: Option<String>,
         /// The files whose text is in the system prompt, as they are shown.
         context_files: Vec<String>,

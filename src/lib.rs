@@ -74,7 +74,7 @@
 //!
 //! | layer | modules | knows |
 //! |---|---|---|
-//! | words | [`id`] [`message`] [`event`] [`error`] [`text`] [`target`] [`price`] [`limits`] [`assets`] [`summary`] | the standard library, serde |
+//! | words | [`id`] [`message`] [`event`] [`error`] [`text`] [`target`] [`price`] [`limits`] [`assets`] [`summary`] [`regular_file`] | the standard library, serde |
 //! | parts | [`approval`] [`control`] [`listener`] [`provider`] [`web`] [`workspace`] | words, not each other |
 //! | tools | [`tool`] | words, `approval`, `control`, `web`, `workspace`, the schema that a `provider` sends |
 //! | agent | [`agent`] | words, parts, tools; one future per turn, no task of its own |
@@ -143,6 +143,7 @@ pub mod agent;
 pub mod approval;
 pub mod assets;
 pub mod cli;
+pub mod clock;
 pub mod config;
 pub mod control;
 pub mod demo;
@@ -150,6 +151,7 @@ pub mod details;
 pub mod dialect;
 pub mod error;
 pub mod event;
+mod fault;
 pub mod host;
 pub mod id;
 pub mod limits;
@@ -158,6 +160,7 @@ pub mod message;
 pub mod mode;
 pub mod price;
 pub mod provider;
+pub mod regular_file;
 pub mod subagent;
 pub mod summary;
 mod sync;

@@ -1,6 +1,14 @@
 //! Every limit of the program, in one table. A limit that is not here does not exist.
 
+mod jobs;
+mod lines;
+mod snapshot;
+
 use std::time::Duration;
+
+pub use jobs::*;
+pub use lines::*;
+pub use snapshot::*;
 
 /// Longest message a user can send, bytes.
 pub const MESSAGE_BYTES: usize = 2 * 1024 * 1024;
@@ -38,6 +46,9 @@ pub const PARALLEL_TOOLS: usize = 8;
 /// Longest time for which the screen folds what the agents did before it looks at keys again.
 pub const FOLD_TIME: Duration = Duration::from_millis(4);
 
+/// Pieces of text that the screen folds for one frame, bytes: what is new is laid out in that frame.
+pub const FOLD_BYTES: usize = 128 * 1024;
+
 /// Longest line of a server-sent event stream, bytes.
 pub const SSE_LINE_BYTES: usize = 8 * 1024 * 1024;
 /// Longest event of a server-sent event stream (its data lines together), bytes.
@@ -54,8 +65,13 @@ pub const PROBE_BYTES: usize = 4 * 1024 * 1024;
 pub const CALLS_PER_REPLY: usize = 128;
 /// Most items taken from one reply of the Responses dialect: messages, thoughts, calls.
 pub const ITEMS_PER_REPLY: usize = 1_024;
-/// Longest text of one reply, bytes.
+/// Longest reply with its calls that is understood at all, bytes.
 pub const REPLY_BYTES: usize = 32 * 1024 * 1024;
+/// Text and thinking that are taken of one reply, bytes, several times what any model writes at once; behind it the reply
+/// counts as cut, and no more of it is read.
+pub const ANSWER_BYTES: usize = 1024 * 1024;
+/// Pieces of replies and of output that wait for the screen before an agent reads no further in a reply, bytes.
+pub const MAILBOX_BYTES: usize = 8 * 1024 * 1024;
 
 /// Longest body of a reply that is read at all, bytes, decompressed.
 pub const STREAM_BYTES: usize = 1024 * 1024 * 1024;
@@ -107,8 +123,14 @@ pub const GREP_FILE_BYTES: u64 = 64 * 1024 * 1024;
 pub const GLOB_PATHS: usize = 1_000;
 /// `grep`, `glob`: directory entries visited by one call.
 pub const WALK_ENTRIES: usize = 500_000;
-/// `grep`, `glob`: a larger file of ignore rules closes its directory, bytes.
-pub const IGNORE_FILE_BYTES: u64 = 1024 * 1024;
+/// Bytes of a file of the user's own that is read whole: configuration, keys, models, system prompt, authorities.
+pub const OWN_FILE_BYTES: u64 = 1024 * 1024;
+/// Bytes of ignore rules (`.gitignore` and the like) that a search holds at a time; what is more is not used.
+pub const IGNORE_BYTES: u64 = 256 * 1024;
+/// Ignore rules that a search holds at a time: each may cost 10 KiB of memory.
+pub const IGNORE_RULES: usize = 5_000;
+/// Bytes of a path below which a walk goes no deeper; no system opens a longer one.
+pub const WALK_PATH_BYTES: usize = 4_096;
 /// `grep`, `glob`: time of one call.
 pub const WALK_TIME: Duration = Duration::from_mins(1);
 /// `grep`, `glob`: directory entries visited by one call in a home directory or in `/`.
@@ -127,12 +149,12 @@ pub const DIFF_BYTES: usize = 64 * 1024;
 pub const EXPRESSION_CHARS: usize = 1_000;
 /// Sandbox: time for the probe whether it works.
 pub const SANDBOX_PROBE: Duration = Duration::from_secs(5);
-/// Sandbox: what is kept of the places that no command may change, bytes per workspace.
-pub const SEAL_BYTES: u64 = 4 * 1024 * 1024;
-/// Sandbox: entries that are kept of those places.
-pub const SEAL_ENTRIES: usize = 1_000;
 /// `git_clone`: time for everything.
 pub const CLONE_TIME: Duration = Duration::from_mins(5);
+/// `git_clone`: time until the first of the history has come.
+pub const CLONE_FIRST: Duration = Duration::from_mins(1);
+/// `git_clone`: memory of git, bytes.
+pub const CLONE_MEMORY: u64 = 1024 * 1024 * 1024;
 /// `git_clone`: bytes of the new directory.
 pub const CLONE_BYTES: u64 = 1_000_000_000;
 /// `git_clone`: files of the new directory.
@@ -142,44 +164,6 @@ pub const CLONE_WATCH: Duration = Duration::from_millis(500);
 /// `git_clone`: last words of git that are kept, bytes.
 pub const CLONE_OUTPUT_BYTES: usize = 4 * 1024;
 
-/// The variable that marks every process of a job.
-pub const JOB_MARK: &str = "COMMAND_MARK";
-/// Jobs: processes of one at the same time.
-pub const JOB_PROCESSES: usize = 1_024;
-/// Jobs: threads of the user beyond those of its start, which the kernel limits for all but root.
-pub const JOB_THREADS: usize = 4_096;
-/// Jobs: files that one process may have open.
-pub const JOB_OPEN_FILES: u64 = 8_192;
-/// Jobs: largest file that may be written, bytes.
-pub const JOB_FILE_BYTES: u64 = 16 * 1024 * 1024 * 1024;
-/// Jobs: how much sooner than others they go when memory runs out (`oom_score_adj`).
-pub const JOB_OOM_SCORE: &str = "500";
-/// Jobs: how much a guard goes before its job, where it may.
-pub const GUARD_NICENESS: i32 = -20;
-/// Jobs: new threads on the machine from which on a job has to stand back.
-pub const JOB_CROWD: usize = 256;
-/// Jobs: how far it stands back then.
-pub const CROWD_NICENESS: i32 = 19;
-/// Jobs: time between two looks at the number of processes.
-pub const JOB_WATCH: Duration = Duration::from_millis(250);
-/// Jobs: time for what is left behind the first process to end by itself.
-pub const LEFTOVER_GRACE: Duration = Duration::from_millis(200);
-/// Jobs: time between asking to end and killing.
-pub const TERM_GRACE: Duration = Duration::from_millis(300);
-/// Jobs: time in which what is killed must be gone; only the kernel can hold it longer.
-pub const KILL_GRACE: Duration = Duration::from_millis(700);
-/// Jobs: time in which too many processes must be gone.
-pub const CROWD_GRACE: Duration = Duration::from_secs(5);
-/// Jobs: time that a guard has for a kill, before the host does it.
-pub const GUARD_PATIENCE: Duration = Duration::from_millis(1_400);
-/// Jobs: time that a guard has to be gone after its word.
-pub const GUARD_EXIT_TIME: Duration = Duration::from_millis(100);
-/// Jobs: longest word of a guard about the end, bytes.
-pub const GUARD_WORD_BYTES: u64 = 64 * 1024;
-/// Jobs: looks for what a lost guard left.
-pub const CLEAR_ROUNDS: usize = 30;
-/// Jobs: time in which the output must end once everything is dead.
-pub const OUTPUT_GRACE: Duration = Duration::from_millis(200);
 /// Longest part of one context file (`AGENTS.md`, …) that enters the system prompt, bytes.
 pub const CONTEXT_FILE_BYTES: u64 = 32 * 1024;
 /// Longest part of all context files together, bytes.
@@ -188,6 +172,8 @@ pub const CONTEXT_FILES_BYTES: u64 = 96 * 1024;
 pub const PROJECT_FILE_BYTES: u64 = 64 * 1024;
 /// Most files of a project's own configuration, or of a directory of personas.
 pub const PROJECT_FILES: usize = 100;
+/// Names that are read of a directory of such files.
+pub const PROJECT_NAMES: usize = 10_000;
 /// Largest record of the projects that the user trusts, bytes.
 pub const TRUST_BYTES: u64 = 4 * 1024 * 1024;
 /// `bash`: time of a command, unless it says otherwise.
@@ -233,6 +219,8 @@ pub const PAGE_NODES: usize = 200_000;
 pub const PAGE_DEPTH: usize = 128;
 /// `web_scrape`: time for parsing a page; the rest is left out.
 pub const PAGE_TIME: Duration = Duration::from_secs(5);
+/// `web_scrape`: work of writing a page's texts as HTML, in bytes looked at; of a page that needs more the whole is shown.
+pub const PAGE_ESCAPE_BYTES: usize = 100_000_000;
 /// `web_scrape`: an article shorter than this and than half of its page is none, characters.
 pub const PAGE_ARTICLE_CHARS: usize = 500;
 /// `web_scrape`: a link that is longer is shown without its address, bytes.
@@ -309,12 +297,10 @@ pub const LINT_TOOLS: usize = 256;
 
 /// Longest command that an allow rule can cover, bytes.
 pub const RULED_COMMAND_BYTES: usize = 4 * 1024;
-/// Longest command that is parsed for deny rules, bytes; a longer one is looked through word by word.
-pub const PARSED_COMMAND_BYTES: usize = 16 * 1024;
-/// Brackets, quotes and key words of a command that may nest, up to which it is parsed.
-pub const PARSED_OPENERS: usize = 100;
-/// Depth up to which commands within strings and substitutions are parsed.
-pub const PARSED_DEPTH: usize = 4;
+/// Paths of one command that are looked at as parts of a repository.
+pub const PLANNED_PATHS: usize = 64;
+/// Depth up to which scripts within the strings of a command are read.
+pub const READ_DEPTH: usize = 4;
 
 /// Widest screen that is drawn, columns; what is beyond stays blank.
 pub const SCREEN_COLUMNS: u16 = 1_000;
@@ -323,18 +309,14 @@ pub const SCREEN_ROWS: u16 = 400;
 
 /// Longest text of an argument in the summary of a call, characters.
 pub const SUMMARY_CHARS: usize = 200;
-/// Lines of a running call's output, and of an ended command's end, that a folded block shows.
+/// Lines of an ended command's end that a folded block shows; the fewest of a running call's output.
 pub const FOLDED_TAIL: usize = 3;
+/// Lines of a running call's output that a folded block shows where there is room; on a high screen it shows more.
+pub const LIVE_ROWS: usize = 10;
 /// Lines of an ended command's beginning that a folded block shows.
 pub const FOLDED_HEAD: usize = 2;
 /// Lines of a change that a folded block shows.
 pub const FOLDED_DIFF: usize = 8;
-/// Longest summary of a call, a result or a thought on a line of plain output, columns.
-pub const SUMMARY_COLUMNS: usize = 100;
-/// `exec`: refused acts that are listed at the end.
-pub const REFUSED_SHOWN: usize = 20;
-/// Longest stretch of a line that plain output sanitises as one while it streams, bytes.
-pub const LIVE_BYTES: usize = 4 * 1024;
 
 /// Files of one name that an export passes over before it gives up.
 pub const EXPORTS_OF_A_NAME: u32 = 1_000;
@@ -355,8 +337,10 @@ pub const QUESTION_QUIET: Duration = Duration::from_millis(350);
 pub const QUESTION_GONE: Duration = Duration::from_secs(2);
 /// Longest time between the two presses of a double click.
 pub const DOUBLE_CLICK: Duration = Duration::from_millis(400);
-/// Time from losing the terminal (or a signal) to the end of the program.
+/// Time from losing the terminal (or a signal) to the end of the program, and for each step of an orderly end.
 pub const EXIT_GRACE: Duration = Duration::from_secs(2);
+/// Time for all steps of an orderly end, whatever does not answer.
+pub const QUIT_TIME: Duration = Duration::from_secs(6);
 
 /// Embedded model: longest request body, bytes.
 pub const DEMO_BODY_BYTES: usize = 64 * 1024 * 1024;
@@ -392,6 +376,10 @@ pub const DOCTOR_REPLY: Duration = Duration::from_mins(1);
 pub const PASTE_READ_BYTES: usize = 8 * 1024 * 1024;
 /// Terminal: time in which the rest of a key that a read has cut in two comes; then it is the Esc key.
 pub const ESCAPE_PAUSE: Duration = Duration::from_millis(5);
+/// Terminal: time in which an answer about the background still changes the theme.
+pub const BACKGROUND_TIME: Duration = Duration::from_secs(2);
+/// Terminal: time in which the rest of what may be such an answer comes, while one is due; then it is the Esc key.
+pub const ANSWER_PAUSE: Duration = Duration::from_millis(100);
 /// Terminal: time after the end of a turn in which another may begin before the user is told of the end.
 pub const ALERT_PAUSE: Duration = Duration::from_millis(400);
 /// Terminal: longest title or notice, columns.
@@ -438,18 +426,6 @@ pub const OPENED_LINES: usize = 1_000;
 /// Opened calls: longest line of output that is shown whole, bytes.
 pub const OPENED_LINE_BYTES: usize = 8 * 1024;
 
-/// Line output: lines of a question that are told at once.
-pub const QUESTION_LINES: usize = 60;
-/// Line output: time without a key after which what was held back is told although a line is being typed.
-pub const LINE_HELD: Duration = Duration::from_secs(20);
-/// Line output: time that a tool runs before that is told.
-pub const LINE_SLOW_TOOL: Duration = Duration::from_secs(2);
-/// Line output: rows of one report, and entries that one search tells.
-pub const LINE_ROWS: usize = 60;
-/// Line output: characters of a typed line that are echoed; of a longer one the end.
-pub const LINE_ECHO: usize = 4_000;
-/// Line output: time that the last lines have to be written.
-pub const LINE_FAREWELL: Duration = Duration::from_secs(2);
 /// Search in a transcript: work of one frame, bytes that are laid out; passing over a byte is a small part of that.
 pub const SEARCH_WORK: usize = 64 * 1024;
 /// Search in a transcript: longest text that is searched for, bytes.

@@ -70,7 +70,7 @@ impl Mode {
 /// Says whether commands are confined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sandboxed {
-    /// By bubblewrap or Landlock.
+    /// By namespaces, bubblewrap or Landlock.
     Yes,
     /// Not at all.
     No,

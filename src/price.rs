@@ -63,16 +63,18 @@ impl fmt::Display for Money {
     }
 }
 
-/// Writes billionths of a US dollar as people say it: `$0.50`, `$12.34`; below a cent `$0.0042`, `<$0.0001`. Whole cents
-/// are rounded down.
+/// Writes billionths of a US dollar as people say it: `$0.50`, `$12.34`; below a cent `$0.0042`, `<$0.0001`.
 pub fn dollars(nanos: u64) -> String {
     const CENT: u64 = NANOS / 100;
     const PART: u64 = NANOS / 10_000;
     match nanos {
         0 => "$0.00".to_owned(),
         1..PART => "<$0.0001".to_owned(),
-        PART..CENT => format!("$0.{:04}", nanos / PART),
-        _ => format!("${}.{:02}", nanos / NANOS, nanos % NANOS / CENT),
+        PART..CENT => format!("$0.{:04}", (nanos + PART / 2) / PART),
+        _ => {
+            let cents = nanos.saturating_add(CENT / 2) / CENT;
+            format!("${}.{:02}", cents / 100, cents % 100)
+        }
     }
 }
 

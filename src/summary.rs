@@ -48,15 +48,14 @@ pub fn page(page: &PageFacts) -> String {
 
 /// Says what a compaction did to a conversation: its tokens before and after, as shares of the window where that is
 /// known, and how many messages a summary stands for.
-pub fn compacted(tokens: [Option<u64>; 2], window: Option<u64>, messages: usize) -> String {
+pub fn compacted(sizes: [Option<u64>; 2], window: Option<u64>, messages: usize) -> String {
     let window = window.filter(|window| *window > 0);
-    let size = |tokens: Option<u64>| match (tokens, window) {
-        (Some(tokens), Some(window)) => format!("{} %", tokens.saturating_mul(100) / window),
-        (Some(tokens @ 0..1_000), None) => tokens.to_string(),
-        (Some(tokens), None) => format!("{}.{}k", tokens / 1_000, tokens % 1_000 / 100),
+    let size = |amount: Option<u64>| match (amount, window) {
+        (Some(amount), Some(window)) => format!("{} %", amount.saturating_mul(100) / window),
+        (Some(amount), None) => tokens(amount),
         (None, _) => "?".to_owned(),
     };
-    let [before, after] = tokens.map(size);
+    let [before, after] = sizes.map(size);
     let unit = if window.is_some() { "" } else { " tokens" };
     let what = if messages == 0 { "long results shortened".to_owned() } else { count(messages, "message") };
     format!("compacted: {before} → {after}{unit}, {what}")
@@ -105,13 +104,55 @@ pub fn bytes(count: u64) -> String {
     const KIB: u64 = 1024;
     const MIB: u64 = 1024 * KIB;
     const GIB: u64 = 1024 * MIB;
-    let tenths = |unit: u64| format!("{}.{}", count / unit, count % unit * 10 / unit);
-    match count {
-        0..KIB => format!("{count} B"),
-        KIB..MIB => format!("{} KiB", tenths(KIB)),
-        MIB..GIB => format!("{} MiB", tenths(MIB)),
-        _ => format!("{} GiB", tenths(GIB)),
+    if count < KIB {
+        return format!("{count} B");
     }
+    let units = [(KIB, "KiB"), (MIB, "MiB"), (GIB, "GiB")];
+    // Of a number just below the next unit, rounding would make 1024.0.
+    let fitting = units.into_iter().find(|(unit, _)| tenths(count, *unit) < 10 * 1024);
+    let (unit, name) = fitting.unwrap_or((GIB, "GiB"));
+    format!("{} {name}", with_tenth(count, unit))
+}
+
+/// Returns a number of tokens as people say it: `950`, `12.3k`, `131k`, `1.2M`.
+pub fn tokens(count: u64) -> String {
+    match count {
+        0..1_000 => count.to_string(),
+        1_000..99_950 => format!("{}k", with_tenth(count, 1_000)),
+        99_950..999_500 => format!("{}k", count.saturating_add(500) / 1_000),
+        _ => format!("{}M", with_tenth(count, 1_000_000)),
+    }
+}
+
+/// Returns a time as people say it: `250 ms`, `1.5 s`, `2:05 min`.
+pub fn seconds(millis: u64) -> String {
+    match millis {
+        0..1_000 => format!("{millis} ms"),
+        1_000..59_950 => format!("{} s", with_tenth(millis, 1_000)),
+        _ => {
+            let seconds = millis.saturating_add(500) / 1_000;
+            format!("{}:{:02} min", seconds / 60, seconds % 60)
+        }
+    }
+}
+
+/// Returns how long a call took, and beside it how long it waited for the user before it could.
+pub fn took(own_ms: u64, waited_ms: u64) -> String {
+    match waited_ms {
+        0 => seconds(own_ms),
+        waited => format!("{} (waited {} for you)", seconds(own_ms), seconds(waited)),
+    }
+}
+
+/// Returns a number in units, rounded to the nearest tenth.
+fn with_tenth(count: u64, unit: u64) -> String {
+    let tenths = tenths(count, unit);
+    format!("{}.{}", tenths / 10, tenths % 10)
+}
+
+fn tenths(count: u64, unit: u64) -> u64 {
+    let tenths = (u128::from(count) * 10 + u128::from(unit) / 2) / u128::from(unit);
+    u64::try_from(tenths).unwrap_or(u64::MAX)
 }
 
 /// Returns a number with its noun: `1 line`, `3 lines`.
@@ -272,6 +313,31 @@ mod tests {
     }
 
     #[test]
+    fn numbers_are_rounded_not_cut() {
+        for (count, shown) in [(0, "0"), (999, "999"), (1_000, "1.0k"), (8_192, "8.2k"), (12_249, "12.2k")] {
+            assert_eq!(tokens(count), shown);
+        }
+        for (count, shown) in [(99_949, "99.9k"), (99_950, "100k"), (131_500, "132k"), (999_500, "1.0M")] {
+            assert_eq!(tokens(count), shown);
+        }
+        assert!(tokens(u64::MAX).ends_with('M'));
+        for (count, shown) in [(1_023, "1023 B"), (12_700, "12.4 KiB"), (1_048_570, "1.0 MiB"), (1_992_294, "1.9 MiB")]
+        {
+            assert_eq!(bytes(count), shown);
+        }
+        for (millis, shown) in [
+            (0, "0 ms"),
+            (999, "999 ms"),
+            (1_250, "1.3 s"),
+            (59_949, "59.9 s"),
+            (59_950, "1:00 min"),
+            (125_499, "2:05 min"),
+        ] {
+            assert_eq!(seconds(millis), shown);
+        }
+    }
+
+    #[test]
     fn nothing_in_a_summary_is_obeyed() {
         let evil = "\u{1b}]0;x\u{7}\u{202e}a\r\u{9b}2J";
         for tool in ["read", "write", "edit", "bash", "grep", "glob", "fetch", "web_search", "agent", "calculator", "x"]
@@ -285,7 +351,16 @@ mod tests {
 
     #[test]
     fn ends_and_pages_are_told_in_words() {
-        let end = CommandEnd { code: Some(1), signal: None, timed_out: false, bytes: 0, killed: 0, saved: None };
+        let end = CommandEnd {
+            code: Some(1),
+            signal: None,
+            timed_out: false,
+            bytes: 0,
+            lines: None,
+            lines_left_out: 0,
+            killed: 0,
+            saved: None,
+        };
         assert_eq!(ended(&end), "exit 1");
         assert_eq!(ended(&CommandEnd { timed_out: true, killed: 2, ..end.clone() }), "timed out, 2 processes killed");
         assert_eq!(ended(&CommandEnd { code: None, signal: Some("SIGKILL".to_owned()), ..end }), "ended by SIGKILL");

@@ -4,6 +4,8 @@
 //! It never drops a character, changes nothing that is plain, and applied twice does no more than applied once.
 //! Give it whole texts: a line ending, an emoji or a letter with its marks must not be cut between two calls.
 
+mod command_output;
+
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -11,6 +13,8 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::limits;
+
+pub use command_output::{Coloured, CommandOutput, CommandOutputReader, Hue};
 
 /// Columns from one tab stop to the next.
 const TAB_STOP: usize = 4;

@@ -282,6 +282,9 @@ fn refusal(finish: &Finish) -> Option<&'static str> {
         Finish::Length => {
             Some("Error: not run, the reply was cut at the token limit; write the call again, with shorter arguments")
         }
+        Finish::TooLong => {
+            Some("Error: not run, the reply was too long to be read whole; write the call again, shorter")
+        }
         Finish::ContentFilter => Some("Error: not run, the server's content filter cut the reply"),
         Finish::Unknown(_) => Some("Error: not run, the reply ended for an unknown reason; write the call again"),
     }

@@ -171,7 +171,9 @@ impl Agent {
             _ if is_blank(&content) => refused("the model gave an empty summary"),
             _ if !tool_calls.is_empty() => refused("the model gave a call in place of a summary"),
             Finish::ContentFilter => refused("the content filter cut the summary"),
-            Finish::Stop | Finish::Length | Finish::Paused | Finish::Unknown(_) => Ok(clipped(content)),
+            Finish::Stop | Finish::Length | Finish::TooLong | Finish::Paused | Finish::Unknown(_) => {
+                Ok(clipped(content))
+            }
         }
     }
 

@@ -5,6 +5,7 @@
 //! A message that is to be delivered now cuts the request, also before its first token and between two attempts.
 
 use std::future;
+use std::mem;
 
 use crate::agent::Agent;
 use crate::agent::long_wait::LongWait;
@@ -12,12 +13,13 @@ use crate::control::{Cancellable, Interloper};
 use crate::error::{Cancelled, RunError};
 use crate::event::{Event, Pending, Usage};
 use crate::id::MessageId;
+use crate::limits;
 use crate::listener::ListenerList;
 use crate::message::AssistantMessage;
-use crate::provider::{ChatRequest, Piece, ProviderError, Reply, Streaming};
+use crate::provider::{ChatRequest, Finish, Piece, ProviderError, Reply, Streaming};
 use crate::text::is_blank;
 
-/// Is what came of a request.
+/// What came of a request.
 pub(super) enum Asked {
     /// The whole reply.
     Reply(Box<Reply>),
@@ -52,12 +54,15 @@ impl Agent {
         let model = self.transport.model_name();
         let request = ChatRequest::new(model, self.history.messages(), schemas, self.streaming)?;
         let request = request.answering(self.transport.answering);
+        let mut room = limits::ANSWER_BYTES;
+        let mut is_cut = false;
         let mut sink = |piece: Piece| -> Result<(), Cancelled> {
             if let Some(cancellable) = &self.cancellable {
                 cancellable.check()?;
             }
             match piece {
-                Piece::Chunk { thinking, text } => {
+                Piece::Chunk { mut thinking, mut text } => {
+                    is_cut |= clip(&mut thinking, &mut room) | clip(&mut text, &mut room);
                     if !thinking.is_empty() || !text.is_empty() {
                         see(&mut self.unseen, self.steps, &self.listeners);
                     }
@@ -73,19 +78,27 @@ impl Agent {
                     self.listeners.emit(Event::Retrying { attempt, after_ms, reason });
                 }
             }
-            Ok(())
+            // What comes behind it is not read: the request ends here.
+            if is_cut { Err(Cancelled) } else { Ok(()) }
         };
         let wait = LongWait { approvals: &self.approvals, listeners: &self.listeners };
-        let reply = wait.complete(self.provider.as_ref(), request, &mut sink);
+        let reply = self.listeners.pace(wait.complete(self.provider.as_ref(), request, &mut sink));
         let cancellable = self.cancellable.as_ref();
         // The request is dropped with its future: the connection closes at once (D6). The cancel comes first: whoever
         // stops the turn gets the waiting texts back.
-        tokio::select! {
+        let reply = tokio::select! {
             biased;
-            () = stopped(cancellable) => Err(Cancelled.into()),
-            messages = cut_in(self.interloper.as_deref(), cancellable) => Ok(Asked::Cut(messages)),
-            reply = reply => reply.map(|reply| Asked::Reply(Box::new(reply))),
-        }
+            () = stopped(cancellable) => return Err(Cancelled.into()),
+            messages = cut_in(self.interloper.as_deref(), cancellable) => return Ok(Asked::Cut(messages)),
+            reply = reply => reply,
+        };
+        let reply = match reply {
+            Err(ProviderError::Cancelled(_)) if is_cut && !cancellable.is_some_and(Cancellable::is_cancelled) => {
+                Reply { content: mem::take(partial), finish: Finish::TooLong, ..Reply::default() }
+            }
+            reply => bounded(reply?),
+        };
+        Ok(Asked::Reply(Box::new(reply)))
     }
 
     /// Puts a whole reply into the history and emits what it says.
@@ -137,6 +150,26 @@ impl Agent {
             ..AssistantMessage::default()
         });
     }
+}
+
+/// Cuts a text to the room that is left, and takes that from it; true when something was cut.
+fn clip(text: &mut String, room: &mut usize) -> bool {
+    let end = text.floor_char_boundary(*room);
+    let is_cut = end < text.len();
+    text.truncate(end);
+    *room = if is_cut { 0 } else { *room - end };
+    is_cut
+}
+
+/// Cuts a reply that came at once.
+fn bounded(mut reply: Reply) -> Reply {
+    let mut room = limits::ANSWER_BYTES;
+    if clip(&mut reply.content, &mut room) | clip(&mut reply.thinking, &mut room) {
+        reply.finish = Finish::TooLong;
+        // It holds the same texts, uncut.
+        reply.original = None;
+    }
+    reply
 }
 
 /// Says that the model has answered to the messages that the history holds; once for each (the receipt's last state).

@@ -257,6 +257,7 @@ impl Agent {
         let why = match finish {
             // Asking again brings the same filter.
             Finish::ContentFilter => Some("the content filter of the server let nothing of the reply through"),
+            Finish::TooLong => Some("the reply was too long to be read whole, and said nothing up to there"),
             Finish::Length if empty_before => Some("the replies were cut at the token limit before they said anything"),
             Finish::Stop | Finish::Paused | Finish::Unknown(_) if empty_before => {
                 Some("the model gave an empty answer twice")
@@ -324,7 +325,7 @@ impl Agent {
     async fn rescue(&mut self, question: &str, exceeded: Exceeded) -> Result<(), RunError> {
         self.history.close_open(Unrun::BudgetExhausted);
         let steps = exceeded.max_steps;
-        let reason = format!("agent exhausted {steps} steps; synthesizing answer from gathered evidence");
+        let reason = format!("step limit ({steps}) reached: answering from what was found");
         self.listeners.emit(Event::FallbackNotice { reason });
         let answer = self.synthesize(question).await?;
         if !answer.is_empty() {
@@ -375,6 +376,10 @@ fn cut_off(finish: &Finish) -> Option<String> {
     match finish {
         Finish::Stop | Finish::Paused => None,
         Finish::Length => Some("the reply was cut at the token limit".to_owned()),
+        Finish::TooLong => {
+            let most = crate::summary::bytes(limits::ANSWER_BYTES as u64);
+            Some(format!("the reply was cut at {most}: the rest of it was not read"))
+        }
         Finish::ContentFilter => Some("the reply was cut by the content filter of the server".to_owned()),
         Finish::Unknown(word) => {
             Some(format!("the reply may be cut: it ended with {word:?}, which is no known reason"))

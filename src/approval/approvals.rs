@@ -1,7 +1,8 @@
 //! Where tools wait for an answer: one desk for the whole tree, shared by the agents and whoever answers.
 //!
-//! A short mutex, never held across an await. A question goes away when its call does; an answer to a question that is
-//! gone does nothing and says so.
+//! A short mutex, never held across an await; what is found out about an act is found out before, once. A question goes
+//! away when its call does; an answer to a question that is gone does nothing and says so. Only the user answers: a
+//! change of the mode or of the rules never does, but a yes that they forbid by then is not taken.
 
 use std::collections::HashMap;
 use std::mem;
@@ -10,84 +11,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
 use crate::approval::act::digest;
+use crate::approval::policy::Study;
 use crate::approval::{
-    Act, Answerer, Approved, Grant, Mode, ModeRefused, Policy, Proposal, Sandboxed, Standing, Taint, Verdict,
+    Act, Answer, Answerer, Approved, Asker, Grant, Mode, ModeRefused, NOBODY, PlainAnswer, Policy, Proposal, Refusal,
+    Request, RequestId, Sandboxed, Standing, Subject, Taint, Told, Unanswered, Verdict,
 };
-use crate::id::{AgentId, CallId};
+use crate::id::AgentId;
+use crate::limits;
 use crate::text::is_blank;
-
-/// Names one question of the session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct RequestId(pub u64);
-
-/// Names the call that wants to act.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asker {
-    /// The agent.
-    pub agent: AgentId,
-    /// Its call.
-    pub call: CallId,
-}
-
-/// Is one open question.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
-    /// Names it.
-    pub id: RequestId,
-    /// Who asks; `None` when the program itself does.
-    pub asker: Option<Asker>,
-    /// What it is about.
-    pub subject: Subject,
-    /// Why it is asked although the mode or a rule might allow it; empty when that is plain.
-    pub why: String,
-    /// What an answer for the session would cover.
-    pub grant: Option<Grant>,
-}
-
-/// Is what a question is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Subject {
-    /// What exactly a tool would do.
-    Act(Act),
-    /// Something of the program itself, as trust in a project.
-    Plain {
-        /// What is asked, in one line.
-        title: String,
-        /// What exactly would happen, of any length.
-        detail: String,
-    },
-}
-
-/// Is what the user says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
-    /// This once.
-    Once,
-    /// For the rest of the session, what the question offered.
-    Session,
-    /// No, with words for the model or without.
-    No(Option<String>),
-}
-
-/// Says why an act is not carried out; the sentence is for the model.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Refusal(pub String);
-
-/// Is told while an act is decided about, for the record.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Told {
-    /// The user is asked.
-    Asked(Box<Request>),
-    /// The question was answered.
-    Answered(RequestId, Answer),
-    /// Nobody answered: another mode, another policy or a grant allows it meanwhile.
-    Allowed(RequestId),
-    /// Nobody answered: it is denied meanwhile, for this reason.
-    Denied(RequestId, String),
-    /// The question went away unanswered.
-    Withdrawn(RequestId),
-}
 
 /// Hears of each change. It must not block.
 pub type Watcher = Arc<dyn Fn() + Send + Sync>;
@@ -101,34 +32,44 @@ pub struct Approvals {
 #[derive(Default)]
 struct Inner {
     mode: Mode,
-    policy: Policy,
+    policy: Arc<Policy>,
     grants: Vec<Grant>,
     taints: HashMap<AgentId, Taint>,
-    open: Vec<(Request, oneshot::Sender<Reply>)>,
+    open: Vec<Waiting>,
     asked: u64,
     watchers: Vec<Watcher>,
+    /// True once nobody can answer any more, whatever is configured later.
+    is_alone: bool,
 }
 
-/// Is how a question ends.
+/// How a question ends.
 enum Reply {
     Answer(Answer),
     Allowed,
     Denied(String),
 }
 
+/// An open question, with what is known about its act.
+struct Waiting {
+    request: Request,
+    study: Option<Arc<Study>>,
+    sender: oneshot::Sender<Reply>,
+}
+
 impl Approvals {
     /// Makes a desk with a policy and a first mode, which is not checked.
     pub fn new(policy: Policy, mode: Mode) -> Self {
-        Self { inner: Mutex::new(Inner { mode, policy, ..Inner::default() }) }
+        Self { inner: Mutex::new(Inner { mode, policy: Arc::new(policy), ..Inner::default() }) }
     }
 
-    /// Sets policy and mode, once they are known; open questions are decided about anew.
+    /// Sets policy and mode, once they are known. Open questions stay, unless nobody is left to answer them.
     pub fn configure(&self, policy: Policy, mode: Mode) {
         {
             let mut inner = self.lock();
-            inner.policy = policy;
+            inner.policy = Arc::new(policy);
             inner.mode = mode;
-            inner.settle();
+            inner.note_absence();
+            inner.changed();
         }
         self.changed();
     }
@@ -144,7 +85,7 @@ impl Approvals {
         inner.mode.next(inner.policy.sandboxed.unwrap_or(Sandboxed::No))
     }
 
-    /// Sets the mode. Open questions are decided about anew: what is allowed now runs, what is denied now does not.
+    /// Sets the mode, for what is asked from here on. It answers no open question: those stay as they are.
     ///
     /// # Errors
     /// [`ModeRefused`]; the mode is as it was.
@@ -155,7 +96,6 @@ impl Approvals {
                 return Err(ModeRefused::NotSandboxed);
             }
             inner.mode = mode;
-            inner.settle();
         }
         self.changed();
         Ok(())
@@ -163,7 +103,7 @@ impl Approvals {
 
     /// Returns the open questions, the oldest first.
     pub fn open(&self) -> Vec<Request> {
-        self.lock().open.iter().map(|(request, _)| request.clone()).collect()
+        self.lock().open.iter().map(|waiting| waiting.request.clone()).collect()
     }
 
     /// Returns what the user has allowed for this session.
@@ -171,32 +111,49 @@ impl Approvals {
         self.lock().grants.clone()
     }
 
-    /// Answers a question; false when it is gone, or offered nothing for the session. Words are trimmed, blank ones
-    /// are none. What is allowed for the session answers the other open questions that it covers.
+    /// Answers a question and tells whether the answer was taken; see [`Approvals::try_answer`].
     pub fn answer(&self, id: RequestId, answer: Answer) -> bool {
+        self.try_answer(id, answer).is_ok()
+    }
+
+    /// Answers a question. Words are trimmed, blank ones are none. What is allowed for the session answers the other open
+    /// questions that it covers.
+    ///
+    /// # Errors
+    /// [`Unanswered`]; what is still open stays open.
+    pub fn try_answer(&self, id: RequestId, answer: Answer) -> Result<(), Unanswered> {
         let answer = match answer {
             Answer::No(Some(words)) => Answer::No((!is_blank(&words)).then(|| words.trim().to_owned())),
             other => other,
         };
-        let is_sent = {
+        let is_yes = matches!(answer, Answer::Once | Answer::Session);
+        {
             let mut inner = self.lock();
-            let Some(place) = inner.open.iter().position(|(request, _)| request.id == id) else { return false };
-            let offered = inner.open.get(place).and_then(|(request, _)| request.grant.clone());
+            let place = inner.open.iter().position(|waiting| waiting.request.id == id).ok_or(Unanswered::Gone)?;
+            let waiting = inner.open.get(place).ok_or(Unanswered::Gone)?;
+            let offered = waiting.request.grant.clone();
             if answer == Answer::Session && offered.is_none() {
-                return false;
+                return Err(Unanswered::NotForSession);
+            }
+            if is_yes && let Some(why) = inner.forbids(waiting) {
+                return Err(Unanswered::Forbidden(why));
             }
             let is_for_session = answer == Answer::Session;
-            let (_, sender) = inner.open.remove(place);
-            let is_sent = sender.send(Reply::Answer(answer)).is_ok();
+            let waiting = inner.open.remove(place);
             // A call that is gone leaves nothing behind.
+            let is_sent = waiting.sender.send(Reply::Answer(answer)).is_ok();
             if is_for_session && is_sent {
                 inner.grants.extend(offered);
-                inner.settle();
+                inner.allow_granted();
             }
-            is_sent
-        };
+            if !is_sent {
+                drop(inner);
+                self.changed();
+                return Err(Unanswered::Gone);
+            }
+        }
         self.changed();
-        is_sent
+        Ok(())
     }
 
     /// Calls `watcher` after each change, now and later. It must not block.
@@ -216,7 +173,9 @@ impl Approvals {
         tell: &(dyn Fn(Told) + Send + Sync),
     ) -> Result<Approved<A>, Refusal> {
         let fingerprint = digest(&act);
-        let Some(question) = self.ask(asker, act.clone().into())? else { return Ok(Approved::new(act, fingerprint)) };
+        let Some(question) = self.ask(asker, act.clone().into()).await? else {
+            return Ok(Approved::new(act, fingerprint));
+        };
         let id = question.request.id;
         let mut open = Open { approvals: self, id, tell, is_answered: false };
         tell(Told::Asked(Box::new(question.request)));
@@ -246,26 +205,37 @@ impl Approvals {
     /// Asks something of the program itself; the default is no, also where nobody is there and under a standing yes.
     /// Dropping the future takes the question away.
     pub async fn ask_user(&self, title: impl Into<String>, detail: impl Into<String>) -> bool {
+        self.ask_plain(title, detail).await == PlainAnswer::Yes
+    }
+
+    /// As [`Self::ask_user`], and tells a no from nobody being there.
+    pub async fn ask_plain(&self, title: impl Into<String>, detail: impl Into<String>) -> PlainAnswer {
         let question = {
             let mut inner = self.lock();
             if inner.policy.answerer != Answerer::User {
-                return false;
+                return PlainAnswer::Nobody;
             }
-            inner.open(None, Subject::Plain { title: title.into(), detail: detail.into() }, String::new(), None)
+            inner.open(None, Subject::Plain { title: title.into(), detail: detail.into() }, String::new(), None, None)
         };
         let mut open = Open { approvals: self, id: question.request.id, tell: &|_| {}, is_answered: false };
         self.changed();
         let reply = question.reply.await;
         open.is_answered = reply.is_ok();
-        matches!(reply, Ok(Reply::Answer(Answer::Once | Answer::Session)))
+        match reply {
+            Ok(Reply::Answer(Answer::Once | Answer::Session)) => PlainAnswer::Yes,
+            Ok(Reply::Answer(Answer::No(_))) => PlainAnswer::No,
+            Ok(Reply::Allowed | Reply::Denied(_)) | Err(_) => PlainAnswer::Nobody,
+        }
     }
 
-    /// Sets who answers from here on; open questions are decided about anew.
-    pub fn answer_with(&self, answerer: Answerer) {
+    /// Says that from here on nobody is there to answer, also when the policy comes later; a standing yes stays. Open
+    /// questions end.
+    pub fn user_left(&self) {
         {
             let mut inner = self.lock();
-            inner.policy.answerer = answerer;
-            inner.settle();
+            inner.is_alone = true;
+            inner.note_absence();
+            inner.changed();
         }
         self.changed();
     }
@@ -290,21 +260,31 @@ impl Approvals {
     }
 
     /// Opens a question where one is needed.
-    fn ask(&self, asker: &Asker, act: Act) -> Result<Option<Question>, Refusal> {
-        let question = {
-            let mut inner = self.lock();
-            match inner.decide(asker, &act) {
-                Verdict::Allow => return Ok(None),
-                Verdict::Deny(why) => return Err(Refusal(why)),
-                Verdict::Ask { why, grant } => inner.open(Some(asker.clone()), Subject::Act(act), why, grant),
-            }
-        };
-        self.changed();
-        Ok(Some(question))
+    async fn ask(&self, asker: &Asker, act: Act) -> Result<Option<Question>, Refusal> {
+        loop {
+            let policy = Arc::clone(&self.lock().policy);
+            let study = studied(&policy, &act).await?;
+            let question = {
+                let mut inner = self.lock();
+                // What was found out holds for this policy only.
+                if !Arc::ptr_eq(&policy, &inner.policy) {
+                    continue;
+                }
+                match inner.judge(asker, &act, &study) {
+                    Verdict::Allow => return Ok(None),
+                    Verdict::Deny(why) => return Err(Refusal(why)),
+                    Verdict::Ask { why, grant } => {
+                        inner.open(Some(asker.clone()), Subject::Act(act), why, grant, Some(study))
+                    }
+                }
+            };
+            self.changed();
+            return Ok(Some(question));
+        }
     }
 
     fn withdraw(&self, id: RequestId) {
-        self.lock().open.retain(|(request, _)| request.id != id);
+        self.lock().open.retain(|waiting| waiting.request.id != id);
         self.changed();
     }
 
@@ -325,42 +305,84 @@ impl Inner {
         self.taints.get(agent).copied().unwrap_or_default()
     }
 
-    fn decide(&self, asker: &Asker, act: &Act) -> Verdict {
-        let standing = Standing { mode: self.mode, grants: &self.grants, taint: self.taint(&asker.agent) };
-        self.policy.decide(act, &standing)
+    fn note_absence(&mut self) {
+        if self.is_alone && self.policy.answerer == Answerer::User {
+            Arc::make_mut(&mut self.policy).answerer = Answerer::Nobody;
+        }
     }
 
-    fn open(&mut self, asker: Option<Asker>, subject: Subject, why: String, grant: Option<Grant>) -> Question {
+    fn standing(&self, asker: &Asker) -> Standing<'_> {
+        Standing { mode: self.mode, grants: &self.grants, taint: self.taint(&asker.agent) }
+    }
+
+    fn judge(&self, asker: &Asker, act: &Act, study: &Study) -> Verdict {
+        self.policy.judge(act, study, &self.standing(asker))
+    }
+
+    fn open(
+        &mut self,
+        asker: Option<Asker>,
+        subject: Subject,
+        why: String,
+        grant: Option<Grant>,
+        study: Option<Arc<Study>>,
+    ) -> Question {
         self.asked += 1;
         let request = Request { id: RequestId(self.asked), asker, subject, why, grant };
         let (sender, reply) = oneshot::channel();
-        self.open.push((request.clone(), sender));
+        self.open.push(Waiting { request: request.clone(), study, sender });
         Question { request, reply }
     }
 
-    /// Decides about the open questions anew; those that need no answer any more end.
-    fn settle(&mut self) {
-        for (mut request, sender) in mem::take(&mut self.open) {
-            let verdict = match (&request.asker, &request.subject) {
-                (Some(asker), Subject::Act(act)) => self.decide(asker, act),
-                (_, Subject::Plain { .. }) | (None, Subject::Act(_)) => match self.policy.answerer {
-                    Answerer::User => Verdict::Ask { why: request.why.clone(), grant: request.grant.clone() },
-                    Answerer::Nobody | Answerer::Yes => Verdict::Deny(String::new()),
-                },
-            };
-            // Its call may be gone already; then there is nobody to tell.
-            let _ = match verdict {
-                Verdict::Allow => sender.send(Reply::Allowed),
-                Verdict::Deny(why) => sender.send(Reply::Denied(why)),
-                Verdict::Ask { why, grant } => {
-                    request.why = why;
-                    request.grant = grant;
-                    self.open.push((request, sender));
-                    Ok(())
-                }
-            };
+    /// Returns why no yes lets what is asked about run.
+    fn forbids(&self, waiting: &Waiting) -> Option<String> {
+        match (&waiting.request.subject, &waiting.study) {
+            (Subject::Act(act), Some(study)) => self.policy.forbids(act, study, self.mode),
+            (Subject::Act(_) | Subject::Plain { .. }, _) => None,
         }
     }
+
+    /// Ends the questions that nobody is left to answer.
+    fn changed(&mut self) {
+        if self.policy.answerer == Answerer::User {
+            return;
+        }
+        for waiting in mem::take(&mut self.open) {
+            // Its call may be gone already; then there is nobody to tell.
+            let _ = waiting.sender.send(Reply::Denied(NOBODY.to_owned()));
+        }
+    }
+
+    /// Ends the questions that what the user allowed for the session answers, of those that such an answer could have
+    /// answered.
+    fn allow_granted(&mut self) {
+        for waiting in mem::take(&mut self.open) {
+            let is_granted = match (&waiting.request, &waiting.study) {
+                (Request { asker: Some(asker), subject: Subject::Act(act), grant: Some(_), .. }, Some(study)) => {
+                    // The mode may allow it meanwhile, which answers nothing.
+                    self.policy.is_granted(act, study, &self.standing(asker))
+                        && self.judge(asker, act, study) == Verdict::Allow
+                }
+                _ => false,
+            };
+            if is_granted {
+                let _ = waiting.sender.send(Reply::Allowed);
+            } else {
+                self.open.push(waiting);
+            }
+        }
+    }
+}
+
+/// Finds out about an act, off the async threads where that can take a moment.
+async fn studied(policy: &Arc<Policy>, act: &Act) -> Result<Arc<Study>, Refusal> {
+    let is_long = matches!(act, Act::Command(act) if act.command.len() > limits::RULED_COMMAND_BYTES);
+    if !is_long || tokio::runtime::Handle::try_current().is_err() {
+        return Ok(Arc::new(policy.study(act)));
+    }
+    let (policy, act) = (Arc::clone(policy), act.clone());
+    let studied = tokio::task::spawn_blocking(move || policy.study(&act)).await;
+    studied.map(Arc::new).map_err(|error| Refusal(format!("nothing could be found out about this: {error}")))
 }
 
 struct Question {
@@ -382,5 +404,25 @@ impl Drop for Open<'_> {
             self.approvals.withdraw(self.id);
             (self.tell)(Told::Withdrawn(self.id));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::approval::CommandAct;
+
+    #[tokio::test]
+    async fn a_yes_for_the_session_to_a_call_that_has_just_gone_allows_nothing_later() {
+        let approvals = Approvals::new(Policy { answerer: Answerer::User, ..Policy::default() }, Mode::Ask);
+        let asker = Asker { agent: AgentId::main(), call: "c1".into() };
+        let act =
+            CommandAct { command: "cargo test".to_owned(), cwd: "/work".into(), timeout: std::time::Duration::ZERO };
+        let Ok(Some(question)) = approvals.ask(&asker, act.into()).await else { panic!("it is asked about") };
+        assert!(question.request.grant.is_some(), "the session can be offered");
+        // The call goes; the question is not taken away yet.
+        drop(question.reply);
+        assert!(!approvals.answer(question.request.id, Answer::Session));
+        assert_eq!(approvals.grants(), []);
     }
 }

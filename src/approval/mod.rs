@@ -9,15 +9,17 @@ mod grant;
 mod pattern;
 mod policy;
 mod protected;
+mod request;
 mod rules;
 mod shell;
 mod taint;
 
 pub use crate::mode::{Mode, ModeRefused, Sandboxed};
 pub use act::{Act, Approved, CloneAct, CommandAct, Digest, FetchAct, Fields, Proposal, SearchAct, Tampered, WriteAct};
-pub use approvals::{Answer, Approvals, Asker, Refusal, Request, RequestId, Subject, Told};
+pub use approvals::Approvals;
 pub use grant::Grant;
 pub use policy::{Answerer, NOBODY, Network, Policy, Standing, Verdict};
+pub use request::{Answer, Asker, PlainAnswer, Refusal, Request, RequestId, Subject, Told, Unanswered};
 pub use rules::{RuleError, Rules};
 pub use shell::Shape;
 pub use taint::Taint;

@@ -62,8 +62,9 @@ impl Glob {
             *first = true;
         }
         self.skip_empty(&mut open);
+        let mut next = vec![false; open.len()];
         for c in text.chars() {
-            let mut next = vec![false; open.len()];
+            next.fill(false);
             for (place, part) in self.parts.iter().enumerate() {
                 if !open.get(place).copied().unwrap_or_default() {
                     continue;
@@ -80,7 +81,7 @@ impl Glob {
                 }
             }
             self.skip_empty(&mut next);
-            open = next;
+            std::mem::swap(&mut open, &mut next);
         }
         open.last().copied().unwrap_or_default()
     }

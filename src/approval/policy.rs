@@ -1,17 +1,19 @@
-//! The policy: one function from an act to a verdict. Pure; whoever waits for an answer is not its concern.
+//! The policy: from an act to a verdict. What is found out about an act once ([`Policy::study`]) is apart from what is
+//! decided about it again ([`Policy::judge`]); whoever waits for an answer is not its concern.
 //!
 //! The order, first match: deny rule; read-only, which no question makes weaker; protected place (asked about whatever else
 //! says yes); taint (an agent that holds private data and untrusted content sends nothing unasked); ask rule; allow rule
 //! or grant; mode.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::approval::protected::Places;
 use crate::approval::rules::{Seen, is_within};
 use crate::approval::shell::runners::{Reach, keeps_files, reach};
 use crate::approval::shell::{Commands, Shape, commands, plain_words};
 use crate::approval::{Act, CommandAct, Grant, Mode, Rules, Sandboxed, Taint};
+use crate::limits;
 use crate::text::visible_line;
 
 /// Ends the sentence of what was refused because nobody was there to ask.
@@ -58,7 +60,7 @@ pub struct Policy {
     pub home: Option<PathBuf>,
 }
 
-/// Is what there is to know about who acts, and when.
+/// What there is to know about who acts, and when.
 #[derive(Debug, Clone, Copy)]
 pub struct Standing<'a> {
     /// The mode now.
@@ -69,7 +71,7 @@ pub struct Standing<'a> {
     pub taint: Taint,
 }
 
-/// Is what the policy says about an act.
+/// What the policy says about an act.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// It runs.
@@ -85,21 +87,53 @@ pub enum Verdict {
     Deny(String),
 }
 
-/// Is the refusal of what a deny rule may cover, where only a general yes answers.
+/// The refusal of what a deny rule may cover, where only a general yes answers.
 const UNCLEAR: &str = "whether the user's deny rules cover this cannot be told; write it as plain commands";
 
 impl Policy {
     /// Decides about an act.
     pub fn decide(&self, act: &Act, standing: &Standing<'_>) -> Verdict {
-        let known = Known::new(self, act);
-        let seen = Seen { act, commands: known.commands.as_ref(), root: self.root.as_deref() };
+        self.judge(act, &self.study(act), standing)
+    }
+
+    /// Finds out about an act what no mode and no answer changes. Reads the whole act, and looks at files beside those
+    /// that it names: not to be called under a lock.
+    pub(super) fn study(&self, act: &Act) -> Study {
+        let mut study = match act {
+            Act::Command(act) => {
+                let shape = Shape::of(&act.command);
+                Study { commands: Some(commands(&act.command, &shape)), shape: Some(shape), protected: None }
+            }
+            Act::Write(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) => Study::default(),
+        };
+        study.protected = self.protected(act, &study);
+        study
+    }
+
+    /// Returns why no answer lets an act run: a rule, or the mode.
+    pub(super) fn forbids(&self, act: &Act, study: &Study, mode: Mode) -> Option<String> {
+        let seen = Seen { act, commands: study.commands.as_ref(), root: self.root.as_deref() };
         if let Some(rule) = self.rules.denies(&seen) {
-            return Verdict::Deny(format!("the user's configuration denies this (rule {:?})", visible_line(rule)));
+            return Some(format!("the user's configuration denies this (rule {:?})", visible_line(rule)));
         }
-        if standing.mode == Mode::ReadOnly && matches!(act, Act::Command(_) | Act::Write(_) | Act::Clone(_)) {
-            return Verdict::Deny("the mode is read-only: files stay as they are and no command runs".to_owned());
+        let changes = matches!(act, Act::Command(_) | Act::Write(_) | Act::Clone(_));
+        (mode == Mode::ReadOnly && changes)
+            .then(|| "the mode is read-only: files stay as they are and no command runs".to_owned())
+    }
+
+    /// Tells whether what the user allowed for the session covers an act that may be covered at all.
+    pub(super) fn is_granted(&self, act: &Act, study: &Study, standing: &Standing<'_>) -> bool {
+        let (shape, root) = (study.shape.as_ref(), self.root.as_deref());
+        standing.grants.iter().any(|grant| grant.covers(act, shape, root))
+    }
+
+    /// Decides about an act of which this is known.
+    pub(super) fn judge(&self, act: &Act, study: &Study, standing: &Standing<'_>) -> Verdict {
+        if let Some(why) = self.forbids(act, study, standing.mode) {
+            return Verdict::Deny(why);
         }
-        if let Some(why) = self.protected(act, &known) {
+        let seen = Seen { act, commands: study.commands.as_ref(), root: self.root.as_deref() };
+        if let Some(why) = study.protected.clone() {
             return match self.answerer {
                 Answerer::User => Verdict::Ask { why, grant: None },
                 Answerer::Yes => {
@@ -117,24 +151,25 @@ impl Policy {
             return self.ask(&format!("your rule {:?} asks", visible_line(rule)), None);
         }
         let root = self.root.as_deref();
-        let is_granted = || standing.grants.iter().any(|grant| grant.covers(act, known.shape.as_ref(), root));
-        if self.rules.allows(act, known.shape.as_ref(), root) || is_granted() {
+        let shape = study.shape.as_ref();
+        if self.rules.allows(act, shape, root) || self.is_granted(act, study, standing) {
             return Verdict::Allow;
         }
-        if known.is_unclear {
+        let unclear = study.commands.as_ref().and_then(|commands| commands.unclear);
+        if let Some(unclear) = unclear.filter(|_| self.rules.watch_commands()) {
             return match self.answerer {
                 // A general yes is no answer to what a deny rule may be about.
                 Answerer::Yes if self.rules.deny_commands() => Verdict::Deny(UNCLEAR.to_owned()),
                 Answerer::User | Answerer::Yes | Answerer::Nobody => self.ask(
-                    "whether a rule of yours is about this cannot be told",
-                    Grant::offered(act, known.shape.as_ref(), root),
+                    &format!("whether a rule of yours is about this cannot be told: {unclear}"),
+                    Grant::offered(act, shape, root),
                 ),
             };
         }
         if self.runs(act, standing.mode) {
             return Verdict::Allow;
         }
-        self.ask(known.why(self), Grant::offered(act, known.shape.as_ref(), root))
+        self.ask(study.why(self), Grant::offered(act, shape, root))
     }
 
     /// Asks whoever answers.
@@ -177,33 +212,30 @@ impl Policy {
     }
 
     /// Returns why an act concerns a protected place.
-    fn protected(&self, act: &Act, known: &Known) -> Option<String> {
+    fn protected(&self, act: &Act, study: &Study) -> Option<String> {
         let places = Places { root: self.root.as_deref(), config: self.config.as_deref(), home: self.home.as_deref() };
         match act {
-            Act::Write(act) => places.what(&act.path).map(|what| format!("{} is {what}", visible_line(&act.shown))),
-            Act::Command(act) => known.touched(act, &places),
+            Act::Write(act) => {
+                let planned = std::slice::from_ref(&act.path);
+                places.what_with(&act.path, planned).map(|what| format!("{} is {what}", visible_line(&act.shown)))
+            }
+            Act::Command(act) => study.touched(act, &places),
             Act::Clone(act) => places.what(&act.into).map(|what| format!("the place for the copy is {what}")),
             Act::Fetch(_) | Act::Search(_) => None,
         }
     }
 }
 
-/// Is what is found out about an act once.
-struct Known {
+/// What is found out about an act once.
+#[derive(Debug, Default)]
+pub(super) struct Study {
     shape: Option<Shape>,
     commands: Option<Commands>,
-    /// True when a rule of the user may be about it, and that cannot be told.
-    is_unclear: bool,
+    /// Why it concerns a protected place.
+    protected: Option<String>,
 }
 
-impl Known {
-    fn new(policy: &Policy, act: &Act) -> Self {
-        let Act::Command(act) = act else { return Self { shape: None, commands: None, is_unclear: false } };
-        let commands = commands(&act.command);
-        let is_unclear = commands.is_opaque && policy.rules.watch_commands();
-        Self { shape: Some(Shape::of(&act.command)), commands: Some(commands), is_unclear }
-    }
-
+impl Study {
     /// Says why no allow rule covers a command; empty where there is none.
     fn why(&self, policy: &Policy) -> &'static str {
         match &self.shape {
@@ -233,11 +265,17 @@ impl Known {
             return None;
         }
         // Few words can be such a name at all.
-        let may_be_one =
-            |word: &String| !word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') || word.len() > 6;
+        let may_be_one = |word: &String| {
+            let is_plain = word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+            !is_plain || word.len() > 6 || Places::may_be_part(Path::new(word))
+        };
         let words: BTreeSet<String> = plain_words(&act.command).filter(may_be_one).collect();
+        let place = |word: &String| act.cwd.join(word);
+        let planned: Vec<PathBuf> =
+            words.iter().map(place).filter(|path| Places::may_be_part(path)).take(limits::PLANNED_PATHS).collect();
         words.iter().find_map(|word| {
-            let what = places.what(&act.cwd.join(word))?;
+            let path = place(word);
+            let what = if planned.contains(&path) { places.what_with(&path, &planned) } else { places.what(&path) }?;
             Some(format!("it may change {}, which is {what}", visible_line(word)))
         })
     }

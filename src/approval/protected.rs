@@ -1,109 +1,19 @@
 //! The places that a change always asks about, in every mode: what runs code later, or steers agents and programs (S4).
 //!
 //! Names are compared as the most forgiving file system would: without case, without what is invisible, without dots and
-//! blanks at the end, without the width of letters. A file that is yet to be made counts as one that is there. `build.rs`,
+//! blanks at the end, without the width of letters. A file that is yet to be made counts as one that is there; of a
+//! repository without a `.git`, whose parts have ordinary names, the part that completes it. `build.rs`,
 //! `Makefile` and the like are sources: they are what the work is about, and run only when somebody builds.
 
-use std::borrow::Cow;
-use std::path::{Component, Path};
+mod names;
+mod repository;
 
+use std::borrow::Cow;
+use std::path::{Component, Path, PathBuf};
+
+use self::names::{DEEP, EDITOR_ENDINGS, GIT_HOOKS, PAIRS, listed};
 use crate::approval::pattern::lists;
 use crate::text::is_invisible;
-
-/// Directories of version control, of keys; also when the workspace lies within one.
-const DEEP: &[(&str, &str)] = &[
-    (".git", "version control's own"),
-    ("git~1", "version control's own"),
-    (".hg", "version control's own"),
-    (".svn", "version control's own"),
-    (".bzr", "version control's own"),
-    (".jj", "version control's own"),
-    (".ssh", "keys and hosts"),
-    (".gnupg", "keys"),
-];
-
-/// Names of directories and files, at any depth below the workspace.
-const NAMES: &[(&str, &str)] = &[
-    ("version control's configuration", ".gitconfig .gitattributes .gitmodules .hgrc .lfsconfig"),
-    (
-        "a hook of version control",
-        "\
-            .husky .githooks .pre-commit-config.yaml .pre-commit-config.yml lefthook.yml lefthook.yaml \
-            .lefthook.yml .lefthook.yaml lefthook-local.yml .overcommit.yml .pre-commit-hooks.yaml",
-    ),
-    ("this program's own configuration", ".steersman"),
-    (
-        "a shell start file",
-        "\
-            .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin \
-            .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .logout .inputrc config.fish .xinitrc .xprofile \
-            .xsession .xsessionrc .pam_environment .envrc .direnvrc .oh-my-zsh .zsh .bash_completion",
-    ),
-    (
-        "configuration of MCP servers",
-        "\
-            .mcp.json mcp.json mcp_config.json mcp_settings.json cline_mcp_settings.json \
-            claude_desktop_config.json .mcp",
-    ),
-    (
-        "instructions or configuration of an agent",
-        "\
-            .cursor .claude .claude.json .codex .gemini .windsurf .continue .roo .cline .kiro .zed .junie .agents \
-            .agent .amazonq .augment .opencode opencode.json .cursorrules .windsurfrules .clinerules .roorules \
-            .goosehints .aider.conf.yml agents.md agent.md agents.override.md agents.local.md claude.md \
-            claude.local.md gemini.md qwen.md warp.md copilot-instructions.md .rules",
-    ),
-    (
-        "an editor's settings, which can run programs",
-        "\
-            .vscode .idea .fleet .devcontainer .devcontainer.json .vimrc .exrc .nvimrc .nvim.lua .lvimrc .emacs \
-            .emacs.d .dir-locals.el .gdbinit .lldbinit .rprofile .tmux.conf .screenrc",
-    ),
-    (
-        "what a continuous integration runs",
-        "\
-            .circleci .buildkite .gitlab-ci.yml .travis.yml .drone.yml .woodpecker .woodpecker.yml .cirrus.yml \
-            azure-pipelines.yml bitbucket-pipelines.yml jenkinsfile appveyor.yml .appveyor.yml",
-    ),
-    (
-        "a package manager's configuration, which can name programs or hold keys",
-        "\
-            .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs .pypirc .netrc _netrc .curlrc .wgetrc .gemrc \
-            .bundle .condarc",
-    ),
-];
-
-/// Names within a directory of this name, as (directory, name, what it is).
-const PAIRS: &[(&str, &str, &str)] = &[
-    (".github", "workflows", "what a continuous integration runs"),
-    (".github", "actions", "what a continuous integration runs"),
-    (".gitea", "workflows", "what a continuous integration runs"),
-    (".forgejo", "workflows", "what a continuous integration runs"),
-    (".github", "instructions", "instructions or configuration of an agent"),
-    (".github", "prompts", "instructions or configuration of an agent"),
-    (".github", "agents", "instructions or configuration of an agent"),
-    (".github", "chatmodes", "instructions or configuration of an agent"),
-    (".cargo", "config", "a package manager's configuration, which can name programs or hold keys"),
-    (".cargo", "config.toml", "a package manager's configuration, which can name programs or hold keys"),
-    (".cargo", "credentials", "a package manager's configuration, which can name programs or hold keys"),
-    (".cargo", "credentials.toml", "a package manager's configuration, which can name programs or hold keys"),
-    (".config", "git", "version control's configuration"),
-    (".config", "steersman", "this program's own configuration"),
-    (".config", "fish", "a shell start file"),
-    (".config", "nvim", "an editor's settings, which can run programs"),
-    (".config", "autostart", "what starts with the session"),
-    (".config", "systemd", "what starts with the session"),
-    (".config", "environment.d", "what starts with the session"),
-    ("fish", "conf.d", "a shell start file"),
-    ("fish", "functions", "a shell start file"),
-    ("library", "launchagents", "what starts with the session"),
-];
-
-/// Hooks of a repository without a `.git`, such as a bare one.
-const GIT_HOOKS: &str = "\
-    applypatch-msg commit-msg fsmonitor-watchman post-applypatch post-checkout post-commit post-merge post-receive \
-    post-rewrite post-update pre-applypatch pre-auto-gc pre-commit pre-merge-commit pre-push pre-rebase \
-    pre-receive prepare-commit-msg proc-receive push-to-checkout reference-transaction sendemail-validate update";
 
 /// Knows the places of one workspace and one user.
 #[derive(Debug, Clone, Copy, Default)]
@@ -137,6 +47,18 @@ impl Places<'_> {
         };
         deep(&whole).or_else(|| named(&below)).or_else(|| hook(&whole))
     }
+
+    /// As [`Self::what`], of a path that is written while these are written too: also what makes, or is, a part of a
+    /// repository without a `.git`. Looks at the disk.
+    pub(super) fn what_with(&self, path: &Path, planned: &[PathBuf]) -> Option<&'static str> {
+        let is_part = || repository::is_part_of_one(path, planned).then_some(repository::PART);
+        self.what(path).or_else(is_part)
+    }
+
+    /// Tells whether a path could be a part of a repository, by its name.
+    pub(super) fn may_be_part(path: &Path) -> bool {
+        repository::may_be_part(path)
+    }
 }
 
 fn deep(names: &[String]) -> Option<&'static str> {
@@ -145,21 +67,20 @@ fn deep(names: &[String]) -> Option<&'static str> {
 }
 
 fn named(names: &[String]) -> Option<&'static str> {
-    let listed = |name: &String| NAMES.iter().find(|(_, names)| lists(names, name)).map(|(what, _)| *what);
     let paired = |pair: &[String]| match pair {
         [directory, name] => {
             PAIRS.iter().find(|(at, wanted, _)| at == directory && wanted == name).map(|(_, _, what)| *what)
         }
         _ => None,
     };
-    let is_workspace_file = |name: &String| name.ends_with(".code-workspace");
+    let is_workspace_file = |name: &String| EDITOR_ENDINGS.iter().any(|ending| name.ends_with(ending));
     // A repository without a `.git` has it in its name.
     let is_bare = |name: &String| name.strip_suffix(".git").is_some_and(|bare| !bare.is_empty());
     let directories = names.split_last().map_or(&[] as &[String], |(_, directories)| directories);
     let bare = || directories.iter().any(is_bare).then_some("version control's own");
-    names.iter().find_map(listed).or_else(bare).or_else(|| names.windows(2).find_map(paired)).or_else(|| {
-        names.last().is_some_and(is_workspace_file).then_some("an editor's settings, which can run programs")
-    })
+    names.iter().find_map(|name| listed(name)).or_else(bare).or_else(|| names.windows(2).find_map(paired)).or_else(
+        || names.last().is_some_and(is_workspace_file).then_some("an editor's settings, which can run programs"),
+    )
 }
 
 fn hook(names: &[String]) -> Option<&'static str> {

@@ -268,38 +268,35 @@ impl Words {
         is_covered && (self.is_exact() || is_tame_as(words, self.words.first()))
     }
 
-    /// Tells whether it is about a command that may run.
+    /// Tells whether a command that may run begins with it, options between its words left out; one pass, whatever the
+    /// words are.
     fn touches(&self, found: &Found) -> bool {
-        let starts = if found.anywhere { found.words.len() } else { 1 };
-        (0..starts).any(|start| found.words.get(start..).is_some_and(|words| self.begins(words)))
-    }
-
-    /// Tells whether a command begins with it, options between its words left out.
-    fn begins(&self, words: &[String]) -> bool {
         let Some((first, patterns)) = self.words.split_first() else { return true };
-        let Some((program, mut rest)) = words.split_first() else { return false };
-        if !first.covers(program) && !first.covers(name_of(program)) {
-            return false;
-        }
-        for pattern in patterns {
-            loop {
-                match rest.split_first() {
-                    Some((word, behind)) if pattern.covers(word) => {
-                        rest = behind;
-                        break;
-                    }
-                    Some((word, behind)) if word.starts_with('-') => {
-                        // The option may have a value, which is then not what the pattern is about.
-                        let is_value = |value: &&String| !pattern.covers(value) && !value.starts_with('-');
-                        let has_value = behind.first().as_ref().is_some_and(is_value);
-                        rest = if has_value { behind.get(1..).unwrap_or_default() } else { behind };
-                    }
-                    _ => return false,
-                }
+        // Which patterns may come next, and which of them right behind an option that may have a value.
+        let mut open = vec![Next::default(); patterns.len()];
+        for (place, word) in found.words.iter().enumerate() {
+            let is_option = word.starts_with('-');
+            let starts = place == 0 || found.anywhere;
+            let mut is_reached = starts && (first.covers(word) || first.covers(name_of(word)));
+            for (next, pattern) in open.iter_mut().zip(patterns) {
+                let was_reached = std::mem::replace(&mut is_reached, next.is_open && pattern.covers(word));
+                let stays = next.is_open && !is_reached && (is_option || next.has_option);
+                *next = Next { is_open: stays || was_reached, has_option: stays && is_option };
+            }
+            if is_reached {
+                return true;
             }
         }
-        true
+        false
     }
+}
+
+/// A pattern that the words read so far may lead to.
+#[derive(Debug, Clone, Copy, Default)]
+struct Next {
+    is_open: bool,
+    /// True when an option stands before, whose value the next word may be.
+    has_option: bool,
 }
 
 impl WordPattern {

@@ -6,8 +6,9 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use crate::event::Outcome;
+use crate::tui::terminal::signals::INTERRUPTED;
 
-/// Is the way a start of the program ended.
+/// The way a start of the program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// The turn completed or was synthesized; 0.
@@ -16,12 +17,10 @@ pub enum Exit {
     Failed,
     /// The command line or the configuration is wrong; 2.
     Usage,
-    /// The turn was cancelled by `/stop` or SIGINT; 130.
+    /// The turn was cancelled by `/stop`; 130, as after SIGINT.
     Cancelled,
-    /// SIGTERM; 143.
-    Terminated,
-    /// SIGHUP; 129.
-    HungUp,
+    /// A signal ended the program: 128 and its number.
+    Signal(u8),
     /// The screen ended: 0 when the user quit, else what the signal stands for.
     Screen(u8),
 }
@@ -33,10 +32,23 @@ impl Exit {
             Self::Done => 0,
             Self::Failed => 1,
             Self::Usage => 2,
-            Self::HungUp => 129,
-            Self::Cancelled => 130,
-            Self::Terminated => 143,
-            Self::Screen(code) => code,
+            Self::Cancelled => INTERRUPTED,
+            Self::Signal(code) | Self::Screen(code) => code,
+        }
+    }
+
+    /// Returns what a signal with this exit code stands for: SIGINT stops the turn, as `/stop` does.
+    pub fn of_signal(code: u8) -> Self {
+        if code == INTERRUPTED { Self::Cancelled } else { Self::Signal(code) }
+    }
+
+    /// Returns what decides the exit code when there is a later reason to end as well: the first one, unless the later one
+    /// is a signal that ends programs.
+    #[must_use]
+    pub fn unless_ended_by(self, later: Self) -> Self {
+        match later {
+            Self::Signal(_) => later,
+            Self::Done | Self::Failed | Self::Usage | Self::Cancelled | Self::Screen(_) => self,
         }
     }
 }
@@ -59,10 +71,36 @@ impl From<Exit> for ExitCode {
 
 /// Says one sentence on standard error, with the program's name before it.
 pub fn say(sentence: &str) {
-    let _ = writeln!(std::io::stderr(), "steersman: {}", visible(sentence));
+    let _ = std::io::stderr().write_all(line(sentence).as_bytes());
+}
+
+/// Returns a sentence as it stands on standard error.
+pub fn line(sentence: &str) -> String {
+    format!("steersman: {}\n", visible(sentence))
 }
 
 /// Makes a text safe to show on a line of its own: sanitised, and later lines indented, so that none looks like ours.
 fn visible(text: &str) -> String {
     crate::text::visible(text.trim_end()).replace('\n', "\n    ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_later_signal_decides_the_exit_code_unless_it_is_an_interrupt() {
+        let table = [
+            (Exit::Cancelled, Exit::Signal(143), 143),
+            (Exit::Cancelled, Exit::Signal(129), 129),
+            (Exit::Failed, Exit::Signal(143), 143),
+            (Exit::Signal(143), Exit::Cancelled, 143),
+            (Exit::Signal(129), Exit::Cancelled, 129),
+            (Exit::Failed, Exit::Cancelled, 1),
+            (Exit::Cancelled, Exit::Failed, 130),
+        ];
+        for (first, later, code) in table {
+            assert_eq!(first.unless_ended_by(later).code(), code, "{first:?}, then {later:?}");
+        }
+    }
 }

@@ -18,11 +18,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
     if name != OsStr::new(GUARD) {
         return None;
     }
-    let dashes = args.next().is_none_or(|arg| arg == "--");
+    let memory = args.next().and_then(|memory| memory.to_str()?.parse().ok());
+    let dashes = args.next().is_some_and(|arg| arg == "--");
     let job: Vec<OsString> = args.collect();
-    if !dashes || job.is_empty() {
-        return Some(Exit::Usage.into());
-    }
-    guard::run(&job);
+    let (Some(memory), true, false) = (memory, dashes, job.is_empty()) else { return Some(Exit::Usage.into()) };
+    guard::run(&job, Some(memory).filter(|memory| *memory > 0));
     Some(Exit::Done.into())
 }

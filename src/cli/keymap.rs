@@ -6,6 +6,8 @@ use std::path::Path;
 use crate::cli::args::Flags;
 use crate::cli::exit::{Exit, say};
 use crate::cli::load::Start;
+use crate::limits;
+use crate::regular_file::read_own_text;
 use crate::text::visible_line;
 use crate::tui::keymap::Keymap;
 
@@ -24,7 +26,7 @@ pub fn keymap(flags: &Flags, start: &Start) -> Result<Keymap, String> {
         return Ok(Keymap::default());
     };
     let shown = visible_line(&path.to_string_lossy()).into_owned();
-    match std::fs::read_to_string(&path) {
+    match read_own_text(&path, limits::OWN_FILE_BYTES) {
         Ok(text) => Keymap::read(&text).map_err(|error| format!("{shown}, {error}")),
         Err(error) if error.kind() == io::ErrorKind::NotFound && !is_named => Ok(Keymap::default()),
         Err(error) => Err(format!("cannot read {shown}: {error}")),

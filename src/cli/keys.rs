@@ -14,6 +14,7 @@ use tokio::process::Command;
 use crate::config::KeyPlace;
 use crate::limits;
 use crate::provider::ApiKey;
+use crate::regular_file::read_own;
 use crate::text::visible_line;
 
 /// Reads the key of a place; `None` where there is none.
@@ -47,16 +48,15 @@ pub fn warning(place: &KeyPlace) -> Option<String> {
 
 async fn of_file(path: &Path) -> Result<ApiKey, String> {
     let named = || format!("the key file {}", visible_line(&path.to_string_lossy()));
-    let reading = async {
-        let file = tokio::fs::File::open(path).await?;
-        bytes(file).await
-    };
+    let file = path.to_owned();
+    let reading = tokio::task::spawn_blocking(move || read_own(&file, limits::KEY_BYTES));
     let text = match tokio::time::timeout(limits::KEY_FILE_TIME, reading).await {
-        Ok(Ok(text)) => text,
-        Ok(Err(error)) => return Err(format!("{} cannot be read: {error}", named())),
-        Err(_) => return Err(format!("{} cannot be read: it does not end", named())),
+        Ok(Ok(Ok(text))) => text,
+        Ok(Ok(Err(error))) => return Err(format!("{} cannot be read: {error}", named())),
+        Ok(Err(_)) | Err(_) => return Err(format!("{} cannot be read: its disk does not answer", named())),
     };
-    one_word(&text).ok_or_else(|| format!("{} does not hold one key and nothing else", named()))
+    one_word(&String::from_utf8_lossy(&text))
+        .ok_or_else(|| format!("{} does not hold one key and nothing else", named()))
 }
 
 async fn of_command(words: &[String], time: Duration) -> Result<ApiKey, String> {

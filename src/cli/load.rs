@@ -7,7 +7,11 @@ use crate::approval::Answerer;
 use crate::cli::args::Flags;
 use crate::cli::places::Places;
 use crate::cli::project::{Front, Offer};
-use crate::config::{Config, ConfigError, Environment, FileError, Layer, parse};
+use crate::config::{Config, ConfigError, Environment, FileError, KeyPlace, Layer, parse};
+use crate::limits;
+use crate::regular_file::read_own_text;
+use crate::text::visible_line;
+use crate::workspace::programs;
 
 /// Is everything a start of the program needs, read and checked.
 #[derive(Debug)]
@@ -50,6 +54,12 @@ pub enum LoadError {
         /// What the system says.
         error: io::Error,
     },
+    /// The command that gives a key is one that the agent's commands could have made.
+    #[error("api_key_command names {program}, which lies only where commands can change it; give its path")]
+    KeyCommand {
+        /// Its name.
+        program: String,
+    },
     /// The directory to work in is none.
     #[error("cannot work in {path}: {error}", path = .path.display())]
     Directory {
@@ -74,7 +84,11 @@ pub fn load(flags: &Flags, front: Front, answerer: Answerer) -> Result<Start, Lo
         (None, Some(path)) if path.exists() => read_layer(&path, &places)?,
         (None, _) => Layer::default(),
     };
-    let config = Config::resolve(flags.layer(), &Environment::of_process(), file)?;
+    let mut config = Config::resolve(flags.layer(), &Environment::of_process(), file)?;
+    let writable: Vec<PathBuf> = std::iter::once(cwd.clone()).chain(config.sandbox.writable.iter().cloned()).collect();
+    for key in config.keys_mut() {
+        find_key_command(key, &writable)?;
+    }
     let system_prompt = config.system_prompt.as_deref().map(read).transpose()?;
     let answerer = if flags.yes { Answerer::Yes } else { answerer };
     Ok(Start { config, cwd, system_prompt, answerer, front, places, flags: flags.layer() })
@@ -93,6 +107,22 @@ impl Start {
             self.system_prompt = Some(prompt.clone());
         }
     }
+}
+
+/// Replaces the name of a program that gives a key by its path.
+fn find_key_command(key: &mut KeyPlace, writable: &[PathBuf]) -> Result<(), LoadError> {
+    let KeyPlace::Command(words) = key else { return Ok(()) };
+    let Some(program) = words.first_mut().filter(|program| !program.contains('/')) else { return Ok(()) };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    match programs::find(&*program, &path, writable) {
+        Some(found) => *program = found.to_string_lossy().into_owned(),
+        None if programs::find(&*program, &path, &[]).is_some() => {
+            return Err(LoadError::KeyCommand { program: visible_line(program).into_owned() });
+        }
+        // That is said when the key is wanted.
+        None => {}
+    }
+    Ok(())
 }
 
 fn read_layer(path: &Path, places: &Places) -> Result<Layer, LoadError> {
@@ -126,7 +156,7 @@ fn from(beside: &Path, home: Option<&Path>, named: &Path) -> PathBuf {
 }
 
 fn read(path: &Path) -> Result<String, LoadError> {
-    std::fs::read_to_string(path).map_err(|error| LoadError::Unreadable { path: path.to_owned(), error })
+    read_own_text(path, limits::OWN_FILE_BYTES).map_err(|error| LoadError::Unreadable { path: path.to_owned(), error })
 }
 
 fn directory(named: Option<&Path>) -> Result<PathBuf, LoadError> {

@@ -13,6 +13,7 @@ use tracing_appender::rolling::{RollingFileAppender, Rotation};
 use tracing_subscriber::EnvFilter;
 
 use crate::limits;
+use crate::regular_file::{self, Links};
 
 /// What is logged unless `STEERSMAN_LOG` or `RUST_LOG` says otherwise.
 const DEFAULT_FILTER: &str = "warn,steersman=info";
@@ -46,6 +47,7 @@ impl PrivateFile {
     fn open(directory: PathBuf) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(&directory)?;
         std::fs::set_permissions(&directory, Permissions::from_mode(0o700))?;
+        close_to_others(&directory)?;
         let appender = RollingFileAppender::builder()
             .rotation(Rotation::DAILY)
             .filename_prefix("steersman")
@@ -78,10 +80,13 @@ fn today() -> i64 {
     jiff::Timestamp::now().as_second().div_euclid(24 * 60 * 60)
 }
 
+/// Takes the rights of others away from each log file. A link in the place of one is never followed: there is no log then.
 fn close_to_others(directory: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(directory)?.flatten() {
-        if entry.path().extension().is_some_and(|extension| extension == "log") {
-            std::fs::set_permissions(entry.path(), Permissions::from_mode(0o600))?;
+        let path = entry.path();
+        if path.extension().is_some_and(|extension| extension == "log") {
+            let (file, _) = regular_file::open(&path, Links::Refused)?;
+            file.set_permissions(Permissions::from_mode(0o600))?;
         }
     }
     Ok(())

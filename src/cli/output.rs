@@ -1,61 +1,248 @@
-//! Standard output of `exec`, as a writer that never fails: a listener cannot do anything about a closed pipe.
+//! Standard output and standard error of `exec`, each written by a thread of its own: nobody ever waits within a write.
 //!
-//! What went wrong is kept here; `exec` awaits it and stops the run.
+//! What was handed over and not written is counted. While it is too much the agent reads no further in a reply, so that
+//! the backlog is bounded and nothing is lost; signals, a cancel and questions go on as ever. What went wrong is kept here:
+//! a listener cannot do anything about it; `exec` awaits it and stops the run.
 
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::mem;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+use std::time::Duration;
 
+use rustix::fs::fstat;
 use tokio::sync::Notify;
+use tokio::time::timeout;
 
-/// Writes to standard output until that fails; from then on it swallows. Clones share the state.
-#[derive(Debug, Clone, Default)]
+use crate::cli::exit::line;
+use crate::event::Envelope;
+use crate::limits;
+use crate::listener::Listener;
+use crate::tui::terminal::watchdog::wait_for_hang_up;
+use crate::tui::terminal::writer::Writer;
+
+/// What a pipe takes at once as soon as it takes anything (`PIPE_BUF`): progress is seen in such steps, bytes.
+const PIECE: usize = 4096;
+
+/// An output that never blocks and never fails; once writing has failed it swallows. Clones share the state.
+#[derive(Clone)]
 pub struct Output {
     shared: Arc<Shared>,
+    before_end: Slot,
 }
 
-#[derive(Debug, Default)]
+/// What is to be called before the end of the next text.
+type Slot = Arc<Mutex<Option<Box<dyn FnOnce() + Send>>>>;
+
 struct Shared {
-    failure: Mutex<Option<io::ErrorKind>>,
-    wake: Notify,
+    writer: Mutex<Writer>,
+    state: Arc<State>,
+}
+
+#[derive(Default)]
+struct State {
+    inner: Mutex<Inner>,
+    /// Rung after every piece and at a failure.
+    progress: Notify,
+}
+
+#[derive(Default)]
+struct Inner {
+    /// Bytes handed over and not written yet.
+    waiting: usize,
+    failure: Option<io::ErrorKind>,
+    /// Who waits until less is on its way.
+    wakers: Vec<Waker>,
 }
 
 impl Output {
-    /// Returns what went wrong, if anything did.
-    pub fn failure(&self) -> Option<io::ErrorKind> {
-        *self.shared.failure.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Takes standard output and standard error; one output for both where they are the same file, so that the order
+    /// stays.
+    ///
+    /// # Errors
+    /// When one is closed, or no thread can be started.
+    pub fn both() -> io::Result<(Self, Self)> {
+        let (out, err) = (io::stdout(), io::stderr());
+        let first = Self::start(out.as_fd())?;
+        first.watch(out.as_fd())?;
+        let file = |fd: BorrowedFd<'_>| fstat(fd).map(|stat| (stat.st_dev, stat.st_ino));
+        let is_one = matches!((file(out.as_fd()), file(err.as_fd())), (Ok(one), Ok(other)) if one == other);
+        let second = if is_one { first.clone() } else { Self::start(err.as_fd())? };
+        Ok((first, second))
+    }
+
+    /// Starts the thread of one output.
+    ///
+    /// # Errors
+    /// When the descriptor is closed, or no thread can be started.
+    pub fn start(fd: BorrowedFd<'_>) -> io::Result<Self> {
+        let state = Arc::new(State::default());
+        let told = Arc::clone(&state);
+        let written = Arc::new(move |result: io::Result<usize>| match result {
+            Ok(bytes) => told.wrote(bytes),
+            Err(error) => told.fail(error.kind()),
+        });
+        let writer = Mutex::new(Writer::start(fd.try_clone_to_owned()?, written)?);
+        Ok(Self { shared: Arc::new(Shared { writer, state }), before_end: Slot::default() })
+    }
+
+    /// Notices a reader that goes away while nothing is written.
+    fn watch(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
+        let fd = fd.try_clone_to_owned()?;
+        let state = Arc::clone(&self.shared.state);
+        thread::Builder::new().name("reader-watch".to_owned()).spawn(move || {
+            wait_for_hang_up(&fd);
+            state.fail(io::ErrorKind::BrokenPipe);
+        })?;
+        Ok(())
+    }
+
+    /// Writes one sentence with the program's name before it.
+    pub fn say(&self, sentence: &str) {
+        self.hand_over(line(sentence).as_bytes());
+    }
+
+    /// Returns the same output for one who marks his own texts, whoever else writes in between.
+    pub fn apart(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared), before_end: Slot::default() }
+    }
+
+    /// Calls this once everything before the last byte of the next text is written, and then writes that byte: whoever
+    /// waits for the end of the line cannot have read it earlier.
+    pub fn before_next_end(&self, call: impl FnOnce() + Send + 'static) {
+        *lock(&self.before_end) = Some(Box::new(call));
     }
 
     /// Waits until writing has failed.
     pub async fn failed(&self) -> io::ErrorKind {
+        self.until(|inner| inner.failure).await
+    }
+
+    /// Returns what went wrong, if anything did.
+    pub fn failure(&self) -> Option<io::ErrorKind> {
+        self.shared.state.lock().failure
+    }
+
+    /// Waits until little is on its way.
+    pub async fn room(&self) {
+        self.until(|inner| (inner.waiting < limits::OUTPUT_BACKLOG).then_some(())).await;
+    }
+
+    /// Waits until everything is written, or writing has failed; false when nothing was written within `patience`.
+    pub async fn drained(&self, patience: Duration) -> bool {
         loop {
-            let mut wake = std::pin::pin!(self.shared.wake.notified());
-            wake.as_mut().enable();
-            if let Some(kind) = self.failure() {
-                return kind;
+            let before = self.shared.state.lock().waiting;
+            if before == 0 {
+                return true;
             }
-            wake.await;
+            let moved = self.until(|inner| (inner.waiting != before).then_some(()));
+            if timeout(patience, moved).await.is_err() {
+                return false;
+            }
         }
     }
 
-    fn keep_failure(&self, result: io::Result<()>) {
-        let Err(error) = result else { return };
-        *self.shared.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.kind());
-        self.shared.wake.notify_waiters();
+    async fn until<T>(&self, found: impl Fn(&Inner) -> Option<T>) -> T {
+        let state = &self.shared.state;
+        loop {
+            let mut progress = std::pin::pin!(state.progress.notified());
+            progress.as_mut().enable();
+            if let Some(found) = found(&state.lock()) {
+                return found;
+            }
+            progress.await;
+        }
     }
+
+    fn hand_over(&self, bytes: &[u8]) {
+        // Held while the pieces are handed over, so that those of two texts do not mix.
+        let writer = lock(&self.shared.writer);
+        {
+            let mut inner = self.shared.state.lock();
+            if inner.failure.is_some() {
+                return;
+            }
+            inner.waiting += bytes.len();
+        }
+        let before_end = if bytes.is_empty() { None } else { lock(&self.before_end).take() };
+        let (body, end) = match before_end {
+            Some(call) => {
+                let (body, end) = bytes.split_at(bytes.len().saturating_sub(1));
+                (body, Some((call, end)))
+            }
+            None => (bytes, None),
+        };
+        for piece in body.chunks(PIECE) {
+            writer.frame(piece.to_vec());
+        }
+        if let Some((call, end)) = end {
+            writer.call(call);
+            writer.frame(end.to_vec());
+        }
+    }
+}
+
+impl State {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        lock(&self.inner)
+    }
+
+    fn wrote(&self, bytes: usize) {
+        let mut inner = self.lock();
+        inner.waiting = inner.waiting.saturating_sub(bytes);
+        let freed = if inner.waiting < limits::OUTPUT_BACKLOG / 2 { mem::take(&mut inner.wakers) } else { Vec::new() };
+        drop(inner);
+        self.tell(freed);
+    }
+
+    fn fail(&self, kind: io::ErrorKind) {
+        let mut inner = self.lock();
+        inner.failure.get_or_insert(kind);
+        inner.waiting = 0;
+        let freed = mem::take(&mut inner.wakers);
+        drop(inner);
+        self.tell(freed);
+    }
+
+    fn tell(&self, wakers: Vec<Waker>) {
+        self.progress.notify_waiters();
+        wakers.into_iter().for_each(Waker::wake);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.failure().is_none() {
-            self.keep_failure(io::stdout().write_all(bytes));
-        }
+        self.hand_over(bytes);
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        if self.failure().is_none() {
-            self.keep_failure(io::stdout().flush());
-        }
         Ok(())
+    }
+}
+
+/// Lets the agent wait while too much is on its way.
+impl Listener for Output {
+    fn on_event(&self, _envelope: &Envelope) {}
+
+    fn poll_ready(&self, context: &mut Context<'_>) -> Poll<()> {
+        let mut inner = self.shared.state.lock();
+        if inner.failure.is_some() || inner.waiting < limits::OUTPUT_BACKLOG {
+            return Poll::Ready(());
+        }
+        if !inner.wakers.iter().any(|waker| waker.will_wake(context.waker())) {
+            inner.wakers.push(context.waker().clone());
+        }
+        Poll::Pending
+    }
+
+    fn label(&self) -> String {
+        "Output".to_owned()
     }
 }

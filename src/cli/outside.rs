@@ -6,12 +6,13 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rustix::process::Signal;
 use tokio::process::Child;
 
 use crate::limits;
 use crate::text::is_blank;
 use crate::tui::Outside;
-use crate::workspace::foreground;
+use crate::workspace::{foreground, programs};
 
 /// Editors that are tried when none is named, the friendliest first.
 const EDITORS: [&str; 5] = ["nano", "micro", "vim", "vi", "emacs -nw"];
@@ -22,12 +23,14 @@ pub struct Programs {
     visual: Option<String>,
     editor: Option<String>,
     path: Option<OsString>,
+    writable: Vec<PathBuf>,
     clipboards: Vec<(&'static str, &'static [&'static str])>,
 }
 
 impl Programs {
-    /// Finds them by the variables of an environment.
-    pub fn of(variable: impl Fn(&str) -> Option<OsString>) -> Self {
+    /// Finds them by the variables of an environment. `writable` is where commands write: none is taken from there, unless
+    /// the user names it.
+    pub fn of(variable: impl Fn(&str) -> Option<OsString>, writable: Vec<PathBuf>) -> Self {
         let named = |name| variable(name).and_then(|value| value.into_string().ok()).filter(|value| !is_blank(value));
         let is_set = |name| variable(name).is_some_and(|value| !value.is_empty());
         // Over ssh the clipboard of that machine is not the user's.
@@ -49,19 +52,13 @@ impl Programs {
             // It keeps the text, and hands it to the terminal that it is shown on.
             clipboards.push(("tmux", &["load-buffer", "-w", "-"]));
         }
-        Self { visual: named("VISUAL"), editor: named("EDITOR"), path: variable("PATH"), clipboards }
+        Self { visual: named("VISUAL"), editor: named("EDITOR"), path: variable("PATH"), writable, clipboards }
     }
 
     /// Finds a program on the search path.
     fn find(&self, name: &str) -> Option<PathBuf> {
-        let directories = std::env::split_paths(self.path.as_ref()?).filter(|directory| directory.is_absolute());
-        directories.map(|directory| directory.join(name)).find(|program| is_executable(program))
+        programs::find(name, self.path.as_ref()?, &self.writable)
     }
-}
-
-fn is_executable(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 
 impl Outside for Programs {
@@ -76,6 +73,10 @@ impl Outside for Programs {
 
     fn edit(&self, editor: &str, file: &Path) -> io::Result<Child> {
         foreground::edit(editor, file)
+    }
+
+    fn signal_editor(&self, editor: Option<u32>, signal: Signal) {
+        foreground::signal_editor(editor, signal);
     }
 
     fn copy(&self, text: &str) -> Option<Result<String, String>> {

@@ -40,7 +40,7 @@ fn table(flags: &Flags) -> Result<(String, Vec<String>), String> {
     let mut warnings = start.places.notes.clone();
     let runtime = runtime().map_err(|error| format!("the program cannot start its threads: {error}"))?;
     // Whether commands can send depends on what confines them.
-    let bench = runtime.block_on(workbench(&start.config, &start.places, &mut warnings));
+    let bench = runtime.block_on(workbench(&start.config, &start.places, &start.cwd, &mut warnings));
     let bench = bench.map_err(|error| error.to_string())?;
     let pools = Pools::new(workspace, &bench).map_err(|error| error.to_string())?;
     let mut roster = Roster::bundled().map_err(|error| error.to_string())?;

@@ -1,64 +1,146 @@
-//! Questions without a screen: said on standard error, answered by lines of standard input; and what was refused because
-//! nobody was there.
+//! Questions without a screen: written on standard error in the form of the screen, answered by lines of standard input;
+//! and what was refused because nobody was there.
+//!
+//! Always holds: a yes counts only when its line began behind the whole question, so nothing is approved unseen.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::approval::{Act, Answer, Approvals, NOBODY, Request, RequestId, Subject};
-use crate::cli::exit::say;
+use crate::approval::{Answer, Approvals, NOBODY, Request, RequestId};
+use crate::cli::output::Output;
+use crate::cli::steer_stdin::Lines;
 use crate::event::{Envelope, Event};
 use crate::id::{AgentId, CallId};
 use crate::limits;
+use crate::listener::Listener;
 use crate::message::Arguments;
+use crate::text::visible_line;
+use crate::tui::lines::question_rows;
+use crate::tui::run::approval;
 
-/// Says each open question once.
-#[derive(Debug, Default)]
+/// Where in the input each question was whole on an output, by its number; shared with the threads that write.
+#[derive(Clone, Default)]
+struct Marks {
+    places: Arc<Mutex<HashMap<u64, u64>>>,
+}
+
+impl Marks {
+    /// Notes that a question is written now, unless another output has it already.
+    fn note(&self, number: u64, place: u64) {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner).entry(number).or_insert(place);
+    }
+
+    fn of(&self, number: u64) -> Option<u64> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner).get(&number).copied()
+    }
+}
+
+/// Writes each open question once, and takes the answers.
 pub struct Questions {
-    said: HashSet<RequestId>,
+    err: Output,
+    lines: Option<Lines>,
+    written: HashSet<RequestId>,
+    marks: Marks,
 }
 
 impl Questions {
-    /// Says the open questions that were not said yet, the oldest first.
+    /// Starts with no question written; `lines` are what answers come from.
+    pub fn new(err: Output, lines: Option<Lines>) -> Self {
+        Self { err, lines, written: HashSet::new(), marks: Marks::default() }
+    }
+
+    /// Returns what notes that a question is in the record, for a program that reads that.
+    pub fn in_record(&self, out: Output) -> impl Listener + use<> {
+        Recorded { out, lines: self.lines.clone(), marks: self.marks.clone() }
+    }
+
+    /// Writes the open questions that were not written yet, the oldest first.
     pub fn say_new(&mut self, approvals: &Approvals) {
         for request in approvals.open() {
-            if self.said.insert(request.id) {
-                say(&words(&request));
+            if self.written.insert(request.id) {
+                mark_at_end(&self.err, self.lines.as_ref(), &self.marks, request.id.0);
+                self.err.say(&words(request));
             }
         }
     }
 
-    /// Answers the oldest open question, and says so when that was not possible.
-    pub fn answer(approvals: &Approvals, answer: Answer) {
-        let Some(oldest) = approvals.open().into_iter().next() else { return say("not answered: no question is open") };
-        if answer == Answer::Session && oldest.grant.is_none() {
-            return say("not answered: this is asked about each time; /yes or /no WORDS answers it");
+    /// Answers a question with a line that began at this place of the input, or returns why not.
+    ///
+    /// # Errors
+    /// One sentence for the user.
+    pub fn answer(&self, approvals: &Approvals, number: Option<u64>, answer: Answer, began: u64) -> Result<(), String> {
+        let open = approvals.open();
+        let names = || open.iter().map(|request| request.id.0.to_string()).collect::<Vec<_>>().join(", ");
+        let request = match (number, open.as_slice()) {
+            (_, []) => return Err("not answered: no question is open".to_owned()),
+            (Some(number), _) => open
+                .iter()
+                .find(|request| request.id.0 == number)
+                .ok_or_else(|| format!("not answered: no question {number} is open; open: {}", names()))?,
+            (None, [only]) => only,
+            (None, _) => {
+                return Err(format!("not answered: several questions are open; name one of them: {}", names()));
+            }
+        };
+        let id = request.id.0;
+        // A no that names its question can do no harm.
+        let is_safe = number.is_some() && matches!(answer, Answer::No(_));
+        if !is_safe && self.marks.of(id).is_none_or(|written| began < written) {
+            return Err(format!(
+                "not answered: the line was there before question {id} was written; read it, then answer"
+            ));
         }
-        if !approvals.answer(oldest.id, answer) {
-            say("not answered: the question is gone");
+        if answer == Answer::Session && request.grant.is_none() {
+            return Err(format!(
+                "not answered: question {id} is asked each time; /yes {id} or /no {id} WORDS answers it"
+            ));
         }
+        approvals.try_answer(request.id, answer).map_err(|why| format!("not answered: {why}"))
     }
 }
 
-/// Returns a question with all that would happen, and how it is answered.
-fn words(request: &Request) -> String {
-    let who = match &request.asker {
-        Some(asker) if !asker.agent.is_main() => format!("{}: ", asker.agent),
-        Some(_) | None => String::new(),
-    };
-    let (question, detail) = match &request.subject {
-        Subject::Plain { title, detail } => (title.clone(), detail.clone()),
-        Subject::Act(Act::Command(act)) => (format!("run this command in {}?", act.cwd.display()), act.command.clone()),
-        Subject::Act(Act::Write(act)) => (format!("{} {}?", act.tool, act.shown), act.diff.clone()),
-        Subject::Act(Act::Fetch(act)) => ("get this address?".to_owned(), act.url.clone()),
-        Subject::Act(Act::Search(act)) => {
-            (format!("search the web ({}) for this?", act.services.join(", ")), act.query.clone())
-        }
-        Subject::Act(Act::Clone(act)) => ("clone this repository?".to_owned(), act.url.clone()),
-    };
-    let why = if request.why.is_empty() { String::new() } else { format!(" ({})", request.why) };
-    let session = request.grant.as_ref().map(|grant| format!("/session ({grant}), ")).unwrap_or_default();
-    format!("{who}{question}{why}\n{}\n/yes, {session}/no or /no WORDS answers", detail.trim_end())
+/// Hears of a question before it is written into the record.
+struct Recorded {
+    out: Output,
+    lines: Option<Lines>,
+    marks: Marks,
 }
 
+impl Listener for Recorded {
+    fn on_event(&self, envelope: &Envelope) {
+        if let Event::Question { id, .. } = &envelope.event
+            && let Some(number) = id.rsplit(' ').next().and_then(|number| number.parse().ok())
+        {
+            mark_at_end(&self.out, self.lines.as_ref(), &self.marks, number);
+        }
+    }
+
+    fn label(&self) -> String {
+        "Questions".to_owned()
+    }
+}
+
+/// Notes where the input stands once the text that is written next has only its line end left.
+fn mark_at_end(output: &Output, lines: Option<&Lines>, marks: &Marks, number: u64) {
+    let Some(lines) = lines.cloned() else { return };
+    let marks = marks.clone();
+    output.before_next_end(move || marks.note(number, lines.position()));
+}
+
+/// Returns a question with all that would happen, and how it is answered.
+fn words(request: Request) -> String {
+    let who = request.asker.as_ref().filter(|asker| !asker.agent.is_main());
+    let who = who.map(|asker| format!("{} asks: ", visible_line(asker.agent.as_str()))).unwrap_or_default();
+    let (number, has_grant) = (request.id.0, request.grant.is_some());
+    let question = approval(request);
+    let rows = question_rows(&question.parts(), "│ ");
+    let session = if has_grant { format!("/session {number}, ") } else { String::new() };
+    format!(
+        "question {number}: {who}{}\n{}\nanswer: /yes {number}, {session}/no {number} or /no {number} WORDS",
+        question.title(),
+        rows.join("\n"),
+    )
+}
 /// Collects the calls that were refused because nobody was there to ask.
 #[derive(Debug, Default)]
 pub struct Unasked {
@@ -85,7 +167,7 @@ impl Unasked {
     }
 
     /// Says what was refused, and what would allow it.
-    pub fn say(&self) {
+    pub fn say(&self, err: &Output) {
         if self.refused.is_empty() {
             return;
         }
@@ -96,7 +178,7 @@ impl Unasked {
         if count > limits::REFUSED_SHOWN {
             text.push_str("\n…");
         }
-        say(&format!(
+        err.say(&format!(
             "{acts} refused, for nobody was there to ask; --yes, --mode or rules in the configuration allow them:{text}"
         ));
     }
@@ -104,5 +186,34 @@ impl Unasked {
 
 fn summary(name: &str, arguments: &Arguments) -> String {
     let whole = format!("{name} {}", serde_json::to_string(arguments).unwrap_or_default());
-    crate::text::clip(&crate::text::visible_line(&whole), limits::SUMMARY_COLUMNS).into_owned()
+    crate::text::clip(&visible_line(&whole), limits::SUMMARY_COLUMNS).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd as _;
+
+    use super::*;
+    use crate::approval::{Answerer, Mode, Policy};
+
+    #[tokio::test]
+    async fn with_several_open_an_answer_names_one_and_a_yes_needs_its_question_to_be_written() {
+        let approvals = Approvals::default();
+        approvals.configure(Policy { answerer: Answerer::User, ..Policy::default() }, Mode::default());
+        let (_reader, writer) = std::io::pipe().unwrap();
+        let questions = Questions::new(Output::start(writer.as_fd()).unwrap(), None);
+        let asked = async { tokio::join!(approvals.ask_user("one?", ""), approvals.ask_user("two?", "")) };
+        let answered = async {
+            let answer = |number, answer, began| questions.answer(&approvals, number, answer, began);
+            assert!(answer(None, Answer::No(None), 9).unwrap_err().ends_with("name one of them: 1, 2"));
+            assert!(answer(Some(3), Answer::Once, 9).unwrap_err().ends_with("no question 3 is open; open: 1, 2"));
+            assert!(answer(Some(2), Answer::Once, 9).unwrap_err().contains("before question 2 was written"));
+            questions.marks.note(2, 5);
+            assert!(answer(Some(2), Answer::Once, 4).unwrap_err().contains("before question 2 was written"));
+            answer(Some(2), Answer::Once, 5).unwrap();
+            answer(Some(1), Answer::No(None), 0).unwrap();
+            assert!(answer(None, Answer::Once, 9).unwrap_err().ends_with("no question is open"));
+        };
+        assert_eq!(tokio::join!(asked, answered).0, (false, true));
+    }
 }

@@ -22,7 +22,7 @@ use crate::tui::state::status;
 use crate::tui::terminal::MouseMode;
 use crate::tui::terminal::alert::{Relay, Titled, Way};
 use crate::tui::theme::Themes;
-use crate::tui::{self, ScreenOptions};
+use crate::tui::{self, Answers, ScreenOptions};
 use crate::{host, limits};
 
 /// Opens the screen and runs it until the user leaves.
@@ -89,7 +89,8 @@ fn show(start: Start, options: ScreenOptions) -> io::Result<Exit> {
     host.handle().set_staleness(still_true);
     host.handle().budget().configure(spending);
     let ending = if is_read { tui::run_lines(options, host.handle()) } else { tui::run(options, host.handle()) };
-    runtime.block_on(host.shutdown(limits::EXIT_GRACE));
+    // With a clock of its own: that of a worker which does not answer stands still.
+    tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(host.shutdown(limits::EXIT_GRACE));
     runtime.shutdown_background();
     ending.map(|ending| Exit::Screen(ending.exit_code()))
 }
@@ -119,7 +120,7 @@ fn options(start: &Start, prompt: Option<String>, themes: Themes) -> ScreenOptio
         cwd: start.cwd.clone(),
         state: start.places.state.clone(),
         home,
-        outside: Some(Arc::new(Programs::of(|name| std::env::var_os(name)))),
+        outside: Some(Arc::new(Programs::of(|name| std::env::var_os(name), vec![start.cwd.clone()]))),
         mouse: if screen.mouse.unwrap_or(true) { MouseMode::On } else { MouseMode::Off },
         titled: if screen.title.unwrap_or(true) { Titled::Yes } else { Titled::No },
         way: way(screen.notify.unwrap_or_default(), relay),
@@ -128,6 +129,12 @@ fn options(start: &Start, prompt: Option<String>, themes: Themes) -> ScreenOptio
             (Some(Notify::Off), _) => When::Never,
             (_, NotifyWhen::Away) => When::Away,
             (_, NotifyWhen::Always) => When::Always,
+        },
+        // The Linux console does not know the question and writes it out.
+        answers: if std::env::var_os("TERM").is_some_and(|term| term == "linux") {
+            Answers::No
+        } else {
+            Answers::Perhaps
         },
         keymap: Keymap::default(),
     }

@@ -8,11 +8,13 @@ use crate::cli::first_start::look;
 use crate::cli::keys;
 use crate::cli::load::Start;
 use crate::cli::project::{adopted, trusted};
+use crate::cli::recovery;
 use crate::cli::sources::{registry_or_bundled, sources};
 use crate::cli::workbench::workbench;
 use crate::config::{ModelSource, RuleLists, Server};
 use crate::demo::{self, DemoServer, Pace};
 use crate::error::BuildError;
+use crate::fault;
 use crate::host::{ContextPlaces, ProjectContext, Setup, StartError};
 use crate::listener::Listener;
 use crate::provider::{
@@ -30,6 +32,7 @@ pub async fn setup(
     listeners: Vec<Arc<dyn Listener>>,
     approvals: Arc<Approvals>,
 ) -> Result<Setup, StartError> {
+    fault::block_at("setup");
     let mut notes = std::mem::take(&mut start.places.notes);
     let mut roster = Roster::bundled()?;
     if let Some(config) = &start.places.config {
@@ -37,6 +40,12 @@ pub async fn setup(
     }
     // Until the tools are known: enough for the question below.
     approvals.configure(Policy { answerer: start.answerer, ..Policy::default() }, start.config.mode);
+    let left = recovery::at_start(&start.places, &start.cwd, &approvals).await;
+    notes.extend(left.notes);
+    if left.open > 0 {
+        let sentence = "what an earlier command changed is not decided about: start again, or run steersman doctor";
+        return Err(StartError::Failed(sentence.to_owned()));
+    }
     if let Some(offer) = trusted(start.front, &start.places, &approvals, &mut notes).await {
         start.adopt(&offer);
         adopted(&offer, &mut roster);
@@ -49,7 +58,7 @@ pub async fn setup(
             if start.cwd.parent().is_none() { "the root of the file system" } else { "your home directory" }
         ));
     }
-    let bench = workbench(&start.config, &start.places, &mut notes).await?;
+    let bench = workbench(&start.config, &start.places, &start.cwd, &mut notes).await?;
     let config = start.config;
     let http = config.http();
     let registry = registry_or_bundled(&config, start.places.config.as_deref(), &mut notes);

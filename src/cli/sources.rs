@@ -11,7 +11,9 @@ use crate::cli::first_start::Found;
 use crate::cli::keys;
 use crate::cli::setup::transport_of;
 use crate::config::{Config, KeyPlace, Server};
+use crate::limits;
 use crate::provider::{ApiKey, ChatTransport, Registry, Source, Sources, Vault};
+use crate::regular_file::read_own_text;
 
 /// Lists the servers; `current` is the one that answers.
 pub fn sources(config: &Config, current: Option<Source>, found: &[Found]) -> Sources {
@@ -75,8 +77,8 @@ pub fn registry(config: &Config, directory: Option<&Path>) -> Result<Registry, S
     let bundled = Registry::parse(assets::MODELS).map_err(|error| format!("the bundled models.toml, {error}"))?;
     let mut registry = bundled;
     if let Some(path) = directory.map(|directory| directory.join("models.toml")).filter(|path| path.exists()) {
-        let text =
-            std::fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        let text = read_own_text(&path, limits::OWN_FILE_BYTES)
+            .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         let own = Registry::parse(&text).map_err(|error| format!("{}, {error}", path.display()))?;
         registry = registry.under(own);
     }

@@ -1,14 +1,30 @@
 //! `--steer-stdin`: standard input as lines that steer the run. The parser is pure; the reader is one thread.
+//!
+//! It reads no further while what was read is not taken: endless input costs nothing. Every line knows where it began in
+//! the input, so that an answer that was typed before its question is known for one.
 
-use std::io::{BufRead, Read as _};
+use std::collections::VecDeque;
+use std::io;
+use std::mem;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::{Errno, ioctl_fionread, read};
+use tokio::sync::Notify;
 
 use crate::approval::Answer;
 use crate::limits;
 use crate::text::is_blank;
 
-/// Is what one line of standard input asks for.
+/// Bytes that are read at once.
+const PIECE: usize = 64 * 1024;
+/// Looks whether a read has ended, at the end of a run.
+const LOOKS: u32 = 20;
+
+/// What one line of standard input asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
     /// A message for the next boundary.
@@ -17,8 +33,12 @@ pub enum Line {
     FollowUp(String),
     /// Cancel the turn and send nothing more.
     Stop,
-    /// The answer to the oldest open question.
-    Answer(Answer),
+    /// The answer to the question of this number, or to the only one.
+    Answer(Option<u64>, Answer),
+    /// A command that there is not, or not in this form.
+    Unknown(String),
+    /// Bytes that are no text.
+    NotText,
     /// Nothing: the line is blank.
     Ignore,
 }
@@ -26,64 +46,280 @@ pub enum Line {
 impl Line {
     /// Reads one line, without its line end.
     ///
-    /// `/stop` cancels; `/yes`, `/session`, `/no` and `/no words` answer the oldest question; `> text` is a follow-up, one blank behind the `>` dropped; a doubled `/` or a `\` before `>` sends the rest
-    /// literally; everything else is a message as it stands.
+    /// `/stop` cancels; `/yes`, `/session`, `/no` and `/no words`, each with the number of a question behind the command,
+    /// answer; `> text` is a follow-up, one blank behind the `>` dropped; a doubled `/` or a `\` before `>` sends the rest
+    /// literally; any other `/word` is no message; everything else is a message as it stands.
     pub fn parse(line: &str) -> Self {
         if is_blank(line) {
             return Self::Ignore;
-        }
-        match line.trim_end() {
-            "/stop" => return Self::Stop,
-            "/yes" => return Self::Answer(Answer::Once),
-            "/session" => return Self::Answer(Answer::Session),
-            "/no" => return Self::Answer(Answer::No(None)),
-            _ => {}
-        }
-        if let Some(words) = line.strip_prefix("/no ") {
-            return Self::Answer(Answer::No((!is_blank(words)).then(|| words.trim().to_owned())));
         }
         if let Some(text) = line.strip_prefix('>') {
             let text = text.strip_prefix(' ').unwrap_or(text);
             return if is_blank(text) { Self::Ignore } else { Self::FollowUp(text.to_owned()) };
         }
-        let literal =
-            if line.starts_with("//") || line.starts_with("\\>") { line.get(1..).unwrap_or(line) } else { line };
-        Self::Text(literal.to_owned())
+        if line.starts_with("//") || line.starts_with("\\>") {
+            return Self::Text(line.get(1..).unwrap_or(line).to_owned());
+        }
+        let (command, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let name =
+            command.strip_prefix('/').filter(|name| name.chars().all(|c| c.is_alphanumeric() || "-_".contains(c)));
+        match name {
+            Some(name) => Self::command(name, rest.trim()).unwrap_or_else(|| Self::Unknown(line.trim_end().to_owned())),
+            None => Self::Text(line.to_owned()),
+        }
     }
-}
 
-/// Starts a thread that reads standard input. It is not waited for: the program may end while a read blocks.
-pub fn start() -> UnboundedReceiver<Line> {
-    let (sender, lines) = unbounded_channel();
-    std::thread::spawn(move || read_lines(std::io::stdin().lock(), &sender));
-    lines
-}
-
-/// Reads lines until the end of input or until nobody listens; the end of input changes nothing else.
-///
-/// A line that is too long to be a message is cut one byte above the limit, so that the queue refuses it by its own rule.
-pub fn read_lines(mut input: impl BufRead, lines: &UnboundedSender<Line>) {
-    let mut line = Vec::new();
-    while let Ok(true) = read_line(&mut input, &mut line) {
-        let text = String::from_utf8_lossy(&line);
-        let parsed = Line::parse(text.strip_suffix('\r').unwrap_or(&text));
-        if lines.send(parsed).is_err() {
-            return;
+    fn command(name: &str, rest: &str) -> Option<Self> {
+        let (first, behind) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let (number, words) = first.parse().map_or((None, rest), |number| (Some(number), behind.trim_start()));
+        match name {
+            "stop" if rest.is_empty() => Some(Self::Stop),
+            "yes" if words.is_empty() => Some(Self::Answer(number, Answer::Once)),
+            "session" if words.is_empty() => Some(Self::Answer(number, Answer::Session)),
+            "no" => Some(Self::Answer(number, Answer::No((!is_blank(words)).then(|| words.to_owned())))),
+            _ => None,
         }
     }
 }
 
-/// Reads one line without its line end into `line`; false at the end of input.
-fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<bool> {
-    let longest = limits::MESSAGE_BYTES as u64 + 3;
-    line.clear();
-    if input.by_ref().take(longest).read_until(b'\n', line)? == 0 {
-        return Ok(false);
+/// Cuts input into lines.
+#[derive(Debug, Default)]
+pub struct Splitter {
+    line: Vec<u8>,
+    began: u64,
+    read: u64,
+}
+
+impl Splitter {
+    /// Takes the next bytes; gives each line that ends in them, with the place in the input where it began.
+    ///
+    /// A line that is too long to be a message is cut one byte above the limit, so that the queue refuses it by its own
+    /// rule.
+    pub fn push(&mut self, bytes: &[u8], mut each: impl FnMut(Line, u64)) {
+        for part in bytes.split_inclusive(|&byte| byte == b'\n') {
+            self.read += part.len() as u64;
+            let (text, ends) = part.strip_suffix(b"\n").map_or((part, false), |text| (text, true));
+            let room = (limits::MESSAGE_BYTES + 3).saturating_sub(self.line.len());
+            self.line.extend_from_slice(text.get(..room.min(text.len())).unwrap_or_default());
+            if ends {
+                self.end(&mut each);
+            }
+        }
     }
-    if line.last() == Some(&b'\n') {
-        line.pop();
-    } else {
-        input.skip_until(b'\n')?;
+
+    /// Ends the input: a last line without its end counts.
+    pub fn finish(&mut self, mut each: impl FnMut(Line, u64)) {
+        if self.read > self.began {
+            self.end(&mut each);
+        }
     }
-    Ok(true)
+
+    fn end(&mut self, each: &mut impl FnMut(Line, u64)) {
+        let line = mem::take(&mut self.line);
+        let began = mem::replace(&mut self.began, self.read);
+        let longest = line.len().min(limits::MESSAGE_BYTES + 1);
+        let parsed = match str::from_utf8(&line) {
+            Ok(text) => Line::parse(text.strip_suffix('\r').unwrap_or(text)),
+            // Cut within a character: too long.
+            Err(error) if error.error_len().is_none() && line.len() > limits::MESSAGE_BYTES => {
+                Line::Text("x".repeat(longest))
+            }
+            Err(_) => Line::NotText,
+        };
+        each(parsed, began);
+    }
+}
+
+/// A line that was read.
+#[derive(Debug)]
+pub struct Read {
+    /// What it asks for.
+    pub line: Line,
+    /// Where it began, in bytes of the whole input.
+    pub began: u64,
+}
+
+/// The lines of standard input. Cheap to clone.
+#[derive(Clone)]
+pub struct Lines {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    /// Held while a read is made and its lines are put where they are taken from.
+    input: Mutex<Input>,
+    state: Mutex<State>,
+    room: Condvar,
+    changed: Notify,
+}
+
+struct Input {
+    fd: OwnedFd,
+    splitter: Splitter,
+}
+
+#[derive(Default)]
+struct State {
+    lines: VecDeque<Read>,
+    bytes: usize,
+    is_over: bool,
+    is_closed: bool,
+}
+
+impl State {
+    fn is_full(&self) -> bool {
+        self.bytes >= limits::STEER_BYTES || self.lines.len() >= limits::STEER_LINES
+    }
+
+    fn push(&mut self, line: Line, began: u64) {
+        if line != Line::Ignore {
+            self.bytes += length(&line);
+            self.lines.push_back(Read { line, began });
+        }
+    }
+}
+
+impl Lines {
+    /// Starts a thread that reads. It is not waited for: the program may end while it waits for input.
+    ///
+    /// # Errors
+    /// When the input is closed, or no thread can be started.
+    pub fn start() -> io::Result<Self> {
+        let fd = io::stdin().as_fd().try_clone_to_owned()?;
+        let waiting = fd.try_clone()?;
+        let input = Mutex::new(Input { fd, splitter: Splitter::default() });
+        let shared = Arc::new(Shared { input, state: Mutex::default(), room: Condvar::new(), changed: Notify::new() });
+        let lines = Self { shared: Arc::clone(&shared) };
+        thread::Builder::new().name("lines".to_owned()).spawn(move || {
+            let mut piece = vec![0; PIECE];
+            while shared.wait_for_room() && wait_for_input(&waiting) && shared.read(&mut piece) {}
+        })?;
+        Ok(lines)
+    }
+
+    /// Takes the next line.
+    pub fn take(&self) -> Option<Read> {
+        let mut state = lock(&self.shared.state);
+        let read = state.lines.pop_front()?;
+        state.bytes = state.bytes.saturating_sub(length(&read.line));
+        drop(state);
+        self.shared.room.notify_all();
+        Some(read)
+    }
+
+    /// Tells whether the input has ended and every line of it was taken.
+    pub fn is_over(&self) -> bool {
+        let state = lock(&self.shared.state);
+        state.is_over && state.lines.is_empty()
+    }
+
+    /// Waits until there is a line, or the end.
+    pub async fn changed(&self) {
+        loop {
+            let mut changed = std::pin::pin!(self.shared.changed.notified());
+            changed.as_mut().enable();
+            {
+                let state = lock(&self.shared.state);
+                if state.is_over || !state.lines.is_empty() {
+                    return;
+                }
+            }
+            changed.await;
+        }
+    }
+
+    /// Returns how long the input is up to now, with what nobody has read yet.
+    pub fn position(&self) -> u64 {
+        let input = lock(&self.shared.input);
+        input.splitter.read + ioctl_fionread(&input.fd).unwrap_or(0)
+    }
+
+    /// Reads nothing more, if every line that was read is taken, else returns `None`. Returns the beginning of a line that
+    /// has no end yet.
+    pub fn close_if_taken(&self) -> Option<String> {
+        self.shut(|state| state.lines.is_empty())
+    }
+
+    /// Reads nothing more; what was read can still be taken. Returns the beginning of a line that has no end yet.
+    pub fn close(&self) -> String {
+        self.shut(|_| true).unwrap_or_default()
+    }
+
+    fn shut(&self, may: impl Fn(&State) -> bool) -> Option<String> {
+        // Somebody else may have taken what there was to read: then the thread waits within its read, with nothing in hand.
+        let input = (0..LOOKS).find_map(|look| {
+            if look > 0 {
+                thread::sleep(Duration::from_millis(1));
+            }
+            self.shared.input.try_lock().ok()
+        });
+        let mut state = lock(&self.shared.state);
+        if !may(&state) {
+            return None;
+        }
+        state.is_closed = true;
+        drop(state);
+        self.shared.room.notify_all();
+        let begun = input.map(|mut input| mem::take(&mut input.splitter.line)).unwrap_or_default();
+        Some(String::from_utf8_lossy(&begun).into_owned())
+    }
+}
+
+impl Shared {
+    /// Waits until lines may be added; false when no more are wanted.
+    fn wait_for_room(&self) -> bool {
+        let state = lock(&self.state);
+        let is_full = |state: &mut State| state.is_full() && !state.is_closed;
+        let state = self.room.wait_while(state, is_full).unwrap_or_else(PoisonError::into_inner);
+        !state.is_closed
+    }
+
+    /// Reads once; false at the end.
+    fn read(&self, piece: &mut [u8]) -> bool {
+        let mut input = lock(&self.input);
+        if lock(&self.state).is_closed {
+            return false;
+        }
+        let count = match read(&input.fd, &mut *piece) {
+            Ok(count) => count,
+            Err(Errno::INTR | Errno::AGAIN) => return true,
+            Err(_) => 0,
+        };
+        let mut state = lock(&self.state);
+        let each = |line, began| state.push(line, began);
+        match piece.get(..count) {
+            Some(bytes) if count > 0 => input.splitter.push(bytes, each),
+            _ => {
+                input.splitter.finish(each);
+                state.is_over = true;
+            }
+        }
+        let goes_on = !state.is_over;
+        drop(state);
+        self.changed.notify_one();
+        goes_on
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn length(line: &Line) -> usize {
+    match line {
+        Line::Text(text) | Line::FollowUp(text) | Line::Unknown(text) => text.len(),
+        Line::Answer(_, Answer::No(Some(words))) => words.len(),
+        Line::Answer(..) | Line::Stop | Line::NotText | Line::Ignore => 0,
+    }
+}
+
+fn wait_for_input(fd: &OwnedFd) -> bool {
+    loop {
+        let mut fds = [PollFd::new(fd, PollFlags::IN)];
+        match poll(&mut fds, None) {
+            Ok(_) => return true,
+            Err(Errno::INTR) => {}
+            Err(_) => return false,
+        }
+    }
 }

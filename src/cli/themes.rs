@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::cli::load::Start;
 use crate::config::Environment;
 use crate::limits;
+use crate::regular_file::read_own_text;
 use crate::tui::theme::{AUTO, Depth, Ground, Themes};
 
 /// Reads the user's themes and wears the one that is configured.
@@ -21,18 +22,16 @@ pub fn themes(start: &Start, environment: &Environment) -> Result<Themes, String
     Ok(themes)
 }
 
-/// Reads every theme of a directory, in the order of their names; what cannot be read is no theme.
+/// Reads every theme of a directory, in the order of their names; one that cannot be read says so when it is chosen.
 fn read(directory: &Path, themes: &mut Themes) {
     let Ok(entries) = std::fs::read_dir(directory) else { return };
     let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     files.retain(|file| file.extension().is_some_and(|ending| ending == "toml"));
     files.sort();
     for file in files.iter().take(limits::THEME_FILES) {
-        let is_small = file.metadata().is_ok_and(|data| data.is_file() && data.len() <= limits::THEME_BYTES);
         let name = file.file_stem().and_then(|name| name.to_str()).filter(|name| !name.contains(char::is_whitespace));
-        if let (true, Some(name)) = (is_small, name)
-            && let Ok(text) = std::fs::read_to_string(file)
-        {
+        if let Some(name) = name {
+            let text = read_own_text(file, limits::THEME_BYTES).map_err(|error| error.to_string());
             themes.add(name, &file.display().to_string(), text);
         }
     }

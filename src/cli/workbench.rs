@@ -1,6 +1,7 @@
 //! From the configuration to what tools work with: the spawner with its sandbox and environment, and the web.
 
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use secrecy::SecretString;
@@ -11,32 +12,34 @@ use crate::host::{StartError, WebPool, Workbench};
 use crate::provider::ApiKey;
 use crate::web;
 use crate::workspace::sandbox::{Choice, Surroundings};
+use crate::workspace::snapshot::Protection;
 use crate::workspace::{ChildEnvironment, Confinement, Network, Sandbox, Spawner};
 
 /// Finds out what confines commands here, and makes the spawner.
 ///
 /// # Errors
 /// [`StartError`] when a sandbox was asked for by name that does not work here.
-pub async fn workbench(config: &Config, places: &Places, notes: &mut Vec<String>) -> Result<Workbench, StartError> {
+pub async fn workbench(
+    config: &Config,
+    places: &Places,
+    cwd: &Path,
+    notes: &mut Vec<String>,
+) -> Result<Workbench, StartError> {
     let settings = &config.sandbox;
-    let program = std::env::current_exe()
-        .map_err(|error| StartError::Failed(format!("the program does not find its own file: {error}")))?;
-    let path = std::env::var_os("PATH").unwrap_or_else(|| OsString::from("/usr/local/bin:/usr/bin:/bin"));
-    let around = Surroundings { program: program.clone(), home: places.home.clone(), path };
-    let wanted = match settings.kind {
-        SandboxKind::Auto => Choice::Auto,
-        SandboxKind::Bubblewrap => Choice::Bubblewrap,
-        SandboxKind::Landlock => Choice::Landlock,
-        SandboxKind::Off => Choice::Off,
-    };
+    let (wanted, around) = wanted_sandbox(config, places, cwd)?;
     let sandbox =
         Sandbox::detect(wanted, &around).await.map_err(|error| StartError::Configuration(error.to_string()))?;
     if let (SandboxKind::Auto, Some(why)) = (settings.kind, sandbox.why_none()) {
         notes.push(format!("commands are not sandboxed ({why})"));
     }
     let environment = ChildEnvironment::new(std::env::vars_os(), &settings.pass_env, &settings.key_variables);
+    let protection = Protection::new(places.state.clone(), places.home.clone());
     Ok(Workbench {
-        spawner: Arc::new(Spawner::new(program, sandbox, environment)),
+        spawner: Arc::new(
+            Spawner::new(around.program, sandbox, environment)
+                .with_writable(around.writable)
+                .with_protection(protection),
+        ),
         confinement: Confinement {
             readable: settings.readable.clone(),
             writable: settings.writable.clone(),
@@ -45,6 +48,27 @@ pub async fn workbench(config: &Config, places: &Places, notes: &mut Vec<String>
         web: web(&config.web, places),
         web_pool: if config.web.on_main_agent { WebPool::Main } else { WebPool::SubAgents },
     })
+}
+
+/// Returns which sandbox the configuration wants, and what it has to know of the machine.
+///
+/// # Errors
+/// [`StartError`] when the program does not find its own file.
+pub fn wanted_sandbox(config: &Config, places: &Places, cwd: &Path) -> Result<(Choice, Surroundings), StartError> {
+    let program = std::env::current_exe()
+        .map_err(|error| StartError::Failed(format!("the program does not find its own file: {error}")))?;
+    let path = std::env::var_os("PATH").unwrap_or_else(|| OsString::from("/usr/local/bin:/usr/bin:/bin"));
+    let writable: Vec<PathBuf> =
+        std::iter::once(cwd.to_owned()).chain(config.sandbox.writable.iter().cloned()).collect();
+    let around = Surroundings { program, home: places.home.clone(), path, writable };
+    let wanted = match config.sandbox.kind {
+        SandboxKind::Auto => Choice::Auto,
+        SandboxKind::Namespaces => Choice::Namespaces,
+        SandboxKind::Bubblewrap => Choice::Bubblewrap,
+        SandboxKind::Landlock => Choice::Landlock,
+        SandboxKind::Off => Choice::Off,
+    };
+    Ok((wanted, around))
 }
 
 fn web(settings: &WebSettings, places: &Places) -> web::Settings {

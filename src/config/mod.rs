@@ -88,6 +88,17 @@ impl Config {
             None => Http::default(),
         }
     }
+
+    /// Returns where the keys of all servers come from.
+    pub fn keys_mut(&mut self) -> impl Iterator<Item = &mut KeyPlace> {
+        let answering = match &mut self.model {
+            ModelSource::Server(server) => Some(server),
+            ModelSource::Embedded { .. } => None,
+        };
+        let profiles = self.profiles.iter_mut().filter_map(|(_, server)| server.as_mut().ok());
+        let services = self.services.iter_mut().map(|(_, server)| server);
+        answering.into_iter().chain(profiles).chain(services).map(|server| &mut server.key)
+    }
 }
 
 /// Is everything about the sandbox of commands.

@@ -93,6 +93,8 @@ pub enum SandboxKind {
     /// The best that this machine has; nothing when it has none.
     #[default]
     Auto,
+    /// Namespaces that the program makes itself; without them it does not start.
+    Namespaces,
     /// bubblewrap; without it the program does not start.
     Bubblewrap,
     /// Landlock; without it the program does not start.

@@ -15,9 +15,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use jiff::Timestamp;
 use tokio::sync::Notify;
 
+use crate::clock;
 use crate::control::Cancellable;
 use crate::control::queue::{Queue, Taken};
 use crate::error::Refused;
@@ -120,7 +120,7 @@ impl Interloper {
                 return Err(Refused::TooMany);
             }
             let id = MessageId::new(format!("m{}", self.accepted.fetch_add(1, Ordering::SeqCst) + 1));
-            queue.accept(id.clone(), text, delivery, Timestamp::now());
+            queue.accept(id.clone(), text, delivery, clock::now());
             id
         };
         self.changed();
@@ -145,21 +145,21 @@ impl Interloper {
     /// Takes what enters at a boundary, in order: what is to go now, then the steers; none that is held. Empty when there
     /// is nothing. For the agent.
     pub fn drain(&self) -> Vec<Pending> {
-        self.take(|queue| queue.drain(Timestamp::now()))
+        self.take(|queue| queue.drain(clock::now()))
     }
 
     /// As [`Interloper::drain`], but takes nothing once `cancellable` is set. Looked at under the lock that
     /// [`Interloper::stop`] sets it under, so a text sent after a stop never enters the turn that was stopped: it
     /// starts the next one.
     pub fn drain_unless(&self, cancellable: &Cancellable) -> Vec<Pending> {
-        self.take(|queue| if cancellable.is_cancelled() { Taken::default() } else { queue.drain(Timestamp::now()) })
+        self.take(|queue| if cancellable.is_cancelled() { Taken::default() } else { queue.drain(clock::now()) })
     }
 
     /// Takes what starts the next turn and clears the cancel flag under the same lock, so that a cancel
     /// that comes later always holds (D9). Empty when the queue is paused or holds nothing deliverable.
     pub fn take_turn(&self, cancellable: Option<&Cancellable>) -> Vec<Pending> {
         self.take(|queue| {
-            let taken = queue.take_turn(Timestamp::now());
+            let taken = queue.take_turn(clock::now());
             if !taken.entries.is_empty() {
                 begin(queue, cancellable);
             }
@@ -191,7 +191,7 @@ impl Interloper {
     pub fn take_now(&self, cancellable: Option<&Cancellable>) -> Vec<Pending> {
         self.take(|queue| match cancellable {
             Some(cancellable) if cancellable.is_cancelled() => Taken::default(),
-            Some(_) | None => queue.take_now(Timestamp::now()),
+            Some(_) | None => queue.take_now(clock::now()),
         })
     }
 
@@ -281,7 +281,7 @@ impl Interloper {
         {
             let mut queue = self.lock();
             queue.paused = false;
-            queue.confirm_all(Timestamp::now());
+            queue.confirm_all(clock::now());
         }
         self.changed();
     }

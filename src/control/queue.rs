@@ -1,8 +1,8 @@
 //! The pending list itself: a plain value, no lock, no clock. [`super::Interloper`] puts a mutex around it.
 //!
-//! Always holds: an id is in the list at most once and names one text of the user for ever; the order is the order of
-//! acceptance unless the user moved an entry; a drain passes over held entries and leaves them in place; a closed list
-//! is empty.
+//! Always holds: an id is in the list at most once and names one text of the user for ever; the order is that of delivery
+//! (what is to go now, the steers, the follow-ups), and among entries of one delivery the order of acceptance unless the
+//! user moved one; a drain passes over held entries and leaves them in place; a closed list is empty.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::control::{Modes, QueueMode, Staleness};
 use crate::event::{Delivery, Pending};
 use crate::id::MessageId;
 
-/// Holds the messages that wait, in order.
+/// The messages that wait, in the order of their delivery.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     entries: Vec<Entry>,
@@ -83,6 +83,7 @@ impl Queue {
     pub(crate) fn accept(&mut self, id: MessageId, text: String, delivery: Delivery, at: Timestamp) {
         let pending = Pending { id, text, delivery, held: false, stale: false, at };
         self.entries.push(Entry { pending, edited: false, fresh: (at, self.steps) });
+        self.arrange();
         self.paused = false;
     }
 
@@ -146,7 +147,8 @@ impl Queue {
     }
 
     pub(crate) fn withdraw_newest(&mut self) -> Option<Pending> {
-        self.entries.pop().map(|entry| entry.pending)
+        let (newest, _) = self.entries().enumerate().max_by_key(|(_, entry)| entry.at)?;
+        Some(self.entries.remove(newest).pending)
     }
 
     /// Puts an entry back that was withdrawn; false when the list is closed or has it.
@@ -157,6 +159,7 @@ impl Queue {
         let pending = Pending { held: false, stale: false, ..entry };
         let to = index.min(self.entries.len());
         self.entries.insert(to, Entry { pending, edited: false, fresh: (now, self.steps) });
+        self.arrange();
         true
     }
 
@@ -179,7 +182,9 @@ impl Queue {
 
     /// Changes the entry with this id; false when it is no longer pending.
     pub(crate) fn change(&mut self, id: &MessageId, change: impl FnOnce(&mut Pending)) -> bool {
-        self.entry(id, |entry| change(&mut entry.pending))
+        let found = self.entry(id, |entry| change(&mut entry.pending));
+        self.arrange();
+        found
     }
 
     /// Marks the entry as being edited, or not any more.
@@ -223,13 +228,23 @@ impl Queue {
         Some(Ok((first, second)))
     }
 
-    /// Moves an entry to `index` of the list without it; past the end means the end.
+    /// Moves an entry to `index` of the list without it, as far as its delivery lets it; past the end means the end.
     pub(crate) fn move_to(&mut self, id: &MessageId, index: usize) -> bool {
         let Some(from) = self.position(id) else { return false };
         let entry = self.entries.remove(from);
         let to = index.min(self.entries.len());
         self.entries.insert(to, entry);
+        self.arrange();
         true
+    }
+
+    /// Puts the entries into the order of their delivery; those of one delivery stay as they stand.
+    fn arrange(&mut self) {
+        self.entries.sort_by_key(|entry| match entry.pending.delivery {
+            Delivery::Now => 0,
+            Delivery::Steer => 1,
+            Delivery::FollowUp => 2,
+        });
     }
 
     fn entry(&mut self, id: &MessageId, change: impl FnOnce(&mut Entry)) -> bool {

@@ -4,11 +4,13 @@
 //! of a project none that a link leads out of it; what is too long is cut, and the cut is said.
 
 use std::collections::HashSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::limits;
+use crate::regular_file::{Head, head, read_head};
 use crate::text::visible_line;
-use crate::workspace::{is_shared, project_root, read_head};
+use crate::workspace::{Workspace, is_shared, project_root};
 
 /// The names, in the order in which they are looked for.
 const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
@@ -61,10 +63,17 @@ pub fn find(places: &ContextPlaces, cwd: &Path) -> Vec<ContextFile> {
     if let Some(user) = &places.user
         && let Ok(real) = user.canonicalize()
     {
-        found.take(real, shown_of_user(user, places.home.as_deref()));
+        let shown = shown_of_user(user, places.home.as_deref());
+        found.take(real, shown, read_head);
     }
     if places.project == ProjectContext::Yes && !is_shared(cwd, places.home.as_deref()) {
         let root = project_root(cwd, places.home.as_deref()).unwrap_or_else(|| cwd.to_path_buf());
+        // Through open directories, so that no link that is put there meanwhile leads out of the project.
+        let project = Workspace::new(&root).ok();
+        let read = |real: &Path, most| {
+            let project = project.as_ref().ok_or(io::ErrorKind::NotFound)?;
+            project.open(real).and_then(|(file, metadata)| head(file, metadata.len(), most))
+        };
         let mut directories: Vec<&Path> =
             cwd.ancestors().take_while(|directory| directory.starts_with(&root)).collect();
         directories.reverse();
@@ -74,7 +83,7 @@ pub fn find(places: &ContextPlaces, cwd: &Path) -> Vec<ContextFile> {
                 && real.starts_with(&root)
             {
                 let shown = path.strip_prefix(&root).unwrap_or(&path).to_string_lossy().into_owned();
-                found.take(real, visible_line(&shown).into_owned());
+                found.take(real, visible_line(&shown).into_owned(), read);
             }
         }
     }
@@ -88,9 +97,9 @@ struct Found {
 }
 
 impl Found {
-    fn take(&mut self, real: PathBuf, shown: String) {
+    fn take(&mut self, real: PathBuf, shown: String, read: impl Fn(&Path, u64) -> io::Result<Head>) {
         let most = self.left.min(limits::CONTEXT_FILE_BYTES);
-        let Ok(head) = read_head(&real, most) else { return };
+        let Ok(head) = read(&real, most) else { return };
         if head.size == 0 || !self.seen.insert(real) {
             return;
         }

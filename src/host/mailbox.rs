@@ -1,15 +1,19 @@
 //! The mailbox between the agent's task and the UI thread.
 //!
-//! The agent only appends and never waits; nothing is dropped; deltas of one agent merge while they wait.
+//! The agent only appends; nothing is dropped; deltas of one agent merge while they wait. Only when far more waits than a
+//! screen can fall behind with, as in a flood that nobody looks at, an agent reads no further in a reply.
 //! One wake per emptying: the waker is called when the box goes from empty to not empty.
 
+use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
 
-use crate::event::{Envelope, Pending};
+use crate::event::{Envelope, Event, Pending};
 use crate::host::StartError;
+use crate::limits;
 use crate::listener::Listener;
 
-/// Is one thing that the worker tells the UI.
+/// One thing that the worker tells the UI.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Post {
     /// An event of the tree.
@@ -18,7 +22,7 @@ pub enum Post {
     Notice(Notice),
 }
 
-/// Is what the host says outside the event stream.
+/// What the host says outside the event stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
     /// The agent is built and takes turns.
@@ -35,7 +39,7 @@ pub enum Notice {
     Models(Result<Vec<String>, String>),
 }
 
-/// Is a model server of this machine that could answer instead of the embedded model.
+/// A model server of this machine that could answer instead of the embedded model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalOffer {
     /// What it is.
@@ -60,6 +64,10 @@ pub struct Mailbox {
 struct Inner {
     posts: Vec<Post>,
     wake: Option<Wake>,
+    /// Bytes of the pieces among them.
+    bytes: usize,
+    /// Who waits until they are taken.
+    wakers: Vec<Waker>,
 }
 
 impl Mailbox {
@@ -86,6 +94,7 @@ impl Mailbox {
         let wake = {
             let mut inner = self.lock();
             let was_empty = inner.posts.is_empty();
+            inner.bytes += post.piece_bytes();
             let merged = inner.posts.last_mut().is_some_and(|last| merge(last, &post));
             if !merged {
                 inner.posts.push(post);
@@ -99,11 +108,54 @@ impl Mailbox {
 
     /// Takes everything, in order.
     pub fn take(&self) -> Vec<Post> {
-        std::mem::take(&mut self.lock().posts)
+        let (posts, wakers) = {
+            let mut inner = self.lock();
+            inner.bytes = 0;
+            (mem::take(&mut inner.posts), mem::take(&mut inner.wakers))
+        };
+        wakers.into_iter().for_each(Waker::wake);
+        posts
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Post {
+    /// Returns the bytes of a piece of text; 0 for everything else.
+    pub fn piece_bytes(&self) -> usize {
+        match self {
+            Self::Envelope(Envelope {
+                event: Event::AssistantDelta { text } | Event::ThinkingDelta { text } | Event::ToolProgress { text, .. },
+                ..
+            }) => text.len(),
+            Self::Envelope(_) | Self::Notice(_) => 0,
+        }
+    }
+
+    /// Cuts a piece of text that is longer than `most` bytes, and returns what is behind.
+    pub fn split_off(&mut self, most: usize) -> Option<Self> {
+        if self.piece_bytes() <= most {
+            return None;
+        }
+        let text = self.piece()?;
+        let behind = text.split_off(text.floor_char_boundary(most));
+        let mut rest = self.clone();
+        *rest.piece()? = behind;
+        Some(rest)
+    }
+
+    fn piece(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Envelope(envelope) => match &mut envelope.event {
+                Event::AssistantDelta { text } | Event::ThinkingDelta { text } | Event::ToolProgress { text, .. } => {
+                    Some(text)
+                }
+                _ => None,
+            },
+            Self::Notice(_) => None,
+        }
     }
 }
 
@@ -118,6 +170,17 @@ fn merge(last: &mut Post, next: &Post) -> bool {
 impl Listener for Mailbox {
     fn on_event(&self, envelope: &Envelope) {
         self.push(Post::Envelope(envelope.clone()));
+    }
+
+    fn poll_ready(&self, context: &mut Context<'_>) -> Poll<()> {
+        let mut inner = self.lock();
+        if inner.bytes < limits::MAILBOX_BYTES {
+            return Poll::Ready(());
+        }
+        if !inner.wakers.iter().any(|waker| waker.will_wake(context.waker())) {
+            inner.wakers.push(context.waker().clone());
+        }
+        Poll::Pending
     }
 
     fn label(&self) -> String {

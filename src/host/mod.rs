@@ -15,7 +15,7 @@ mod worker;
 
 pub use crate::approval::{Act, Answer, Request, RequestId, Subject};
 pub use crate::control::{Decision, Shift, Staleness};
-pub use crate::workspace::Change;
+pub use crate::workspace::{Bounds, Change, EntryKind, Walk};
 pub use command::Command;
 pub use context_files::{
     ContextFile, ContextPlaces, ProjectContext, find as find_context_files, snippet as context_snippet,

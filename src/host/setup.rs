@@ -162,7 +162,9 @@ impl Setup {
                 for tool in &pools.sub_agents {
                     configurator.add_sub_agent_tool(Arc::clone(tool))?;
                 }
-                configurator.add_extension(Arc::new(SubAgents::new(personas)?.crew(Arc::clone(crew))))
+                configurator.add_extension(Arc::new(
+                    SubAgents::new(personas)?.crew(Arc::clone(crew)).outputs(pools.outputs.clone()),
+                ))
             })
             .await?;
         notes.extend(roster.warnings().iter().cloned());

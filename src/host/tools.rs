@@ -40,6 +40,8 @@ pub struct Pools {
     pub main: Vec<Arc<dyn Tool>>,
     /// Only for the personas that name them.
     pub sub_agents: Vec<Arc<dyn Tool>>,
+    /// Where long outputs and answers go whole.
+    pub outputs: Option<Arc<Outputs>>,
 }
 
 impl Pools {
@@ -51,15 +53,20 @@ impl Pools {
         let failed = |error: std::io::Error| {
             BuildError::Extension(format!("no directory for the output of commands: {error}").into())
         };
-        let outputs = Outputs::new(&std::env::temp_dir()).map_err(failed)?;
-        let workspace = Arc::new(workspace.with_readable([outputs.path()]).map_err(failed)?);
+        let temporary = std::env::temp_dir();
+        // Most commands need no place for their output; one that does says why there is none.
+        let outputs = Outputs::new(&temporary).unwrap_or_else(|error| {
+            Outputs::without(format!("no directory for it in {} (TMPDIR): {error}", temporary.display()))
+        });
+        let outputs = Arc::new(outputs);
+        let workspace = Arc::new(workspace.with_readable(outputs.path()).map_err(failed)?);
         let mut main = tool::file_tools(&workspace);
         main.push(Arc::new(Calculator::new()));
         main.extend(tool::change_tools(&workspace));
         main.push(Arc::new(BashTool::new(
             Arc::clone(&workspace),
             Arc::clone(&bench.spawner),
-            Arc::new(outputs),
+            Arc::clone(&outputs),
             bench.confinement.clone(),
         )));
         let mut sub_agents = Vec::new();
@@ -68,7 +75,7 @@ impl Pools {
             WebPool::SubAgents => sub_agents.extend(web),
             WebPool::Main => main.extend(web),
         }
-        Ok(Self { main, sub_agents })
+        Ok(Self { main, sub_agents, outputs: Some(outputs) })
     }
 
     /// Returns the tools of both pools, the main agent's first: what a persona can name.

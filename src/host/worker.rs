@@ -50,7 +50,7 @@ pub enum Last {
     Failed(String),
 }
 
-/// Is a running agent: the handle that steers it, and the task that runs it.
+/// A running agent: the handle that steers it, and the task that runs it.
 pub struct Host {
     handle: Handle,
     state: watch::Receiver<State>,

@@ -1,12 +1,13 @@
 //! The list of listeners of one agent; stamps each event with who, when and its place in the order.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
 
-use jiff::Timestamp;
-
+use crate::clock;
 use crate::event::{Envelope, Event};
 use crate::id::AgentId;
 use crate::listener::Listener;
@@ -65,7 +66,7 @@ impl ListenerList {
     pub fn emit(&self, event: Event) {
         let envelope = Envelope {
             seq: self.seq.fetch_add(1, Ordering::SeqCst) + 1,
-            at: Timestamp::now(),
+            at: clock::now(),
             agent: self.agent.clone(),
             parent: self.parent.clone(),
             event,
@@ -75,6 +76,23 @@ impl ListenerList {
                 tracing::error!(listener = %listener.label(), seq = envelope.seq, "a listener panicked; the run goes on");
             }
         }
+    }
+}
+
+impl ListenerList {
+    /// Works on `reading` only while every listener can take what comes of it.
+    pub async fn pace<T>(&self, reading: impl Future<Output = T>) -> T {
+        let mut reading = std::pin::pin!(reading);
+        poll_fn(|context| {
+            for listener in self.listeners.iter() {
+                let ready = catch_unwind(AssertUnwindSafe(|| listener.poll_ready(context)));
+                if matches!(ready, Ok(Poll::Pending)) {
+                    return Poll::Pending;
+                }
+            }
+            reading.as_mut().poll(context)
+        })
+        .await
     }
 }
 

@@ -6,6 +6,7 @@
 mod jsonl;
 mod list;
 mod live;
+mod plain_out;
 mod rate_limited;
 mod recorder;
 mod summary;
@@ -13,6 +14,7 @@ mod terminal;
 mod token_log;
 
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use crate::event::Envelope;
 use crate::id::AgentId;
@@ -33,6 +35,14 @@ pub trait Listener: Send + Sync {
     fn for_sub_agent(&self, id: &AgentId) -> Option<Arc<dyn Listener>> {
         let _ = id;
         None
+    }
+
+    /// Tells whether it can take more; when it cannot, it wakes the task once it can. Asked before an agent reads on in a
+    /// reply, so that a reader that is slower than a server slows the server down. Nothing else waits for it, and no
+    /// event is kept back.
+    fn poll_ready(&self, context: &mut Context<'_>) -> Poll<()> {
+        let _ = context;
+        Poll::Ready(())
     }
 
     /// Returns the short name shown in banners, e.g. `Terminal`.

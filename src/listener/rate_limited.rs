@@ -4,6 +4,7 @@
 //! task only, like every listener; it owns no timer, so what waits leaves with the next event after the interval.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use crate::event::{Envelope, Event};
@@ -74,6 +75,10 @@ impl Listener for RateLimited {
     fn for_sub_agent(&self, id: &AgentId) -> Option<Arc<dyn Listener>> {
         let inner = self.inner.for_sub_agent(id)?;
         Some(Arc::new(Self::with_clock(inner, self.interval, Arc::clone(&self.clock))))
+    }
+
+    fn poll_ready(&self, context: &mut Context<'_>) -> Poll<()> {
+        self.inner.poll_ready(context)
     }
 
     fn label(&self) -> String {

@@ -2,6 +2,7 @@
 //!
 //! Everything here is sanitised and short: whatever a model or a tool sends, the result is one line of visible text.
 
+use crate::details::CommandEnd;
 use crate::limits;
 use crate::message::Arguments;
 use crate::summary;
@@ -35,27 +36,15 @@ pub(super) fn size(text: &str) -> String {
     format!("{lines}, {}", summary::bytes(text.len() as u64))
 }
 
-/// Returns a duration: `12 ms`, `1.2 s`, `2 m 05 s`.
-pub(super) fn duration(millis: u64) -> String {
-    match millis {
-        0..1_000 => format!("{millis} ms"),
-        1_000..60_000 => format!("{}.{} s", millis / 1_000, millis % 1_000 / 100),
-        _ => format!("{} m {:02} s", millis / 60_000, millis % 60_000 / 1_000),
-    }
-}
-
-/// Returns a number of tokens: `950`, `12.2k`, `1.2M`.
-pub(super) fn tokens(count: u64) -> String {
-    let rounded = |unit: u64| {
-        let tenths = count.saturating_add(unit / 20) / (unit / 10);
-        format!("{}.{}", tenths / 10, tenths % 10)
+/// Returns how much a command printed, and how much of it the model got.
+pub(super) fn printed(end: &CommandEnd, content: &str) -> String {
+    let Some(lines) = end.lines else { return size(content) };
+    let got = match end.lines_left_out {
+        0 => String::new(),
+        left_out => format!(", the model got {}", lines.saturating_sub(left_out)),
     };
-    match count {
-        0..1_000 => count.to_string(),
-        // From here on a rounding would show `1000.0k`.
-        1_000..999_950 => format!("{}k", rounded(1_000)),
-        _ => format!("{}M", rounded(1_000_000)),
-    }
+    let lines = summary::count(usize::try_from(lines).unwrap_or(usize::MAX), "line");
+    format!("{lines}, {}{got}", summary::bytes(end.bytes))
 }
 
 #[cfg(test)]
@@ -76,19 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_short() {
-        for (count, shown) in [(0, "0"), (999, "999"), (1_000, "1.0k"), (12_249, "12.2k"), (12_250, "12.3k")] {
-            assert_eq!(tokens(count), shown);
-        }
-        for (count, shown) in [(999_949, "999.9k"), (999_950, "1.0M"), (1_250_000, "1.3M")] {
-            assert_eq!(tokens(count), shown);
-        }
-        assert!(tokens(u64::MAX).ends_with('M'));
-        for (millis, shown) in
-            [(0, "0 ms"), (999, "999 ms"), (1_250, "1.2 s"), (59_999, "59.9 s"), (125_000, "2 m 05 s")]
-        {
-            assert_eq!(duration(millis), shown);
-        }
+    fn sizes_are_short() {
         assert_eq!(size("a\nb\n"), "2 lines, 4 B");
         assert_eq!(size("a"), "1 line, 1 B");
         assert_eq!(size(""), "0 lines, 0 B");

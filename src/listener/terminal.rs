@@ -1,21 +1,25 @@
-//! The plain renderer: the answer as it is, everything else on lines that start with `· ` (`exec` without `--json`).
+//! The plain renderer: the answer, and everything else on lines that start with `· ` (`exec` without `--json`).
 //!
-//! The main agent's text, and its rescue's, is written live when it comes in pieces and never twice. A sub-agent has an
-//! instance of its own, indented and labelled, with `· ` lines only. All instances of a tree share the writer; a writer
-//! that fails is not the run's problem.
+//! The main agent's text, and its rescue's, is written live when it comes in pieces and never twice; apart from the rest
+//! it is the answer alone, byte by byte, once it is whole. A sub-agent has an instance of its own, indented and labelled,
+//! with `· ` lines only. All instances of a tree share the writers; a writer that fails is not the run's problem.
 
 use std::io::Write;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use jiff::Timestamp;
+
+use crate::details::{CommandEnd, Details};
 use crate::event::{Envelope, Event, Outcome};
 use crate::id::{AgentId, CallId};
 use crate::listener::live::{Live, Rest};
+use crate::listener::plain_out::PlainOut;
 use crate::listener::{Listener, summary};
 use crate::text::{is_blank, visible, visible_line};
 
 /// Writes a run as plain text.
 pub struct Terminal {
-    out: Arc<Mutex<Out>>,
+    out: Arc<Mutex<PlainOut>>,
     /// None for the agent that the listener was made for.
     label: Option<Label>,
     voice: Voice,
@@ -39,16 +43,30 @@ enum Voice {
 #[derive(Default)]
 struct State {
     answer: Live,
+    /// The text of a reply, until it is known whether it is the answer: nothing follows it, or calls do.
+    whole: Option<String>,
     thought: Thought,
-    /// The calls that run, with their summaries.
-    calls: Vec<(CallId, String)>,
+    /// The calls that run.
+    calls: Vec<RunningCall>,
     /// The tokens that the model can hold.
     window: Option<u64>,
     /// The rescue that this agent has announced: its text will be the answer.
     rescue: Option<AgentId>,
 }
 
-/// Is the thinking of one reply; it is told of before the text that it led to.
+/// A call that runs, as far as its end will say something about it.
+struct RunningCall {
+    id: CallId,
+    summary: String,
+    /// How its command ended.
+    end: Option<CommandEnd>,
+    /// The question that is open about it, and since when.
+    asked: Option<(String, Timestamp)>,
+    /// How long it waited for answers, milliseconds.
+    waited_ms: u64,
+}
+
+/// The thinking of one reply; it is told of before the text that it led to.
 #[derive(Default)]
 enum Thought {
     #[default]
@@ -57,34 +75,29 @@ enum Thought {
     Told,
 }
 
-struct Out {
-    writer: Box<dyn Write + Send>,
-    mid_line: bool,
-}
-
-impl Out {
-    fn text(&mut self, text: &str) {
-        if text.is_empty() {
-            return;
-        }
-        self.mid_line = !text.ends_with('\n');
-        if let Err(error) = self.writer.write_all(text.as_bytes()).and_then(|()| self.writer.flush()) {
-            tracing::debug!(%error, "plain output was not written");
-        }
-    }
-
-    fn end_line(&mut self) {
-        if self.mid_line {
-            self.text("\n");
-        }
-    }
-}
-
 impl Terminal {
-    /// Makes a renderer that writes to `writer`.
+    /// Makes a renderer that writes to `writer`, the answer as it is between the other lines.
     pub fn new(writer: impl Write + Send + 'static) -> Self {
-        let out = Out { writer: Box::new(writer), mid_line: false };
+        Self::on(PlainOut::mixed(writer))
+    }
+
+    /// Makes a renderer for a terminal of so many columns: a bar stands before every row of the answer, so that no text of
+    /// a model can look like a line of the program.
+    pub fn framed(writer: impl Write + Send + 'static, columns: impl Fn() -> usize + Send + 'static) -> Self {
+        Self::on(PlainOut::framed(writer, columns))
+    }
+
+    /// Makes a renderer that writes the answer alone to `answer`, unchanged, and everything else to `notes`.
+    pub fn apart(answer: impl Write + Send + 'static, notes: impl Write + Send + 'static) -> Self {
+        Self::on(PlainOut::apart(answer, notes))
+    }
+
+    fn on(out: PlainOut) -> Self {
         Self { out: Arc::new(Mutex::new(out)), label: None, voice: Voice::Answer, state: Mutex::default() }
+    }
+
+    fn out(&self) -> MutexGuard<'_, PlainOut> {
+        self.out.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn note(&self, note: &str) {
@@ -94,17 +107,15 @@ impl Terminal {
                 format!("· {:indent$}[{}] {note}\n", "", visible_line(id.as_str()), indent = depth * 2)
             }
         };
-        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        out.end_line();
-        out.text(&line);
+        self.out().note(&line);
     }
 
     fn answer(&self, text: &str) {
-        self.out.lock().unwrap_or_else(PoisonError::into_inner).text(text);
+        self.out().answer(text);
     }
 
     fn end_line(&self) {
-        self.out.lock().unwrap_or_else(PoisonError::into_inner).end_line();
+        self.out().end_line();
     }
 
     /// A piece of the answer is shown at once.
@@ -113,6 +124,9 @@ impl Terminal {
             return;
         }
         self.tell_thought(state, "");
+        if self.out().is_apart() {
+            return;
+        }
         let shown = state.answer.push(text);
         self.answer(&shown);
     }
@@ -121,6 +135,7 @@ impl Terminal {
     fn assistant(&self, state: &mut State, text: &str, interrupted: bool) {
         match self.voice {
             Voice::Note => self.note(&format!("says: {}", summary::one_line(text))),
+            Voice::Answer if self.out().is_apart() => state.whole = Some(text.to_owned()),
             Voice::Answer => match state.answer.finish(text) {
                 Rest::Continues(rest) => self.answer(&rest),
                 Rest::Differs => {
@@ -131,6 +146,7 @@ impl Terminal {
         }
         self.end_line();
         if interrupted {
+            self.write_whole(state);
             self.note("interrupted");
         }
     }
@@ -150,9 +166,18 @@ impl Terminal {
         self.note(&note);
     }
 
+    /// Nothing followed a text: it is the answer.
+    fn write_whole(&self, state: &mut State) {
+        if let Some(text) = state.whole.take() {
+            self.answer(&text);
+            self.end_line();
+        }
+    }
+
     /// A reply begins or is given up: what is left of the one before is shown.
     fn fresh_reply(&self, state: &mut State) {
         state.thought = Thought::None;
+        self.write_whole(state);
         if !state.answer.is_empty() {
             let rest = state.answer.abandon();
             self.answer(&rest);
@@ -163,7 +188,7 @@ impl Terminal {
     fn user_turn(&self, content: &str, mid_loop: bool) {
         let said = summary::one_line(content);
         match (&self.label, mid_loop) {
-            (_, true) => self.note(&format!("user, mid-turn: {said}")),
+            (_, true) => self.note(&format!("user, while it worked: {said}")),
             (None, false) => self.note(&format!("user: {said}")),
             // A task: the spawner has told of it.
             (Some(_), false) => {}
@@ -171,10 +196,21 @@ impl Terminal {
     }
 
     fn tool_result(&self, state: &mut State, id: &CallId, content: &str, is_error: bool, elapsed_ms: u64) {
-        let at = state.calls.iter().position(|(call, _)| call == id);
-        let call = at.map_or_else(|| visible_line(id.as_str()).into_owned(), |at| state.calls.remove(at).1);
-        let what = if is_error { summary::one_line(content) } else { summary::size(content) };
-        self.note(&format!("{call} → {what} ({})", summary::duration(elapsed_ms)));
+        let at = state.calls.iter().position(|call| call.id == *id);
+        let call = at.map(|at| state.calls.remove(at));
+        let end = call.as_ref().and_then(|call| call.end.as_ref());
+        let what = match (is_error, end) {
+            (true, _) => summary::one_line(content),
+            (false, Some(end)) if end.failed() => {
+                format!("failed, {}, {}", crate::summary::ended(end), summary::printed(end, content))
+            }
+            (false, Some(end)) => summary::printed(end, content),
+            (false, None) => summary::size(content),
+        };
+        let waited_ms = call.as_ref().map_or(0, |call| call.waited_ms);
+        let summary = call.map_or_else(|| visible_line(id.as_str()).into_owned(), |call| call.summary);
+        let time = crate::summary::took(elapsed_ms.saturating_sub(waited_ms), waited_ms);
+        self.note(&format!("{summary} → {what} ({time})"));
     }
 
     fn turn_ended(&self, outcome: Outcome, message: Option<&str>) {
@@ -194,7 +230,7 @@ impl Terminal {
             }
             Event::FallbackNotice { reason } => self.note(&summary::one_line(reason)),
             Event::Retrying { attempt, after_ms, reason } => {
-                let (wait, reason) = (summary::duration(*after_ms), summary::one_line(reason));
+                let (wait, reason) = (crate::summary::seconds(*after_ms), summary::one_line(reason));
                 self.note(&format!("attempt {attempt} in {wait}: {reason}"));
             }
             Event::Question { question, .. } => self.note(&format!("question: {}", summary::one_line(question))),
@@ -241,9 +277,13 @@ impl Listener for Terminal {
             Event::Thinking { text } => self.tell_thought(state, text),
             Event::Assistant { text, interrupted } => self.assistant(state, text, *interrupted),
             Event::ToolCall { id, name, arguments } => {
+                if let Some(text) = state.whole.take() {
+                    self.note(&format!("says: {}", summary::one_line(&text)));
+                }
                 let call = summary::call(name, arguments);
                 self.note(&call);
-                state.calls.push((id.clone(), call));
+                let (id, summary) = (id.clone(), call);
+                state.calls.push(RunningCall { id, summary, end: None, asked: None, waited_ms: 0 });
             }
             Event::ToolResult { id, content, is_error, elapsed_ms } => {
                 self.tool_result(state, id, content, *is_error, *elapsed_ms);
@@ -253,7 +293,7 @@ impl Listener for Terminal {
                     state.rescue = Some(child.clone());
                 }
                 // A call tells of its task itself.
-                let told = call.as_ref().is_some_and(|call| state.calls.iter().any(|(id, _)| id == call));
+                let told = call.as_ref().is_some_and(|call| state.calls.iter().any(|running| running.id == *call));
                 let what = if told { String::new() } else { format!(": {}", summary::one_line(task)) };
                 self.note(&format!("{} starts{what}", visible_line(child.as_str())));
             }
@@ -265,11 +305,29 @@ impl Listener for Terminal {
                 self.fresh_reply(state);
                 self.turn_ended(*outcome, message.as_deref());
             }
+            Event::ToolDetails { id, details: Details::Command(end) } => {
+                if let Some(call) = state.calls.iter_mut().find(|call| call.id == *id) {
+                    call.end = Some(end.clone());
+                }
+            }
+            Event::Question { id, call, .. } => {
+                if let Some(call) = state.calls.iter_mut().find(|running| Some(&running.id) == call.as_ref()) {
+                    call.asked = Some((id.clone(), envelope.at));
+                }
+                self.around(&envelope.event);
+            }
+            Event::Answer { id, .. } => {
+                let is_its = |call: &&mut RunningCall| call.asked.as_ref().is_some_and(|(asked, _)| asked == id);
+                if let Some(call) = state.calls.iter_mut().find(is_its)
+                    && let Some((_, since)) = call.asked.take()
+                {
+                    call.waited_ms += u64::try_from(envelope.at.duration_since(since).as_millis()).unwrap_or(0);
+                }
+                self.around(&envelope.event);
+            }
             Event::SessionStarted { .. }
             | Event::FallbackNotice { .. }
             | Event::Retrying { .. }
-            | Event::Question { .. }
-            | Event::Answer { .. }
             | Event::ModelSwitched { .. }
             | Event::Compacting { .. }
             | Event::Notice { .. }

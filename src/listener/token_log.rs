@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::event::{Envelope, Event, Usage};
 use crate::id::AgentId;
-use crate::listener::{Listener, summary};
+use crate::listener::Listener;
+use crate::summary;
 use crate::text::visible;
 
 /// Writes `tokens in=12.0k out=200 cached=0 ctx=12.2k/32.0k` after each round.

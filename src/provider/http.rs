@@ -12,8 +12,9 @@ use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, ClientBuilder, Url};
 
 use crate::limits;
-use crate::provider::ProviderError;
 use crate::provider::unreachable::chain;
+use crate::provider::{ProviderError, proxy};
+use crate::regular_file::read_own;
 
 /// Shares the HTTP clients. Clones are the same clients.
 #[derive(Debug, Clone, Default)]
@@ -44,20 +45,17 @@ impl Http {
         let client = if is_loopback(url) {
             self.0.loopback.get_or_init(|| build(ca_file, ClientBuilder::no_proxy))
         } else {
+            if let Some(fault) = proxy::fault(url, |name| std::env::var_os(name)) {
+                return Err(ProviderError::Configuration(fault));
+            }
             self.0.world.get_or_init(|| build(ca_file, std::convert::identity))
         };
         client.as_ref().map_err(|reason| ProviderError::Configuration(format!("HTTP cannot be set up: {reason}")))
     }
 
     /// Names the proxy that stands before an address, without its user.
-    pub(super) fn proxy(&self, url: &Url) -> Option<String> {
-        if is_loopback(url) {
-            return None;
-        }
-        let proxies = self.0.proxies.get_or_init(Matcher::from_system);
-        let proxy = proxies.intercept(&url.as_str().parse().ok()?)?;
-        let host = proxy.uri().host()?;
-        Some(proxy.uri().port_u16().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
+    pub fn proxy(&self, url: &Url) -> Option<String> {
+        if is_loopback(url) { None } else { proxy::before(url, self.0.proxies.get_or_init(Matcher::from_system)) }
     }
 }
 
@@ -88,8 +86,8 @@ fn build(ca_file: Option<&Path>, adjust: impl Fn(ClientBuilder) -> ClientBuilder
 /// Reads the authorities of a PEM file.
 fn authorities(path: &Path) -> Result<Vec<Certificate>, String> {
     let shown = path.display();
-    let pem =
-        std::fs::read(path).map_err(|error| format!("the file of authorities {shown} cannot be read: {error}"))?;
+    let pem = read_own(path, limits::OWN_FILE_BYTES)
+        .map_err(|error| format!("the file of authorities {shown} cannot be read: {error}"))?;
     let read = Certificate::from_pem_bundle(&pem);
     let authorities = read.map_err(|_| format!("the file of authorities {shown} is not a PEM file of certificates"))?;
     if authorities.is_empty() {

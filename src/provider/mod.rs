@@ -15,6 +15,7 @@ mod gemini;
 mod http;
 mod incoming;
 mod models;
+mod proxy;
 mod quirks;
 pub mod reasoning;
 mod refusals;
@@ -206,6 +207,8 @@ pub enum Finish {
     ContentFilter,
     /// The server pauses a long turn: the reply goes back as it is, and the model goes on.
     Paused,
+    /// It was longer than what is taken of one reply, and the rest was not read; its calls must not run.
+    TooLong,
     /// It ended for a reason that nobody knows, by the server's word; its calls must not run.
     Unknown(String),
 }

@@ -71,7 +71,8 @@ fn certificate(fault: &CertificateError) -> String {
             "nobody who is known here has signed it; if it is right, name its authority with --ca-file".to_owned()
         }
         CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
-            "it is self-signed; if it is right, name it with --ca-file".to_owned()
+            "it is marked as an authority (CA:TRUE), which no server's own certificate may be; make it anew with CA:FALSE"
+                .to_owned()
         }
         CertificateError::BadSignature => "its signature is wrong".to_owned(),
         CertificateError::Revoked => "it was revoked".to_owned(),

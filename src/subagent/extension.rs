@@ -7,11 +7,13 @@ use crate::agent::{Agent, Configurator, Extension};
 use crate::control::Crew;
 use crate::error::BuildError;
 use crate::subagent::{Persona, SubAgentTool};
+use crate::tool::Outputs;
 
 /// Adds the `agent` tool for these personas. Add the personas' tools before it: it checks what is there so far.
 pub struct SubAgents {
     personas: Vec<Persona>,
     crew: Option<Arc<Crew>>,
+    outputs: Option<Arc<Outputs>>,
 }
 
 impl SubAgents {
@@ -23,7 +25,7 @@ impl SubAgents {
         let mut seen = HashSet::new();
         match personas.iter().find(|persona| !seen.insert(persona.name.as_str())) {
             Some(twice) => Err(BuildError::argument(format!("there are two personas named '{}'", twice.name))),
-            None => Ok(Self { personas, crew: None }),
+            None => Ok(Self { personas, crew: None, outputs: None }),
         }
     }
 
@@ -31,6 +33,15 @@ impl SubAgents {
     #[must_use]
     pub fn crew(mut self, crew: Arc<Crew>) -> Self {
         self.crew = Some(crew);
+        self
+    }
+}
+
+impl SubAgents {
+    /// Sets where an answer that is too long for the spawner goes whole.
+    #[must_use]
+    pub fn outputs(mut self, outputs: Option<Arc<Outputs>>) -> Self {
+        self.outputs = outputs;
         self
     }
 }
@@ -76,6 +87,7 @@ impl Extension for SubAgents {
         if let Some(crew) = &self.crew {
             tool = tool.crew(Arc::clone(crew));
         }
+        tool = tool.outputs(self.outputs.clone());
         agent.internal_add_tool(Arc::new(tool))
     }
 }

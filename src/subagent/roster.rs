@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use crate::error::BuildError;
 use crate::limits;
+use crate::regular_file::read_own_text;
 use crate::subagent::{Persona, TempWorkspace};
 use crate::text::visible_line;
 use crate::tool::{Tool, Traits};
-use crate::workspace::read_head;
 
 /// Says where a persona comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +75,8 @@ impl Roster {
     pub fn add_directory(&mut self, directory: &Path) {
         let Ok(entries) = directory.read_dir() else { return };
         let markdown = |path: &std::path::PathBuf| path.extension() == Some(OsStr::new("md"));
-        let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).filter(markdown).collect();
+        let mut paths: Vec<_> =
+            entries.flatten().take(limits::PROJECT_NAMES).map(|entry| entry.path()).filter(markdown).collect();
         paths.sort();
         if paths.len() > limits::PROJECT_FILES {
             self.warnings.push(format!(
@@ -88,15 +89,8 @@ impl Roster {
         for path in paths.iter().take(limits::PROJECT_FILES) {
             let source = Source::User(visible_line(&path.to_string_lossy()).into_owned());
             // The user may keep such files elsewhere and link to them.
-            let head = path.canonicalize().and_then(|real| read_head(&real, limits::PROJECT_FILE_BYTES));
-            match head {
-                Ok(head) if head.is_cut() => {
-                    self.leave_out(&source, &format!("is larger than {} bytes", limits::PROJECT_FILE_BYTES));
-                }
-                Ok(head) => match String::from_utf8(head.bytes) {
-                    Ok(text) => self.add(source, &text),
-                    Err(_) => self.leave_out(&source, "is not UTF-8"),
-                },
+            match read_own_text(path, limits::PROJECT_FILE_BYTES) {
+                Ok(text) => self.add(source, &text),
                 Err(error) => self.leave_out(&source, &format!("cannot be read: {error}")),
             }
         }

@@ -23,7 +23,9 @@ use crate::message::Arguments;
 use crate::provider::{ChatTransport, Connector, Streaming};
 use crate::subagent::member::{Member, Place};
 use crate::subagent::{Persona, TempWorkspace, temp_workspace};
-use crate::tool::{Choices, Concurrency, OnCancel, Parameters, RawTool, Tool, ToolContext, ToolError};
+use crate::tool::{
+    Choices, Concurrency, OnCancel, Outputs, Parameters, RawTool, Tool, ToolContext, ToolError, shorten,
+};
 
 /// Describes the tool to the model; which personas there are stands in the system prompt.
 pub const DESCRIPTION: &str = "Delegate a self-contained task to a fresh agent.
@@ -58,9 +60,10 @@ pub struct SubAgentTool {
     budget: Arc<Budget>,
     compact_at: u8,
     crew: Option<Arc<Crew>>,
+    outputs: Option<Arc<Outputs>>,
 }
 
-/// Is the observation when the user has cancelled this child alone.
+/// The observation when the user has cancelled this child alone.
 const CANCELLED: &str = "cancelled by the user";
 
 impl SubAgentTool {
@@ -90,6 +93,7 @@ impl SubAgentTool {
             budget: Arc::clone(parent.budget()),
             compact_at: parent.compact_at(),
             crew: None,
+            outputs: None,
         })
     }
 
@@ -97,6 +101,13 @@ impl SubAgentTool {
     #[must_use]
     pub fn crew(mut self, crew: Arc<Crew>) -> Self {
         self.crew = Some(crew);
+        self
+    }
+
+    /// Sets where an answer that is too long for the spawner goes whole.
+    #[must_use]
+    pub fn outputs(mut self, outputs: Option<Arc<Outputs>>) -> Self {
+        self.outputs = outputs;
         self
     }
 
@@ -151,7 +162,7 @@ impl SubAgentTool {
         match result {
             Ok((answer, outcome)) => {
                 member.ended(outcome, None);
-                Ok(answer)
+                Ok(shorten(answer, self.outputs.as_deref()).await)
             }
             Err(ToolError::Cancelled(cancelled)) => {
                 member.ended(Outcome::Cancelled, None);

@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::time::{Instant, MissedTickBehavior};
 
-use crate::approval::CommandAct;
+use crate::approval::{CommandAct, PlainAnswer};
 use crate::details::{CommandEnd, Details};
 use crate::error::Cancelled;
 use crate::limits;
@@ -21,8 +22,8 @@ use crate::tool::capture::{Capture, Captured};
 use crate::tool::live::{LIVE_STEP, Live};
 use crate::tool::outputs::Outputs;
 use crate::tool::{Args, OnCancel, Parameters, Tool, ToolContext, ToolError, Traits};
-use crate::workspace::sandbox::Seal;
-use crate::workspace::{Confinement, Ended, Failure, Job, Network, Running, Spawner, Workspace, signal_name};
+use crate::workspace::snapshot::{Ask, Command, Decision, Question};
+use crate::workspace::{Confinement, Ended, Failure, Job, Network, Running, Sandbox, Spawner, Workspace, signal_name};
 
 /// Bytes that are read at once.
 const READ_BYTES: usize = 64 * 1024;
@@ -68,7 +69,7 @@ impl BashTool {
 
     fn job(&self, act: &CommandAct) -> Job {
         let Confinement { mut readable, mut writable, network } = self.confinement.clone();
-        readable.push(self.outputs.path().to_owned());
+        readable.extend(self.outputs.path().map(Path::to_owned));
         writable.push(self.workspace.root().to_owned());
         Job {
             argv: ["bash", "-c", &act.command].map(Into::into).to_vec(),
@@ -80,11 +81,24 @@ impl BashTool {
 
     async fn run(&self, act: &CommandAct, context: &ToolContext) -> Result<String, ToolError> {
         let failed = |error: io::Error| ToolError::failed(format!("the command cannot be started: {error}"));
-        let job = self.job(act);
-        let seal = self.seal(&job).await;
-        let running = self.spawner.start(&job).map_err(failed)?;
-        let (end, ended, captured) = self.follow(running, act.timeout, context).await;
-        let mut notes = tokio::task::spawn_blocking(|| seal.check()).await.unwrap_or_default();
+        let mut job = self.job(act);
+        let ask = |question| ask(question, context).boxed();
+        let (command, mut notes) = tokio::select! {
+            biased;
+            () = context.cancellable.cancelled() => return Err(Cancelled.into()),
+            entered = self.enter(&job, &ask) => entered?,
+        };
+        if let Some((name, mark)) = command.as_ref().and_then(Command::variable) {
+            job.environment.push((name.into(), mark.into()));
+        }
+        // The sandbox looks through the workspace first.
+        let spawner = Arc::clone(&self.spawner);
+        let start = tokio::task::spawn_blocking(move || (spawner.start(&job), job));
+        let (running, job) = start.await.map_err(|error| failed(io::Error::other(error)))?;
+        let (end, ended, captured) = self.follow(running.map_err(failed)?, act.timeout, context).await;
+        if let Some(command) = command {
+            notes.extend(command.leave(&ask).await);
+        }
         if ended.code != Some(0) {
             notes.extend(self.spawner.sandbox().explain(&job, &captured.text));
         }
@@ -93,6 +107,8 @@ impl BashTool {
             signal: ended.signal.map(signal_name),
             timed_out: end == End::TimedOut,
             bytes: captured.total,
+            lines: Some(captured.lines),
+            lines_left_out: captured.lines_left_out,
             killed: ended.killed,
             saved: captured.saved,
         }));
@@ -104,6 +120,10 @@ impl BashTool {
                 &format!("the command was ended: it had more than {} processes", limits::JOB_PROCESSES),
                 &output,
             )),
+            (_, Some(Failure::TooMuchMemory(most))) => Err(broken(
+                &format!("the command was ended: it had more than {} MB of memory", most / 1_000_000),
+                &output,
+            )),
             (End::TimedOut, _) => Err(broken(
                 &format!("the command timed out after {} s{}", act.timeout.as_secs(), killed(ended.killed, ended.left)),
                 &output,
@@ -111,14 +131,23 @@ impl BashTool {
             (End::Itself, Some(Failure::GuardLost)) => {
                 Err(broken("the command was ended: it killed the process that watches over it", &output))
             }
+            (End::Itself, Some(Failure::Unwatched)) => {
+                Err(broken("the command was ended: its processes could not be watched any more", &output))
+            }
             (End::Itself, None) => Ok(observation(output, &ended)),
         }
     }
 
-    /// Notes what the command must not change.
-    async fn seal(&self, job: &Job) -> Seal {
-        let (sandbox, job) = (self.spawner.sandbox().clone(), job.clone());
-        tokio::task::spawn_blocking(move || sandbox.seal(&job)).await.unwrap_or_default()
+    /// Prepares for a command that could change protected files; nothing where nobody could keep it from anything.
+    async fn enter(&self, job: &Job, ask: &Ask<'_>) -> Result<(Option<Command>, Vec<String>), ToolError> {
+        let Some(cover) = self.spawner.sandbox().cover() else { return Ok((None, Vec::new())) };
+        let mut roots = job.confinement.writable.clone();
+        // It holds nothing of the user's.
+        roots.retain(|path| !(self.workspace.is_temporary() && path == self.workspace.root()));
+        let repositories = Sandbox::repositories(&job.confinement.writable);
+        let entered = self.spawner.protection().enter(&roots, &repositories, cover, ask).await;
+        let (command, notes) = entered.map_err(ToolError::failed)?;
+        Ok((Some(command), notes))
     }
 
     /// Takes the output and waits for the end, which a time-out or a cancel brings about.
@@ -153,7 +182,7 @@ impl BashTool {
                     Came::Output(bytes) => {
                         let piece = buffer.get(..bytes).unwrap_or_default();
                         live.push(piece);
-                        capture.push(piece, &self.outputs).await;
+                        capture.push(piece, Some(self.outputs.as_ref())).await;
                     }
                     Came::Closed => is_open = false,
                     Came::End(ended) => break ended,
@@ -238,6 +267,19 @@ async fn next(running: &mut Running, buffer: &mut [u8], is_open: bool) -> Came {
     match running.read(buffer).await {
         Ok(0) | Err(_) => Came::Closed,
         Ok(bytes) => Came::Output(bytes),
+    }
+}
+
+/// Asks what becomes of changed protected files; a cancel leaves the question for later.
+async fn ask(question: Question, context: &ToolContext) -> Decision {
+    tokio::select! {
+        biased;
+        () = context.cancellable.cancelled() => Decision::Postpone,
+        answer = context.approvals.ask_plain(question.title, question.detail) => match answer {
+            PlainAnswer::Yes => Decision::Keep,
+            PlainAnswer::No => Decision::Restore,
+            PlainAnswer::Nobody => Decision::Nobody,
+        },
     }
 }
 

@@ -9,6 +9,8 @@ use crate::tool::outputs::{Kept, OutputFile, Outputs};
 
 /// Longest stretch that is given up so that a cut falls between two lines, bytes.
 const LINE_SLACK: usize = 2 * 1024;
+/// Part of a whole text that is taken at once, bytes.
+const PIECE: usize = 64 * 1024;
 const HALF: usize = limits::COMMAND_BYTES / 2;
 
 /// Takes an output piece by piece.
@@ -18,6 +20,8 @@ pub(super) struct Capture {
     /// The newest bytes behind the head; up to twice as many as are shown.
     tail: Vec<u8>,
     total: u64,
+    /// Line ends that came.
+    line_ends: u64,
     file: Saving,
 }
 
@@ -25,34 +29,41 @@ pub(super) struct Capture {
 enum Saving {
     #[default]
     NotYet,
+    Nowhere,
     Open(OutputFile),
     Failed(io::Error),
 }
 
-/// Is what was captured.
+/// The output of a command that has ended.
 #[derive(Debug)]
 pub(super) struct Captured {
     /// What the model gets; empty when there was nothing.
     pub(super) text: String,
     /// Bytes that came.
     pub(super) total: u64,
+    /// Lines that came.
+    pub(super) lines: u64,
+    /// Lines of them that the model does not get.
+    pub(super) lines_left_out: u64,
     /// The file that holds more than is shown.
     pub(super) saved: Option<String>,
 }
 
 impl Capture {
     /// Takes the next piece.
-    pub(super) async fn push(&mut self, piece: &[u8], outputs: &Outputs) {
+    pub(super) async fn push(&mut self, piece: &[u8], outputs: Option<&Outputs>) {
         self.total += piece.len() as u64;
+        self.line_ends += line_ends(piece);
         if self.total > limits::COMMAND_BYTES as u64 {
             if matches!(self.file, Saving::NotYet) {
-                self.file = match outputs.open() {
-                    Ok(mut file) => {
+                self.file = match outputs.map(Outputs::open) {
+                    Some(Ok(mut file)) => {
                         file.push(&self.head).await;
                         file.push(&self.tail).await;
                         Saving::Open(file)
                     }
-                    Err(error) => Saving::Failed(error),
+                    Some(Err(error)) => Saving::Failed(error),
+                    None => Saving::Nowhere,
                 };
             }
             if let Saving::Open(file) = &mut self.file {
@@ -75,10 +86,12 @@ impl Capture {
     /// Returns what the model gets.
     pub(super) async fn finish(self) -> Captured {
         let total = self.total;
+        let newest = self.tail.last().or(self.head.last());
+        let lines = self.line_ends + u64::from(newest.is_some_and(|byte| *byte != b'\n'));
         if total <= limits::COMMAND_BYTES as u64 {
             let text = decode(&[self.head.as_slice(), &self.tail].concat());
             if text.len() <= limits::COMMAND_BYTES {
-                return Captured { text, total, saved: None };
+                return Captured { text, total, lines, lines_left_out: 0, saved: None };
             }
         }
         let head = self.head.get(..end_of_head(&self.head)).unwrap_or_default();
@@ -88,8 +101,10 @@ impl Capture {
         let head = head.get(..fitting(sizes(head).into_iter())).unwrap_or_default();
         let tail = tail.get(tail.len() - fitting(sizes(tail).into_iter().rev())..).unwrap_or_default();
         let left_out = total - (head.len() + tail.len()) as u64;
+        let lines_left_out = lines.saturating_sub(lines_of(head) + lines_of(tail));
         let (saved, place) = match self.file {
             Saving::NotYet => (None, "; they are no text".to_owned()),
+            Saving::Nowhere => (None, String::new()),
             Saving::Failed(error) => (None, format!("; it could not be saved: {error}")),
             Saving::Open(file) => {
                 let (path, kept) = file.finish(total).await;
@@ -109,8 +124,30 @@ impl Capture {
         let (head, tail) = (decode(head), decode(tail));
         let newline = if head.ends_with('\n') { "" } else { "\n" };
         let text = format!("{head}{newline}[{left_out} bytes left out{place}]\n{tail}");
-        Captured { text, total, saved }
+        Captured { text, total, lines, lines_left_out, saved }
     }
+}
+
+/// Returns a long text as a model gets the output of a command: its beginning and its end, with the whole of it in a file
+/// where there is a place for one. A text that is short enough stays as it is.
+pub async fn shorten(text: String, outputs: Option<&Outputs>) -> String {
+    if text.len() <= limits::COMMAND_BYTES {
+        return text;
+    }
+    let mut capture = Capture::default();
+    for piece in text.as_bytes().chunks(PIECE) {
+        capture.push(piece, outputs).await;
+    }
+    capture.finish().await.text
+}
+
+fn line_ends(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}
+
+/// Counts lines; one that has not ended counts.
+fn lines_of(bytes: &[u8]) -> u64 {
+    line_ends(bytes) + u64::from(bytes.last().is_some_and(|byte| *byte != b'\n'))
 }
 
 /// Makes text of what a program printed. Servers stumble over a NUL; it has a picture.

@@ -4,9 +4,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::regular_file::read_head;
 use crate::text::visible_line;
 use crate::tool::ToolError;
-use crate::workspace::read_head;
 
 /// Longest file of git that is read here.
 const REF_BYTES: u64 = 1024 * 1024;
@@ -24,6 +24,11 @@ pub(super) struct Size {
 pub(super) async fn size(directory: &Path, most: u64) -> Size {
     let directory = directory.to_owned();
     tokio::task::spawn_blocking(move || count(&directory, most, |_| true)).await.unwrap_or_default()
+}
+
+/// Tells whether anything of the history has come.
+pub(super) async fn has_begun(directory: &Path) -> bool {
+    size(&directory.join(".git/objects"), 0).await.files > 0
 }
 
 /// Says what was copied, for the model.

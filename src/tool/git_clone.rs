@@ -73,11 +73,15 @@ pub struct GitCloneTool {
     description: String,
 }
 
-/// Says how much a copy may take.
+/// How much a copy may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CloneBounds {
     /// Time for everything.
     pub time: std::time::Duration,
+    /// Time until the first of the history has come.
+    pub first: std::time::Duration,
+    /// Memory of git, bytes: what a server tells before the history comes is kept there.
+    pub memory: u64,
     /// Bytes of the directory, history and files together.
     pub bytes: u64,
     /// Files of the directory.
@@ -86,7 +90,13 @@ pub struct CloneBounds {
 
 impl Default for CloneBounds {
     fn default() -> Self {
-        Self { time: limits::CLONE_TIME, bytes: limits::CLONE_BYTES, files: limits::CLONE_FILES }
+        Self {
+            time: limits::CLONE_TIME,
+            first: limits::CLONE_FIRST,
+            memory: limits::CLONE_MEMORY,
+            bytes: limits::CLONE_BYTES,
+            files: limits::CLONE_FILES,
+        }
     }
 }
 
@@ -163,9 +173,11 @@ impl GitCloneTool {
 
     /// Runs git to its end, within the bounds.
     async fn follow(&self, into: &Path, job: &Job, context: &ToolContext) -> Result<(), ToolError> {
-        let mut running = self.spawner.start(job).map_err(|error| not_started(&error))?;
+        let memory = Some(self.bounds.memory);
+        let mut running = self.spawner.start_own(job, memory).map_err(|error| not_started(&error))?;
         let mut said = Said::default();
         let mut broken = None;
+        let began = Instant::now();
         let mut size = Size::default();
         let mut step = tokio::time::interval(limits::CLONE_WATCH);
         step.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -187,6 +199,9 @@ impl GitCloneTool {
                     if now.bytes > self.bounds.bytes || now.files > self.bounds.files {
                         broken = Some(Broken::Large);
                         running.kill();
+                    } else if began.elapsed() > self.bounds.first && !checkout::has_begun(into).await {
+                        broken = Some(Broken::Silent);
+                        running.kill();
                     } else if now.bytes > size.bytes {
                         context.progress(format!("{}\n", checkout::megabytes(now.bytes)));
                     }
@@ -204,6 +219,8 @@ impl GitCloneTool {
             signal: ended.signal.map(signal_name),
             timed_out: broken == Some(Broken::Late),
             bytes: said.total,
+            lines: None,
+            lines_left_out: 0,
             killed: ended.killed,
             saved: None,
         }));
@@ -215,13 +232,29 @@ impl GitCloneTool {
                 "the clone took longer than {} s; nothing of it was kept",
                 self.bounds.time.as_secs()
             ))),
+            (Some(Broken::Silent), _) => Err(ToolError::failed(format!(
+                "the server sent nothing of the history within {} s; nothing was kept",
+                self.bounds.first.as_secs()
+            ))),
             (Some(Broken::Large), _) => Err(self.too_large()),
             (None, Some(Failure::NotStarted(sentence))) => Err(ToolError::failed(sentence)),
-            (None, Some(Failure::TooManyProcesses | Failure::GuardLost)) => Err(ToolError::failed("git was ended")),
+            (None, Some(Failure::TooMuchMemory(_))) => Err(self.too_much_memory()),
+            (None, Some(Failure::TooManyProcesses | Failure::GuardLost | Failure::Unwatched)) => {
+                Err(ToolError::failed("git was ended"))
+            }
             (None, None) if ended.code == Some(0) && is_large => Err(self.too_large()),
             (None, None) if ended.code == Some(0) => Ok(()),
+            (None, None) if said.is_out_of_memory() => Err(self.too_much_memory()),
             (None, None) => Err(said.failure(&ended)),
         }
+    }
+
+    fn too_much_memory(&self) -> ToolError {
+        ToolError::failed(format!(
+            "git was ended: it needed more than {} of memory, for a history or a list of branches as large as that; \
+             nothing was kept",
+            checkout::megabytes(self.bounds.memory)
+        ))
     }
 
     fn too_large(&self) -> ToolError {
@@ -251,7 +284,8 @@ impl GitCloneTool {
             environment: VARIABLES.map(|(name, value)| (name.into(), value.into())).to_vec(),
             confinement: Confinement { readable: vec![self.workspace.root().to_owned()], ..Confinement::default() },
         };
-        let mut running = self.spawner.start(&job).map_err(|error| not_started(&error))?;
+        let mut running =
+            self.spawner.start_own(&job, Some(self.bounds.memory)).map_err(|error| not_started(&error))?;
         let mut said = Said::default();
         let mut buffer = [0; 256];
         while let Ok(bytes @ 1..) = running.read(&mut buffer).await {
@@ -309,11 +343,12 @@ impl Tool for GitCloneTool {
     }
 }
 
-/// Says why a clone was ended.
+/// Why a clone was ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Broken {
     Cancelled,
     Late,
+    Silent,
     Large,
 }
 
@@ -336,7 +371,7 @@ async fn end(
     running.ended().await
 }
 
-/// Holds the last words of git.
+/// The last words of git.
 #[derive(Default)]
 struct Said {
     bytes: Vec<u8>,
@@ -349,6 +384,14 @@ impl Said {
         self.bytes.extend_from_slice(piece);
         let excess = self.bytes.len().saturating_sub(limits::CLONE_OUTPUT_BYTES);
         self.bytes.drain(..excess);
+    }
+
+    /// Tells whether git, or a library of it, did not get the memory that it asked for.
+    fn is_out_of_memory(&self) -> bool {
+        let text = String::from_utf8_lossy(&self.bytes).to_ascii_lowercase();
+        ["out of memory", "cannot allocate memory", "mmap failed", "unable to create thread"]
+            .iter()
+            .any(|words| text.contains(words))
     }
 
     fn version(&self) -> Option<(u32, u32)> {

@@ -15,7 +15,7 @@ use crate::text::visible_line;
 use crate::tool::blocking::{self, Stop};
 use crate::tool::walk::{self, Entries};
 use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, Traits};
-use crate::workspace::Workspace;
+use crate::workspace::{EntryKind, Workspace};
 
 /// Lists paths of a workspace.
 pub struct GlobTool {
@@ -85,23 +85,23 @@ fn glob(workspace: &Workspace, pattern: &str, path: Option<&str>, stop: &Stop) -
     }
     let directories = trimmed.ends_with('/');
     let matcher = walk::matcher(trimmed.trim_end_matches('/'))?;
-    let mut entries = Entries::new(&start, workspace.caution(), stop)?;
+    let mut entries = Entries::new(&start, workspace, stop)?;
     let mut text = String::new();
     let mut count = 0;
     let mut other = 0;
     while let Some(entry) = entries.next()? {
-        let relative = entry.path().strip_prefix(&start).unwrap_or(Path::new(""));
+        let relative = entry.path.strip_prefix(&start).unwrap_or(Path::new(""));
         if !matcher.is_match(relative) {
             continue;
         }
-        let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
+        let is_directory = entry.kind == EntryKind::Directory;
         if is_directory != directories {
             other += 1;
             continue;
         }
         count += 1;
         if count <= limits::GLOB_PATHS {
-            text.push_str(&workspace.display(entry.path()));
+            text.push_str(&workspace.display(&entry.path));
             text.push_str(if is_directory { "/\n" } else { "\n" });
         }
     }
@@ -127,8 +127,6 @@ fn glob(workspace: &Workspace, pattern: &str, path: Option<&str>, stop: &Stop) -
     if count == 0 && other == 0 && !trimmed.contains("**") {
         let _ = writeln!(text, "[this pattern looks at one level; **/ before a name looks at all levels]");
     }
-    if let Some(cap) = entries.capped {
-        text.push_str(&cap.note());
-    }
+    text.push_str(&entries.notes());
     Ok(text)
 }

@@ -3,7 +3,7 @@
 //! It runs in time linear to what it reads, whatever the expression. Binary files are passed over, not searched.
 
 use std::fmt::Write as _;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::text::visible_line;
 use crate::tool::blocking::{self, Stop};
 use crate::tool::walk::{self, Entries};
 use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, Traits};
-use crate::workspace::Workspace;
+use crate::workspace::{EntryKind, Workspace};
 
 /// How much of a long line is shown before its match, when the match lies far behind the start.
 const BEFORE_MATCH_BYTES: usize = 200;
@@ -96,24 +96,22 @@ fn grep(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<String, ToolE
     let filter = args.opt_str("glob").map(Filter::new).transpose()?;
     let start = walk::start(workspace, args.opt_str("path"))?;
     let mut search = Search::new(workspace, &matcher, stop);
-    let mut capped = None;
+    let mut notes = String::new();
     if start.is_dir() {
-        let mut entries = Entries::new(&start, workspace.caution(), stop)?;
+        let mut entries = Entries::new(&start, workspace, stop)?;
         while let Some(entry) = entries.next()? {
-            let wanted = entry.file_type().is_some_and(|kind| kind.is_file())
-                && filter.as_ref().is_none_or(|filter| filter.admits(entry.path(), &start));
-            if wanted && search.file(entry.path())? == Room::Used {
+            let wanted = entry.kind == EntryKind::File
+                && filter.as_ref().is_none_or(|filter| filter.admits(&entry.path, &start));
+            if wanted && search.file(&entry.path)? == Room::Used {
                 break;
             }
         }
-        capped = entries.capped;
+        notes = entries.notes();
     } else {
         search.file(&start)?;
     }
     let mut text = search.finish(pattern, &workspace.display(&start));
-    if let Some(cap) = capped {
-        text.push_str(&cap.note());
-    }
+    text.push_str(&notes);
     Ok(text)
 }
 
@@ -203,7 +201,7 @@ impl<'a> Search<'a> {
             more: false,
             binary: false,
         };
-        let searched = self.searcher.search_file(self.matcher, &file, &mut sink);
+        let searched = self.searcher.search_reader(self.matcher, file.take(limits::GREP_FILE_BYTES), &mut sink);
         self.stop.check()?;
         if searched.is_err() {
             self.unreadable += 1;

@@ -46,6 +46,7 @@ use crate::workspace::{Spawner, Workspace};
 pub use args::Args;
 pub use bash::BashTool;
 pub use calculator::Calculator;
+pub use capture::shorten;
 pub use edit::EditTool;
 pub use fetch::FetchTool;
 pub use fn_tool::FnTool;

@@ -20,12 +20,11 @@ use crate::limits;
 /// Pieces that wait for the disk.
 const WAITING: usize = 16;
 
-/// Is the directory of one session.
+/// The directory of one session for the outputs of its commands.
 #[derive(Debug)]
 pub struct Outputs {
-    /// Takes the directory away.
-    _directory: TempDir,
-    path: PathBuf,
+    /// The directory, which goes away with this, and its real path; else why there is none.
+    directory: Result<(TempDir, PathBuf), String>,
     files: AtomicU64,
     /// Bytes that the files of the session may still take.
     room: Arc<AtomicU64>,
@@ -51,19 +50,29 @@ impl Outputs {
         let own = Permissions::from_mode(0o700);
         let directory = tempfile::Builder::new().prefix("steersman-output-").permissions(own).tempdir_in(parent)?;
         let path = directory.path().canonicalize()?;
-        let room = Arc::new(AtomicU64::new(limits::OUTPUT_FILES_BYTES));
-        Ok(Self { _directory: directory, path, files: AtomicU64::new(0), room })
+        Ok(Self::of(Ok((directory, path))))
     }
 
-    /// Returns the directory; tools that read are to reach it.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// Makes a place that keeps nothing, and says why when something is to be kept.
+    pub fn without(why: impl Into<String>) -> Self {
+        Self::of(Err(why.into()))
+    }
+
+    fn of(directory: Result<(TempDir, PathBuf), String>) -> Self {
+        let room = Arc::new(AtomicU64::new(limits::OUTPUT_FILES_BYTES));
+        Self { directory, files: AtomicU64::new(0), room }
+    }
+
+    /// Returns the directory, if there is one; tools that read are to reach it.
+    pub fn path(&self) -> Option<&Path> {
+        self.directory.as_ref().ok().map(|(_, path)| path.as_path())
     }
 
     /// Opens the next file.
     pub(super) fn open(&self) -> io::Result<OutputFile> {
+        let (_, directory) = self.directory.as_ref().map_err(|why| io::Error::other(why.clone()))?;
         let number = self.files.fetch_add(1, Ordering::Relaxed) + 1;
-        let path = self.path.join(format!("command-{number}.txt"));
+        let path = directory.join(format!("command-{number}.txt"));
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
         let (pieces, waiting) = mpsc::channel(WAITING);
         let writer = tokio::task::spawn_blocking(move || write(file, waiting));
@@ -138,5 +147,54 @@ impl OutputFile {
             None => Kept::Whole,
         };
         (self.path, kept)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_files_of_a_session_share_their_room_to_the_last_byte() {
+        let parent = tempfile::tempdir().unwrap();
+        let outputs = Outputs::new(parent.path()).unwrap();
+        outputs.room.store(10, Ordering::Relaxed);
+        let mut first = outputs.open().unwrap();
+        first.push(b"123456").await;
+        let mut second = outputs.open().unwrap();
+        second.push(b"abcdef").await;
+        second.push(b"ghi").await;
+        first.push(b"7").await;
+        let (path, kept) = first.finish(7).await;
+        assert_eq!((std::fs::read(path).unwrap(), kept), (b"123456".to_vec(), Kept::Beginning(6)));
+        let (path, kept) = second.finish(9).await;
+        assert_eq!((std::fs::read(path).unwrap(), kept), (b"abcd".to_vec(), Kept::Beginning(4)));
+    }
+
+    #[tokio::test]
+    async fn an_output_of_exactly_the_room_that_is_left_is_kept_whole() {
+        let parent = tempfile::tempdir().unwrap();
+        let outputs = Outputs::new(parent.path()).unwrap();
+        outputs.room.store(6, Ordering::Relaxed);
+        let mut file = outputs.open().unwrap();
+        file.push(b"123").await;
+        file.push(b"456").await;
+        assert_eq!(file.finish(6).await.1, Kept::Whole);
+        assert_eq!(outputs.room.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test]
+    async fn an_output_has_a_cap_of_its_own() {
+        let parent = tempfile::tempdir().unwrap();
+        let outputs = Outputs::new(parent.path()).unwrap();
+        let piece = vec![b'x'; 1024 * 1024];
+        let mut file = outputs.open().unwrap();
+        for _ in 0..limits::OUTPUT_FILE_BYTES / 1024 / 1024 {
+            file.push(&piece).await;
+        }
+        file.push(b"more").await;
+        let (path, kept) = file.finish(limits::OUTPUT_FILE_BYTES + 4).await;
+        assert_eq!(kept, Kept::Beginning(limits::OUTPUT_FILE_BYTES));
+        assert_eq!(path.metadata().unwrap().len(), limits::OUTPUT_FILE_BYTES);
     }
 }

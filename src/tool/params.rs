@@ -190,7 +190,16 @@ impl Parameters {
     pub fn validate(&self, arguments: &Arguments) -> Result<Args, String> {
         let map = match arguments {
             Arguments::Object(map) => map,
-            Arguments::Raw(_) => return Err(self.message(&["the arguments are not a JSON object".to_owned()])),
+            Arguments::Raw(text) => {
+                let problem = match serde_json::from_str::<Value>(text) {
+                    // The parser gives this limit no class of its own.
+                    Err(error) if error.to_string().starts_with("recursion limit") => {
+                        "the arguments are nested too deeply; at most 127 levels of objects and lists are read"
+                    }
+                    Ok(_) | Err(_) => "the arguments are not a JSON object",
+                };
+                return Err(self.message(&[problem.to_owned()]));
+            }
         };
         let mut problems = Vec::new();
         for parameter in &self.list {

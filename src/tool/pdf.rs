@@ -7,6 +7,9 @@ use crate::limits;
 use crate::tool::ToolError;
 use crate::workspace::{Confinement, Failure, Job, Network, Spawner};
 
+const NOT_INSTALLED: &str =
+    "it is a PDF document, and pdftotext, which would read it, is not installed (Debian: poppler-utils)";
+
 /// Returns the text of a document, its pages parted by form feeds, and whether there was more.
 pub(super) async fn text(spawner: &Spawner, document: Vec<u8>) -> Result<(String, bool), ToolError> {
     let fault = |error: std::io::Error| ToolError::failed(format!("the PDF document cannot be read: {error}"));
@@ -36,8 +39,11 @@ pub(super) async fn text(spawner: &Spawner, document: Vec<u8>) -> Result<(String
 }
 
 async fn run(spawner: &Spawner, job: &Job) -> Result<(String, bool), ToolError> {
-    let fault = |error: std::io::Error| ToolError::failed(format!("pdftotext cannot be run: {error}"));
-    let mut running = spawner.start(job).map_err(fault)?;
+    let fault = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::NotFound => ToolError::failed(NOT_INSTALLED),
+        _ => ToolError::failed(format!("pdftotext cannot be run: {error}")),
+    };
+    let mut running = spawner.start_own(job, None).map_err(fault)?;
     let mut text = Vec::new();
     let mut piece = vec![0; 64 * 1024];
     let mut cut = false;
@@ -56,9 +62,7 @@ async fn run(spawner: &Spawner, job: &Job) -> Result<(String, bool), ToolError> 
     let ended = running.ended().await;
     let text = String::from_utf8_lossy(&text).into_owned();
     match ended.failure {
-        Some(Failure::NotStarted(_)) => Err(ToolError::failed(
-            "it is a PDF document, and pdftotext, which would read it, is not installed (Debian: poppler-utils)",
-        )),
+        Some(Failure::NotStarted(_)) => Err(ToolError::failed(NOT_INSTALLED)),
         _ if cut || ended.code == Some(0) => Ok((text, cut)),
         _ => {
             let words = crate::text::visible_line(text.trim()).into_owned();

@@ -1,9 +1,12 @@
 //! The one table of slash commands, and the rule that says which texts are commands.
 //!
 //! Only a known command at the very start is one, and only when its arguments fit; everything else is text for an agent.
-//! Always holds: no text is changed but by `//`, which sends a text that starts like a command without its first slash.
+//! Names that people know from other programs are aliases. Always holds: no text is changed but by `//`, which sends a
+//! text that starts like a command without its first slash.
 
 mod lines;
+
+use crate::text::distance;
 
 pub use lines::{LINE_COMMANDS, LineVerb, only_drawn};
 
@@ -65,6 +68,8 @@ pub enum Verb {
     Budget,
     /// Searches the transcript.
     Find,
+    /// Folds or opens all blocks of the transcript.
+    Fold,
     /// Shows or hides the times of the blocks.
     Times,
     /// Gives the mouse to the terminal, or takes it.
@@ -115,6 +120,16 @@ pub const COMMANDS: &[Command] = &[
     row(Verb::New, "new", "/new", Nothing, "F9", "new conversation on an empty screen"),
     row(Verb::Reset, "reset", "/reset", Nothing, "F10", "back to the system prompt; the transcript stays"),
     row(Verb::Cancel, "cancel", "/cancel", Nothing, "Esc", "stop the turn; pending texts come back"),
+    row(
+        Verb::Line(LineVerb::Yes),
+        "yes",
+        "/yes [N]",
+        Word,
+        "Alt+Y",
+        "answer the question, or question N: yes, this once",
+    ),
+    row(Verb::Line(LineVerb::Session), "session", "/session [N]", Word, "Alt+S", "answer it: yes, for this session"),
+    row(Verb::Line(LineVerb::No), "no", "/no [N] [WORDS]", Any, "Alt+N", "answer it: no; the words are for the model"),
     row(Verb::Now, "now", "/now TEXT", Text, "F5", "deliver this text now, in place of the answer being written"),
     row(Verb::Agents, "agents", "/agents", Nothing, "F3", "go to the agents"),
     row(Verb::Pending, "pending", "/pending", Nothing, "F2", "go to the pending texts"),
@@ -126,7 +141,7 @@ pub const COMMANDS: &[Command] = &[
         "F4",
         "the ledger: every text that was sent, and what became of it",
     ),
-    row(Verb::Hold, "hold", "/hold [all]", Word, "Ctrl+P", "hold the shown agent, or all; again: let them go on"),
+    row(Verb::Hold, "hold", "/hold [all]", Word, "Alt+H", "hold the shown agent, or all; again: let them go on"),
     row(
         Verb::Export,
         "export",
@@ -164,6 +179,7 @@ pub const COMMANDS: &[Command] = &[
     row(Verb::Zoom, "zoom", "/zoom", Nothing, "Alt+L", "the transcript alone above the message; again: back"),
     row(Verb::Theme, "theme", "/theme [NAME]", Word, "F8", "use this theme; without a name: the next one"),
     row(Verb::Find, "find", "/find [WORDS]", Any, "Alt+/", "search the transcript that is shown"),
+    row(Verb::Fold, "fold", "/fold", Nothing, "Alt+O", "fold or open all blocks of the transcript that is shown"),
     row(Verb::Times, "times", "/times", Nothing, "t", "show when each block of a transcript came, or hide it"),
     row(Verb::Help, "keys", "/keys", Nothing, "F1", "the keys and commands"),
     row(
@@ -177,6 +193,28 @@ pub const COMMANDS: &[Command] = &[
     row(Verb::Quit, "quit", "/quit", Nothing, "F12", "quit; a running turn is stopped"),
 ];
 
+/// Names from other programs, with the command that does the same here.
+const ALIASES: &[(&str, &str)] = &[
+    ("approvals", "mode"),
+    ("clear", "new"),
+    ("cost", "budget"),
+    ("exit", "quit"),
+    ("models", "model"),
+    ("pause", "hold"),
+    ("permissions", "mode"),
+    ("q", "quit"),
+    ("search", "find"),
+    ("status", "details"),
+    ("stop", "cancel"),
+    ("usage", "budget"),
+];
+
+/// Returns the name of the command that an unknown word most resembles, without the slash.
+pub fn nearest(word: &str) -> &'static str {
+    let word = word.trim_start_matches('/');
+    COMMANDS.iter().map(|command| command.name).min_by_key(|name| distance(word, name)).unwrap_or_default()
+}
+
 /// Says what a draft is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Draft<'a> {
@@ -184,7 +222,7 @@ pub enum Draft<'a> {
     Text(&'a str),
     /// Text that starts like a command; it was written with a second slash, which is left out here.
     Escaped(&'a str),
-    /// Text whose first word looks like a command and is none.
+    /// Text whose first word looks like a command and is none; it is sent only when that was said.
     NoCommand {
         /// The first word, with its slash.
         word: &'a str,
@@ -212,7 +250,9 @@ fn read_by<'a>(text: &'a str, tables: &[&[Command]]) -> Draft<'a> {
     }
     let name = rest.split([' ', '\n', '\t']).next().unwrap_or_default();
     let behind = rest.get(name.len()..).unwrap_or_default();
-    let known = tables.iter().copied().flatten().find(|command| command.name == name);
+    let named = |name: &str| tables.iter().copied().flatten().find(|command| command.name == name);
+    let alias = || ALIASES.iter().find(|(alias, _)| *alias == name).and_then(|(_, command)| named(command));
+    let known = named(name).or_else(alias);
     match known {
         Some(command) if behind.is_empty() || behind.starts_with(' ') => {
             let argument = behind.trim();
@@ -286,6 +326,19 @@ mod tests {
         assert!(matches!(read("/reset the counter in main.rs"), Draft::Misfit(_)));
         assert!(matches!(read("/model a b"), Draft::Misfit(_)));
         assert!(matches!(read("/now"), Draft::Misfit(_)));
+    }
+
+    #[test]
+    fn a_name_from_another_program_is_the_command_that_does_the_same() {
+        assert_eq!(verb("/clear"), Some((Verb::New, "")));
+        assert_eq!(verb("/exit"), Some((Verb::Quit, "")));
+        assert_eq!(verb("/cost 5"), Some((Verb::Budget, "5")));
+        for (alias, name) in ALIASES {
+            assert!(COMMANDS.iter().any(|command| command.name == *name), "{alias}");
+            assert!(COMMANDS.iter().all(|command| command.name != *alias), "{alias}");
+        }
+        assert_eq!(nearest("/nwe"), "new");
+        assert_eq!(nearest("/modell"), "model");
     }
 
     #[test]

@@ -10,10 +10,11 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 use serde::{Deserialize, Serialize};
 
 use crate::limits;
+use crate::regular_file::{self, Links};
 
 /// Times that a file is opened which another program has replaced meanwhile.
 const TRIES: usize = 20;
@@ -72,10 +73,10 @@ impl HistoryFile {
     /// # Errors
     /// When the file is there and cannot be read.
     pub fn read(&self) -> io::Result<Vec<String>> {
-        let file = match File::open(&self.0) {
-            Ok(file) => file,
+        let file = match regular_file::open(&self.0, Links::Refused) {
+            Ok((file, _)) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(error),
+            Err(error) => return Err(self.named(&error)),
         };
         let size = file.metadata()?.len();
         let bytes = tail(file, limits::HISTORY_BYTES)?;
@@ -90,6 +91,11 @@ impl HistoryFile {
         let mut texts: Vec<String> = texts.take(limits::HISTORY_ENTRIES).collect();
         texts.reverse();
         Ok(texts)
+    }
+
+    /// Names the file in an error.
+    fn named(&self, error: &io::Error) -> io::Error {
+        io::Error::new(error.kind(), format!("{}: {error}", self.0.display()))
     }
 
     /// Replaces the file by its newer half.
@@ -108,12 +114,21 @@ impl HistoryFile {
 
     /// Opens the file with nobody else writing: until it is the one that has the name.
     fn locked(&self) -> io::Result<File> {
+        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
         for _ in 0..TRIES {
-            let file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(&self.0)?;
+            let mut options = OpenOptions::new();
+            options.read(true).append(true).create(true).mode(0o600).custom_flags(flags);
+            // A link or a FIFO is refused with a sentence; what is put there afterwards fails to open.
+            match regular_file::open(&self.0, Links::Refused) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(self.named(&error)),
+                Ok(_) | Err(_) => {}
+            }
+            let file = options.open(&self.0)?;
             // A file system without locks still appends whole lines.
             let _ = flock(&file, FlockOperation::LockExclusive);
             let same = |named: std::fs::Metadata, open: std::fs::Metadata| named.ino() == open.ino();
-            if std::fs::metadata(&self.0).is_ok_and(|named| file.metadata().is_ok_and(|open| same(named, open))) {
+            if std::fs::symlink_metadata(&self.0).is_ok_and(|named| file.metadata().is_ok_and(|open| same(named, open)))
+            {
                 return Ok(file);
             }
         }

@@ -10,6 +10,7 @@ mod sequence;
 
 use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -21,7 +22,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use crate::clock;
 use crate::limits;
+use crate::tui::handover::Handover;
 use crate::tui::keymap::{self, Chord};
 use crate::tui::msg::Attention;
 use decode::{Decoded, Decoder};
@@ -38,6 +41,7 @@ const CHUNK: usize = 64 * 1024;
 const HANDOVER: Duration = Duration::from_secs(1);
 const PAUSE: u8 = b'p';
 const GO_ON: u8 = b'g';
+const EXPECT: u8 = b'e';
 
 /// Is one thing that the terminal sent.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +56,8 @@ pub enum Input {
     Mouse(MouseEvent, Timestamp),
     /// The terminal got or lost the focus.
     Attention(Attention),
+    /// The terminal says the colour of its background: red, green, blue.
+    Background([u8; 3]),
     /// The terminal has another size.
     Resize(Size),
     /// The terminal cannot be read any more.
@@ -71,32 +77,50 @@ pub enum LineEnds {
 #[derive(Debug)]
 pub struct Reader {
     inputs: UnboundedReceiver<Vec<Input>>,
+    handover: Arc<Handover>,
     control: PipeWriter,
     paused: Receiver<()>,
 }
 
 impl Reader {
-    /// Starts the reader on a terminal.
+    /// Starts the reader on a terminal. `unheard` is called on a thread of its own when what is read is not taken any more
+    /// although the user quits: at F12 or at a second Ctrl+C.
     ///
     /// # Errors
     /// When no thread or pipe can be made.
-    pub fn start(terminal: OwnedFd) -> io::Result<Self> {
+    pub fn start(terminal: OwnedFd, unheard: fn()) -> io::Result<Self> {
         let (sender, inputs) = unbounded_channel();
         let (orders, control) = io::pipe()?;
         let (pausing, paused) = channel();
-        let source = Source { terminal, orders, pausing, sender, decoder: Decoder::default(), burst: None };
+        let handover = Arc::new(Handover::default());
+        let source = Source {
+            terminal,
+            orders,
+            pausing,
+            sender,
+            handover: Arc::clone(&handover),
+            interrupted: None,
+            unheard,
+            decoder: Decoder::default(),
+            burst: None,
+            asked: None,
+        };
         thread::Builder::new().name("input".to_owned()).spawn(move || source.run())?;
-        Ok(Self { inputs, control, paused })
+        Ok(Self { inputs, handover, control, paused })
     }
 
     /// Waits for what comes next; what is handed on at once came in together.
     pub async fn recv(&mut self) -> Vec<Input> {
-        self.inputs.recv().await.unwrap_or_else(|| vec![Input::Lost])
+        let batch = self.inputs.recv().await;
+        self.handover.take();
+        batch.unwrap_or_else(|| vec![Input::Lost])
     }
 
     /// Returns what has come, without waiting.
     pub fn try_recv(&mut self) -> Option<Vec<Input>> {
-        self.inputs.try_recv().ok()
+        let batch = self.inputs.try_recv().ok()?;
+        self.handover.take();
+        Some(batch)
     }
 
     /// Lets go of the terminal: when this returns, what is typed is for somebody else.
@@ -105,6 +129,11 @@ impl Reader {
         if self.control.write_all(&[PAUSE]).is_ok() {
             let _ = self.paused.recv_timeout(HANDOVER);
         }
+    }
+
+    /// Has the reader wait longer for the rest of what may be an answer: the terminal is asked for its background now.
+    pub fn expect_answer(&mut self) {
+        let _ = self.control.write_all(&[EXPECT]);
     }
 
     /// Reads again.
@@ -146,9 +175,15 @@ struct Source {
     orders: PipeReader,
     pausing: Sender<()>,
     sender: UnboundedSender<Vec<Input>>,
+    handover: Arc<Handover>,
+    /// The number of the batch with the last Ctrl+C.
+    interrupted: Option<u64>,
+    unheard: fn(),
     decoder: Decoder,
     /// When characters without end came last, as of a paste in a terminal that does not tell of pastes.
     burst: Option<Instant>,
+    /// When the terminal was asked something that it has not answered.
+    asked: Option<Instant>,
 }
 
 /// Is what ended a wait.
@@ -161,7 +196,7 @@ enum Woken {
 impl Source {
     fn run(mut self) {
         loop {
-            let pause = self.decoder.is_undecided().then_some(limits::ESCAPE_PAUSE);
+            let pause = self.decoder.is_undecided().then(|| self.patience());
             let goes_on = match self.wait(pause) {
                 Ok(Woken::Terminal) => self.take(),
                 Ok(Woken::Orders) => self.obey(),
@@ -176,6 +211,12 @@ impl Source {
                 return;
             }
         }
+    }
+
+    /// Returns how long to wait for the rest of a key, or of an answer that is due.
+    fn patience(&self) -> Duration {
+        let is_due = self.asked.is_some_and(|asked| asked.elapsed() < limits::BACKGROUND_TIME);
+        if is_due && self.decoder.may_be_answer() { limits::ANSWER_PAUSE } else { limits::ESCAPE_PAUSE }
     }
 
     /// Sleeps until there is something to read; orders go first.
@@ -242,9 +283,17 @@ impl Source {
     /// Does as it is told; sleeps as long as it is to pause.
     fn obey(&mut self) -> bool {
         let mut order = [0];
+        let mut is_paused = false;
         loop {
             match self.orders.read(&mut order) {
+                Ok(1) if order == [EXPECT] => {
+                    self.asked = Some(Instant::now());
+                    if !is_paused {
+                        return true;
+                    }
+                }
                 Ok(1) if order == [PAUSE] => {
+                    is_paused = true;
                     let mut decoded = Vec::new();
                     self.decoder.decide(&mut decoded);
                     self.decoder.reset();
@@ -259,8 +308,8 @@ impl Source {
         }
     }
 
-    fn hand_on(&self, decoded: Vec<Decoded>) -> bool {
-        let now = Timestamp::now();
+    fn hand_on(&mut self, decoded: Vec<Decoded>) -> bool {
+        let now = clock::now();
         let mut batch: Vec<Input> = Vec::with_capacity(decoded.len());
         for one in decoded {
             let input = match one {
@@ -269,6 +318,11 @@ impl Source {
                 Decoded::Paste(text) => Input::Paste(text, now),
                 Decoded::Mouse(event) => Input::Mouse(event, now),
                 Decoded::Attention(attention) => Input::Attention(attention),
+                Decoded::Background(colour) => match self.asked.take() {
+                    Some(asked) if asked.elapsed() < limits::BACKGROUND_TIME => Input::Background(colour),
+                    // Nobody asked, or so long ago that a change would startle.
+                    Some(_) | None => continue,
+                },
             };
             match (batch.last_mut(), &input) {
                 // Of a drag only the last place counts.
@@ -276,12 +330,29 @@ impl Source {
                 _ => batch.push(input),
             }
         }
-        batch.is_empty() || self.sender.send(batch).is_ok()
+        batch.is_empty() || self.send(batch)
     }
 
-    fn lose(&self) -> bool {
+    /// Hands a batch over. A loop that does not take the keys to quit is not waited for.
+    fn send(&mut self, batch: Vec<Input>) -> bool {
+        let is = |input: &&Input, code, modifiers| matches!(input, Input::Key(key, _) if key.code == code && key.modifiers == modifiers);
+        let quits = batch.iter().any(|input| is(&input, KeyCode::F(12), KeyModifiers::NONE));
+        let interrupts = batch.iter().filter(|input| is(input, KeyCode::Char('c'), KeyModifiers::CONTROL)).count();
+        let number = self.handover.give();
+        let is_sent = self.sender.send(batch).is_ok();
+        let again = interrupts > 0 && self.interrupted.is_some_and(|last| !self.handover.is_taken(last));
+        if quits || again || interrupts > 1 {
+            self.handover.insist(number, self.unheard);
+        }
+        if interrupts > 0 {
+            self.interrupted = Some(number);
+        }
+        is_sent
+    }
+
+    fn lose(&mut self) -> bool {
         // Nobody is left to be told.
-        let _ = self.sender.send(vec![Input::Lost]);
+        let _ = self.send(vec![Input::Lost]);
         false
     }
 }

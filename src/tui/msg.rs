@@ -29,6 +29,7 @@ use crate::tui::state::selection::Selection;
 use crate::tui::state::sight::Tops;
 use crate::tui::state::status::Offer;
 use crate::tui::state::undo::Change;
+use crate::tui::theme::Ground;
 
 pub use crate::tui::state::attention::{Attention, MouseMode};
 
@@ -45,6 +46,8 @@ pub enum Msg {
     Mouse(MouseEvent, Timestamp),
     /// The terminal got or lost the focus.
     Attention(Attention),
+    /// The terminal says what its background is like.
+    Background(Ground),
     /// The terminal has this size now.
     Resize(Size),
     /// Time passed; sent while something with a clock is shown.
@@ -83,8 +86,10 @@ pub enum Msg {
         id: ApprovalId,
         /// The answer.
         reply: Reply,
-        /// Whether it was still open.
+        /// Whether it was taken.
         accepted: Accepted,
+        /// Why it was not.
+        why: Option<String>,
     },
     /// Answers [`Effect::SetMode`] with the mode that holds now, or with why it is as it was.
     ModeSet(Result<Mode, String>),

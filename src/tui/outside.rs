@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::io;
 use std::path::Path;
 
+use rustix::process::Signal;
 use tokio::process::Child;
 
 /// Starts programs of the user's own on this machine.
@@ -19,6 +20,10 @@ pub trait Outside: Debug + Send + Sync {
     /// # Errors
     /// When it does not start.
     fn edit(&self, editor: &str, file: &Path) -> io::Result<Child>;
+
+    /// Sends a signal to a running editor, which has this process number unless it has ended, and to all that it has
+    /// started on the terminal.
+    fn signal_editor(&self, editor: Option<u32>, signal: Signal);
 
     /// Gives a text to the clipboard of this machine; waits for the program that takes it, not longer than
     /// [`crate::limits::COPY_TIME`]. Returns the program's name; `None` when there is none that could.

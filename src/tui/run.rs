@@ -4,12 +4,14 @@
 //! terminal: frames go to a writer of their own. With nothing to show it does not wake up at all.
 
 mod approvals;
+mod bell;
 mod copy;
 mod edit;
 mod lines;
 mod memory;
-mod signals;
+pub mod path_walk;
 mod steer;
+mod suspend;
 
 use std::collections::VecDeque;
 use std::io;
@@ -18,9 +20,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
+use ratatui::layout::Size;
 use tokio::time::sleep_until;
 
+use crate::clock;
 use crate::event::Delivery;
 use crate::host::{Handle, Post};
 use crate::id::AgentId;
@@ -38,17 +41,18 @@ use crate::tui::state::budget::Limits;
 use crate::tui::state::question::Seen;
 use crate::tui::state::status::{ModelSource, Status};
 use crate::tui::terminal::alert::{Relay, Titled, Way, alert};
+use crate::tui::terminal::signals::{self, Asked, Signals};
 use crate::tui::terminal::writer::Written;
 use crate::tui::terminal::{self, MouseMode, Terminal, watchdog};
-use crate::tui::theme::Themes;
+use crate::tui::theme::{Ground, Themes};
 use crate::tui::update::update;
 use crate::tui::view::{self, ViewCache};
 use memory::Memory;
 
+use bell::Bell;
 use edit::{Loan, editor_ended};
-use signals::{Asked, Bell, Signals};
 
-pub use approvals::approvals;
+pub use approvals::{approval, approvals};
 pub use lines::run_lines;
 pub use steer::{msg_of, queue, steer};
 
@@ -81,10 +85,22 @@ pub struct ScreenOptions {
     pub way: Way,
     /// What that has to pass on its way.
     pub relay: Relay,
+    /// Whether the terminal can be asked something.
+    pub answers: Answers,
     /// When the user is told.
     pub when: When,
     /// The keys.
     pub keymap: Keymap,
+}
+
+/// Says whether a terminal can be asked something.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Answers {
+    /// It answers, or passes over the question.
+    #[default]
+    Perhaps,
+    /// It would show the question.
+    No,
 }
 
 /// Says why the screen ended.
@@ -114,14 +130,32 @@ pub fn run(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
     with_runtime(handle, show(options, handle))
 }
 
+/// Makes the state that both loops begin with.
+fn new_app(options: &ScreenOptions, handle: &Handle, size: Size) -> App {
+    let status = Status::new(options.label.clone(), options.source);
+    let mut app = App::new(size, clock::now(), status, options.themes.clone());
+    app.tree.prices = options.prices.clone();
+    app.zone = jiff::tz::TimeZone::system();
+    app.mouse = options.mouse;
+    app.keymap = options.keymap.clone();
+    app.alerts.when = options.when;
+    app.place = options.cwd.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let standing = handle.budget().standing();
+    app.budget = Limits { max_cost: standing.max_cost, max_tokens: standing.max_tokens };
+    app
+}
+
 /// Runs a loop to its end on this thread, then ends the run.
 fn with_runtime(handle: &Handle, shown: impl Future<Output = io::Result<Ending>>) -> io::Result<Ending> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ending = runtime.block_on(shown);
-    handle.cancellable().cancel();
-    if let Ok(Ending::Signal(code)) = ending {
-        watchdog::end_within(limits::EXIT_GRACE, code);
+    // Whoever holds what the rest needs, the program ends.
+    match ending {
+        Ok(Ending::Signal(code)) => watchdog::end_within(limits::EXIT_GRACE, code),
+        Ok(Ending::Quit) => watchdog::end_within(limits::QUIT_TIME, 0),
+        Err(_) => watchdog::end_within(limits::QUIT_TIME, 1),
     }
+    handle.cancellable().cancel();
     // The signal handlers' tasks need no farewell; a file that is being written gets its time.
     runtime.shutdown_timeout(limits::EXIT_GRACE);
     ending
@@ -135,13 +169,14 @@ async fn show(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
         Arc::new(move |written| bell.ring(if written.is_ok() { &bell.written } else { &bell.lost }))
     };
     let mut terminal = Terminal::open(written, options.mouse, options.titled)?;
-    let reader = Reader::start(terminal::keyboard()?)?;
+    let reader = Reader::start(terminal::keyboard()?, watchdog::end_interrupted)?;
     let (writer, mut files) = Files::new(options.cwd.clone(), options.home.clone());
     let mut screen = Screen::new(&options, handle, &terminal, reader, writer);
     if let Some(text) = options.prompt {
         screen.carry_out(Effect::Send { to: AgentId::main(), text, delivery: Delivery::Steer }, &mut terminal);
     }
     screen.draw(&mut terminal)?;
+    screen.ask_background(options.answers, &mut terminal);
     screen.memory.read(&screen.files);
     watchdog::watch(terminal::device()?, {
         let bell = Arc::clone(&bell);
@@ -187,6 +222,8 @@ struct Screen<'a> {
     files: Files,
     /// What was taken out of the mailbox and is not folded yet, in order.
     mail: VecDeque<Post>,
+    /// Bytes of text that were folded since the last frame.
+    folded: usize,
     reader: Reader,
     outside: Option<Arc<dyn Outside>>,
     memory: Memory,
@@ -205,23 +242,14 @@ struct Screen<'a> {
 
 impl<'a> Screen<'a> {
     fn new(options: &ScreenOptions, handle: &'a Handle, terminal: &Terminal, reader: Reader, files: Files) -> Self {
-        let status = Status::new(options.label.clone(), options.source);
-        let mut app = App::new(terminal.size(), Timestamp::now(), status, options.themes.clone());
-        app.tree.prices = options.prices.clone();
-        app.zone = jiff::tz::TimeZone::system();
-        app.mouse = options.mouse;
-        app.keymap = options.keymap.clone();
-        app.alerts.when = options.when;
-        app.place = options.cwd.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let standing = handle.budget().standing();
-        app.budget = Limits { max_cost: standing.max_cost, max_tokens: standing.max_tokens };
         Self {
-            app,
+            app: new_app(options, handle, terminal.size()),
             cache: ViewCache::default(),
             clock: FrameClock::new(Instant::now()),
             handle,
             files,
             mail: VecDeque::new(),
+            folded: 0,
             reader,
             outside: options.outside.clone(),
             memory: Memory::new(options),
@@ -258,6 +286,7 @@ impl<'a> Screen<'a> {
             Input::Paste(text, at) => self.tell(Msg::Paste(text, at), terminal),
             Input::Mouse(event, at) => self.tell(Msg::Mouse(event, at), terminal),
             Input::Attention(attention) => self.tell(Msg::Attention(attention), terminal),
+            Input::Background(colour) => self.tell(Msg::Background(Ground::of_colour(colour)), terminal),
             Input::Resize(size) => {
                 terminal.resize(size);
                 self.tell(Msg::Resize(terminal.size()), terminal);
@@ -281,6 +310,11 @@ impl<'a> Screen<'a> {
             Asked::End(code) => self.ending = Some(Ending::Signal(code)),
             // Whoever has the terminal gives it back and then it is measured.
             Asked::Measure | Asked::Resume if terminal.is_lent() => {}
+            // It is for whoever has the terminal too, and that keeps its modes.
+            Asked::Stop if terminal.is_lent() => {
+                suspend::stop_group()?;
+            }
+            Asked::Stop => self.suspending = true,
             Asked::Measure => self.input(Input::Resize(terminal::measure()?), terminal),
             Asked::Resume => {
                 terminal.reclaim()?;
@@ -313,18 +347,25 @@ impl<'a> Screen<'a> {
     /// Does what is due: fold the mail, let time pass, draw.
     fn catch_up(&mut self, terminal: &mut Terminal) -> io::Result<()> {
         let now = Instant::now();
-        if self.clock.mail_due().is_some_and(|due| due <= now) {
+        if self.clock.mail_due().is_some_and(|due| due <= now) && self.mail.is_empty() {
             self.clock.folded(now);
             self.mail.extend(self.handle.mailbox().take());
         }
-        // As much as leaves room for keys: what a crew does in a second can be more than fits between two frames.
-        while let Some(post) = self.mail.pop_front() {
+        // As much as leaves room for keys: what a crew does in a second can be more than fits between two frames, and what
+        // a flood brings can be more than one frame can lay out.
+        while self.may_fold(terminal)
+            && let Some(mut post) = self.mail.pop_front()
+        {
+            if let Some(rest) = post.split_off(limits::FOLD_BYTES) {
+                self.mail.push_front(rest);
+            }
+            self.folded += post.piece_bytes();
             self.tell(msg_of(post), terminal);
             if now.elapsed() >= limits::FOLD_TIME {
                 break;
             }
         }
-        let today = Timestamp::now();
+        let today = clock::now();
         if self.app.changes_at().is_some_and(|at| at <= today) {
             self.tell(Msg::Tick(today), terminal);
         }
@@ -334,14 +375,28 @@ impl<'a> Screen<'a> {
         Ok(())
     }
 
+    /// Tells whether the next frame can take more text; where none is drawn, nothing is laid out.
+    fn may_fold(&self, terminal: &Terminal) -> bool {
+        self.folded < limits::FOLD_BYTES || terminal.is_busy()
+    }
+
+    /// Asks the terminal for its background where the theme depends on it. Nothing waits for the answer.
+    fn ask_background(&mut self, answers: Answers, terminal: &mut Terminal) {
+        if answers == Answers::Perhaps && self.app.themes.wants_ground() {
+            self.reader.expect_answer();
+            terminal.say(terminal::ASK_BACKGROUND);
+        }
+    }
+
     fn draw(&mut self, terminal: &mut Terminal) -> io::Result<()> {
+        self.folded = 0;
         let looked = view::look(&self.app, &mut self.cache);
         let rest = looked.as_ref().map_or(Rest::Done, |looked| looked.rest);
         if let Some(looked) = looked {
             self.tell(Msg::Looked(looked), terminal);
         }
         let size = terminal.size();
-        let scrolling = view::panes(&self.app, (ratatui::layout::Position::ORIGIN, size).into()).transcript;
+        let scrolling = view::scrolling(&self.app, &mut self.cache, (ratatui::layout::Position::ORIGIN, size).into());
         let mut drawn = None;
         terminal.draw(scrolling, |frame| drawn = Some(view::draw(&self.app, &mut self.cache, frame)))?;
         self.clock.drawn(Instant::now());
@@ -363,20 +418,21 @@ impl<'a> Screen<'a> {
 
     /// Notes that the terminal has taken the frame: only what is on it can be answered.
     fn shown(&mut self) {
-        update(&mut self.app, Msg::Shown(self.question, Timestamp::now()));
+        update(&mut self.app, Msg::Shown(self.question, clock::now()));
     }
 
     /// Returns when something is due next; `None` when only the outside can change anything.
     fn alarm(&self, terminal: &Terminal) -> Option<Instant> {
-        if !self.mail.is_empty() {
+        if !self.mail.is_empty() && self.may_fold(terminal) {
             return Some(Instant::now());
         }
         let frame = if terminal.is_busy() { None } else { self.clock.frame_due() };
+        let mail = if self.mail.is_empty() { self.clock.mail_due() } else { None };
         let tick = self.app.changes_at().map(|at| {
-            let wait = Duration::try_from(at.duration_since(Timestamp::now())).unwrap_or(Duration::ZERO);
+            let wait = Duration::try_from(at.duration_since(clock::now())).unwrap_or(Duration::ZERO);
             Instant::now() + wait
         });
-        [frame, self.clock.mail_due(), tick].into_iter().flatten().min()
+        [frame, mail, tick].into_iter().flatten().min()
     }
 
     fn tell(&mut self, msg: Msg, terminal: &mut Terminal) {

@@ -3,7 +3,7 @@
 //! Pure. Nothing that the page names is loaded. What a reader does not see (hidden elements, invisible characters,
 //! comments) does not reach the model either. An image is its alternative text.
 
-use dom_query::Document;
+use dom_query::{Document, NodeRef};
 use dom_smoothie::{Config, Readability, TextMode};
 use reqwest::Url;
 
@@ -11,7 +11,7 @@ use crate::limits;
 use crate::text::{is_blank, is_invisible};
 use crate::web::parse::{Whole, parse};
 
-/// Is what there is to read.
+/// The readable part of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Readable {
     /// The title of the page, on one line; empty when it has none.
@@ -56,11 +56,28 @@ pub fn readable(html: &str, url: &Url) -> Readable {
 
     let body = document.body().unwrap_or_else(|| document.root());
     let whole = tidy(&body.md(None));
-    let markdown = match article(document.clone(), url) {
+    let part = if escape_cost(&document) > limits::PAGE_ESCAPE_BYTES { None } else { article(document.clone(), url) };
+    let markdown = match part {
         Some(part) if stands_out(&part, &whole) => part,
         Some(_) | None => whole,
     };
     Readable { title, markdown, cut: whole_page == Whole::No }
+}
+
+/// Returns how many bytes are looked at when the texts and attributes of a page are written as HTML, at most.
+///
+/// Looking for an article writes the page, and the writer searches the rest of a text again from each `&` and each
+/// character whose first byte is `0xC2`: a text of nothing else costs the square of its length.
+fn escape_cost(document: &Document) -> usize {
+    let of = |text: &str| text.bytes().filter(|byte| matches!(byte, b'&' | 0xC2)).count().saturating_mul(text.len());
+    let of_node = |node: NodeRef<'_>| {
+        if node.is_text() {
+            of(&node.text())
+        } else {
+            node.attrs().iter().map(|attribute| of(&attribute.value)).fold(0, usize::saturating_add)
+        }
+    };
+    document.root().descendants_it().map(of_node).fold(0, usize::saturating_add)
 }
 
 /// Returns what is taken for the article of a page.

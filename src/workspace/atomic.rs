@@ -8,7 +8,7 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use std::sync::Arc;
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Uid};
 use rustix::io::Errno;
 
+use crate::regular_file;
 use crate::workspace::beneath::Place;
 
 /// Is a file as it stands.
@@ -51,52 +52,36 @@ pub(super) fn look(place: &Place, limit: u64) -> io::Result<Option<Held>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len().min(limit)).unwrap_or_default());
-    file.take(limit + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > limit {
-        return Err(io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            format!("it is larger than {limit} bytes ({} bytes)", metadata.len()),
-        ));
-    }
+    let bytes = regular_file::read_whole(file, metadata.len(), limit)?;
     let owner = (metadata.uid(), metadata.gid());
     Ok(Some(Held { bytes: bytes.into(), mode: metadata.mode() & 0o777, owner }))
 }
 
+/// Reads a file that still holds `before`; with `None` there must be no file.
+fn unchanged(place: &Place, before: Option<&[u8]>) -> Result<Option<Held>, Unwritten> {
+    let held = match look(place, before.map_or(0, <[u8]>::len) as u64) {
+        // What outgrew it differs.
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => return Err(Unwritten::Changed),
+        held => held?,
+    };
+    if held.as_ref().map(|held| &*held.bytes) == before { Ok(held) } else { Err(Unwritten::Changed) }
+}
+
 /// Puts `bytes` in the place of a file that still holds `before`, or where there is none.
 ///
-/// The permissions are those of the file, or `mode`; those of a new file are the usual ones.
-pub(super) fn replace(place: &Place, before: Option<&[u8]>, bytes: &[u8], mode: Option<u32>) -> Result<(), Unwritten> {
-    let limit = before.map_or(0, <[u8]>::len) as u64;
-    let same = |held: Option<&Held>| held.map(|held| &*held.bytes) == before;
-    // What outgrew the limit differs.
-    let seen = || match look(place, limit) {
-        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Err(Unwritten::Changed),
-        seen => Ok(seen?),
-    };
-    let held = seen()?;
-    if !same(held.as_ref()) {
-        return Err(Unwritten::Changed);
+/// The permissions are those that the file has now; those of a new file are the usual ones.
+pub(super) fn replace(place: &Place, before: Option<&[u8]>, bytes: &[u8]) -> Result<(), Unwritten> {
+    let held = unchanged(place, before)?;
+    let temporary = Temporary::write(place, bytes, held.as_ref())?;
+    match before {
+        Some(before) => temporary.put(before),
+        None => temporary.create(),
     }
-    let temporary = Temporary::write(place, bytes, held.as_ref(), mode)?;
-    if before.is_none() {
-        return temporary.create();
-    }
-    // Writing took its time.
-    if !same(seen()?.as_ref()) {
-        return Err(Unwritten::Changed);
-    }
-    temporary.put()
 }
 
 /// Removes a file that still holds `before`.
 pub(super) fn remove(place: &Place, before: &[u8]) -> Result<(), Unwritten> {
-    match look(place, before.len() as u64) {
-        Ok(Some(held)) if *held.bytes == *before => {}
-        Ok(_) => return Err(Unwritten::Changed),
-        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => return Err(Unwritten::Changed),
-        Err(error) => return Err(error.into()),
-    }
+    unchanged(place, Some(before))?;
     Ok(rustix::fs::unlinkat(&place.dir, &*place.name, AtFlags::empty())?)
 }
 
@@ -107,9 +92,9 @@ struct Temporary<'a> {
 }
 
 impl<'a> Temporary<'a> {
-    fn write(place: &'a Place, bytes: &[u8], like: Option<&Held>, mode: Option<u32>) -> Result<Self, Unwritten> {
-        // A new file gets what the user's mask leaves of it; one with a mode of its own is closed until it has that.
-        let first = if like.is_none() && mode.is_none() { 0o666 } else { 0o600 };
+    fn write(place: &'a Place, bytes: &[u8], like: Option<&Held>) -> Result<Self, Unwritten> {
+        // A new file gets what the user's mask leaves of it; one that takes over a mode is closed until it has that.
+        let first = if like.is_none() { 0o666 } else { 0o600 };
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let name = temporary_name()?;
         let file = rustix::fs::openat(&place.dir, &name, flags, Mode::from_raw_mode(first))?;
@@ -118,16 +103,15 @@ impl<'a> Temporary<'a> {
         file.write_all(bytes)?;
         if let Some(like) = like {
             keep_owner(&file, like.owner);
-        }
-        if let Some(mode) = mode.or(like.map(|like| like.mode)) {
-            rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
+            rustix::fs::fchmod(&file, Mode::from_raw_mode(like.mode))?;
         }
         file.sync_all()?;
         Ok(temporary)
     }
 
-    /// Takes the name of the file that is there.
-    fn put(mut self) -> Result<(), Unwritten> {
+    /// Takes the name of the file that is there, if that still holds `before`: writing took its time.
+    fn put(mut self, before: &[u8]) -> Result<(), Unwritten> {
+        unchanged(self.place, Some(before))?;
         rustix::fs::renameat(&self.place.dir, &self.name, &self.place.dir, &*self.place.name)?;
         self.done();
         Ok(())
@@ -197,4 +181,48 @@ fn temporary_name() -> io::Result<OsString> {
     }
     name.push_str(".tmp");
     Ok(name.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::path::Path;
+
+    use crate::workspace::beneath::Beneath;
+
+    fn place(dir: &Path) -> Place {
+        Beneath::open(dir).unwrap().place(Path::new("file")).unwrap()
+    }
+
+    #[test]
+    fn what_is_written_to_a_file_while_its_new_content_goes_to_the_disk_is_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        fs::write(&path, "before").unwrap();
+        let place = place(dir.path());
+        for theirs in ["theirs", "theirs, and longer", ""] {
+            fs::write(&path, "before").unwrap();
+            let temporary = Temporary::write(&place, b"after", None).unwrap();
+            fs::write(&path, theirs).unwrap();
+            assert!(matches!(temporary.put(b"before"), Err(Unwritten::Changed)), "{theirs:?}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), theirs);
+        }
+        fs::write(&path, "before").unwrap();
+        let temporary = Temporary::write(&place, b"after", None).unwrap();
+        fs::remove_file(&path).unwrap();
+        assert!(matches!(temporary.put(b"before"), Err(Unwritten::Changed)), "it was removed meanwhile");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "nothing is left behind");
+    }
+
+    #[test]
+    fn a_file_that_appears_while_a_new_one_goes_to_the_disk_is_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = place(dir.path());
+        let temporary = Temporary::write(&place, b"ours", None).unwrap();
+        fs::write(dir.path().join("file"), "theirs").unwrap();
+        assert!(matches!(temporary.create(), Err(Unwritten::Changed)));
+        assert_eq!(fs::read_to_string(dir.path().join("file")).unwrap(), "theirs");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left behind");
+    }
 }

@@ -11,8 +11,10 @@ use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
+
+use crate::regular_file::{self, Links};
 
 /// Opens a directory to go on from it, whether or not it can be listed.
 #[cfg(target_os = "linux")]
@@ -21,11 +23,11 @@ const STEP: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLO
 #[cfg(not(target_os = "linux"))]
 const STEP: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// Opens a file that turns out to be a FIFO, a terminal or a link without harm.
-const LOOK: OFlags =
-    OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// Opens a directory to list it.
+const LIST: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NONBLOCK).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// Is an open directory that all access starts from.
+/// An open directory that all access starts from.
 #[derive(Debug)]
 pub(super) struct Beneath {
     root: OwnedFd,
@@ -33,7 +35,7 @@ pub(super) struct Beneath {
     writing: Mutex<()>,
 }
 
-/// Is a name in an open directory.
+/// A name in an open directory.
 #[derive(Debug)]
 pub(super) struct Place {
     pub(super) dir: OwnedFd,
@@ -94,6 +96,19 @@ impl Beneath {
         }
     }
 
+    /// Opens a directory to be listed: the root itself for an empty path.
+    pub(super) fn directory(&self, relative: &Path) -> io::Result<OwnedFd> {
+        if relative.as_os_str().is_empty() {
+            return Ok(rustix::fs::openat(&self.root, ".", LIST, Mode::empty())?);
+        }
+        self.place(relative)?.directory()
+    }
+
+    /// Returns the number of the root's inode.
+    pub(super) fn inode(&self) -> io::Result<u64> {
+        Ok(rustix::fs::fstat(&self.root)?.st_ino)
+    }
+
     /// Opens a regular file for reading; anything else is refused, and nothing can block the opening.
     pub(super) fn open_file(&self, relative: &Path) -> io::Result<(File, Metadata)> {
         self.place(relative)?.open_file()
@@ -101,22 +116,19 @@ impl Beneath {
 }
 
 impl Place {
+    /// Opens the directory of this name to be listed.
+    pub(super) fn directory(&self) -> io::Result<OwnedFd> {
+        Ok(rustix::fs::openat(&self.dir, &*self.name, LIST, Mode::empty())?)
+    }
+
+    /// Returns what the file system knows of the name itself, whatever it leads to.
+    pub(super) fn stat(&self) -> io::Result<Stat> {
+        Ok(rustix::fs::statat(&self.dir, &*self.name, AtFlags::SYMLINK_NOFOLLOW)?)
+    }
+
     /// As [`Beneath::open_file`].
     pub(super) fn open_file(&self) -> io::Result<(File, Metadata)> {
-        // Before the opening: that of a device may do something already.
-        let stat = rustix::fs::statat(&self.dir, &*self.name, AtFlags::SYMLINK_NOFOLLOW)?;
-        match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => {}
-            FileType::Symlink => return Err(linked()),
-            _ => return Err(irregular()),
-        }
-        let file = match rustix::fs::openat(&self.dir, &*self.name, LOOK, Mode::empty()) {
-            Ok(file) => File::from(file),
-            Err(Errno::LOOP) => return Err(linked()),
-            Err(error) => return Err(error.into()),
-        };
-        let metadata = file.metadata()?;
-        if metadata.is_file() { Ok((file, metadata)) } else { Err(irregular()) }
+        regular_file::open_at(&self.dir, Path::new(&self.name), Links::Refused)
     }
 }
 
@@ -144,12 +156,4 @@ fn enter(dir: &OwnedFd, step: &OsStr) -> io::Result<OwnedFd> {
         }
         Err(error) => Err(error.into()),
     }
-}
-
-fn linked() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, "it is a symbolic link")
-}
-
-fn irregular() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")
 }

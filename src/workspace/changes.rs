@@ -2,7 +2,7 @@
 //!
 //! The writer of a workspace records here; the host marks the turns, shows and undoes. One entry per file: what it held
 //! before the first change, or, when somebody else changed it in between, before the first change after that. What is
-//! not as the tools left it is never touched. Commands of `bash` are not recorded.
+//! not as the tools left it is never touched, and neither are permissions, which no tool changes. Commands of `bash` are not recorded.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ struct Entry {
 #[derive(Debug)]
 enum Before {
     Missing,
-    Held(Arc<[u8]>, u32),
+    Held(Arc<[u8]>),
     /// There was no room for it.
     Dropped,
 }
@@ -188,11 +188,11 @@ impl Changes {
         let room = limits::UNDO_BYTES.saturating_sub(inner.kept());
         let before = continued.unwrap_or_else(|| match change.before {
             None => Before::Missing,
-            Some(held) if held.bytes.len() as u64 <= room => Before::Held(Arc::clone(&held.bytes), held.mode),
+            Some(held) if held.bytes.len() as u64 <= room => Before::Held(Arc::clone(&held.bytes)),
             Some(_) => Before::Dropped,
         });
         let undoable = match before {
-            Before::Missing | Before::Held(..) => Undoable::Yes,
+            Before::Missing | Before::Held(_) => Undoable::Yes,
             Before::Dropped => Undoable::TooMuch,
         };
         inner.entries.push(Entry {
@@ -216,7 +216,7 @@ impl Inner {
     /// Counts the bytes that are kept.
     fn kept(&self) -> u64 {
         let kept = |entry: &Entry| match &entry.before {
-            Before::Held(bytes, _) => bytes.len() as u64,
+            Before::Held(bytes) => bytes.len() as u64,
             Before::Missing | Before::Dropped => 0,
         };
         self.entries.iter().map(kept).sum()
@@ -236,7 +236,7 @@ impl Entry {
             Before::Dropped => Undo::NotKept,
             _ if self.as_left().is_none() => Undo::ChangedSince,
             Before::Missing => Undo::Removed,
-            Before::Held(bytes, _) => Undo::Restored { bytes: bytes.len() as u64 },
+            Before::Held(bytes) => Undo::Restored { bytes: bytes.len() as u64 },
         }
     }
 
@@ -246,7 +246,7 @@ impl Entry {
         let (Some(now), true) = (self.as_left(), forecast.is_done()) else { return forecast };
         let done = self.beneath.place(&self.relative).map_err(Unwritten::from).and_then(|place| match &self.before {
             Before::Missing | Before::Dropped => atomic::remove(&place, &now.bytes),
-            Before::Held(bytes, mode) => atomic::replace(&place, Some(&now.bytes), bytes, Some(*mode)),
+            Before::Held(bytes) => atomic::replace(&place, Some(&now.bytes), bytes),
         });
         match done {
             Ok(()) => forecast,

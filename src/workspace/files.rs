@@ -20,12 +20,16 @@ impl Workspace {
     /// # Errors
     /// That of the file system, also when the path does not lie where reading is allowed, or leads over a link by now.
     pub fn open(&self, real: &Path) -> io::Result<(File, Metadata)> {
+        let (_, relative, beneath) = self.readable_part(real)?;
+        beneath.open_file(relative)
+    }
+
+    /// Finds the open directory that a path is read from, and the path from there.
+    pub(super) fn readable_part<'a>(&'a self, real: &'a Path) -> io::Result<(&'a Path, &'a Path, &'a Arc<Beneath>)> {
         let allowed = std::iter::once((&self.root, &self.beneath));
         let mut allowed = allowed.chain(self.readable.iter().map(|(directory, beneath)| (directory, beneath)));
-        let found = allowed.find_map(|(directory, beneath)| Some((real.strip_prefix(directory).ok()?, beneath)));
-        let outside = || io::Error::new(io::ErrorKind::PermissionDenied, "it is outside the workspace");
-        let (relative, beneath) = found.ok_or_else(outside)?;
-        beneath.open_file(relative)
+        let found = allowed.find_map(|(base, beneath)| Some((base.as_path(), real.strip_prefix(base).ok()?, beneath)));
+        found.ok_or_else(|| io::Error::new(io::ErrorKind::PermissionDenied, "it is outside the workspace"))
     }
 
     /// Reads a file that is to be changed, whole; `None` when there is none.
@@ -61,7 +65,7 @@ impl Workspace {
         let mut made = Vec::new();
         let written = beneath.place_made(relative, &mut made).map_err(Unwritten::from).and_then(|place| {
             let held = atomic::look(&place, limits::CHANGED_FILE_BYTES)?;
-            atomic::replace(&place, before, after, None)?;
+            atomic::replace(&place, before, after)?;
             Ok(held)
         });
         match written {

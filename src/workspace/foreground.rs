@@ -5,10 +5,15 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal};
 use tokio::process::Child;
+
+use crate::limits;
+use crate::workspace::processes;
 
 /// How often a program is looked after that takes a text.
 const LOOK: Duration = Duration::from_millis(10);
@@ -28,8 +33,34 @@ pub fn edit(editor: &str, file: &Path) -> io::Result<Child> {
         .arg(format!("{exec}{editor} \"$@\""))
         .arg(editor)
         .arg(file)
+        .env(limits::JOB_MARK, mark())
         .kill_on_drop(true)
         .spawn()
+}
+
+/// Sends a signal to the editor of this number and to all that it has started in our session. An editor with a window of
+/// its own has a session of its own, and may stay.
+pub fn signal_editor(editor: Option<u32>, signal: Signal) {
+    let number = editor.and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+    match processes::marked_here(number, mark()) {
+        Ok(found) => {
+            processes::signal(&found, signal);
+            // A stopped process hears of it only when it goes on.
+            processes::signal(&found, Signal::CONT);
+        }
+        Err(_) => {
+            let _ = number.map(|number| rustix::process::kill_process(number, signal));
+        }
+    }
+}
+
+/// Returns the word by which the editors of this process are known.
+fn mark() -> &'static str {
+    static MARK: OnceLock<String> = OnceLock::new();
+    MARK.get_or_init(|| {
+        let random = getrandom::u64().unwrap_or_default();
+        format!("editor-{}-{random:016x}", std::process::id())
+    })
 }
 
 /// Tells whether a command line is one command that a shell can run in its own place.

@@ -2,7 +2,8 @@
 //!
 //! Standard input tells it to kill (one byte, or its end, which also the end of the host is), standard output is the
 //! job's output, standard error takes one line of JSON about the end ([`Ended`]). It is the leader of a session without a
-//! terminal and adopts every orphan of the job, so nothing of the job can hide: when it ends, all of the job is dead.
+//! terminal and adopts every orphan of the job, so nothing of the job can hide: when it ends, all of the job is dead. Who
+//! takes its descriptors away only makes it kill in a cruder way.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -11,6 +12,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,15 +20,36 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
 use crate::limits;
+use crate::workspace::children::Children;
 use crate::workspace::job::{Ended, Failure};
-use crate::workspace::processes::{self, Process};
+use crate::workspace::processes::{self, Machine, Process};
 
 /// Time between two looks at a kill that is under way.
 const KILL_STEP: Duration = Duration::from_millis(20);
+/// The same where nobody can be looked at.
+const BLIND_KILL_STEP: Duration = Duration::from_millis(2);
 /// What the kernel gets to choose the job rather than the host when memory runs out.
 const OOM_SCORE: &str = "/proc/self/oom_score_adj";
 
-/// Is what reaches the guard.
+/// What would end the guard or stop its work. A handler, not to ignore them: that the job would inherit.
+const HANDLED: [i32; 14] = [
+    Signal::HUP.as_raw(),
+    Signal::INT.as_raw(),
+    Signal::QUIT.as_raw(),
+    Signal::TERM.as_raw(),
+    Signal::USR1.as_raw(),
+    Signal::USR2.as_raw(),
+    Signal::ALARM.as_raw(),
+    Signal::VTALARM.as_raw(),
+    Signal::PROF.as_raw(),
+    Signal::XCPU.as_raw(),
+    Signal::XFSZ.as_raw(),
+    Signal::IO.as_raw(),
+    Signal::ABORT.as_raw(),
+    Signal::TSTP.as_raw(),
+];
+
+/// What reaches the guard.
 enum News {
     /// Everything is to end.
     Kill,
@@ -37,8 +60,10 @@ enum News {
 }
 
 /// Runs a job to its end, with everything that it starts; says how it ended on standard error.
-pub fn run(argv: &[OsString]) {
-    let ended = guard(argv);
+///
+/// `memory` is how much all its processes together may have, bytes; `None` for a share of the machine's.
+pub fn run(argv: &[OsString], memory: Option<u64>) {
+    let ended = guard(argv, memory);
     if let Ok(mut line) = serde_json::to_string(&ended) {
         line.push('\n');
         let _ = io::stderr().write_all(line.as_bytes());
@@ -49,11 +74,16 @@ pub fn run(argv: &[OsString]) {
     }
 }
 
-fn guard(argv: &[OsString]) -> Ended {
+fn guard(argv: &[OsString], memory: Option<u64>) -> Ended {
     close_foreign();
     // Opened while this process may still open it.
     let score = File::options().read(true).write(true).open(OOM_SCORE).ok();
-    confine_itself();
+    let children = Children::open();
+    let flag = Arc::default();
+    for signal in HANDLED {
+        let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
+    }
+    confine_itself(memory);
     let (news, inbox) = mpsc::channel();
     let (started, main) = mpsc::channel::<()>();
     let commands = news.clone();
@@ -75,7 +105,9 @@ fn guard(argv: &[OsString]) -> Ended {
     let _ = started.send(());
     // Among thousands of processes it must still get its turn. Only root may; the kernel limits all others itself.
     let _ = rustix::process::setpriority_process(None, limits::GUARD_NICENESS);
-    Watch { inbox, main, status: None, is_alone: false }.follow()
+    let share = |machine: Machine| machine.memory / 100 * limits::JOB_MEMORY_PERCENT;
+    let most = memory.or_else(|| processes::machine().ok().map(share));
+    Watch { inbox, main, status: None, is_alone: false, children, memory: most }.follow()
 }
 
 /// Closes what the host's own starter left open in every process below: the job gets the three streams, nothing else.
@@ -91,7 +123,7 @@ fn close_foreign() {
 }
 
 /// Makes this process one that the job cannot get rid of, and sets the limits that the job inherits.
-fn confine_itself() {
+fn confine_itself(memory: Option<u64>) {
     let _ = rustix::process::setsid();
     #[cfg(target_os = "linux")]
     {
@@ -101,10 +133,10 @@ fn confine_itself() {
         // Nobody of the same user can open its pipes through /proc or trace it.
         let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     }
-    limit_resources();
+    limit_resources(memory);
 }
 
-fn limit_resources() {
+fn limit_resources(memory: Option<u64>) {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let mut ceilings = vec![
         (Resource::Core, 0),
@@ -112,9 +144,11 @@ fn limit_resources() {
         (Resource::Nofile, limits::JOB_OPEN_FILES),
     ];
     // The kernel counts all threads of the user.
-    if let Some(threads) = processes::threads() {
-        ceilings.push((Resource::Nproc, (threads + limits::JOB_THREADS) as u64));
+    if let Ok(machine) = processes::machine() {
+        ceilings.push((Resource::Nproc, (machine.threads + limits::JOB_THREADS) as u64));
     }
+    // Sooner than any look at it, and with an error that a program can report.
+    ceilings.extend(memory.map(|memory| (Resource::Data, memory)));
     for (resource, ceiling) in ceilings {
         let now = getrlimit(resource);
         let lower = |limit: Option<u64>| Some(limit.map_or(ceiling, |limit| limit.min(ceiling)));
@@ -129,6 +163,8 @@ fn start(argv: &[OsString], mut score: Option<File>) -> io::Result<Pid> {
     };
     let output = io::stdout().as_fd().try_clone_to_owned()?;
     let errors = output.try_clone()?;
+    // Behind the start the job may have seen to it that nothing can be opened any more.
+    let nothing = File::options().write(true).open("/dev/null")?;
     // The job inherits it; the guard itself is to stay.
     let mut own_score = String::new();
     if let Some(score) = &mut score {
@@ -145,7 +181,8 @@ fn start(argv: &[OsString], mut score: Option<File>) -> io::Result<Pid> {
         let _ = score.write_all(own_score.as_bytes());
     }
     let child = child?;
-    rustix::stdio::dup2_stdout(File::options().write(true).open("/dev/null")?)?;
+    // Where that fails, the job's output ends with the guard.
+    let _ = rustix::stdio::dup2_stdout(nothing);
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     pid.ok_or_else(|| io::Error::other("it has no process number"))
 }
@@ -179,17 +216,20 @@ fn reap(news: &Sender<News>) {
 }
 
 /// Returns the living processes of the job.
-fn descendants() -> Vec<Process> {
+fn descendants() -> io::Result<Vec<Process>> {
     processes::descendants(&[rustix::process::getpid()])
 }
 
-/// Is the guard while its job runs.
+/// The guard while its job runs.
 struct Watch {
     inbox: Receiver<News>,
     /// The process that the job began as.
     main: Pid,
     status: Option<WaitStatus>,
     is_alone: bool,
+    children: Children,
+    /// Most memory of the job, bytes.
+    memory: Option<u64>,
 }
 
 impl Watch {
@@ -197,10 +237,13 @@ impl Watch {
         let failure = self.main_end();
         let killed = match failure {
             // Each moment brings more, and so many need longer to die.
-            Some(Failure::TooManyProcesses) => self.end_all(Duration::ZERO, limits::CROWD_GRACE),
+            Some(Failure::TooManyProcesses | Failure::TooMuchMemory(_)) => {
+                self.end_all(Duration::ZERO, limits::CROWD_GRACE)
+            }
             _ => self.end_all(limits::TERM_GRACE, limits::KILL_GRACE),
         };
-        let left = if self.is_alone { 0 } else { descendants().len().max(1) };
+        // Who cannot be seen is there all the same; the host looks after them then.
+        let left = if self.is_alone { 0 } else { descendants().map_or(1, |left| left.len().max(1)) };
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         Ended {
             code: self.status.and_then(WaitStatus::exit_status),
@@ -214,27 +257,48 @@ impl Watch {
     /// Waits until the first process of the job ends, or everything is to end. What it left gets a moment, for those who
     /// read the job's last words.
     fn main_end(&mut self) -> Option<Failure> {
-        let before = processes::threads().unwrap_or(0);
-        loop {
+        let before = processes::machine().unwrap_or_default();
+        let mut unseen = 0;
+        for looks in 0_u32.. {
             match self.inbox.recv_timeout(limits::JOB_WATCH) {
                 Ok(News::Kill) | Err(RecvTimeoutError::Disconnected) => return None,
                 Ok(news) => self.note(&news),
-                Err(RecvTimeoutError::Timeout) => {
-                    let more = processes::threads().unwrap_or(0).saturating_sub(before);
-                    if more > limits::JOB_CROWD {
-                        // Whoever they belong to: this job must not keep the host and its guard from their turn.
-                        let _ = rustix::process::setpriority_pgrp(Some(self.main), limits::CROWD_NICENESS);
-                    }
-                    if more > limits::JOB_PROCESSES && descendants().len() > limits::JOB_PROCESSES {
-                        return Some(Failure::TooManyProcesses);
-                    }
-                }
+                Err(RecvTimeoutError::Timeout) => match self.look(before, looks % limits::JOB_MEMORY_LOOKS == 0) {
+                    Ok(None) => unseen = 0,
+                    Ok(failure) => return failure,
+                    Err(_) if unseen < limits::JOB_UNSEEN => unseen += 1,
+                    Err(_) => return Some(Failure::Unwatched),
+                },
             }
             if self.status.is_some() {
                 self.wait_alone(limits::LEFTOVER_GRACE);
-                return None;
+                break;
             }
         }
+        None
+    }
+
+    /// Looks whether the job has too much of something. `before` is the machine before it; only a look that is `thorough`
+    /// is dear where the machine is not much busier now.
+    fn look(&self, before: Machine, thorough: bool) -> io::Result<Option<Failure>> {
+        if cfg!(not(target_os = "linux")) {
+            return Ok(None);
+        }
+        let now = processes::machine()?;
+        let more = now.threads.saturating_sub(before.threads);
+        if more > limits::JOB_CROWD {
+            // Whoever they belong to: this job must not keep the host and its guard from their turn.
+            let _ = rustix::process::setpriority_pgrp(Some(self.main), limits::CROWD_NICENESS);
+        }
+        let most = self.memory.unwrap_or(u64::MAX);
+        if !thorough && more <= limits::JOB_PROCESSES && before.available.saturating_sub(now.available) < most / 4 {
+            return Ok(None);
+        }
+        let found = descendants()?;
+        if found.len() > limits::JOB_PROCESSES {
+            return Ok(Some(Failure::TooManyProcesses));
+        }
+        Ok((processes::memory(&found, most) > most).then_some(Failure::TooMuchMemory(most)))
     }
 
     /// Asks everything to end, and kills what is left after a time, which is then given some time to be gone; returns what
@@ -245,19 +309,29 @@ impl Watch {
             return killed;
         }
         if !grace.is_zero() {
-            let found = descendants();
-            killed.extend(found.iter().map(|process| process.pid));
-            processes::signal(&found, Signal::TERM);
-            // A stopped process hears of it only when it goes on.
-            processes::signal(&found, Signal::CONT);
+            if let Ok(found) = descendants() {
+                killed.extend(found.iter().map(|process| process.pid));
+                processes::signal(&found, Signal::TERM);
+                // A stopped process hears of it only when it goes on.
+                processes::signal(&found, Signal::CONT);
+            } else {
+                killed.extend(self.children.signal(Signal::TERM));
+                self.children.signal(Signal::CONT);
+            }
             self.signal_group(Signal::TERM);
             self.wait_alone(grace);
         }
         let until = Instant::now() + patience;
         while !self.is_alone && Instant::now() < until {
-            processes::freeze_and_kill(rustix::process::getpid(), descendants, &mut killed);
+            let step = if processes::freeze_and_kill(rustix::process::getpid(), descendants, &mut killed).is_ok() {
+                KILL_STEP
+            } else {
+                // Each time one generation dies, and the next becomes the guard's.
+                killed.extend(self.children.signal(Signal::KILL));
+                BLIND_KILL_STEP
+            };
             self.signal_group(Signal::KILL);
-            self.wait_alone(KILL_STEP);
+            self.wait_alone(step);
         }
         killed
     }

@@ -54,7 +54,7 @@ pub struct Ended {
     pub failure: Option<Failure>,
 }
 
-/// Says what went wrong with a job.
+/// What went wrong with a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Failure {
@@ -62,6 +62,10 @@ pub enum Failure {
     NotStarted(String),
     /// It had more processes than a job may have.
     TooManyProcesses,
+    /// Its processes together had more memory than this, bytes.
+    TooMuchMemory(u64),
+    /// Its guard could not see its processes any more.
+    Unwatched,
     /// Its guard was killed. How the program ended is unknown; what was found of it was killed.
     GuardLost,
 }

@@ -8,18 +8,22 @@
 mod atomic;
 mod beneath;
 mod changes;
+mod children;
 mod diff;
 mod environment;
 mod files;
 pub mod foreground;
 pub mod guard;
+mod ignore_rules;
 mod job;
 mod processes;
+pub(crate) mod programs;
 mod project;
-mod regular;
 pub mod sandbox;
 mod seen;
+pub mod snapshot;
 mod spawner;
+mod walk;
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -31,16 +35,17 @@ use crate::text::visible_line;
 use crate::workspace::beneath::Beneath;
 use crate::workspace::seen::Seen;
 
+pub use crate::regular_file::read_head;
 pub use atomic::Held;
 pub use changes::{Change, Changes, Undo, Undoable};
 pub use diff::{Difference, diff, file_diff};
 pub use environment::{ChildEnvironment, is_secret};
 pub use job::{Confinement, Ended, Failure, Job, Network, signal_name};
 pub use project::{is_shared, project_root};
-pub use regular::{Head, read_head};
 pub use sandbox::Sandbox;
 pub use seen::Standing;
 pub use spawner::{GUARD, Running, Spawner};
+pub use walk::{Bounds, Entry, EntryKind, Walk, WalkEnd};
 
 /// Confines paths to a root, and for reading to some more directories. Clones share what was read and changed.
 #[derive(Debug, Clone)]

@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
@@ -20,8 +21,9 @@ use tokio::time::Instant;
 use crate::limits;
 use crate::workspace::environment::ChildEnvironment;
 use crate::workspace::job::{Ended, Failure, Job};
-use crate::workspace::processes;
 use crate::workspace::sandbox::Sandbox;
+use crate::workspace::snapshot::Protection;
+use crate::workspace::{processes, programs};
 
 /// The name of the hidden sub-command under which this program is a guard.
 pub const GUARD: &str = "__guard";
@@ -35,12 +37,54 @@ pub struct Spawner {
     program: PathBuf,
     sandbox: Sandbox,
     environment: ChildEnvironment,
+    /// Where jobs write.
+    writable: Vec<PathBuf>,
+    protection: Arc<Protection>,
 }
 
 impl Spawner {
     /// Makes a spawner. `program` is the executable of this program, for its hidden sub-commands.
     pub fn new(program: PathBuf, sandbox: Sandbox, environment: ChildEnvironment) -> Self {
-        Self { program, sandbox, environment }
+        Self { program, sandbox, environment, writable: Vec::new(), protection: Arc::default() }
+    }
+
+    /// Sets where jobs write: nothing that [`Self::start_own`] starts is taken from there.
+    #[must_use]
+    pub fn with_writable(mut self, writable: Vec<PathBuf>) -> Self {
+        self.writable = writable;
+        self
+    }
+
+    /// Starts a job whose program is one that this program relies on: never one that another job could have made. `memory`
+    /// is as for [`Self::start_within`].
+    ///
+    /// # Errors
+    /// As [`Self::start`]; [`io::ErrorKind::NotFound`] when there is no such program.
+    ///
+    /// # Panics
+    /// Outside of a runtime.
+    pub fn start_own(&self, job: &Job, memory: Option<u64>) -> io::Result<Running> {
+        let mut variables = self.environment.variables().iter();
+        let path = variables.find(|(name, _)| name == "PATH").map(|(_, path)| path.as_os_str()).unwrap_or_default();
+        let mut job = job.clone();
+        if let Some(program) = job.argv.first_mut() {
+            let found = programs::find(&*program, path, &self.writable);
+            *program = found.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "it is not installed"))?.into();
+        }
+        job.environment.push(("PATH".into(), programs::search_path(path, &self.writable)));
+        self.start_within(&job, memory)
+    }
+
+    /// Sets what looks after protected files, shared by all clones.
+    #[must_use]
+    pub fn with_protection(mut self, protection: Protection) -> Self {
+        self.protection = Arc::new(protection);
+        self
+    }
+
+    /// Returns what looks after protected files.
+    pub fn protection(&self) -> &Arc<Protection> {
+        &self.protection
     }
 
     /// Returns what confines the jobs.
@@ -57,6 +101,18 @@ impl Spawner {
     /// # Panics
     /// Outside of a runtime.
     pub fn start(&self, job: &Job) -> io::Result<Running> {
+        self.start_within(job, None)
+    }
+
+    /// Starts a job whose processes together may have so much memory, bytes; each alone gets an error when it asks for
+    /// more. `None` is a share of the machine's.
+    ///
+    /// # Errors
+    /// As [`Spawner::start`].
+    ///
+    /// # Panics
+    /// Outside of a runtime.
+    pub fn start_within(&self, job: &Job, memory: Option<u64>) -> io::Result<Running> {
         if !job.cwd.is_absolute() || !job.cwd.is_dir() {
             let sentence = format!("{} is not a directory", job.cwd.display());
             return Err(io::Error::new(io::ErrorKind::NotADirectory, sentence));
@@ -65,6 +121,7 @@ impl Spawner {
         let mut child = Command::new(&self.program)
             .arg0("steersman")
             .arg(GUARD)
+            .arg(memory.unwrap_or(0).to_string())
             .arg("--")
             .args(self.sandbox.wrap(job)?)
             .env_clear()
@@ -173,8 +230,11 @@ impl Guard {
             }
         };
         let ended = match ended {
-            Some(ended) => ended,
-            None => tokio::task::spawn_blocking(move || clear_away(pid, &mark)).await.unwrap_or_default(),
+            Some(ended) if ended.left == 0 => ended,
+            // It is lost, or could not end everything.
+            said => {
+                tokio::task::spawn_blocking(move || clear_away(pid, &mark, said.as_ref())).await.unwrap_or_default()
+            }
         };
         // It has nothing more to do, unless the kernel holds somebody.
         let _ = tokio::time::timeout(limits::GUARD_EXIT_TIME, child.wait()).await;
@@ -190,12 +250,18 @@ async fn last_word(status: impl AsyncRead + Unpin) -> Option<Ended> {
     serde_json::from_slice(&line).ok()
 }
 
-/// Kills what a lost guard left.
-fn clear_away(guard: Pid, mark: &str) -> Ended {
+/// Kills what a guard left that was lost, or that said so.
+fn clear_away(guard: Pid, mark: &str, said: Option<&Ended>) -> Ended {
     let mut killed = HashSet::new();
     let mut quiet = 0;
+    // What the guard said needs it still, to adopt them; it ends by itself when they are gone.
+    let marked = || {
+        let mut found = processes::marked(guard, mark)?;
+        found.retain(|process| said.is_none() || process.pid != guard);
+        Ok(found)
+    };
     for _ in 0..limits::CLEAR_ROUNDS {
-        if processes::marked(guard, mark).is_empty() {
+        if marked().is_ok_and(|found| found.is_empty()) {
             quiet += 1;
             // What was just being started shows up a moment later.
             if quiet > 2 {
@@ -203,13 +269,16 @@ fn clear_away(guard: Pid, mark: &str) -> Ended {
             }
         } else {
             quiet = 0;
-            processes::freeze_and_kill(guard, || processes::marked(guard, mark), &mut killed);
+            // What cannot be seen now is counted as left.
+            let _ = processes::freeze_and_kill(guard, marked, &mut killed);
         }
         std::thread::sleep(Duration::from_millis(10));
     }
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    let left = processes::marked(guard, mark).len();
-    Ended { killed: count(killed.len()), left: count(left), failure: Some(Failure::GuardLost), ..Ended::default() }
+    let left = marked().map_or(1, |found| found.len());
+    let lost = || Ended { failure: Some(Failure::GuardLost), ..Ended::default() };
+    let said = said.cloned().unwrap_or_else(lost);
+    Ended { killed: said.killed.saturating_add(count(killed.len())), left: count(left), ..said }
 }
 
 /// Makes a mark that no other job has.

@@ -23,6 +23,7 @@ use steersman::tui::theme::Themes;
 use steersman::tui::update::update;
 use steersman::tui::view::{ViewCache, draw};
 
+use support::figures::print;
 use support::stage::key_events;
 
 const SIZE: Size = Size { width: 120, height: 40 };
@@ -204,15 +205,4 @@ fn figures(crew: &mut Crew) {
     }
     crew.frame("@file_miner 99 ");
     print("the same letter when nearly all have ended", each(crew, &["x", "<bs>"], 500));
-}
-
-fn print(figure: &str, mut times: Vec<Duration>) {
-    times.sort_unstable();
-    let at = |share: usize| times.get((times.len().saturating_sub(1)) * share / 100).map_or(0, Duration::as_micros);
-    let ms = |micros: u128| format!("{}.{:02}", micros / 1_000, micros % 1_000 / 10);
-    if times.len() == 1 {
-        println!("{figure:<46} {:>22} ms", ms(at(100)));
-    } else {
-        println!("{figure:<46} {:>22} ms", format!("{} / {} / {}", ms(at(50)), ms(at(99)), ms(at(100))));
-    }
 }

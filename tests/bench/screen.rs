@@ -28,12 +28,13 @@ fn main() {
     let picked: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     let wanted = |name: &str| picked.is_empty() || picked.iter().any(|pick| name.contains(pick.as_str()));
     println!("{:<46} {:>26}   best comparable program", "figure (times: median / p99 / max)", "here");
-    let rows: [(&str, fn()); 10] = [
+    let rows: [(&str, fn()); 11] = [
         ("start", start),
         ("idle", idle),
         ("stream", stream),
         ("fast", fast),
         ("burst", burst),
+        ("flood", flood),
         ("escape", escape),
         ("now", deliver_now),
         ("crew", crew),
@@ -117,6 +118,28 @@ fn burst() {
         wait(GAP / 2);
     }
     print("key during the burst", &summary(&mut echoes), "max 145 ms");
+}
+
+/// A hostile server: emoji and stacked marks as fast as the machine carries them.
+fn flood() {
+    let server = Paced::start();
+    let mut terminal = ready(&server);
+    terminal.send("flood 32 MiB\r");
+    terminal.wait_for("flood");
+    let mut echoes = type_keys(&mut terminal, 40, GAP);
+    print("key during 32 MiB of emoji and marks", &summary(&mut echoes), "");
+    print("memory after them", &memory(&terminal), "");
+    let mut cuts = Vec::new();
+    for _ in 0..5 {
+        let server = Paced::start();
+        let mut terminal = ready(&server);
+        terminal.send("flood 32 MiB\r");
+        server.wait_asked(1);
+        let pressed = Instant::now();
+        terminal.send(keys::ESC);
+        cuts.push(server.wait_cut().duration_since(pressed));
+    }
+    print("Esc until the flood is cut", &summary(&mut cuts), "");
 }
 
 fn escape() {

@@ -9,7 +9,7 @@ mod sync;
 use std::sync::Arc;
 
 use loom::thread;
-use steersman::{error, event, id, limits, text};
+use steersman::{clock, error, event, id, limits, text};
 
 use crate::control::{Cancellable, Interloper};
 use crate::event::{Delivery, Pending};
@@ -310,5 +310,61 @@ fn the_end_of_a_stopped_turn_never_keeps_a_text_back_that_was_sent_after_the_sto
         worker.join().unwrap();
         // Whether the turn ended before the stop, after it, or after the text.
         assert_eq!(texts(&queue.take_turn(Some(&cancel))), ["a1"]);
+    });
+}
+
+#[test]
+fn a_text_sent_while_a_stop_is_under_way_starts_a_turn_that_is_not_cancelled() {
+    loom::model(|| {
+        let queue = Arc::new(Interloper::new());
+        let cancel = Cancellable::new();
+        let sender = {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || {
+                // True once the stop has done its work on the queue: the text comes after it then.
+                let is_stopped = queue.paused();
+                queue.inject_user_message("a1").unwrap();
+                is_stopped
+            })
+        };
+        let worker = {
+            let (queue, cancel) = (Arc::clone(&queue), cancel.clone());
+            thread::spawn(move || queue.take_turn(Some(&cancel)))
+        };
+        let returned = queue.stop(&cancel);
+        let is_stopped = sender.join().unwrap();
+        let delivered = worker.join().unwrap();
+        if is_stopped && !delivered.is_empty() {
+            assert!(!cancel.is_cancelled(), "the stop reached a turn that began after it");
+        }
+        Seen { delivered, returned, pending: queue.entries() }.check(&["a1"]);
+    });
+}
+
+#[test]
+fn what_keeps_turns_from_starting_keeps_a_text_back_that_comes_at_any_moment() {
+    loom::model(|| {
+        let queue = Arc::new(Interloper::new());
+        let cancel = Cancellable::new();
+        let sender = {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || queue.inject_user_message("a1").unwrap())
+        };
+        let worker = {
+            let (queue, cancel) = (Arc::clone(&queue), cancel.clone());
+            thread::spawn(move || {
+                let delivered = queue.take_turn(Some(&cancel));
+                let is_cancelled = cancel.is_cancelled();
+                (delivered, is_cancelled)
+            })
+        };
+        let returned = queue.bar(&cancel);
+        assert!(cancel.is_cancelled(), "the turn that began before goes on while the conversation changes");
+        sender.join().unwrap();
+        let (mut delivered, _) = worker.join().unwrap();
+        assert!(cancel.is_cancelled(), "a turn began meanwhile");
+        queue.unbar();
+        delivered.extend(queue.take_turn(Some(&cancel)));
+        Seen { delivered, returned, pending: queue.entries() }.check(&["a1"]);
     });
 }

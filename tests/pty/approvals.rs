@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::support::server::{Reply, Server};
 use crate::support::terminal::{Start, Terminal, keys};
 
-const ARMED: &str = "● these keys count now";
+const ARMED: &str = "● ready";
 const ALT_Y: &str = "\x1by";
 const ALT_W: &str = "\x1bw";
 const SHIFT_TAB: &str = "\x1b[Z";
@@ -89,18 +89,21 @@ fn a_change_is_shown_as_a_diff_made_on_a_yes_and_taken_back_by_undo() {
 }
 
 #[test]
-fn esc_stops_a_turn_whose_question_is_not_armed_yet_and_the_question_goes() {
+fn esc_right_behind_a_letter_stops_nothing_and_a_later_one_is_a_no() {
     let server = Server::start([]);
     server.reply(Reply::calls(&[("c1", "bash", r#"{"command":"touch made"}"#)]));
     let project = project();
     let mut terminal = start(&server, project.path());
     terminal.wait_for(ARMED);
-    // A plain key disarms it: this Esc is not for the question.
+    // A plain key disarms it: this Esc is not for the question, and stops no turn either.
     terminal.send("x");
-    terminal.wait_for("○ these keys count");
+    terminal.wait_for("○ wait");
     terminal.send(keys::ESC);
-    terminal.wait_gone("Run this command?");
-    terminal.wait_for("cancelled");
+    terminal.wait_for("the question has just come up");
+    terminal.wait_for(ARMED);
+    server.reply_text("the answer");
+    terminal.send(keys::ESC);
+    terminal.wait_for("the answer");
     assert!(!project.path().join("made").exists());
 }
 
@@ -120,4 +123,42 @@ fn shift_tab_switches_the_mode_and_auto_edit_asks_no_more_about_files() {
     assert_eq!(std::fs::read_to_string(project.path().join("a.txt")).unwrap(), "one\n2\nthree\n");
     terminal.send("/mode read-only\r");
     terminal.wait_for("read-only · ");
+}
+
+#[test]
+fn forty_brackets_bring_a_question_and_esc_answers_it() {
+    let server = Server::start([]);
+    let hostile = format!(r#"{{"command":"{}ls"}}"#, "(".repeat(40));
+    server.reply(Reply::calls(&[("c1", "bash", &hostile)]));
+    server.reply_text("the answer");
+    let project = project();
+    let mut terminal = start(&server, project.path());
+    terminal.wait_for("Run this command?");
+    terminal.wait_for(ARMED);
+    terminal.send(keys::ESC);
+    terminal.wait_for("the answer");
+    let told = server.chats().last().unwrap().texts("tool");
+    assert_eq!(told, ["Error: the user declined this"]);
+}
+
+// On the way to `read-only` the key passes `auto`.
+#[test]
+fn shift_tab_past_auto_runs_no_open_command_and_read_only_takes_no_yes() {
+    let server = Server::start([]);
+    server.reply(Reply::calls(&[("c1", "bash", r#"{"command":"touch made"}"#)]));
+    server.reply_text("the answer");
+    let project = project();
+    let mut terminal = start(&server, project.path());
+    terminal.wait_for(ARMED);
+    while !terminal.screen().contains("read-only · ") {
+        let before = terminal.screen().lines().last().unwrap_or_default().to_owned();
+        terminal.send(SHIFT_TAB);
+        terminal.wait_gone(&before);
+    }
+    terminal.wait_for(ARMED);
+    assert!(!project.path().join("made").exists());
+    terminal.send(ALT_Y);
+    terminal.wait_for("the mode is read-only");
+    terminal.wait_for("Run this command?");
+    assert!(!project.path().join("made").exists());
 }

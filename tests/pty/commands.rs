@@ -28,6 +28,9 @@ fn new_during_a_turn_stops_it_and_begins_with_an_empty_conversation_and_screen()
     terminal.send("the old talk\r");
     gate.wait_reached();
     terminal.send("/new\r");
+    terminal.wait_for("Start a new conversation?");
+    terminal.wait_for("● ready");
+    terminal.send("1\r");
     terminal.wait_gone("the old talk");
     gate.open();
     server.reply_text("a fresh answer");
@@ -46,7 +49,9 @@ fn texts_that_look_like_commands_reach_the_model_letter_by_letter() {
     terminal.send("/etc/hosts is short\r");
     terminal.send("//help me\r");
     terminal.send("/foo");
-    terminal.wait_for("\"/foo\" is no command, it is sent as text");
+    terminal.wait_for("unknown command /foo");
+    terminal.send(keys::ENTER);
+    terminal.wait_for("Enter again sends it as text");
     terminal.send(keys::ENTER);
     terminal.wait_for("Type a message");
     gate.open();

@@ -51,7 +51,8 @@ fn a_text_for_all_reaches_each_agent_once_at_its_own_boundary() {
     gates.iter().for_each(Gate::wait_reached);
     terminal.wait_for("file_miner 1");
     terminal.send("@all be brief\r");
-    terminal.wait_for("Type a message");
+    // The empty message says so before the text is typed, too.
+    terminal.wait_until("the text to be pending", |s| s.contains("be brief") && s.contains("Type a message"));
     gates.iter().for_each(Gate::open);
     terminal.wait_for("the main agent is done");
     let children: Vec<_> = server.chats().into_iter().filter(is_child).collect();

@@ -18,8 +18,7 @@ fn start(server: &Server) -> Terminal {
 
 /// Types a line as a person does: it is on the terminal before Enter follows.
 fn say(terminal: &mut Terminal, line: &str) {
-    terminal.send(line);
-    terminal.wait_for(line);
+    terminal.type_text(line);
     terminal.send(keys::ENTER);
 }
 
@@ -30,7 +29,7 @@ fn written(terminal: &Terminal) -> String {
 /// Ends the program, and checks every byte that it wrote: lines that were only ever added.
 fn leave(mut terminal: Terminal) -> String {
     terminal.send(keys::CTRL_D);
-    assert_eq!(terminal.wait_exit(Duration::from_secs(10)).exit_code(), 0);
+    assert_eq!(terminal.wait_exit(Duration::from_secs(30)).exit_code(), 0);
     let written = written(&terminal);
     let mut plain = written.clone();
     for sequence in PASTES {
@@ -69,23 +68,26 @@ fn a_text_is_steered_into_a_running_turn_after_it_was_edited_by_its_number() {
 fn nothing_is_written_into_a_line_that_is_being_typed() {
     let gate = Gate::new();
     let server = Server::start([]);
-    server.reply(Reply::text("one answer. Another sentence of it follows here.\n\nAnd a paragraph.").gated(&gate));
-    server.reply_text("the second answer");
+    server.reply(Reply::calls(&[("c1", "bash", r#"{"command":"touch made"}"#)]).gated(&gate));
+    server.reply_text("one answer");
     let mut terminal = start(&server);
     say(&mut terminal, "one");
     gate.wait_reached();
-    terminal.send("half a li");
-    terminal.wait_for("half a li");
+    terminal.type_text("half a li");
+    let before = terminal.written();
     gate.open();
-    // The turn is over on the server's side; what is typed on stays one line.
-    server.wait_requested(1);
+    // A question is there: the bell says so, and nothing else.
+    terminal.wait_written(before, b"\x07");
+    let screen = terminal.wait_typed("half a li");
+    assert!(!screen.contains("question 1") && !screen.contains("touch made"), "{screen}");
     terminal.send("ne\r");
-    terminal.wait_for("the second answer");
+    terminal.wait_for("answers: /yes yes");
+    terminal.wait_for("pending 2: half a line");
+    say(&mut terminal, "/yes 1");
+    terminal.wait_for("you, delivered after bash at step 1: half a line");
+    terminal.wait_for("answer: one answer");
     let plain = leave(terminal);
-    assert!(plain.contains("\r\nhalf a line\r\n"), "{plain}");
-    let (before, after) = plain.split_once("half a line\r\n").unwrap();
-    assert!(before.ends_with("\r\n"), "{before}");
-    assert!(after.contains("answer: one answer.") || before.contains("answer: one answer."), "{plain}");
+    assert!(plain.contains("\r\nhalf a li\u{7}ne\r\n"), "{plain:?}");
 }
 
 #[test]
@@ -95,7 +97,7 @@ fn a_question_is_answered_by_its_command_and_by_nothing_else() {
     server.reply_text("it is made");
     let mut terminal = start(&server);
     say(&mut terminal, "make it");
-    terminal.wait_for("answers: /yes yes, once");
+    terminal.wait_for("answers: /yes yes");
     assert!(written(&terminal).contains("question 1: main asks: Run this command?"));
     say(&mut terminal, "yes");
     terminal.wait_for("pending 2: yes");
@@ -124,7 +126,7 @@ fn ctrl_c_stops_the_turn_gives_the_texts_back_and_a_second_one_quits() {
     terminal.send(keys::CTRL_C);
     terminal.wait_for("/back brings it back");
     terminal.send("\u{3}\u{3}");
-    assert_eq!(terminal.wait_exit(Duration::from_secs(10)).exit_code(), 0);
+    assert_eq!(terminal.wait_exit(Duration::from_secs(30)).exit_code(), 0);
 }
 
 #[test]
@@ -155,7 +157,7 @@ fn a_terminal_that_edits_lines_by_itself_gets_no_escape_byte_at_all() {
     gate.open();
     terminal.wait_for("answer: the main agent is done");
     terminal.send(keys::CTRL_D);
-    assert_eq!(terminal.wait_exit(Duration::from_secs(10)).exit_code(), 0);
+    assert_eq!(terminal.wait_exit(Duration::from_secs(30)).exit_code(), 0);
     assert!(!terminal.raw().contains(&0x1b), "{}", written(&terminal));
     assert_eq!(main_chats(&server)[1].texts("user"), ["start", "and the examples"]);
 }
@@ -212,4 +214,38 @@ fn the_configuration_asks_for_lines_too() {
     let output = program.output();
     assert!(crate::support::program::stdout(&output).starts_with("steersman: line output: "));
     assert_eq!(crate::support::program::exit_code(&output), 0);
+}
+
+#[test]
+fn what_was_sent_goes_into_the_history_and_an_export_has_local_times() {
+    let server = Server::start([Reply::text("the answer")]);
+    let arguments = ["--screen-reader", "--base-url", &server.url(), "--model", "scripted"];
+    let mut running = Program::new().args(arguments).env("TZ", "JST-9").piped().run();
+    running.write("remember me\n");
+    running.wait_for_line(|line| line == "answer: the answer");
+    running.write("/export out.md\n");
+    running.wait_for_line(|line| line.contains("transcript written to"));
+    running.close_stdin();
+    let (end, home) = running.end_with_home();
+    assert_eq!(end.code, Some(0), "{}", end.stderr);
+    let history = std::fs::read_to_string(home.path().join(".local/state/steersman/history.jsonl")).unwrap();
+    assert!(history.contains("remember me"), "{history}");
+    let page = std::fs::read_to_string(home.path().join("work/out.md")).unwrap();
+    assert!(page.lines().any(|line| line.starts_with("From ") && line.ends_with("+09:00.")), "{page}");
+}
+
+#[test]
+fn what_was_said_before_a_question_is_written_before_it_and_a_declined_call_says_so() {
+    let server = Server::start([]);
+    server.reply(Reply::calls(&[("c1", "bash", r#"{"command":"touch made"}"#)]).saying("First I make it."));
+    server.reply_text("then not");
+    let mut terminal = start(&server);
+    say(&mut terminal, "make it");
+    terminal.wait_for("question 1");
+    let screen = terminal.screen();
+    let place = |text: &str| screen.find(text).unwrap_or_else(|| panic!("{text}:\n{screen}"));
+    assert!(place("answer: First I make it.") < place("question 1"), "{screen}");
+    terminal.wait_for("answers: ");
+    say(&mut terminal, "/no 1");
+    terminal.wait_for("tool bash: touch made, declined");
 }

@@ -28,5 +28,6 @@ mod steering;
 mod stopping;
 mod storms;
 mod terminal;
+mod transcript;
 mod trials;
 mod trust;

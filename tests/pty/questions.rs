@@ -5,8 +5,8 @@ use crate::support::server::{Gate, Reply, Server};
 use crate::support::terminal::{Start, Terminal, keys};
 
 /// The program's own word that a key would answer now: nothing was typed for a moment.
-const ARMED: &str = "● these keys count now";
-const UNARMED: &str = "○ these keys count once";
+const ARMED: &str = "● ready";
+const UNARMED: &str = "○ wait";
 
 /// Every character that a plain key types.
 fn printable() -> String {

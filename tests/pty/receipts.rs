@@ -34,7 +34,7 @@ fn a_text_is_seen_when_the_reply_to_its_request_begins_and_not_before() {
     answer.wait_reached();
     assert!(carried(&server, "and this"));
     terminal.wait_for("✓ delivered after calculator at step 1");
-    assert!(!below(&terminal, "mid-loop: and this").contains("seen"), "{}", terminal.screen());
+    assert!(!below(&terminal, "while it worked: and this").contains("seen"), "{}", terminal.screen());
     answer.open();
     terminal.wait_for("✓✓ seen at step 1 · delivered after calculator");
     terminal.wait_for("the answer");

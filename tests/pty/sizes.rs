@@ -9,23 +9,44 @@ fn the_screen_follows_every_size() {
     let mut terminal = Start::against(&server).run();
     terminal.send("go\r");
     terminal.wait_for("an answer that stays");
-    terminal.send("draft");
-    for (columns, rows) in [(80, 24), (40, 12), (20, 5), (300, 100), (5, 2), (1, 1), (120, 36)] {
+    terminal.type_text("draft");
+    for (columns, rows) in [(80, 24), (40, 12), (20, 5), (300, 100), (120, 36)] {
+        let from = terminal.written();
+        terminal.resize(columns, rows);
+        // A whole frame of this size: its message and its last row are there, and nothing of another size.
+        terminal.wait_written(from, b"\x1b[");
+        terminal.wait_screen(&format!("a frame of {columns} by {rows}"), |screen| {
+            let text = screen.contents();
+            let message = text.lines().filter(|line| line.contains("› draft")).count();
+            let (row, column) = screen.cursor_position();
+            message == 1
+                && screen.contents_between(row, 0, row, column).ends_with("› draft")
+                && (rows < 12 || text.contains("an answer that stays"))
+                && text.lines().count() == usize::from(rows)
+        });
+    }
+    // Nothing fits in these, and nothing breaks.
+    for (columns, rows) in [(5, 2), (1, 1)] {
         terminal.resize(columns, rows);
     }
-    terminal.wait_until("the last size", |screen| {
-        screen.contains("an answer that stays") && screen.contains("draft") && screen.lines().count() > 30
+    terminal.resize(120, 36);
+    let screen = terminal.wait_until("the last size", |screen| {
+        screen.contains("an answer that stays") && screen.contains("› draft") && screen.lines().count() == 36
     });
+    assert_eq!(screen.matches("› draft").count(), 1, "{screen}");
 }
 
 #[test]
 fn it_can_be_used_in_twenty_by_five() {
     let server = Server::start([Reply::text("yes")]);
     let mut terminal = Start::against(&server).size(20, 5).run();
-    terminal.send("hello");
-    terminal.wait_for("hello");
+    terminal.type_text("hello");
     terminal.send("\r");
     terminal.wait_for("yes");
+    assert_eq!(server.chats()[0].texts("user"), ["hello"]);
+    // The message is empty again, and takes the next text.
+    terminal.send("more");
+    terminal.wait_typed("› more");
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn text_typed_while_a_tool_runs_is_pending_and_then_in_the_very_next_request() {
     let end: Vec<String> = next.roles().into_iter().rev().take(3).collect();
     assert_eq!(end, ["user", "tool", "assistant"], "the text stands behind the result of its batch");
     assert_eq!(next.texts("user").last().unwrap(), "look at the tests too");
-    let screen = terminal.wait_for("mid-loop");
+    let screen = terminal.wait_for("while it worked");
     assert!(screen.contains("look at the tests too"));
 }
 

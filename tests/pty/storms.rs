@@ -52,7 +52,10 @@ fn ten_thousand_sizes_while_text_streams_leave_the_right_frame() {
     terminal.resize(100, 30);
     terminal.send("still here");
     terminal.wait_until("the end of the answer and the draft", |screen| {
-        screen.contains("END") && screen.contains("› still here") && screen.lines().count() == 30
+        screen.contains("END")
+            && screen.contains("› still here")
+            && screen.contains("idle")
+            && screen.lines().count() == 30
     });
     is_right(&mut terminal);
     let grown = terminal.memory_kib().saturating_sub(memory);
@@ -81,4 +84,31 @@ fn a_terminal_that_does_not_read_costs_nothing_and_shows_the_last_frame_at_last(
     assert!(grown < SLACK, "it grew by {grown} KiB");
     terminal.send(keys::CTRL_C);
     terminal.wait_gone("typed into the dark");
+}
+
+#[test]
+fn a_flood_of_emoji_and_stacked_marks_is_cut_while_keys_work() {
+    let server = Paced::start();
+    let mut terminal = Start::new(["--base-url", server.url(), "--model", "paced"]).size(100, 30).run();
+    terminal.send("flood 32 MiB\r");
+    terminal.wait_for("flood");
+    terminal.send("still HERE");
+    terminal.wait_for("still HERE");
+    terminal.wait_for("the reply was cut at 1.0 MiB");
+    server.wait_cut();
+    let memory = terminal.memory_kib();
+    assert!(memory < 256 * 1024, "{memory} KiB");
+}
+
+#[test]
+fn esc_ends_a_flood() {
+    let server = Paced::start();
+    let mut terminal = Start::new(["--base-url", server.url(), "--model", "paced"]).size(100, 30).run();
+    terminal.send("flood 32 MiB\r");
+    server.wait_asked(1);
+    terminal.send(keys::ESC);
+    server.wait_cut();
+    // The blank comes first: an Esc that was not read yet makes an Alt key of it.
+    terminal.send(" still HERE");
+    terminal.wait_for("still HERE");
 }

@@ -3,16 +3,18 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
+use crate::support::processes::{alive, unique};
 use crate::support::server::{Gate, Reply, Server};
 use crate::support::terminal::{Start, Terminal, keys};
 
 const CTRL_G: &str = "\x07";
 const CTRL_Z: &str = "\x1a";
-const PATIENCE: Duration = Duration::from_secs(3);
+/// Ten times what it may take, for a machine that is busy with other tests.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Writes a script that stands for the user's editor; returns its path.
 fn editor(dir: &Path, script: &str) -> String {
@@ -107,7 +109,9 @@ fn the_editor_reads_every_key_and_the_agent_goes_on_meanwhile() {
 #[test]
 fn ctrl_c_in_the_editor_ends_the_editor_alone() {
     let dir = tempfile::tempdir().unwrap();
-    let mut terminal = with_editor(&Server::start([]), dir.path(), "printf 'editor ready'; cat > /dev/null");
+    // The shell itself reads: one that just starts another program may lose the signal.
+    let script = "printf 'editor ready'; while :; do read -r x; done";
+    let mut terminal = with_editor(&Server::start([]), dir.path(), script);
     terminal.send(CTRL_G);
     terminal.wait_for("editor ready");
     terminal.send(keys::CTRL_C);
@@ -130,6 +134,53 @@ fn a_signal_while_the_editor_runs_ends_both() {
     assert_eq!(terminal.wait_exit(PATIENCE).exit_code(), 143);
     assert!(!terminal.look(vt100::Screen::alternate_screen));
     assert_eq!(fs::read_to_string(left).unwrap(), "ended\n");
+}
+
+/// An editor that ignores every request to end, with a child that does too and one that outlives it; it never stops to write.
+const STUBBORN: &str = "trap '' HUP TERM INT; sleep 601 & (sleep 602; :) & printf 'editor ready'
+    while :; do sleep 0.1; printf .; done";
+
+/// One that ends when it is told to, and leaves a child behind that does not.
+const LEAVING: &str = "sh -c 'trap \"\" HUP TERM INT; sleep 603; :' & trap 'exit 0' TERM HUP; printf 'editor ready'
+    while :; do sleep 0.1; printf .; done";
+
+fn in_editor(script: &str) -> (tempfile::TempDir, Terminal, String) {
+    let (dir, mark) = (tempfile::tempdir().unwrap(), unique());
+    let start = Start::against(&Server::start([])).env("TEST_MARK", &mark);
+    let mut terminal = start.env("EDITOR", &editor(dir.path(), script)).run();
+    terminal.send("a first draft");
+    terminal.wait_for("a first draft");
+    terminal.send(CTRL_G);
+    terminal.wait_for("editor ready");
+    (dir, terminal, mark)
+}
+
+#[test]
+fn no_editor_and_nothing_of_it_outlives_the_program() {
+    for script in [STUBBORN, LEAVING] {
+        let (_dir, mut terminal, mark) = in_editor(script);
+        terminal.signal(Signal::TERM);
+        assert_eq!(terminal.wait_exit(PATIENCE).exit_code(), 143);
+        wait_dead(&mark);
+    }
+}
+
+#[test]
+fn no_editor_and_nothing_of_it_outlives_the_terminal() {
+    for script in [STUBBORN, LEAVING] {
+        let (_dir, mut terminal, mark) = in_editor(script);
+        terminal.hang_up();
+        terminal.wait_exit(PATIENCE);
+        wait_dead(&mark);
+    }
+}
+
+fn wait_dead(mark: &str) {
+    let deadline = Instant::now() + PATIENCE;
+    while !alive(mark).is_empty() {
+        assert!(Instant::now() < deadline, "they live on: {:?}", alive(mark));
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
 }
 
 #[test]
@@ -275,4 +326,75 @@ fn a_copy_goes_to_the_terminals_clipboard() {
     terminal.wait_for("copied");
     // "the very words", in base64.
     terminal.wait_written(0, b"\x1b]52;c;dGhlIHZlcnkgd29yZHM");
+}
+
+/// What the program asks a terminal for its background with.
+const ASK_BACKGROUND: &[u8] = b"\x1b]11;?\x1b\\";
+
+#[test]
+fn a_terminal_that_says_that_it_is_light_gets_the_light_theme_and_no_byte_of_its_answer_is_typed() {
+    let server = Server::start([]);
+    let mut terminal = Start::against(&server).env("COLORTERM", "truecolor").run();
+    terminal.wait_written(0, ASK_BACKGROUND);
+    // The first frame does not wait for the answer.
+    terminal.wait_for("F1");
+    let raw = terminal.raw();
+    let asked = raw.windows(ASK_BACKGROUND.len()).position(|window| window == ASK_BACKGROUND).unwrap();
+    assert!(String::from_utf8_lossy(&raw[..asked]).contains("F1"), "the frame is there before the question");
+    let before = terminal.written();
+    for piece in ["\x1b", "]11;rgb:ff", "ff/fdfd/ffff\x1b", "\\"] {
+        terminal.send(piece);
+    }
+    // The colour of quiet words in the theme `light`: #596070.
+    terminal.wait_written(before, b"38;2;89;96;112");
+    // One that nobody asked for changes nothing.
+    terminal.send("\x1b]11;rgb:0000/0000/0000\x07typed");
+    let screen = terminal.wait_for("› typed");
+    assert!(!screen.contains("rgb") && !screen.contains("]11"), "{screen}");
+    let before = terminal.written();
+    terminal.send("\x0c");
+    terminal.wait_written(before, b"38;2;89;96;112");
+}
+
+#[test]
+fn a_terminal_whose_background_is_known_or_does_not_matter_is_not_asked() {
+    for (name, value) in [("COLORFGBG", "15;0"), ("NO_COLOR", "1"), ("TERM", "linux")] {
+        let server = Server::start([]);
+        let mut terminal = Start::against(&server).env(name, value).run();
+        terminal.send("typed");
+        terminal.wait_for("› typed");
+        let raw = terminal.raw();
+        assert!(!raw.windows(ASK_BACKGROUND.len()).any(|window| window == ASK_BACKGROUND), "{name}");
+    }
+}
+
+#[test]
+fn a_stop_signal_from_outside_gives_the_terminal_back_before_the_stop() {
+    let server = Server::start([Reply::text("an answer")]);
+    let mut terminal = Start::against(&server).run_in_shell();
+    terminal.send("a draft");
+    terminal.wait_for("a draft");
+    let children = format!("/proc/{0}/task/{0}/children", terminal.pid());
+    let child: i32 = std::fs::read_to_string(children).unwrap().trim().parse().unwrap();
+    let before = terminal.written();
+    rustix::process::kill_process(rustix::process::Pid::from_raw(child).unwrap(), Signal::TSTP).unwrap();
+    terminal.wait_written(before, b"\x1b[?1049l");
+    terminal.wait_until("the shell", |screen| screen.contains("Stopped") && !screen.contains("a draft"));
+    terminal.send("stty -a; echo in-$((1+1))-shell\r");
+    let screen = terminal.wait_for("in-2-shell");
+    assert!(screen.contains(" icanon") && screen.contains(" echo "), "the modes are the shell's:\n{screen}");
+    terminal.send("fg\r");
+    terminal.wait_for("a draft");
+    terminal.send(" goes on");
+    terminal.wait_for("a draft goes on");
+}
+
+#[test]
+fn a_stop_signal_that_nobody_would_end_does_not_stop_the_program() {
+    let server = Server::start([]);
+    let mut terminal = Start::against(&server).run();
+    terminal.signal(Signal::TSTP);
+    terminal.wait_for("not suspended");
+    terminal.send("typed");
+    terminal.wait_for("› typed");
 }

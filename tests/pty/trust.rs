@@ -19,7 +19,7 @@ fn project(dir: &Path) {
 fn asked(server: &Server, dir: &Path) -> Terminal {
     let terminal = Start::against(server).arg("hello").cwd(dir).run();
     terminal.wait_for("trust what this project brings (.steersman/config.toml)?");
-    terminal.wait_for("these keys count now");
+    terminal.wait_for("● ready");
     assert_eq!(server.chats().len(), 0, "nothing runs before the answer");
     terminal
 }
@@ -39,7 +39,7 @@ fn a_no_ignores_what_it_brings_and_says_so() {
     assert!(!system_prompt(&server).contains("You belong to the project."));
     assert!(!terminal.home().join(".local/state/steersman/trust.toml").exists());
     terminal.send(keys::CTRL_D);
-    assert_eq!(terminal.wait_exit(Duration::from_secs(3)).exit_code(), 0);
+    assert_eq!(terminal.wait_exit(Duration::from_secs(30)).exit_code(), 0);
 }
 
 #[test]
@@ -55,5 +55,5 @@ fn a_yes_takes_it_over_and_is_remembered() {
     assert!(system_prompt(&server).starts_with("You belong to the project."));
     assert!(terminal.home().join(".local/state/steersman/trust.toml").exists());
     terminal.send(keys::CTRL_D);
-    assert_eq!(terminal.wait_exit(Duration::from_secs(3)).exit_code(), 0);
+    assert_eq!(terminal.wait_exit(Duration::from_secs(30)).exit_code(), 0);
 }

@@ -15,6 +15,7 @@ use steersman::tool::{FetchTool, Tool, ToolContext};
 use steersman::web::{AllowedHosts, Bounds, Client, Resolve, Settings, Target, special};
 
 use crate::support::site::{Canary, Site, answer, call, call_in, redirect, typed};
+use crate::support::skip::{Need, skip};
 
 /// Hosts that must be refused before anything is sent or looked up. A `*` stands for the port and its colon.
 const SPELLINGS: &[&str] = &[
@@ -415,7 +416,8 @@ fn again_on_a_network_of_its_own(test: &str) {
         command
     };
     if !unshare(&set_up).output().is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: no network namespace of our own here");
+        let missing = ["unshare", "ip"].map(Need::of_program).into_iter().find(|need| *need != Need::Namespace);
+        skip(missing.unwrap_or(Need::Namespace), "no network of our own");
         return;
     }
     let program = std::env::current_exe().unwrap();

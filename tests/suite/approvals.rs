@@ -8,7 +8,7 @@ use std::time::Duration;
 use steersman::agent::Agent;
 use steersman::approval::{
     Act, Answer, Answerer, Approvals, Asker, CommandAct, FetchAct, Grant, Mode, ModeRefused, Network, Policy, Refusal,
-    Request, RequestId, Rules, Sandboxed, Subject, Told, WriteAct,
+    Request, RequestId, Rules, Sandboxed, Subject, Told, Unanswered, WriteAct,
 };
 use steersman::event::Event;
 use steersman::message::Message;
@@ -208,40 +208,78 @@ async fn an_answer_for_the_session_answers_the_other_open_questions_that_it_cove
     assert_eq!(answers, ["approval 1: session", "approval 2: allowed", "approval 4: allowed", "approval 3: no"]);
 }
 
+// On the way to `read-only` the key passes `auto`.
 #[tokio::test(start_paused = true)]
-async fn another_mode_answers_what_it_allows_and_ends_what_it_denies() {
-    for (mode, expected, answer) in [
-        (Mode::Auto, "done", "approval 1: allowed".to_owned()),
-        (
-            Mode::ReadOnly,
-            "Error: the mode is read-only: files stay as they are and no command runs",
-            "approval 1: denied the mode is read-only: files stay as they are and no command runs".to_owned(),
-        ),
-    ] {
-        let rig = Rig::new([runs(&[("c1", "make")]), Played::text("Done.")]);
-        let (desk, log) = (desk(Answerer::User), Log::new());
-        let running = run(agent(&rig, &desk, &log).await, "Go.");
-        settle().await;
-        desk.set_mode(Mode::AutoEdit).unwrap();
-        assert_eq!(asked(&desk), ["make"], "commands are still asked about");
+async fn a_change_of_the_mode_runs_no_open_question_and_denies_none() {
+    let rig = Rig::new([runs(&[("c1", "make"), ("c2", "make b")]), runs(&[("c3", "make c")]), Played::text("Done.")]);
+    let (desk, log) = (desk(Answerer::User), Log::new());
+    let running = run(agent(&rig, &desk, &log).await, "Go.");
+    settle().await;
+    for mode in [Mode::AutoEdit, Mode::Auto, Mode::ReadOnly, Mode::AutoWithoutSandbox, Mode::Ask, Mode::Auto] {
         desk.set_mode(mode).unwrap();
-        assert_eq!(desk.open(), []);
-        running.answered().await;
-        assert_eq!(observations(&rig), [expected]);
-        assert_eq!(record(&rig).last(), Some(&answer));
+        settle().await;
+        assert_eq!(asked(&desk), ["make", "make b"], "{mode:?}");
+        assert_eq!(log.all(), Vec::<String>::new(), "{mode:?}");
     }
+    answer(&desk, Answer::Once);
+    answer(&desk, Answer::No(None));
+    running.answered().await;
+    // What is asked after the change is decided about under the new mode.
+    assert_eq!(log.all(), ["make in /work/project", "make c in /work/project"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_policy_decides_anew_too() {
+async fn a_yes_in_read_only_is_not_taken_and_the_question_stays() {
+    let rig = Rig::new([runs(&[("c1", "make")]), Played::text("Done.")]);
+    let (desk, log) = (desk(Answerer::User), Log::new());
+    let running = run(agent(&rig, &desk, &log).await, "Go.");
+    settle().await;
+    let id = desk.open()[0].id;
+    desk.set_mode(Mode::ReadOnly).unwrap();
+    let why = "the mode is read-only: files stay as they are and no command runs".to_owned();
+    for yes in [Answer::Once, Answer::Session] {
+        assert_eq!(desk.try_answer(id, yes), Err(Unanswered::Forbidden(why.clone())));
+    }
+    settle().await;
+    assert_eq!((asked(&desk), log.all()), (vec!["make".to_owned()], Vec::new()));
+    assert_eq!(desk.grants(), []);
+    desk.set_mode(Mode::Ask).unwrap();
+    assert_eq!(desk.try_answer(id, Answer::Once), Ok(()));
+    running.answered().await;
+    assert_eq!(log.all(), ["make in /work/project"]);
+    assert_eq!(desk.try_answer(id, Answer::Once), Err(Unanswered::Gone));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_another_policy_denies_stays_open_and_no_yes_is_taken() {
     let rig = Rig::new([runs(&[("c1", "make")]), Played::text("Done.")]);
     let (desk, log) = (desk(Answerer::User), Log::new());
     let running = run(agent(&rig, &desk, &log).await, "Go.");
     settle().await;
     let rules = Rules::parse(&[], &[], &["bash: make *"]).unwrap();
-    desk.configure(Policy { rules, ..policy(Answerer::User) }, Mode::Ask);
+    desk.configure(Policy { rules, ..policy(Answerer::User) }, Mode::Auto);
+    let id = desk.open()[0].id;
+    let why = "the user's configuration denies this (rule \"bash: make *\")".to_owned();
+    assert_eq!(desk.try_answer(id, Answer::Once), Err(Unanswered::Forbidden(why)));
+    answer(&desk, Answer::No(None));
     running.answered().await;
-    assert_eq!(observations(&rig), ["Error: the user's configuration denies this (rule \"bash: make *\")"]);
+    assert_eq!(observations(&rig), ["Error: the user declined this"]);
+}
+
+// A mode that allows the others meanwhile answers them no more than before.
+#[tokio::test(start_paused = true)]
+async fn an_answer_for_the_session_answers_nothing_that_only_the_mode_allows() {
+    let rig =
+        Rig::new([runs(&[("c1", "cargo test a"), ("c2", "make"), ("c3", "cargo test b")]), Played::text("Done.")]);
+    let (desk, log) = (desk(Answerer::User), Log::new());
+    let running = run(agent(&rig, &desk, &log).await, "Go.");
+    settle().await;
+    desk.set_mode(Mode::Auto).unwrap();
+    answer(&desk, Answer::Session);
+    assert_eq!(asked(&desk), ["make"]);
+    answer(&desk, Answer::No(None));
+    running.answered().await;
+    assert_eq!(log.all().len(), 2);
 }
 
 #[tokio::test(start_paused = true)]

@@ -11,6 +11,8 @@ use std::process::{Child, Command, Stdio};
 
 use steersman::workspace::{Undo, Workspace};
 
+use crate::support::skip::{Need, skip};
+
 /// Names the directory for the other side.
 const DIRECTORY: &str = "STEERSMAN_TEST_DIRECTORY";
 /// Long enough to be written in many pieces.
@@ -108,7 +110,7 @@ fn mounted(script: &str, test: &str) -> bool {
             panic!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
         }
         other => {
-            eprintln!("skipped: no mount namespace for this user ({other:?})");
+            skip(Need::of_program("unshare"), &format!("no mount namespace for {test}: {other:?}"));
             false
         }
     }

@@ -161,7 +161,8 @@ async fn a_time_out_is_an_error_with_what_came_until_then() {
     let began = Instant::now();
     let command = format!("echo before; trap '' TERM; sleep 300 & : {mark}; wait; wait; sleep 300");
     let sentence = site.fail(json!({"command": command, "timeout": 1})).await;
-    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    // Its second and the two graces, with time for a machine that is busy with other tests.
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
     assert_eq!(
         sentence, "the command timed out after 1 s; 2 processes were killed. What it printed:\nbefore\n",
         "{sentence}"
@@ -181,13 +182,14 @@ async fn a_cancel_ends_it_with_everything_dead() {
     let cancellable = site.context.cancellable.clone();
     let told = Arc::clone(&site.told);
     let cancel = async {
-        wait_until("the output", Duration::from_secs(10), || !told.lock().unwrap().is_empty()).await;
+        wait_until("the output", Duration::from_mins(1), || !told.lock().unwrap().is_empty()).await;
         cancellable.cancel();
         Instant::now()
     };
     let (outcome, cancelled) = tokio::join!(call, cancel);
     assert!(matches!(outcome, Err(ToolError::Cancelled(_))), "{outcome:?}");
-    assert!(cancelled.elapsed() < Duration::from_secs(2), "{:?}", cancelled.elapsed());
+    // Long before the command would have timed out.
+    assert!(cancelled.elapsed() < Duration::from_secs(30), "{:?}", cancelled.elapsed());
     assert_eq!(alive(&mark), [] as [&str; 0]);
     assert_eq!(site.tool.on_cancel(), OnCancel::Wait);
     assert_eq!(site.tool.concurrency(), Concurrency::Alone);
@@ -201,11 +203,11 @@ async fn a_call_that_is_dropped_leaves_nothing() {
     let mut call = Box::pin(site.call(json!({"command": command})));
     tokio::select! {
         outcome = &mut call => panic!("{outcome:?}"),
-        () = wait_until("the output", Duration::from_secs(10), || !site.shown().is_empty()) => {}
+        () = wait_until("the output", Duration::from_mins(1), || !site.shown().is_empty()) => {}
     }
     assert_ne!(alive(&mark), [] as [&str; 0]);
     drop(call);
-    wait_until("its end", Duration::from_secs(2), || alive(&mark).is_empty()).await;
+    wait_until("its end", Duration::from_secs(30), || alive(&mark).is_empty()).await;
 }
 
 #[tokio::test]
@@ -281,7 +283,7 @@ async fn a_long_output_is_head_and_tail_with_the_whole_in_a_file_of_the_user_alo
 async fn the_files_go_away_with_the_session() {
     let dir = tempfile::tempdir().unwrap();
     let outputs = Outputs::new(dir.path()).unwrap();
-    let path = outputs.path().to_owned();
+    let path = outputs.path().unwrap().to_owned();
     assert!(path.is_dir());
     drop(outputs);
     assert!(!path.exists());
@@ -351,7 +353,7 @@ async fn a_full_disk_is_said_and_breaks_nothing() {
     let site = Site::new();
     // The directory is gone: nothing can be saved.
     let outputs = Outputs::new(site.dir.path()).unwrap();
-    fs::remove_dir(outputs.path()).unwrap();
+    fs::remove_dir(outputs.path().unwrap()).unwrap();
     let workspace = Arc::new(Workspace::new(&site.dir.path().join("work")).unwrap());
     let tool = BashTool::new(workspace, spawner(), Arc::new(outputs), Confinement::default());
     let site = Site { tool, ..site };

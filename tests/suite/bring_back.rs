@@ -1,5 +1,8 @@
 //! What a key removed comes back: from anywhere, newest first, and never twice.
 
+use steersman::limits;
+use steersman::tui::state::removed::{Removed, RemovedTexts};
+
 use super::pending_list::{queue, said, waiting};
 
 #[test]
@@ -96,4 +99,17 @@ fn of_two_texts_for_one_entry_neither_is_lost_when_they_change_places() {
     assert_eq!((stage.app.composer.text().as_str(), queue(&stage)), ("one", vec!["two".to_owned()]));
     stage.keys("<c-t>u");
     assert_eq!((stage.app.composer.text().as_str(), said(&stage).as_str()), ("one", "nothing to undo"));
+}
+
+#[test]
+fn a_full_stack_forgets_the_oldest_alone() {
+    let mut removed = RemovedTexts::default();
+    for number in 0..limits::REMOVED_TEXTS + 2 {
+        removed.push(Removed::Draft(number.to_string()), "");
+    }
+    assert_eq!(removed.entries().len(), limits::REMOVED_TEXTS);
+    for number in (2..limits::REMOVED_TEXTS + 2).rev() {
+        assert_eq!(removed.pop(), Some(Removed::Draft(number.to_string())));
+    }
+    assert_eq!(removed.pop(), None);
 }

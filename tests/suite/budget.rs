@@ -156,3 +156,21 @@ async fn an_absurd_count_uses_no_budget_up() {
     run(rig.build(builder, [tool("one", "one done")]).await, "Go.").answered().await;
     assert!(budget.standing().tokens < 1_000, "{:?}", budget.standing());
 }
+
+#[test]
+fn a_budget_is_used_up_when_exactly_all_of_it_is_spent() {
+    let budget = budget(Some("1"), Some(2_000));
+    budget.charge("test-model", 1_000, Some(999_999_999));
+    assert_eq!(budget.used_up(), None, "a billionth of a dollar is left");
+    budget.charge("test-model", 0, Some(1));
+    assert!(budget.used_up().is_some_and(|why| why.starts_with("the budget of $1.00 is used up, $1.00 were spent")));
+    budget.set_max_cost(None);
+    budget.charge("test-model", 999, None);
+    assert_eq!(budget.used_up(), None, "a token is left");
+    budget.charge("test-model", 1, None);
+    assert!(
+        budget.used_up().is_some_and(|why| why.starts_with("the budget of 2000 tokens is used up, 2000 were used"))
+    );
+    budget.set_max_tokens(Some(2_001));
+    assert_eq!(budget.used_up(), None);
+}

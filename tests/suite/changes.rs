@@ -53,7 +53,7 @@ fn restored(bytes: u64) -> Undo {
 }
 
 #[test]
-fn a_changed_file_gets_its_content_and_its_permissions_back() {
+fn a_changed_file_gets_its_content_back_and_keeps_the_permissions_that_the_user_gave_it_since() {
     let site = Site::new();
     fs::write(site.at("run.sh"), "old").unwrap();
     fs::set_permissions(site.at("run.sh"), fs::Permissions::from_mode(0o750)).unwrap();
@@ -62,7 +62,7 @@ fn a_changed_file_gets_its_content_and_its_permissions_back() {
     fs::set_permissions(site.at("run.sh"), fs::Permissions::from_mode(0o600)).unwrap();
     assert_eq!(site.undo(), [("run.sh".to_owned(), restored(3))]);
     assert_eq!(site.held("run.sh").unwrap(), "old");
-    assert_eq!(fs::metadata(site.at("run.sh")).unwrap().permissions().mode() & 0o777, 0o750);
+    assert_eq!(fs::metadata(site.at("run.sh")).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(site.undo(), [], "once");
 }
 

@@ -28,8 +28,8 @@ fn commands_act_at_once_while_a_turn_runs() {
     assert_eq!(stage.app.focus.pane, Pane::Tree);
     stage.keys("<esc>/help<enter>");
     assert!(matches!(stage.app.focus.overlay, Some(Overlay::Help { .. })));
-    stage.keys("<esc>/model qwen<enter>/reset<enter>/quit<enter>");
-    let expected = [Effect::SwitchModel("qwen".to_owned()), Effect::Reset, Effect::Quit];
+    stage.keys("<esc>/model qwen<enter>/cancel<enter>/quit<enter>");
+    let expected = [Effect::SwitchModel("qwen".to_owned()), Effect::Stop, Effect::Quit];
     assert_eq!(stage.effects, expected);
     assert!(stage.app.composer.is_empty());
 }
@@ -53,7 +53,7 @@ fn now_delivers_its_text_in_place_of_the_answer() {
 #[test]
 fn what_is_no_command_is_text_letter_by_letter() {
     let mut stage = running();
-    for text in ["/etc/hosts is short", "/foo", "// a comment", " /help", "/model\nb"] {
+    for text in ["/etc/hosts is short", "// a comment", " /help"] {
         stage.paste(text).keys("<enter>");
         assert_eq!(texts(&stage).last().map(String::as_str), Some(text));
     }
@@ -62,10 +62,27 @@ fn what_is_no_command_is_text_letter_by_letter() {
 }
 
 #[test]
+fn an_unknown_command_is_sent_by_the_second_enter_only() {
+    let mut stage = running();
+    for text in ["/modell", "/model\nb"] {
+        stage.paste(text).keys("<enter>");
+        assert_eq!(stage.app.composer.text(), text);
+        let screen = stage.screen();
+        assert!(screen.contains("nearest: /model. Enter again sends it as text"), "{screen}");
+        stage.keys("<enter>");
+        assert_eq!(texts(&stage).last().map(String::as_str), Some(text));
+    }
+    stage.keys("/modell<enter>x<enter>");
+    assert_eq!(stage.app.composer.text(), "/modellx", "another text is another question");
+}
+
+#[test]
 fn the_border_says_before_enter_that_a_word_is_no_command() {
     let mut stage = Stage::new(80, 24);
     let screen = stage.keys("/foo").screen();
-    assert!(screen.contains("→ main: \"/foo\" is no command, it is sent as text"), "{screen}");
+    assert!(screen.contains("→ unknown command /foo; nearest: /"), "{screen}");
+    let screen = stage.keys("<enter>").screen();
+    assert!(screen.contains("→ main: sent as text"), "{screen}");
     let screen = stage.keys("<c-c>//help me").screen();
     assert!(screen.contains("sent as \"/help"), "{screen}");
 }
@@ -114,8 +131,8 @@ fn arrows_choose_and_escape_closes_the_list_and_nothing_else() {
     assert_eq!(stage.effects, []);
     stage.keys("s");
     assert!(!stage.app.completion.is_open(), "it stays closed while the text goes on");
-    stage.keys("<enter>");
-    assert_eq!(texts(&stage), ["/res"]);
+    stage.keys("<enter><enter>");
+    assert_eq!(texts(&stage), ["/res"], "an unknown command is sent by the second Enter");
 }
 
 #[test]
@@ -162,10 +179,12 @@ fn yes_for_the_session_asks_no_more() {
 fn a_reset_keeps_the_transcript_and_a_new_conversation_starts_on_an_empty_screen() {
     let mut stage = running();
     stage.spawn("", "file_miner 0").turn("file_miner 0").says("file_miner 0", "looking").says("", "the first answer");
-    stage.keys("/reset<enter>").event("", Event::Reset {});
+    stage.keys("/reset<enter>").screen();
+    stage.wait(1_000).keys("<a-y>").event("", Event::Reset {});
     let screen = stage.screen();
     assert!(screen.contains("the first answer") && screen.contains("the model starts afresh"), "{screen}");
-    stage.keys("/new<enter>");
+    stage.keys("/new<enter>").screen();
+    stage.wait(1_000).keys("<a-y>");
     assert!(stage.screen().contains("the first answer"), "only once it is done");
     stage.event("", Event::Reset {});
     let screen = stage.screen();
@@ -205,7 +224,7 @@ fn the_list_and_the_themes_at_four_sizes() {
         stage.turn("").says("", "Looking at **the parsers** now.").keys("wait<enter>/");
         insta::assert_snapshot!(format!("completion_{width}x{height}"), stage.picture());
         for name in ["dark", "light", "high-contrast", "plain"] {
-            stage.keys("<c-c>").wait(2_000).keys(&format!("/theme {name}<enter>")).wait(10_000);
+            stage.keys("<c-u>").wait(2_000).keys(&format!("/theme {name}<enter>")).wait(10_000);
             insta::assert_snapshot!(format!("{name}_{width}x{height}"), stage.picture());
         }
     }

@@ -9,6 +9,8 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use steersman::limits;
 use steersman::workspace::{diff, file_diff};
 
+use crate::support::skip::{Need, skip};
+
 /// Runs `git diff` on two contents; the hunks without what stands behind the second `@@`. `None` without git.
 fn git(before: &[u8], after: &[u8]) -> Option<String> {
     let dir = tempfile::tempdir().unwrap();
@@ -35,7 +37,7 @@ fn git(before: &[u8], after: &[u8]) -> Option<String> {
 /// Compares ours with git's; false when there is no git.
 fn same(before: &str, after: &str) -> bool {
     let Some(theirs) = git(before.as_bytes(), after.as_bytes()) else {
-        eprintln!("skipped: no git to compare with");
+        skip(Need::Program("git"), "diffs are compared with its own");
         return false;
     };
     let ours = diff(before.as_bytes(), after.as_bytes());

@@ -53,7 +53,7 @@ fn styles_of(stage: &mut Stage, text: &str) -> Vec<Style> {
 
 #[test]
 fn the_words_that_differ_are_underlined_and_no_others() {
-    for open in ["", "<c-e>"] {
+    for open in ["", "<a-o>"] {
         for name in ["dark", "light", "high-contrast", "plain"] {
             let theme = Theme::built_in(name, Depth::Sixteen);
             let mut stage = Stage::new(100, 30);
@@ -84,7 +84,7 @@ fn unchanged_lines_have_the_colours_of_code_and_changed_ones_keep_theirs() {
     let mut engine = Engine::load();
     let mut stage = Stage::new(100, 30);
     changed(&mut stage, "src/a.rs", HUNKS);
-    stage.keys("<c-e>");
+    stage.keys("<a-o>");
     let before = stage.screen();
     colour(&mut stage, &mut engine);
     assert_eq!(stage.screen(), before, "nothing moves");
@@ -108,7 +108,7 @@ fn what_a_file_holds_has_its_colours_behind_the_numbers() {
     stage.event("", Event::ToolCall { id: "c1".into(), name: "read".to_owned(), arguments });
     stage.result("", "c1", "     1\tdef f(x):\n     2\t\treturn 'a'\n[lines 1 to 2 of a file of 4096 bytes; go on]\n");
     assert!(stage.screen().contains("read a.py · 1.2 s, 2 lines of 4.0 KiB"), "{}", stage.screen());
-    stage.keys("<c-e>");
+    stage.keys("<a-o>");
     colour(&mut stage, &mut engine);
     let syntax = stage.app.theme.syntax.clone();
     assert_eq!(styles_of(&mut stage, "def f")[0].fg, syntax.keyword.fg);
@@ -123,7 +123,7 @@ fn a_very_long_output_is_cut_in_the_middle_and_says_so() {
     stage.event("", Event::ToolCall { id: "c1".into(), name: "other".to_owned(), arguments });
     let output: String = (1..=50_000).map(|line| format!("row {line}.\n")).collect();
     stage.result("", "c1", &output);
-    stage.keys("<c-e>");
+    stage.keys("<a-o>");
     assert!(stage.screen().contains("│ row 50000."), "{}", stage.screen());
     stage.keys("<tab>");
     for _ in 0..18 {
@@ -138,7 +138,7 @@ fn a_very_long_output_is_cut_in_the_middle_and_says_so() {
     // One endless line is cut too.
     stage.result("", "c1", &"x".repeat(3_000_000));
     stage.keys("<end>");
-    assert!(stage.screen().contains("… 2.8 MiB more"), "{}", stage.screen());
+    assert!(stage.screen().contains("… 2.9 MiB more"), "{}", stage.screen());
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn changes_in_their_colours_at_four_sizes() {
     for (width, height) in [(120, 40), (80, 24), (56, 20), (34, 10)] {
         let mut stage = Stage::new(width, height);
         changed(&mut stage, "src/a.rs", HUNKS);
-        stage.keys("<c-e>");
+        stage.keys("<a-o>");
         colour(&mut stage, &mut engine);
         insta::assert_snapshot!(format!("change_{width}x{height}"), stage.picture());
     }

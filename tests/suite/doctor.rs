@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use serde_json::json;
+use steersman::workspace::Sandbox;
+use steersman::workspace::sandbox::{Choice, Surroundings};
 
 use crate::support::program::{Program, exit_code, stdout};
 use crate::support::server::{Reply, Server};
@@ -49,6 +51,35 @@ fn a_good_server_passes_every_check() {
     assert!(said.ends_with("all is well\n"), "{said}");
     assert!(server.chats().iter().all(crate::support::server::Request::streams));
     assert_eq!(server.chats()[1].tools(), ["calculator"]);
+}
+
+#[tokio::test]
+async fn the_sandbox_that_works_here_is_named_with_the_reason_why_none_is_better() {
+    let program = doctor(&[]);
+    let path: std::ffi::OsString = "/usr/bin:/bin".into();
+    let around = |home: &std::path::Path, work| Surroundings {
+        program: env!("CARGO_BIN_EXE_steersman").into(),
+        home: Some(home.to_owned()),
+        path: path.clone(),
+        writable: vec![work],
+    };
+    let found = Sandbox::detect(Choice::Auto, &around(program.home(), program.work())).await.unwrap();
+    let line = match (found.name(), found.why_not_better()) {
+        (Some(name), Some(why)) => format!("✓ ok        sandbox: {name} confines commands ({why})\n"),
+        (Some(name), None) => format!("✓ ok        sandbox: {name} confines commands\n"),
+        (None, _) => "· note      sandbox: commands are not sandboxed (".to_owned(),
+    };
+    let (_, said) = checked(program);
+    assert!(said.contains(&line), "{line}\n{said}");
+
+    let (code, said) = checked(doctor(&["--sandbox", "off"]));
+    assert!(
+        code == 0 && said.contains("· note      sandbox: commands are not sandboxed (it is switched off)"),
+        "{said}"
+    );
+    // An empty PATH has no bubblewrap.
+    let (code, said) = checked(doctor(&["--sandbox", "bubblewrap"]).env("PATH", "/nowhere"));
+    assert!(code == 1 && said.contains("✗ problem   sandbox: the sandbox bubblewrap does not work here"), "{said}");
 }
 
 #[test]
@@ -128,7 +159,7 @@ fn a_server_that_never_answers_does_not_hold_it_up() {
     let (code, said) = checked(doctor(&["--base-url", &url, "--model", "m"]));
     assert!(code == 1 && said.contains("no answer within 5 s"), "{said}");
     assert!(said.contains("skipped   models, reply, tool call"), "{said}");
-    assert!(began.elapsed() < Duration::from_secs(25));
+    assert!(began.elapsed() < Duration::from_mins(1), "{:?}", began.elapsed());
 }
 
 #[test]
@@ -140,5 +171,41 @@ fn ctrl_c_ends_it_at_once() {
     let began = Instant::now();
     run.signal(Signal::INT);
     assert_eq!(run.end().code, Some(130));
-    assert!(began.elapsed() < Duration::from_secs(3));
+    // Without the signal it would wait for an answer.
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+}
+
+#[test]
+fn what_a_command_left_when_the_program_was_killed_is_put_back() {
+    for kind in ["bubblewrap", "landlock"] {
+        let evil = "printf '[core]\\nfsmonitor = evil\\n' > .git/config.worktree; echo planted; sleep 600";
+        let call = json!({ "command": evil }).to_string();
+        let server = server([Reply::calls(&[("c1", "bash", &call)])]);
+        let url = server.url();
+        let arguments =
+            ["--sandbox", kind, "--base-url", &url, "--model", "m", "--mode", "auto", "exec", "--json", "go"];
+        let program = Program::new().args(arguments);
+        let (home, work) = (program.home().to_owned(), program.work());
+        assert!(std::process::Command::new("git").args(["init", "-q"]).current_dir(&work).status().unwrap().success());
+        let config = work.join(".git/config.worktree");
+        let running = program.run();
+        let end = Instant::now() + Duration::from_secs(30);
+        while !config.exists() && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        if !config.exists() {
+            eprintln!("skipped: no {kind} here: {}", running.end().stderr);
+            continue;
+        }
+        running.signal(Signal::KILL);
+        let (_, kept) = running.end_with_home();
+        assert!(config.exists());
+        let mut doctor = std::process::Command::new(env!("CARGO_BIN_EXE_steersman"));
+        doctor.args(["--base-url", &url, "--model", "m", "doctor"]).env_clear().env("HOME", &home);
+        let output = doctor.current_dir(&work).stdin(std::process::Stdio::null()).output().unwrap();
+        let said = stdout(&output);
+        assert!(said.contains("protected files") && said.contains("config.worktree"), "{said}");
+        assert!(!config.exists(), "{said}");
+        drop(kept);
+    }
 }

@@ -4,7 +4,8 @@ use std::fs;
 
 use rustix::process::Signal;
 use serde_json::json;
-use steersman::cli::steer_stdin::{Line, read_lines};
+use steersman::approval::Answer;
+use steersman::cli::steer_stdin::{Line, Splitter};
 use steersman::event::{Delivery, Envelope, Event, Outcome};
 use steersman::limits;
 
@@ -37,16 +38,16 @@ fn is_pending(line: &str, text: &str) -> bool {
 // --- output
 
 #[test]
-fn plain_output_is_the_answer_on_its_own_lines_and_the_rest_marked() {
-    let answer = "# Report\n\n- one\n· not a mark of ours\n";
-    let server = Server::start([Reply::calls(GLOB_AND_SUM), Reply::text(answer)]);
+fn to_a_pipe_standard_output_is_the_answer_alone_and_its_progress_is_on_standard_error() {
+    let answer = "# Report\n\n- one\n· user: yes\nsteersman: approved \u{1b}[1mbold\u{1b}[0m\n";
+    let server = Server::start([Reply::calls(GLOB_AND_SUM).saying("I look."), Reply::text(answer)]);
     let output = exec(&server).args(["what is here?"]).output();
-    assert_eq!((exit_code(&output), stderr(&output)), (0, String::new()));
-    let text = stdout(&output);
-    assert!(text.contains(answer), "the answer is not unchanged: {text}");
-    let others = text.replace(answer, "");
+    assert_eq!((exit_code(&output), stdout(&output).as_str()), (0, answer));
+    let others = stderr(&output);
     assert!(others.lines().all(|line| line.starts_with("· ")), "unmarked line: {others}");
-    assert!(others.contains("glob") && others.contains("calculator"), "{others}");
+    for part in ["glob", "calculator", "says: I look."] {
+        assert!(others.contains(part), "{others}");
+    }
 }
 
 #[test]
@@ -121,7 +122,7 @@ fn an_output_that_cannot_be_written_is_a_failure_and_said() {
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
     let output = exec(&server).args(["hello"]).stdout(full.into()).output();
     assert_eq!(exit_code(&output), 1);
-    assert!(stderr(&output).starts_with("steersman: cannot write to standard output: "), "{}", stderr(&output));
+    assert!(stderr(&output).contains("\nsteersman: cannot write to standard output: "), "{}", stderr(&output));
 }
 
 // --- a start that fails
@@ -181,7 +182,8 @@ fn a_server_without_a_named_model_is_asked_and_the_first_is_taken_saying_so() {
     for base_url in [server.url(), server.origin().to_owned()] {
         let output = Program::new().args(["exec", "--base-url", &base_url, "hello"]).output();
         assert_eq!(exit_code(&output), 0);
-        assert_eq!(stderr(&output), "steersman: using first, the first of the server's 2 models\n");
+        let said = stderr(&output);
+        assert!(said.contains("steersman: using first, the first of the server's 2 models\n"), "{said}");
     }
     assert!(server.chats().iter().all(|chat| chat.body["model"] == "first"));
 }
@@ -379,20 +381,23 @@ fn lines_reach_two_children_that_stream_side_by_side_each_its_own_and_all_of_the
     run.write("@all hurry\n");
     wait_pending(&mut run, "hurry", &["", "file_miner 0", "file_miner 1"]);
     run.write("@file_miner 7 is nobody\n");
-    wait_pending(&mut run, "@file_miner 7 is nobody", &[""]);
     run.write("> @file_miner 1 and then?\n@main @all is a word\n");
     wait_pending(&mut run, "@all is a word", &[""]);
     gates.iter().for_each(Gate::open);
     let end = run.end();
     assert_eq!(end.code, Some(0));
-    assert_eq!(end.stderr, "steersman: not sent, a sub-agent has one turn only, nothing can follow it: and then?\n");
+    let refused = [
+        "no agent @file_miner runs; @main before it sends it as text: @file_miner 7 is nobody",
+        "a sub-agent has one turn only, nothing can follow it: and then?",
+    ];
+    assert_eq!(end.stderr, refused.map(|words| format!("steersman: not sent, {words}\n")).concat());
     let last = |first: &str| {
         let of_agent = |chat: &Request| chat.texts("user")[0] == first;
         server.chats().into_iter().rev().find(of_agent).unwrap().texts("user")
     };
     assert_eq!(last("one"), ["one", "the sources only", "hurry"]);
     assert_eq!(last("two"), ["two", "hurry"]);
-    assert_eq!(last("hello"), ["hello", "hurry", "@file_miner 7 is nobody", "@all is a word"]);
+    assert_eq!(last("hello"), ["hello", "hurry", "@all is a word"]);
 }
 
 #[test]
@@ -424,7 +429,16 @@ fn each_form_of_a_line_means_what_the_help_says() {
         ("  hello ", text("  hello ")),
         ("/stop", Line::Stop),
         ("/stop ", Line::Stop),
-        ("/stop it", text("/stop it")),
+        ("/stop it", Line::Unknown("/stop it".to_owned())),
+        ("/etc", Line::Unknown("/etc".to_owned())),
+        ("/yes", Line::Answer(None, Answer::Once)),
+        ("/yes 12 ", Line::Answer(Some(12), Answer::Once)),
+        ("/yes please", Line::Unknown("/yes please".to_owned())),
+        ("/session 1", Line::Answer(Some(1), Answer::Session)),
+        ("/no", Line::Answer(None, Answer::No(None))),
+        ("/no 3", Line::Answer(Some(3), Answer::No(None))),
+        ("/no 3 not this one", Line::Answer(Some(3), Answer::No(Some("not this one".to_owned())))),
+        ("/no not this one", Line::Answer(None, Answer::No(Some("not this one".to_owned())))),
         ("//stop", text("/stop")),
         ("///x", text("//x")),
         ("/usr/bin is a directory", text("/usr/bin is a directory")),
@@ -446,15 +460,15 @@ fn each_form_of_a_line_means_what_the_help_says() {
 
 #[test]
 fn lines_are_read_whatever_ends_them() {
-    let (sender, mut lines) = tokio::sync::mpsc::unbounded_channel();
-    read_lines(&b"one\r\n\ntw\xFFo\n/stop\r\nlast"[..], &sender);
-    drop(sender);
-    let mut read = Vec::new();
-    while let Ok(line) = lines.try_recv() {
-        read.push(line);
-    }
+    let input = b"one\r\n\ntw\xFFo\n/stop\r\nlast";
     let text = |text: &str| Line::Text(text.to_owned());
-    assert_eq!(read, [text("one"), Line::Ignore, text("tw\u{FFFD}o"), Line::Stop, text("last")]);
+    let whole = [(text("one"), 0), (Line::Ignore, 5), (Line::NotText, 6), (Line::Stop, 11), (text("last"), 18)];
+    for size in [1, 2, 3, 7, input.len()] {
+        let (mut splitter, mut read) = (Splitter::default(), Vec::new());
+        input.chunks(size).for_each(|piece| splitter.push(piece, |line, began| read.push((line, began))));
+        splitter.finish(|line, began| read.push((line, began)));
+        assert_eq!(read, whole, "in pieces of {size}");
+    }
 }
 
 // --- the embedded model
@@ -507,7 +521,19 @@ fn a_used_up_budget_ends_with_1_and_the_sentence() {
         let sentence =
             "the budget of 100 tokens is used up, 120 were used; raise it with /budget or --max-tokens-total";
         assert!(said.contains(sentence), "{said}");
-        assert_eq!(said.contains("stopped before the next request"), !json.is_empty(), "{said}");
+        assert_eq!(said.matches("stopped before the next request").count(), 1, "{said}");
         assert_eq!(server.chats().len(), 1);
+    }
+}
+
+#[test]
+fn a_worker_that_does_not_answer_keeps_no_signal_from_ending_the_run() {
+    let server = Server::start([]);
+    for signal in [Signal::INT, Signal::TERM, Signal::QUIT, Signal::USR1, Signal::ABORT] {
+        let running = exec(&server).args(["hello"]).env("STEERSMAN_TEST_FAULT", "setup").run();
+        running.wait_handled(signal);
+        running.signal(signal);
+        let end = running.end();
+        assert_eq!(end.code, Some(128 + signal.as_raw()), "{signal:?}: {}", end.stderr);
     }
 }

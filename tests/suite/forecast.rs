@@ -59,12 +59,12 @@ fn of_a_held_agent_it_promises_only_what_enter_does() {
     says(&mut stage, "→ main goes on by one step");
     stage.keys("x");
     says(&mut stage, "→ main, parked: enters behind its calls");
-    stage.keys("<bs><f9>");
-    says(&mut stage, "→ main, parked: enters behind its calls");
+    stage.keys("<bs><f9>").screen();
+    says(&mut stage, "→ first choose an answer by its number");
     let before = stage.effects.len();
     stage.keys("<enter>");
-    assert_eq!(stage.effects.len(), before, "the question covers what Enter would decide about");
-    assert!(stage.screen().contains("nothing was decided"));
+    assert_eq!(stage.effects.len(), before, "while a question is open Enter is for it");
+    assert!(stage.screen().contains("nothing was answered"));
 }
 
 #[test]

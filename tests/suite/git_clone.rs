@@ -22,6 +22,7 @@ use steersman::workspace::{ChildEnvironment, Sandbox, Spawner, Workspace};
 use tempfile::TempDir;
 
 use crate::support::doubles::within;
+use crate::support::skip::{Need, skip};
 
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -48,11 +49,16 @@ impl Bench {
         fs::create_dir(&home).unwrap();
         fs::create_dir(&work).unwrap();
         let program = env!("CARGO_BIN_EXE_steersman");
-        let around = Surroundings { program: program.into(), home: Some(home.clone()), path: PATH.into() };
+        let around = Surroundings {
+            program: program.into(),
+            home: Some(home.clone()),
+            path: PATH.into(),
+            writable: vec![work.clone()],
+        };
         let sandbox = match Sandbox::detect(kind, &around).await {
             Ok(sandbox) => sandbox,
             Err(missing) => {
-                eprintln!("skipped: {missing}");
+                skip(Need::of_sandbox(kind), &missing.to_string());
                 return None;
             }
         };
@@ -95,7 +101,7 @@ fn approving() -> ToolContext {
 async fn the_newest_commit_of_one_branch_comes_and_nothing_else() {
     let forge = Forge::new();
     let commit = forge.repository("repo", "mkdir src; echo hello > src/a.txt; echo read me > README.md; git tag new");
-    for kind in [Choice::Bubblewrap, Choice::Landlock, Choice::Off] {
+    for kind in [Choice::Namespaces, Choice::Bubblewrap, Choice::Landlock, Choice::Off] {
         let settings = Settings { allowed_hosts: vec![forge.host()], ..Settings::default() };
         let Some(bench) = Bench::sandboxed(&settings, kind).await else { continue };
         let shown: Arc<Mutex<Vec<Details>>> = Arc::default();
@@ -343,6 +349,33 @@ async fn a_server_that_never_answers_is_given_up() {
     let error = bench.clone(json!({ "url": forge.url("silent.git") })).await.unwrap_err();
     assert_eq!(error, "the clone took longer than 1 s; nothing of it was kept");
     assert_eq!(paths(bench.work()), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_server_that_sends_nothing_of_the_history_is_given_up_long_before_the_time_for_everything() {
+    let forge = Forge::new();
+    let mut bench = Bench::at(&forge).await;
+    bench.tool = bench.tool.with_bounds(CloneBounds { first: Duration::from_secs(1), ..CloneBounds::default() });
+    let error = bench.clone(json!({ "url": forge.url("silent.git") })).await.unwrap_err();
+    assert_eq!(error, "the server sent nothing of the history within 1 s; nothing was kept");
+    assert_eq!(paths(bench.work()), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_list_of_branches_without_end_ends_git_before_it_has_the_memory() {
+    let forge = Forge::new();
+    for kind in [Choice::Namespaces, Choice::Bubblewrap, Choice::Landlock, Choice::Off] {
+        let settings = Settings { allowed_hosts: vec![forge.host()], ..Settings::default() };
+        let Some(mut bench) = Bench::sandboxed(&settings, kind).await else { continue };
+        let before = forge.listed();
+        bench.tool = bench.tool.with_bounds(CloneBounds { memory: 256_000_000, ..CloneBounds::default() });
+        let error = bench.clone(json!({ "url": forge.url("endless.git") })).await.unwrap_err();
+        assert!(error.starts_with("git was ended: it needed more than 256.0 MB of memory"), "{kind:?}: {error}");
+        // It doubles what it keeps them in, and some are on their way.
+        let listed = forge.listed() - before;
+        assert!(listed < 512_000_000, "{kind:?}: {listed}");
+        assert_eq!(paths(bench.work()), Vec::<String>::new());
+    }
 }
 
 #[tokio::test]

@@ -214,11 +214,18 @@ async fn hostile_names_are_shown_and_fifos_do_not_hang() {
         site.hits(json!({"pattern": "needle", "path": "fifo"})).await,
         "[no hits for needle in fifo: 0 files searched]\n[passed over, unreadable: 1]\n"
     );
-    // A FIFO in the place of the ignore rules: a directory below is left out, the start is refused.
+    // A FIFO in the place of the ignore rules: they do not count, and that is said.
     site.file("trap/x", "needle\n");
     make_fifo("trap/.gitignore");
-    assert_eq!(site.hits(json!({"pattern": "needle"})).await, "a⏎b␛[31m<U+202E>:1:needle\n");
-    assert!(site.grep(json!({"pattern": "needle", "path": "trap"})).await.is_err());
+    let note = "[ignore rules not used: trap/.gitignore, no regular file or too large]\n";
+    assert_eq!(
+        site.hits(json!({"pattern": "needle"})).await,
+        format!("a⏎b␛[31m<U+202E>:1:needle\ntrap/x:1:needle\n{note}")
+    );
+    assert_eq!(
+        site.grep(json!({"pattern": "needle", "path": "trap"})).await.unwrap(),
+        format!("trap/x:1:needle\n{note}")
+    );
 }
 
 #[tokio::test]

@@ -30,7 +30,7 @@ fn held(width: u16, height: u16) -> Stage {
     stage.keys("go<enter>");
     let taken = stage.take_turn();
     stage.turn("").deliver(&taken, false).seen("", &taken, 0);
-    stage.wait(400).keys("<c-p>").screen();
+    stage.wait(400).keys("<a-h>").screen();
     stage
 }
 
@@ -51,7 +51,7 @@ fn one_key_holds_the_agent_and_the_same_key_lets_it_go_on() {
     let mut stage = held(80, 24);
     assert!(gate(&stage).is_held());
     assert!(stage.screen().contains("‖ main is held: it waits at its next call or request"));
-    stage.keys("<c-p>");
+    stage.keys("<a-h>");
     assert!(!gate(&stage).is_held());
     assert!(!stage.screen().contains('‖'));
 }
@@ -256,14 +256,14 @@ fn a_decision_that_comes_too_late_says_so() {
 fn an_agent_that_has_ended_cannot_be_held() {
     let mut stage = held(120, 40);
     stage.call("", "c1", "agent").spawn("", "file_miner 0").finished("", "file_miner 0", Outcome::Completed);
-    stage.keys("<c-t><down><c-p>");
+    stage.keys("<c-t><down><a-h>");
     assert!(stage.screen().contains("file_miner 0 does not run any more"));
 }
 
 #[test]
 fn all_are_held_and_go_on_together() {
     let mut stage = held(80, 24);
-    stage.keys("<c-p>");
+    stage.keys("<a-h>");
     let effects = steersman::tui::update::hold::all(&stage.app);
     for effect in effects {
         for answer in steersman::tui::run::steer(effect, &stage.handle) {
@@ -298,12 +298,19 @@ fn long_and_hostile_arguments_are_whole_scrollable_and_harmless() {
 }
 
 #[test]
-fn the_panel_at_every_size_draws_without_a_fault() {
+fn the_panel_at_every_size_names_what_it_can_and_decides_nothing_by_itself() {
     for (width, height) in [(1, 1), (5, 2), (20, 5), (30, 8), (200, 3), (34, 60)] {
         let mut stage = held(width, height);
         let gate = gate(&stage);
-        let _parking = park(&mut stage, &gate, Some(grep()));
-        stage.keys("<f11>e").screen();
+        let parking = park(&mut stage, &gate, Some(grep()));
+        let has_room = width >= 20 && height >= 5;
+        let screen = stage.keys("<f11>").screen();
+        assert!(!has_room || screen.contains("main waits befor"), "{width}x{height}:\n{screen}");
+        let screen = stage.keys("e").screen();
+        assert!(!has_room || screen.contains("main: other argum"), "{width}x{height}:\n{screen}");
+        stage.keys("<esc><esc>").screen();
+        assert_eq!(decided(&parking), None, "{width}x{height}");
+        assert!(stage.app.composer.is_empty() && stage.app.holds.writing.is_none(), "{width}x{height}");
     }
 }
 

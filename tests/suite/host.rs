@@ -22,6 +22,9 @@ use tempfile::TempDir;
 use crate::support::bench::bench;
 use crate::support::doubles::{Pause, PlayedExt, Rig, brief, settle, within};
 
+/// Longest time for the worker to do what it is told; on a busy machine it has to share.
+const PATIENCE: Duration = Duration::from_mins(1);
+
 struct Ship {
     rig: Rig,
     host: Host,
@@ -63,7 +66,7 @@ impl Ship {
     }
 
     async fn settled(&mut self) -> Last {
-        within(Duration::from_secs(1), "the host settles", self.host.settled()).await.unwrap()
+        within(PATIENCE, "the host settles", self.host.settled()).await.unwrap()
     }
 
     /// Returns the main agent's events but the queue's.
@@ -285,7 +288,7 @@ async fn an_agent_that_cannot_be_built_gives_back_what_was_typed_and_refuses_wha
     settle().await;
     let answer = Notice::Models(Err("no model is there".to_owned()));
     assert_eq!(host.handle().mailbox().take(), [Post::Notice(answer)]);
-    within(Duration::from_secs(1), "the worker ends", host.shutdown(Duration::from_secs(5))).await;
+    within(PATIENCE, "the worker ends", host.shutdown(Duration::from_secs(5))).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -311,7 +314,7 @@ async fn a_shutdown_cancels_the_turn_and_ends_the_worker() {
     ship.send("a");
     pause.reached().await;
     let mailbox = Arc::clone(ship.host.handle().mailbox());
-    within(Duration::from_secs(1), "the worker ends", ship.host.shutdown(Duration::from_secs(5))).await;
+    within(PATIENCE, "the worker ends", ship.host.shutdown(Duration::from_secs(5))).await;
     let last = mailbox.take().pop();
     assert!(
         matches!(&last, Some(Post::Envelope(envelope)) if matches!(envelope.event, Event::TurnEnded { .. } | Event::Pending { .. })),
@@ -324,7 +327,7 @@ async fn a_shutdown_cancels_the_turn_and_ends_the_worker() {
 async fn a_shutdown_while_the_agent_is_built_ends_at_once() {
     let host = host::start_with(&tokio::runtime::Handle::current(), |_| std::future::pending());
     settle().await;
-    within(Duration::from_secs(1), "the worker ends", host.shutdown(Duration::from_secs(5))).await;
+    within(PATIENCE, "the worker ends", host.shutdown(Duration::from_secs(5))).await;
 }
 
 /// Is a model with a bug.

@@ -168,7 +168,7 @@ fn no_call_and_no_result_is_obeyed_folded_or_open() {
                 stage.event("", Event::ToolProgress { id: "c".into(), text: piece.to_string() });
             }
             harmless(&mut stage, "live output", sequence);
-            stage.keys("<c-e>");
+            stage.keys("<a-o>");
             harmless(&mut stage, "open live output", sequence);
         }
         let signs = ["+", "-", " ", "@@ -1 +1 @@ ", "\\"];
@@ -181,6 +181,8 @@ fn no_call_and_no_result_is_obeyed_folded_or_open() {
                 signal: Some(text()),
                 timed_out: false,
                 bytes: 1,
+                lines: Some(3),
+                lines_left_out: 2,
                 killed: 2,
                 saved: Some(text()),
             }),
@@ -189,9 +191,9 @@ fn no_call_and_no_result_is_obeyed_folded_or_open() {
             let mut stage = Stage::new(80, 24);
             stage.turn("").call("", "c", "bash");
             stage.event("", Event::ToolDetails { id: "c".into(), details }).result("", "c", sequence);
-            stage.keys("<c-e>");
+            stage.keys("<a-o>");
             harmless(&mut stage, "an open result", sequence);
-            stage.keys("<c-e>");
+            stage.keys("<a-o>");
             let buffer = stage.draw();
             assert!(buffer.content.iter().all(|cell| !cell.symbol().contains(is_hostile)), "folded: {sequence:?}");
         }

@@ -7,8 +7,23 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const WORDS: &[&str] = &[
-    "id", "dialect", "message", "event", "error", "text", "details", "mode", "target", "price", "limits", "assets",
-    "summary", "sync",
+    "id",
+    "dialect",
+    "message",
+    "event",
+    "error",
+    "text",
+    "details",
+    "mode",
+    "target",
+    "price",
+    "limits",
+    "assets",
+    "summary",
+    "sync",
+    "regular_file",
+    "fault",
+    "clock",
 ];
 const PARTS: &[&str] = &["approval", "control", "listener", "provider", "web", "workspace"];
 /// They tie everything together, so they may use everything.
@@ -201,22 +216,23 @@ fn only_the_loop_of_the_screen_knows_the_host() {
 fn inside_the_screen_the_arrows_point_at_the_state() {
     let below = |part: &str| -> &[&str] {
         match part {
-            "theme" | "keymap" | "frame_clock" | "fuzzy" | "highlight" | "history_file" => &[],
+            "theme" | "keymap" | "frame_clock" | "fuzzy" | "handover" | "highlight" | "history_file" => &[],
             "commands" => &["theme", "keymap"],
-            "export" | "path_walk" => &["state"],
+            "export" => &["state"],
             "state" => &["theme", "keymap", "commands", "fuzzy", "highlight"],
             "msg" => &["state", "keymap", "theme", "export", "fuzzy", "highlight"],
             "view" => &["state", "msg", "theme", "keymap", "commands", "highlight"],
             "update" => &["state", "msg", "theme", "keymap", "export", "commands", "fuzzy"],
             "lines" => &["state", "keymap", "commands", "view"],
-            "input" => &["msg", "keymap"],
-            "terminal" => &["theme", "frame_clock", "msg"],
+            "input" => &["msg", "keymap", "handover"],
+            "terminal" => &["theme", "frame_clock", "msg", "handover"],
             _ => &[
                 "commands",
                 "export",
                 "files",
                 "frame_clock",
                 "fuzzy",
+                "handover",
                 "highlight",
                 "history_file",
                 "input",
@@ -224,7 +240,6 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "lines",
                 "msg",
                 "outside",
-                "path_walk",
                 "run",
                 "state",
                 "terminal",
@@ -347,4 +362,23 @@ fn the_reader_of_these_rules_sees_what_it_must() {
             "tui::view::fit",
         ]
     );
+}
+
+// A time of day that jumps would let a key answer a question that nobody can have read.
+#[test]
+fn waits_and_rules_count_with_a_clock_that_nobody_can_set() {
+    let counts = |source: &Source| ["tui", "approval", "control"].contains(&source.module[0].as_str());
+    let dated = ["src/tui/files.rs", "src/tui/run/memory.rs"];
+    for source in sources().iter().filter(|source| counts(source) && !dated.contains(&source.path.as_str())) {
+        for set in ["Timestamp::now", "SystemTime", "Zoned::now"] {
+            assert!(!source.code.contains(set), "{}: {set}; take `clock::now`", source.path);
+        }
+    }
+    let began = jiff::Timestamp::from_second(1_000).unwrap();
+    let clock = steersman::clock::SteadyClock::new(began, jiff::SignedDuration::from_secs(50));
+    let later = clock.at(jiff::SignedDuration::from_millis(50_349));
+    // Whatever the time of day reads by then, a question shown at the beginning takes no key yet.
+    let mut questions = steersman::tui::state::question::Questions::default();
+    questions.heard(began);
+    assert!(!questions.is_quiet(later) && questions.is_quiet(clock.at(jiff::SignedDuration::from_millis(50_351))));
 }

@@ -142,9 +142,15 @@ fn the_ledger_opens_at_its_newest_row_and_scrolls_with_the_selection() {
 }
 
 #[test]
-fn the_ledger_at_every_size_draws_without_a_fault() {
+fn the_ledger_at_every_size_shows_the_selected_row_and_leaves_nothing_behind() {
     for (width, height) in [(1, 1), (5, 2), (20, 5), (30, 8), (200, 3), (34, 60)] {
-        session(width, height).keys("<f4><home><end>").screen();
+        let mut stage = session(width, height);
+        let before = stage.screen();
+        for (key, text) in [("<f4><home>", "look at this"), ("<end>", "still waiting")] {
+            let screen = stage.keys(key).screen();
+            assert!(width < 20 || row_of(&screen, text).contains("› "), "{width}x{height}, {key}:\n{screen}");
+        }
+        assert_eq!(stage.keys("<esc>").screen(), before, "{width}x{height}");
     }
 }
 

@@ -1,5 +1,8 @@
 //! The line output: whole sessions as text, commands in place of keys, and what is told of agents that are not read.
 
+use std::sync::{Arc, Mutex};
+
+use steersman::details::{CommandEnd, Details};
 use steersman::event::{Delivery, Event, Outcome};
 use steersman::tui::commands::{COMMANDS, LINE_COMMANDS, only_drawn};
 use steersman::tui::msg::Effect;
@@ -70,6 +73,46 @@ fn a_session_reads_from_its_first_line_to_its_last() {
 }
 
 #[test]
+fn a_text_that_was_sent_before_the_start_of_the_turn_was_seen_is_announced_as_soon_as_it_waits() {
+    let mut stage = Stage::in_lines();
+    stage.line("one");
+    let taken = stage.take_turn();
+    // The turn has begun, and the output does not know it yet.
+    stage.line("two");
+    let written = stage.written();
+    assert!(!written.contains("pending"), "it seems to start a turn by itself:\n{written}");
+    stage.turn("").deliver(&taken, false);
+    let written = stage.written();
+    assert_eq!(written.matches("pending 2: two (").count(), 1, "{written}");
+    stage.call("", "c1", "bash");
+    assert!(!stage.written().contains("pending"), "once is enough");
+    let taken = stage.drain();
+    stage.result("", "c1", "done").deliver_after("", &taken, 1, "bash");
+    assert!(stage.written().contains("you, delivered after bash at step 1: two"));
+}
+
+#[test]
+fn a_text_that_the_agent_took_at_once_is_waited_for_although_the_list_never_had_it() {
+    let mut stage = Stage::in_lines();
+    let (queue, taken) = (Arc::clone(stage.handle.interloper()), Arc::new(Mutex::new(Vec::new())));
+    let (worker, taking) = (Arc::clone(&queue), Arc::clone(&taken));
+    // The worker is that quick: it takes the text before anybody has looked at the queue.
+    queue.watch(Arc::new(move || {
+        let entries = worker.drain();
+        taking.lock().unwrap().extend(entries);
+    }));
+    assert!(stage.app.at_rest());
+    stage.line("one");
+    let taken = std::mem::take(&mut *taken.lock().unwrap());
+    assert_eq!((taken.len(), stage.app.pending.is_empty()), (1, true));
+    assert!(!stage.app.at_rest(), "the turn of what was typed last is still to come");
+    stage.turn("").deliver(&taken, false);
+    assert!(!stage.app.at_rest());
+    stage.turn_ended("", Outcome::Completed, None);
+    assert!(stage.app.at_rest());
+}
+
+#[test]
 fn help_names_every_command() {
     let mut stage = Stage::in_lines();
     stage.line("/help");
@@ -100,7 +143,7 @@ fn pending_texts_are_named_by_numbers_that_stay_the_same() {
     stage.line("/back").line("/delete m4").line("/steer 2").line("/deliver 9");
     let written = stage.written();
     assert!(written.contains("no pending text has the number 9; /pending reads them"), "{written}");
-    assert_eq!(pending(&stage), [("one", Delivery::Steer), ("two and a half", Delivery::Steer)]);
+    assert_eq!(pending(&stage), [("two and a half", Delivery::Steer), ("one", Delivery::Steer)]);
     stage.line("/back");
     assert_eq!(pending(&stage).len(), 3, "what was deleted is back in its place");
     stage.written();
@@ -249,4 +292,32 @@ fn a_tool_that_takes_long_is_told_once_and_then_its_end() {
     assert_eq!(stage.written(), "", "what it prints meanwhile is told on demand alone");
     stage.line("/status");
     assert!(stage.written().starts_with("status: main: in bash for 8:2"));
+}
+
+#[test]
+fn a_command_that_failed_and_a_call_that_was_declined_say_so() {
+    let mut stage = Stage::in_lines();
+    stage.turn("").call("", "b1", "bash");
+    let end = CommandEnd {
+        code: Some(3),
+        signal: None,
+        timed_out: false,
+        bytes: 3,
+        lines: Some(1),
+        lines_left_out: 0,
+        killed: 0,
+        saved: None,
+    };
+    stage.event("", Event::ToolDetails { id: "b1".into(), details: Details::Command(end) });
+    stage.written();
+    stage.result("", "b1", "out");
+    assert!(stage.written().starts_with("tool bash: src, failed, exit 3 in 1.2 s"));
+    stage.call("", "b2", "bash");
+    let (id, question) = ("q".to_owned(), "run it?".to_owned());
+    stage.event("", Event::Question { id, question, detail: None, call: Some("b2".into()), offer: None });
+    let words = Some("use make".to_owned());
+    stage.event("", Event::Answer { id: "q".to_owned(), answer: "no".to_owned(), words });
+    stage.written();
+    stage.result("", "b2", "Error: the user declined this and says: use make");
+    assert_eq!(stage.written(), "tool bash: src, declined: use make");
 }

@@ -127,6 +127,27 @@ fn a_long_question_is_read_to_its_end_before_a_yes() {
 }
 
 #[test]
+fn a_question_of_exactly_the_lines_that_are_told_at_once_is_read_and_one_line_more_is_not() {
+    let question = |lines: usize| {
+        let mut stage = at_work();
+        let call = Call::asks(&mut stage, &vec!["true"; lines].join("\n"));
+        let written = stage.written();
+        (stage, call, written)
+    };
+    let longest = (1..100).take_while(|lines| !question(*lines).2.contains("say /more")).last().unwrap();
+    let (mut stage, mut call, _) = question(longest);
+    stage.line("/yes");
+    assert!(matches!(call.poll(), Some(Ok(_))));
+    let (mut stage, mut call, written) = question(longest + 1);
+    assert!(written.contains("1 line, say /more"), "{written}");
+    stage.line("/yes");
+    assert!(call.poll().is_none());
+    stage.line("/more").written();
+    stage.line("/yes");
+    assert!(matches!(call.poll(), Some(Ok(_))));
+}
+
+#[test]
 fn when_the_input_has_ended_nobody_is_waited_for() {
     let mut stage = at_work();
     let mut call = Call::asks(&mut stage, "cargo test");

@@ -202,6 +202,23 @@ fn is_ours(word: &str) -> bool {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn what_is_written_does_not_depend_on_how_often_the_printer_looked(acts in prop::collection::vec(act(), 1..60)) {
+        let [once, often] = [1, 3].map(|looks| {
+            let mut life = Life::new();
+            life.stage.looks = looks;
+            for act in &acts {
+                life.play(act);
+            }
+            life.written
+        });
+        prop_assert_eq!(once, often);
+    }
+}
+
+proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
     #[test]

@@ -179,7 +179,7 @@ tokens in=10.0k out=200 cached=1.5k ctx=12.2k
 tokens in=10.0k out=200 cached=1.5k ctx=12.2k/32.0k
 tokens in=0 out=5 cached=0 ctx=5/32.0k
 tokens in=0 out=0 cached=0 ctx=0/32.0k
-tokens in=900 out=50 cached=0 ctx=950/131.1k
+tokens in=900 out=50 cached=0 ctx=950/131k
 tokens in=900 out=50 cached=0 ctx=950
 "
     );
@@ -343,4 +343,48 @@ fn one_order_runs_through_the_whole_tree() {
     let expected = [(1, "", None), (2, "a 0", Some("")), (3, "a 0_synthesizer", Some("a 0")), (4, "", None)]
         .map(|(seq, agent, parent)| (seq, agent.to_owned(), parent.map(str::to_owned)));
     assert_eq!(seen, expected);
+}
+
+// --- readiness
+
+/// Cannot take more until it is told so.
+#[derive(Default)]
+struct Slow {
+    is_ready: std::sync::atomic::AtomicBool,
+    waker: Mutex<Option<std::task::Waker>>,
+}
+
+impl Listener for Slow {
+    fn on_event(&self, _envelope: &Envelope) {}
+
+    fn poll_ready(&self, context: &mut std::task::Context<'_>) -> std::task::Poll<()> {
+        if self.is_ready.load(std::sync::atomic::Ordering::SeqCst) {
+            return std::task::Poll::Ready(());
+        }
+        *self.waker.lock().unwrap() = Some(context.waker().clone());
+        std::task::Poll::Pending
+    }
+
+    fn label(&self) -> String {
+        "Slow".to_owned()
+    }
+}
+
+#[tokio::test]
+async fn while_a_listener_can_take_no_more_nothing_is_read_on() {
+    let slow = Arc::new(Slow::default());
+    let listeners = ListenerList::new(&[Arc::clone(&slow) as Arc<dyn Listener>]);
+    let begun = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let flag = Arc::clone(&begun);
+    let reading = tokio::spawn(async move {
+        listeners.pace(async { flag.store(true, std::sync::atomic::Ordering::SeqCst) }).await;
+    });
+    while slow.waker.lock().unwrap().is_none() {
+        tokio::task::yield_now().await;
+    }
+    assert!(!begun.load(std::sync::atomic::Ordering::SeqCst));
+    slow.is_ready.store(true, std::sync::atomic::Ordering::SeqCst);
+    slow.waker.lock().unwrap().take().unwrap().wake();
+    reading.await.unwrap();
+    assert!(begun.load(std::sync::atomic::Ordering::SeqCst));
 }

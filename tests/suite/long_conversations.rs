@@ -60,7 +60,7 @@ fn a_compaction_shows_that_it_works_and_leaves_one_line_that_opens() {
     let line = "≡ compacted: 83 % → 20 %, 46 messages, summary: The user wants the parser **fixed**. (+2 lines)";
     assert!(screen.contains(line), "{screen}");
     assert!(screen.contains("○ waiting for the model"), "{screen}");
-    stage.keys("<c-e>");
+    stage.keys("<a-o>");
     let screen = stage.screen();
     assert!(screen.contains("- src/parse.rs read␛[31m"), "opened, and nothing in it is obeyed: {screen}");
     assert!(screen.contains("context ~27.5k of 131k, ~20 %"), "{screen}");
@@ -166,7 +166,7 @@ fn the_compaction_and_the_gauge_at_three_sizes() {
             .event("", size(27_500, true))
             .event("", Event::Notice { text: "the reply was cut at the token limit".to_owned() });
         insta::assert_snapshot!(format!("compacted_{width}x{height}"), stage.picture());
-        stage.keys("<c-e>");
+        stage.keys("<a-o>");
         insta::assert_snapshot!(format!("opened_{width}x{height}"), stage.picture());
     }
 }

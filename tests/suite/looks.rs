@@ -88,7 +88,7 @@ fn asked(width: u16, height: u16) -> Stage {
 /// The main agent waits before a call, its panel has the focus.
 fn held(width: u16, height: u16) -> Stage {
     let mut stage = rich(width, height);
-    stage.keys("<c-p>").screen();
+    stage.keys("<a-h>").screen();
     let gate = stage.handle.crew().main().gate;
     // What was decided about it does not matter here: it waits for ever.
     std::mem::forget(gate.park(Parked::Call(call_of("grep"))));
@@ -114,7 +114,7 @@ fn scenes() -> Vec<Scene> {
         ("message", Box::new(rich)),
         ("agents", Box::new(with("<c-t>"))),
         ("filter", Box::new(with("<c-t>/miner"))),
-        ("transcript", Box::new(with("<c-o><c-e>"))),
+        ("transcript", Box::new(with("<c-o><a-o>"))),
         ("pending", Box::new(with("<f2>"))),
         ("details", Box::new(with("<a-i>"))),
         ("question", Box::new(asked)),
@@ -167,7 +167,7 @@ fn a_broad_screen_has_tree_transcript_and_details_beside_each_other() {
     assert!(head.contains("Agents") && head.contains("main  qwen3-35b") && head.contains("Details"), "{head}");
     stage.keys("<c-t>").click_on("miner 0");
     assert!(stage.screen().contains("Look at the sources."), "the details are those of the shown agent");
-    stage.keys("i");
+    stage.keys("<c-t>i");
     assert!(!stage.screen().contains("Alt+I"), "they can be folded");
     stage.keys("i");
     assert!(stage.screen().contains("Alt+I"));

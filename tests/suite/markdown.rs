@@ -214,6 +214,33 @@ fn giant_blocks_are_the_same_however_they_arrive() {
     assert_eq!(rows[2_999 + 1].text(), "  let line_2999 = *2999*;");
 }
 
+#[test]
+fn no_megabyte_of_marks_holds_up_the_screen() {
+    let wide = format!("{}\n{}\n", vec!["a"; 2_000].join("|"), vec!["-"; 2_000].join("|"));
+    let few = format!("{}\n{}\n", ["a"; 33].join("|"), ["-"; 33].join("|"));
+    let whole = |unit: &str| unit.repeat(1_000_000 / unit.len());
+    let texts = [
+        ("rows of one cell below 2,000 columns", wide.clone() + &whole("a\n")),
+        ("rows of one cell below 33 columns", few + &whole("a\n")),
+        ("quotes", whole(">")),
+        ("stars", whole("*")),
+        ("brackets", whole("[")),
+        ("images", whole("![[")),
+        ("backticks", whole("`")),
+        ("lists", whole("- ")),
+        ("brackets and a definition", format!("[x]: y\n\n{}", whole("[x]["))),
+        ("quotes and a definition", format!("[x]: y\n\n{}", whole(">"))),
+        ("lines below quotes and a definition", format!("[x]: y\n\n{}a{}", ">".repeat(500_000), "\na".repeat(250_000))),
+        ("open tags", whole("<a ")),
+    ];
+    for (name, text) in texts {
+        let began = std::time::Instant::now();
+        let rows = streamed(&[&text], 80, Format::Markdown);
+        assert!(rows.len() <= text.len(), "{name}: {} rows", rows.len());
+        assert!(began.elapsed().as_secs() < 60, "{name} took {:?}", began.elapsed());
+    }
+}
+
 fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
     (0..count).map(line).collect::<Vec<_>>().concat()
 }

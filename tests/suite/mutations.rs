@@ -140,3 +140,11 @@ fn whole_bodies_keep_their_promises() {
         }
     });
 }
+
+#[test]
+fn commands_are_decided_about_in_time() {
+    for seed in fs::read_dir(fuzz_dir().join("seeds/shell")).unwrap() {
+        let text = fs::read_to_string(seed.unwrap().path()).unwrap();
+        promises::shell(&text, std::time::Duration::from_secs(20));
+    }
+}

@@ -65,7 +65,8 @@ async fn after_a_rescue_what_waits_starts_the_next_turn() {
     pause.reached().await;
     rig.inject("go on");
     pause.open();
-    running.answered().await;
+    let agent = running.answered().await;
+    assert_eq!((agent.last_assistant_content(), agent.synthesized()), (Some("More."), false), "of the last turn");
     assert_eq!(rig.requests().len(), 3);
     let lines = rig.last_request().lines();
     assert_eq!(lines[lines.len() - 2..], ["assistant: So far.", "user: go on"]);
@@ -253,4 +254,22 @@ async fn a_stop_before_a_turn_does_not_speak_for_its_cancel() {
     rig.cancellable.cancel();
     running.cancelled().await;
     assert!(rig.interloper.paused());
+}
+
+// D3: each turn has the whole limit.
+#[tokio::test(start_paused = true)]
+async fn the_step_limit_begins_anew_with_each_turn_of_the_queue() {
+    let two = |first: &'static str, second: &'static str| calls(&[(first, "look"), (second, "look")]);
+    let rig = Rig::new([two("c1", "c2"), Played::text("One."), two("c3", "c4"), Played::text("Two.")]);
+    let mut agent = rig.limited(3, [tool("look", "seen")]).await;
+    rig.interloper.inject("first", Delivery::FollowUp).unwrap();
+    rig.interloper.inject("second", Delivery::FollowUp).unwrap();
+    assert_eq!(agent.run_queue().await.unwrap(), 2);
+    let ends: Vec<String> = rig.story().into_iter().filter(|line| line.starts_with("ended")).collect();
+    assert_eq!(ends, ["ended 1 completed", "ended 2 completed"]);
+    // And with each turn of the caller's own.
+    rig.model.push(two("c5", "c6"));
+    rig.model.push(Played::text("Three."));
+    agent.run_loop("third").await.unwrap();
+    assert!(rig.story().contains(&"ended 3 completed".to_owned()), "{:?}", rig.story());
 }

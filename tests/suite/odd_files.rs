@@ -12,6 +12,7 @@ use steersman::limits;
 use steersman::workspace::{Caution, Workspace};
 
 use crate::support::files::Files;
+use crate::support::skip::{Need, skip};
 
 #[tokio::test]
 async fn what_is_no_regular_file_is_neither_opened_nor_replaced() {
@@ -21,7 +22,7 @@ async fn what_is_no_regular_file_is_neither_opened_nor_replaced() {
     let mut names = vec!["fifo", "socket"];
     match mknodat(CWD, files.at("zero"), FileType::CharacterDevice, Mode::RWXU, makedev(1, 5)) {
         Ok(()) => names.push("zero"),
-        Err(error) => eprintln!("skipped: a device, which this user cannot make ({error})"),
+        Err(error) => skip(Need::DeviceNode, &error.to_string()),
     }
     let before = fs::read_dir(files.workspace.root()).unwrap().count();
     for name in names {

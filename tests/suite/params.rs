@@ -149,6 +149,21 @@ fn raw_arguments_are_reported_as_no_object() {
 }
 
 #[test]
+fn arguments_that_are_nested_too_deeply_are_named_as_such_and_kept_as_text() {
+    for levels in [128, 100_000] {
+        let text = format!("{{\"path\": {}{}}}", "[".repeat(levels), "]".repeat(levels));
+        let arguments = Arguments::parse(&text);
+        assert_eq!(arguments.to_string(), text, "shown and sent as it came");
+        let message = everything().validate(&arguments).unwrap_err();
+        assert!(message.starts_with("invalid arguments:\n- the arguments are nested too deeply"), "{message}");
+    }
+    let deepest = format!("{{\"path\": {}{}}}", "[".repeat(126), "]".repeat(126));
+    let arguments = Arguments::parse(&deepest);
+    assert_eq!(arguments.to_string(), deepest.replace(": ", ":"));
+    assert!(everything().validate(&arguments).unwrap_err().contains("\"path\""));
+}
+
+#[test]
 fn a_huge_wrong_value_is_quoted_in_short() {
     let message = everything().validate(&object(json!({"mode": "é".repeat(100_000)}))).unwrap_err();
     assert!(message.len() < 2_000, "{} bytes", message.len());

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 
 use steersman::id::AgentId;
 use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::path_walk::walk;
+use steersman::tui::run::path_walk::walk;
 use steersman::tui::state::paths::PathList;
 
 use super::pending_list::crew;
@@ -90,7 +90,7 @@ fn esc_closes_the_list_for_this_path_only() {
     let mut stage = with(&NAMES);
     stage.keys("see @ma<esc>i");
     assert!(!stage.app.completion.is_open());
-    stage.keys("<tab>");
+    stage.turn("").keys("<tab>");
     assert_eq!(stage.sent()[0].0, "see @mai", "Tab is a follow-up again");
     stage.keys("see @ma<esc> and @vi");
     assert!(stage.app.completion.is_open());

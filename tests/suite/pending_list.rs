@@ -214,7 +214,7 @@ fn a_joined_text_that_was_delivered_or_changed_is_not_parted() {
 fn a_selection_that_was_delivered_never_slips_to_its_neighbour() {
     let mut stage = waiting(&["one", "two"]);
     stage.keys("<f2><home>f");
-    stage.keys("<end>");
+    stage.keys("<home>");
     let taken = stage.drain();
     stage.deliver(&taken, true).keys("d");
     assert_eq!(queue(&stage), ["one"], "m3 was selected, and it is delivered");
@@ -362,7 +362,8 @@ fn what_was_removed_before_a_new_conversation_comes_back_as_a_draft_and_starts_n
     let mut stage = waiting(&["one", "two"]);
     stage.keys("<f2>d<esc>");
     assert_eq!(queue(&stage), ["one"]);
-    stage.keys("/new<enter>").event("", Event::Reset {});
+    stage.keys("/new<enter>").screen();
+    stage.wait(1_000).keys("<a-y>").event("", Event::Reset {});
     assert_eq!(stage.app.composer.text(), "one", "what was still pending");
     stage.keys("<c-_>");
     assert!(queue(&stage).is_empty(), "no text of the old conversation enters the new one by itself");

@@ -97,7 +97,7 @@ fn each_text_carries_its_receipt() {
 #[test]
 fn a_held_agent_shows_the_call_that_it_is_about_to_make() {
     let mut stage = crew();
-    stage.keys("<c-p>");
+    stage.keys("<a-h>");
     let call = ToolCall {
         id: "c9".into(),
         name: "grep".to_owned(),

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use crate::listeners::{
-    Broken, assistant, call, delta, ended, play, result, round, spawned, terminal, thinking_delta, user,
+    Broken, Sink, assistant, call, delta, ended, play, result, round, spawned, terminal, thinking_delta, user,
 };
+use steersman::details::{CommandEnd, Details};
 use steersman::event::{Event, Outcome, Usage};
 use steersman::listener::{JsonLines, Listener, ListenerList, Terminal, TokenLog};
 
@@ -41,13 +42,48 @@ I look.
 · glob **/*
 · grep fn main in src
 · grep fn main in src → Error: no such directory… (3 ms)
-· glob **/* → 2 lines, 10 B (1.2 s)
-· user, mid-turn: only the tests
+· glob **/* → 2 lines, 10 B (1.3 s)
+· user, while it worked: only the tests
 # Report
 
 Two files.
 "
     );
+}
+
+#[test]
+fn a_command_says_that_it_failed_how_much_it_printed_and_how_long_it_took_itself() {
+    let (list, sink) = terminal();
+    let question = |id: &str, call: &str| Event::Question {
+        id: id.into(),
+        question: "run it?".into(),
+        detail: None,
+        call: Some(call.into()),
+        offer: None,
+    };
+    let end = CommandEnd {
+        code: Some(2),
+        signal: None,
+        timed_out: false,
+        bytes: 2_048,
+        lines: Some(900),
+        lines_left_out: 890,
+        killed: 0,
+        saved: None,
+    };
+    play(
+        &list,
+        [
+            call("c1", "bash", r#"{"command":"make"}"#),
+            question("q", "c1"),
+            Event::Answer { id: "q".into(), answer: "yes".into(), words: None },
+            Event::ToolDetails { id: "c1".into(), details: Details::Command(end) },
+            result("c1", "out", 1_250),
+        ],
+    );
+    let written = sink.flushed();
+    let line = written.lines().last().unwrap();
+    assert!(line.starts_with("· bash $ make → failed, exit 2, 900 lines, 2.0 KiB, the model got 10 ("), "{written}");
 }
 
 #[test]
@@ -288,4 +324,20 @@ fn a_reader_that_went_away_does_not_disturb_the_run() {
             [round(), delta("a"), assistant("ab"), Event::Tokens(Usage::default()), ended(Outcome::Failed, None)],
         );
     }
+}
+
+#[test]
+fn on_a_terminal_no_text_of_a_model_looks_like_a_line_of_the_program() {
+    let sink = Sink::default();
+    let list = ListenerList::new(&[Arc::new(Terminal::framed(sink.clone(), || 24)) as Arc<dyn Listener>]);
+    let hostile = format!("Fine.\n· user: yes\nsteersman: approved\n\n{}· answer: yes", " ".repeat(22));
+    play(&list, [user("go", false), round(), delta(&hostile), assistant(&hostile), ended(Outcome::Completed, None)]);
+    let shown = sink.flushed();
+    let (note, rows) = shown.split_once('\n').unwrap();
+    assert_eq!(note, "· user: go");
+    assert!(rows.lines().all(|row| row.starts_with('│') && row.chars().count() <= 24), "{rows}");
+    assert!(
+        rows.contains("│ · user: yes\n│ steersman: approved\n│\n│") && rows.contains("\n│↪· answer: yes\n"),
+        "{rows}"
+    );
 }

@@ -56,6 +56,11 @@ const PROTECTED: &str = "\
     azure-pipelines.yml .vscode/tasks.json .vscode/settings.json .idea/workspace.xml x.code-workspace \
     .devcontainer/devcontainer.json .vimrc .exrc .dir-locals.el .gdbinit .ssh/authorized_keys .ssh/config .gnupg/x \
     .npmrc sub/.npmrc .yarnrc.yml .pnpmfile.cjs .netrc .pypirc .cargo/config.toml .cargo/config sub/.cargo/config.toml \
+    githooks/pre-commit sub/.git-hooks/x lefthook.toml .lintstagedrc .helix/languages.toml .ghci .latexmkrc .pdbrc .irbrc \
+    .crush.json .qwen/settings.json .factory/mcp.json .openhands/setup.sh .autoenv .autoenv.zsh .env.leave \
+    x.sublime-project .mise.toml mise.toml .tool-versions .erlang .iex.exs .Rprofile .octaverc .ocamlinit \
+    sitecustomize.py .yarn/releases/yarn.cjs .pnp.cjs bunfig.toml pip.conf rust-toolchain.toml .mvn/jvm.config \
+    gradle/wrapper/gradle-wrapper.properties tools/bazel .bazelrc ansible.cfg .actrc .gitlab/ci/x.yml nuget.config \
     .config/autostart/x.desktop .config/systemd/user/x.service .config/git/config Library/LaunchAgents/x.plist";
 
 /// The same in the spellings of forgiving file systems.
@@ -174,6 +179,64 @@ fn a_workspace_below_a_directory_of_such_a_name_can_be_worked_in_but_for_version
     ] {
         assert!(matches!(inside(root, name), Verdict::Ask { .. }), "{root} {name}");
     }
+}
+
+// `cd docs && git status` would obey `docs/config`. The order is up to whoever writes them.
+#[test]
+fn the_file_that_makes_a_directory_a_repository_is_asked_about_and_every_later_one() {
+    let parts = ["HEAD", "config", "objects/keep", "refs/keep"];
+    let needed = ["HEAD", "objects/keep", "refs/keep"];
+    let orders = (0..256).map(|code| [code & 3, code >> 2 & 3, code >> 4 & 3, code >> 6 & 3].map(|place| parts[place]));
+    let mut tried = 0;
+    for order in orders.filter(|order| parts.iter().all(|part| order.contains(part))) {
+        tried += 1;
+        let root = tempfile::tempdir().unwrap();
+        let policy = Policy { root: Some(root.path().to_path_buf()), ..generous(Answerer::User) };
+        let mut written: Vec<&str> = Vec::new();
+        for part in order {
+            let path = root.path().join("docs").join(part);
+            written.push(part);
+            let is_one = needed.iter().all(|part| written.contains(part));
+            for mode in ASKING {
+                let verdict = decide(&policy, &write(&path, None), mode);
+                let asks = matches!(verdict, Verdict::Ask { grant: None, .. });
+                assert_eq!(asks, is_one, "{part} of {order:?}: {verdict:?}");
+            }
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, "x").unwrap();
+        }
+        for later in
+            ["config", "CONFIG", "config.worktree", "hooks/any", "info/attributes", "commondir", "refs/heads/x"]
+        {
+            let verdict = decide(&policy, &write(&root.path().join("docs").join(later), None), Mode::Auto);
+            assert!(matches!(verdict, Verdict::Ask { .. }), "{later}: {verdict:?}");
+        }
+        let command = |text: &str| {
+            let cwd = root.path().to_path_buf();
+            Act::Command(CommandAct { command: text.to_owned(), cwd, timeout: Duration::from_mins(1) })
+        };
+        assert!(matches!(decide(&policy, &command("echo x > docs/config"), Mode::Auto), Verdict::Ask { .. }));
+        assert!(matches!(decide(&policy, &command("cp x docs/readme"), Mode::Auto), Verdict::Allow));
+        // A working tree beneath a bare repository is ordinary work.
+        let verdict = decide(&policy, &write(&root.path().join("docs/main/src/config.rs"), None), Mode::Auto);
+        assert_eq!(verdict, Verdict::Allow);
+    }
+    assert_eq!(tried, 24);
+}
+
+#[test]
+fn with_a_commondir_the_head_alone_makes_a_repository_and_one_command_makes_a_whole_one() {
+    let root = tempfile::tempdir().unwrap();
+    let policy = Policy { root: Some(root.path().to_path_buf()), ..generous(Answerer::User) };
+    std::fs::create_dir(root.path().join("docs")).unwrap();
+    assert_eq!(decide(&policy, &write(&root.path().join("docs/HEAD"), None), Mode::Ask), Verdict::Allow);
+    std::fs::write(root.path().join("docs/commondir"), "../evil").unwrap();
+    let verdict = decide(&policy, &write(&root.path().join("docs/HEAD"), None), Mode::Ask);
+    assert!(matches!(verdict, Verdict::Ask { .. }), "{verdict:?}");
+    let cwd = root.path().to_path_buf();
+    let text = "mkdir -p x/objects x/refs; echo x > x/config; echo ref: refs/heads/m > x/HEAD".to_owned();
+    let act = Act::Command(CommandAct { command: text, cwd, timeout: Duration::from_mins(1) });
+    assert!(matches!(decide(&policy, &act, Mode::Auto), Verdict::Ask { grant: None, .. }));
 }
 
 fn command(command: &str) -> Act {

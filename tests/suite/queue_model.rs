@@ -135,6 +135,16 @@ impl Model {
         self.list.remove(at)
     }
 
+    /// What goes now stands before the steers, and these before the follow-ups.
+    fn arrange(&mut self) {
+        let of = |delivery| self.list.iter().filter(move |entry| entry.delivery == delivery);
+        self.list = [Delivery::Now, Delivery::Steer, Delivery::FollowUp].into_iter().flat_map(of).cloned().collect();
+    }
+
+    fn newest(&self) -> Option<usize> {
+        self.list.iter().map(|entry| entry.number).max()
+    }
+
     fn remove_all(&mut self) -> Vec<Entry> {
         let numbers: Vec<usize> = self.list.iter().map(|entry| entry.number).collect();
         numbers.into_iter().map(|number| self.remove(number, "returned")).collect()
@@ -226,7 +236,9 @@ fn apply(step: &Step, queue: &Interloper, cancel: &Cancellable, model: &mut Mode
             if let Some(from) = from {
                 let entry = model.list.remove(from);
                 model.list.insert(index.min(model.list.len()), entry);
+                model.arrange();
             }
+            model.arrange();
             assert_eq!(queue.move_to(&id(number), index), from.is_some());
         }
         Step::SetDelivery(number, delivery) => {
@@ -235,6 +247,7 @@ fn apply(step: &Step, queue: &Interloper, cancel: &Cancellable, model: &mut Mode
                 model.mean(number);
                 model.paused = false;
             }
+            model.arrange();
             assert_eq!(queue.set_delivery(&id(number), delivery), found);
         }
         Step::SetModes(both) => {
@@ -295,6 +308,7 @@ fn inject(text: &str, delivery: Delivery, queue: &Interloper, model: &mut Model)
         model.accepted += 1;
         let (number, fresh) = (model.accepted, model.steps);
         model.list.push(Entry { number, text: text.to_owned(), delivery, edited: false, stale: false, fresh });
+        model.arrange();
         model.paused = false;
         assert_eq!(answer, Ok(id(number)));
     }
@@ -306,7 +320,7 @@ fn arrange(step: &Step, queue: &Interloper, model: &mut Model) {
         Step::Withdraw(_) | Step::WithdrawNewest => {
             let (number, taken) = match *step {
                 Step::Withdraw(number) => (Some(number), queue.withdraw(&id(number))),
-                _ => (model.list.last().map(|entry| entry.number), queue.withdraw_newest()),
+                _ => (model.newest(), queue.withdraw_newest()),
             };
             let number = number.filter(|number| model.find(*number).is_some());
             let expected = number.map(|number| model.remove(number, "returned"));
@@ -323,6 +337,7 @@ fn arrange(step: &Step, queue: &Interloper, model: &mut Model) {
                 let (text, delivery, fresh) = (entry.text, entry.delivery, model.steps);
                 let entry = Entry { number, text, delivery, edited: false, stale: false, fresh };
                 model.list.insert(index.min(model.list.len()), entry);
+                model.arrange();
             }
         }
         Step::Merge(number) => {

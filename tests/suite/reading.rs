@@ -2,6 +2,7 @@
 
 use crossterm::event::{MouseButton, MouseEventKind};
 use ratatui::layout::Position;
+use ratatui::style::{Color, Modifier};
 use steersman::event::Event;
 use steersman::tui::msg::{Effect, Manuscript};
 use steersman::tui::state::cell::{CellId, Fold};
@@ -277,6 +278,27 @@ fn lines_are_selected_and_copied_without_marks_and_as_they_were_before_wrapping(
     assert!(text.ends_with("Code:\n\n┄ rust\nfn a() {\n    b();\n}"), "{text}");
     assert!(!text.contains(['│', '›', '✦']), "{text}");
     assert!(stage.app.reader().unwrap().selection.is_none());
+}
+
+#[test]
+fn selected_text_has_one_background_whatever_colours_it_had() {
+    for theme in ["dark", "light", "high-contrast", "plain"] {
+        let mut stage = Stage::new(60, 24);
+        stage.keys(&format!("/theme {theme}<enter>")).wait(10_000);
+        stage.turn("");
+        let text = "**Bold** and `code` and [a link](https://a.example).\n\n```rust\nfn a() {}\n```".to_owned();
+        stage.event("", Event::Assistant { text, interrupted: false });
+        stage.screen();
+        stage.keys("<c-o>v<end>");
+        stage.screen();
+        let buffer = stage.draw();
+        let row = buffer.content.chunks(60).find(|row| row.iter().any(|cell| cell.symbol() == "B")).unwrap();
+        let words = row.iter().skip_while(|cell| cell.symbol() != "B").take("Bold and code and a link.".len());
+        let looks: Vec<_> = words.map(|cell| (cell.fg, cell.bg, cell.modifier)).collect();
+        assert!(looks.iter().all(|look| *look == looks[0]), "{theme}: {looks:?}");
+        let plain = (Color::Reset, Color::Reset, Modifier::empty());
+        assert_ne!(looks[0], plain, "{theme}");
+    }
 }
 
 #[test]

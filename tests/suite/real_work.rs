@@ -7,9 +7,11 @@ use std::process::Command;
 
 use steersman::details::Details;
 use steersman::event::{Envelope, Event};
+use steersman::workspace::sandbox::Choice;
 
 use crate::support::program::{End, Program, Running, exit_code, stderr, stdout};
 use crate::support::server::{Reply, Server};
+use crate::support::skip::{Need, skip};
 
 const SOURCE: &str = "add() {\n    echo $(($1 - $2))\n}\n";
 const CHECK: &str = "#!/bin/sh\n. ./sum.sh\nif [ \"$(add 2 3)\" = 5 ]; then echo 1 passed; else echo \"add 2 3 is $(add 2 3)\"; exit 1; fi\n";
@@ -77,7 +79,7 @@ fn the_same_by_a_standing_yes_and_by_the_mode() {
         let server = worker();
         let (output, home) = exec(&server, "").args(flags.iter().copied()).output_with_home();
         if flags.last() == Some(&"auto") && stderr(&output).contains("not sandboxed") {
-            eprintln!("skipped: the mode auto needs a sandbox, and this machine has none");
+            skip(Need::of_sandbox(Choice::Auto), "the mode auto needs a sandbox");
             server.chats();
             continue;
         }
@@ -89,7 +91,7 @@ fn the_same_by_a_standing_yes_and_by_the_mode() {
 #[test]
 fn the_diffs_that_are_told_are_those_of_git() {
     if Command::new("git").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no git");
+        skip(Need::Program("git"), "diffs are compared with its own");
         return;
     }
     let server = Server::start([
@@ -136,7 +138,7 @@ fn is_question(line: &str) -> bool {
 /// Answers so many questions by a line each.
 fn answer(run: &mut Running, answers: &[&str]) {
     for answer in answers {
-        run.wait_for_line(is_question);
+        run.wait_for_error("answer: /yes");
         run.write(&format!("{answer}\n"));
     }
 }
@@ -155,9 +157,13 @@ fn questions_are_answered_by_lines_and_said_on_standard_error() {
     assert_eq!(end.code, Some(0), "{}", end.stderr);
     assert_done(&server, &home.path().join("work"));
     let said = &end.stderr;
-    assert!(said.contains("steersman: edit sum.sh?\n") && said.contains("+    echo $(($1 * $2))"), "{said}");
-    assert!(said.contains("run this command in ") && said.contains("\n    ./check\n"), "{said}");
-    assert_eq!(said.matches("or /no WORDS answers").count(), 3, "{said}");
+    assert!(said.contains("steersman: question 1: Change this file?\n    file: sum.sh\n    size: "), "{said}");
+    assert!(said.contains("\n    │ added:     echo $(($1 * $2))\n"), "{said}");
+    assert!(
+        said.contains("question 2: Run this command?\n    1 line, 7 characters\n    │ ./check\n    in: "),
+        "{said}"
+    );
+    assert_eq!(said.matches("or /no 2 WORDS\n").count(), 1, "{said}");
 }
 
 #[test]
@@ -263,10 +269,25 @@ fn the_guards_name_mode_and_sandbox() {
     assert!(said.contains("the mode auto needs a sandbox") && said.contains("it is ask now"), "{said}");
     let ((_, sandbox), said) = guards(&[]);
     match sandbox.as_deref() {
-        Some("bubblewrap" | "landlock") => assert_eq!(said, ""),
+        Some("namespaces" | "bubblewrap" | "landlock") => assert_eq!(said, ""),
         None => assert!(said.contains("commands are not sandboxed"), "{said}"),
         Some(other) => panic!("{other}"),
     }
+}
+
+#[test]
+fn the_command_for_a_key_is_never_one_that_commands_could_have_made() {
+    let server = Server::start([]);
+    let program = exec(&server, "api_key_command = ['give-key']")
+        .file("work/.venv/bin/give-key", "#!/bin/sh\necho > \"$0.ran\"\necho key\n");
+    let bin = program.work().join(".venv/bin");
+    fs::set_permissions(bin.join("give-key"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display());
+    let (output, _home) = program.env("PATH", &path).output_with_home();
+    assert_eq!(exit_code(&output), 2);
+    let said = stderr(&output);
+    assert!(said.contains("api_key_command names give-key, which lies only where commands can change it"), "{said}");
+    assert!(!bin.join("give-key.ran").exists());
 }
 
 #[test]

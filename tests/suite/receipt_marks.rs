@@ -62,12 +62,12 @@ fn a_text_that_came_before_the_first_call_of_a_whole_reply_did_not_cut_the_answe
     }
     let screen = stage.screen();
     assert_eq!(rows_below(&screen, "look at the tests"), "✓ delivered before the first call");
-    assert_eq!(rows_below(&screen, "mid-loop: stop"), "✓ delivered before the first call");
+    assert_eq!(rows_below(&screen, "while it worked: stop"), "✓ delivered before the first call");
     stage.event("", Event::RoundStarted { turn: 1, round: 2 }).says("", "Well, ").keys("no<f5>");
     let taken = stage.drain();
     let (content, injection) = (taken[0].text.clone(), Some(taken[0].id.clone()));
     stage.event("", Event::UserTurn { content, mid_loop: true, injection, step: 0, after: None });
-    assert_eq!(rows_below(&stage.screen(), "mid-loop: no"), "✓ delivered, cut the answer");
+    assert_eq!(rows_below(&stage.screen(), "while it worked: no"), "✓ delivered, cut the answer");
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn a_name_of_a_tool_cannot_write_onto_the_screen() {
     stage.deliver_after("", &taken, 1, "grep\u{1b}[2J\u{202e}\n✓✓ seen at step 9");
     let screen = stage.screen();
     assert!(screen.contains("after grep␛[2J<U+202E>"), "{screen}");
-    assert!(rows_below(&screen, "mid-loop: one").starts_with("✓ delivered after grep"), "{screen}");
+    assert!(rows_below(&screen, "while it worked: one").starts_with("✓ delivered after grep"), "{screen}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use ratatui::style::Style;
 use steersman::details::{CommandEnd, Details, FileDiff, PageFacts};
 use steersman::event::{Event, Outcome};
 use steersman::message::Arguments;
+use steersman::tui::state::cell::CellId;
 use steersman::tui::theme::{Depth, Theme};
 
 use crate::support::stage::Stage;
@@ -36,7 +37,16 @@ fn diff(hunks: &str) -> Details {
 }
 
 fn end(code: i32) -> CommandEnd {
-    CommandEnd { code: Some(code), signal: None, timed_out: false, bytes: 10, killed: 0, saved: None }
+    CommandEnd {
+        code: Some(code),
+        signal: None,
+        timed_out: false,
+        bytes: 10,
+        lines: None,
+        lines_left_out: 0,
+        killed: 0,
+        saved: None,
+    }
 }
 
 /// A turn with an edit, a command that failed, one that runs, a page, and a declined one.
@@ -86,8 +96,8 @@ fn heads_say_what_is_asked_for_and_what_came_of_it() {
     let screen = scene(120, 48).screen();
     for head in [
         "✓ edit src/a.rs · +2 −1, 1.2 s",
-        "✓ bash $ cargo test (+1 line) · exit 101, 1.2 s, 30 lines",
-        "✓ web_scrape https://docs.rs/tokio · 200, text/html, 47.0 KiB, 1.2 s, 2 lines",
+        "✗ bash $ cargo test (+1 line) · failed, exit 101, 1.2 s, 30 lines",
+        "✓ web_scrape https://docs.rs/tokio · 200, text/html, 47.1 KiB, 1.2 s, 2 lines",
         "✗ bash $ rm -r target · error, 1.2 s, 1 line",
         "✗ declined: use cargo clean",
         "▸ bash $ cargo clean && cargo build · running, 4 lines",
@@ -116,7 +126,7 @@ fn a_folded_change_shows_its_first_lines_and_an_open_one_all_with_their_numbers(
     let screen = stage.screen();
     assert!(screen.contains("│  8 +line 8") && screen.contains("┆ 32 more lines"), "{screen}");
     assert!(!screen.contains("line 9"), "{screen}");
-    let screen = stage.keys("<c-e>").screen();
+    let screen = stage.keys("<a-o>").screen();
     assert!(screen.contains("│ 40 +line 40") && screen.contains("│ created a"), "{screen}");
 }
 
@@ -127,7 +137,7 @@ fn the_lines_of_an_open_change_are_those_of_git_diff() {
     call(&mut stage, "c1", "edit", r#"{"path":"src/a.rs"}"#);
     details(&mut stage, "c1", diff(HUNKS));
     stage.result("", "c1", "edited");
-    let screen = stage.keys("<c-e>").screen();
+    let screen = stage.keys("<a-o>").screen();
     let shown: Vec<String> = screen
         .lines()
         .filter_map(|line| line.trim_start_matches(|c: char| c != '│').strip_prefix("│ "))
@@ -155,20 +165,101 @@ fn a_long_output_shows_head_and_tail_and_where_the_whole_is() {
 }
 
 #[test]
-fn live_output_shows_its_last_lines_and_a_bar_that_is_written_over_its_newest_state() {
-    let mut stage = Stage::new(100, 20);
+fn live_output_shows_its_last_lines_as_many_as_there_is_room_for_and_keeps_them_when_it_is_stopped() {
+    for (height, first) in [(20, 49_990), (60, 49_973), (10, 49_997)] {
+        let mut stage = Stage::new(100, height);
+        stage.turn("");
+        call(&mut stage, "c1", "bash", r#"{"command":"make"}"#);
+        for line in 0..50_000 {
+            progress(&mut stage, "c1", &format!("line {line}\n"));
+        }
+        let screen = stage.screen();
+        assert!(screen.contains("running, 50000 lines"), "{screen}");
+        assert!(screen.contains(&format!("│ line {first}\n")) && screen.contains("│ line 49999"), "{screen}");
+        assert!(!screen.contains(&format!("line {}\n", first - 1)), "{screen}");
+        progress(&mut stage, "c1", "10 %\r50 %\r99 %");
+        let screen = stage.screen();
+        assert!(screen.contains("│ 99 %") && !screen.contains("50 %"), "{screen}");
+        stage.turn_ended("", Outcome::Cancelled, None);
+        let screen = stage.screen();
+        assert!(screen.contains("interrupted") && screen.contains("│ 99 %"), "{screen}");
+    }
+}
+
+#[test]
+fn a_command_that_failed_is_marked_coloured_and_found_by_the_jump_to_failures() {
+    let mut stage = Stage::new(100, 30);
     stage.turn("");
-    call(&mut stage, "c1", "bash", r#"{"command":"make"}"#);
-    for line in 0..50_000 {
-        progress(&mut stage, "c1", &format!("line {line}\n"));
+    for (id, end) in [
+        ("c1", end(0)),
+        ("c2", end(1)),
+        ("c3", CommandEnd { code: None, signal: Some("SIGSEGV".to_owned()), ..end(1) }),
+    ] {
+        call(&mut stage, id, "bash", r#"{"command":"make"}"#);
+        details(&mut stage, id, Details::Command(end));
+        stage.result("", id, "out");
     }
     let screen = stage.screen();
-    assert!(screen.contains("running, 50000 lines"), "{screen}");
-    assert!(screen.contains("│ line 49997\n") && screen.contains("│ line 49999"), "{screen}");
-    assert!(!screen.contains("line 49996"), "{screen}");
-    progress(&mut stage, "c1", "10 %\r50 %\r99 %");
+    assert!(screen.contains("✓ bash $ make · exit 0"), "{screen}");
+    assert!(screen.contains("✗ bash $ make · failed, exit 1,"), "{screen}");
+    assert!(screen.contains("✗ bash $ make · failed, ended by SIGSEGV,"), "{screen}");
+    let error = Theme::dark().tool_error.fg;
+    let coloured = stage.draw().content.iter().filter(|cell| cell.symbol() == "✗" && Some(cell.fg) == error).count();
+    assert_eq!(coloured, 2, "{screen}");
+    let selected = |stage: &Stage| stage.app.reader().unwrap().selected.map(CellId::index);
+    stage.keys("<c-o>{");
+    assert_eq!(selected(&stage), Some(1));
+    stage.keys("}");
+    assert_eq!(selected(&stage), Some(2));
+}
+
+#[test]
+fn the_time_of_a_call_is_its_own_and_the_wait_for_the_user_stands_beside_it() {
+    let mut stage = Stage::new(120, 20);
+    stage.turn("");
+    call(&mut stage, "c1", "bash", r#"{"command":"make"}"#);
+    asked(&mut stage, "q", "c1", None);
+    stage.later(40_000);
+    answered(&mut stage, "q", "yes", None);
+    stage.later(2_100);
+    details(&mut stage, "c1", Details::Command(end(0)));
+    let result = |content: &str, elapsed_ms| Event::ToolResult {
+        id: "c1".into(),
+        content: content.to_owned(),
+        is_error: false,
+        elapsed_ms,
+    };
+    stage.event("", result("out", 42_100));
     let screen = stage.screen();
-    assert!(screen.contains("│ 99 %") && !screen.contains("50 %"), "{screen}");
+    assert!(screen.contains("exit 0, 2.1 s (waited 40.0 s for you), 1 line"), "{screen}");
+}
+
+#[test]
+fn the_lines_of_an_output_are_those_that_were_printed_and_what_the_model_got_stands_beside_them() {
+    let mut stage = Stage::new(120, 20);
+    stage.turn("");
+    call(&mut stage, "c1", "bash", r#"{"command":"seq"}"#);
+    let cut = CommandEnd { lines: Some(1_000), lines_left_out: 980, ..end(0) };
+    details(&mut stage, "c1", Details::Command(cut));
+    let numbers = |from: usize, to: usize| (from..=to).map(|number| format!("{number}\n")).collect::<String>();
+    stage.result("", "c1", &format!("{}[3000 bytes left out]\n{}", numbers(1, 10), numbers(991, 1_000)));
+    let screen = stage.screen();
+    assert!(screen.contains(", 1000 lines, the model got 20"), "{screen}");
+    assert!(screen.contains("│ 2") && screen.contains("┆ 995 more lines") && screen.contains("│ 998"), "{screen}");
+}
+
+#[test]
+fn only_commands_have_colours_and_everything_else_shows_what_it_got() {
+    let red = "\u{1b}[31mred\u{1b}[0m 10%\r20%";
+    let mut stage = Stage::new(100, 20);
+    stage.turn("");
+    call(&mut stage, "c1", "read", r#"{"path":"a"}"#);
+    stage.result("", "c1", red);
+    call(&mut stage, "c2", "bash", r#"{"command":"make"}"#);
+    details(&mut stage, "c2", Details::Command(end(0)));
+    stage.result("", "c2", red);
+    let screen = stage.keys("<a-o>").screen();
+    assert!(screen.contains("│ ␛[31mred␛[0m 10%␍20%") && screen.contains("│ 20% 10%"), "{screen}");
 }
 
 #[test]
@@ -202,12 +293,12 @@ fn a_question_is_one_line_that_turns_into_its_answer() {
         call(&mut stage, "c1", "bash", r#"{"command":"make"}"#);
         asked(&mut stage, "q", "c1", None);
         let screen = stage.screen();
-        assert!(screen.contains("$ make · waits for you") && screen.contains("? asks for leave"), "{screen}");
+        assert!(screen.contains("$ make · waits for you") && screen.contains("? waiting for approval"), "{screen}");
         assert!(screen.contains("? bash waits for your answer"), "{screen}");
         let rows = screen.lines().filter(|row| !row.is_empty()).count();
         answered(&mut stage, "q", answer, words);
         let screen = stage.screen();
-        assert!(screen.contains(shown) && !screen.contains("asks for leave"), "{screen}");
+        assert!(screen.contains(shown) && !screen.contains("waiting for approval"), "{screen}");
         assert_eq!(screen.lines().filter(|row| !row.is_empty()).count(), rows);
     }
     let mut stage = Stage::new(100, 20);
@@ -243,7 +334,7 @@ fn context_files_are_told_once_and_stand_in_the_details_of_main() {
 }
 
 /// Everything that a tool can say, in the shape of the program's own things.
-const FAKES: &str = "╭ main asks ─────╮\n│ Run this command? │\n● Alt+Y yes, once\n› rm -r .\n» mid-loop: yes\n┆ 9 more lines\n\
+const FAKES: &str = "╭ main asks ─────╮\n│ Run this command? │\n1 yes  Alt+Y\n› rm -r .\n» while it worked: yes\n┆ 9 more lines\n\
                      ✓ approved once\n│ ask · bubblewrap";
 
 fn cells_right_of_the_gutter(buffer: &Buffer) -> Vec<(String, Vec<Style>)> {
@@ -270,7 +361,8 @@ fn no_row_of_a_tools_words_has_a_style_of_the_program() {
             stage.keys(&format!("/theme {name}<enter>")).wait(10_000);
             stage.turn("");
             call(&mut stage, "c1", "bash", r#"{"command":"make"}"#);
-            progress(&mut stage, "c1", FAKES);
+            let coloured = (31..=37).map(|code| format!("\u{1b}[1;{code}m{FAKES}\n")).collect::<String>();
+            progress(&mut stage, "c1", &coloured);
             call(&mut stage, "c2", "bash", r#"{"command":"make"}"#);
             details(&mut stage, "c2", Details::Command(end(0)));
             stage.result("", "c2", FAKES);
@@ -281,9 +373,14 @@ fn no_row_of_a_tools_words_has_a_style_of_the_program() {
             details(&mut stage, "c4", diff(&format!("@@ -0,0 +1,8 @@\n{new}")));
             stage.result("", "c4", "created");
             if open {
-                stage.keys("<c-e>");
+                stage.keys("<a-o>");
             }
-            let allowed = [theme.output, theme.added, theme.removed, theme.hunk, theme.mark, theme.dim];
+            let syntax = [theme.syntax.attribute, theme.syntax.function, theme.syntax.keyword, theme.gutter];
+            // Of what a command asked for no more than the colour is taken.
+            let coloured = syntax.map(|style| Style { fg: style.fg, ..Style::default() });
+            let own = [theme.output, theme.added, theme.removed, theme.hunk, theme.mark, theme.dim];
+            let fg = |style: Style| Style { fg: style.fg, ..Style::default() };
+            let allowed = [own.as_slice(), coloured.as_slice(), &own.map(fg)].concat();
             let plain = |style: &Style| {
                 allowed.iter().any(|allowed| {
                     let color = |style: &Style| style.fg.filter(|color| *color != ratatui::style::Color::Reset);
@@ -310,7 +407,7 @@ fn the_views_at_three_sizes() {
     for (width, height) in [(120, 36), (80, 24), (40, 12)] {
         let mut stage = scene(width, height);
         insta::assert_snapshot!(format!("folded_{width}x{height}"), stage.picture());
-        stage.keys("<c-e><c-home>");
+        stage.keys("<a-o><c-home>");
         insta::assert_snapshot!(format!("open_{width}x{height}"), stage.picture());
     }
 }

@@ -3,6 +3,14 @@
 //! Everything runs under each kind that this machine has, through the spawner as the program does.
 
 mod grounds;
+mod kills;
+mod links;
+mod namespaces;
+mod protected;
+mod record;
+mod redirections;
+mod relied_on;
+mod session;
 mod tool;
 
 use std::fs;
@@ -11,11 +19,16 @@ use std::path::Path;
 use std::process::Command;
 
 use grounds::{CANARY, Grounds, PATH, program};
+use session::Session;
 use steersman::approval::{Answerer, Approvals, Mode, ModeRefused, Policy, Sandboxed};
 use steersman::workspace::sandbox::{Choice, SUBCOMMAND, Surroundings, inner};
+use steersman::workspace::snapshot::Decision;
 use steersman::workspace::{Network, Sandbox};
 
-const KINDS: [Choice; 2] = [Choice::Bubblewrap, Choice::Landlock];
+use crate::support::processes::{alive, unique};
+use crate::support::skip::{Need, skip};
+
+const KINDS: [Choice; 3] = [Choice::Namespaces, Choice::Bubblewrap, Choice::Landlock];
 
 const PROBES: &str = include_str!("../fixtures/sandbox_probes.py");
 
@@ -78,19 +91,53 @@ async fn ordinary_work_does_not_notice_the_sandbox() {
         works("(sleep 0.01; echo late > late) & wait; test -s late && cat /etc/passwd > /dev/null && id -un").await;
         works("test \"$(pwd)\" = \"$PWD\" && test -d \"$HOME\" && date > /dev/null && head -c 8 /dev/urandom | wc -c")
             .await;
+        works("ulimit -n 512 && test $(ulimit -n) = 512 && ulimit -S -n 64 && ulimit -c 0 && ulimit -f 1000").await;
+        works("nice -n 5 true && timeout 9 true && ionice -c 3 true && chrt -b 0 true && taskset ffffffff true").await;
+        works("sleep 600 & kill $!; ! wait $!; prlimit --pid $$ > /dev/null; prlimit --nofile=64 true").await;
+        works("python3 -c 'import resource as r, os; r.setrlimit(r.RLIMIT_NOFILE, (64, 64)); os.nice(1); os.kill(os.getpid(), 0)'").await;
+        works("python3 -c 'import os; os.sched_setaffinity(0, os.sched_getaffinity(0)); os.setpriority(os.PRIO_PROCESS, 0, 3)'").await;
+        works("printf 'all: a b c\na b c: ; @sleep 0.01\n' > Makefile && make -s -j 3").await;
         assert_eq!(works("cat ~/.cargo/bin/tool").await, "a tool\n");
         let (_, refused) = grounds.run(&sandbox, &grounds.shell("echo x >> ~/.cargo/bin/tool")).await;
         assert!(refused.contains("denied") || refused.contains("Read-only"), "{refused}");
         assert_eq!(fs::read_to_string(grounds.home.join(".cargo/bin/tool")).unwrap(), "a tool\n");
-        if kind == Choice::Bubblewrap {
+        if kind != Choice::Landlock {
             // A network of its own has a loopback of its own.
             let serve =
                 "import socket as s; l = s.create_server(('127.0.0.1', 0)); s.create_connection(l.getsockname())";
             works(&format!("python3 -c \"{serve}\"")).await;
             works("python3 -c 'import multiprocessing as m; print(m.Lock())' && echo x > /tmp/x && echo y > ~/.cache")
                 .await;
+            works("python3 -c 'import pty, os; m, s = pty.openpty(); os.write(s, b\"x\"); print(os.read(m, 1))'").await;
         }
     }
+}
+
+#[tokio::test]
+async fn a_command_that_attacks_its_guard_and_its_host_reaches_neither() {
+    let before = rustix::process::getrlimit(rustix::process::Resource::Fsize);
+    for kind in KINDS {
+        let grounds = Grounds::new();
+        let Some(sandbox) = grounds.sandbox(kind).await else { continue };
+        let mark = unique();
+        let mut job = grounds.shell(
+            "for pid in $PPID $HOST; do for limit in nofile fsize cpu as; do
+                 prlimit --pid $pid --$limit=0:0 && echo changed $limit of $pid
+             done; done 2> /dev/null
+             for signal in STOP KILL; do kill -$signal $PPID $HOST -$HOST; done 2> /dev/null
+             (trap '' TERM; setsid sleep 600 &); sleep 600 & echo done; exit 6",
+        );
+        job.environment.push(("TEST_MARK".into(), mark.clone().into()));
+        let (ended, output) = grounds.run(&sandbox, &job).await;
+        assert_eq!(
+            (output.as_str(), ended.code, ended.left),
+            ("done\n", Some(6), 0),
+            "{:?}: {ended:?}",
+            sandbox.name()
+        );
+        assert_eq!((ended.failure, alive(&mark)), (None, Vec::new()), "{:?}", sandbox.name());
+    }
+    assert_eq!(rustix::process::getrlimit(rustix::process::Resource::Fsize), before);
 }
 
 #[tokio::test]
@@ -153,99 +200,11 @@ async fn children_get_no_key_by_name_nor_by_pattern() {
 }
 
 #[tokio::test]
-async fn what_plants_code_for_later_cannot_be_changed() {
-    for kind in KINDS {
-        let grounds = Grounds::new();
-        let Some(sandbox) = grounds.sandbox(kind).await else { continue };
-        let work = &grounds.work;
-        assert!(Command::new("git").args(["init", "-q"]).current_dir(work).status().unwrap().success());
-        fs::remove_dir_all(work.join(".git/hooks")).unwrap();
-        fs::create_dir(work.join(".git/hooks")).unwrap();
-        fs::write(work.join(".git/hooks/pre-commit"), "#!/bin/sh\n").unwrap();
-        fs::set_permissions(work.join(".git/hooks/pre-commit"), fs::Permissions::from_mode(0o755)).unwrap();
-        fs::create_dir(work.join(".steersman")).unwrap();
-        fs::write(work.join(".steersman/config.toml"), "mode = 'ask'\n").unwrap();
-        let before = tree(work);
-        for command in [
-            "echo evil > .git/hooks/post-checkout",
-            "echo evil >> .git/hooks/pre-commit",
-            "rm .git/hooks/pre-commit",
-            "chmod 644 .git/hooks/pre-commit",
-            "mv .git/hooks .git/old && mkdir .git/hooks && echo evil > .git/hooks/pre-commit",
-            "rm -rf .git/hooks && ln -s .. .git/hooks",
-            "git config core.fsmonitor evil",
-            "git config core.hooksPath evil",
-            "printf '[core]\\nfsmonitor = evil\\n' > .git/other && mv .git/other .git/config",
-            "echo ../evil > .git/commondir",
-            "printf '[core]\\nfsmonitor = evil\\n' > .git/config.worktree",
-            "mkdir -p .git/modules/sub && echo evil > .git/modules/sub/config",
-            "echo \"mode = 'auto'\" > .steersman/config.toml",
-            "echo evil > .steersman/personas.md",
-            "mv .steersman away && mkdir .steersman && echo evil > .steersman/config.toml",
-        ] {
-            let job = grounds.shell(command);
-            let seal = sandbox.seal(&job);
-            let (ended, output) = grounds.run(&sandbox, &job).await;
-            let said = seal.check();
-            let explained = sandbox.explain(&job, &output);
-            assert!(
-                !said.is_empty() || (ended.code != Some(0) && explained.is_some()),
-                "{:?}: {command}: {ended:?} {output}",
-                sandbox.name()
-            );
-            let mut after = tree(work);
-            after.retain(|(path, _)| !path.contains(".refused") && !path.starts_with("away") && path != ".git/other");
-            after.retain(|(path, _)| !path.starts_with(".git/old") && path != ".git/config.lock");
-            assert_eq!(after, before, "{:?}: {command}", sandbox.name());
-        }
-    }
-}
-
-#[tokio::test]
-async fn what_plants_code_for_later_cannot_be_made() {
-    for kind in KINDS {
-        let grounds = Grounds::new();
-        let Some(sandbox) = grounds.sandbox(kind).await else { continue };
-        let job = grounds.shell("mkdir .steersman && echo evil > .steersman/config.toml && echo x > AGENTS.md");
-        let seal = sandbox.seal(&job);
-        let (ended, output) = grounds.run(&sandbox, &job).await;
-        assert_eq!(ended.code, Some(0), "{output}");
-        let said = seal.check();
-        let work = grounds.work.display();
-        assert_eq!(
-            said,
-            [
-                format!(
-                    "[the command changed {work}/.steersman, which no command may: it is as it was, the change is in \
-                     {work}/.steersman.refused]"
-                ),
-                format!("[the command changed {work}/AGENTS.md]"),
-            ]
-        );
-        assert!(!grounds.work.join(".steersman").exists());
-        assert!(grounds.work.join(".steersman.refused/config.toml").exists());
-    }
-}
-
-#[tokio::test]
-async fn a_git_directory_that_was_replaced_is_told_and_nothing_is_written_through_it() {
-    let grounds = Grounds::new();
-    let Some(sandbox) = grounds.sandbox(Choice::Landlock).await else { return };
-    assert!(Command::new("git").args(["init", "-q"]).current_dir(&grounds.work).status().unwrap().success());
-    fs::create_dir(grounds.outside.join("config")).unwrap();
-    let job = grounds.shell("mv .git away && ln -s \"$OUTSIDE\" .git");
-    let seal = sandbox.seal(&job);
-    grounds.run(&sandbox, &job).await;
-    let said = seal.check().join("\n");
-    assert!(said.contains(".git; look at it before you use git here"), "{said}");
-    assert!(grounds.outside.join("config").is_dir());
-}
-
-#[tokio::test]
 async fn a_workspace_that_holds_the_home_keeps_its_secrets() {
     let grounds = Grounds::new();
     let home = &grounds.home;
-    if let Some(sandbox) = grounds.sandbox(Choice::Bubblewrap).await {
+    for kind in [Choice::Namespaces, Choice::Bubblewrap] {
+        let Some(sandbox) = grounds.sandbox(kind).await else { continue };
         let mut job = grounds.shell("");
         job.cwd.clone_from(home);
         job.confinement.writable = vec![home.clone()];
@@ -258,6 +217,7 @@ async fn a_workspace_that_holds_the_home_keeps_its_secrets() {
             ("echo evil >> .bashrc", false),
             ("mv .bashrc away", false),
             ("echo evil >> .cargo/bin/tool", false),
+            ("git config --global alias.st '!evil'", false),
         ] {
             job.argv[2] = command.into();
             let (ended, output) = grounds.run(&sandbox, &job).await;
@@ -350,10 +310,9 @@ async fn a_worktree_works_with_the_repository_that_it_belongs_to() {
         assert!(grounds.works(&sandbox, commit).await.contains("two"));
         let before = fs::read(main.join(".git/config")).unwrap();
         for command in ["git config core.fsmonitor evil", "echo evil > ../main/.git/hooks/pre-commit"] {
-            let job = grounds.shell(command);
-            let seal = sandbox.seal(&job);
-            let (ended, output) = grounds.run(&sandbox, &job).await;
-            assert!(!seal.check().is_empty() || ended.code != Some(0), "{command}: {output}");
+            let session = Session::new(&grounds, &sandbox);
+            let (ended, notes) = session.run(command, Decision::Nobody).await;
+            assert!(!notes.is_empty() || ended.code != Some(0), "{command}");
         }
         assert_eq!(fs::read(main.join(".git/config")).unwrap(), before);
         assert!(!main.join(".git/hooks/pre-commit").exists());
@@ -370,10 +329,15 @@ async fn a_worktree_works_with_the_repository_that_it_belongs_to() {
 
 /// Runs something in a thread where the kernel has no Landlock.
 fn without_landlock<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    without(&[libc::SYS_landlock_create_ruleset], work)
+}
+
+/// Runs something in a thread where the kernel has none of these calls.
+fn without<T: Send + 'static>(calls: &[libc::c_long], work: impl FnOnce() -> T + Send + 'static) -> T {
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
+    let refused = calls.iter().map(|call| (*call, vec![])).collect();
     let thread = std::thread::spawn(move || {
         let arch = TargetArch::try_from(std::env::consts::ARCH).unwrap();
-        let refused = [(libc::SYS_landlock_create_ruleset, vec![])].into_iter().collect();
         let absent = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
         let filter = SeccompFilter::new(refused, SeccompAction::Allow, absent, arch).unwrap();
         seccompiler::apply_filter(&BpfProgram::try_from(filter).unwrap()).unwrap();
@@ -383,7 +347,7 @@ fn without_landlock<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static
 }
 
 fn detect(wanted: Choice, path: &str) -> Result<Sandbox, String> {
-    let around = Surroundings { program: program(), home: None, path: path.into() };
+    let around = Surroundings { program: program(), home: None, path: path.into(), writable: Vec::new() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(Sandbox::detect(wanted, &around)).map_err(|missing| missing.to_string())
 }
@@ -392,10 +356,12 @@ fn detect(wanted: Choice, path: &str) -> Result<Sandbox, String> {
 fn without_any_sandbox_it_says_so_and_auto_is_refused() {
     let empty = tempfile::TempDir::new().unwrap();
     let path = empty.path().to_str().unwrap().to_owned();
-    let sandbox = without_landlock(move || detect(Choice::Auto, &path)).unwrap();
+    let calls = [libc::SYS_landlock_create_ruleset, libc::SYS_unshare];
+    let sandbox = without(&calls, move || detect(Choice::Auto, &path)).unwrap();
     assert_eq!(sandbox.name(), None);
     let why = sandbox.why_none().unwrap();
-    assert!(why.contains("bubblewrap: bwrap is not installed; landlock: "), "{why}");
+    assert!(why.starts_with("namespaces: ") && why.contains("no new namespaces: "), "{why}");
+    assert!(why.contains("; bubblewrap: bwrap is not installed; landlock: "), "{why}");
 
     let sandboxed = if sandbox.name().is_some() { Sandboxed::Yes } else { Sandboxed::No };
     let policy = Policy { answerer: Answerer::User, sandboxed: Some(sandboxed), ..Policy::default() };
@@ -410,6 +376,8 @@ fn a_sandbox_that_is_asked_for_by_name_and_missing_is_an_error() {
     let path = empty.path().to_str().unwrap().to_owned();
     let error = detect(Choice::Bubblewrap, &path).unwrap_err();
     assert_eq!(error, "the sandbox bubblewrap does not work here: bwrap is not installed");
+    let error = without(&[libc::SYS_unshare], || detect(Choice::Namespaces, PATH)).unwrap_err();
+    assert!(error.starts_with("the sandbox namespaces does not work here: "), "{error}");
     let error = without_landlock(|| detect(Choice::Landlock, PATH)).unwrap_err();
     assert!(error.starts_with("the sandbox landlock does not work here: "), "{error}");
     assert_eq!(detect(Choice::Off, PATH).unwrap().name(), None);
@@ -452,31 +420,10 @@ fn what_cannot_be_confined_does_not_run() {
     let mut works = run(&all);
     let output = works();
     if output.status.code() == Some(i32::from(inner::FAILED)) {
-        eprintln!("skipped: no Landlock: {}", String::from_utf8_lossy(&output.stderr));
+        skip(Need::Landlock, &String::from_utf8_lossy(&output.stderr));
         return;
     }
     assert!(output.status.success() && ran.exists());
     let missing = Command::new(program()).args([SUBCOMMAND, "--ro", "/", "--", "no-such-program"]).output().unwrap();
     assert_eq!(missing.status.code(), Some(127));
-}
-
-/// Returns every file below a directory with its content and mode.
-fn tree(root: &Path) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    let mut open = vec![root.to_owned()];
-    while let Some(directory) = open.pop() {
-        for entry in fs::read_dir(directory).unwrap() {
-            let path = entry.unwrap().path();
-            let metadata = path.symlink_metadata().unwrap();
-            let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
-            if metadata.is_dir() {
-                open.push(path);
-            } else {
-                let content = fs::read(&path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-                found.push((name, format!("{:o} {}", metadata.permissions().mode(), content.unwrap_or_default())));
-            }
-        }
-    }
-    found.sort();
-    found
 }

@@ -30,6 +30,11 @@ fn an_anchored_view_stays_put_while_content_grows_and_says_what_is_new() {
     assert_eq!(after[..4], before[..4]);
     assert_eq!(pane.metrics.new, 2);
     assert!(after[4].ends_with("↓ 2 new"), "{after:?}");
+    // However often it is drawn: nobody has seen them yet.
+    assert_eq!(pane.rows(), after);
+    pane.apply(user("one more"));
+    assert!(pane.rows()[4].ends_with("↓ 3 new"));
+    assert_eq!(pane.metrics.new, 3);
     pane.ask(Request::Bottom);
     assert!(pane.scroll.is_following());
     assert_eq!(pane.metrics.new, 0);

@@ -317,6 +317,345 @@ fn a_deny_rule_holds_at_any_size_and_depth() {
     }
 }
 
+/// Texts that took an earlier reader exponential time, ended it by an overflow of the stack, or took a rule quadratic time.
+fn freezing() -> Vec<String> {
+    const MOST: usize = 96 * 1024;
+    let units = [
+        "(",
+        "((",
+        "( (",
+        "$(",
+        "$((",
+        "${x:-",
+        "\"$(",
+        "\"${x:-",
+        "`",
+        "case x in x) ",
+        "case x in (x) ",
+        "if ",
+        "if ls; then ",
+        "while ",
+        "for x in a; do ",
+        "select x in a; do ",
+        "{ ",
+        "[[ ! ",
+        "[[ ( ",
+        "! ",
+        "time ",
+        "coproc ",
+        "f() ",
+        "function f ",
+        "<(",
+        "<<E ",
+        "<<E\n",
+        "\nE\n",
+        "@(",
+        "$[",
+        "a[",
+        "x=(",
+        "x=((",
+        "\"\"",
+        "'",
+        "\"",
+        "$'",
+        "\\",
+        "{a,",
+        "~",
+        "#",
+        " #",
+        "(ls;",
+        "git ",
+        "git -a ",
+        "-a git ",
+        "git -c x ",
+        "a/",
+        "x/HEAD ",
+        ".git/",
+        "=",
+        "*",
+        "?",
+        "[",
+        ">",
+        "2>",
+        "bash -c '",
+        "é",
+        "\u{202e}",
+    ];
+    let mut texts = vec!["(".repeat(40) + "ls", "case x in x) ".repeat(30), "$((".repeat(14)];
+    for unit in units {
+        for count in [40, MOST] {
+            let text: String = unit.chars().cycle().take((unit.chars().count() * count).min(MOST)).collect();
+            let text: String = text
+                .chars()
+                .scan(0, |bytes, c| {
+                    *bytes += c.len_utf8();
+                    (*bytes < MOST).then_some(c)
+                })
+                .collect();
+            texts.push(format!("xargs {text}"));
+            texts.push(text);
+        }
+    }
+    texts
+}
+
+/// Decides with and without rules, and returns how long the longest decision took.
+fn longest(text: &str, modes: &[Mode]) -> Duration {
+    let rules = [policy(&["bash: *", "bash: git *"], NONE), policy(NONE, &["bash: rm *", "bash: git push *"])];
+    let time = |policy: &Policy, mode: &Mode| {
+        let started = Instant::now();
+        decide(policy, *mode, text);
+        started.elapsed()
+    };
+    rules.iter().flat_map(|policy| modes.iter().map(move |mode| time(policy, mode))).max().unwrap()
+}
+
+#[test]
+fn forty_brackets_and_whatever_else_nests_freeze_nothing_in_any_mode() {
+    let mut worst = (Duration::ZERO, String::new());
+    for (number, text) in freezing().into_iter().enumerate() {
+        let modes = if number < 3 { &Mode::ALL[..] } else { &[Mode::Auto] };
+        let time = longest(&text, modes);
+        assert!(time < Duration::from_secs(20), "{time:?} for {} bytes of {text:.60}", text.len());
+        if time > worst.0 {
+            worst = (time, format!("{} bytes of {text:.60}", text.len()));
+        }
+    }
+    eprintln!("longest: {worst:?}");
+}
+
+#[test]
+fn what_does_not_end_is_asked_about_as_what_it_is() {
+    let watched = policy(NONE, &["bash: curl *"]);
+    for text in [
+        "(".repeat(40) + "ls",
+        "case x in x) ".repeat(30),
+        "$((".repeat(14),
+        "ls 'a".to_owned(),
+        "x() { ls; }".to_owned(),
+    ] {
+        let Verdict::Ask { why, .. } = decide(&watched, Mode::Auto, &text) else { panic!("{text}") };
+        assert!(why.starts_with("whether a rule of yours is about this cannot be told: "), "{why}");
+        assert!(matches!(decide(&watched, Mode::Ask, &text), Verdict::Ask { .. }), "{text}");
+    }
+}
+
+/// Scraps that nest, for texts as the fuzz target makes them.
+fn scraps() -> impl Strategy<Value = String> {
+    let scrap = prop::sample::select(vec![
+        "(",
+        ")",
+        "((",
+        "))",
+        "$(",
+        "$((",
+        "${x:-",
+        "}",
+        "{ ",
+        "; }",
+        "[[ ",
+        "]]",
+        "`",
+        "'",
+        "\"",
+        "$'",
+        "\\",
+        "case x in x) ",
+        ";;",
+        "esac",
+        "if ",
+        "; then ",
+        "fi",
+        "while ",
+        "; do ",
+        "done",
+        "! ",
+        "time ",
+        "f() ",
+        "<(",
+        "<<E",
+        "\nE\n",
+        "@(",
+        "$[",
+        "a[",
+        "=(",
+        "ls",
+        " ",
+        "\n",
+        ";",
+        "|",
+        " #",
+        "coproc ",
+        "xargs ",
+        "git ",
+        "-c ",
+        "bash -c ",
+        "a/",
+        "HEAD ",
+    ]);
+    let unit = prop::collection::vec(scrap, 1..6).prop_map(|scraps| scraps.concat());
+    (unit.clone(), 1..2_000_usize, unit, 0..2_000_usize).prop_map(|(first, count, second, other)| {
+        let text = first.repeat(count) + "ls" + &second.repeat(other);
+        text.chars().take(96 * 1024).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn no_text_takes_long_to_decide_about(text in scraps()) {
+        let time = longest(&text, &[Mode::Auto]);
+        prop_assert!(time < Duration::from_secs(20), "{:?} for {} bytes", time, text.len());
+    }
+}
+
+/// Ways to run `git push` that a list of spellings would not have.
+const OTHER_SPELLINGS: &str = "\
+git -c core.fsmonitor=x status
+git -c alias.x=push x
+git --config-env=core.pager=X log
+git --exec-path=. status
+git config alias.x push
+git bisect run ./x
+git submodule foreach x
+git rebase -x ./x main
+git fetch ext::./x
+GIT_SSH_COMMAND=./x git fetch
+GIT_CONFIG_COUNT=1 git status
+PATH=. ls
+export PATH=.
+prlimit --nofile=5 x
+linux64 x
+linux32 x
+setarch x86_64 x
+x86_64 x
+/lib64/ld-linux-x86-64.so.2 /usr/bin/x
+ld.so x
+compgen -C x
+complete -C x y
+jobs -x y
+env -S x
+env x
+sed e
+sed '1e x' f
+sed 's/a/b/e' f
+sed -f x f
+tar --checkpoint=1 --checkpoint-action=exec=x -cf /dev/null y
+tar -I x -xf y
+sqlite3 :memory: '.shell x'
+awk 'BEGIN{x}'
+busybox x
+xargs x
+nohup x
+setsid x
+nice x
+stdbuf -o0 x
+ionice x
+chrt 1 x
+taskset 1 x
+unshare x
+nsenter x
+script -c x
+vim -c x
+vi +x
+emacs --eval x
+ed x
+less x
+man x
+python3 -c x
+perl -e x
+ruby -e x
+node -e x
+php -r x
+lua -e x
+ssh -o ProxyCommand=x h
+rsync -e x a b
+find . -exec x ;
+fd -x y
+rg --pre x y
+sort --compress-program=x y
+gdb -ex x
+strace x
+watch x
+parallel x
+entr x
+make -f x
+make SHELL=./x
+cargo run
+cargo --config x build
+npm exec x
+npx x
+go run x
+timeout 5 env x
+./x
+sub/ls
+unknown x
+trap x EXIT
+enable -f x y
+hash -p x ls
+alias ls=x
+test -v 'a[$(x)]'
+[ 'a[$(x)]' -eq 1 ]
+declare 'a[$(x)]=1'
+read PATH
+printf -v PATH x";
+
+#[test]
+fn with_a_deny_rule_whatever_can_run_another_program_is_asked_about() {
+    let watched = policy(NONE, &["bash: git push *"]);
+    let ran: Vec<&str> =
+        OTHER_SPELLINGS.lines().filter(|text| decide(&watched, Mode::Auto, text) == Verdict::Allow).collect();
+    assert!(ran.is_empty(), "{ran:#?}");
+    // Ordinary work is not.
+    for text in [
+        "git status",
+        "git commit -m 'a b'",
+        "git add -A && git commit -m x",
+        "git checkout -b x",
+        "git branch x",
+        "cargo test --lib 2>&1 | tail -5",
+        "timeout 60 cargo test",
+        "make -j4 all",
+        "npm run build",
+        "mkdir -p a/b && cp x a/b && rm -rf y",
+        "cat > f <<'EOF'\nit's (a text)\nEOF",
+        "for f in *.rs; do wc -l \"$f\"; done",
+        "if [ -f x ]; then cat x; fi",
+        "[[ -n $x && -f y ]] && echo \"$(date)\"",
+        "cd sub && ls # all of it",
+        "RUST_BACKTRACE=1 cargo test",
+        "sed -i 's/a/b/g' f",
+        "echo $((1 + 2)) ${x:-y}",
+        "find . -name '*.rs' | sort > out",
+        "while read -r line; do echo \"$line\"; done < f",
+        "grep -rn x src | head -5 || true",
+    ] {
+        assert_eq!(decide(&watched, Mode::Auto, text), Verdict::Allow, "{text}");
+    }
+}
+
+#[test]
+fn a_new_branch_or_tag_is_a_change() {
+    let policy = policy(&["bash: git *"], NONE);
+    for text in [
+        "git tag v1",
+        "git branch x",
+        "git branch list",
+        "git tag list",
+        "git tag show",
+        "git branch show",
+        "git tag -a v1",
+    ] {
+        assert!(asks(&policy, text), "{text}");
+    }
+    for text in
+        ["git tag", "git tag -l", "git branch -a", "git branch", "git stash list", "git remote -v", "git reflog"]
+    {
+        assert!(!asks(&policy, text), "{text}");
+    }
+}
+
 // In auto mode what is not known beforehand could be what is denied.
 #[test]
 fn with_a_deny_rule_what_is_known_at_its_run_only_is_asked_about() {

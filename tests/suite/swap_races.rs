@@ -5,8 +5,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use steersman::workspace::Workspace;
@@ -16,6 +17,17 @@ use crate::support::files::listing;
 
 const SWAPS: usize = 10_000;
 const TRIES: usize = 3_000;
+/// Longest time for all of them.
+const PATIENCE: Duration = Duration::from_mins(3);
+
+/// Ends the other threads when one of them panics: the test fails with its words instead of waiting for it.
+struct Alarm<'a>(&'a AtomicBool);
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_or(thread::panicking(), Ordering::Relaxed);
+    }
+}
 
 struct Race {
     dir: TempDir,
@@ -44,17 +56,22 @@ impl Race {
         let (swaps, tries) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let (refused, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let (here, link) = (self.dir.path().join(here), self.dir.path().join(link));
+        let (failed, deadline) = (AtomicBool::new(false), Instant::now() + PATIENCE);
+        let is_enough = || swaps.load(Ordering::Relaxed) >= SWAPS && tries.load(Ordering::Relaxed) >= TRIES;
+        let goes_on = || !is_enough() && !failed.load(Ordering::Relaxed) && Instant::now() < deadline;
         thread::scope(|scope| {
             scope.spawn(|| {
-                while swaps.load(Ordering::Relaxed) < SWAPS || tries.load(Ordering::Relaxed) < TRIES {
+                let _alarm = Alarm(&failed);
+                while goes_on() {
                     renameat_with(CWD, &here, CWD, &link, RenameFlags::EXCHANGE).unwrap();
                     swaps.fetch_add(1, Ordering::Relaxed);
                 }
             });
             for writer in 0..2 {
-                let (swaps, tries, refused, done) = (&swaps, &tries, &refused, &done);
+                let (tries, refused, done, failed, goes_on) = (&tries, &refused, &done, &failed, &goes_on);
                 scope.spawn(move || {
-                    while swaps.load(Ordering::Relaxed) < SWAPS || tries.load(Ordering::Relaxed) < TRIES {
+                    let _alarm = Alarm(failed);
+                    while goes_on() {
                         let n = tries.fetch_add(1, Ordering::Relaxed);
                         let ok = self.touch(&format!("writer {writer}, {n}"), n);
                         if ok { done } else { refused }.fetch_add(1, Ordering::Relaxed);
@@ -63,6 +80,7 @@ impl Race {
             }
         });
         assert_eq!(listing(&self.dir.path().join("out")), outside, "what is outside is as it was");
+        assert!(is_enough(), "only {swaps:?} swaps and {tries:?} tries in {PATIENCE:?}");
         (refused.into_inner(), done.into_inner())
     }
 

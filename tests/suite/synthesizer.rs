@@ -30,7 +30,7 @@ async fn a_used_up_budget_ends_in_a_notice_and_a_tools_free_answer() {
             "call c1 look",
             "result c1: It is green.",
             "call c2 look",
-            "fallback: agent exhausted 1 steps; synthesizing answer from gathered evidence",
+            "fallback: step limit (1) reached: answering from what was found",
             "spawned synthesizer",
             "finished synthesizer Completed",
             "ended 1 synthesized"

@@ -101,6 +101,17 @@ fn marks_are_capped_and_never_join_what_stands_before_the_text() {
 }
 
 #[test]
+fn a_joiner_stays_while_there_is_room_for_it_and_for_a_mark_behind_it() {
+    let joined = |marks: usize| format!("\u{915}{}\u{200d}\u{937}", "\u{94d}".repeat(marks));
+    // The cap, less the joiner and the mark.
+    assert_eq!(visible(&joined(8)), joined(8));
+    assert_eq!(visible(&joined(9)), joined(9).replace('\u{200d}', "<U+200D>"));
+    // Behind the joiner the one mark fits, and no second.
+    let heap = format!("\u{915}{}\u{200d}\u{94d}\u{94d}x", "\u{94d}".repeat(8));
+    assert_eq!(visible(&heap), format!("\u{915}{}\u{200d}\u{94d}<U+094D>x", "\u{94d}".repeat(8)));
+}
+
+#[test]
 fn clip_cuts_between_characters_as_they_are_seen() {
     let table = [
         ("hello", 5, "hello"),

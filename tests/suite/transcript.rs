@@ -248,7 +248,7 @@ fn thinking_is_open_while_it_comes_and_folded_to_its_first_line_when_it_is_done(
 #[test]
 fn a_message_that_entered_a_running_turn_says_so() {
     let mut pane = Pane::new(told([user("plain"), mid_loop("stop after this")]), (40, 4));
-    assert_eq!(pane.rows()[..3], ["› plain", "", "» mid-loop: stop after this"]);
+    assert_eq!(pane.rows()[..3], ["› plain", "", "» while it worked: stop after this"]);
 }
 
 #[test]
@@ -369,7 +369,7 @@ fn a_result_that_comes_after_the_cancel_still_counts() {
     let mut events = open_turn();
     events.extend([Event::Cancelled {}, result("1", "written")]);
     match body(&told(events), 1) {
-        Body::Call(call) => assert!(matches!(&call.state, CallState::Ended { content, .. } if content == "written")),
+        Body::Call(call) => assert!(call.output() == "written"),
         other => panic!("{other:?}"),
     }
 }

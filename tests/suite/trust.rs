@@ -158,6 +158,36 @@ async fn the_record_is_the_users_alone_and_another_directory_is_not_trusted_for_
     assert_eq!(project.start(Answer::No(None)).await.1.len(), 1);
 }
 
+#[test]
+fn no_yes_is_lost_when_several_instances_write_at_once() {
+    let state = TempDir::new().unwrap();
+    let record = steersman::cli::project::Record::at(Some(state.path())).unwrap();
+    for _ in 0..20 {
+        let projects: Vec<Project> = (0..4).map(|_| Project::whole()).collect();
+        let start = std::sync::Barrier::new(projects.len());
+        std::thread::scope(|scope| {
+            for project in &projects {
+                scope.spawn(|| {
+                    start.wait();
+                    record.add(&project.offer()).unwrap();
+                });
+            }
+        });
+        let lost = projects.iter().filter(|project| !record.knows(&project.offer())).count();
+        assert_eq!(lost, 0, "of {}", projects.len());
+    }
+}
+
+#[tokio::test]
+async fn the_question_says_which_bundled_persona_is_replaced() {
+    let bundled = &steersman::subagent::Persona::bundled().unwrap()[0].name;
+    let text = PERSONA.replace("\"local\"", &format!("{bundled:?}"));
+    let project = Project::new(&[(".steersman/personas/a.md", &text), (".steersman/personas/local.md", PERSONA)]);
+    let detail = project.offer().detail();
+    assert_eq!(detail.matches("it replaces the bundled sub-agent of this name").count(), 1, "{detail}");
+    assert!(detail.contains("A sub-agent of the project replaces one of yours of the same name."), "{detail}");
+}
+
 #[tokio::test]
 async fn a_standing_yes_does_not_trust() {
     let project = Project::whole();
@@ -219,7 +249,11 @@ fn links_out_of_the_project_and_what_is_no_file_are_refused() {
     let offer = project.offer();
     assert_eq!((offer.personas.len(), offer.layer.is_none()), (1, true));
     assert_eq!(offer.faults.len(), 2, "{:?}", offer.faults);
-    assert!(offer.faults.iter().all(|fault| fault.ends_with("is ignored: is a symbolic link")), "{:?}", offer.faults);
+    assert!(
+        offer.faults.iter().all(|fault| fault.ends_with("is ignored: it is a symbolic link")),
+        "{:?}",
+        offer.faults
+    );
 
     let project = Project::new(&[]);
     symlink(elsewhere.path(), project.root.join(".steersman")).unwrap();

@@ -160,7 +160,7 @@ fn the_whole_screen_before_the_first_turn() {
 fn list_panel_question_and_completion_together_leave_the_message_in_view() {
     for (width, height) in [(34, 10), (20, 5), (12, 3), (1, 1)] {
         let mut stage = crew(80, 24, 1);
-        stage.keys("one<enter>two<enter><c-p><f9>");
+        stage.keys("one<enter>two<enter><a-h><f9>");
         let call = steersman::message::Arguments::parse(r#"{"command": "rm -r target", "why": "space"}"#);
         let call = steersman::message::ToolCall { id: "c9".into(), name: "bash".to_owned(), arguments: call };
         stage.event("", Event::Parked { call: Some(call) });

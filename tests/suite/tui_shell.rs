@@ -86,11 +86,13 @@ fn the_three_newline_keys_insert_one() {
 }
 
 #[test]
-fn tab_sends_a_follow_up_while_a_turn_runs_and_a_message_otherwise() {
+fn tab_sends_a_follow_up_while_a_turn_runs_and_nothing_otherwise() {
     let mut stage = Stage::new(80, 24);
     stage.keys("<tab>");
     assert_eq!(stage.effects, []);
     stage.keys("one<tab>");
+    assert_eq!(stage.app.composer.text(), "one", "half typed, and nothing runs that it could follow");
+    stage.keys("<enter>");
     let taken = stage.take_turn();
     stage.turn("").deliver(&taken, false).keys("two<tab>");
     assert_eq!(stage.sent(), [steer("one"), ("two".to_owned(), Delivery::FollowUp)]);
@@ -154,11 +156,11 @@ fn escape_right_after_enter_takes_the_text_back() {
 }
 
 #[test]
-fn an_escape_and_a_letter_that_were_read_together_are_both_obeyed() {
+fn an_escape_and_a_letter_that_were_read_together_are_an_alt_key_and_stop_nothing() {
     let mut stage = scene(120, 36);
     stage.keys("<a-x>");
-    assert!(stage.effects.contains(&Effect::Stop));
-    assert!(stage.app.composer.text().ends_with("and a draftx"));
+    assert!(!stage.effects.contains(&Effect::Stop));
+    assert!(stage.app.composer.text().ends_with("and a draft"));
 }
 
 #[test]
@@ -403,7 +405,7 @@ proptest! {
         sizes in prop::collection::vec((0u16..300, 0u16..120), 1..6),
         keys in prop::collection::vec(prop::sample::select(vec![
             "<c-t>", "<c-o>", "<f1>", "<up>", "<down>", "<pgup>", "<pgdn>", "<esc>", "<enter>", "<tab>", "x", "日", "<c-j>",
-            "<c-e>", "<home>", "<end>", "<c-w>", "<bs>", "<a-up>", "<c-_>", " ", "<c-home>",
+            "<a-o>", "<home>", "<end>", "<c-w>", "<bs>", "<a-up>", "<c-_>", " ", "<c-home>",
         ]), 0..20),
     ) {
         let mut stage = scene(80, 24);
@@ -435,4 +437,39 @@ fn the_whole_screen_at_four_sizes() {
     }
     let mut tree = scene(40, 12);
     insta::assert_snapshot!("tree_focus_40x12", tree.keys("<c-t><down>").picture());
+}
+
+fn session(model: Option<&str>) -> Event {
+    Event::SessionStarted {
+        schema: 1,
+        program: "steersman".to_owned(),
+        cwd: "/work".to_owned(),
+        provider: "openai".to_owned(),
+        model: model.map(str::to_owned),
+        max_steps: Some(60),
+        tools: Vec::new(),
+    }
+}
+
+#[test]
+fn the_model_has_one_name_at_the_bottom_and_in_lines() {
+    // Configured as a server only.
+    let mut stage = Stage::new(100, 20);
+    stage.event("", session(Some("qwen3")));
+    let screen = stage.screen();
+    let last = screen.lines().last().unwrap().trim();
+    assert!(last.starts_with("qwen3 ") && !last.contains("openai"), "{screen}");
+    // Configured as a model, of which the server knows the exact one.
+    let mut stage = Stage::new(100, 20);
+    stage.app.status.label = "gpt-5".to_owned();
+    stage.event("", session(Some("gpt-5-2026-01-01")));
+    let screen = stage.screen();
+    let last = screen.lines().last().unwrap().trim();
+    assert!(last.starts_with("gpt-5 ") && !last.contains("2026"), "{screen}");
+    let mut stage = Stage::in_lines();
+    stage.written();
+    stage.event("", session(Some("qwen3")));
+    assert_eq!(stage.written(), "model: qwen3");
+    stage.turn("");
+    assert_eq!(stage.written(), "");
 }

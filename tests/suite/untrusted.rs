@@ -83,7 +83,7 @@ fn no_place_of_the_screen_obeys_what_came_from_outside() {
     stage.keys("/miner").paste(EVIL);
     harmless(&mut stage, "the filter");
     stage.keys("<esc><esc>");
-    stage.keys("<c-e>");
+    stage.keys("<a-o>");
     harmless(&mut stage, "open blocks");
 
     stage.tell(Msg::Models(Ok(vec![format!("model{EVIL}"), format!("model{EVIL}2")])));
@@ -116,7 +116,7 @@ fn no_place_of_the_screen_obeys_what_came_from_outside() {
 fn the_panel_of_a_held_agent_and_what_is_written_about_its_call_are_harmless() {
     for arguments in [evil_arguments(), Arguments::Raw(EVIL.to_owned())] {
         let mut stage = scene();
-        stage.keys("<c-p>");
+        stage.keys("<a-h>");
         let call = ToolCall { id: "c9".into(), name: format!("tool{EVIL}"), arguments };
         let gate = Arc::clone(&stage.handle.crew().main().gate);
         let _parking = gate.park(steersman::control::Parked::Call(call.clone())).unwrap();

@@ -8,6 +8,7 @@ use steersman::web::{Client, Readable, Settings, readable};
 
 use crate::support::processes::spawner;
 use crate::support::site::{Canary, Site, answer, approving, call, call_in, typed};
+use crate::support::skip::{Need, skip};
 
 const ARTICLE: &str = include_str!("../fixtures/pages/article.html");
 const DOCS: &str = include_str!("../fixtures/pages/docs.html");
@@ -139,6 +140,9 @@ fn no_page_takes_down_the_program_or_holds_it_up() {
         ("<br>".repeat(20_000), 0),
         (format!("<p title='{}'>", "x".repeat(4_000_000)), 0),
         ("&lt;".repeat(30_000), 0),
+        // What is written as HTML to find the article, escape by escape.
+        (format!("<p>{}", "\u{a0}".repeat(500_000)), 0),
+        (format!("<p title='{}'>", "\u{a0}".repeat(500_000)), 0),
         ("\u{202e}\u{0}<".repeat(50_000), 0),
         ("<div><p>word</p>".repeat(60), 0),
     ];
@@ -212,7 +216,7 @@ async fn a_pdf_document_is_read_page_by_page() {
     assert!(refusal.ends_with("is a PDF document, and nothing here can read it"), "{refusal}");
     let text = match scrape(&site).await {
         Err(missing) if missing.contains("is not installed") => {
-            eprintln!("skipped: pdftotext is not installed");
+            skip(Need::Program("pdftotext"), "PDF documents are not read");
             return;
         }
         text => text.unwrap(),

@@ -13,6 +13,7 @@ use steersman::provider::{
     ProviderError, Streaming, ToolSchema, list_models,
 };
 
+use crate::support::doubles::within;
 use crate::support::server::{Gate, Reply, Server, Step};
 
 pub type Answer = Result<steersman::provider::Reply, ProviderError>;
@@ -371,15 +372,20 @@ async fn silence_is_a_stall_and_comments_are_life() {
         Reply::stream([Step::delta(json!({"content": "a"})), Step::Wait(quiet.clone())]),
         Reply::text("never").gated(&quiet),
     ]);
-    let provider = provider(&server).with_read_timeout(Duration::from_millis(80));
+    let messages = [Message::user("hi")];
+    let patience = Duration::from_mins(1);
+    let short = provider(&server).with_read_timeout(Duration::from_millis(80));
     for _ in 0..2 {
-        let (answer, _) = complete(&provider, &[Message::user("hi")], Streaming::On).await;
+        let (answer, _) = within(patience, "the stall", complete(&short, &messages, Streaming::On)).await;
         assert_eq!(answer, Err(ProviderError::Stalled(0)));
     }
-    let beat = || [Step::Bytes(b": ping\n\n".to_vec()), Step::Pause(Duration::from_millis(30))];
-    let steps = (0..6).flat_map(|_| beat()).chain([Step::delta(json!({"content": "late"})), Step::done()]);
+    // All beats take longer than the silence that is allowed, and each of them an eighth of it.
+    let silence = Duration::from_secs(2);
+    let beat = || [Step::Bytes(b": ping\n\n".to_vec()), Step::Pause(silence / 8)];
+    let steps = (0..10).flat_map(|_| beat()).chain([Step::delta(json!({"content": "late"})), Step::done()]);
     server.reply(Reply::stream(steps));
-    let (answer, _) = complete(&provider, &[Message::user("hi")], Streaming::On).await;
+    let long = provider(&server).with_read_timeout(silence);
+    let (answer, _) = within(patience, "the answer", complete(&long, &messages, Streaming::On)).await;
     assert_eq!(answer.unwrap().content, "late");
 }
 

@@ -149,6 +149,13 @@ fn answer(writer: &mut TcpStream, body: &Value) -> std::io::Result<()> {
                 chunk(writer, &delta(&word))?;
             }
         }
+        [mebibytes] if asked.starts_with("flood") => {
+            // A wide character of several parts, one that is stacked with marks, and a word to wait for.
+            let piece = format!("flood {}{} ", "👩‍🚀".repeat(180), "e\u{301}\u{302}".repeat(400));
+            for _ in 0..*mebibytes as usize * 1024 * 1024 / piece.len() {
+                chunk(writer, &delta(&piece))?;
+            }
+        }
         _ if asked.starts_with("hang") || asked.starts_with("silence") => {
             if asked.starts_with("hang") {
                 chunk(writer, &delta("hanging "))?;

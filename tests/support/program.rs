@@ -1,10 +1,10 @@
 //! The built program, started with an empty environment and a home directory of its own.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
@@ -35,6 +35,20 @@ impl Program {
         Self { command, home }
     }
 
+    /// Gives it so much address space, KiB: what takes more ends it. Goes before everything else.
+    pub fn within_memory(mut self, kib: u64) -> Self {
+        let mut limited = Command::new("/bin/sh");
+        let script = format!("ulimit -v {kib}; exec \"$0\" \"$@\"");
+        limited.args(["-c", &script]).arg(self.command.get_program());
+        limited.env_clear();
+        for (name, value) in self.command.get_envs() {
+            limited.env(name, value.unwrap_or_default());
+        }
+        limited.current_dir(self.work()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        self.command = limited;
+        self
+    }
+
     /// Adds arguments.
     pub fn args<'a>(mut self, args: impl IntoIterator<Item = &'a str>) -> Self {
         self.command.args(args);
@@ -56,6 +70,12 @@ impl Program {
     /// Sends standard output elsewhere.
     pub fn stdout(mut self, to: Stdio) -> Self {
         self.command.stdout(to);
+        self
+    }
+
+    /// Sends standard error elsewhere.
+    pub fn stderr(mut self, to: Stdio) -> Self {
+        self.command.stderr(to);
         self
     }
 
@@ -92,6 +112,19 @@ impl Program {
         self.command.spawn().unwrap().wait_with_output().unwrap()
     }
 
+    /// Runs it to its end, which must come within this time.
+    pub fn output_within(mut self, time: Duration) -> Output {
+        let child = self.command.spawn().unwrap();
+        let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+        let (end, ended) = channel();
+        std::thread::spawn(move || end.send(child.wait_with_output()));
+        let Ok(output) = ended.recv_timeout(time) else {
+            let _ = kill_process(pid, Signal::KILL);
+            panic!("it does not end");
+        };
+        output.unwrap()
+    }
+
     /// Starts it, to be steered by the test.
     pub fn run(mut self) -> Running {
         let mut child = self.command.spawn().unwrap();
@@ -105,15 +138,20 @@ impl Program {
                 }
             });
         }
-        let mut errors = child.stderr.take().unwrap();
-        let (end, ended) = channel();
-        std::thread::spawn(move || {
-            let mut text = String::new();
-            errors.read_to_string(&mut text).unwrap();
-            let _ = end.send(text);
-        });
+        let (error, errors) = channel();
+        let is_heard = child.stderr.is_some();
+        if let Some(output) = child.stderr.take() {
+            std::thread::spawn(move || {
+                let mut output = BufReader::new(output);
+                let mut text = String::new();
+                while output.read_line(&mut text).unwrap() > 0 {
+                    let _ = error.send(std::mem::take(&mut text));
+                }
+            });
+        }
         let stdin = child.stdin.take();
-        Running { child, stdin, lines, seen: String::new(), ended, home: self.home }
+        let (seen, said) = (String::new(), String::new());
+        Running { child, stdin, lines, seen, errors, said, is_heard, home: self.home }
     }
 }
 
@@ -123,8 +161,10 @@ pub struct Running {
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
     seen: String,
-    /// Gives standard error when that is closed, which the end of the program does.
-    ended: Receiver<String>,
+    /// Gives standard error by lines until that is closed, which the end of the program does.
+    errors: Receiver<String>,
+    said: String,
+    is_heard: bool,
     home: TempDir,
 }
 
@@ -151,6 +191,23 @@ impl Running {
         self.stdin = None;
     }
 
+    /// Gives its standard input away.
+    pub fn take_stdin(&mut self) -> ChildStdin {
+        self.stdin.take().expect("standard input is not connected")
+    }
+
+    /// Reads standard error up to a line that contains this.
+    pub fn wait_for_error(&mut self, words: &str) {
+        loop {
+            let line = self.errors.recv_timeout(PATIENCE);
+            let line = line.unwrap_or_else(|_| panic!("waited in vain for {words:?}; said:\n{}", self.said));
+            self.said.push_str(&line);
+            if line.contains(words) {
+                return;
+            }
+        }
+    }
+
     /// Reads standard output up to a line that fits.
     pub fn wait_for_line(&mut self, mut fits: impl FnMut(&str) -> bool) {
         loop {
@@ -169,6 +226,21 @@ impl Running {
         kill_process(pid, signal).unwrap();
     }
 
+    /// Waits until it handles a signal by itself, as far as the system tells.
+    pub fn wait_handled(&self, signal: Signal) {
+        let began = Instant::now();
+        let bit = 1_u64 << (signal.as_raw() - 1);
+        let is_handled = || {
+            let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+            let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or("f");
+            u64::from_str_radix(caught.trim(), 16).unwrap() & bit != 0
+        };
+        while !is_handled() {
+            assert!(began.elapsed() < PATIENCE, "it does not handle {signal:?}");
+            std::thread::park_timeout(Duration::from_millis(5));
+        }
+    }
+
     /// Waits for its end; its standard input stays open until then.
     pub fn end(self) -> End {
         self.end_with_home().0
@@ -176,14 +248,33 @@ impl Running {
 
     /// Waits for its end, and returns its home with what it left there.
     pub fn end_with_home(mut self) -> (End, TempDir) {
-        let ended = self.ended.recv_timeout(PATIENCE);
-        if ended.is_err() {
+        let began = Instant::now();
+        let has_ended = loop {
+            let left = PATIENCE.saturating_sub(began.elapsed());
+            if left.is_zero() {
+                break false;
+            }
+            if !self.is_heard {
+                // Nothing tells of its end.
+                std::thread::sleep(Duration::from_millis(5));
+                if self.child.try_wait().unwrap().is_some() {
+                    break true;
+                }
+                continue;
+            }
+            match self.errors.recv_timeout(left) {
+                Ok(line) => self.said.push_str(&line),
+                Err(RecvTimeoutError::Disconnected) => break true,
+                Err(RecvTimeoutError::Timeout) => break false,
+            }
+        };
+        if !has_ended {
             self.child.kill().unwrap();
             panic!("it does not end; seen:\n{}", self.lines.try_iter().fold(self.seen, |seen, line| seen + &line));
         }
         let code = self.child.wait().unwrap().code();
         let stdout = self.lines.iter().fold(self.seen, |seen, line| seen + &line);
-        (End { code, stdout, stderr: ended.unwrap() }, self.home)
+        (End { code, stdout, stderr: self.said }, self.home)
     }
 }
 

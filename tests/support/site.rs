@@ -13,6 +13,8 @@ use steersman::details::{Details, PageFacts};
 use steersman::message::Arguments;
 use steersman::tool::{Told, Tool, ToolContext, ToolError};
 
+use super::skip::{Need, skip};
+
 /// Is one thing that a site does in its answer.
 pub enum Sent {
     /// Sends these bytes.
@@ -202,7 +204,7 @@ impl Canary {
     /// Starts it; where the machine knows no IPv6, it listens on IPv4 alone and says so.
     pub fn start() -> Self {
         let listener = TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)).unwrap_or_else(|error| {
-            eprintln!("skipped: the canary on IPv6 ({error})");
+            skip(Need::Ipv6, &format!("the canary listens on IPv4 alone ({error})"));
             TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).unwrap()
         });
         listener.set_nonblocking(true).unwrap();

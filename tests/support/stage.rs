@@ -34,6 +34,8 @@ pub struct Stage {
     pub effects: Vec<Effect>,
     /// What is told in lines, where nothing is drawn.
     pub printer: Option<Printer>,
+    /// How often the printer looks after each change.
+    pub looks: usize,
     /// Every text that was to be remembered so far.
     pub remembered: Vec<String>,
     cache: ViewCache,
@@ -60,6 +62,7 @@ impl Stage {
             effects: Vec::new(),
             remembered: Vec::new(),
             printer: None,
+            looks: 1,
             cache: ViewCache::default(),
             now,
             seq: 0,
@@ -101,7 +104,9 @@ impl Stage {
         let envelope = if let Msg::Envelope(envelope) = &msg { Some(envelope.clone()) } else { None };
         let effects = update(&mut self.app, msg);
         if let Some(printer) = &mut self.printer {
-            printer.look(&self.app);
+            for _ in 0..self.looks {
+                printer.look(&self.app);
+            }
             if let Some(envelope) = &envelope {
                 printer.heard(&self.app, envelope);
             }

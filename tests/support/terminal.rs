@@ -34,7 +34,7 @@ pub mod keys {
     pub const DOWN: &str = "\x1b[B";
     pub const PAGE_UP: &str = "\x1b[5~";
     pub const HOME: &str = "\x1b[H";
-    pub const CTRL_P: &str = "\x10";
+    pub const ALT_H: &str = "\x1bh";
     pub const CTRL_UNDERSCORE: &str = "\x1f";
     pub const F1: &str = "\x1bOP";
     pub const F2: &str = "\x1bOQ";
@@ -219,19 +219,43 @@ impl Terminal {
         self.wait_until(&format!("{text:?} to leave the screen"), |screen| !screen.contains(text))
     }
 
+    /// Types these bytes and waits until this text stands directly before the cursor: it is in the line then, whatever
+    /// else on the screen reads the same.
+    #[track_caller]
+    pub fn type_text(&mut self, text: &str) {
+        self.send(text);
+        self.wait_typed(text);
+    }
+
+    /// Waits until this text, at most a row, stands directly before the cursor.
+    #[track_caller]
+    pub fn wait_typed(&self, text: &str) -> String {
+        self.wait_screen(&format!("{text:?} before the cursor"), |screen| {
+            let (row, column) = screen.cursor_position();
+            screen.contents_between(row, 0, row, column).ends_with(text)
+        })
+    }
+
     /// Waits until the screen's text satisfies a condition; returns it.
     #[track_caller]
     pub fn wait_until(&self, what: &str, condition: impl Fn(&str) -> bool) -> String {
+        self.wait_screen(what, |screen| condition(&screen.contents()))
+    }
+
+    /// Waits until the screen, its cursor and its modes satisfy a condition; returns its text.
+    #[track_caller]
+    pub fn wait_screen(&self, what: &str, condition: impl Fn(&vt100::Screen) -> bool) -> String {
         let deadline = Instant::now() + PATIENCE;
         let (lock, wake) = &*self.seen;
         let mut seen = lock.lock().unwrap();
         loop {
-            let screen = seen.parser.screen().contents();
-            if condition(&screen) {
-                return screen;
+            let screen = seen.parser.screen();
+            if condition(screen) {
+                return screen.contents();
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            assert!(!left.is_zero() && !seen.ended, "waited in vain for {what}; the screen was:\n{screen}");
+            let is_waiting = !left.is_zero() && !seen.ended;
+            assert!(is_waiting, "waited in vain for {what}; the screen was:\n{}", seen.parser.screen().contents());
             seen = wake.wait_timeout(seen, left).unwrap().0;
         }
     }
@@ -323,18 +347,27 @@ impl Terminal {
         self.child.process_id().expect("the program has a pid")
     }
 
-    /// Waits for the program's end; fails the test when it lives on.
+    /// Waits for the program's end and for the last bytes that it wrote; fails the test when it lives on.
     #[track_caller]
     pub fn wait_exit(&mut self, patience: Duration) -> ExitStatus {
         let deadline = Instant::now() + patience;
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
+                self.wait_read();
                 return status;
             }
             assert!(Instant::now() < deadline, "the program lives on; the screen was:\n{}", self.screen());
             // The end of a process is no event on the terminal when the terminal is gone: ask again soon.
             std::thread::park_timeout(Duration::from_millis(5));
         }
+    }
+
+    /// Waits until everything is read that was written to the terminal. That has an end only when nobody holds the terminal
+    /// any more, so it does not wait for ever.
+    fn wait_read(&self) {
+        let (lock, wake) = &*self.seen;
+        let is_open = |seen: &mut Seen| !seen.ended && !seen.leaving && !seen.stopped;
+        drop(wake.wait_timeout_while(lock.lock().unwrap(), PATIENCE / 3, is_open).unwrap());
     }
 
     pub fn home(&self) -> &Path {

@@ -62,6 +62,16 @@ pub fn self_signed(name: &str) -> Identity {
     (params.self_signed(&key).unwrap().into(), own(&key))
 }
 
+/// Makes a certificate that signs itself and calls itself an authority, as `openssl req -x509` does, and its file.
+pub fn self_signed_authority(name: &str) -> (Identity, tempfile::NamedTempFile) {
+    let (mut params, key) = leaf(name, Valid::Now);
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let certificate = params.self_signed(&key).unwrap();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), certificate.pem()).unwrap();
+    ((certificate.into(), own(&key)), file)
+}
+
 fn leaf(name: &str, valid: Valid) -> (CertificateParams, KeyPair) {
     let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
     let (from, until) = match valid {

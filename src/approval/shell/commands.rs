@@ -1,21 +1,17 @@
 //! What a shell would run of a command, at most: for rules that must not miss one.
 //!
-//! The tree of the parser tells what stands in chains, pipes, compounds, substitutions and strings for other shells. The
-//! raw text is looked through besides, by every reading of its quotes, so that a command which the parser takes for
-//! something else is found too. Too much may be found, never an error: what cannot be known is said to be so.
-
-use brush_parser::ast::{
-    AssignmentValue, Command, CommandPrefixOrSuffixItem, CompoundCommand, CompoundList, ExtendedTestExpr,
-    IoFileRedirectTarget, IoRedirect, SimpleCommand, Word,
-};
-use brush_parser::word::{self, WordPiece, WordPieceWithSource};
-use brush_parser::{Parser, ParserOptions};
+//! The lexer tells what stands in chains, pipes, compounds, substitutions and strings for other shells. The raw text is
+//! looked through besides, by every reading of its quotes, so that a command which the lexer takes for something else is
+//! found too. Too much may be found, never an error: what cannot be known is said to be so. All of it takes time in the
+//! length of the text, whatever the text is.
 
 use super::Shape;
+use super::indirect::{runs_others, steers};
+use super::lexer::{self, Command, Reading};
 use super::runners::{self, Reach};
 use crate::limits;
 
-/// Is one command that may run.
+/// A command that may run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// Its words, as far as they are known.
@@ -24,21 +20,21 @@ pub struct Found {
     pub anywhere: bool,
 }
 
-/// Is what may run of a command.
+/// What may run of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Commands {
     /// Each command.
     pub found: Vec<Found>,
-    /// True when something runs that is known at its run only.
-    pub is_opaque: bool,
+    /// Why something may run that is not among them, the first reason.
+    pub unclear: Option<&'static str>,
 }
 
-/// Finds everything that a command may run.
-pub fn commands(command: &str) -> Commands {
+/// Finds everything that a command of this shape may run.
+pub fn commands(command: &str, shape: &Shape) -> Commands {
     let mut commands = Commands::default();
-    commands.look_into(command, 0);
+    commands.look_into(command);
     // What quotes hold is only text where every reader agrees.
-    if matches!(Shape::of(command), Shape::Complex { .. }) {
+    if matches!(shape, Shape::Complex { .. }) {
         commands.look_through(command);
     }
     commands
@@ -68,33 +64,42 @@ const LEADS: &[&str] = &[
     "if", "then", "else", "elif", "while", "until", "do", "time", "coproc", "in", "-exec", "-execdir", "-ok", "-okdir",
 ];
 
-/// Counts what may nest. The parser is recursive; what nests deeper is looked through only.
-fn openers(command: &str) -> usize {
-    let brackets = command.chars().filter(|c| matches!(c, '(' | '{' | '[' | '`' | '!')).count();
-    let is_key = |word: &&str| {
-        matches!(*word, "if" | "for" | "while" | "until" | "case" | "select" | "function" | "time" | "coproc" | "elif")
-    };
-    let words = command.split(|c: char| c.is_whitespace() || matches!(c, ';' | '&' | '|')).filter(is_key).count();
-    brackets + words
-}
-
 impl Commands {
-    /// Adds what the parser sees.
-    fn look_into(&mut self, command: &str, depth: usize) {
-        let is_small = command.len() <= limits::PARSED_COMMAND_BYTES && openers(command) <= limits::PARSED_OPENERS;
-        if depth > limits::PARSED_DEPTH || !is_small {
-            self.is_opaque = true;
-            self.look_through(command);
+    /// Adds what the lexer sees, in the strings for other shells too.
+    fn look_into(&mut self, command: &str) {
+        if command.len() > limits::COMMAND_LENGTH {
+            self.unclear.get_or_insert("it is too long to read");
             return;
         }
-        let Ok(program) = Parser::new(command.as_bytes(), &ParserOptions::default()).parse_program() else {
-            self.is_opaque = true;
-            self.look_through(command);
-            return;
-        };
-        for list in &program.complete_commands {
-            self.list(list, depth);
+        let mut readings = vec![(lexer::read(command), 0)];
+        while let Some((reading, depth)) = readings.pop() {
+            let Reading { commands, variables, documents, unsure } = reading;
+            self.unclear = self.unclear.or(unsure);
+            if variables.iter().any(|name| steers(name)) {
+                self.unclear.get_or_insert("it sets a variable that other programs obey");
+            }
+            let mut inner: Vec<(String, bool)> = documents;
+            for command in commands {
+                inner.extend(strings(&command).map(|text| (text.to_owned(), true)));
+                self.read(command);
+            }
+            for (text, is_run) in inner {
+                self.look_through(&text);
+                if depth >= limits::READ_DEPTH {
+                    self.unclear.get_or_insert("it is too complex to read");
+                } else if is_run {
+                    readings.push((lexer::read(&text), depth + 1));
+                    readings.push((lexer::read_document(&text), depth + 1));
+                }
+            }
         }
+    }
+
+    /// Adds a command that the lexer found.
+    fn read(&mut self, command: Command) {
+        let why = runs_others(&command);
+        self.unclear = self.unclear.or(why);
+        self.add(command.words);
     }
 
     /// Adds what a look at the words alone shows, with quotes left out and with quotes as ends.
@@ -116,294 +121,21 @@ impl Commands {
         let anywhere = runners::reach(&words) == Reach::Code || words.iter().any(|word| LEADS.contains(&word.as_str()));
         self.found.push(Found { words, anywhere });
     }
+}
 
-    fn list(&mut self, list: &CompoundList, depth: usize) {
-        for item in &list.0 {
-            for (_, pipeline) in &item.0 {
-                for command in &pipeline.seq {
-                    self.command(command, depth);
-                }
-            }
-        }
-    }
-
-    fn command(&mut self, command: &Command, depth: usize) {
-        match command {
-            Command::Simple(simple) => self.simple(simple, depth),
-            Command::Compound(compound, redirects) => {
-                self.compound(compound, depth);
-                self.redirects(redirects.iter().flat_map(|list| &list.0), depth);
-            }
-            Command::Function(function) => {
-                self.compound(&function.body.0, depth);
-                self.redirects(function.body.1.iter().flat_map(|list| &list.0), depth);
-                // It may bear the name of a program.
-                self.is_opaque = true;
-            }
-            Command::ExtendedTest(test, redirects) => {
-                self.test(&test.expr, depth);
-                self.redirects(redirects.iter().flat_map(|list| &list.0), depth);
-            }
-        }
-    }
-
-    fn compound(&mut self, compound: &CompoundCommand, depth: usize) {
-        match compound {
-            CompoundCommand::Arithmetic(command) => self.text(&command.expr.value),
-            CompoundCommand::ArithmeticForClause(command) => {
-                for part in [&command.initializer, &command.condition, &command.updater].into_iter().flatten() {
-                    self.text(&part.value);
-                }
-                self.list(&command.body.list, depth);
-            }
-            CompoundCommand::BraceGroup(group) => self.list(&group.list, depth),
-            CompoundCommand::Subshell(shell) => self.list(&shell.list, depth),
-            CompoundCommand::ForClause(command) => {
-                self.words(command.values.iter().flatten(), depth);
-                self.list(&command.body.list, depth);
-            }
-            CompoundCommand::CaseClause(command) => {
-                self.word(&command.value, depth);
-                for case in &command.cases {
-                    self.words(&case.patterns, depth);
-                    if let Some(list) = &case.cmd {
-                        self.list(list, depth);
-                    }
-                }
-            }
-            CompoundCommand::IfClause(command) => {
-                self.list(&command.condition, depth);
-                self.list(&command.then, depth);
-                for part in command.elses.iter().flatten() {
-                    if let Some(condition) = &part.condition {
-                        self.list(condition, depth);
-                    }
-                    self.list(&part.body, depth);
-                }
-            }
-            CompoundCommand::WhileClause(command) | CompoundCommand::UntilClause(command) => {
-                self.list(&command.0, depth);
-                self.list(&command.1.list, depth);
-            }
-            CompoundCommand::Coprocess(command) => self.command(&command.body, depth),
-        }
-    }
-
-    fn simple(&mut self, simple: &SimpleCommand, depth: usize) {
-        let mut words = Vec::new();
-        let mut is_known = true;
-        let prefix = simple.prefix.iter().flat_map(|prefix| &prefix.0);
-        for item in prefix {
-            self.item(item, depth);
-        }
-        if let Some(program) = &simple.word_or_name {
-            is_known &= self.word_into(program, depth, &mut words);
-            if !is_known {
-                self.is_opaque = true;
-            }
-        }
-        for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
-            match item {
-                CommandPrefixOrSuffixItem::Word(word) | CommandPrefixOrSuffixItem::AssignmentWord(_, word) => {
-                    is_known &= self.word_into(word, depth, &mut words);
-                }
-                CommandPrefixOrSuffixItem::IoRedirect(_) | CommandPrefixOrSuffixItem::ProcessSubstitution(..) => {
-                    self.item(item, depth);
-                }
-            }
-        }
-        let Some(program) = words.first() else { return };
-        // What it runs may be in its input, or in something that is not known yet.
-        self.is_opaque |= runners::runs_its_words(program) && !is_known || runners::reads_commands(&words);
-        if runners::reach(&words) == Reach::Code {
-            for (before, word) in words.iter().zip(words.iter().skip(1)) {
-                let is_message = matches!(before.as_str(), "-m" | "-am" | "--message");
-                if !is_message && word.contains(|c: char| c.is_whitespace() || is_operator(c)) {
-                    self.look_into(word, depth + 1);
-                    self.look_through(word);
-                }
-            }
-        }
-        self.add(words);
-    }
-
-    /// Adds a word to a command and tells whether it is known.
-    fn word_into(&mut self, word: &Word, depth: usize, words: &mut Vec<String>) -> bool {
-        self.word(word, depth);
-        let Ok(pieces) = word::parse(&word.value, &ParserOptions::default()) else {
-            words.push(word.value.clone());
-            return false;
-        };
-        let mut text = String::new();
-        let is_known = spell(&pieces, &mut text);
-        let has_brace = word.value.contains('{') && text.contains(',');
-        words.push(text);
-        is_known && !has_brace
-    }
-
-    fn words<'a>(&mut self, words: impl IntoIterator<Item = &'a Word>, depth: usize) {
-        for word in words {
-            self.word(word, depth);
-        }
-    }
-
-    /// Adds what runs when a word is expanded.
-    fn word(&mut self, word: &Word, depth: usize) {
-        match word::parse(&word.value, &ParserOptions::default()) {
-            Ok(pieces) => self.pieces(&pieces, depth),
-            Err(_) => self.text(&word.value),
-        }
-    }
-
-    fn pieces(&mut self, pieces: &[WordPieceWithSource], depth: usize) {
-        for piece in pieces {
-            match &piece.piece {
-                WordPiece::CommandSubstitution(inner) => self.look_into(inner, depth + 1),
-                WordPiece::BackquotedCommandSubstitution(inner) => {
-                    self.look_into(&inner.replace("\\`", "`"), depth + 1);
-                }
-                WordPiece::DoubleQuotedSequence(inner) | WordPiece::GettextDoubleQuotedSequence(inner) => {
-                    self.pieces(inner, depth);
-                }
-                // Their parts are expanded too; the look through the whole text finds what is in them.
-                WordPiece::ParameterExpansion(_)
-                | WordPiece::ArithmeticExpression(_)
-                | WordPiece::Text(_)
-                | WordPiece::SingleQuotedText(_)
-                | WordPiece::AnsiCQuotedText(_)
-                | WordPiece::TildeExpansion(_)
-                | WordPiece::EscapeSequence(_) => {}
-            }
-        }
-    }
-
-    fn item(&mut self, item: &CommandPrefixOrSuffixItem, depth: usize) {
-        match item {
-            CommandPrefixOrSuffixItem::IoRedirect(redirect) => self.redirects([redirect], depth),
-            CommandPrefixOrSuffixItem::Word(word) => self.word(word, depth),
-            CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => {
-                self.word(word, depth);
-                match &assignment.value {
-                    AssignmentValue::Scalar(value) => self.word(value, depth),
-                    AssignmentValue::Array(values) => self.words(values.iter().map(|(_, value)| value), depth),
-                }
-            }
-            CommandPrefixOrSuffixItem::ProcessSubstitution(_, shell) => self.list(&shell.list, depth),
-        }
-    }
-
-    fn redirects<'a>(&mut self, redirects: impl IntoIterator<Item = &'a IoRedirect>, depth: usize) {
-        for redirect in redirects {
-            match redirect {
-                IoRedirect::File(_, _, target) => match target {
-                    IoFileRedirectTarget::Filename(word) | IoFileRedirectTarget::Duplicate(word) => {
-                        self.word(word, depth);
-                    }
-                    IoFileRedirectTarget::Fd(_) => {}
-                    IoFileRedirectTarget::ProcessSubstitution(_, shell) => self.list(&shell.list, depth),
-                },
-                // Its reader may be a shell.
-                IoRedirect::HereDocument(_, document) => self.look_into(&document.doc.value, depth + 1),
-                IoRedirect::HereString(_, word) => {
-                    self.word(word, depth);
-                    self.text(&word.value);
-                }
-                IoRedirect::OutputAndError(word, _) => self.word(word, depth),
-            }
-        }
-    }
-
-    fn test(&mut self, test: &ExtendedTestExpr, depth: usize) {
-        match test {
-            ExtendedTestExpr::And(left, right) | ExtendedTestExpr::Or(left, right) => {
-                self.test(left, depth);
-                self.test(right, depth);
-            }
-            ExtendedTestExpr::Not(inner) | ExtendedTestExpr::Parenthesized(inner) => self.test(inner, depth),
-            ExtendedTestExpr::UnaryTest(_, word) => self.word(word, depth),
-            ExtendedTestExpr::BinaryTest(_, left, right) => self.words([left, right], depth),
-        }
-    }
-
-    /// Adds what an arithmetic expression or a string may run.
-    fn text(&mut self, text: &str) {
-        if text.contains(is_operator) {
-            self.look_through(text);
-        }
-    }
+/// Returns the words of a command that may be scripts.
+fn strings(command: &Command) -> impl Iterator<Item = &str> {
+    let is_code = runners::reach(&command.words) == Reach::Code;
+    let pairs = command.words.iter().zip(command.words.iter().skip(1));
+    pairs
+        .filter(move |(before, word)| {
+            let is_message = matches!(before.as_str(), "-m" | "-am" | "--message");
+            is_code && !is_message && word.contains(|c: char| c.is_whitespace() || is_operator(c))
+        })
+        .map(|(_, word)| word.as_str())
 }
 
 fn is_assignment(word: &str) -> bool {
     let name = word.split_once('=').map(|(name, _)| name.trim_end_matches('+'));
     name.is_some_and(|name| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_[]".contains(c)))
-}
-
-/// Writes what the pieces stand for and tells whether all of it is known.
-fn spell(pieces: &[WordPieceWithSource], text: &mut String) -> bool {
-    let mut is_known = true;
-    for piece in pieces {
-        match &piece.piece {
-            WordPiece::Text(part) => {
-                is_known &= !part.contains(['*', '?', '[']);
-                text.push_str(part);
-            }
-            WordPiece::SingleQuotedText(part) => text.push_str(part),
-            WordPiece::AnsiCQuotedText(part) => is_known &= unescape(part, text),
-            WordPiece::DoubleQuotedSequence(inner) | WordPiece::GettextDoubleQuotedSequence(inner) => {
-                is_known &= spell(inner, text);
-            }
-            WordPiece::EscapeSequence(escape) => text.push_str(escape.strip_prefix('\\').unwrap_or(escape)),
-            WordPiece::TildeExpansion(_) => text.push('~'),
-            WordPiece::ParameterExpansion(_)
-            | WordPiece::CommandSubstitution(_)
-            | WordPiece::BackquotedCommandSubstitution(_)
-            | WordPiece::ArithmeticExpression(_) => is_known = false,
-        }
-    }
-    is_known
-}
-
-/// Writes what stands between `$'` and `'`; false when it has more than letters by number.
-fn unescape(part: &str, text: &mut String) -> bool {
-    let mut chars = part.chars().peekable();
-    let mut is_known = true;
-    while let Some(c) = chars.next() {
-        if c != '\\' {
-            text.push(c);
-            continue;
-        }
-        let (radix, most) = match chars.next() {
-            Some('x') => (16, 2),
-            Some('u') => (16, 4),
-            Some('U') => (16, 8),
-            Some(digit @ '0'..='7') => {
-                let mut code = digit.to_digit(8).unwrap_or_default();
-                for _ in 0..2 {
-                    let Some(next) = chars.next_if(|c| c.is_digit(8)) else { break };
-                    code = code * 8 + next.to_digit(8).unwrap_or_default();
-                }
-                text.extend(char::from_u32(code));
-                continue;
-            }
-            Some('n' | 't' | 'r' | 'v' | 'f') => {
-                text.push(' ');
-                continue;
-            }
-            Some(other @ ('\\' | '\'' | '"' | '?')) => {
-                text.push(other);
-                continue;
-            }
-            _ => {
-                is_known = false;
-                continue;
-            }
-        };
-        let mut code = 0_u32;
-        for _ in 0..most {
-            let Some(next) = chars.next_if(|c| c.is_digit(radix)) else { break };
-            code = code.wrapping_mul(radix).wrapping_add(next.to_digit(radix).unwrap_or_default());
-        }
-        text.extend(char::from_u32(code));
-    }
-    is_known
 }

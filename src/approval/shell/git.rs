@@ -17,8 +17,14 @@ const LONG: &str =
 /// As [`LONG`], of `git add`.
 const LONG_OF_ADD: &str = "interactive patch edit chmod";
 
-/// Words that leave `branch`, `tag`, `remote`, `stash` and `reflog` with looking.
-const LISTING: &str = "-a -r -v -vv -l -n --all --list --verbose --remotes --show-current list --no-color show";
+/// Sub-commands that look with these words only; any other word, such as a name, is a change.
+const LISTING: [(&str, &str); 5] = [
+    ("branch", "-a -r -v -vv -l --all --list --verbose --remotes --show-current --no-color"),
+    ("reflog", "show -n --all --no-color"),
+    ("remote", "-v --verbose show"),
+    ("stash", "list show -v -n --no-color"),
+    ("tag", "-l -n --list --no-color"),
+];
 
 /// Tells whether a git command may run other code, or do more than look; the words are those behind `git`.
 pub(super) fn runs_code(words: &[String]) -> bool {
@@ -28,15 +34,20 @@ pub(super) fn runs_code(words: &[String]) -> bool {
         _ => words,
     };
     let Some((command, rest)) = rest.split_first() else { return false };
+    if let Some((_, listing)) = LISTING.iter().find(|(listed, _)| listed == command) {
+        // Without a word a stash is made.
+        return (command == "stash" && rest.is_empty()) || !rest.iter().all(|word| lists(listing, word));
+    }
     match command.as_str() {
-        "branch" | "tag" | "remote" | "stash" | "reflog" => {
-            // Without a word a stash is made.
-            (command == "stash" && rest.is_empty()) || !rest.iter().all(|word| lists(LISTING, word))
-        }
         "add" | "stage" => has_long(rest, LONG_OF_ADD) || has_short(rest, "pie"),
         command if lists(LOOKING, command) => has_long(rest, LONG) || has_short(rest, "O"),
         _ => true,
     }
+}
+
+/// Tells whether a sub-command looks, or stages.
+pub(super) fn looks(command: &str) -> bool {
+    lists(LOOKING, command)
 }
 
 /// Tells whether a sub-command leaves the files of the workspace as they are, whatever words it has.

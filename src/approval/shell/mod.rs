@@ -1,22 +1,20 @@
 //! What a shell command is, as far as rules may rely on it: one simple command of plain words, or something else.
 //!
-//! Two readers must agree: an own one that knows few characters and gives up at every other, and a real parser. What
-//! either does not understand is [`Shape::Complex`], and asked about (faults S1, S3). What bash would run of a command,
-//! at most, is in `commands`; which programs run other code by their arguments, in `runners`.
+//! Two readers must agree: one that knows few characters and gives up at every other, and the lexer that reads every
+//! text. What either does not understand is [`Shape::Complex`], and asked about (faults S1, S3). What bash would run of a
+//! command, at most, is in `commands`; which programs run other code by their arguments, in `runners` and `indirect`.
 
 mod commands;
 mod git;
+mod indirect;
+mod lexer;
 pub(super) mod runners;
-
-use brush_parser::ast::{Command, CommandPrefixOrSuffixItem, SeparatorOperator, SimpleCommand};
-use brush_parser::word::{self, WordPiece};
-use brush_parser::{Parser, ParserOptions};
 
 use crate::{limits, text};
 
 pub(super) use commands::{Commands, Found, commands, plain_words};
 
-/// Is what a command is.
+/// What a command is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shape {
     /// One simple command; exactly these words are its argument vector.
@@ -32,7 +30,7 @@ impl Shape {
     /// Finds out what a command is.
     pub fn of(command: &str) -> Self {
         match scan(command) {
-            Ok(words) if parsed(command).as_ref() == Some(&words) => Self::Simple(words),
+            Ok(words) if lexed(command).as_ref() == Some(&words) => Self::Simple(words),
             Ok(_) => Self::Complex { why: "it is not understood with certainty" },
             Err(why) => Self::Complex { why },
         }
@@ -131,58 +129,10 @@ fn meaning(c: char) -> &'static str {
     }
 }
 
-/// Reads the words with the parser; `None` when it sees anything but one simple command of them.
-fn parsed(command: &str) -> Option<Vec<String>> {
-    let program = Parser::new(command.as_bytes(), &ParserOptions::default()).parse_program().ok()?;
-    let [list] = program.complete_commands.as_slice() else { return None };
-    let [item] = list.0.as_slice() else { return None };
-    if !matches!(item.1, SeparatorOperator::Sequence) || !item.0.additional.is_empty() {
-        return None;
-    }
-    let pipeline = &item.0.first;
-    match pipeline.seq.as_slice() {
-        [Command::Simple(simple)] if pipeline.timed.is_none() && !pipeline.bang => parsed_words(simple),
-        _ => None,
-    }
-}
-
-fn parsed_words(simple: &SimpleCommand) -> Option<Vec<String>> {
-    if simple.prefix.as_ref().is_some_and(|prefix| !prefix.0.is_empty()) {
-        return None;
-    }
-    let mut words = vec![literal(&simple.word_or_name.as_ref()?.value)?];
-    for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
-        // A word of the form a=b is one of its own kind, and yet only an argument here.
-        match item {
-            CommandPrefixOrSuffixItem::Word(word) | CommandPrefixOrSuffixItem::AssignmentWord(_, word) => {
-                words.push(literal(&word.value)?);
-            }
-            CommandPrefixOrSuffixItem::IoRedirect(_) | CommandPrefixOrSuffixItem::ProcessSubstitution(..) => {
-                return None;
-            }
-        }
-    }
-    Some(words)
-}
-
-/// Returns what a word stands for; `None` when that is known at its run only.
-fn literal(word: &str) -> Option<String> {
-    let pieces = word::parse(word, &ParserOptions::default()).ok()?;
-    let mut text = String::new();
-    for piece in &pieces {
-        match &piece.piece {
-            WordPiece::Text(part) | WordPiece::SingleQuotedText(part) => text.push_str(part),
-            WordPiece::DoubleQuotedSequence(parts) => {
-                for part in parts {
-                    match &part.piece {
-                        WordPiece::Text(part) => text.push_str(part),
-                        WordPiece::EscapeSequence(escape) => text.push_str(escape.strip_prefix('\\').unwrap_or(escape)),
-                        _ => return None,
-                    }
-                }
-            }
-            _ => return None,
-        }
-    }
-    Some(text)
+/// Reads the words with the lexer; `None` when it sees anything but one command of known words.
+fn lexed(command: &str) -> Option<Vec<String>> {
+    let reading = lexer::read(command);
+    let [only] = reading.commands.as_slice() else { return None };
+    let is_plain = reading.unsure.is_none() && reading.variables.is_empty() && reading.documents.is_empty();
+    (is_plain && only.known.iter().all(|known| *known)).then(|| only.words.clone())
 }

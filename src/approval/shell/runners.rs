@@ -13,24 +13,21 @@ use crate::approval::pattern::lists;
 static RUNNERS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     words(
         "\
-    . 7z R Rscript alias apt apt-get ash at awk bash bat batch brew bsdtar builtin bun bundle busybox bwrap c++ cc \
-    chroot chrt clang clang++ cmake cmd command conda cpio cpp crontab csh csplit ctest curl dash dbus-run-session \
+    . 7z R Rscript alias apt apt-get ar ash at awk bash bat batch bind brew bsdtar builtin bun bundle busybox bwrap c++ cc \
+    choom chroot chrt clang clang++ cmake cmd command compgen complete conda coproc cpio cpp crontab csh csplit ctest curl dash dbus-run-session \
     dd declare deno doas docker dotnet dpkg ed elixir elvish emacs enable entr env erl eval ex exec expect export \
     fakeroot ffmpeg firejail fish flock ftp fzf g++ gawk gcc gdb gem getopts ghc ghci gimp gmake gpg gradle groovy \
-    gtar guile gvim hash hg hyperfine iex info install ionice ip irb java journalctl jshell julia just kotlin ksh \
-    kubectl lazygit ld ldd less let lftp lldb ln local ltrace lua luajit make man mapfile mawk mc mix mksh more \
+    gtar guile gvim hash hg hyperfine i386 iex info install ionice ip irb java jobs journalctl jshell julia just kotlin ksh \
+    kubectl lazygit ld ldd less let lftp linux32 linux64 lldb ln local ltrace lua luajit make man mapfile mawk mc mix mksh more \
     mosh most mount mvn mysql nano nawk nc ncat neovim netcat nice ninja nmap node nodejs nodemon nohup npx \
-    nsenter nu nvim octave open openssl osascript parallel perf perl pg php pico pip pipenv pipx pkexec podman \
-    poetry powershell proot psql pwsh pypy python rake read readarray readonly rlwrap rsync ruby runghc runuser \
+    nsenter nu nvim octave open openssl osascript parallel perf perl pg php pico pip pipenv pipx pkexec pnpx podman \
+    poetry powershell prlimit proot psql pwsh pypy python rake read readarray readonly rlwrap rsync ruby runcon runghc runuser \
     rustc rustup rvim sbcl scala scp screen script setarch setpriv setsid sftp sg sh socat source split sqlite ssh \
-    ssh-keygen sshpass stdbuf strace su sudo svn swift systemd-run tar taskset tclsh tcsh tee telnet tig time \
-    timeout tmux trap ts-node tsx typeset unset unshare unzip uv uvx valgrind vi view vim vimdiff wait watch \
-    watchexec wget xargs xdg-open xonsh xvfb-run zip zsh",
+    ssh-keygen sshpass start-stop-daemon stdbuf strace su sudo svn swift systemd-run tar taskset tclsh tcsh tee telnet tig time \
+    timeout tmux trap ts-node tsx typeset unset uname26 unshare unzip uv uvx valgrind vi view vim vimdiff wait watch \
+    watchexec wget xargs x86_64 xdg-open xonsh xvfb-run zip zsh",
     )
 });
-
-/// Programs that read commands from their input or from a file.
-const SHELLS: &str = "ash bash busybox csh dash fish ksh mksh sh tcsh zsh eval source .";
 
 /// Programs that only look at what they are given, whatever their arguments.
 static LOOKERS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
@@ -42,7 +39,7 @@ static LOOKERS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     )
 });
 
-/// Is a program of which some uses only look or test, and others run or write what they are told.
+/// A program of which some uses only look or test, and others run or write what they are told.
 struct Known {
     name: &'static str,
     /// The sub-commands that are harmless; none when the program has no sub-commands.
@@ -209,22 +206,9 @@ pub(super) fn has_short(words: &[String], dangerous: &str) -> bool {
         .any(|letters| letters.chars().any(|letter| dangerous.contains(letter)))
 }
 
-/// Tells whether a program runs what its words say, so that a command may begin at any of them.
-pub(super) fn runs_its_words(program: &str) -> bool {
-    let name = name_of(program);
-    is_runner(name) || matches!(name, "find" | "fd" | "git" | "sed" | "npm" | "pnpm" | "yarn" | "go" | "cargo" | "rg")
-}
-
-/// Tells whether a command runs commands that are not among its words.
-pub(super) fn reads_commands(words: &[String]) -> bool {
-    let Some((program, rest)) = words.split_first() else { return false };
-    let is_given = rest.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains('c'));
-    let name = name_of(program);
-    match name {
-        "eval" => false,
-        "xargs" | "parallel" => rest.iter().any(|word| word.contains("{}") || word.starts_with("-I")),
-        _ => lists(SHELLS, name) && !is_given,
-    }
+/// Tells whether a program only looks, whatever its arguments.
+pub(super) fn only_looks(name: &str) -> bool {
+    LOOKERS.contains(name)
 }
 
 /// Tells whether a simple command leaves every file as it is, or changes no more than what belongs to its tool.
@@ -240,7 +224,8 @@ pub(in crate::approval) fn keeps_files(words: &[String]) -> bool {
 fn is_runner(name: &str) -> bool {
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
     let is_listed = |name: &str| RUNNERS.contains(name);
-    is_listed(name) || (!bare.is_empty() && is_listed(bare)) || name.starts_with("git-")
+    let is_loader = ["git-", "ld-linux", "ld-musl", "ld.so", "ld64."].iter().any(|family| name.starts_with(family));
+    is_listed(name) || (!bare.is_empty() && is_listed(bare)) || is_loader
 }
 
 /// Returns the name of a program without the directory that it is in.
@@ -252,7 +237,7 @@ pub(in crate::approval) fn name_of(program: &str) -> &str {
 }
 
 /// Tells whether sed only prints lines, deletes them from its output, or replaces in it.
-fn is_harmless_sed(words: &[String]) -> bool {
+pub(super) fn is_harmless_sed(words: &[String]) -> bool {
     let mut scripts: Vec<&str> = Vec::new();
     let mut has_expression = false;
     let mut rest = words.iter().map(String::as_str);

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use reqwest::Url;
+use reqwest::{Client, Url};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 
@@ -17,15 +17,19 @@ pub(super) async fn check(http: &Http, server: &Server, report: &mut Report) -> 
     let Ok(url) = Url::parse(server.base_url.trim()) else { return false };
     let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else { return false };
     let host = host.trim_matches(['[', ']']);
-    if let Some(proxy) = proxy(&url) {
+    let client = match http.client(&url) {
+        Ok(client) => client,
+        Err(error) => {
+            report.problem("HTTP", &error.to_string(), "correct the file of authorities, or the variable of the proxy");
+            return false;
+        }
+    };
+    if let Some(proxy) = http.proxy(&url) {
         report.note("server", &format!("{host} is reached through the proxy {proxy}"));
-        return answer(http, &url, report).await;
+        return answer(client, &url, report).await;
     }
     let Some(address) = name(host, port, report).await else { return false };
-    if !connect(host, address, report).await {
-        return false;
-    }
-    answer(http, &url, report).await
+    connect(host, address, report).await && answer(client, &url, report).await
 }
 
 async fn name(host: &str, port: u16, report: &mut Report) -> Option<SocketAddr> {
@@ -79,15 +83,8 @@ async fn connect(host: &str, address: SocketAddr, report: &mut Report) -> bool {
 }
 
 /// Asks for anything at all: that some answer comes shows that TLS and HTTP work.
-async fn answer(http: &Http, url: &Url, report: &mut Report) -> bool {
+async fn answer(client: &Client, url: &Url, report: &mut Report) -> bool {
     let what = if url.scheme() == "https" { "TLS" } else { "HTTP" };
-    let client = match http.client(url) {
-        Ok(client) => client,
-        Err(error) => {
-            report.problem(what, &error.to_string(), "check the certificates and the proxy settings");
-            return false;
-        }
-    };
     match timeout(limits::DOCTOR_STEP, client.head(url.clone()).send()).await {
         Ok(Ok(response)) => {
             report.ok(what, &format!("the server speaks {:?}", response.version()));
@@ -122,21 +119,4 @@ fn causes(error: &dyn std::error::Error) -> String {
         cause = error.source();
     }
     said
-}
-
-/// Returns the host of the proxy that the environment names for an address.
-fn proxy(url: &Url) -> Option<String> {
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    let here = host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
-    let scheme = format!("{}_proxy", url.scheme());
-    let names = [scheme.clone(), scheme.to_uppercase(), "all_proxy".to_owned(), "ALL_PROXY".to_owned()];
-    let set = names.iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))?;
-    let excused = std::env::var("NO_PROXY").or_else(|_| std::env::var("no_proxy")).unwrap_or_default();
-    let excused = excused.split(',').map(|entry| entry.trim().trim_start_matches('.'));
-    let is_excused = excused.filter(|entry| !entry.is_empty()).any(|entry| entry == "*" || host.ends_with(entry));
-    if here || is_excused {
-        return None;
-    }
-    let proxy = Url::parse(&set).or_else(|_| Url::parse(&format!("http://{set}"))).ok()?;
-    Some(proxy.host_str().unwrap_or("?").to_owned())
 }

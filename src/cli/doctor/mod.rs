@@ -13,12 +13,15 @@ use crate::cli::args::Flags;
 use crate::cli::exit::{Exit, say};
 use crate::cli::load::{Start, load};
 use crate::cli::project::Front;
-use crate::cli::signals::Signals;
 use crate::cli::sources::registry;
-use crate::cli::{keys, runtime};
+use crate::cli::workbench::wanted_sandbox;
+use crate::cli::{keys, recovery, runtime};
 use crate::config::{ConfigError, KeyPlace, ModelSource, Server, Service};
 use crate::provider::ApiKey;
 use crate::text::visible_line;
+use crate::tui::terminal::signals::Signals;
+use crate::workspace::Sandbox;
+use crate::workspace::snapshot::Recovery;
 
 /// Runs all checks.
 pub fn run(flags: &Flags) -> Exit {
@@ -40,7 +43,7 @@ pub fn run(flags: &Flags) -> Exit {
         let mut report = Report::new();
         tokio::select! {
             biased;
-            _ = signals.next() => Exit::Cancelled,
+            code = signals.end() => Exit::Signal(code),
             () = check(flags, &mut report) => report.exit(),
         }
     });
@@ -58,6 +61,8 @@ async fn check(flags: &Flags, report: &mut Report) {
         }
     };
     configuration(&start, flags, report);
+    earlier_commands(&start, report).await;
+    sandbox(&start, report).await;
     match &start.config.model {
         ModelSource::Embedded { .. } => {
             report.note("model", "the embedded one answers: --base-url, --model, --profile or --provider name another");
@@ -94,6 +99,45 @@ fn configuration(start: &Start, flags: &Flags, report: &mut Report) {
     }
     if let Err(sentence) = registry(&start.config, start.places.config.as_deref()) {
         report.problem("configuration", &sentence, "correct the file, or take it away: the bundled figures hold");
+    }
+}
+
+/// Has decided what commands of a killed program left.
+async fn earlier_commands(start: &Start, report: &mut Report) {
+    let recovery = recovery::by_doctor(&start.places, &start.cwd).await;
+    for note in &recovery.notes {
+        report.note("protected files", note);
+    }
+    match recovery {
+        Recovery { open: 0, found: 0, .. } => {
+            report.ok("protected files", "no command of an earlier start was cut off here");
+        }
+        Recovery { open: 0, .. } => report.ok("protected files", "what a cut-off command left is looked after"),
+        Recovery { .. } => report.problem(
+            "protected files",
+            "what a cut-off command changed is not decided about",
+            "run steersman doctor again and answer its question",
+        ),
+    }
+}
+
+/// Says what confines commands here, and why nothing better does.
+async fn sandbox(start: &Start, report: &mut Report) {
+    let (wanted, around) = match wanted_sandbox(&start.config, &start.places, &start.cwd) {
+        Ok(wanted) => wanted,
+        Err(error) => return report.problem("sandbox", &error.to_string(), "start the program from a file that stays"),
+    };
+    let sandbox = match Sandbox::detect(wanted, &around).await {
+        Ok(sandbox) => sandbox,
+        Err(missing) => {
+            let todo = "take sandbox.kind out, or name another: auto takes the best that works";
+            return report.problem("sandbox", &missing.to_string(), todo);
+        }
+    };
+    match (sandbox.name(), sandbox.why_not_better(), sandbox.why_none()) {
+        (Some(name), Some(why), _) => report.ok("sandbox", &format!("{name} confines commands ({why})")),
+        (Some(name), None, _) => report.ok("sandbox", &format!("{name} confines commands")),
+        (None, _, why) => report.note("sandbox", &format!("commands are not sandboxed ({})", why.unwrap_or_default())),
     }
 }
 

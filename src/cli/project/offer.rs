@@ -1,6 +1,7 @@
 //! The files of `.steersman` in a project: read once, described for the question, hashed for the record.
 
 use std::fmt::Write as _;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
@@ -8,13 +9,14 @@ use sha2::{Digest as _, Sha256};
 use crate::cli::project::shown;
 use crate::config::ProjectLayer;
 use crate::limits;
+use crate::regular_file::{Head, head};
 use crate::subagent::Persona;
-use crate::workspace::read_head;
+use crate::workspace::Workspace;
 
 /// The directory that a project brings.
 const DIRECTORY: &str = ".steersman";
 
-/// Is a persona of a project.
+/// A persona of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectPersona {
     /// The file, relative to the root.
@@ -25,7 +27,7 @@ pub struct ProjectPersona {
     pub persona: Persona,
 }
 
-/// Is everything that a project brings.
+/// Everything that a project brings.
 #[derive(Debug, Clone, Default)]
 pub struct Offer {
     /// The project's root.
@@ -40,6 +42,8 @@ pub struct Offer {
     pub hooks: Vec<String>,
     /// What is wrong with its files, one sentence each.
     pub faults: Vec<String>,
+    /// The root, opened: what is read is reached from there, over no link.
+    workspace: Option<Workspace>,
     /// Every file that was looked at, with its bytes.
     files: Vec<(String, Vec<u8>)>,
 }
@@ -51,13 +55,14 @@ impl Offer {
         if !directory.symlink_metadata().ok()?.is_dir() {
             return None;
         }
-        let mut offer = Self { root: root.to_path_buf(), ..Self::default() };
+        let workspace = Workspace::new(root).ok()?;
+        let mut offer = Self { root: root.to_path_buf(), workspace: Some(workspace), ..Self::default() };
         offer.read_config(&directory);
         offer.read_personas(&directory);
         for path in offer.list(&directory.join("hooks"), |_| true) {
             let file = offer.relative(&path);
             // What cannot be read is part of what is known about it.
-            let bytes = read_head(&path, limits::PROJECT_FILE_BYTES).map(|head| head.bytes).unwrap_or_default();
+            let bytes = offer.read_file(&path).map(|head| head.bytes).unwrap_or_default();
             offer.files.push((file.clone(), bytes));
             offer.hooks.push(file);
         }
@@ -113,14 +118,20 @@ impl Offer {
                 quote(&mut text, prompt);
             }
         }
+        let bundled = Persona::bundled().unwrap_or_default();
         for ProjectPersona { file, persona, .. } in &self.personas {
+            let replaces = bundled.iter().any(|bundled| bundled.name == persona.name);
+            let replaced = if replaces { "\n  it replaces the bundled sub-agent of this name" } else { "" };
             let tools = if persona.tool_names.is_empty() { "none".to_owned() } else { persona.tool_names.join(", ") };
             let _ = write!(
                 text,
-                "\n{file}\n  a sub-agent '{}', {} tool calls, tools: {tools}\n  {}\n",
+                "\n{file}\n  a sub-agent '{}', {} tool calls, tools: {tools}{replaced}\n  {}\n",
                 persona.name, persona.max_steps, persona.description
             );
             quote(&mut text, &persona.system_prompt);
+        }
+        if !self.personas.is_empty() {
+            text.push_str("\nA sub-agent of the project replaces one of yours of the same name.\n");
         }
         if !self.hooks.is_empty() {
             text.push_str("\nNot run by this version:\n");
@@ -182,7 +193,12 @@ impl Offer {
             return Vec::new();
         }
         let Ok(entries) = directory.read_dir() else { return Vec::new() };
-        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|path| wanted(path)).collect();
+        let mut paths: Vec<PathBuf> = entries
+            .flatten()
+            .take(limits::PROJECT_NAMES)
+            .map(|entry| entry.path())
+            .filter(|path| wanted(path))
+            .collect();
         paths.sort();
         if paths.len() > limits::PROJECT_FILES {
             self.fault(directory, &format!("holds more than {} files; the others are ignored", limits::PROJECT_FILES));
@@ -191,9 +207,17 @@ impl Offer {
         paths
     }
 
+    /// Reads the beginning of a file below the root.
+    fn read_file(&self, path: &Path) -> io::Result<Head> {
+        let workspace = self.workspace.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        let real = path.strip_prefix(&self.root).map_or_else(|_| path.to_owned(), |below| workspace.root().join(below));
+        let (file, metadata) = workspace.open(&real)?;
+        head(file, metadata.len(), limits::PROJECT_FILE_BYTES)
+    }
+
     /// Reads a file into the fingerprint and returns its text; a fault is noted.
     fn take(&mut self, path: &Path) -> Option<String> {
-        let head = match read_head(path, limits::PROJECT_FILE_BYTES) {
+        let head = match self.read_file(path) {
             Ok(head) if head.is_cut() => {
                 self.fault(path, &format!("is larger than {} bytes; it is ignored", limits::PROJECT_FILE_BYTES));
                 return None;

@@ -1,17 +1,19 @@
-//! The record of the projects that the user trusts: root and content, in the state directory, 0600.
+//! The record of the projects that the user trusts: root and content, in the state directory, 0600. Instances that write
+//! at once take turns, so that no yes is lost.
 
-use std::fs::{DirBuilder, Permissions};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::project::Offer;
 use crate::limits;
-use crate::workspace::read_head;
+use crate::regular_file::read_head;
 
-/// Is the file of the record.
+/// The file of the record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
     path: PathBuf,
@@ -23,7 +25,7 @@ struct Trusted {
     trusted: Vec<Entry>,
 }
 
-/// Is one project with what it brought when the user said yes.
+/// A project with what it brought when the user said yes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Entry {
     root: String,
@@ -54,13 +56,15 @@ impl Record {
     /// What the system says; the record is as it was.
     pub fn add(&self, offer: &Offer) -> io::Result<()> {
         let entry = Entry::of(offer).ok_or_else(|| io::Error::other("the project's path is not UTF-8"))?;
+        let directory = self.path.parent().unwrap_or(Path::new("."));
+        DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+        std::fs::set_permissions(directory, Permissions::from_mode(0o700))?;
+        // What another instance adds meanwhile is read too: until the end of this function nobody else writes.
+        let _lock = lock(&directory.join(".trust.lock"))?;
         let mut all = self.read();
         all.trusted.retain(|old| old.root != entry.root);
         all.trusted.push(entry);
         let text = toml::to_string(&all).map_err(io::Error::other)?;
-        let directory = self.path.parent().unwrap_or(Path::new("."));
-        DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
-        std::fs::set_permissions(directory, Permissions::from_mode(0o700))?;
         // Made with 0600, and in its place at once or not at all.
         let mut file = tempfile::Builder::new().prefix(".trust").tempfile_in(directory)?;
         file.write_all(text.as_bytes())?;
@@ -74,4 +78,14 @@ impl Record {
         let text = head.and_then(|head| String::from_utf8(head.bytes).ok());
         text.and_then(|text| toml::from_str(&text).ok()).unwrap_or_default()
     }
+}
+
+/// Waits until no other instance writes. The file is the user's own and never followed as a link; the lock ends with it.
+fn lock(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o600);
+    options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
+    let file = options.open(path)?;
+    file.lock()?;
+    Ok(file)
 }

@@ -1,9 +1,8 @@
 //! What the user does to entries that wait: each act is one step under the lock, so it comes wholly before a drain or
 //! wholly after it, and its answer says which (D4).
 
-use jiff::Timestamp;
-
 use super::{Interloper, check};
+use crate::clock;
 use crate::control::queue::Shift;
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
@@ -50,7 +49,7 @@ impl Interloper {
 
     /// Puts an entry back that was withdrawn, at its old place; false when the agent has ended or the entry is there.
     pub fn restore(&self, entry: Pending, index: usize) -> bool {
-        let restored = self.lock().restore(entry, index, Timestamp::now());
+        let restored = self.lock().restore(entry, index, clock::now());
         if restored {
             self.changed();
         }
@@ -60,7 +59,7 @@ impl Interloper {
     /// As [`Interloper::restore`], behind the last of these that still waits, else to the front: right whatever was
     /// delivered since the entry was withdrawn.
     pub fn restore_behind(&self, entry: Pending, before: &[MessageId]) -> bool {
-        self.edit(|queue| queue.restore_behind(entry, before, Timestamp::now()))
+        self.edit(|queue| queue.restore_behind(entry, before, clock::now()))
     }
 
     /// Lets an entry change places with a neighbour; at the end of the list it stays. False when it is no longer pending.
@@ -92,7 +91,7 @@ impl Interloper {
             let mut queue = self.lock();
             let found = queue.change(id, |entry| entry.delivery = delivery);
             if found && delivery == Delivery::Now {
-                queue.confirm(id, Timestamp::now());
+                queue.confirm(id, clock::now());
                 queue.paused = false;
             }
             found
@@ -122,13 +121,13 @@ impl Interloper {
         check(&text)?;
         Ok(self.edit(|queue| {
             queue.change(id, |entry| entry.text = text)
-                && queue.confirm(id, Timestamp::now())
+                && queue.confirm(id, clock::now())
                 && queue.set_edited(id, false)
         }))
     }
 
     /// Says that an entry still holds, however long it has waited; false when it is no longer pending.
     pub fn confirm(&self, id: &MessageId) -> bool {
-        self.edit(|queue| queue.confirm(id, Timestamp::now()))
+        self.edit(|queue| queue.confirm(id, clock::now()))
     }
 }

@@ -95,9 +95,6 @@ pub const LINE_COMMANDS: &[Command] = &[
     line(LineVerb::Back, "back", "/back", Nothing, "bring back what was removed last"),
     line(LineVerb::Drop, "drop", "/drop", Nothing, "forget the text that is kept in the line"),
     line(LineVerb::Paste, "paste", "/paste", Nothing, "write several lines; a line with a dot alone sends them"),
-    line(LineVerb::Yes, "yes", "/yes [N]", Word, "answer the question, or question N: yes, this once"),
-    line(LineVerb::Session, "session", "/session [N]", Word, "answer it: yes, for this session"),
-    line(LineVerb::No, "no", "/no [N] [WORDS]", Any, "answer it: no; the words are for the model"),
     line(LineVerb::Leave, "leave", "/leave", Nothing, "not now: an old text stays in the list"),
     line(LineVerb::More, "more", "/more", Nothing, "read on in a long question"),
     line(LineVerb::Step, "step", "/step", Nothing, "the held agent goes on by one step"),
@@ -110,7 +107,7 @@ pub const LINE_COMMANDS: &[Command] = &[
 
 /// Tells whether a command changes what is drawn and nothing else.
 pub fn only_drawn(verb: Verb) -> bool {
-    matches!(verb, Verb::Theme | Verb::Times | Verb::Zoom)
+    matches!(verb, Verb::Theme | Verb::Times | Verb::Zoom | Verb::Fold)
 }
 
 #[cfg(test)]

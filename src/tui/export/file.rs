@@ -1,7 +1,8 @@
 //! Writing an exported document: never over a file that is there.
 
-use std::fs::OpenOptions;
+use std::fs::Permissions;
 use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use jiff::civil::DateTime;
@@ -33,20 +34,28 @@ pub fn save(request: &Request, text: &str, cwd: &Path, home: Option<&Path>, now:
     }
     let stem = path.file_stem().unwrap_or_default().to_owned();
     let end = path.extension().unwrap_or_default().to_owned();
+    let named = |error: &io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    // Written beside and named at the end: a failure leaves nothing behind. Its rights are those of any new file.
+    let directory = path.parent().unwrap_or(cwd);
+    let rights = Permissions::from_mode(0o666);
+    let mut file = tempfile::Builder::new()
+        .prefix(".steersman-")
+        .permissions(rights)
+        .tempfile_in(directory)
+        .map_err(|error| named(&error))?;
+    file.write_all(text.as_bytes()).map_err(|error| named(&error))?;
     for number in 1..=limits::EXPORTS_OF_A_NAME {
+        let mut place = path.clone();
         if number > 1 {
             let mut name = stem.clone();
             name.push(format!("-{number}."));
             name.push(&end);
-            path.set_file_name(name);
+            place.set_file_name(name);
         }
-        match OpenOptions::new().write(true).create_new(true).open(&path) {
-            Ok(mut file) => {
-                file.write_all(text.as_bytes())?;
-                return Ok(path);
-            }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(io::Error::new(error.kind(), format!("{}: {error}", path.display()))),
+        match file.persist_noclobber(&place) {
+            Ok(_) => return Ok(place),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => file = error.file,
+            Err(error) => return Err(named(&error.error)),
         }
     }
     Err(io::Error::other(format!("{}: there are too many files of that name", path.display())))

@@ -4,11 +4,12 @@ use jiff::tz::TimeZone;
 
 use super::markdown::{fenced, plain, tamed};
 use crate::message::Arguments;
+use crate::summary::{seconds, took};
 use crate::text;
-use crate::tui::state::cell::{Body, CallCell, CallState, Cell, ChildCell, ChildState, Level, Stage};
+use crate::tui::state::cell::{Body, CallCell, CallStatus, Cell, ChildCell, ChildState, Level, Stage};
 use crate::tui::state::result::{DiffLine, Shown};
 use crate::tui::state::told::name_of;
-use crate::tui::state::transcript::{Transcript, seconds};
+use crate::tui::state::transcript::Transcript;
 
 /// Writes all cells of a transcript, folded or not, with their times in a zone.
 pub fn transcript_markdown(transcript: &Transcript, zone: &TimeZone) -> String {
@@ -36,7 +37,7 @@ fn block(cell: &Cell, zone: &TimeZone) -> String {
     let when = when(cell, zone);
     match cell.body() {
         Body::User { text, mid_loop, receipt } => {
-            let how = if *mid_loop { " (mid-loop)" } else { "" };
+            let how = if *mid_loop { " (while it worked)" } else { "" };
             let receipt = receipt.as_ref().map(|told| format!("{}\n\n", plain(&told.line()))).unwrap_or_default();
             format!("## User{how}{when}\n\n{receipt}{}", tamed(text))
         }
@@ -66,13 +67,15 @@ fn cut(stage: Stage) -> &'static str {
 }
 
 fn call(call: &CallCell, when: &str) -> String {
-    let (mark, how) = match &call.state {
-        CallState::Running { .. } => ("▸", "running".to_owned()),
-        CallState::Interrupted { .. } => ("▪", "interrupted".to_owned()),
-        CallState::Ended { is_error: true, elapsed_ms, .. } => ("✗", format!("error, {}", seconds(*elapsed_ms))),
-        CallState::Ended { is_error: false, elapsed_ms, .. } => ("✓", seconds(*elapsed_ms)),
+    let time = took(call.took().unwrap_or(0), call.waited_ms);
+    let (mark, how) = match (call.status(), &call.shown) {
+        (CallStatus::Running, _) => ("▸", "running".to_owned()),
+        (CallStatus::Interrupted, _) => ("▪", "interrupted".to_owned()),
+        (CallStatus::Failed, Some(Shown::Command { words, .. })) => ("✗", format!("failed, {words}, {time}")),
+        (CallStatus::Failed, _) => ("✗", format!("error, {time}")),
+        (CallStatus::Succeeded, _) => ("✓", time),
     };
-    let mut block = format!("## {mark} {} ({how}){when}\n\n", plain(&call.name));
+    let mut block = format!("## {mark} {} ({how}){when}\n\n", plain(&call.name), how = plain(&how));
     if let Some(child) = &call.child {
         block.extend(["Agent ", &agent(child), "\n\n"]);
     }

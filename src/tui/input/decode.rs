@@ -16,6 +16,10 @@ const SEQUENCE_BYTES: usize = 64;
 const PASTE: u16 = 200;
 /// Ends it.
 const PASTE_END: &[u8] = b"\x1b[201~";
+/// Begins the terminal's answer about its background.
+const BACKGROUND: &[u8] = b"\x1b]11;rgb";
+/// Longest colour in such an answer; what is longer is none.
+const COLOUR_BYTES: usize = 32;
 const ESC: u8 = 0x1B;
 
 /// Is one thing that the bytes meant.
@@ -29,6 +33,8 @@ pub enum Decoded {
     Mouse(MouseEvent),
     /// The terminal got or lost the focus.
     Attention(Attention),
+    /// The terminal says the colour of its background: red, green, blue.
+    Background([u8; 3]),
 }
 
 /// Holds what has not come in full yet.
@@ -36,6 +42,8 @@ pub enum Decoded {
 pub struct Decoder {
     pending: Vec<u8>,
     paste: Option<Vec<u8>>,
+    /// What was taken for keys last because nothing followed: the beginning of an answer that was cut in two, perhaps.
+    decided: &'static [u8],
 }
 
 /// Is what the first bytes are.
@@ -52,6 +60,11 @@ impl Decoder {
     /// Takes bytes; what they complete goes to `out`.
     pub fn feed(&mut self, bytes: &[u8], out: &mut Vec<Decoded>) {
         let mut rest = bytes;
+        let cut = std::mem::take(&mut self.decided);
+        if !cut.is_empty() && [cut, bytes].concat().starts_with(BACKGROUND) {
+            // Nobody types that: the rest of an answer is none of the user's keys.
+            self.pending = cut.to_vec();
+        }
         // Most reads begin with nothing left over; then nothing is copied.
         let joined = if self.pending.is_empty() {
             None
@@ -88,7 +101,12 @@ impl Decoder {
     /// Tells whether the last bytes are keys by themselves unless more follows at once: a lone Esc, Alt+[ or Alt+O.
     pub fn is_undecided(&self) -> bool {
         self.paste.is_none()
-            && matches!(self.pending.as_slice(), [ESC] | [ESC, ESC | b'[' | b'O'] | [ESC, ESC, b'[' | b'O'])
+            && matches!(self.pending.as_slice(), [ESC] | [ESC, ESC | b'[' | b'O' | b']'] | [ESC, ESC, b'[' | b'O'])
+    }
+
+    /// Tells whether the last bytes may be the beginning of an answer of the terminal.
+    pub fn may_be_answer(&self) -> bool {
+        self.paste.is_none() && matches!(self.pending.as_slice(), [ESC] | [ESC, b']'])
     }
 
     /// Takes what is undecided for keys: nothing followed.
@@ -96,6 +114,11 @@ impl Decoder {
         if !self.is_undecided() {
             return;
         }
+        self.decided = match self.pending.as_slice() {
+            [ESC] => b"\x1b",
+            [ESC, b']'] => b"\x1b]",
+            _ => b"",
+        };
         for byte in match std::mem::take(&mut self.pending).as_slice() {
             [ESC] => vec![None],
             [ESC, ESC] => vec![None, None],
@@ -183,6 +206,7 @@ fn character(bytes: &[u8]) -> Step {
 fn escape(bytes: &[u8]) -> Step {
     match bytes {
         [_, b'[', ..] => bracket(bytes),
+        [_, b']', ..] => background(bytes),
         [_, b'O', key, ..] => match sequence::application(*key) {
             Some(key) => Step::Done(3, Some(Decoded::Key(key))),
             // Alt+O, and then something else.
@@ -250,6 +274,39 @@ fn bracket(bytes: &[u8]) -> Step {
             key => Step::Done(used, key.map(Decoded::Key)),
         },
     }
+}
+
+/// Reads what a terminal says of its background: `ESC ] 11 ; rgb : RRRR / GGGG / BBBB`, then a bell or `ESC \`.
+fn background(bytes: &[u8]) -> Step {
+    let known = bytes.len().min(BACKGROUND.len());
+    if bytes.get(..known) != BACKGROUND.get(..known) {
+        return Step::Done(2, Some(alt(KeyCode::Char(']').into())));
+    }
+    let body = bytes.get(known..).unwrap_or_default();
+    let is_colour = |byte: &u8| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'/');
+    let end = body.iter().position(|byte| !is_colour(byte)).unwrap_or(body.len());
+    let used = known + end;
+    let colour = || body.get(..end).and_then(colour).map(Decoded::Background);
+    match body.get(end..).unwrap_or_default() {
+        _ if end > COLOUR_BYTES => Step::Done(used, None),
+        [] | [ESC] => Step::More,
+        [0x07, ..] => Step::Done(used + 1, colour()),
+        [ESC, b'\\', ..] => Step::Done(used + 2, colour()),
+        // It broke off; what follows is read for itself.
+        _ => Step::Done(used, None),
+    }
+}
+
+/// Reads `:RRRR/GGGG/BBBB`, each part of one to four digits; what stands behind an `a` says how opaque it is.
+fn colour(text: &[u8]) -> Option<[u8; 3]> {
+    let text = std::str::from_utf8(text).ok()?;
+    let (_, parts) = text.split_once(':')?;
+    let mut parts = parts.split('/').map(|part| {
+        let most = 16_u32.checked_pow(u32::try_from(part.len()).ok()?)?.checked_sub(1)?;
+        let value = u32::from_str_radix(part, 16).ok()?;
+        u8::try_from((value * 255).checked_div(most)?).ok()
+    });
+    Some([parts.next()??, parts.next()??, parts.next()??])
 }
 
 #[cfg(test)]

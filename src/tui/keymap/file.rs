@@ -64,6 +64,12 @@ impl Keymap {
         for entry in &entries {
             keymap.set(entry.context, entry.action, &entry.chords);
         }
+        let is_set = |context, action| entries.iter().any(|entry| (entry.context, entry.action) == (context, action));
+        for entry in &entries {
+            for chord in &entry.chords {
+                keymap.take_spare(entry.context, *chord, |other| is_set(entry.context, other));
+            }
+        }
         Context::ALL.into_iter().find_map(|context| conflict(&keymap, &entries, context)).map_or(Ok(keymap), Err)
     }
 

@@ -50,6 +50,16 @@ impl Keymap {
         self.is_changed = self.tables != Self::default().tables;
     }
 
+    /// Takes a key away from the actions of a context that nobody has set and that have another one besides.
+    pub(super) fn take_spare(&mut self, context: Context, chord: Chord, is_set: impl Fn(Action) -> bool) {
+        let has_another = |action: Action| self.chords(context, action).nth(1).is_some();
+        let spare: Vec<Action> = self.table(context).iter().map(|(_, action)| *action).collect();
+        let spare: Vec<Action> = spare.into_iter().filter(|action| !is_set(*action) && has_another(*action)).collect();
+        if let Some(table) = self.tables.get_mut(context.index()) {
+            table.retain(|(key, action)| *key != chord || !spare.contains(action));
+        }
+    }
+
     /// Returns the first two actions of a context that want the same key.
     pub(super) fn conflict(&self, context: Context) -> Option<(Chord, Action, Action)> {
         let table = self.table(context);

@@ -16,7 +16,7 @@ use crate::tui::state::question::{Question, QuestionId, Seen};
 use crate::tui::state::told::name_of;
 use crate::tui::view::exact;
 
-/// Is the question that was told last, as far as it was told.
+/// The question that was told last, as far as it was told.
 #[derive(Debug)]
 pub struct Asked {
     id: QuestionId,
@@ -33,7 +33,7 @@ impl Asked {
             count => format!(" ({} more wait behind it)", count - 1),
         };
         page.say(&format!("question {}", id.number()), &format!("{who} asks: {}{others}", question.title));
-        let mut asked = Self { id, rows: rows(app, question), told: 0 };
+        let mut asked = Self { id, rows: rows(&question.detail, ""), told: 0 };
         asked.more(page);
         page.say("answers", &answers(question, id.number()));
         asked
@@ -96,18 +96,18 @@ pub fn arguments(call: &ToolCall, page: &mut Page) {
     }
 }
 
-/// Returns every line of what a question asks about.
-fn rows(app: &App, question: &Question) -> Vec<String> {
-    let theme = &app.theme;
-    let exactly = |text: &str| exact::marked(text, theme.output, theme).text().to_owned();
+/// Returns every line of what a question asks about; `gutter` stands before the lines of a text in which every character
+/// counts.
+pub fn rows(detail: &[Part], gutter: &str) -> Vec<String> {
+    let exactly = exact::plain;
     let mut rows = Vec::new();
-    for part in &question.detail {
+    for part in detail {
         match part {
             Part::Text(text) => rows.extend(crate::text::visible(text).lines().map(str::to_owned)),
             Part::Note(words) => rows.push(words.clone()),
-            Part::Fact("Alt+S", covers) => rows.push(format!("/session covers: {}", exactly(covers))),
+            Part::Fact("session", covers) => rows.push(format!("/session covers: {}", exactly(covers))),
             Part::Fact(label, value) => rows.push(format!("{label}: {}", exactly(value))),
-            Part::Exact(text) => rows.extend(text.split('\n').map(exactly)),
+            Part::Exact(text) => rows.extend(text.split('\n').map(|line| format!("{gutter}{}", exactly(line)))),
             Part::Diff(diff) => {
                 for line in diff.strip_suffix('\n').unwrap_or(diff).split('\n') {
                     let (word, text) = match line.as_bytes().first() {
@@ -116,7 +116,7 @@ fn rows(app: &App, question: &Question) -> Vec<String> {
                         Some(b' ') => ("same", line.get(1..)),
                         _ => ("place", Some(line)),
                     };
-                    rows.push(format!("{word}: {}", exactly(text.unwrap_or_default())));
+                    rows.push(format!("{gutter}{word}: {}", exactly(text.unwrap_or_default())));
                 }
             }
         }

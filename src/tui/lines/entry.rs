@@ -4,10 +4,9 @@
 
 use super::page::Page;
 use super::speech::Speech;
-use crate::summary::count;
-use crate::tui::state::cell::{Body, CallCell, CallState, Cell, ChildState, Level, Stage};
+use crate::summary::{count, took};
+use crate::tui::state::cell::{Body, CallCell, CallState, CallStatus, Cell, ChildState, Level, Stage};
 use crate::tui::state::result::{Kind, Shown};
-use crate::tui::state::transcript::seconds;
 
 /// Lines of a user's text or a thought that are told at once.
 const TEXT: usize = 8;
@@ -140,19 +139,22 @@ pub fn words(cell: &Cell) -> String {
 
 /// Says how far a call has come, or how it ended.
 pub fn ending(call: &CallCell) -> String {
-    let lines = call.output().lines().count();
     match &call.state {
-        CallState::Running { .. } if call.asked.iter().any(|asked| asked.answer.is_none()) => {
-            "waits for your answer".to_owned()
-        }
-        CallState::Running { cut, .. } => match lines + cut {
+        CallState::Running { .. } if call.is_asking() => "waits for your answer".to_owned(),
+        CallState::Running { .. } => match call.lines() {
             0 => "running".to_owned(),
             lines => format!("running, {} so far", count(lines, "line")),
         },
-        CallState::Ended { is_error, elapsed_ms, .. } => {
+        // It did not run.
+        CallState::Ended { is_error: true, .. } if call.refusal().is_some() => {
+            call.refusal().unwrap_or_default().to_owned()
+        }
+        CallState::Ended { is_error, .. } => {
             let mut words = Vec::new();
-            if *is_error {
-                words.push("error".to_owned());
+            match (is_error, call.status()) {
+                (true, _) => words.push("error".to_owned()),
+                (false, CallStatus::Failed) => words.push("failed,".to_owned()),
+                (false, _) => {}
             }
             match &call.shown {
                 Some(Shown::Diff(diff)) => {
@@ -162,7 +164,7 @@ pub fn ending(call: &CallCell) -> String {
                 Some(shown) => words.push(shown.words().to_owned()),
                 None => {}
             }
-            words.push(format!("in {}", seconds(*elapsed_ms)));
+            words.push(format!("in {}", took(call.took().unwrap_or(0), call.waited_ms)));
             words.join(" ")
         }
         CallState::Interrupted { .. } => "interrupted".to_owned(),
@@ -170,25 +172,31 @@ pub fn ending(call: &CallCell) -> String {
 }
 
 fn tell_call(call: &CallCell, more: &str, page: &mut Page) {
-    if let (Some(child), CallState::Ended { is_error: false, .. }) = (&call.child, &call.state) {
+    if let (Some(child), CallStatus::Succeeded) = (&call.child, call.status()) {
         // Its task was told at its start, its time at its end.
         let lines = count(call.output().lines().count(), "line");
         return page.say(&tool(call), &format!("{} reports {lines}, {more}", child.name));
     }
     let head = format!("{}, {}", asked_for(call), ending(call));
-    let is_error = matches!(call.state, CallState::Ended { is_error: true, .. });
-    if matches!(call.shown, Some(Shown::Diff(_))) && !is_error {
+    let has_failed = call.status() == CallStatus::Failed;
+    if matches!(call.shown, Some(Shown::Diff(_))) && !has_failed {
         page.say(&tool(call), &head);
         return diff(call, DIFF, more, page);
     }
+    if call.refusal().is_some() {
+        return page.say(&tool(call), &head);
+    }
     let is_command = matches!(call.shown, Some(Shown::Command { .. })) || call.name == "bash";
-    let [first, last] = match (is_error, is_command) {
+    let [first, last] = match (has_failed, is_command) {
         (true, _) => FAILED,
         (false, true) => COMMAND,
         (false, false) => [0, 0],
     };
     let lines: Vec<&str> = call.output().lines().collect();
-    let size = count(lines.len(), "line");
+    let size = match call.left_out() {
+        0 => count(call.lines(), "line"),
+        left_out => format!("{}, the model got {}", count(call.lines(), "line"), call.lines().saturating_sub(left_out)),
+    };
     if lines.len() <= WHOLE.max(first + last) {
         page.say(&tool(call), &head);
         for line in lines {
@@ -200,7 +208,7 @@ fn tell_call(call: &CallCell, more: &str, page: &mut Page) {
         page.say(&tool(call), &format!("{head}, {size}"));
         let end = lines.len() - last;
         lines.iter().take(first).for_each(|line| page.add(line));
-        page.say("more", &format!("{}, {more}", count(end - first, "line")));
+        page.say("more", &format!("{}, {more}", count(end - first + call.left_out().saturating_sub(1), "line")));
         lines.iter().skip(end).for_each(|line| page.add(line));
     }
 }

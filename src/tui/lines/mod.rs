@@ -38,6 +38,7 @@ use page::{Page, named};
 use pending::Known;
 use transcript::Reading;
 
+pub use asks::rows as question_rows;
 pub use echo::Echo;
 pub use inline::plain;
 pub use speech::Speech;
@@ -67,6 +68,8 @@ pub struct Printer {
     said: usize,
     models: Vec<String>,
     host: HostState,
+    /// The name of the model that was told last; empty while nothing needs to be told.
+    model: String,
 }
 
 impl Printer {
@@ -77,17 +80,20 @@ impl Printer {
             .page
             .say("steersman", "line output: lines are only added, nothing is drawn. Type a message, Enter sends it.");
         printer.page.say("help", "/help reads the commands, /status what is going on, /quit ends.");
-        let model = match app.status.source {
-            ModelSource::Embedded => "the embedded model answers; /model lists others".to_owned(),
-            ModelSource::Configured => app.status.label.clone(),
-        };
-        printer.page.say("model", &model);
+        match app.status.source {
+            ModelSource::Embedded => printer.page.say("model", "the embedded model answers; /model lists others"),
+            ModelSource::Configured => {
+                printer.model.clone_from(&app.status.label);
+                printer.page.say("model", &app.status.label);
+            }
+        }
         printer
     }
 
     /// Looks at the state: tells what is new since the last look.
     pub fn look(&mut self, app: &App) {
         self.host(app);
+        self.model(app);
         self.reading.look(app, &mut self.page);
         self.known.look(app, &mut self.page);
         if let Some((said, sentence)) = app.status.last_said()
@@ -138,7 +144,7 @@ impl Printer {
                 let node = app.tree.main();
                 let how = match outcome {
                     Outcome::Completed => "",
-                    Outcome::Synthesized => " by its step budget",
+                    Outcome::Synthesized => ", the step limit was reached",
                     Outcome::Cancelled => ", cancelled",
                     Outcome::Failed => ", failed",
                 };
@@ -194,6 +200,19 @@ impl Printer {
         if self.host == HostState::Ready && app.guards.mode != crate::mode::Mode::default() {
             self.page.say("mode", &format!("{}, {}", app.guards.mode.name(), app.guards.mode.help()));
         }
+    }
+
+    /// Tells which model answers, where only its server was known.
+    fn model(&mut self, app: &App) {
+        let model = app.status.model(app.tree.main().model.as_deref());
+        if self.model.is_empty() || self.model == model {
+            return;
+        }
+        // A switch is told by the transcript.
+        if model != app.status.label {
+            self.page.say("model", model);
+        }
+        model.clone_into(&mut self.model);
     }
 
     fn question(&mut self, app: &App) {
@@ -262,7 +281,7 @@ fn ending(outcome: Outcome, message: Option<&str>) -> String {
     let why = message.map(|message| format!(": {}", named(message))).unwrap_or_default();
     match outcome {
         Outcome::Completed => "finished".to_owned(),
-        Outcome::Synthesized => "finished, its step budget was used up".to_owned(),
+        Outcome::Synthesized => "finished, its step limit was reached".to_owned(),
         Outcome::Cancelled => "cancelled".to_owned(),
         Outcome::Failed => format!("failed{why}"),
     }

@@ -10,7 +10,7 @@ use crate::tui::state::pending::{Entry, Stage};
 use crate::tui::state::told::name_of;
 use crate::tui::view::forecast;
 
-/// Remembers what was told.
+/// The entries that were announced, as they were then.
 #[derive(Debug, Default)]
 pub struct Known {
     entries: Vec<Entry>,
@@ -18,23 +18,30 @@ pub struct Known {
 }
 
 impl Known {
-    /// Tells what has changed.
+    /// Announces what is new or has changed. An entry that is about to start a turn is not announced, and not known: if it
+    /// turns out that it has to wait, because the start of another turn was folded only now, it is announced then.
     pub fn look(&mut self, app: &App, page: &mut Page) {
         let now = app.pending.entries();
         if now == self.entries && app.pending.paused == self.paused {
             return;
         }
         let mut changed = false;
-        for entry in now.iter().filter(|entry| entry.stage == Stage::Waiting) {
+        let mut known = Vec::with_capacity(now.len());
+        for entry in now {
             let before = self.entries.iter().find(|known| known.message.id == entry.message.id);
+            let is_waiting = entry.stage == Stage::Waiting;
+            if is_waiting && before.is_none() && enters_at_once(app, entry) {
+                continue;
+            }
             let is_same = before.is_some_and(|known| {
                 let (known, now) = (&known.message, &entry.message);
                 known.text == now.text && known.delivery == now.delivery
             });
-            if !is_same && (before.is_some() || !enters_at_once(app, entry)) {
+            if is_waiting && !is_same {
                 page.say(&word(entry), &line(app, entry));
                 changed = true;
             }
+            known.push(entry.clone());
         }
         let order = |entries: &[Entry], others: &[Entry]| -> Vec<MessageId> {
             let ids = entries.iter().map(|entry| &entry.message.id);
@@ -47,7 +54,7 @@ impl Known {
         if app.pending.paused && !self.paused && app.pending.waiting() {
             page.say("pending", "what is pending waits for you: Enter in an empty line lets it go");
         }
-        self.entries = now.to_vec();
+        self.entries = known;
         self.paused = app.pending.paused;
     }
 }

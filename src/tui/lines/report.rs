@@ -83,7 +83,7 @@ fn status(app: &App, page: &mut Page) {
     page.add(&format!("mode {}: {}", app.guards.mode.name(), app.guards.mode.help()));
     let model = match app.status.source {
         ModelSource::Embedded => "embedded model",
-        ModelSource::Configured => app.status.label.as_str(),
+        ModelSource::Configured => app.status.model(app.tree.main().model.as_deref()),
     };
     page.add(&format!("model {model}"));
     cost(app, page);

@@ -22,9 +22,10 @@ pub(super) fn reply(handle: &Handle, id: ApprovalId, reply: Reply) -> Vec<Msg> {
         Reply::Session => host::Answer::Session,
         Reply::No(words) => host::Answer::No(words),
     };
-    let is_open = handle.approvals().answer(RequestId(id.0), answer);
-    let accepted = if is_open { Accepted::Yes } else { Accepted::No };
-    vec![Msg::Replied { id, reply, accepted }, approvals(handle)]
+    let outcome = handle.approvals().try_answer(RequestId(id.0), answer);
+    let why = outcome.as_ref().err().map(ToString::to_string);
+    let accepted = if why.is_none() { Accepted::Yes } else { Accepted::No };
+    vec![Msg::Replied { id, reply, accepted, why }, approvals(handle)]
 }
 
 /// Sets the mode.
@@ -53,7 +54,8 @@ fn change(change: host::Change) -> Change {
     Change { path: change.path, fate, words: change.undo.to_string() }
 }
 
-fn approval(request: Request) -> Approval {
+/// Puts a request of the host into the words of a question.
+pub fn approval(request: Request) -> Approval {
     let wanted = match request.subject {
         Subject::Plain { title, detail } => Wanted::Plain { title, detail },
         Subject::Act(act) => wanted(act),

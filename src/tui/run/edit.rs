@@ -3,31 +3,32 @@
 //! The agent goes on, its mail is folded, nothing is drawn. Nothing typed is read by the wrong one: the reader lets go of
 //! the terminal before the other gets it. Whatever goes wrong, the text is as it was.
 
-use std::fs::{File, OpenOptions, Permissions};
-use std::io::{self, Read as _, Write as _};
+use std::fs::{OpenOptions, Permissions};
+use std::io::{self, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, getpgrp, kill_process, kill_process_group};
+use rustix::process::Signal;
 use tempfile::TempDir;
 use tokio::process::Child;
 use tokio::time::timeout;
 
 use super::Screen;
-use super::signals::Signals;
+use super::suspend::{self, Stop};
 use crate::limits;
+use crate::regular_file::read_own;
 use crate::text::visible_line;
 use crate::tui::msg::{Manuscript, Msg};
 use crate::tui::terminal::Terminal;
+use crate::tui::terminal::signals::Signals;
 
-/// Time for an editor to end when it is told to, before it is killed.
-const EDITOR_END: Duration = Duration::from_secs(1);
-/// Time in which the shell stops a program that wants to be stopped.
-const STOP: Duration = Duration::from_millis(300);
+/// What an editor that still has the terminal gets in this order, each with the time that it has then; at last it is killed.
+const EDITOR_END: [(Signal, Duration); 2] =
+    [(Signal::TERM, Duration::from_millis(800)), (Signal::HUP, Duration::from_millis(200))];
 
-/// Is an editor that has the terminal.
+/// An editor that has the terminal.
 #[derive(Debug)]
 pub(super) struct Loan {
     child: Child,
@@ -88,15 +89,17 @@ impl Screen<'_> {
         Ok(())
     }
 
-    /// Ends an editor that still has the terminal, because the program ends.
+    /// Ends an editor that still has the terminal, because the program ends, with all that it has started there.
     pub(super) async fn end_editor(&mut self) {
-        let Some(mut loan) = self.loan.take() else { return };
-        if let Some(pid) = loan.child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw) {
-            // One that has just ended needs no telling.
-            let _ = kill_process(pid, Signal::TERM);
+        let (Some(mut loan), Some(outside)) = (self.loan.take(), self.outside.clone()) else { return };
+        let editor = loan.child.id();
+        for (signal, patience) in EDITOR_END {
+            outside.signal_editor(editor, signal);
+            if timeout(patience, loan.child.wait()).await.is_ok() {
+                break;
+            }
         }
-        // Killed when it is dropped.
-        let _ = timeout(EDITOR_END, loan.child.wait()).await;
+        outside.signal_editor(editor, Signal::KILL);
     }
 
     /// Gives the terminal to the shell until that lets the program go on.
@@ -104,11 +107,9 @@ impl Screen<'_> {
         self.suspending = false;
         self.reader.pause();
         terminal.lend();
-        // The group, as the terminal itself would: a program that started this one is stopped with it.
-        kill_process_group(getpgrp(), Signal::TSTP)?;
-        let is_stopped = timeout(STOP, signals.resumed()).await.is_ok();
+        let stop = suspend::stop(signals).await?;
         self.take_back(terminal)?;
-        if !is_stopped {
+        if stop == Stop::Refused {
             self.tell(Msg::Info("not suspended: no shell would bring it back".to_owned()), terminal);
         }
         self.release_held(terminal);
@@ -153,15 +154,10 @@ fn read(loan: &Loan) -> Result<String, String> {
 }
 
 fn read_text(path: &Path) -> Result<String, String> {
-    let gone = |error: io::Error| format!("the editor left no file that can be read: {error}");
-    if !path.metadata().map_err(gone)?.is_file() {
-        return Err("the editor left something that is no file".to_owned());
-    }
-    let mut bytes = Vec::new();
-    File::open(path).map_err(gone)?.take(limits::EDITED_BYTES + 1).read_to_end(&mut bytes).map_err(gone)?;
-    if bytes.len() as u64 > limits::EDITED_BYTES {
-        return Err(format!("the text is longer than {} KiB", limits::EDITED_BYTES / 1024));
-    }
+    let bytes = read_own(path, limits::EDITED_BYTES).map_err(|error| match error.kind() {
+        io::ErrorKind::FileTooLarge => format!("the text is longer than {} KiB", limits::EDITED_BYTES / 1024),
+        _ => format!("the editor left no file that can be read: {error}"),
+    })?;
     String::from_utf8(bytes).map_err(|_| "the text is not UTF-8".to_owned())
 }
 

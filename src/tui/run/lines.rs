@@ -7,6 +7,7 @@
 //! pipe whole lines are read, and nothing is held back: nobody can know there whether something is being typed.
 
 mod feed;
+mod handover;
 mod paper;
 
 use std::io;
@@ -17,11 +18,13 @@ use std::time::{Duration, Instant};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::Timestamp;
 use ratatui::layout::Size;
-use rustix::process::{Signal, getpgrp, kill_process_group};
-use tokio::time::{sleep_until, timeout};
+use tokio::time::sleep_until;
 
-use super::signals::{Asked, Bell, INTERRUPTED, Signals};
-use super::{Ending, ScreenOptions, approvals, copy, msg_of, queue, steer};
+use super::bell::Bell;
+use super::memory::Memory;
+use super::suspend;
+use super::{Ending, ScreenOptions, approvals, msg_of, new_app, queue, steer};
+use crate::clock;
 use crate::event::{Delivery, Event};
 use crate::host::Handle;
 use crate::id::AgentId;
@@ -35,10 +38,9 @@ use crate::tui::lines::{Echo, Printer, Typing};
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::outside::Outside;
 use crate::tui::state::App;
-use crate::tui::state::budget::Limits;
 use crate::tui::state::lines::{Medium, Report};
 use crate::tui::state::question::{QuestionId, Seen};
-use crate::tui::state::status::Status;
+use crate::tui::terminal::signals::{Asked, INTERRUPTED, Signals};
 use crate::tui::terminal::{self, watchdog};
 use crate::tui::update::update;
 use feed::Feed;
@@ -46,8 +48,6 @@ use paper::{Kind, Paper};
 
 /// Lines that are written after a line was typed without a word about it.
 const MANY: usize = 3;
-/// Time in which the shell stops a program that wants to be stopped.
-const STOP: Duration = Duration::from_millis(300);
 
 /// Writes lines until the user quits, or until the input has ended and the turn is done; blocks the calling thread. The
 /// run is cancelled when it returns.
@@ -80,7 +80,7 @@ async fn read(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
     desk.tell(approvals(handle));
 
     loop {
-        desk.catch_up();
+        desk.catch_up(&bell);
         if let Some(ending) = desk.ending {
             desk.close();
             return Ok(ending);
@@ -109,6 +109,7 @@ struct Desk<'a> {
     clock: FrameClock,
     handle: &'a Handle,
     files: Files,
+    memory: Memory,
     outside: Option<Arc<dyn Outside>>,
     ending: Option<Ending>,
     /// Lines that wait until the line being typed is sent.
@@ -117,8 +118,10 @@ struct Desk<'a> {
     typed: Option<Instant>,
     /// True once the input has ended.
     is_over: bool,
-    /// The question that was written last.
+    /// The question that was handed to the writer last, as far as it was.
     question: Option<Seen>,
+    /// The number of the frame that holds its end.
+    question_frame: usize,
     /// True from the wish to go to the shell until the loop fulfils it.
     suspending: bool,
     /// The question that the bell was rung for.
@@ -127,14 +130,8 @@ struct Desk<'a> {
 
 impl<'a> Desk<'a> {
     fn new(options: &ScreenOptions, handle: &'a Handle, paper: Paper, files: Files) -> Self {
-        let status = Status::new(options.label.clone(), options.source);
-        let size = Size { width: paper.columns(), height: 24 };
-        let mut app = App::new(size, Timestamp::now(), status, options.themes.clone());
-        app.keymap = options.keymap.clone();
+        let mut app = new_app(options, handle, Size { width: paper.columns(), height: 24 });
         app.medium = Medium::Lines;
-        app.tree.prices = options.prices.clone();
-        let standing = handle.budget().standing();
-        app.budget = Limits { max_cost: standing.max_cost, max_tokens: standing.max_tokens };
         Self {
             printer: Printer::new(&app, if paper.kind() == Kind::Keys { Typing::Echoed } else { Typing::Whole }),
             app,
@@ -143,12 +140,14 @@ impl<'a> Desk<'a> {
             clock: FrameClock::new(Instant::now()),
             handle,
             files,
+            memory: Memory::new(options),
             outside: options.outside.clone(),
             ending: None,
             held: Vec::new(),
             typed: None,
             is_over: false,
             question: None,
+            question_frame: 0,
             suspending: false,
             rung: None,
         }
@@ -156,6 +155,8 @@ impl<'a> Desk<'a> {
 
     /// Takes what has come in together, in order.
     fn inputs(&mut self, batch: Vec<feed::Fed>) {
+        // Who typed this can have read what was written before it, whatever the writer has to write by now.
+        self.note_written();
         let keys = batch.iter().any(|fed| matches!(fed, feed::Fed::Input(_)));
         if keys {
             let inputs =
@@ -185,8 +186,9 @@ impl<'a> Desk<'a> {
             Input::Typed(text, at) => self.tell(Msg::Typed(text, at)),
             Input::Paste(text, at) => self.tell(Msg::Paste(text, at)),
             Input::Resize(size) => self.resize(size),
-            // Nothing lies anywhere.
-            Input::Mouse(..) | Input::Attention(_) => {}
+            Input::Attention(attention) => self.tell(Msg::Attention(attention)),
+            // Nothing lies anywhere, nothing has a colour.
+            Input::Mouse(..) | Input::Background(_) => {}
             Input::Lost => self.ending = Some(Ending::Signal(watchdog::HANG_UP)),
         }
         self.print();
@@ -209,6 +211,7 @@ impl<'a> Desk<'a> {
                 | Action::BringBack
                 | Action::TakeBack
                 | Action::QuitOrDelete
+                | Action::Quit
                 | Action::Suspend
                 | Action::Edit(_),
             ) => self.tell(Msg::Key(*key, at)),
@@ -227,9 +230,14 @@ impl<'a> Desk<'a> {
         match asked {
             Asked::End(INTERRUPTED) if Paper::is_terminal() => {
                 let key = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-                self.tell(Msg::Key(key, Timestamp::now()));
+                self.tell(Msg::Key(key, clock::now()));
             }
             Asked::End(code) => self.ending = Some(Ending::Signal(code)),
+            Asked::Stop if self.paper.kind() == Kind::Keys => self.suspending = true,
+            // There are no modes to give back.
+            Asked::Stop => {
+                suspend::stop_group()?;
+            }
             Asked::Measure => self.resize(terminal::measure().unwrap_or(self.app.size)),
             Asked::Resume => {
                 // Meanwhile the terminal was somebody else's, and what it shows of the line is gone.
@@ -251,8 +259,8 @@ impl<'a> Desk<'a> {
         if bell.lost.swap(false, Ordering::SeqCst) {
             self.ending = Some(Ending::Signal(watchdog::HANG_UP));
         }
-        if bell.written.swap(false, Ordering::SeqCst) && self.paper.has_written_all() {
-            update(&mut self.app, Msg::Shown(self.question, Timestamp::now()));
+        if bell.written.swap(false, Ordering::SeqCst) {
+            self.note_written();
         }
         if bell.mail.swap(false, Ordering::SeqCst) {
             self.clock.mail_came(Instant::now());
@@ -261,25 +269,43 @@ impl<'a> Desk<'a> {
             self.tell(queue(self.handle));
         }
         if bell.approvals.swap(false, Ordering::SeqCst) {
+            // What was said before a question is written before it.
+            self.fold(bell);
             self.tell(approvals(self.handle));
         }
     }
 
+    /// Notes the question as written once the terminal has its frame, whatever was handed over since.
+    fn note_written(&mut self) {
+        if self.paper.has_written(self.question_frame) {
+            update(&mut self.app, Msg::Shown(self.question, clock::now()));
+        }
+    }
+
     /// Does what is due: fold the mail, let time pass, write.
-    fn catch_up(&mut self) {
+    fn catch_up(&mut self, bell: &Bell) {
         let now = Instant::now();
         if self.clock.mail_due().is_some_and(|due| due <= now) {
             self.clock.folded(now);
-            for post in self.handle.mailbox().take() {
-                self.tell(msg_of(post));
-            }
+            self.fold(bell);
         }
-        let today = Timestamp::now();
+        let today = clock::now();
         if self.next_change().is_some_and(|at| at <= today) {
             self.tell(Msg::Tick(today));
         }
         self.finish();
         self.print();
+    }
+
+    fn fold(&mut self, bell: &Bell) {
+        let posts = self.handle.mailbox().take();
+        // A turn that has started has left the queue before: a text of its own never seems to wait for it.
+        if bell.queue.swap(false, Ordering::SeqCst) {
+            self.tell(queue(self.handle));
+        }
+        for post in posts {
+            self.tell(msg_of(post));
+        }
     }
 
     /// Ends the program when the input has ended and nothing is left to be done.
@@ -289,9 +315,9 @@ impl<'a> Desk<'a> {
         }
         let held = self.app.tree.nodes().iter().any(|node| self.app.is_held(&node.id));
         if !self.app.questions.is_empty() || held {
-            self.tell(Msg::NobodyThere(Timestamp::now()));
+            self.tell(Msg::NobodyThere(clock::now()));
         }
-        if !self.app.busy() && self.clock.mail_due().is_none() {
+        if self.app.at_rest() && self.clock.mail_due().is_none() {
             self.ending = Some(Ending::Quit);
         }
     }
@@ -313,10 +339,17 @@ impl<'a> Desk<'a> {
             if asked.is_some() && asked != self.question.map(|seen| seen.id) && asked != self.rung {
                 // Somebody is asked and does not know it yet.
                 self.rung = asked;
-                self.paper.write("\u{7}");
-                self.paper.flush();
+                self.ring();
             }
             self.held.extend(self.printer.take());
+        }
+    }
+
+    /// Rings, where there is a terminal that can.
+    fn ring(&mut self) {
+        if self.paper.kind() == Kind::Keys {
+            self.paper.write("\u{7}");
+            self.paper.flush();
         }
     }
 
@@ -332,7 +365,10 @@ impl<'a> Desk<'a> {
         }
         self.paper.flush();
         let (question, gate) = self.printer.told();
-        self.question = question;
+        if question != self.question {
+            self.question = question;
+            self.question_frame = self.paper.handed_over();
+        }
         update(&mut self.app, Msg::Printed(question, gate));
         self.show_line();
     }
@@ -363,7 +399,7 @@ impl<'a> Desk<'a> {
     /// Returns when something is due next; `None` when only the outside can change anything.
     fn alarm(&self) -> Option<Instant> {
         let tick = self.next_change().map(|at| {
-            let wait = Duration::try_from(at.duration_since(Timestamp::now())).unwrap_or(Duration::ZERO);
+            let wait = Duration::try_from(at.duration_since(clock::now())).unwrap_or(Duration::ZERO);
             Instant::now() + wait
         });
         let held = self.typed.filter(|_| !self.held.is_empty()).map(|typed| typed + limits::LINE_HELD);
@@ -387,7 +423,8 @@ impl<'a> Desk<'a> {
 
     fn carry_out(&mut self, effect: Effect) {
         match effect {
-            Effect::Redraw => {}
+            // Nothing is drawn, nothing has a place or a colour.
+            Effect::Redraw | Effect::Mouse(_) | Effect::Colour(_) => {}
             Effect::Quit => self.ending = Some(Ending::Quit),
             Effect::Tell(report) => self.printer.report(&self.app, &report),
             Effect::Write { request, text } => self.files.write(request, text),
@@ -397,46 +434,34 @@ impl<'a> Desk<'a> {
             }
             Effect::Copy(text) => self.copy(text),
             Effect::Suspend => self.suspending = self.paper.kind() == Kind::Keys,
-            effect => {
+            Effect::Remember(text) => self.memory.remember(text, &self.files),
+            Effect::ListPaths => self.memory.list(&self.files),
+            Effect::Match(quest) => self.memory.find(quest, &self.files),
+            Effect::Notify(_) => self.ring(),
+            Effect::Edit { subject, .. } => {
+                let outcome = Err("the line output opens no editor".to_owned());
+                self.tell(Msg::Edited { subject, outcome });
+            }
+            Effect::Send { .. }
+            | Effect::Stop
+            | Effect::Queue { .. }
+            | Effect::Gate { .. }
+            | Effect::Decide { .. }
+            | Effect::Reply { .. }
+            | Effect::SetMode(_)
+            | Effect::Resume
+            | Effect::NeverAskIfTrue
+            | Effect::SetBudget(_)
+            | Effect::Compact(_)
+            | Effect::SwitchModel(_)
+            | Effect::ListModels
+            | Effect::Reset
+            | Effect::Cancel { .. } => {
                 for answer in steer(effect, self.handle) {
                     self.tell(answer);
                 }
             }
         }
-    }
-}
-
-impl Desk<'_> {
-    /// Gives the terminal to the shell until that lets the program go on.
-    async fn suspend(&mut self, feed: &mut Feed, signals: &mut Signals) -> io::Result<()> {
-        self.suspending = false;
-        feed.pause();
-        self.leave_line();
-        self.paper.lend();
-        // The group, as the terminal itself would: a program that started this one is stopped with it.
-        kill_process_group(getpgrp(), Signal::TSTP)?;
-        let is_stopped = timeout(STOP, signals.resumed()).await.is_ok();
-        self.paper.take_back()?;
-        feed.go_on();
-        let sentence = if is_stopped { "here again" } else { "not suspended: no shell would bring it back" };
-        self.printer.say("notice", sentence);
-        self.let_go();
-        Ok(())
-    }
-
-    /// Carries out a copy, as the screen does; a terminal that edits lines by itself, or a pipe, gets no sequence.
-    fn copy(&mut self, text: String) {
-        if text.len() > limits::COPY_BYTES {
-            return self.tell(Msg::Copied(Err("the text is too long".to_owned())));
-        }
-        let sequence = copy::sequence(&text).filter(|_| self.paper.kind() == Kind::Keys);
-        let sent = sequence.is_some();
-        if let Some(sequence) = sequence {
-            self.paper.write(&String::from_utf8_lossy(&sequence));
-            self.paper.flush();
-        }
-        let Some(outside) = self.outside.clone() else { return self.tell(Msg::Copied(copy::answer(sent, None))) };
-        self.files.aside(move || vec![Msg::Copied(copy::answer(sent, outside.copy(&text)))]);
     }
 }
 

@@ -3,6 +3,7 @@
 //! Called by the loop, and by whoever plays a screen without a terminal. Nothing here waits for an agent.
 
 use crate::error::Refused;
+use crate::fault;
 use crate::host::{Command, Decision, Handle, LocalOffer, Notice, Post, Shift};
 use crate::id::{AgentId, CallId, MessageId};
 use crate::tui::fuzzy::find;
@@ -15,6 +16,7 @@ use crate::tui::state::status::Offer;
 pub fn steer(effect: Effect, handle: &Handle) -> Vec<Msg> {
     let answer = match effect {
         Effect::Send { to, text, delivery } => {
+            fault::block_at("send");
             let outcome = handle.inject_to(&to, &text, delivery);
             Msg::Sent { to, text, outcome }
         }

@@ -171,7 +171,7 @@ impl Approval {
             parts.push(Part::Fact("asked", self.why.clone()));
         }
         if let Some(session) = &self.session {
-            parts.push(Part::Fact("Alt+S", session.clone()));
+            parts.push(Part::Fact("session", session.clone()));
         }
         parts
     }

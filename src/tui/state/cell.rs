@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use crate::event::Outcome;
 use crate::id::{AgentId, CallId};
 use crate::message::Arguments;
+use crate::text::{Coloured, CommandOutput, CommandOutputReader};
 use crate::tui::state::result::Shown;
 use crate::tui::state::told::Told;
 
@@ -52,24 +53,37 @@ pub enum CallState {
     /// It runs; the output so far, its older part cut at a limit.
     Running {
         /// What it has printed.
-        progress: String,
+        progress: Box<CommandOutputReader>,
         /// Lines that were cut off before it.
         cut: usize,
     },
     /// It ended.
     Ended {
         /// The observation that the model gets.
-        content: String,
+        content: CommandOutput,
         /// True when the observation is an error.
         is_error: bool,
-        /// How long it ran, milliseconds.
+        /// How long it took, milliseconds; what it waited for the user included.
         elapsed_ms: u64,
     },
     /// The turn ended before it did; what it had printed is kept.
     Interrupted {
         /// What it has printed.
-        progress: String,
+        progress: CommandOutput,
     },
+}
+
+/// Says how a call stands, whatever there is to see of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallStatus {
+    /// It runs.
+    Running,
+    /// It did what it was asked for.
+    Succeeded,
+    /// The tool failed, or the command that it ran.
+    Failed,
+    /// The turn ended before it did.
+    Interrupted,
 }
 
 /// Says how a sub-agent stands, as its spawner sees it.
@@ -99,7 +113,7 @@ pub enum Level {
     Error,
 }
 
-/// Is one tool call with all that is known of it.
+/// A tool call with all that is known of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallCell {
     /// The call's id, not sanitised: compared, never shown.
@@ -116,17 +130,21 @@ pub struct CallCell {
     pub child: Option<ChildCell>,
     /// What the user was asked before it went on, in order.
     pub asked: Vec<Asked>,
+    /// How long it waited for the user's answers, milliseconds.
+    pub waited_ms: u64,
     /// What there is to see beyond its observation.
     pub shown: Option<Shown>,
     /// How far it has come.
     pub state: CallState,
 }
 
-/// Is a question that a call waited for.
+/// A question that a call waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
     /// The question's id, not sanitised: compared, never shown.
     pub id: String,
+    /// When it was asked.
+    pub at: Option<Timestamp>,
     /// What an answer for the session would cover, not sanitised.
     pub offer: Option<String>,
     /// What was answered; `None` while it is open.
@@ -154,16 +172,77 @@ pub enum WentOn {
 impl CallCell {
     /// Makes a call that begins.
     pub fn new(id: CallId, name: String, arguments: Arguments, summary: String, started: Timestamp) -> Self {
-        let state = CallState::Running { progress: String::new(), cut: 0 };
-        Self { id, name, arguments, summary, started, child: None, asked: Vec::new(), shown: None, state }
+        let state = CallState::Running { progress: Box::default(), cut: 0 };
+        let (asked, waited_ms) = (Vec::new(), 0);
+        Self { id, name, arguments, summary, started, child: None, asked, waited_ms, shown: None, state }
     }
 
     /// Returns what the tool has printed so far, or its result.
     pub fn output(&self) -> &str {
+        &self.printed().text
+    }
+
+    /// Returns the colours of the output.
+    pub fn colours(&self) -> &[Coloured] {
+        &self.printed().colours
+    }
+
+    fn printed(&self) -> &CommandOutput {
         match &self.state {
-            CallState::Running { progress, .. } | CallState::Interrupted { progress } => progress,
+            CallState::Running { progress, .. } => progress.shown(),
+            CallState::Interrupted { progress } => progress,
             CallState::Ended { content, .. } => content,
         }
+    }
+
+    /// Says how it stands: a command that failed is a failure, also where the tool has nothing to complain about.
+    pub fn status(&self) -> CallStatus {
+        match (&self.state, &self.shown) {
+            (CallState::Running { .. }, _) => CallStatus::Running,
+            (CallState::Interrupted { .. }, _) => CallStatus::Interrupted,
+            (CallState::Ended { is_error: true, .. }, _)
+            | (CallState::Ended { .. }, Some(Shown::Command { failed: true, .. })) => CallStatus::Failed,
+            (CallState::Ended { is_error: false, .. }, _) => CallStatus::Succeeded,
+        }
+    }
+
+    /// Returns how many lines it printed, those included that nobody was given.
+    pub fn lines(&self) -> usize {
+        let given = self.output().lines().count();
+        match (&self.state, &self.shown) {
+            (CallState::Running { cut, .. }, _) => given + cut,
+            (CallState::Ended { .. }, Some(Shown::Command { lines: Some(lines), .. })) => {
+                usize::try_from(*lines).unwrap_or(usize::MAX)
+            }
+            (CallState::Ended { .. } | CallState::Interrupted { .. }, _) => given,
+        }
+    }
+
+    /// Returns how many lines of a command's output the model did not get.
+    pub fn left_out(&self) -> usize {
+        match &self.shown {
+            Some(Shown::Command { left_out, .. }) => usize::try_from(*left_out).unwrap_or(usize::MAX),
+            Some(Shown::Diff(_) | Shown::Page(_)) | None => 0,
+        }
+    }
+
+    /// Returns how long it took, milliseconds, without the time that it waited for the user; none before its end.
+    pub fn took(&self) -> Option<u64> {
+        match self.state {
+            CallState::Ended { elapsed_ms, .. } => Some(elapsed_ms.saturating_sub(self.waited_ms)),
+            CallState::Running { .. } | CallState::Interrupted { .. } => None,
+        }
+    }
+
+    /// Returns in words why it did not run: what the user answered, or the rules; none when nobody refused it.
+    pub fn refusal(&self) -> Option<&str> {
+        let answers = self.asked.iter().filter_map(|asked| asked.answer.as_ref());
+        answers.filter(|answer| answer.went_on == WentOn::No).map(|answer| answer.words.as_str()).next_back()
+    }
+
+    /// Tells whether a question about it is open.
+    pub fn is_asking(&self) -> bool {
+        self.asked.iter().any(|asked| asked.answer.is_none())
     }
 }
 
@@ -254,10 +333,7 @@ impl Cell {
     /// Returns how long it took, milliseconds: a call, or a text that was seen from its beginning.
     pub fn took(&self) -> Option<u64> {
         match &self.body {
-            Body::Call(call) => match call.state {
-                CallState::Ended { elapsed_ms, .. } => Some(elapsed_ms),
-                CallState::Running { .. } | CallState::Interrupted { .. } => None,
-            },
+            Body::Call(call) => call.took(),
             Body::User { .. }
             | Body::Thinking { .. }
             | Body::Assistant { .. }

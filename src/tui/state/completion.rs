@@ -23,6 +23,8 @@ pub struct Completion {
     moved: bool,
     /// The text for which Esc closed the list; it stays closed until the text no longer continues it.
     closed: Option<String>,
+    /// The text with an unknown command that Enter did not send the first time.
+    refused: Option<String>,
     /// The models that the server offers, as far as it was asked.
     pub models: Vec<String>,
 }
@@ -90,6 +92,16 @@ impl Completion {
     pub fn close(&mut self, text: String) {
         self.closed = Some(text);
         self.offers.clear();
+    }
+
+    /// Notes that this text begins with an unknown command and was not sent.
+    pub fn refuse(&mut self, text: String) {
+        self.refused = Some(text);
+    }
+
+    /// Tells whether this very text was not sent before, because it begins with an unknown command.
+    pub fn was_refused(&self, text: &str) -> bool {
+        self.refused.as_deref() == Some(text)
     }
 
     /// Returns the chosen offer; `None` when the text is that already.

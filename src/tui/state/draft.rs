@@ -24,9 +24,11 @@ impl App {
                 let line = visible_line(text);
                 Some(format!("→ {}: sent as \"{}\"", whom(&self.address(text)), clip(&line, QUOTED)))
             }
+            Draft::NoCommand { .. } if self.completion.was_refused(&draft) => {
+                Some(format!("→ {}: sent as text", whom(&self.address(&draft))))
+            }
             Draft::NoCommand { word } => {
-                let whom = whom(&self.address(&draft));
-                Some(format!("→ {whom}: \"{}\" is no command, it is sent as text", visible_line(word)))
+                Some(format!("→ unknown command {}; nearest: /{}", visible_line(word), commands::nearest(word)))
             }
             Draft::Text(text) => match self.address(text) {
                 Ok(address) if address.to.len() == 1 => None,

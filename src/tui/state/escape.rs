@@ -23,6 +23,8 @@ pub enum Escape {
     LeaveQuestion,
     /// It answers the question with no.
     Decline,
+    /// Nothing: a question has just come up, or a key came just before.
+    Wait,
     /// It leaves the words of a no, and goes back to the question.
     LeaveWords,
     /// It leaves the edit of this pending text, which stays as it was.
@@ -64,10 +66,14 @@ pub fn next_escape(app: &App) -> Escape {
     if app.declining.is_some() {
         return Escape::LeaveWords;
     }
-    if app.questions.armed(app.now) {
+    if app.questions.is_shown() && app.focus.pane.whole() == Pane::Composer && !app.focus.is_on(Pane::History) {
         let is_approval = |question: &Question| matches!(question.subject, Subject::Approval(..));
         let declines = app.questions.current().is_some_and(is_approval);
-        return if declines { Escape::Decline } else { Escape::LeaveQuestion };
+        return match (app.questions.armed(app.now) || app.questions.selected().is_some(), declines) {
+            (false, _) => Escape::Wait,
+            (true, true) => Escape::Decline,
+            (true, false) => Escape::LeaveQuestion,
+        };
     }
     if app.holds.writing.is_some() {
         return Escape::LeaveCall;
@@ -117,6 +123,7 @@ impl Escape {
             Self::CloseLedger => vec!["Esc: closes the ledger".to_owned(), "Esc: closes".to_owned()],
             Self::LeaveQuestion => vec!["Esc: leaves the question".to_owned(), "Esc: not now".to_owned()],
             Self::Decline => vec!["Esc: no".to_owned()],
+            Self::Wait => vec!["Esc: wait a moment".to_owned(), "Esc: wait".to_owned()],
             Self::LeaveWords => vec!["Esc: back to the question".to_owned(), "Esc: back".to_owned()],
             Self::LeaveEdit(id) => {
                 vec![format!("Esc: leaves {id} as it was"), "Esc: leaves the edit".to_owned(), "Esc: leaves".to_owned()]

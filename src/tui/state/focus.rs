@@ -65,6 +65,8 @@ pub struct Focus {
     pub overlay: Option<Overlay>,
     /// The pane that has all the room above the composer.
     pub zoom: Option<Pane>,
+    /// True while a click has led to the pane and no key of it was pressed since: letters still belong to the message.
+    pub by_click: bool,
 }
 
 impl Focus {
@@ -99,7 +101,7 @@ impl Focus {
     /// Goes to a pane; an overlay is closed. A zoom ends where it would hide the pane.
     pub fn go(&mut self, pane: Pane) {
         let zoom = self.zoom.filter(|zoomed| pane.whole() == Pane::Composer || *zoomed == pane.whole());
-        *self = Self { pane, overlay: None, zoom };
+        *self = Self { pane, overlay: None, zoom, by_click: false };
     }
 
     /// Gives the pane that has the focus all the room, or ends the zoom; from the composer it is the transcript's.

@@ -71,7 +71,7 @@ use paths::Paths;
 use pending::PendingList;
 use pointer::Pointer;
 use question::Questions;
-use receipts::Receipts;
+use receipts::{Receipt, Receipts};
 use regions::Regions;
 use removed::RemovedTexts;
 use scroll::Scroll;
@@ -376,6 +376,13 @@ impl App {
     /// Tells whether a turn runs or is about to: then what is sent waits for it.
     pub fn busy(&self) -> bool {
         self.tree.main().running() || (!self.pending.is_empty() && !self.pending.paused)
+    }
+
+    /// Tells whether nothing is under way: no turn runs or is about to, and no text that was accepted is between its queue
+    /// and the conversation, where the list of pending texts may never have seen it.
+    pub fn at_rest(&self) -> bool {
+        let is_leaving = |receipt: &Receipt| receipt.state == receipts::State::Leaving;
+        !self.busy() && !self.receipts.list().iter().any(is_leaving)
     }
 
     /// Returns when the picture next changes by itself: the next second of a running turn, an agent's row that

@@ -1,7 +1,8 @@
 //! Questions to the user: a queue of which one is shown at a time, and the rule that says when a key may answer it.
 //!
 //! A key answers only what was on the screen, with [`limits::QUESTION_QUIET`] free of keys before it: the question is
-//! *armed* then. So nothing that was typed before it came up, or while it came up, can answer it.
+//! *armed* then. So nothing that was typed before it came up, or while it came up, can answer it. A number selects an
+//! answer of an armed question, and Enter gives it; any other key makes a text of both.
 
 use std::collections::VecDeque;
 
@@ -34,7 +35,7 @@ pub struct Question {
     pub title: String,
     /// What exactly is asked about; scrolled when it is long.
     pub detail: Vec<Part>,
-    /// What Alt+S would cover, where the detail does not say it.
+    /// What an answer for the session covers, where the detail does not say it.
     pub session: String,
 }
 
@@ -47,6 +48,8 @@ pub enum Subject {
     New,
     /// Whether the conversation goes back to its system prompt.
     Reset,
+    /// Whether the program ends although a turn runs.
+    Quit,
     /// Whether the files that the last turn changed are taken back.
     Undo,
     /// Whether a tool may do what it wants to do.
@@ -92,22 +95,24 @@ impl Subject {
                 &[(Answer::Once, "yes"), (Answer::Session, "always yes"), (Answer::No, "no"), (Answer::Leave, "no")]
             }
             Self::Approval(_, Offer::Session) => &[
-                (Answer::Once, "yes, once"),
-                (Answer::Session, "yes, this session"),
+                (Answer::Once, "yes"),
+                (Answer::Session, "yes, for this session"),
                 (Answer::No, "no"),
-                (Answer::Words, "no, with words"),
+                (Answer::Words, "no, and say why"),
                 (Answer::Leave, "no"),
             ],
-            Self::Approval(_, Offer::Words) => &[
-                (Answer::Once, "yes, once"),
-                (Answer::No, "no"),
-                (Answer::Words, "no, with words"),
-                (Answer::Leave, "no"),
-            ],
-            Self::Undo | Self::Approval(_, Offer::Nothing) => {
+            Self::Approval(_, Offer::Words) => {
+                &[(Answer::Once, "yes"), (Answer::No, "no"), (Answer::Words, "no, and say why"), (Answer::Leave, "no")]
+            }
+            Self::Quit | Self::Undo | Self::Approval(_, Offer::Nothing) => {
                 &[(Answer::Once, "yes"), (Answer::No, "no"), (Answer::Leave, "no")]
             }
         }
+    }
+
+    /// Returns the answers that have a number, in its order.
+    pub fn numbered(&self) -> impl Iterator<Item = (Answer, &'static str)> {
+        self.answers().iter().copied().filter(|(answer, _)| *answer != Answer::Leave)
     }
 
     /// Tells whether it takes this answer.
@@ -119,7 +124,7 @@ impl Subject {
     pub fn must_be_read(&self) -> bool {
         match self {
             Self::Approval(..) | Self::Undo => true,
-            Self::StillTrue(_) | Self::New | Self::Reset => false,
+            Self::StillTrue(_) | Self::New | Self::Reset | Self::Quit => false,
         }
     }
 }
@@ -137,6 +142,16 @@ pub enum Unarmed {
     Typing,
 }
 
+/// The selected answer of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Selected {
+    id: QuestionId,
+    /// Its place among the numbered answers.
+    row: usize,
+    /// The digit that selected it; `None` when an arrow did.
+    digit: Option<char>,
+}
+
 /// Holds what is asked, the oldest first, and what arming needs.
 #[derive(Debug, Default)]
 pub struct Questions {
@@ -152,8 +167,9 @@ pub struct Questions {
     gone: Option<Timestamp>,
     /// The question whose detail was on the screen up to its end.
     read: Option<QuestionId>,
-    /// The question that a line answers which is being typed.
+    /// The question that a line or a command answers which is being typed.
     for_line: Option<QuestionId>,
+    selected: Option<Selected>,
     /// The last frame's part of the detail.
     seen: Option<Seen>,
     /// The first line of the detail that is shown.
@@ -235,6 +251,47 @@ impl Questions {
         self.last_key.is_none_or(quiet)
     }
 
+    /// Returns the place of the selected answer among the numbered ones.
+    pub fn selected(&self) -> Option<usize> {
+        self.selected.filter(|selected| Some(selected.id) == self.current_id()).map(|selected| selected.row)
+    }
+
+    /// Returns the selected answer.
+    pub fn selected_answer(&self) -> Option<Answer> {
+        let row = self.selected()?;
+        self.current()?.subject.numbered().nth(row).map(|(answer, _)| answer)
+    }
+
+    /// Selects the answer with this number; false when there is none, or the question is not armed at this moment.
+    pub fn select_digit(&mut self, digit: char, at: Timestamp) -> bool {
+        let row = digit.to_digit(10).and_then(|number| usize::try_from(number).ok()?.checked_sub(1));
+        let (Some(id), Some(row)) = (self.current_id().filter(|_| self.armed(at)), row) else { return false };
+        let is_there = self.current().is_some_and(|question| question.subject.numbered().nth(row).is_some());
+        if is_there {
+            self.selected = Some(Selected { id, row, digit: Some(digit) });
+        }
+        is_there
+    }
+
+    /// Selects the answer before or after the selected one; false when the question is not armed at this moment.
+    pub fn select_next(&mut self, is_down: bool, at: Timestamp) -> bool {
+        let Some(id) = self.current_id().filter(|_| self.selected().is_some() || self.armed(at)) else { return false };
+        let last = self.current().map_or(0, |question| question.subject.numbered().count().saturating_sub(1));
+        let row = match (self.selected(), is_down) {
+            (None, true) => 0,
+            (None, false) => last,
+            (Some(row), true) => (row + 1).min(last),
+            (Some(row), false) => row.saturating_sub(1),
+        };
+        self.selected = Some(Selected { id, row, digit: None });
+        true
+    }
+
+    /// Selects nothing any more; returns the digit that had selected an answer: it is text now.
+    pub fn unselect(&mut self) -> Option<char> {
+        self.selected.take().and_then(|selected| selected.digit)
+    }
+
     /// Notes that a line is begun at this moment: it can answer what a key could.
     pub fn line_begins(&mut self, at: Timestamp) {
         self.for_line = if self.armed(at) { self.current_id() } else { None };
@@ -256,6 +313,7 @@ impl Questions {
     /// Notes which question a frame that was just drawn holds; another one, or none, disarms at once.
     pub fn drawn(&mut self, question: Option<Seen>) {
         self.shown = self.shown.filter(|(shown, _)| question.is_some_and(|seen| seen.id == *shown));
+        self.selected = self.selected.filter(|selected| question.is_some_and(|seen| seen.id == selected.id));
         self.seen = question;
         if let Some(seen) = question {
             self.top = seen.top;
@@ -328,6 +386,7 @@ impl Questions {
     }
 
     fn moved_on(&mut self, now: Timestamp) {
+        self.selected = None;
         self.shown = None;
         self.seen = None;
         self.top = 0;

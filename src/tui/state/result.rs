@@ -7,7 +7,7 @@ use crate::details::{Details, FileDiff};
 use crate::summary;
 use crate::text::visible_line;
 
-/// Is what there is to see.
+/// What there is to see.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shown {
     /// The change of a file.
@@ -16,6 +16,12 @@ pub enum Shown {
     Command {
         /// In a few words.
         words: String,
+        /// True when it failed: by its exit code, by a signal, by its time.
+        failed: bool,
+        /// Lines that it printed, where they were counted.
+        lines: Option<u64>,
+        /// Lines of them that the model did not get.
+        left_out: u64,
         /// The file that holds the whole output, when the model did not get all of it.
         saved: Option<String>,
     },
@@ -79,6 +85,9 @@ impl Shown {
             Details::Diff(diff) => Some(Self::Diff(Diff::of(diff))),
             Details::Command(end) => Some(Self::Command {
                 words: summary::ended(end),
+                failed: end.failed(),
+                lines: end.lines,
+                left_out: end.lines_left_out,
                 saved: end.saved.as_ref().map(|path| visible_line(path).into_owned()),
             }),
             Details::Page(page) => Some(Self::Page(summary::page(page))),

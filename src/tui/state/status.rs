@@ -4,6 +4,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::limits;
 
+/// The sentence after the first of two Ctrl+C.
+const QUITS: &str = "Ctrl+C again quits";
+
 /// Says where the answers come from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ModelSource {
@@ -62,6 +65,16 @@ impl Status {
         Self { label: label.into(), source, ..Self::default() }
     }
 
+    /// Returns the one name of the model: what was configured or chosen, unless that names a server only and the server
+    /// has said which model answers.
+    pub fn model<'a>(&'a self, reported: Option<&'a str>) -> &'a str {
+        let chosen = self.label.split(" · ").next().unwrap_or_default();
+        match reported {
+            Some(model) if !self.label.contains(model) && !model.contains(chosen) => model,
+            Some(_) | None => &self.label,
+        }
+    }
+
     /// Takes over another model, and says where it is when that is another kind of server.
     pub fn switched(&mut self, to: Option<&str>, provider: Option<&str>) {
         self.offer = None;
@@ -108,9 +121,16 @@ impl Status {
         });
         self.quit_armed = Some(now);
         if !second {
-            self.say_until("Ctrl+C again quits".to_owned(), later(now, limits::QUIT_WINDOW));
+            self.say_until(QUITS.to_owned(), later(now, limits::QUIT_WINDOW));
         }
         second
+    }
+
+    /// Forgets a Ctrl+C: another key came after it.
+    pub fn disarm_quit(&mut self) {
+        if self.quit_armed.take().is_some() && self.message.as_ref().is_some_and(|(text, _)| text == QUITS) {
+            self.quiet();
+        }
     }
 
     fn say_until(&mut self, text: String, until: Timestamp) {

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
-use super::cell::{Body, CallCell, CallState, Cell, CellId, ChildCell, ChildState, Fold, Level, Stage};
+use super::cell::{Body, CallCell, Cell, CellId, ChildCell, ChildState, Fold, Level, Stage};
 use super::live::Live;
 use super::told::Told;
 use crate::event::{Envelope, Event, Outcome};
@@ -122,9 +122,7 @@ impl Transcript {
             }
             Event::ToolProgress { id, text } => self.progress(id, text),
             Event::ToolResult { id, content, is_error, elapsed_ms } => {
-                let content = text::visible(content).into_owned();
-                let state = CallState::Ended { content, is_error: *is_error, elapsed_ms: *elapsed_ms };
-                self.result(id, state, envelope.at);
+                self.result(id, content, (*is_error, *elapsed_ms), envelope.at);
                 true
             }
             Event::AgentSpawned { child, task, call, .. } => {
@@ -328,7 +326,7 @@ impl Transcript {
     }
 
     fn retrying(&mut self, attempt: u32, after_ms: u64, reason: &str) {
-        let sentence = format!("retrying in {}, attempt {attempt}: {reason}", seconds(after_ms));
+        let sentence = format!("retrying in {}, attempt {attempt}: {reason}", summary::seconds(after_ms));
         let cell = match self.retry.take() {
             Some(retry) => {
                 self.reword(retry.cell, &sentence);
@@ -392,14 +390,5 @@ impl Transcript {
             }
         }
         texts || !open.is_empty()
-    }
-}
-
-/// Writes a time as a person says it: `250 ms`, `1.5 s`, `2:05 min`.
-pub fn seconds(millis: u64) -> String {
-    match millis {
-        0..1_000 => format!("{millis} ms"),
-        1_000..60_000 => format!("{}.{} s", millis / 1_000, millis % 1_000 / 100),
-        _ => format!("{}:{:02} min", millis / 60_000, millis / 1_000 % 60),
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod alert;
 pub mod paint;
+pub mod signals;
 pub mod watchdog;
 pub mod writer;
 
@@ -37,11 +38,17 @@ const MOUSE_ON: &[u8] = b"\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1002l";
 /// The way back, also out of the middle of a frame.
 const LEAVE: &[u8] = b"\x1b[?2026l\x1b[r\x1b[?1006l\x1b[?1002l\x1b[?1004l\x1b[<u\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?1049l";
+/// Pastes come as if they were typed.
+pub const PLAIN_PASTES: &[u8] = b"\x1b[?2004l";
+/// Asks for the colour of the background; a terminal that does not know the question passes over it.
+pub const ASK_BACKGROUND: &[u8] = b"\x1b]11;?\x1b\\";
 /// Longest wait for a terminal that does not read, when leaving.
 const FAREWELL: Duration = Duration::from_millis(300);
 
 /// True while the modes are set; whoever clears it restores them.
 static RAISED: AtomicBool = AtomicBool::new(false);
+/// True while the line output reads keys and marked pastes; whoever clears it restores the modes.
+static LINE_MODES: AtomicBool = AtomicBool::new(false);
 /// True while the title is the program's; whoever clears it puts the old one back.
 static TITLED: AtomicBool = AtomicBool::new(false);
 
@@ -309,15 +316,24 @@ fn restore_on_panic() {
     }));
 }
 
-/// Restores without the writer, for the panic hook.
+/// Notes whether the line output has set its modes.
+pub fn set_line_modes(are_set: bool) {
+    LINE_MODES.store(are_set, Ordering::SeqCst);
+}
+
+/// Restores without the writer: for the panic hook, and for an end that waits for nobody.
 fn restore_now() {
-    if !RAISED.swap(false, Ordering::SeqCst) {
+    let words = if RAISED.swap(false, Ordering::SeqCst) {
+        farewell()
+    } else if LINE_MODES.swap(false, Ordering::SeqCst) {
+        PLAIN_PASTES.to_vec()
+    } else {
         return;
-    }
+    };
     if let Ok(mut file) = device().map(File::from)
         && writer::wait_writable(&file, Some(FAREWELL)).unwrap_or(false)
     {
-        let _ = writer::write_all(&mut file, &farewell());
+        let _ = writer::write_all(&mut file, &words);
     }
     let _ = disable_raw_mode();
 }

@@ -1,6 +1,8 @@
-//! Notices that the terminal is gone, outside the input reader, and makes sure that the program then ends.
+//! Makes sure that the program ends when it is to, whatever the rest of it does: when the terminal is gone, when nobody
+//! takes what asks for the end, when the orderly end takes too long. Nothing here needs a runtime or a lock of others.
 //!
-//! A thread sleeps in `poll` for the hang-up alone; it costs nothing while the terminal lives.
+//! A thread sleeps in `poll` for the hang-up alone; it costs nothing while the terminal lives. The jobs end with the
+//! process: their guards notice.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -10,6 +12,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 
+use super::signals::INTERRUPTED;
 use crate::limits;
 
 /// The exit code of a program whose terminal is gone: 128 + SIGHUP.
@@ -24,9 +27,15 @@ pub fn watch(terminal: OwnedFd, gone: impl FnOnce() + Send + 'static) -> io::Res
         wait_for_hang_up(&terminal);
         gone();
         thread::sleep(limits::EXIT_GRACE);
-        process::exit(HANG_UP.into());
+        end_now(HANG_UP);
     })?;
     Ok(())
+}
+
+/// Gives the terminal its modes back and ends the process.
+pub fn end_now(code: u8) -> ! {
+    super::restore_now();
+    process::exit(code.into())
 }
 
 /// Ends the process with this code after `grace`, whatever else it is doing; for exits that must not hang.
@@ -34,11 +43,17 @@ pub fn end_within(grace: Duration, code: u8) {
     // Without a thread the orderly end is all there is.
     let _ = thread::Builder::new().name("last-exit".to_owned()).spawn(move || {
         thread::sleep(grace);
-        process::exit(code.into());
+        end_now(code);
     });
 }
 
-fn wait_for_hang_up(terminal: &OwnedFd) {
+/// Ends the process for a user who does not want to wait any more.
+pub fn end_interrupted() {
+    end_now(INTERRUPTED);
+}
+
+/// Blocks until nobody is at the other end any more: a terminal that hung up, a pipe that no one reads.
+pub fn wait_for_hang_up(terminal: &OwnedFd) {
     let fd = terminal.as_fd();
     loop {
         // Nothing is asked for: hang-up and error are always reported.

@@ -1,7 +1,8 @@
-//! The one writer to the terminal: a thread that writes whole frames, so that the screen never waits for a terminal
-//! that does not read.
+//! The one writer to an output: a thread that writes whole frames, so that nothing else ever waits for a terminal or a
+//! pipe that is not read.
 //!
-//! `Terminal` gives it a frame only when the one before is written; so the newest frame wins and none pile up.
+//! `Terminal` gives it a frame only when the one before is written; so the newest frame wins and none pile up. `exec`
+//! gives it pieces, and lets the agent wait while too many are on their way.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -13,8 +14,8 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// Is called on the writer's thread after each frame.
-pub type Written = Arc<dyn Fn(io::Result<()>) + Send + Sync>;
+/// Called on the writer's thread after each frame, with the bytes of it.
+pub type Written = Arc<dyn Fn(io::Result<usize>) + Send + Sync>;
 
 /// Gives bytes to the writer's thread.
 #[derive(Debug)]
@@ -23,9 +24,9 @@ pub struct Writer {
     done: Receiver<()>,
 }
 
-#[derive(Debug)]
 enum Job {
     Frame(Vec<u8>),
+    Call(Box<dyn FnOnce() + Send>),
     Last(Vec<u8>),
 }
 
@@ -41,7 +42,8 @@ impl Writer {
         thread::Builder::new().name("writer".to_owned()).spawn(move || {
             for job in queue {
                 match job {
-                    Job::Frame(bytes) => written(write_all(&mut file, &bytes)),
+                    Job::Frame(bytes) => written(write_all(&mut file, &bytes).map(|()| bytes.len())),
+                    Job::Call(call) => call(),
                     Job::Last(bytes) => {
                         // A terminal that is gone needs no farewell.
                         let _ = write_all(&mut file, &bytes);
@@ -57,6 +59,11 @@ impl Writer {
     pub fn frame(&self, bytes: Vec<u8>) {
         // The thread lives as long as this value: it ends when the channel closes.
         let _ = self.jobs.send(Job::Frame(bytes));
+    }
+
+    /// Calls this on the thread, behind every frame that was handed over before.
+    pub fn call(&self, call: impl FnOnce() + Send + 'static) {
+        let _ = self.jobs.send(Job::Call(Box::new(call)));
     }
 
     /// Writes the last bytes, and waits for the terminal to take them, but not longer than `patience`.

@@ -1,7 +1,6 @@
 //! How many colours a terminal shows, what it says of its background, and the nearest colour where it has fewer.
 //!
-//! Pure: the environment comes as a function. Nothing is asked of the terminal itself: an answer that does not come would
-//! hold the start up, and one that comes late would be taken for keys.
+//! Pure: the environment comes as a function. What the terminal itself says of its background comes from `input`.
 
 use ratatui::style::Color;
 
@@ -75,6 +74,12 @@ impl Ground {
             Some(Ok(7 | 9..=15)) => Self::Light,
             _ => Self::Unknown,
         }
+    }
+
+    /// Judges a background by its colour, as the eye weighs red, green and blue.
+    pub fn of_colour([red, green, blue]: [u8; 3]) -> Self {
+        let light = 299 * u32::from(red) + 587 * u32::from(green) + 114 * u32::from(blue);
+        if light < 128 * 1_000 { Self::Dark } else { Self::Light }
     }
 }
 
@@ -161,6 +166,14 @@ mod tests {
         assert_eq!(depth(&[("TERM", "linux")]), Depth::Sixteen);
         assert_eq!(depth(&[("TERM", "xterm-kitty"), ("NO_COLOR", "1")]), Depth::None);
         assert_eq!(depth(&[]), Depth::Sixteen);
+    }
+
+    #[test]
+    fn a_background_is_dark_or_light_by_what_the_eye_sees() {
+        let dark = [[0, 0, 0], [40, 44, 52], [0, 43, 54], [0, 0, 255]];
+        let light = [[255, 255, 255], [253, 246, 227], [255, 255, 0], [0, 255, 0]];
+        assert!(dark.into_iter().all(|colour| Ground::of_colour(colour) == Ground::Dark));
+        assert!(light.into_iter().all(|colour| Ground::of_colour(colour) == Ground::Light));
     }
 
     #[test]

@@ -29,7 +29,8 @@ struct Known {
     name: String,
     /// Where it stands, for errors.
     place: String,
-    text: String,
+    /// Its text, or why that cannot be read.
+    text: Result<String, String>,
 }
 
 impl Default for Themes {
@@ -45,8 +46,9 @@ impl Themes {
         Self { users: Vec::new(), depth, ground, name: AUTO.to_owned() }
     }
 
-    /// Adds a theme of the user, which goes before a built-in one of the same name; `place` names its file.
-    pub fn add(&mut self, name: &str, place: &str, text: String) {
+    /// Adds a theme of the user, which goes before a built-in one of the same name; `place` names its file. One whose text
+    /// could not be read has that fault.
+    pub fn add(&mut self, name: &str, place: &str, text: Result<String, String>) {
         self.users.push(Known { name: name.to_owned(), place: place.to_owned(), text });
     }
 
@@ -79,6 +81,17 @@ impl Themes {
     /// Returns the styles of the theme that is worn.
     pub fn worn(&self) -> Theme {
         self.theme(&self.name).unwrap_or_default()
+    }
+
+    /// Tells whether the terminal's background decides how the active theme looks, and is not known.
+    pub fn wants_ground(&self) -> bool {
+        self.name == AUTO && self.ground == Ground::Unknown && self.depth != Depth::None
+    }
+
+    /// Takes over what the terminal says of its background; returns the styles when it decides about them.
+    pub fn learn(&mut self, ground: Ground) -> Option<Theme> {
+        self.ground = ground;
+        (self.name == AUTO).then(|| self.worn())
     }
 
     /// Returns the name behind the one that is worn, the first behind the last; themes with a fault are passed over.
@@ -124,7 +137,8 @@ impl Themes {
             if above.iter().any(|above| above == name) {
                 return Err(format!("{}: {name} is based on itself, by way of {}", user.place, above.join(", ")));
             }
-            let sheet = Sheet::parse(&user.place, &user.text)?;
+            let text = user.text.as_ref().map_err(|fault| format!("cannot read {}: {fault}", user.place))?;
+            let sheet = Sheet::parse(&user.place, text)?;
             let (base, line) = sheet.base.unwrap_or((USUAL_BASE.to_owned(), 1));
             above.push(name.to_owned());
             if !self.names().contains(&base.as_str()) {
@@ -179,7 +193,7 @@ mod tests {
     #[test]
     fn a_users_theme_inherits_what_it_does_not_say() {
         let mut themes = Themes::default();
-        themes.add("sea", "sea.toml", "base = 'light'\nheading = 'bold 33'\n[syntax]\ntype = 'cyan'\n".to_owned());
+        themes.add("sea", "sea.toml", Ok("base = 'light'\nheading = 'bold 33'\n[syntax]\ntype = 'cyan'\n".to_owned()));
         let theme = themes.wear("sea").unwrap();
         assert_eq!(theme.heading.add_modifier, Modifier::BOLD);
         assert_eq!(theme.syntax.type_.fg, Some(Color::Cyan));
@@ -190,7 +204,7 @@ mod tests {
     #[test]
     fn a_theme_may_change_the_built_in_one_of_its_name() {
         let mut themes = Themes::default();
-        themes.add("dark", "dark.toml", "base = 'dark'\ntext = 'green'\n".to_owned());
+        themes.add("dark", "dark.toml", Ok("base = 'dark'\ntext = 'green'\n".to_owned()));
         assert_eq!(themes.names().len(), assets::THEMES.len());
         let theme = themes.theme("dark").unwrap();
         assert_eq!((theme.text.fg, theme.heading), (Some(Color::Green), Theme::dark().heading));
@@ -212,8 +226,8 @@ mod tests {
             ("base = 'y'", "x is based on itself, by way of x, y"),
         ] {
             themes.users.clear();
-            themes.add("y", "y.toml", "base = 'x'".to_owned());
-            themes.add("x", "x.toml", text.to_owned());
+            themes.add("y", "y.toml", Ok("base = 'x'".to_owned()));
+            themes.add("x", "x.toml", Ok(text.to_owned()));
             let error = themes.wear("x").unwrap_err();
             assert!(error.contains(part), "{error}");
             assert_eq!(themes.name(), "dark", "what was worn stays");

@@ -25,7 +25,7 @@ pub fn snapshot(app: &mut App, mode: Mode, open: &[Approval]) {
     }
     app.questions.retain(app.now, |subject| match subject {
         Subject::Approval(id, _) => is_open(*id),
-        Subject::StillTrue(_) | Subject::New | Subject::Reset | Subject::Undo => true,
+        Subject::StillTrue(_) | Subject::New | Subject::Reset | Subject::Quit | Subject::Undo => true,
     });
     for approval in open {
         let offer = match (&approval.wanted, &approval.session) {
@@ -52,15 +52,16 @@ pub fn reply(answer: Answer) -> Reply {
     }
 }
 
-/// Takes the answer to a reply.
-pub fn replied(app: &mut App, reply: Reply, accepted: Accepted) {
+/// Takes the answer to a reply; `why` says why it was not accepted.
+pub fn replied(app: &mut App, reply: Reply, accepted: Accepted, why: Option<&str>) {
+    let why = why.unwrap_or("the question is gone");
     match (accepted, reply) {
         (Accepted::Yes, _) => app.status.quiet(),
         (Accepted::No, Reply::No(Some(words))) => {
             app.removed.push(Removed::Draft(words), &app.composer.text());
-            app.status.say("nothing was answered: the question is gone; Ctrl+_ brings your words back", app.now);
+            app.status.say(format!("nothing was answered: {why}; Ctrl+_ brings your words back"), app.now);
         }
-        (Accepted::No, _) => app.status.say("nothing was answered: the question is gone", app.now),
+        (Accepted::No, _) => app.status.say(format!("nothing was answered: {why}"), app.now),
     }
 }
 

@@ -30,14 +30,11 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Help => app.focus.overlay = Some(Overlay::Help { top: 0 }),
         Verb::Model if argument.is_empty() => return choose_model(app),
         Verb::Model => {
-            app.status.say(format!("asking for {argument}"), app.now);
+            app.status.say(format!("model: {argument}"), app.now);
             return vec![Effect::SwitchModel(argument.to_owned())];
         }
-        Verb::New => {
-            app.empty_at_reset();
-            return reset(app);
-        }
-        Verb::Reset => return reset(app),
+        Verb::New => return ask(app, Subject::New),
+        Verb::Reset => return ask(app, Subject::Reset),
         Verb::Cancel => return stop(app),
         Verb::Hold => return hold(app, argument),
         Verb::Export => return export::export(app, argument),
@@ -55,6 +52,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         }
         Verb::Find if app.medium == Medium::Lines => return vec![Effect::Tell(Report::Find(argument.to_owned()))],
         Verb::Find => search::find(app, argument),
+        Verb::Fold => reading::shown(app).transcript.toggle_all(),
         Verb::Times => reading::times(app),
         Verb::Undo => return undo::begin(app),
         Verb::Mouse => return mouse(app, argument),
@@ -77,7 +75,7 @@ pub fn offer(app: &mut App, offer: Offer) {
 /// Takes the offered server, else begins the choice of a model: the command in the composer, and the names that the server offers.
 pub fn choose_model(app: &mut App) -> Vec<Effect> {
     if let Some(Offer { name, .. }) = app.status.offer.take() {
-        app.status.say(format!("asking for {name}"), app.now);
+        app.status.say(format!("model: {name}"), app.now);
         return vec![Effect::SwitchModel(name)];
     }
     prefill(app, "/model ");
@@ -103,16 +101,17 @@ pub fn ask(app: &mut App, subject: Subject) -> Vec<Effect> {
         Subject::New => (
             "Start a new conversation?",
             "The agent forgets what was said, a running turn is stopped, the screen starts empty.",
-            "F9 asks no more",
+            "don't ask again in this session",
         ),
+        Subject::Quit => ("Quit?", "A turn is running. Quitting stops it and ends what its tools have started.", ""),
         Subject::Reset | Subject::StillTrue(_) | Subject::Undo | Subject::Approval(..) => (
             "Reset the conversation?",
             "The agent forgets what was said, a running turn is stopped; the transcript stays.",
-            "F10 asks no more",
+            "don't ask again in this session",
         ),
     };
     app.questions.ask_once(Question {
-        agent: Some(AgentId::main()),
+        agent: None,
         subject,
         title: title.to_owned(),
         detail: vec![Part::Text(detail.to_owned())],
@@ -124,8 +123,12 @@ pub fn ask(app: &mut App, subject: Subject) -> Vec<Effect> {
 /// Does what was asked about.
 pub fn decided(app: &mut App, subject: &Subject) -> Vec<Effect> {
     match subject {
-        Subject::New => run(app, Verb::New, ""),
-        Subject::Reset => run(app, Verb::Reset, ""),
+        Subject::New => {
+            app.empty_at_reset();
+            reset(app)
+        }
+        Subject::Reset => reset(app),
+        Subject::Quit => vec![Effect::Quit],
         Subject::StillTrue(_) | Subject::Undo | Subject::Approval(..) => Vec::new(),
     }
 }

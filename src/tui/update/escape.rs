@@ -13,7 +13,8 @@ pub fn press(app: &mut App) -> Vec<Effect> {
         Escape::CloseCompletion => completion::close(app),
         Escape::CloseHelp | Escape::CloseLedger => app.focus.overlay = None,
         Escape::LeaveWords => approval::leave(app),
-        Escape::LeaveQuestion | Escape::Decline => return question::answer(app, Answer::Leave).unwrap_or_default(),
+        Escape::LeaveQuestion | Escape::Decline => return question::give(app, Answer::Leave),
+        Escape::Wait => app.status.say("nothing was done: the question has just come up", app.now),
         Escape::LeaveEdit(_) => return editing::leave(app),
         Escape::LeaveCall => hold::leave(app),
         Escape::ClearFilter => tree::clear_filter(app),
@@ -22,11 +23,14 @@ pub fn press(app: &mut App) -> Vec<Effect> {
         Escape::EndSelection => reading::end_selection(app),
         Escape::EndSearch => search::end(app),
         Escape::CloseSearch | Escape::ToMessage => app.focus.go(Pane::Composer),
-        Escape::Stop(_) | Escape::TakeBack(_) => {
-            app.tree.cancelling(app.now);
-            return vec![Effect::Stop];
-        }
+        Escape::Stop(_) | Escape::TakeBack(_) => return stop(app),
         Escape::Nothing => {}
     }
     Vec::new()
+}
+
+/// Stops the turn; what is pending comes back.
+pub fn stop(app: &mut App) -> Vec<Effect> {
+    app.tree.cancelling(app.now);
+    vec![Effect::Stop]
 }

@@ -53,7 +53,7 @@ pub fn focus(app: &mut App) {
     if is_shown(app) {
         app.focus.go(Pane::Gate);
     } else {
-        app.status.say("no agent is held here; Ctrl+P holds the one that is shown", app.now);
+        app.status.say("no agent is held here; Alt+H holds the one that is shown", app.now);
     }
 }
 

@@ -9,7 +9,7 @@ use super::{
     question, reading, recall, search, tree, undo,
 };
 use crate::event::Delivery;
-use crate::tui::keymap::{Action, Chord, Context, Edit, WriteKey};
+use crate::tui::keymap::{Action, Chord, Context, Edit, ReadKey, WriteKey};
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::composer::Expanded;
@@ -23,7 +23,19 @@ use crate::tui::state::scroll::Request;
 pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     app.history.awaited = false;
     let chord = Chord::of(key);
-    match app.keymap.lookup(app.focus.context(), chord) {
+    if is_for_message(app, chord) {
+        app.focus.go(Pane::Composer);
+    }
+    app.focus.by_click = false;
+    if let Some(effects) = question::choose(app, chord) {
+        app.status.disarm_quit();
+        return effects;
+    }
+    let action = app.keymap.lookup(app.focus.context(), chord);
+    if action != Some(Action::Clear) {
+        app.status.disarm_quit();
+    }
+    match action {
         Some(Action::Answer(answer)) => {
             if let Some(effects) = question::answer(app, answer) {
                 return effects;
@@ -32,11 +44,9 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
         Some(action) => return act(app, action),
         None => {}
     }
-    if let Some(c) = chord.alt_char() {
-        // A bare Esc and a letter that were read together look like this.
-        let mut effects = escape::press(app);
-        effects.extend(press(app, &KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE)));
-        return effects;
+    if chord.alt_char().is_some() {
+        app.status.say(format!("{chord} does nothing here"), app.now);
+        return Vec::new();
     }
     if let Some(c) = chord.typed() {
         if app.focus.is_on(Pane::Filter) {
@@ -56,10 +66,22 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     Vec::new()
 }
 
+/// Tells whether a key types a letter into the message although a click has led to another pane: all but the one that
+/// copies what was selected with the mouse.
+fn is_for_message(app: &App, chord: Chord) -> bool {
+    let copies = app.keymap.lookup(app.focus.context(), chord) == Some(Action::Read(ReadKey::Copy))
+        && app.reader().is_some_and(|reader| reader.selection.is_some());
+    app.focus.by_click && app.focus.overlay.is_none() && chord.typed().is_some() && !copies
+}
+
 /// Types many characters at once, which may be a paste: where single letters are keys they are pressed one by one, up to
 /// one that does more than show something. It and the rest are text, and nothing is decided before the next frame.
 pub fn type_text(app: &mut App, text: &str) -> Vec<Effect> {
     app.holds.hide();
+    app.status.disarm_quit();
+    if app.focus.by_click {
+        app.focus.go(Pane::Composer);
+    }
     if app.focus.is_on(Pane::Search) {
         search::type_text(app, text);
         return Vec::new();
@@ -229,8 +251,11 @@ fn follow_up(app: &mut App) -> Vec<Effect> {
     if app.composer.is_empty() {
         return Vec::new();
     }
-    let delivery = if app.busy() { Delivery::FollowUp } else { Delivery::Steer };
-    submit(app, delivery)
+    if !app.busy() {
+        app.status.say("no turn runs, so there is nothing to follow: Enter sends", app.now);
+        return Vec::new();
+    }
+    submit(app, Delivery::FollowUp)
 }
 
 fn deliver_now(app: &mut App) -> Vec<Effect> {
@@ -241,23 +266,31 @@ fn deliver_now(app: &mut App) -> Vec<Effect> {
         return editing::commit(app, Some(Delivery::Now));
     }
     if app.composer.is_empty() {
-        app.status.say("F5 sends what you type at once; F2 chooses a pending text", app.now);
-        return Vec::new();
+        return pending::deliver_now(app);
     }
     submit(app, Delivery::Now)
 }
 
+/// Clears the message; when it is empty it stops the turn, and quits when there is none and it comes twice.
 fn clear(app: &mut App) -> Vec<Effect> {
-    if app.status.arm_quit(app.now) {
-        return vec![Effect::Quit];
+    if !app.composer.is_empty() || app.recall.is_some() {
+        app.status.disarm_quit();
+        bring_back::clear(app);
+        return Vec::new();
     }
-    bring_back::clear(app);
-    Vec::new()
+    if app.is_writing_aside() || app.editing.is_some() {
+        return escape::press(app);
+    }
+    if app.tree.main().running() || !app.pending.is_empty() {
+        app.status.disarm_quit();
+        return escape::stop(app);
+    }
+    if app.status.arm_quit(app.now) { vec![Effect::Quit] } else { Vec::new() }
 }
 
 fn quit_or_delete(app: &mut App) -> Vec<Effect> {
     if app.composer.is_empty() && !app.is_writing_aside() {
-        return vec![Effect::Quit];
+        return if app.tree.main().running() { command::ask(app, Subject::Quit) } else { vec![Effect::Quit] };
     }
     if app.focus.is_on(Pane::Composer) {
         app.composer.edit(Edit::Delete);
@@ -271,7 +304,7 @@ fn travel(app: &mut App, action: Action) {
         (Context::Help, action) => travel_help(app, action),
         (Context::Ledger, action) => ledger::travel(app, action),
         (Context::Gate, action) => hold::travel(app, action),
-        (_, Action::PageUp | Action::PageDown) | (Context::Composer, Action::First | Action::Last)
+        (Context::Composer, Action::PageUp | Action::PageDown | Action::First | Action::Last)
             if app.questions.is_shown() =>
         {
             app.questions.page(action);

@@ -15,16 +15,16 @@ use crate::tui::msg::{Effect, QueueAct};
 use crate::tui::state::App;
 use crate::tui::state::cell::{Body, Level};
 use crate::tui::state::hold::Gate;
-use crate::tui::state::lines::{Medium, Report};
+use crate::tui::state::lines::Report;
 use crate::tui::state::question::{Offer, Subject};
 use crate::tui::state::removed::Removed;
 
 /// Ends a text of several lines.
 const END_OF_TEXT: &str = ".";
 
-/// Notes that a line begins with the input that comes now, if it does.
+/// Notes that a line or a message begins with the input that comes now, if it does.
 pub fn begins(app: &mut App) {
-    if app.medium == Medium::Lines && app.composer.is_empty() {
+    if app.composer.is_empty() {
         app.questions.line_begins(app.now);
     }
 }
@@ -82,7 +82,7 @@ pub fn enter_several(app: &mut App) -> Vec<Effect> {
     let text = app.several.take().unwrap_or_default();
     let text = text.strip_suffix('\n').unwrap_or(&text);
     // It is a text, whatever it begins with.
-    let is_command = matches!(commands::read_line(text), Draft::Command(..) | Draft::Misfit(_) | Draft::Escaped(_));
+    let is_command = !matches!(commands::read_line(text), Draft::Text(_));
     let slash = if is_command { "/" } else { "" };
     app.composer.load(&format!("{slash}{text}"));
     if app.composer.is_empty() {
@@ -109,7 +109,7 @@ pub fn nobody_there(app: &mut App) -> Vec<Effect> {
     while let Some(asked) = app.questions.take(app.now) {
         let answer = match asked.subject {
             Subject::StillTrue(_) => Answer::Once,
-            Subject::New | Subject::Reset | Subject::Undo | Subject::Approval(..) => Answer::No,
+            Subject::New | Subject::Reset | Subject::Quit | Subject::Undo | Subject::Approval(..) => Answer::No,
         };
         app.status.say(format!("nobody is there to answer: {} {}", asked.title, word(answer)), app.now);
         effects.extend(question::carry_out(app, asked, answer));

@@ -68,6 +68,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             effects = mouse::event(app, event, at);
         }
         Msg::Attention(attention) => app.attention = Some(attention),
+        Msg::Background(ground) => app.theme = app.themes.learn(ground).unwrap_or_else(|| app.theme.clone()),
         Msg::Resize(size) => {
             app.size = size;
             app.composer.unscroll();
@@ -102,7 +103,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             question::ask_about_stale(app);
         }
         Msg::Approvals { mode, open } => approval::snapshot(app, mode, &open),
-        Msg::Replied { reply, accepted, .. } => approval::replied(app, reply, accepted),
+        Msg::Replied { reply, accepted, why, .. } => approval::replied(app, reply, accepted, why.as_deref()),
         Msg::ModeSet(outcome) => approval::mode_set(app, outcome),
         Msg::Budget(limits) => budget::set(app, limits),
         Msg::Changes(changes) => undo::ask(app, &changes),
@@ -158,6 +159,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         }
     }
     hold::settle_focus(app);
+    question::settle_quit(app);
     hunt::settle(app);
     app.bind_draft();
     drafts::follow(app);
@@ -168,6 +170,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
 }
 
 fn paste(app: &mut App, text: &str) -> Vec<Effect> {
+    app.status.disarm_quit();
     if app.focus.is_on(Pane::Filter) {
         tree::type_filter(app, text);
         return Vec::new();
@@ -186,6 +189,7 @@ fn paste(app: &mut App, text: &str) -> Vec<Effect> {
 
 /// Puts a text into the message that came at once.
 fn insert(app: &mut App, text: &str) {
+    question::type_digit(app);
     match app.composer.paste(text) {
         Pasted::Whole => {}
         Pasted::Cleaned(count) => {

@@ -1,8 +1,8 @@
 //! What the mouse does: a click goes where it points, the wheel scrolls what lies under the pointer, a drag moves a line
 //! between panes or runs over text.
 //!
-//! Always holds: no click answers a question, sends, runs or deletes anything; keys alone decide. The wheel leaves the
-//! focus where it is.
+//! Always holds: no click answers a question, sends, runs or deletes anything; keys alone decide, and a letter typed after
+//! a click goes into the message. The wheel leaves the focus where it is.
 
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use jiff::Timestamp;
@@ -89,8 +89,9 @@ fn press(app: &mut App, place: Position, presses: Presses) {
         Region::Offer(offer) => completion::take_offer(app, offer),
         Region::Behind => app.focus.overlay = None,
         Region::Receipt(row) => ledger::select(app, row),
-        Region::Question | Region::Overlay => {}
+        Region::Question | Region::Overlay => return,
     }
+    app.focus.by_click = app.focus.pane.whole() != Pane::Composer && app.focus.overlay.is_none();
 }
 
 /// Gives a pane the focus; the list of pending texts and the panel of a held agent only while there is something in them.

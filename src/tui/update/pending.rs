@@ -76,6 +76,30 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     vec![Effect::Queue { agent, id, act }]
 }
 
+/// Delivers what is pending at once: the selected entry, else all that the agents have not been asked about, in order.
+pub fn deliver_now(app: &mut App) -> Vec<Effect> {
+    if app.pending.paused && app.pending.waiting() && !app.tree.main().running() {
+        return vec![Effect::Resume];
+    }
+    let selected = app.pending.selected().map(|entry| entry.message.id.clone());
+    let is_wanted = |entry: &&Entry| {
+        let id = &entry.message.id;
+        entry.stage == Stage::Waiting
+            && selected.as_ref().map_or(!entry.message.stale, |selected| selected == id)
+            && !editing::is_edited(app, id)
+    };
+    let act = |entry: &Entry| Effect::Queue {
+        agent: entry.agent.clone(),
+        id: entry.message.id.clone(),
+        act: QueueAct::Deliver(Delivery::Now),
+    };
+    let effects: Vec<Effect> = app.pending.entries().iter().filter(is_wanted).map(act).collect();
+    if effects.is_empty() {
+        app.status.say("nothing is pending", app.now);
+    }
+    effects
+}
+
 /// Asks for the deletion of an entry; it can be brought back.
 pub fn delete(app: &App, id: &MessageId) -> Vec<Effect> {
     withdraw(app, id, Place::Removed)

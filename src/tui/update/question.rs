@@ -2,10 +2,11 @@
 
 use super::{approval, command, editing, pending, undo};
 use crate::id::AgentId;
-use crate::tui::keymap::Answer;
+use crate::tui::keymap::{Action, Answer, Chord, Context, Edit};
 use crate::tui::msg::{Effect, QueueAct};
 use crate::tui::state::App;
 use crate::tui::state::approval::Part;
+use crate::tui::state::lines::Medium;
 use crate::tui::state::pending::{Entry, Stage};
 use crate::tui::state::question::{Question, Subject, Unarmed};
 
@@ -17,7 +18,7 @@ pub fn ask_about_stale(app: &mut App) {
     let entries: Vec<Entry> = app.pending.entries().iter().filter(stale).cloned().collect();
     app.questions.retain(app.now, |subject| match subject {
         Subject::StillTrue(id) => entries.iter().any(|entry| entry.message.id == *id),
-        Subject::New | Subject::Reset | Subject::Undo | Subject::Approval(..) => true,
+        Subject::New | Subject::Reset | Subject::Quit | Subject::Undo | Subject::Approval(..) => true,
     });
     for entry in entries {
         app.questions.ask_once(Question {
@@ -27,6 +28,13 @@ pub fn ask_about_stale(app: &mut App) {
             session: "sends every old text of this session without asking".to_owned(),
             subject: Subject::StillTrue(entry.message.id),
         });
+    }
+}
+
+/// Stops asking whether to quit as soon as no turn runs: nothing would be lost any more.
+pub fn settle_quit(app: &mut App) {
+    if app.questions.current().is_some() && !app.tree.main().running() {
+        app.questions.retain(app.now, |subject| *subject != Subject::Quit);
     }
 }
 
@@ -44,6 +52,45 @@ pub fn answer(app: &mut App, answer: Answer) -> Option<Vec<Effect>> {
         return Some(Vec::new());
     }
     Some(give(app, answer))
+}
+
+/// Carries out a key that selects an answer or gives the selected one; `None` when it is for something else. Any other
+/// character makes a text of itself and of the digit before it.
+pub fn choose(app: &mut App, chord: Chord) -> Option<Vec<Effect>> {
+    let is_free = app.medium == Medium::Screen && app.is_drafting() && app.composer.is_empty();
+    if !is_free || !app.questions.is_shown() {
+        return None;
+    }
+    if let Some(c) = chord.typed() {
+        if app.questions.selected().is_none() && app.questions.select_digit(c, app.now) {
+            return Some(Vec::new());
+        }
+        type_digit(app);
+        return None;
+    }
+    match app.keymap.lookup(Context::Composer, chord)? {
+        Action::Edit(Edit::Up) => app.questions.select_next(false, app.now).then(Vec::new),
+        Action::Edit(Edit::Down) => app.questions.select_next(true, app.now).then(Vec::new),
+        Action::Edit(Edit::Backspace) if app.questions.selected().is_some() => {
+            app.questions.unselect();
+            Some(Vec::new())
+        }
+        Action::Send => {
+            let selected = app.questions.selected_answer();
+            if selected.is_none() {
+                app.status.say("nothing was answered: first choose an answer by its number", app.now);
+            }
+            Some(selected.map(|answer| give(app, answer)).unwrap_or_default())
+        }
+        _ => None,
+    }
+}
+
+/// Makes a text of the digit that has selected an answer: more text comes behind it.
+pub fn type_digit(app: &mut App) {
+    if let Some(digit) = app.questions.unselect() {
+        app.composer.type_char(digit);
+    }
 }
 
 /// Says why nothing was answered.
@@ -94,7 +141,7 @@ pub fn carry_out(app: &mut App, question: Question, answer: Answer) -> Vec<Effec
                 Vec::new()
             }
         },
-        Subject::New | Subject::Reset => match answer {
+        Subject::New | Subject::Reset | Subject::Quit => match answer {
             Answer::Once => command::decided(app, &subject),
             Answer::Session => {
                 app.questions.waive(subject.clone());

@@ -6,7 +6,7 @@ use super::{export, search};
 use crate::id::AgentId;
 use crate::tui::keymap::{Action, ReadKey};
 use crate::tui::msg::{Effect, Looked, Manuscript};
-use crate::tui::state::cell::{Body, CallState, Cell, CellId, Level};
+use crate::tui::state::cell::{Body, CallStatus, Cell, CellId, Level};
 use crate::tui::state::focus::Pane;
 use crate::tui::state::regions::{Part, Region};
 use crate::tui::state::scroll::{Point, Position, Request};
@@ -150,7 +150,7 @@ fn is_message(cell: &Cell) -> bool {
 
 fn is_failure(cell: &Cell) -> bool {
     match cell.body() {
-        Body::Call(call) => matches!(call.state, CallState::Ended { is_error: true, .. }),
+        Body::Call(call) => call.status() == CallStatus::Failed,
         Body::Notice { level, .. } => *level == Level::Error,
         Body::User { .. }
         | Body::Thinking { .. }

@@ -40,7 +40,19 @@ pub fn submit(app: &mut App, delivery: Delivery) -> Vec<Effect> {
             Vec::new()
         }
         Draft::Escaped(text) | Draft::Text(text) => send(app, &draft, text, delivery),
-        Draft::NoCommand { .. } => send(app, &draft, &draft, delivery),
+        Draft::NoCommand { .. } if app.completion.was_refused(&draft) => send(app, &draft, &draft, delivery),
+        Draft::NoCommand { word } => {
+            let again = match app.medium {
+                Medium::Screen => "Enter again sends it as text".to_owned(),
+                Medium::Lines => format!("/{word} sends it as text"),
+            };
+            let nearest = commands::nearest(word);
+            app.status.say(format!("unknown command {word}; nearest: /{nearest}. {again}"), app.now);
+            if app.medium == Medium::Screen {
+                app.completion.refuse(draft);
+            }
+            Vec::new()
+        }
     }
 }
 
@@ -72,6 +84,12 @@ pub fn sent(app: &mut App, to: &AgentId, text: &str, outcome: Result<MessageId, 
                 recall::gone(app);
                 app.status.quiet();
                 return effects;
+            }
+            // A line leaves the message before it is sent; to several agents it went once.
+            if app.medium == Medium::Lines
+                && let Some(line) = app.outgoing.take()
+            {
+                return recall::remember(app, &line);
             }
         }
         Err(Refused::Ended) if is_here => not_for_the_ended(app, to),

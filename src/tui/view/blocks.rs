@@ -6,7 +6,12 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
-/// Is one block of the outermost level.
+use crate::limits::LAYOUT_BYTES;
+
+/// Most marks of quotes and lists before a line of a long text whose link definitions are looked for, bytes.
+const MARK_BYTES: usize = 500;
+
+/// A block of the outermost level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
     /// Where it stands in the text; begins at a line's start.
@@ -32,8 +37,18 @@ pub enum BlockKind {
 
 /// Makes the parser of every text.
 pub fn parser(text: &str) -> Parser<'_> {
-    let tables = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
-    Parser::new_ext(text, tables | Options::ENABLE_TASKLISTS | Options::ENABLE_FOOTNOTES)
+    let tables = if has_flood_of_cells(text) { Options::empty() } else { Options::ENABLE_TABLES };
+    let marks = Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_FOOTNOTES;
+    Parser::new_ext(text, tables | marks)
+}
+
+/// Tells whether rows that are shorter than their table's head could be filled up with many more cells than the text
+/// has bytes. Such a text is read without tables: two bytes of it would become a row of thousands of cells.
+fn has_flood_of_cells(text: &str) -> bool {
+    let is_rule =
+        |line: &&str| line.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'\t' | b'>' | b'\r'));
+    let columns = text.lines().filter(is_rule).map(|line| line.matches('|').count() + 1).max().unwrap_or(0);
+    columns > 2 && columns.saturating_mul(text.lines().count()) > 2 * text.len().max(LAYOUT_BYTES)
 }
 
 /// Finds the blocks of the outermost level.
@@ -66,7 +81,15 @@ pub fn blocks(text: &str) -> Vec<Block> {
 }
 
 /// Returns the link definitions of a text as a text of their own.
+///
+/// A long text with a line that stands in hundreds of quotes or lists has none: each later line would be looked at once
+/// for each of them.
 pub fn definitions(text: &str) -> String {
+    let is_mark = |byte: &u8| matches!(byte, b'>' | b'-' | b'*' | b'+' | b'.' | b')' | b' ' | b'\t' | b'0'..=b'9');
+    let marks = |line: &str| line.bytes().take_while(|byte| is_mark(byte)).count();
+    if text.len() > LAYOUT_BYTES && text.lines().any(|line| marks(line) > MARK_BYTES) {
+        return String::new();
+    }
     let parser = parser(text);
     let mut spans: Vec<_> = parser.reference_definitions().iter().map(|(_, link)| link.span.clone()).collect();
     spans.sort_by_key(|span| span.start);

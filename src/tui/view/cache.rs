@@ -12,7 +12,7 @@ use super::wrap::Line;
 use crate::id::AgentId;
 use crate::limits::LAYOUT_LINES;
 use crate::tui::highlight::Job;
-use crate::tui::state::cell::{Cell, CellId};
+use crate::tui::state::cell::{Body, CallStatus, Cell, CellId};
 use crate::tui::state::colours::Colours;
 use crate::tui::state::scroll::Point;
 use crate::tui::state::transcript::Transcript;
@@ -80,8 +80,11 @@ impl TranscriptCache {
         self.frame += 1;
         self.wanted.clear();
         self.wanted_to = None;
-        self.view_rows = rows.into();
         let cells = transcript.cells();
+        if self.view_rows != usize::from(rows) {
+            self.view_rows = rows.into();
+            self.lay_out_again(cells);
+        }
         let is_other = self.agent != *transcript.agent() || cells.len() < self.entries.len();
         if is_other || self.columns != columns || self.theme != *theme || self.refolds != transcript.refolds() {
             self.agent = transcript.agent().clone();
@@ -99,6 +102,20 @@ impl TranscriptCache {
             let height = self.estimate(above, cell);
             self.entries.push(Entry { height: u32::try_from(height).unwrap_or(u32::MAX), laid: None });
             self.sums.push(height);
+        }
+    }
+
+    /// Has calls laid out again whose newest output takes as much room as there is.
+    fn lay_out_again(&mut self, cells: &[Cell]) {
+        for index in &self.laid_out {
+            let has_live_output = match cells.get(*index).map(Cell::body) {
+                Some(Body::Call(call)) => matches!(call.status(), CallStatus::Running | CallStatus::Interrupted),
+                Some(_) | None => false,
+            };
+            let entry = self.entries.get_mut(*index).filter(|_| has_live_output);
+            if let Some(laid) = entry.and_then(|entry| entry.laid.as_mut()) {
+                laid.revision = u64::MAX;
+            }
         }
     }
 
@@ -136,7 +153,8 @@ impl TranscriptCache {
             None => self.laid_out.push(index),
         }
         let grown = before.filter(|laid| laid.rewrites == cell.rewrites());
-        let rows = Rows::new(cell, self.columns, &self.theme, grown.and_then(|laid| laid.rows.into_text()));
+        let rows =
+            Rows::new(cell, self.columns, self.view_rows, &self.theme, grown.and_then(|laid| laid.rows.into_text()));
         self.kept += rows.height();
         let height = rows.height() + usize::from(has_gap(transcript, cell));
         let (revision, rewrites) = (cell.revision(), cell.rewrites());

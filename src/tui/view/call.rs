@@ -3,6 +3,8 @@
 //! Called by `cell`. Whatever a tool says stands behind the gutter, in the style of output or of a diff; no such row has
 //! a style that the program's own words have.
 
+use ratatui::style::{Color, Style};
+
 use super::arguments;
 use super::cell::{Pen, clean};
 use super::change;
@@ -10,13 +12,14 @@ use super::code::{Code, Ground};
 use super::exact::row;
 use super::wrap::{Break, Line, Wrap};
 use crate::event::Outcome;
-use crate::limits::{FOLDED_DIFF, FOLDED_HEAD, FOLDED_TAIL, OPENED_LINE_BYTES, OPENED_LINES, WORD_LINES};
+use crate::limits::{FOLDED_DIFF, FOLDED_HEAD, FOLDED_TAIL, LIVE_ROWS, OPENED_LINE_BYTES, OPENED_LINES, WORD_LINES};
 use crate::message::Arguments;
-use crate::summary::{self, count};
+use crate::summary::{self, count, took};
+use crate::text::{Coloured, Hue};
 use crate::tui::highlight::{Chain, Language};
-use crate::tui::state::cell::{CallCell, CallState, ChildState, Fold, WentOn};
+use crate::tui::state::cell::{CallCell, CallState, CallStatus, ChildState, Fold, WentOn};
 use crate::tui::state::result::{Diff, Kind, Shown};
-use crate::tui::state::transcript::seconds;
+use crate::tui::theme::Theme;
 
 /// Columns from one tab stop to the next.
 const TAB: usize = 4;
@@ -24,10 +27,10 @@ const TAB: usize = 4;
 impl Pen<'_> {
     /// Lays a call out.
     pub(super) fn call(&self, call: &CallCell, fold: Fold, rows: &mut Vec<Line>) {
-        let style = match &call.state {
-            CallState::Running { .. } | CallState::Interrupted { .. } => self.theme.tool,
-            CallState::Ended { is_error: false, .. } => self.theme.tool_ok,
-            CallState::Ended { is_error: true, .. } => self.theme.tool_error,
+        let style = match call.status() {
+            CallStatus::Running | CallStatus::Interrupted => self.theme.tool,
+            CallStatus::Succeeded => self.theme.tool_ok,
+            CallStatus::Failed => self.theme.tool_error,
         };
         let mut line = Line::new(&call.name, style);
         if call.child.is_some() || !call.summary.is_empty() {
@@ -49,7 +52,7 @@ impl Pen<'_> {
     fn questions(&self, call: &CallCell, rows: &mut Vec<Line>) {
         for asked in &call.asked {
             let (words, style) = match &asked.answer {
-                None => ("? asks for leave".to_owned(), self.theme.notice),
+                None => ("? waiting for approval".to_owned(), self.theme.notice),
                 Some(answer) => {
                     let mark = if answer.went_on == WentOn::Yes { "✓" } else { "✗" };
                     (format!("{mark} {}", answer.words), self.theme.dim)
@@ -61,31 +64,33 @@ impl Pen<'_> {
 
     fn folded_call(&self, call: &CallCell, rows: &mut Vec<Line>) {
         match (&call.state, &call.shown) {
-            (CallState::Running { progress, .. }, _) => {
-                let last: Vec<&str> = progress
-                    .lines()
-                    .rev()
-                    .map(newest)
-                    .filter(|line| !line.trim().is_empty())
-                    .take(FOLDED_TAIL)
-                    .collect();
+            (CallState::Running { .. } | CallState::Interrupted { .. }, _) => {
+                let lines = Output::of(call);
+                let last: Vec<Output<'_>> =
+                    lines.rev().filter(|line| !line.text.trim().is_empty()).take(self.live_rows()).collect();
                 last.into_iter().rev().for_each(|line| self.output(line, rows));
             }
             (CallState::Ended { .. }, Some(Shown::Diff(diff))) => self.folded_diff(diff, language(call).as_ref(), rows),
-            (CallState::Ended { content, .. }, Some(Shown::Command { saved, .. })) => {
-                self.head_and_tail(content, rows);
+            (CallState::Ended { .. }, Some(Shown::Command { saved, .. })) => {
+                self.head_and_tail(call, rows);
                 self.saved(saved.as_deref(), rows);
             }
-            (CallState::Ended { content, is_error: true, .. }, _) => {
-                content.lines().take(1).for_each(|line| self.output(line, rows));
+            (CallState::Ended { is_error: true, .. }, _) => {
+                Output::of(call).take(1).for_each(|line| self.output(line, rows));
             }
-            (CallState::Ended { is_error: false, .. } | CallState::Interrupted { .. }, _) => {}
+            (CallState::Ended { is_error: false, .. }, _) => {}
         }
     }
 
+    /// Returns how many of the newest lines of a running call are shown: half of the view, on a small one the head of
+    /// the call stays in view.
+    fn live_rows(&self) -> usize {
+        (self.view_rows / 2).max(LIVE_ROWS.min(self.view_rows.saturating_sub(4))).max(FOLDED_TAIL)
+    }
+
     /// Shows the first lines and the last ones, and how many stand between them.
-    fn head_and_tail(&self, content: &str, rows: &mut Vec<Line>) {
-        let lines: Vec<&str> = content.lines().collect();
+    fn head_and_tail(&self, call: &CallCell, rows: &mut Vec<Line>) {
+        let lines: Vec<Output<'_>> = Output::of(call).collect();
         let between = lines.len().saturating_sub(FOLDED_HEAD + FOLDED_TAIL);
         // A line that says that one line is missing takes the place of that line.
         if between <= 1 {
@@ -94,9 +99,10 @@ impl Pen<'_> {
             }
             return;
         }
-        lines.iter().take(FOLDED_HEAD).for_each(|line| self.output(line, rows));
-        self.more(between, rows);
-        lines.iter().skip(FOLDED_HEAD + between).for_each(|line| self.output(line, rows));
+        lines.iter().take(FOLDED_HEAD).for_each(|line| self.output(*line, rows));
+        // The line that says what was left out stands for the lines that were.
+        self.more(between + call.left_out().saturating_sub(1), rows);
+        lines.iter().skip(FOLDED_HEAD + between).for_each(|line| self.output(*line, rows));
     }
 
     fn folded_diff(&self, diff: &Diff, language: Option<&Language>, rows: &mut Vec<Line>) {
@@ -148,10 +154,10 @@ impl Pen<'_> {
     /// Writes what a call has to say; of very much the beginning and the end, so that no frame takes long.
     fn opened_output(&self, call: &CallCell, gutter: &Line, rows: &mut Vec<Line>) {
         let mut chain = if call.name == "read" { language(call).map(Chain::new) } else { None };
-        let total = call.output().lines().count();
+        let total = Output::of(call).count();
         let half = OPENED_LINES / 2;
         let hidden = if total > OPENED_LINES { half..total - half } else { 0..0 };
-        for (number, source) in call.output().lines().enumerate() {
+        for (number, output) in Output::of(call).enumerate() {
             if number == hidden.start && !hidden.is_empty() {
                 self.cut_out(hidden.len(), rows);
                 // What is behind goes on from something that was not read.
@@ -160,8 +166,10 @@ impl Pen<'_> {
             if hidden.contains(&number) {
                 continue;
             }
+            let source = output.text;
             let shown = source.get(..source.floor_char_boundary(OPENED_LINE_BYTES)).unwrap_or_default();
-            let mut line = Line::new(shown, self.theme.output);
+            let mut line = Line::default();
+            Output { text: shown, ..output }.write(&mut line, self.theme);
             if shown.len() < source.len() {
                 line.push(
                     &format!("… {} more", summary::bytes((source.len() - shown.len()) as u64)),
@@ -189,9 +197,9 @@ impl Pen<'_> {
     }
 
     /// Writes a line of output, cut to the width.
-    fn output(&self, source: &str, rows: &mut Vec<Line>) {
+    fn output(&self, output: Output<'_>, rows: &mut Vec<Line>) {
         let mut line = Line::frame("│ ", self.theme.gutter);
-        line.push(source, self.theme.output);
+        output.write(&mut line, self.theme);
         rows.push(clean(&line).truncate(self.room));
     }
 
@@ -211,9 +219,51 @@ impl Pen<'_> {
     }
 }
 
-/// Returns what a terminal would show of a line that was written over: the part behind the last return.
-fn newest(line: &str) -> &str {
-    line.rsplit('␍').find(|part| !part.trim().is_empty()).unwrap_or(line)
+/// One line of what a call has printed, with the colours that a command gave it.
+#[derive(Clone, Copy)]
+struct Output<'a> {
+    text: &'a str,
+    /// Where it begins in the output.
+    start: usize,
+    /// The colours of the whole output.
+    colours: &'a [Coloured],
+}
+
+impl<'a> Output<'a> {
+    /// Returns the lines of a call's output.
+    fn of(call: &'a CallCell) -> impl DoubleEndedIterator<Item = Self> {
+        let (output, colours) = (call.output(), call.colours());
+        output.lines().map(move |text| Self { text, start: text.as_ptr().addr() - output.as_ptr().addr(), colours })
+    }
+
+    /// Writes it in the style of output: of a colour no more than the theme's own is taken.
+    fn write(self, line: &mut Line, theme: &Theme) {
+        let end = self.start + self.text.len();
+        let part = |from: usize, to: usize| self.text.get(from - self.start..to - self.start).unwrap_or_default();
+        let first = self.colours.partition_point(|colour| colour.end <= self.start);
+        let mut done = self.start;
+        for colour in self.colours.iter().skip(first).take_while(|colour| colour.start < end) {
+            let (from, to) = (colour.start.max(done), colour.end.min(end));
+            line.push(part(done, from), theme.output);
+            line.push(part(from, to), Style { fg: hue(colour.hue, theme).or(theme.output.fg), ..theme.output });
+            done = to;
+        }
+        line.push(part(done, end), theme.output);
+    }
+}
+
+/// Returns the theme's colour for one that a command asked for; it can be read on the theme's background.
+fn hue(hue: Hue, theme: &Theme) -> Option<Color> {
+    let style = match hue {
+        Hue::Red => theme.removed,
+        Hue::Green => theme.added,
+        Hue::Yellow => theme.syntax.attribute,
+        Hue::Blue => theme.syntax.function,
+        Hue::Magenta => theme.syntax.keyword,
+        Hue::Cyan => theme.hunk,
+        Hue::Grey => theme.gutter,
+    };
+    style.fg
 }
 
 fn more_lines(lines: usize) -> String {
@@ -250,30 +300,31 @@ fn numbered(line: &str, chain: &mut Chain) -> Option<Code> {
 
 /// Says how far a call has come, or how it ended.
 fn end(call: &CallCell) -> String {
-    let lines = call.output().lines().count();
     match &call.state {
-        CallState::Running { .. } if call.asked.iter().any(|asked| asked.answer.is_none()) => {
-            " · waits for you".to_owned()
-        }
-        CallState::Running { cut, .. } => match lines + cut {
+        CallState::Running { .. } if call.is_asking() => " · waits for you".to_owned(),
+        CallState::Running { .. } => match call.lines() {
             0 => " · running".to_owned(),
             lines => format!(" · running, {}", count(lines, "line")),
         },
-        CallState::Ended { is_error, elapsed_ms, .. } => {
+        CallState::Ended { is_error, .. } => {
             let is_rescued = |child| matches!(child, &ChildState::Ended { outcome: Outcome::Synthesized, .. });
             let rescued = call.child.as_ref().is_some_and(|child| is_rescued(&child.state));
             let mut words = Vec::new();
-            match (is_error, rescued) {
-                (true, _) => words.push("error".to_owned()),
-                (false, true) => words.push("synthesized".to_owned()),
-                (false, false) => {}
+            match (is_error, call.status(), rescued) {
+                (true, _, _) => words.push("error".to_owned()),
+                (false, CallStatus::Failed, _) => words.push("failed".to_owned()),
+                (false, _, true) => words.push("synthesized".to_owned()),
+                (false, _, false) => {}
             }
             words.extend(call.shown.as_ref().map(|shown| shown.words().to_owned()));
-            words.push(seconds(*elapsed_ms));
+            words.push(took(call.took().unwrap_or(0), call.waited_ms));
             // The size of a change is told already.
             if !matches!(call.shown, Some(Shown::Diff(_))) {
                 let found = if *is_error { None } else { summary::found(&call.name, call.output()) };
-                words.push(found.unwrap_or_else(|| count(lines, "line")));
+                words.push(found.unwrap_or_else(|| count(call.lines(), "line")));
+                if call.left_out() > 0 {
+                    words.push(format!("the model got {}", call.lines().saturating_sub(call.left_out())));
+                }
             }
             format!(" · {}", words.join(", "))
         }

@@ -10,7 +10,7 @@ use super::stream::{Format, Layout};
 use super::wrap::{Break, Line, Wrap, width};
 use crate::event::Outcome;
 use crate::summary::count;
-use crate::tui::state::cell::{Body, CallState, Cell, ChildCell, ChildState, Fold, Level, Stage};
+use crate::tui::state::cell::{Body, CallStatus, Cell, ChildCell, ChildState, Fold, Level, Stage};
 use crate::tui::theme::Theme;
 
 /// Columns of the mark at the left of every cell.
@@ -28,16 +28,16 @@ pub struct Rows {
 
 impl Rows {
     /// Lays a cell out; takes over the text's rows from before when the text has only grown.
-    pub fn new(cell: &Cell, columns: u16, theme: &Theme, before: Option<Layout>) -> Self {
-        Self::folded(cell, cell.fold(), columns, theme, before)
+    pub fn new(cell: &Cell, columns: u16, view_rows: usize, theme: &Theme, before: Option<Layout>) -> Self {
+        Self::folded(cell, cell.fold(), columns, view_rows, theme, before)
     }
 
     /// Lays a cell out as if nothing of it were folded.
     pub fn opened(cell: &Cell, columns: u16, theme: &Theme) -> Self {
-        Self::folded(cell, Fold::Open, columns, theme, None)
+        Self::folded(cell, Fold::Open, columns, 0, theme, None)
     }
 
-    fn folded(cell: &Cell, fold: Fold, columns: u16, theme: &Theme, before: Option<Layout>) -> Self {
+    fn folded(cell: &Cell, fold: Fold, columns: u16, view_rows: usize, theme: &Theme, before: Option<Layout>) -> Self {
         let (mark, style) = mark(cell.body(), theme);
         let indent = MARK.min(usize::from(columns) / 2);
         let room = usize::from(columns) - indent;
@@ -48,10 +48,10 @@ impl Rows {
             text: None,
             tail: Vec::new(),
         };
-        let pen = Pen { room, theme };
+        let pen = Pen { room, view_rows, theme };
         match cell.body() {
             Body::User { text, mid_loop, receipt } => {
-                let label = if *mid_loop { "mid-loop: " } else { "" };
+                let label = if *mid_loop { "while it worked: " } else { "" };
                 pen.labelled(label, theme.mid_loop, text, theme.user, &mut rows.head);
                 rows.tail.extend(receipt.iter().flat_map(|told| receipt::lines(told, room, theme)));
             }
@@ -143,11 +143,11 @@ fn mark(body: &Body, theme: &Theme) -> (&'static str, Style) {
         Body::User { mid_loop: true, .. } => ("» ", theme.mid_loop),
         Body::Thinking { .. } => ("· ", theme.dim),
         Body::Assistant { .. } => ("✦ ", theme.assistant),
-        Body::Call(call) => match &call.state {
-            CallState::Running { .. } => ("▸ ", theme.tool),
-            CallState::Ended { is_error: false, .. } => ("✓ ", theme.tool_ok),
-            CallState::Ended { is_error: true, .. } => ("✗ ", theme.tool_error),
-            CallState::Interrupted { .. } => ("▪ ", theme.notice),
+        Body::Call(call) => match call.status() {
+            CallStatus::Running => ("▸ ", theme.tool),
+            CallStatus::Succeeded => ("✓ ", theme.tool_ok),
+            CallStatus::Failed => ("✗ ", theme.tool_error),
+            CallStatus::Interrupted => ("▪ ", theme.notice),
         },
         Body::Child(_) => ("↳ ", theme.agent),
         Body::Compaction { .. } => ("≡ ", theme.dim),
@@ -160,6 +160,8 @@ fn mark(body: &Body, theme: &Theme) -> (&'static str, Style) {
 /// Writes rows of one width.
 pub(super) struct Pen<'a> {
     pub(super) room: usize,
+    /// Rows of the view that the cell stands in.
+    pub(super) view_rows: usize,
     pub(super) theme: &'a Theme,
 }
 

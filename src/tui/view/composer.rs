@@ -110,6 +110,9 @@ fn keys(app: &App) -> &'static [&'static str] {
     if app.editing.is_some() && app.focus.is_on(Pane::Composer) {
         return &["Enter puts it back · Tab as a follow-up · F5 now", "Enter puts it back · F5 now", "F5 now"];
     }
+    if app.focus.by_click {
+        return &["what you type goes into the message · Up/Down move here", "letters go into the message"];
+    }
     match app.focus.pane {
         Pane::Details => &["Up/Down scroll · z zooms · i folds", "Up/Down scroll"],
         Pane::Pending => &[

@@ -68,6 +68,11 @@ pub fn row(line: &Line, room: usize, theme: &Theme, rows: &mut Vec<Line>) {
     wrap(line, room, Break::Anywhere, [&first, &rest], rows);
 }
 
+/// Returns one line in which nothing is hidden, where there are no styles.
+pub fn plain(text: &str) -> String {
+    marked(text, Style::default(), &Theme::default()).text().to_owned()
+}
+
 /// Makes one line in which nothing is hidden.
 pub fn marked(text: &str, style: Style, theme: &Theme) -> Line {
     let mut line = Line::default();

@@ -11,7 +11,7 @@ use super::sift::{may_hold, weight};
 use super::sums::Sums;
 use crate::id::AgentId;
 use crate::limits;
-use crate::tui::state::cell::{Body, CallState, Cell, CellId, ChildState, Fold, Stage};
+use crate::tui::state::cell::{Body, CallStatus, Cell, CellId, ChildState, Fold, Stage};
 use crate::tui::state::scroll::Point;
 use crate::tui::state::search::{Count, Found, Scan, Search, Spot, Turned, Visit, Wish};
 use crate::tui::state::told::Mark;
@@ -266,7 +266,8 @@ fn may_change(cell: &Cell) -> bool {
         }
         Body::Thinking { stage, .. } | Body::Assistant { stage, .. } => *stage == Stage::Live,
         Body::Call(call) => {
-            matches!(call.state, CallState::Running { .. })
+            // What is shown of one that was stopped depends on the height of the view.
+            matches!(call.status(), CallStatus::Running | CallStatus::Interrupted)
                 || call.child.as_ref().is_some_and(|child| runs(&child.state))
         }
         Body::Child(child) => runs(&child.state),

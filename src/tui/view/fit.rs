@@ -85,16 +85,6 @@ pub fn row(area: Rect, index: u16) -> Rect {
     if index < area.height { Rect { y: area.y + index, height: 1, ..area } } else { Rect { height: 0, ..area } }
 }
 
-/// Writes a number of tokens as people say it: `950`, `12.3k`, `131k`, `1.2M`.
-pub fn count(tokens: u64) -> String {
-    match tokens {
-        0..1_000 => tokens.to_string(),
-        1_000..100_000 => format!("{}.{}k", tokens / 1_000, tokens % 1_000 / 100),
-        100_000..1_000_000 => format!("{}k", tokens / 1_000),
-        _ => format!("{}.{}M", tokens / 1_000_000, tokens % 1_000_000 / 100_000),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,8 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_and_clocks() {
-        assert_eq!([count(999), count(12_345), count(131_072), count(1_250_000)], ["999", "12.3k", "131k", "1.2M"]);
+    fn clocks() {
         assert_eq!([clock(7), clock(760), clock(3_723)], ["0:07", "12:40", "1:02:03"]);
     }
 }

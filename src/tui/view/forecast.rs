@@ -37,6 +37,15 @@ pub fn of_enter(app: &App, waiting: Option<&Waiting>) -> Vec<String> {
             short,
         ];
     }
+    if app.questions.is_shown() && app.composer.is_empty() && app.is_drafting() {
+        return match app.questions.selected_answer() {
+            Some(_) => vec!["→ gives the selected answer".to_owned(), "→ answers".to_owned()],
+            None => vec!["→ first choose an answer by its number".to_owned(), "→ choose an answer".to_owned()],
+        };
+    }
+    if let Some(offer) = app.completion.taken_by_enter(&app.composer.shown()) {
+        return vec![format!("→ completes {}", one_line(&offer.label)), "→ completes".to_owned()];
+    }
     if app.composer.is_empty() && waiting.is_some() {
         let name = one_line(&agent_name(app.tree.selected()));
         return vec![format!("→ {name} goes on by one step"), "→ one step".to_owned()];

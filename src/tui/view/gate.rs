@@ -120,15 +120,15 @@ fn hint(app: &App, place: Option<&Place>, area: Rect, buffer: &mut Buffer) {
         (None, true, Some(Place::Boundary)) => &["r goes one step · g goes on", "r steps · g on"],
         (None, true, None) => &["g goes on"],
         (None, false, Some(Place::Call(_))) => &[
-            "Enter in an empty message runs it · F11 edit it, skip it · Ctrl+P goes on",
-            "Enter runs it · F11 edit, skip · Ctrl+P goes on",
-            "Enter runs · F11 more · Ctrl+P on",
+            "Enter in an empty message runs it · F11 edit it, skip it · Alt+H goes on",
+            "Enter runs it · F11 edit, skip · Alt+H goes on",
+            "Enter runs · F11 more · Alt+H on",
             "Enter runs · F11 more",
         ],
         (None, false, Some(Place::Boundary)) => {
-            &["Enter in an empty message goes one step · Ctrl+P goes on", "Enter steps · Ctrl+P goes on"]
+            &["Enter in an empty message goes one step · Alt+H goes on", "Enter steps · Alt+H goes on"]
         }
-        (None, false, None) => &["Ctrl+P goes on"],
+        (None, false, None) => &["Alt+H goes on"],
     };
     let room = area.width.saturating_sub(INDENT);
     if let Some(hint) = hints.iter().map(|hint| app.spell(hint)).find(|hint| columns(hint) <= room) {

@@ -14,6 +14,7 @@ pub fn badge(app: &App, room: u16) -> (String, Style) {
         Confined::Unknown => &[],
         Confined::Not => &["not sandboxed", "no sandbox"],
         Confined::By(name) if name == "bubblewrap" => &["bubblewrap", "bwrap"],
+        Confined::By(name) if name == "namespaces" => &["namespaces", "ns"],
         Confined::By(name) => &[name],
     };
     let mut words = Vec::new();

@@ -14,6 +14,8 @@ pub use crate::tui::state::{BROAD, MEDIUM};
 pub struct Demand {
     /// Rows of the composer's text.
     pub composer: u16,
+    /// Rows of the question that is asked.
+    pub question: u16,
     /// Texts that wait for delivery.
     pub pending: u16,
     /// What the list of them is for at the moment.
@@ -95,6 +97,8 @@ pub struct Panes {
     pub pending: Rect,
     /// The panel of a held agent.
     pub gate: Rect,
+    /// The question that is asked.
+    pub question: Rect,
     /// The line above the composer.
     pub rule: Rect,
     /// The composer with its prompt.
@@ -113,21 +117,21 @@ const LEAST: u16 = 20;
 const TRANSCRIPT: u16 = 40;
 
 impl Panes {
+    /// Returns what there is for everything above the line above the composer.
+    pub fn body(area: Rect, composer: u16) -> Rect {
+        let (status, composer, rule) = fixed(area.height, composer);
+        Rect { height: area.height.saturating_sub(status + composer + rule), ..area }
+    }
+
     /// Divides an area.
     pub fn of(area: Rect, demand: Demand) -> Self {
-        let height = area.height;
-        let composer = demand.composer.clamp(1, (height / 3).max(1)).min(height);
-        let status = match height {
-            0..2 => 0,
-            2..16 => 1,
-            _ => 2,
-        };
-        let rule = u16::from(height >= 8);
+        let (status, composer, rule) = fixed(area.height, demand.composer);
         let mut rest = area;
         let mut panes = Self::empty(area);
         panes.status = take_bottom(&mut rest, status);
         panes.composer = take_bottom(&mut rest, composer);
         panes.rule = take_bottom(&mut rest, rule);
+        panes.question = take_bottom(&mut rest, demand.question);
         panes.pending = take_bottom(&mut rest, 0);
         panes.gate = panes.pending;
         if let Some(pane) = demand.zoom {
@@ -178,6 +182,7 @@ impl Panes {
             transcript: none,
             pending: none,
             gate: none,
+            question: none,
             rule: none,
             composer: none,
             status: none,
@@ -196,6 +201,18 @@ impl Panes {
         }
         self
     }
+}
+
+/// Returns the rows of the status line, of the composer and of the line above it.
+fn fixed(height: u16, composer: u16) -> (u16, u16, u16) {
+    let composer = composer.clamp(1, (height / 3).max(1)).min(height);
+    let status = match height {
+        0..2 => 0,
+        2..16 => 1,
+        _ => 2,
+    };
+    let rule = u16::from(height >= 8);
+    (status.min(height.saturating_sub(composer)), composer, rule.min(height.saturating_sub(composer + status)))
 }
 
 fn pending_rows(area: Rect, body: u16, demand: Demand) -> u16 {

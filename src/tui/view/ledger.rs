@@ -5,10 +5,11 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::fit::{columns, count, one_line, put, row};
+use super::fit::{columns, one_line, put, row};
 use super::layout::MEDIUM;
 use super::overlay;
 use super::receipt::style;
+use crate::summary::tokens as count;
 use crate::tui::state::App;
 use crate::tui::state::ledger::{Row, row as words_of};
 use crate::tui::state::receipts::Receipt;

@@ -42,7 +42,7 @@ pub fn look(app: &App, cache: &mut ViewCache) -> Option<Looked> {
     }
     if is_copying {
         let selection = looked.selection.or(reader.selection);
-        looked.copy = selection.map(|selection| text(&reader.transcript, columns, &app.theme, &selection));
+        looked.copy = selection.map(|selection| text(&reader.transcript, layouts, columns, &app.theme, &selection));
     }
     Some(looked)
 }

@@ -12,10 +12,11 @@ use super::cache::{TranscriptCache, has_gap};
 use super::needle::Needle;
 use super::point::RowPlace;
 use super::wrap::{Line, width};
+use crate::summary::seconds;
 use crate::tui::state::cell::{Body, Cell, CellId, Fold};
 use crate::tui::state::search::Search;
 use crate::tui::state::selection::Selection;
-use crate::tui::state::transcript::{Transcript, seconds};
+use crate::tui::state::transcript::Transcript;
 use crate::tui::theme::Theme;
 
 /// Columns from which a time may cover the end of a head.
@@ -113,17 +114,21 @@ impl<'a> Pencil<'a> {
                 break;
             }
             let style = if now == Some(nth) { self.theme.found_now } else { self.theme.found };
-            mark(line, place.byte, (hit.from, hit.to), style, room, buf);
+            if let Some(area) = marked(line, place.byte, (hit.from, hit.to), room) {
+                buf.set_style(area.intersection(buf.area), style);
+            }
         }
     }
 
     fn selected(&self, id: CellId, gap: usize, place: &RowPlace, line: &Line, room: Rect, buf: &mut Buffer) {
         let Some(selection) = self.marks.selection else { return };
         if let Some(bytes) = selection.bytes_of(id, place.line + gap, usize::MAX) {
-            mark(line, place.byte, bytes, self.theme.selection, room, buf);
+            if let Some(area) = marked(line, place.byte, bytes, room) {
+                select(area, self.theme.selection, buf);
+            }
             // An empty line within it is seen too.
             if line.words().is_empty() {
-                buf.set_style(Rect { width: room.width.min(1), ..room }, self.theme.selection);
+                select(Rect { width: room.width.min(1), ..room }, self.theme.selection, buf);
             }
         }
     }
@@ -153,17 +158,24 @@ impl<'a> Pencil<'a> {
     }
 }
 
-/// Puts a style on the part of a row that lies within these bytes of its line.
-fn mark(line: &Line, start: usize, (from, to): (usize, usize), style: Style, room: Rect, buf: &mut Buffer) {
+/// Shows that a part of a row is selected. Nothing of the style that it has is kept: reversed, each of its colours would
+/// make another background.
+fn select(area: Rect, style: Style, buf: &mut Buffer) {
+    let area = area.intersection(buf.area);
+    buf.set_style(area, Style::reset());
+    buf.set_style(area, style);
+}
+
+/// Returns the part of a row that lies within these bytes of its line.
+fn marked(line: &Line, start: usize, (from, to): (usize, usize), room: Rect) -> Option<Rect> {
     let words = line.words();
     let from = from.saturating_sub(start).min(words.len());
     let to = to.saturating_sub(start).min(words.len());
     let columns = |end: usize| line.lead_width() + width(words.get(..end).unwrap_or_default());
     let left = columns(from).min(room.width.into());
     let right = columns(to).min(room.width.into());
-    let (Ok(left), Ok(right)) = (u16::try_from(left), u16::try_from(right)) else { return };
-    let area = Rect { x: room.x + left, width: right.saturating_sub(left), ..room };
-    buf.set_style(area.intersection(buf.area), style);
+    let (left, right) = (u16::try_from(left).ok()?, u16::try_from(right).ok()?);
+    Some(Rect { x: room.x + left, width: right.saturating_sub(left), ..room })
 }
 
 /// Says when a block came, and of a text how long it took: a call says that itself.

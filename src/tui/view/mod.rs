@@ -48,13 +48,14 @@ use std::collections::HashMap;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 use crate::id::AgentId;
 use crate::tui::msg::Drawn;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::hold::Shown;
 use crate::tui::state::pointer::Grip;
+use crate::tui::state::question::Seen;
 use crate::tui::state::regions::{Divider, Region, Regions};
 use crate::tui::state::sight::Tops;
 use crate::tui::state::{App, Times};
@@ -63,6 +64,7 @@ use finds::Finds;
 use fit::{one_line, put, row};
 use layout::{Demand, DetailsUse, ListUse, Panes, TreeForm, TreeUse};
 use marks::Marks;
+use question::Asked;
 use transcript::{Badge, Metrics, View};
 use wrap::{Break, Line, Wrap};
 
@@ -70,6 +72,8 @@ pub use title::title;
 
 /// Rows below which a screen is low.
 const LOW: u16 = 16;
+/// Rows that a list needs to be of use.
+const LIST: u16 = 3;
 
 /// Remembers laid-out lines between frames; loses nothing when it is thrown away.
 #[derive(Debug, Default)]
@@ -95,8 +99,8 @@ impl ViewCache {
     }
 }
 
-/// Divides the screen for the present state.
-pub fn panes(app: &App, area: Rect) -> Panes {
+/// Divides the screen for the present state; the question takes so many rows.
+pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
     let rows = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
     let is_in_tree = app.focus.is_on(Pane::Tree) || app.focus.is_on(Pane::Filter);
     // On a low screen the details of one agent and the rows of all have no room beside each other.
@@ -104,6 +108,7 @@ pub fn panes(app: &App, area: Rect) -> Panes {
     let tree = if is_in_tree && !is_low { TreeUse::Focused } else { TreeUse::Watched };
     let demand = Demand {
         composer: app.composer.rows(),
+        question,
         pending: rows(app.pending.entries().len()).max(u16::from(app.focus.is_on(Pane::Pending))),
         list: if app.focus.is_on(Pane::Pending) { ListUse::Focused } else { ListUse::Watched },
         gate: gate::rows(app, area.width),
@@ -137,7 +142,8 @@ fn zoomed(app: &App, width: u16) -> Option<Pane> {
 /// Draws one frame; returns what the state must remember of it.
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     let area = frame.area();
-    let panes = panes(app, area);
+    let asked = lay_out_question(app, cache, area);
+    let panes = panes(app, area, asked.as_ref().map_or(0, Asked::rows));
     let mut regions = Regions::default();
     let buffer = frame.buffer_mut();
     tabs::draw(app, panes.tabs, &mut regions, buffer);
@@ -155,19 +161,13 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     regions.add(panes.composer, Region::Text);
     let cursor = composer::draw(app, panes.composer, buffer);
     status::draw(app, panes.status, buffer);
-    let (room, search) = hunt::draw(app, panes.above(area), &mut regions, buffer);
-    // An overlay covers it: then it is not on the screen.
-    let question = if app.focus.overlay.is_none() {
-        let room = completion::draw(app, room, &mut regions, buffer);
-        question::draw(app, &mut cache.question, room, panes.pending.y, &mut regions, buffer)
-    } else {
-        None
-    };
+    let question = asked.map(|asked| asked.draw(panes.question, &mut regions, buffer));
+    let (question, search) = draw_lists(app, question, panes.question, panes.above(area), &mut regions, buffer);
     if question.is_none() && !app.questions.is_empty() {
         status::draw_unasked(app, panes.status, buffer);
     }
     // What lies over the panel takes its keys away.
-    let covered = app.focus.overlay.is_some() || question.is_some();
+    let covered = app.focus.overlay.is_some();
     let gate = Shown { waiting: gate.waiting.filter(|_| !covered), ..gate };
     let searching = if app.focus.is_on(Pane::Search) {
         search::draw(app, if panes.rule.is_empty() { last_row(panes.transcript) } else { panes.rule }, buffer)
@@ -197,6 +197,35 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
         tops,
         wanted: cache.of(app.tree.selected()).take_wanted(),
     }
+}
+
+/// Draws the lists of completions and of the history: above the question, or over it where that leaves too little room;
+/// then the question is not on the screen.
+fn draw_lists(
+    app: &App,
+    question: Option<Seen>,
+    area: Rect,
+    above: Rect,
+    regions: &mut Regions,
+    buffer: &mut Buffer,
+) -> (Option<Seen>, Option<Position>) {
+    let free = Rect { height: above.height.saturating_sub(area.height), ..above };
+    let room = if free.height >= LIST { free } else { above };
+    let (mut rest, search) = hunt::draw(app, room, regions, buffer);
+    if app.focus.overlay.is_none() {
+        rest = completion::draw(app, rest, regions, buffer);
+    }
+    (question.filter(|_| room == free || rest == room), search)
+}
+
+/// Returns where the transcript is to be drawn, which is what scrolls.
+pub fn scrolling(app: &App, cache: &mut ViewCache, area: Rect) -> Rect {
+    panes(app, area, lay_out_question(app, cache, area).as_ref().map_or(0, Asked::rows)).transcript
+}
+
+fn lay_out_question<'a>(app: &'a App, cache: &mut ViewCache, area: Rect) -> Option<Asked<'a>> {
+    // An overlay covers it: then it is not on the screen.
+    if app.focus.overlay.is_some() { None } else { question::lay_out(app, &mut cache.question, area) }
 }
 
 fn last_row(area: Rect) -> Rect {

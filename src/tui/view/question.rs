@@ -1,7 +1,7 @@
-//! Draws the question that is asked now, over the transcript and never over the composer.
+//! Draws the question that is asked now, between the transcript, which stays readable, and the composer.
 //!
-//! Its keys are dimmed, and a word says why, until they count. Where it cannot be read whole with its keys it is not
-//! drawn at all, and so cannot be answered.
+//! Its answers are dimmed, and a word says why, until they count. Where it cannot be read with its answers it is not drawn
+//! at all, and so cannot be answered.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -13,6 +13,7 @@ use ratatui::widgets::{Block, Padding, Widget};
 
 use super::exact;
 use super::fit::{columns, one_line, put, put_right, row};
+use super::layout::Panes;
 use super::tree::agent_name;
 use super::wrap::{Break, Line, Wrap};
 use crate::text::visible;
@@ -21,9 +22,6 @@ use crate::tui::state::App;
 use crate::tui::state::question::{Question, QuestionId, Seen};
 use crate::tui::state::regions::{Region, Regions};
 use crate::tui::theme::Theme;
-
-/// Widest popup, columns.
-const WIDTH: u16 = 92;
 
 /// Remembers the laid-out detail of the question between frames; a long diff is laid out once.
 #[derive(Debug, Default)]
@@ -43,24 +41,19 @@ impl Laid {
     }
 }
 
-/// Draws the question into the lower end of the room above the composer; returns what is shown of it. What lies below
-/// `quiet`, the pending texts, is covered only when the rest is too small.
-pub fn draw(
-    app: &App,
-    laid: &mut Laid,
-    room: Rect,
-    quiet: u16,
-    regions: &mut Regions,
-    buffer: &mut Buffer,
-) -> Option<Seen> {
+/// Lays the question out that is asked now; `None` when there is none, or it has no room with a part of its detail.
+pub fn lay_out<'a>(app: &'a App, laid: &mut Laid, area: Rect) -> Option<Asked<'a>> {
     let (id, question) = (app.questions.current_id()?, app.questions.current()?);
-    let above = Rect { height: quiet.saturating_sub(room.y).min(room.height), ..room };
-    let popup = [(above, Form::Framed), (room, Form::Framed), (room, Form::Bare)]
-        .into_iter()
-        .find_map(|(room, form)| Popup::fit(app, id, question, laid, room, form))?;
-    regions.add(popup.area, Region::Question);
-    popup.draw(app, question, buffer);
-    Some(Seen { id, top: popup.top, shown: popup.shown, below: popup.below })
+    let body = Panes::body(area, app.composer.rows());
+    // The transcript stays readable where there is room for both.
+    let beside = Rect { height: body.height * 3 / 5, ..body };
+    let forms = [
+        (beside, Form::Framed, Answers::Rows),
+        (beside, Form::Framed, Answers::Packed),
+        (body, Form::Framed, Answers::Packed),
+        (body, Form::Bare, Answers::Packed),
+    ];
+    forms.into_iter().find_map(|(room, form, answers)| Asked::fit(app, id, question, laid, room, form, answers))
 }
 
 /// Says what stands around a question.
@@ -70,6 +63,15 @@ enum Form {
     Framed,
     /// A row that names who asks.
     Bare,
+}
+
+/// Says how the answers stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answers {
+    /// Each in a row of its own.
+    Rows,
+    /// As many in a row as fit.
+    Packed,
 }
 
 /// Says what keys come to now.
@@ -108,37 +110,52 @@ impl Keys {
     }
 }
 
-/// Is a question laid out in the room that there is for it.
-struct Popup {
+/// A question laid out in the room that there is for it.
+pub struct Asked<'a> {
+    app: &'a App,
+    id: QuestionId,
+    question: &'a Question,
     form: Form,
-    area: Rect,
+    rows: u16,
     title: Vec<Line>,
     detail: Rc<Vec<Line>>,
-    keys: Vec<Line>,
+    answers: Vec<Line>,
     /// The first line of the detail that is shown, how many are, and how many come behind them.
     top: usize,
     shown: u16,
     below: usize,
 }
 
-impl Popup {
-    /// Lays a question out; `None` when its title, its keys and a part of its detail have no room.
-    fn fit(app: &App, id: QuestionId, question: &Question, laid: &mut Laid, room: Rect, form: Form) -> Option<Self> {
+impl<'a> Asked<'a> {
+    /// Lays a question out; `None` when its title, its answers and a part of its detail have no room.
+    fn fit(
+        app: &'a App,
+        id: QuestionId,
+        question: &'a Question,
+        laid: &mut Laid,
+        room: Rect,
+        form: Form,
+        answers_form: Answers,
+    ) -> Option<Self> {
         let theme = &app.theme;
-        let width = room.width.min(WIDTH);
         let (inner, around) = match form {
-            Form::Framed => (width.saturating_sub(4), 2),
-            Form::Bare => (width, 1),
+            Form::Framed => (room.width.saturating_sub(4), 2),
+            Form::Bare => (room.width, 1),
         };
         if inner < 16 {
             return None;
         }
         let title = wrapped(&question.title, inner, theme.strong);
-        let keys = keys(app, question, Keys::of(app), inner);
-        let fixed = lines(&title) + lines(&keys) + around;
+        let answers = answer_rows(app, question, Keys::of(app), inner, answers_form);
+        let fixed = lines(&title) + lines(&answers) + around;
         let room_for_detail = room.height.checked_sub(fixed)?;
         let detail = laid.detail(id, question, inner, theme);
-        let enough = lines(&detail).min(if form == Form::Framed { 3 } else { 1 });
+        let least = match (form, answers_form) {
+            (Form::Framed, Answers::Rows) => 6,
+            (Form::Framed, Answers::Packed) => 3,
+            (Form::Bare, _) => 1,
+        };
+        let enough = lines(&detail).min(least);
         if room_for_detail < enough {
             return None;
         }
@@ -146,74 +163,65 @@ impl Popup {
         // Counted whole: a detail of any length has an end.
         let hidden = detail.len().saturating_sub(shown.into());
         let top = app.questions.top.min(hidden);
-        let height = fixed + shown;
-        let area = Rect { x: room.x + (room.width - width) / 2, y: room.bottom() - height, width, height };
-        Some(Self { form, area, top, shown, below: hidden - top, title, detail, keys })
+        let (rows, below) = (fixed + shown, hidden - top);
+        Some(Self { app, id, question, form, rows, title, detail, answers, top, shown, below })
     }
 
-    fn draw(&self, app: &App, question: &Question, buffer: &mut Buffer) {
-        let theme = &app.theme;
-        clear(self.area, buffer);
-        let inner = self.draw_frame(app, question, buffer);
-        let mut y = 0;
-        for line in &self.title {
-            line.draw(buffer, inner.x, inner.y + y, inner.width);
-            y += 1;
-        }
-        for line in self.detail.iter().skip(self.top).take(self.shown.into()) {
-            line.draw(buffer, inner.x, inner.y + y, inner.width);
-            y += 1;
-        }
-        for line in &self.keys {
-            line.draw(buffer, inner.x, inner.y + y, inner.width);
-            y += 1;
+    /// Returns the rows that it takes.
+    pub fn rows(&self) -> u16 {
+        self.rows
+    }
+
+    /// Draws it; returns what is shown of it.
+    pub fn draw(&self, area: Rect, regions: &mut Regions, buffer: &mut Buffer) -> Seen {
+        regions.add(area, Region::Question);
+        let theme = &self.app.theme;
+        let inner = self.draw_frame(area, buffer);
+        let shown = self.detail.iter().skip(self.top).take(self.shown.into());
+        for (line, y) in self.title.iter().chain(shown).chain(&self.answers).zip(inner.y..) {
+            line.draw(buffer, inner.x, y, inner.width);
         }
         let more = match (self.top, self.below) {
-            (0, 0) => return,
+            (0, 0) => String::new(),
             (_, 0) => " PageUp ".to_owned(),
             (_, below) => format!(" {below} more, PageDown "),
         };
         // In the border, or behind the name: never over what is asked about.
-        let place = row(self.area, if self.form == Form::Framed { self.area.height - 1 } else { 0 });
+        let place = row(area, if self.form == Form::Framed { area.height.saturating_sub(1) } else { 0 });
         let place = Rect { x: place.x + 2, width: place.width.saturating_sub(4), ..place };
         put_right(buffer, place, &more, theme.notice);
+        Seen { id: self.id, top: self.top, shown: self.shown, below: self.below }
     }
 
     /// Draws who asks, which of how many it is, and whether a key counts; returns what is left for the question.
-    fn draw_frame(&self, app: &App, question: &Question, buffer: &mut Buffer) -> Rect {
+    fn draw_frame(&self, area: Rect, buffer: &mut Buffer) -> Rect {
+        let app = self.app;
         let theme = &app.theme;
-        let name = question.agent.as_ref().map_or_else(|| "Steersman".to_owned(), agent_name);
+        let name = self.question.agent.as_ref().map_or_else(|| "Steersman".to_owned(), agent_name);
         let agent = one_line(&name);
         let head = match app.questions.len() {
             1 => format!(" {agent} asks "),
             count => format!(" {agent} asks · 1 of {count} "),
         };
         if self.form == Form::Bare {
-            put(buffer, row(self.area, 0), head.trim(), theme.title);
-            return Rect { y: self.area.y + 1, height: self.area.height - 1, ..self.area };
+            put(buffer, row(area, 0), head.trim(), theme.title);
+            return Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
         }
         let block = Block::bordered()
             .title(head)
             .border_style(theme.border_focus)
             .title_style(theme.title)
             .padding(Padding::horizontal(1));
-        let inner = block.inner(self.area);
-        block.render(self.area, buffer);
+        let inner = block.inner(area);
+        block.render(area, buffer);
         let (states, style): (&[&str], Style) = match Keys::of(app) {
-            Keys::Count => (&[" ● these keys count now ", " ● now "], theme.accent),
-            Keys::Locked => (&[" ○ for a yes read to the end first ", " ○ read first "], theme.accent),
-            Keys::Wait => (
-                &[
-                    " ○ these keys count once nothing was typed for a moment ",
-                    " ○ these keys count in a moment ",
-                    " ○ not yet ",
-                ],
-                theme.dim,
-            ),
-            Keys::Words => (&[" the message below holds your words ", " your words: below "], theme.accent),
+            Keys::Count => (&[" ● ready: a number, then Enter ", " ● ready "], theme.accent),
+            Keys::Locked => (&[" ○ read to the end before a yes ", " ○ read first "], theme.accent),
+            Keys::Wait => (&[" ○ wait a moment… ", " ○ wait "], theme.dim),
+            Keys::Words => (&[" write below why not ", " why not? "], theme.accent),
         };
         let more = if self.below > 0 || self.top > 0 { 24 } else { 0 };
-        let last = row(self.area, self.area.height - 1);
+        let last = row(area, area.height.saturating_sub(1));
         let last = Rect { x: last.x + 2, width: last.width.saturating_sub(4), ..last };
         if let Some(state) = states.iter().find(|state| columns(state) + more <= last.width) {
             put(buffer, last, state, style);
@@ -236,8 +244,8 @@ fn wrapped(text: &str, width: u16, style: Style) -> Vec<Line> {
     rows
 }
 
-/// Returns the keys with their answers, and what Alt+S covers.
-fn keys(app: &App, question: &Question, keys: Keys, width: u16) -> Vec<Line> {
+/// Returns the answers with their numbers and keys.
+fn answer_rows(app: &App, question: &Question, keys: Keys, width: u16, form: Answers) -> Vec<Line> {
     let theme = &app.theme;
     if keys == Keys::Words {
         let words =
@@ -245,35 +253,38 @@ fn keys(app: &App, question: &Question, keys: Keys, width: u16) -> Vec<Line> {
         let fitting = words.into_iter().map(|words| app.spell(words)).find(|words| columns(words) <= width);
         return vec![Line::new(&fitting.unwrap_or_default(), theme.accent)];
     }
-    let style = |answer: Answer| if keys.takes(answer) { (theme.accent, theme.text) } else { (theme.dim, theme.dim) };
-    let mut rows = Vec::new();
-    let mark = if keys == Keys::Count { "● " } else { "○ " };
-    let mut line = Line::new(mark, style(Answer::Once).0);
-    for (answer, words) in question.subject.answers() {
-        let (key_style, word_style) = style(*answer);
-        let key = app.spell(answer.key());
-        let needed = usize::from(columns(&key) + 1 + columns(words));
-        if line.width() > 2 && line.width() + 2 + needed > usize::from(width) {
-            rows.push(std::mem::replace(&mut line, Line::new("  ", word_style)));
+    let mut rows: Vec<Line> = Vec::new();
+    for (place, (answer, words)) in question.subject.numbered().enumerate() {
+        let is_selected = app.questions.selected() == Some(place);
+        let (number_style, word_style) = match (keys.takes(answer), is_selected) {
+            (true, true) => (theme.selected, theme.selected),
+            (true, false) => (theme.accent, theme.text),
+            (false, _) => (theme.dim, theme.dim),
+        };
+        let mark = if is_selected { "▸ " } else { "  " };
+        let what = match answer {
+            Answer::Session if !question.session.is_empty() && form == Answers::Rows => {
+                format!(" {words}: {}", one_line(&question.session))
+            }
+            _ => format!(" {words}"),
+        };
+        let key = format!("  {}", app.spell(answer.key()));
+        let number = format!("{mark}{}", place + 1);
+        let needed = usize::from(columns(&number) + columns(&what) + columns(&key));
+        let begins = match rows.last() {
+            None => true,
+            Some(row) => form == Answers::Rows || row.width() + needed > usize::from(width),
+        };
+        if begins {
+            rows.push(Line::default());
         }
-        if line.width() > 2 {
-            line.push("  ", word_style);
+        if let Some(line) = rows.last_mut() {
+            line.push(&number, number_style);
+            line.push(&what, word_style);
+            if line.width() + usize::from(columns(&key)) <= usize::from(width) {
+                line.push(&key, theme.dim);
+            }
         }
-        line.push(&key, key_style);
-        line.push(&format!(" {words}"), word_style);
-    }
-    rows.push(line);
-    let session = format!("  {}: {}", app.spell(Answer::Session.key()), one_line(&question.session));
-    if !question.session.is_empty() && columns(&session) <= width {
-        rows.push(Line::new(&session, theme.dim));
     }
     rows
-}
-
-fn clear(area: Rect, buffer: &mut Buffer) {
-    for position in area.intersection(*buffer.area()).positions() {
-        if let Some(cell) = buffer.cell_mut(position) {
-            cell.reset();
-        }
-    }
 }

@@ -65,7 +65,13 @@ pub fn resolve(
 ///
 /// # Errors
 /// One sentence, when it is longer than is copied.
-pub fn text(transcript: &Transcript, columns: u16, theme: &Theme, selection: &Selection) -> Result<String, String> {
+pub fn text(
+    transcript: &Transcript,
+    layouts: &TranscriptCache,
+    columns: u16,
+    theme: &Theme,
+    selection: &Selection,
+) -> Result<String, String> {
     let (first, last) = selection.ends();
     let mut text = String::new();
     for cell in transcript.cells().iter().skip(first.cell.index()).take(last.cell.index() + 1 - first.cell.index()) {
@@ -73,7 +79,7 @@ pub fn text(transcript: &Transcript, columns: u16, theme: &Theme, selection: &Se
         if gap > 0 && selection.bytes_of(cell.id(), 0, 0).is_some() && !text.is_empty() {
             text.push('\n');
         }
-        Rows::new(cell, columns, theme, None).lines(|number, line| {
+        Rows::new(cell, columns, layouts.view_rows(), theme, None).lines(|number, line| {
             if let Some((from, to)) = selection.bytes_of(cell.id(), number + gap, line.text.len()) {
                 text.push_str(line.text.get(from..to).unwrap_or_default());
                 text.push('\n');

@@ -4,7 +4,7 @@
 
 use super::needle::{Needle, find_ascii};
 use crate::message::Arguments;
-use crate::tui::state::cell::{Body, CallCell, CallState, Cell, ChildCell, ChildState};
+use crate::tui::state::cell::{Body, CallCell, CallStatus, Cell, ChildCell, ChildState};
 use crate::tui::state::result::Shown;
 
 /// Words of the program beside the text of an answer, of thoughts, of a summary.
@@ -13,9 +13,9 @@ const BESIDE_TEXT: &str = "thinking interrupted image summary";
 const BESIDE_AGENT: &str = "running interrupted completed by its synthesizer cancelled failed";
 /// Words of the program beside a call, however it stands.
 const BESIDE_CALL: &str = "lines more than ms min s no output the whole new synthesized of B KiB MiB GiB matches paths \
-                           results editor and an export have them all asks leave";
+                           results editor and an export have them all asks leave waited for you the model got first last";
 /// Words of the program beside a call that has not ended well.
-const BESIDE_OPEN_CALL: &str = "error interrupted running waits for you";
+const BESIDE_OPEN_CALL: &str = "error failed interrupted running waits for you";
 
 /// Tells whether a cell may hold it.
 pub fn may_hold(cell: &Cell, needle: &Needle) -> bool {
@@ -35,7 +35,7 @@ pub fn may_hold(cell: &Cell, needle: &Needle) -> bool {
         Body::Assistant { text, .. } => has_shown(text.as_bytes(), anchor) || text.contains('&') || has(BESIDE_TEXT),
         Body::Child(agent) => has(BESIDE_AGENT) || child(agent, &has),
         Body::Call(call) => {
-            let is_well = matches!(call.state, CallState::Ended { is_error: false, .. });
+            let is_well = call.status() == CallStatus::Succeeded;
             has(BESIDE_CALL) || (!is_well && has(BESIDE_OPEN_CALL)) || call_has(call, &has)
         }
     }
@@ -75,7 +75,7 @@ fn call_has(call: &CallCell, has: &impl Fn(&str) -> bool) -> bool {
     };
     let shown = || match &call.shown {
         Some(Shown::Diff(diff)) => has(&diff.words) || diff.lines.iter().any(|line| has(&line.text)),
-        Some(Shown::Command { words, saved }) => has(words) || saved.as_deref().is_some_and(has),
+        Some(Shown::Command { words, saved, .. }) => has(words) || saved.as_deref().is_some_and(has),
         Some(Shown::Page(words)) => has(words),
         None => false,
     };

@@ -8,10 +8,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::fit::{clock, columns, count, one_line, put, put_right, row};
+use super::fit::{clock, columns, one_line, put, put_right, row};
 use super::guards::badge;
 use super::tree::{self, longest, money, tools};
 use crate::event::Outcome;
+use crate::summary::tokens as count;
 use crate::tui::state::App;
 use crate::tui::state::clock::seconds_between;
 use crate::tui::state::status::{HostState, ModelSource};
@@ -106,10 +107,7 @@ fn draw_note(app: &App, line: Rect, buffer: &mut Buffer) {
 }
 
 fn model(app: &App) -> String {
-    match &app.tree.main().model {
-        Some(model) if !app.status.label.contains(model.as_str()) => one_line(&format!("{} {model}", app.status.label)),
-        _ => one_line(&app.status.label),
-    }
+    one_line(app.status.model(app.tree.main().model.as_deref()))
 }
 
 /// Says what the turn is at, in words, with its style.

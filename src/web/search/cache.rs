@@ -4,8 +4,8 @@
 //! and what cannot be written is not kept: a search never fails because of its cache.
 
 use std::fmt::Write as _;
-use std::fs::{self, DirBuilder, File};
-use std::io::{self, Read as _, Write as _};
+use std::fs::{self, DirBuilder};
+use std::io::{self, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -15,6 +15,7 @@ use tempfile::NamedTempFile;
 
 use super::Results;
 use crate::limits;
+use crate::regular_file::{self, Links};
 
 #[derive(Debug, Clone)]
 pub(super) struct Cache(PathBuf);
@@ -59,12 +60,11 @@ impl Cache {
 }
 
 fn read(path: &Path) -> Option<Results> {
-    let metadata = path.symlink_metadata().ok()?;
-    if !metadata.is_file() || !is_fresh(metadata.modified().ok()?) {
+    let (file, metadata) = regular_file::open(path, Links::Refused).ok()?;
+    if !is_fresh(metadata.modified().ok()?) {
         return None;
     }
-    let mut text = Vec::new();
-    File::open(path).ok()?.take(limits::SEARCH_CACHE_BYTES).read_to_end(&mut text).ok()?;
+    let text = regular_file::read_whole(file, metadata.len(), limits::SEARCH_CACHE_BYTES).ok()?;
     serde_json::from_slice(&text).ok()
 }
 

@@ -6,10 +6,11 @@ use crate::text::visible_line;
 use crate::workspace::{Confinement, Network};
 
 /// What programs say when something is closed to them, in lower case.
-const CLOSED: [&str; 8] = [
+const CLOSED: [&str; 9] = [
     "permission denied",
     "operation not permitted",
     "read-only file system",
+    "must be superuser",
     "device or resource busy",
     "permissionerror",
     "eacces",

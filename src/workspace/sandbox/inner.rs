@@ -7,9 +7,11 @@ use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
-use crate::workspace::Network;
+use crate::workspace::sandbox::mounts::{self, Mount};
+use crate::workspace::sandbox::{GIT_CONFIG, Own};
+use crate::workspace::{Job, Network};
 
 /// The exit code when the job was not started because it could not be confined.
 pub const FAILED: u8 = 120;
@@ -21,26 +23,71 @@ const NOT_EXECUTABLE: u8 = 126;
 /// Tells git where the settings of the user are.
 const GIT_CONFIG_VARIABLE: &str = "GIT_CONFIG_GLOBAL";
 
-/// Holds what the sub-command was told.
+/// The first argument where bubblewrap has made mounts and namespaces already.
+pub(super) const INSIDE: &str = "--inside";
+/// The first argument where mounts and namespaces are to be made.
+pub(super) const NAMESPACES: &str = "--namespaces";
+/// The first argument of the first process in those namespaces. The numbers of its user and group follow.
+pub(super) const INIT: &str = "--init";
+
+/// What the sub-command is to do.
 #[derive(Debug, Default)]
 struct Order {
+    place: Place,
+    mounts: Vec<Mount>,
+    cwd: Option<PathBuf>,
     readable: Vec<PathBuf>,
     writable: Vec<PathBuf>,
     temp: Option<PathBuf>,
     git_config: Option<PathBuf>,
     network: Network,
-    /// Bubblewrap confines the file system already.
-    inside: bool,
     argv: Vec<OsString>,
 }
 
-/// Confines this process and executes the job; returns the exit code only when that failed, after saying why.
+/// Where a process of the sub-command finds itself.
+#[derive(Debug, Default, Clone, Copy)]
+enum Place {
+    /// On the machine, where Landlock is to confine it.
+    #[default]
+    Machine,
+    /// In the mounts and namespaces that bubblewrap made.
+    Inside,
+    /// On the machine, where namespaces are to be made.
+    Outside,
+    /// In new namespaces, as their first process; the job's user and group.
+    First(u32, u32),
+}
+
+/// Returns the arguments for a job whose mounts are made, from its temporary directory on.
+pub(super) fn within_mounts(own: &Own, job: &Job) -> Vec<OsString> {
+    let mut line: Vec<OsString> = vec!["--tmp".into(), mounts::temp(own, job).into()];
+    line.extend(["--git-config", GIT_CONFIG].map(OsString::from));
+    network(job.confinement.network, &mut line);
+    line.push("--".into());
+    line.extend(job.argv.iter().cloned());
+    line
+}
+
+/// Adds the argument for a network.
+pub(super) fn network(network: Network, line: &mut Vec<OsString>) {
+    match network {
+        Network::Off => {}
+        Network::On => line.push("--network".into()),
+    }
+}
+
+/// Confines this process and executes the job; returns the exit code only when that failed, after saying why, or when
+/// the job runs in namespaces that this process waits for.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
-    let order = match read(args) {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let order = match read(args.iter().cloned()) {
         Ok(order) => order,
         Err(sentence) => return failed(&sentence),
     };
     let Some((program, arguments)) = order.argv.split_first() else { return failed("there is nothing to run") };
+    if let Place::Outside = order.place {
+        return make_namespaces(args, order.network).unwrap_or_else(|sentence| failed(&sentence));
+    }
     if let Err(sentence) = confine(&order) {
         return failed(&sentence);
     }
@@ -55,9 +102,22 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     {
         command.env(GIT_CONFIG_VARIABLE, config);
     }
-    let error = command.exec();
+    let error = match order.place {
+        Place::First(..) => match command.stdin(Stdio::null()).spawn() {
+            Ok(child) => return end(child.id()),
+            Err(error) => error,
+        },
+        Place::Machine | Place::Inside | Place::Outside => command.exec(),
+    };
     say(&format!("{} cannot be started: {error}", program.to_string_lossy()));
     if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE }
+}
+
+/// Returns the exit code that says how a process ended, as of a shell.
+pub(super) fn exit_code(code: Option<i32>, signal: Option<i32>) -> u8 {
+    const SIGNALLED: i32 = 128;
+    let code = code.or(signal.map(|signal| SIGNALLED + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(FAILED)
 }
 
 fn read(args: impl IntoIterator<Item = OsString>) -> Result<Order, String> {
@@ -70,13 +130,25 @@ fn read(args: impl IntoIterator<Item = OsString>) -> Result<Order, String> {
             Some("--rw") => order.writable.push(path()?),
             Some("--tmp") => order.temp = Some(path()?),
             Some("--git-config") => order.git_config = Some(path()?),
+            Some("--chdir") => order.cwd = Some(path()?),
             Some("--network") => order.network = Network::On,
-            Some("--inside") => order.inside = true,
+            Some(INSIDE) => order.place = Place::Inside,
+            Some(NAMESPACES) => order.place = Place::Outside,
+            Some(INIT) => {
+                let mut number = || args.next()?.to_str()?.parse().ok();
+                let (Some(user), Some(group)) = (number(), number()) else {
+                    return Err("a user is missing".to_owned());
+                };
+                order.place = Place::First(user, group);
+            }
             Some("--") => {
                 order.argv = args.collect();
                 return Ok(order);
             }
-            _ => return Err(format!("{} is not understood", arg.to_string_lossy())),
+            flag => {
+                let mount = flag.and_then(|flag| Mount::read(flag, || args.next().map(PathBuf::from)));
+                order.mounts.push(mount.ok_or_else(|| format!("{} is not understood", arg.to_string_lossy()))?);
+            }
         }
     }
     Err("there is nothing to run".to_owned())
@@ -87,10 +159,14 @@ fn confine(order: &Order) -> Result<(), String> {
     use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
 
     use crate::workspace::sandbox::landlock::{self, UnixSockets};
-    use crate::workspace::sandbox::seccomp;
+    use crate::workspace::sandbox::{init, seccomp};
 
     let said = |error: rustix::io::Errno| error.to_string();
     set_no_new_privs(true).map_err(said)?;
+    if let Place::First(user, group) = order.place {
+        let cwd = order.cwd.as_deref().ok_or("a working directory is missing")?;
+        init::prepare(&order.mounts, cwd, order.network, (user, group))?;
+    }
     let nothing = CapabilitySet::empty();
     let sets = CapabilitySets { effective: nothing, permitted: nothing, inheritable: nothing };
     // With no new privileges not even the superuser's programs get them back.
@@ -98,22 +174,46 @@ fn confine(order: &Order) -> Result<(), String> {
 
     let inet = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
     let mut families = Vec::new();
-    if order.inside {
+    if let Place::Machine = order.place {
+        let unix = landlock::confine(&order.readable, &order.writable, order.network)?;
+        families.extend((unix == UnixSockets::Confined).then_some(libc::AF_UNIX));
+        families.extend(inet.into_iter().filter(|_| order.network == Network::On));
+    } else {
         landlock::scope()?;
         // Its network is the job's own, or the one it may use.
         families.push(libc::AF_UNIX);
         families.extend(inet);
-    } else {
-        let unix = landlock::confine(&order.readable, &order.writable, order.network)?;
-        families.extend((unix == UnixSockets::Confined).then_some(libc::AF_UNIX));
-        families.extend(inet.into_iter().filter(|_| order.network == Network::On));
     }
     seccomp::confine(&families)
+}
+
+#[cfg(target_os = "linux")]
+fn make_namespaces(args: Vec<OsString>, network: Network) -> Result<u8, String> {
+    use crate::workspace::sandbox::namespaces;
+
+    // The first says what this process is to do.
+    namespaces::run(args.into_iter().skip(1), network)
+}
+
+#[cfg(target_os = "linux")]
+fn end(job: u32) -> u8 {
+    let (code, signal) = crate::workspace::sandbox::init::wait_for(job);
+    exit_code(code, signal)
 }
 
 #[cfg(not(target_os = "linux"))]
 fn confine(_: &Order) -> Result<(), String> {
     Err("this system has none".to_owned())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn make_namespaces(_: Vec<OsString>, _: Network) -> Result<u8, String> {
+    Err("this system has none".to_owned())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn end(_: u32) -> u8 {
+    FAILED
 }
 
 fn failed(sentence: &str) -> u8 {

@@ -1,26 +1,29 @@
 //! Landlock: the command line of the hidden sub-command that gives its own rights away, and the giving away itself.
 //!
-//! Rights can only be given to whole trees, so nothing within the workspace is closed; [`super::Seal`] looks after what
-//! must not change. Paths can still be looked at from outside (that they exist, their owner and size), not opened.
+//! Rights can only be given to whole trees, so nothing within the workspace is closed; [`crate::workspace::snapshot`]
+//! looks after what must not change. Paths can still be looked at from outside (that they exist, their owner and size), not opened.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::workspace::Job;
+use crate::workspace::programs::passes_through;
 use crate::workspace::sandbox::places::{self, System};
-use crate::workspace::sandbox::{GIT_CONFIG, SUBCOMMAND, Surroundings};
-use crate::workspace::{Job, Network};
+use crate::workspace::sandbox::{Own, SUBCOMMAND, inner};
 
 /// Returns the command line that runs a job confined.
 ///
 /// # Errors
 /// One sentence when it could reach the home directory: no part of it could be kept closed.
-pub(super) fn wrap(around: &Surroundings, temp: &Path, job: &Job) -> Result<Vec<OsString>, String> {
+pub(super) fn wrap(own: &Own, job: &Job) -> Result<Vec<OsString>, String> {
     let may = &job.confinement;
+    let around = &own.around;
+    let (temp, git_config) = (own.temp(), own.git_config());
     let home = around.home.as_deref();
     let mut reached = may.readable.iter().chain(&may.writable);
     if home.is_some_and(|home| reached.any(|path| home.starts_with(path))) {
         let sentence = "the workspace holds the home directory, and Landlock cannot keep its secrets closed: start in a \
-                        project's directory, or install bubblewrap";
+                        project's directory, or let namespaces or bubblewrap work here";
         return Err(sentence.to_owned());
     }
     let system = places::system(may.network).into_iter().map(|place| match place {
@@ -30,25 +33,21 @@ pub(super) fn wrap(around: &Surroundings, temp: &Path, job: &Job) -> Result<Vec<
     let system = system.filter(|path| !places::HOMES.iter().any(|home| path == Path::new(home)));
     let tools = home.map(places::toolchains).unwrap_or_default();
     let tools = tools.into_iter().chain(places::of_search_path(&around.path, home));
-    let readable = system.chain([PathBuf::from("/proc")]).chain(tools).chain(may.readable.iter().cloned());
+    let readable = system.chain([PathBuf::from("/proc"), git_config.clone()]).chain(tools);
+    let readable = readable.chain(may.readable.iter().cloned());
+    // What is there can be read already, unless a command made it a link to what cannot.
+    let readable = readable.filter(|path| !passes_through(path, &may.writable));
 
     let mut line: Vec<OsString> = vec![around.program.clone().into(), SUBCOMMAND.into()];
     for path in readable {
         line.extend(["--ro".into(), path.into()]);
     }
     let repositories = places::repositories(&may.writable);
-    for path in may.writable.iter().chain(&repositories).map(PathBuf::as_path).chain([temp]) {
+    for path in may.writable.iter().chain(&repositories).chain([&temp]) {
         line.extend(["--rw".into(), path.into()]);
     }
-    line.extend(["--tmp".into(), temp.into()]);
-    let config = temp.join(GIT_CONFIG);
-    if config.exists() {
-        line.extend(["--git-config".into(), config.into()]);
-    }
-    match may.network {
-        Network::Off => {}
-        Network::On => line.push("--network".into()),
-    }
+    line.extend(["--tmp".into(), temp.into(), "--git-config".into(), git_config.into()]);
+    inner::network(may.network, &mut line);
     line.push("--".into());
     line.extend(job.argv.iter().cloned());
     Ok(line)

@@ -1,24 +1,31 @@
 //! The sandbox: what confines a job. It is a change of its argv, made by the spawner; who set it up is the program.
 //!
-//! Two kinds. Bubblewrap gives a job a file system that holds nothing but what it may reach, and a network, processes
-//! and a `/tmp` of its own. Landlock lets it see the file system of the machine and closes it. In both the hidden
-//! sub-command ([`inner`]) takes away capabilities and system calls, and nothing runs when that fails.
+//! Three kinds. Namespaces of our own, and bubblewrap where only that program may make them, give a job a file system that
+//! holds nothing but what it may reach, and a network, processes and a `/tmp` of its own. Landlock lets it see the file
+//! system of the machine and closes it. In all of them the hidden sub-command ([`inner`]) takes away capabilities and
+//! system calls, and nothing runs when that fails.
 //!
-//! What neither covers: what a job may write it may fill with anything (a build script, a new repository with hooks of
-//! its own), and what it may read the model may see. With the network on, the machine's own servers are in reach.
+//! What none covers: what a job may write it may fill with anything (a build script, a new repository with hooks of its
+//! own), and what it may read the model may see. With the network on, the machine's own servers are in reach.
 //! Landlock besides: a job sees which processes and files there are (not what is in them); sockets that have a path are
 //! closed only by refusing sockets of that family altogether before Linux 7.1; signals to other processes of the user
-//! pass before Linux 6.12; what must not change is put back after the job, not kept from changing ([`Seal`]).
+//! pass before Linux 6.12; what must not change is compared after the job, not kept from changing
+//! ([`crate::workspace::snapshot`]).
 
 mod bubblewrap;
 mod explain;
+#[cfg(target_os = "linux")]
+mod init;
 pub mod inner;
 mod landlock;
+mod mounts;
+mod namespaces;
 mod places;
 mod probe;
-mod seal;
 #[cfg(target_os = "linux")]
 mod seccomp;
+#[cfg(target_os = "linux")]
+mod view;
 
 use std::ffi::OsString;
 use std::fs;
@@ -29,25 +36,23 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 
-use crate::workspace::Job;
-
-pub use seal::Seal;
+use crate::workspace::snapshot::Cover;
+use crate::workspace::{Job, programs};
 
 /// The name of the hidden sub-command under which this program confines itself and becomes the job.
 pub const SUBCOMMAND: &str = "__sandbox";
 
-/// Where the hidden sub-command lies within bubblewrap.
-const INNER: &str = "/run/steersman";
+/// The file with the user's settings for git, where a job has a view of its own.
+const GIT_CONFIG: &str = "/run/gitconfig";
 
-/// The file with the user's settings for git, in the temporary directory of a session.
-const GIT_CONFIG: &str = ".gitconfig";
-
-/// Says which sandbox is wanted.
+/// The sandbox that is wanted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Choice {
     /// The best that works here, or none.
     #[default]
     Auto,
+    /// Namespaces that this program makes itself, and nothing else.
+    Namespaces,
     /// Bubblewrap and nothing else.
     Bubblewrap,
     /// Landlock and nothing else.
@@ -56,7 +61,7 @@ pub enum Choice {
     Off,
 }
 
-/// Is what a sandbox has to know of the machine.
+/// What a sandbox has to know of the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Surroundings {
     /// The executable of this program, for its hidden sub-command.
@@ -65,9 +70,11 @@ pub struct Surroundings {
     pub home: Option<PathBuf>,
     /// The search path: where bubblewrap is looked for, and directories that jobs may read.
     pub path: OsString,
+    /// Where jobs write: no program that is relied on is taken from there.
+    pub writable: Vec<PathBuf>,
 }
 
-/// Says that a sandbox that was asked for does not work here.
+/// The error that a sandbox which was asked for does not work here.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the sandbox {name} does not work here: {why}")]
 pub struct Missing {
@@ -75,29 +82,40 @@ pub struct Missing {
     why: String,
 }
 
-/// Confines jobs.
+/// What confines jobs.
 #[derive(Debug, Clone)]
-pub struct Sandbox(Kind);
+pub struct Sandbox(State);
 
 #[derive(Debug, Clone)]
-enum Kind {
-    Bubblewrap { bwrap: PathBuf, own: Arc<Own> },
-    Landlock { own: Arc<Own> },
+enum State {
+    Confined(Kind, Arc<Own>),
     None { why: String },
 }
 
-/// Is what a sandbox that works holds on to.
+/// The way in which jobs are confined.
+#[derive(Debug, Clone)]
+enum Kind {
+    Namespaces,
+    /// By this program.
+    Bubblewrap(PathBuf),
+    Landlock,
+}
+
+/// What a sandbox that works holds on to.
 #[derive(Debug)]
 struct Own {
     around: Surroundings,
-    /// The `/tmp` of every job of this session; gone with the last one who holds the sandbox.
-    temp: TempDir,
+    /// What belongs to this session; gone with the last one who holds the sandbox.
+    _directory: TempDir,
+    real: PathBuf,
+    /// Why a better sandbox does not work here; empty when there is none.
+    passed_over: String,
 }
 
 impl Sandbox {
     /// Makes one that confines nothing.
     pub fn none() -> Self {
-        Self(Kind::None { why: "it is switched off".to_owned() })
+        Self(State::None { why: "it is switched off".to_owned() })
     }
 
     /// Finds out what works here, by really running something in it.
@@ -105,34 +123,54 @@ impl Sandbox {
     /// # Errors
     /// [`Missing`] when one kind was asked for by name and does not work.
     pub async fn detect(wanted: Choice, around: &Surroundings) -> Result<Self, Missing> {
-        match wanted {
-            Choice::Off => Ok(Self::none()),
-            Choice::Bubblewrap => bubblewrap(around).await.map_err(|why| Missing { name: "bubblewrap", why }),
-            Choice::Landlock => landlock(around).await.map_err(|why| Missing { name: "landlock", why }),
-            Choice::Auto => Ok(match bubblewrap(around).await {
-                Ok(sandbox) => sandbox,
-                Err(first) => match landlock(around).await {
-                    Ok(sandbox) => sandbox,
-                    Err(second) => Self(Kind::None { why: format!("bubblewrap: {first}; landlock: {second}") }),
-                },
-            }),
+        let (kinds, is_needed): (&[_], _) = match wanted {
+            Choice::Off => return Ok(Self::none()),
+            Choice::Auto => (&[Choice::Namespaces, Choice::Bubblewrap, Choice::Landlock], false),
+            Choice::Namespaces => (&[Choice::Namespaces], true),
+            Choice::Bubblewrap => (&[Choice::Bubblewrap], true),
+            Choice::Landlock => (&[Choice::Landlock], true),
+        };
+        let mut reasons = Vec::new();
+        for kind in kinds {
+            let (name, found) = match kind {
+                Choice::Namespaces => ("namespaces", linux(Kind::Namespaces)),
+                Choice::Bubblewrap => ("bubblewrap", bubblewrap(around)),
+                Choice::Landlock | Choice::Auto | Choice::Off => ("landlock", linux(Kind::Landlock)),
+            };
+            let works = match found {
+                Ok(kind) => works(kind, around, reasons.join("; ")).await,
+                Err(why) => Err(why),
+            };
+            match works {
+                Ok(sandbox) => return Ok(sandbox),
+                Err(why) if is_needed => return Err(Missing { name, why }),
+                Err(why) => reasons.push(format!("{name}: {why}")),
+            }
         }
+        Ok(Self(State::None { why: reasons.join("; ") }))
     }
 
     /// Returns the name for the screen; `None` means: not sandboxed.
     pub fn name(&self) -> Option<&'static str> {
-        match self.0 {
-            Kind::Bubblewrap { .. } => Some("bubblewrap"),
-            Kind::Landlock { .. } => Some("landlock"),
-            Kind::None { .. } => None,
+        match &self.0 {
+            State::Confined(kind, _) => Some(kind.name()),
+            State::None { .. } => None,
         }
     }
 
     /// Returns why nothing is confined; `None` when jobs are.
     pub fn why_none(&self) -> Option<&str> {
         match &self.0 {
-            Kind::Bubblewrap { .. } | Kind::Landlock { .. } => None,
-            Kind::None { why } => Some(why),
+            State::Confined(..) => None,
+            State::None { why } => Some(why),
+        }
+    }
+
+    /// Returns why a better one does not work here; `None` when this is the best, or none, or was asked for by name.
+    pub fn why_not_better(&self) -> Option<&str> {
+        match &self.0 {
+            State::Confined(_, own) => Some(own.passed_over.as_str()).filter(|why| !why.is_empty()),
+            State::None { .. } => None,
         }
     }
 
@@ -146,80 +184,95 @@ impl Sandbox {
             return Err(refused(format!("{name} cannot confine a command that may write in {}", root.display())));
         }
         match &self.0 {
-            Kind::Bubblewrap { bwrap, own } => Ok(bubblewrap::wrap(bwrap, &own.around, own.temp.path(), job)),
-            Kind::Landlock { own } => landlock::wrap(&own.around, own.temp.path(), job).map_err(refused),
-            Kind::None { .. } => Ok(job.argv.clone()),
+            State::Confined(Kind::Namespaces, own) => Ok(namespaces::wrap(own, job)),
+            State::Confined(Kind::Bubblewrap(bwrap), own) => Ok(bubblewrap::wrap(bwrap, own, job)),
+            State::Confined(Kind::Landlock, own) => landlock::wrap(own, job).map_err(refused),
+            State::None { .. } => Ok(job.argv.clone()),
         }
     }
 
-    /// Notes, before a job runs, what it must not change; [`Seal::check`] is for when it has ended. Blocks.
-    pub fn seal(&self, job: &Job) -> Seal {
+    /// Says what keeps a job from changing protected files; `None` when nothing is confined.
+    pub fn cover(&self) -> Option<Cover> {
         match self.0 {
-            // What is there cannot be changed; what is not could be made.
-            Kind::Bubblewrap { .. } => Seal::of_missing(&job.confinement.writable),
-            Kind::Landlock { .. } => Seal::of_all(&job.confinement.writable),
-            Kind::None { .. } => Seal::default(),
+            State::Confined(Kind::Namespaces | Kind::Bubblewrap(_), _) => Some(Cover::ReadOnly),
+            State::Confined(Kind::Landlock, _) => Some(Cover::Nothing),
+            State::None { .. } => None,
         }
+    }
+
+    /// Returns the repositories outside that a job may write in: those of its worktrees.
+    pub fn repositories(writable: &[PathBuf]) -> Vec<PathBuf> {
+        places::repositories(writable)
     }
 
     /// Explains the failure of a job whose output looks as if the sandbox refused something; for the model.
     pub fn explain(&self, job: &Job, output: &str) -> Option<String> {
-        let home = match &self.0 {
-            Kind::Bubblewrap { own, .. } | Kind::Landlock { own } => own.around.home.as_deref(),
-            Kind::None { .. } => None,
-        };
-        explain::explain(self.name()?, &job.confinement, home, output)
+        let State::Confined(kind, own) = &self.0 else { return None };
+        explain::explain(kind.name(), &job.confinement, own.around.home.as_deref(), output)
+    }
+}
+
+impl Kind {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Namespaces => "namespaces",
+            Self::Bubblewrap(_) => "bubblewrap",
+            Self::Landlock => "landlock",
+        }
     }
 }
 
 impl Own {
-    fn new(around: &Surroundings) -> Result<Self, String> {
-        let said = |error: io::Error| error.to_string();
-        let temp = tempfile::Builder::new().prefix("steersman-tmp-").tempdir().map_err(said)?;
-        let mut around = around.clone();
+    fn new(around: &Surroundings, passed_over: String) -> io::Result<Self> {
+        let directory = tempfile::Builder::new().prefix("steersman-tmp-").tempdir()?;
         // The mounts are made on real paths, whatever links lead there.
+        let real = directory.path().canonicalize()?;
+        let mut around = around.clone();
         around.home = around.home.and_then(|home| home.canonicalize().ok()).filter(|home| home.parent().is_some());
-        around.program = around.program.canonicalize().map_err(said)?;
-        Ok(Self { around, temp })
+        around.program = around.program.canonicalize()?;
+        let own = Self { around, _directory: directory, real, passed_over };
+        fs::create_dir(own.temp())?;
+        fs::write(own.git_config(), "")?;
+        Ok(own)
+    }
+
+    /// Returns the temporary directory that the jobs of this session share.
+    fn temp(&self) -> PathBuf {
+        self.real.join("tmp")
+    }
+
+    /// Returns the file with the user's settings for git, beside what jobs write.
+    fn git_config(&self) -> PathBuf {
+        self.real.join("gitconfig")
     }
 }
 
-async fn bubblewrap(around: &Surroundings) -> Result<Sandbox, String> {
-    let bwrap = find(&around.path).ok_or("bwrap is not installed")?;
+fn bubblewrap(around: &Surroundings) -> Result<Kind, String> {
+    let bwrap = programs::find("bwrap", &around.path, &around.writable).ok_or("bwrap is not installed")?;
     let is_lent = fs::metadata(&bwrap).is_ok_and(|found| found.permissions().mode() & 0o6000 != 0);
     if is_lent {
         return Err("bwrap runs with the rights of another user here, which no job may take on".to_owned());
     }
-    works(Sandbox(Kind::Bubblewrap { bwrap, own: Arc::new(Own::new(around)?) })).await
+    Ok(Kind::Bubblewrap(bwrap))
 }
 
-async fn landlock(around: &Surroundings) -> Result<Sandbox, String> {
-    if cfg!(not(target_os = "linux")) {
-        return Err("it is a part of Linux".to_owned());
-    }
-    works(Sandbox(Kind::Landlock { own: Arc::new(Own::new(around)?) })).await
+fn linux(kind: Kind) -> Result<Kind, String> {
+    if cfg!(target_os = "linux") { Ok(kind) } else { Err("it is a part of Linux".to_owned()) }
 }
 
 /// Runs something that does nothing in a sandbox.
-async fn works(sandbox: Sandbox) -> Result<Sandbox, String> {
-    let own = match &sandbox.0 {
-        Kind::Bubblewrap { own, .. } | Kind::Landlock { own } => own,
-        Kind::None { why } => return Err(why.clone()),
-    };
-    let line = sandbox.wrap(&probe::job(own.temp.path())).map_err(|error| error.to_string())?;
-    probe::run(&line, &own.around.path).await?;
-    if let Some(settings) = probe::git_settings(own.around.home.as_deref(), &own.around.path).await {
-        fs::write(own.temp.path().join(GIT_CONFIG), settings).map_err(|error| error.to_string())?;
+async fn works(kind: Kind, around: &Surroundings, passed_over: String) -> Result<Sandbox, String> {
+    let own = Arc::new(Own::new(around, passed_over).map_err(|error| error.to_string())?);
+    let sandbox = Sandbox(State::Confined(kind, Arc::clone(&own)));
+    let line = sandbox.wrap(&probe::job(&own.temp())).map_err(|error| error.to_string())?;
+    // What a command has left behind must not say whether it is confined.
+    let path = programs::search_path(&around.path, &around.writable);
+    let (works, settings) = tokio::join!(probe::run(&line, &path), probe::git_settings(&own.around));
+    works?;
+    if let Some(settings) = settings {
+        fs::write(own.git_config(), settings).map_err(|error| error.to_string())?;
     }
     Ok(sandbox)
-}
-
-/// Looks bubblewrap up.
-fn find(path: &OsString) -> Option<PathBuf> {
-    let directories = std::env::split_paths(path).filter(|directory| directory.is_absolute());
-    let mut programs = directories.map(|directory| directory.join("bwrap"));
-    programs
-        .find(|program| fs::metadata(program).is_ok_and(|found| found.is_file() && found.permissions().mode() & 1 != 0))
 }
 
 fn is_root(path: &Path) -> bool {

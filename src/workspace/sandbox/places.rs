@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::limits;
-use crate::workspace::{Network, read_head};
+use crate::workspace::{Network, read_head, snapshot};
 
 /// Where systems keep their programs. A link among them stays a link.
 const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix"];
@@ -164,15 +164,6 @@ const STARTERS: [&str; 17] = [
     ".zshrc",
 ];
 
-/// What within `.git` says which programs git runs. `commondir` would send git elsewhere for all of it.
-const GIT_SEALED: [&str; 5] = ["hooks", "config", "config.worktree", "commondir", "modules"];
-
-/// What in the directory of a worktree says where the rest of it is.
-const WORKTREE_SEALED: [&str; 3] = ["commondir", "config.worktree", "gitdir"];
-
-/// This program's own directory in a project.
-const PROJECT: &str = ".steersman";
-
 /// What a command finds in `/dev` when the directory itself is the host's.
 pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
@@ -233,37 +224,27 @@ pub(super) fn of_search_path(path: &OsString, home: Option<&Path>) -> Vec<PathBu
         .collect()
 }
 
-/// Returns the places of a writable directory that no command may change, whether they are there or not.
+/// Returns the places of a writable directory that no command may change, as far as they are there. Blocks: it looks
+/// through the directory.
 pub(super) fn sealed(root: &Path, writable: &[PathBuf]) -> Vec<PathBuf> {
-    let git = root.join(".git");
-    let mut sealed = vec![root.join(PROJECT)];
-    if git.symlink_metadata().is_ok_and(|found| found.is_dir()) {
-        sealed.extend(GIT_SEALED.iter().map(|name| git.join(name)));
-    } else if let Some(worktree) = Worktree::of(root, writable) {
-        sealed.push(git);
-        sealed.extend(WORKTREE_SEALED.iter().map(|name| worktree.own.join(name)));
-        sealed.extend(GIT_SEALED.iter().map(|name| worktree.repository.join(name)));
-    }
-    sealed
+    snapshot::read_only(root, &[writable, &repositories(writable)].concat())
 }
 
 /// Returns the repositories that writable worktrees belong to; they are written too.
-pub(super) fn repositories(writable: &[PathBuf]) -> Vec<PathBuf> {
+pub(in crate::workspace) fn repositories(writable: &[PathBuf]) -> Vec<PathBuf> {
     let found = writable.iter().filter_map(|root| Worktree::of(root, writable)).map(|worktree| worktree.repository);
     found.collect()
 }
 
-/// Is where a worktree of git keeps what does not lie in it.
-pub(super) struct Worktree {
-    /// Its index and its head.
-    own: PathBuf,
+/// Where a worktree of git keeps what does not lie in it.
+struct Worktree {
     /// The repository that it shares with others.
-    pub(super) repository: PathBuf,
+    repository: PathBuf,
 }
 
 impl Worktree {
     /// Finds them; `None` when `root` is no worktree, or anything says so that a command could have written.
-    pub(super) fn of(root: &Path, writable: &[PathBuf]) -> Option<Self> {
+    fn of(root: &Path, writable: &[PathBuf]) -> Option<Self> {
         let link = root.join(".git");
         let own = root.join(line(&link)?.strip_prefix("gitdir: ")?).canonicalize().ok()?;
         // Git names each in the other.
@@ -272,13 +253,13 @@ impl Worktree {
         let all = own.parent().filter(|all| all.file_name().is_some_and(|name| name == "worktrees"))?;
         let repository = all.parent()?.to_owned();
         let is_ours = writable.iter().any(|path| own.starts_with(path) || path.starts_with(&repository));
-        (is_mutual && !is_ours && repository.join("objects").is_dir()).then_some(Self { own, repository })
+        (is_mutual && !is_ours && repository.join("objects").is_dir()).then_some(Self { repository })
     }
 }
 
 /// Reads a file of one line.
 fn line(path: &Path) -> Option<String> {
-    let head = read_head(path, limits::SEAL_BYTES).ok()?;
+    let head = read_head(path, limits::SNAPSHOT_FILE_BYTES).ok()?;
     String::from_utf8(head.bytes).ok().map(|text| text.trim_end_matches('\n').to_owned())
 }
 

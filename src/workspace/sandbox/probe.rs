@@ -8,7 +8,8 @@ use tokio::process::Command;
 
 use crate::limits;
 use crate::text::visible_line;
-use crate::workspace::{Confinement, Job, Network};
+use crate::workspace::sandbox::Surroundings;
+use crate::workspace::{Confinement, Job, Network, programs};
 
 /// Returns a job that does nothing.
 pub(super) fn job(cwd: &Path) -> Job {
@@ -42,10 +43,11 @@ pub(super) async fn run(line: &[OsString], path: &OsString) -> Result<(), String
 const GIT_SETTINGS: &str = r"^(user\.(name|email)|init\.defaultbranch|core\.(autocrlf|eol))$";
 
 /// Returns those settings as a configuration of git; `None` when there are none.
-pub(super) async fn git_settings(home: Option<&Path>, path: &OsString) -> Option<String> {
-    let mut command = Command::new("git");
+pub(super) async fn git_settings(around: &Surroundings) -> Option<String> {
+    let mut command = Command::new(programs::find("git", &around.path, &around.writable)?);
     command.args(["config", "--global", "--includes", "-z", "--get-regexp", GIT_SETTINGS]);
-    command.env_clear().env("PATH", path).env("HOME", home?).current_dir("/").kill_on_drop(true);
+    let path = programs::search_path(&around.path, &around.writable);
+    command.env_clear().env("PATH", path).env("HOME", around.home.as_ref()?).current_dir("/").kill_on_drop(true);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let output = tokio::time::timeout(limits::SANDBOX_PROBE, command.output()).await.ok()?.ok()?;
     let text = String::from_utf8(output.stdout).ok()?;

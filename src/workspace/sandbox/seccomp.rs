@@ -20,6 +20,7 @@ const REFUSED: &[c_long] = &[
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
     libc::SYS_process_madvise,
+    libc::SYS_process_mrelease,
     libc::SYS_pidfd_getfd,
     libc::SYS_kcmp,
     libc::SYS_perf_event_open,
@@ -75,6 +76,21 @@ const REFUSED_HERE: &[c_long] = &[libc::SYS_kexec_file_load, libc::SYS_iopl, lib
 #[cfg(not(target_arch = "x86_64"))]
 const REFUSED_HERE: &[c_long] = &[];
 
+/// Calls that change another process when their first argument, a process or thread number, is not 0. A filter does not
+/// know the caller's own number, so only 0 passes, by which programs mean themselves.
+const OF_A_PROCESS: &[c_long] = &[
+    libc::SYS_sched_setscheduler,
+    libc::SYS_sched_setparam,
+    libc::SYS_sched_setattr,
+    libc::SYS_sched_setaffinity,
+    libc::SYS_migrate_pages,
+    libc::SYS_move_pages,
+];
+
+/// Calls that take a kind of target and its number, with the kind that means one process. The others, groups and users,
+/// are never the caller alone.
+const OF_A_TARGET: [(c_long, u64); 2] = [(libc::SYS_setpriority, 0), (libc::SYS_ioprio_set, 1)];
+
 /// `ioctl` requests that type into a terminal or change what reads from it.
 const TERMINAL_REQUESTS: [u64; 3] = [libc::TIOCSTI, libc::TIOCSETD, libc::TIOCLINUX];
 
@@ -96,6 +112,17 @@ fn rules(families: &[i32]) -> Result<Rules, String> {
     let mut rules: Rules = REFUSED.iter().chain(REFUSED_HERE).map(|call| (*call, vec![])).collect();
     let is = |argument, value| condition(argument, SeccompCmpOp::Eq, value);
     let has = |argument, mask| condition(argument, SeccompCmpOp::MaskedEq(mask), mask);
+
+    let is_not = |argument, value| condition(argument, SeccompCmpOp::Ne, value);
+    for call in OF_A_PROCESS {
+        rules.insert(*call, vec![rule(vec![is_not(0, 0)?])?]);
+    }
+    for (call, one_process) in OF_A_TARGET {
+        rules.insert(call, vec![rule(vec![is_not(0, one_process)?])?, rule(vec![is_not(1, 0)?])?]);
+    }
+    // Looking at the limits of others harms nobody: without new ones the third argument is no address.
+    let sets = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0).map_err(|e| e.to_string())?;
+    rules.insert(libc::SYS_prlimit64, vec![rule(vec![is_not(0, 0)?, sets])?]);
 
     let others: Vec<_> = families
         .iter()

@@ -162,3 +162,20 @@ fn server(dialect: Dialect) -> &'static str {
         Dialect::Gemini => "https://generativelanguage.googleapis.com/v1beta",
     }
 }
+
+/// Decides about a command under rules, and panics when that takes longer than the budget.
+pub fn shell(text: &str, budget: std::time::Duration) {
+    use std::time::{Duration, Instant};
+    use steersman::approval::{Act, CommandAct, Mode, Policy, Rules, Standing, Taint};
+
+    let rules = Rules::parse(&["bash: git *"], &[], &["bash: rm *", "bash: git push *"]).expect("they are rules");
+    let policy = Policy { rules, root: Some("/work".into()), ..Policy::default() };
+    // What repeats is what takes long.
+    let texts = [text.to_owned(), text.repeat(96 * 1024 / text.len().max(1))];
+    for command in texts {
+        let act = Act::Command(CommandAct { command, cwd: "/work".into(), timeout: Duration::from_secs(1) });
+        let started = Instant::now();
+        policy.decide(&act, &Standing { mode: Mode::Ask, grants: &[], taint: Taint::NONE });
+        assert!(started.elapsed() < budget, "it took {:?}", started.elapsed());
+    }
+}

@@ -81,9 +81,9 @@ impl Typist {
                 self.send(terminal, keys::ESC);
             }
             18 => {
-                self.send(terminal, keys::CTRL_P);
+                self.send(terminal, keys::ALT_H);
                 std::thread::park_timeout(self.random.pause(60));
-                self.send(terminal, keys::CTRL_P);
+                self.send(terminal, keys::ALT_H);
             }
             _ => {
                 self.disturb(server);

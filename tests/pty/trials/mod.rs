@@ -80,7 +80,7 @@ fn come_to_rest(terminal: &mut Terminal, seed: u64) {
         rests = if rested { rests + 1 } else { 0 };
         assert!(Instant::now() < deadline, "seed {seed}: no rest; the screen was:\n{screen}");
         if held {
-            terminal.send(keys::CTRL_P);
+            terminal.send(keys::ALT_H);
         } else if !rested && (at_rest || !empty) {
             terminal.send(keys::ENTER);
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::play::{Visit, families, like};
 use crate::support::server::{Reply, Server};
-use crate::support::tls::{Answer, Authority, Front, Valid, self_signed};
+use crate::support::tls::{Answer, Authority, Front, Valid, self_signed, self_signed_authority};
 use steersman::provider::Http;
 
 const UNTRUSTED: &str = "cannot reach localhost:*: TLS: the certificate of the server cannot be trusted: ";
@@ -119,4 +119,16 @@ async fn a_file_of_authorities_that_is_none_is_said_so() {
             "{said}"
         );
     }
+}
+
+#[tokio::test]
+async fn a_self_signed_authority_that_is_given_already_is_not_asked_for_again() {
+    let (identity, file) = self_signed_authority("localhost");
+    let server = Server::start([Reply::text("Hello.")]);
+    let front = Front::start(vec![Answer::tls(identity)], server.origin());
+    let http = Http::default().with_ca_file(file.path());
+    let mut visit = Visit::new(families()[0], http, &format!("https://localhost:{}", front.port())).await;
+    let said = visit.fails("Hello?").await;
+    assert!(said.contains("CA:TRUE") && said.contains("make it anew with CA:FALSE"), "{said}");
+    assert!(!said.contains("--ca-file"), "{said}");
 }

@@ -5,16 +5,18 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tempfile::TempDir;
 
 /// Serves every repository below a directory as `/NAME.git`. `/moved.git` leads to `/repo.git`, `/locked.git` wants a
-/// password, `/silent.git` never answers.
+/// password, `/silent.git` never answers, `/endless.git` never stops to list branches.
 pub struct Forge {
     dir: TempDir,
     port: u16,
     heads: Arc<Mutex<Vec<String>>>,
+    listed: Arc<AtomicU64>,
 }
 
 impl Forge {
@@ -23,14 +25,15 @@ impl Forge {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let heads: Arc<Mutex<Vec<String>>> = Arc::default();
-        let (root, seen) = (dir.path().to_owned(), Arc::clone(&heads));
+        let listed: Arc<AtomicU64> = Arc::default();
+        let (root, seen, count) = (dir.path().to_owned(), Arc::clone(&heads), Arc::clone(&listed));
         std::thread::spawn(move || {
             for stream in listener.incoming() {
-                let (root, seen) = (root.clone(), Arc::clone(&seen));
-                std::thread::spawn(move || serve(stream.unwrap(), &root, &seen));
+                let (root, seen, count) = (root.clone(), Arc::clone(&seen), Arc::clone(&count));
+                std::thread::spawn(move || serve(stream.unwrap(), &root, &seen, &count));
             }
         });
-        Self { dir, port, heads }
+        Self { dir, port, heads, listed }
     }
 
     /// Returns the address, as the configuration allows it.
@@ -49,6 +52,11 @@ impl Forge {
     /// Returns the head of every request so far.
     pub fn heads(&self) -> Vec<String> {
         self.heads.lock().unwrap().clone()
+    }
+
+    /// Returns how many bytes of the endless list went out.
+    pub fn listed(&self) -> u64 {
+        self.listed.load(Ordering::SeqCst)
     }
 
     /// Makes a repository with the files that a shell script leaves in it and two commits; returns its last commit.
@@ -86,7 +94,7 @@ pub fn sh(cwd: &Path, script: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn serve(mut stream: TcpStream, root: &Path, seen: &Mutex<Vec<String>>) {
+fn serve(mut stream: TcpStream, root: &Path, seen: &Mutex<Vec<String>>, listed: &AtomicU64) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
@@ -114,6 +122,18 @@ fn serve(mut stream: TcpStream, root: &Path, seen: &Mutex<Vec<String>>) {
             b"HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
         );
         return;
+    }
+    if path.starts_with("/endless.git") {
+        let answer = "HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-advertisement\r\n\
+                      Connection: close\r\n\r\n001e# service=git-upload-pack\n0000";
+        let _ = stream.write_all(answer.as_bytes());
+        for number in 0_u64.. {
+            let lines: String = (0..1000).map(|line| format!("0045{number:040x} refs/heads/{line:012}\n")).collect();
+            if stream.write_all(lines.as_bytes()).is_err() {
+                return;
+            }
+            listed.fetch_add(lines.len() as u64, Ordering::SeqCst);
+        }
     }
     if path.starts_with("/silent.git") {
         // Until the other side gives up.

@@ -13,6 +13,8 @@ use steersman::workspace::sandbox::{Choice, Surroundings};
 use steersman::workspace::{ChildEnvironment, Confinement, Ended, Job, Network, Sandbox, Spawner};
 use tempfile::TempDir;
 
+use crate::support::skip::{Need, skip};
+
 /// What no confined command may ever print.
 pub const CANARY: &str = "CANARY-b7d1";
 
@@ -35,7 +37,10 @@ pub struct Grounds {
 
 impl Grounds {
     pub fn new() -> Self {
-        let dir = TempDir::new().unwrap();
+        Self::within(TempDir::new().unwrap())
+    }
+
+    pub fn within(dir: TempDir) -> Self {
         let at = |name: &str| {
             let path = dir.path().canonicalize().unwrap().join(name);
             fs::create_dir(&path).unwrap();
@@ -80,15 +85,20 @@ impl Grounds {
     }
 
     pub fn surroundings(&self) -> Surroundings {
-        Surroundings { program: program(), home: Some(self.home.clone()), path: PATH.into() }
+        Surroundings {
+            program: program(),
+            home: Some(self.home.clone()),
+            path: PATH.into(),
+            writable: vec![self.work.clone()],
+        }
     }
 
-    /// Returns the sandbox of a kind; `None`, said on standard error, when this machine has none of it.
+    /// Returns the sandbox of a kind; `None`, said at the end of the run, when this machine has none of it.
     pub async fn sandbox(&self, wanted: Choice) -> Option<Sandbox> {
         match Sandbox::detect(wanted, &self.surroundings()).await {
             Ok(sandbox) => Some(sandbox),
             Err(missing) => {
-                eprintln!("skipped: {missing}");
+                skip(Need::of_sandbox(wanted), &missing.to_string());
                 None
             }
         }

@@ -36,8 +36,8 @@ async fn the_tool_explains_a_refusal_and_puts_back_what_was_planted() {
         assert!(text.ends_with("[exit code 1]\n") && !text.contains(CANARY), "{text}");
         assert_eq!(run("echo plain; false").await, "plain\n[exit code 1]\n");
         let text = run("n=sman; mkdir .steer$n && echo evil > .steer$n/config.toml").await;
-        assert!(text.contains("/.steersman, which no command may: it is as it was"), "{text}");
-        assert!(!grounds.work.join(".steersman").exists());
+        assert!(text.contains("/.steersman/config.toml, which git or another tool runs"), "{text}");
+        assert!(!grounds.work.join(".steersman/config.toml").exists());
 
         // The whole of a long output can be read by the next command, and not changed.
         let text = run("seq 1 20000").await;

@@ -38,6 +38,34 @@ fn typed(c: char) -> Decoded {
 }
 
 #[test]
+fn an_answer_about_the_background_is_never_a_key_however_it_is_cut() {
+    for (answer, colour) in [
+        (&b"\x1b]11;rgb:1e1e/2e2e/3e3e\x1b\\"[..], [0x1e, 0x2e, 0x3e]),
+        (b"\x1b]11;rgb:ff/FF/00\x07", [255, 255, 0]),
+        (b"\x1b]11;rgba:f/0/8/ffff\x07", [255, 0, 136]),
+    ] {
+        assert_eq!(whole(answer), [Decoded::Background(colour)]);
+        assert_eq!(by_bytes(answer), [Decoded::Background(colour)]);
+        assert_eq!(whole(&[b"a", answer, b"b"].concat()), [typed('a'), Decoded::Background(colour), typed('b')]);
+        // So late that its beginning was taken for keys: no byte of the rest is typed.
+        for cut in 1..=2 {
+            let mut decoder = Decoder::default();
+            let mut out = Vec::new();
+            decoder.feed(&answer[..cut], &mut out);
+            decoder.decide(&mut out);
+            assert_eq!(out.len(), 1);
+            decoder.feed(&answer[cut..], &mut out);
+            assert_eq!(out[1..], [Decoded::Background(colour)]);
+        }
+    }
+    assert_eq!(whole(b"\x1b]"), [key(KeyCode::Char(']'), ALT)]);
+    assert_eq!(whole(b"\x1b]x"), [key(KeyCode::Char(']'), ALT), typed('x')]);
+    assert_eq!(whole(b"\x1b]11;rgb:00/00\x07x"), [typed('x')]);
+    assert_eq!(whole(b"\x1b]11;rgb:zz"), [typed('z'), typed('z')]);
+    assert_eq!(whole(&[b"\x1b]11;rgb:", &[b'0'; 99][..], b"x"].concat()), [typed('x')]);
+}
+
+#[test]
 fn keys_of_every_kind_of_terminal_are_known() {
     let cases: &[(&[u8], KeyCode, KeyModifiers)] = &[
         (b"\r", KeyCode::Enter, NONE),

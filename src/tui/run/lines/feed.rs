@@ -6,14 +6,18 @@ use std::io::{self, BufRead as _, Read as _};
 use std::thread;
 
 use jiff::Timestamp;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::paper::Kind;
+use crate::clock;
 use crate::limits;
 use crate::tui::input::{Input, Reader};
-use crate::tui::terminal;
+use crate::tui::terminal::{self, watchdog};
 
-/// Is one thing that was read.
+/// Lines that wait; no more is read meanwhile.
+const WAITING: usize = 8;
+
+/// One thing that was read.
 #[derive(Debug)]
 pub enum Fed {
     /// A terminal sent this.
@@ -29,7 +33,7 @@ pub enum Feed {
     /// Keys.
     Keys(Reader),
     /// Lines.
-    Lines(UnboundedReceiver<Fed>),
+    Lines(Receiver<Fed>),
     /// Nothing comes any more.
     Over,
 }
@@ -41,9 +45,9 @@ impl Feed {
     /// When no thread can be started.
     pub fn start(kind: Kind) -> io::Result<Self> {
         Ok(match kind {
-            Kind::Keys => Self::Keys(Reader::start(terminal::keyboard()?)?),
+            Kind::Keys => Self::Keys(Reader::start(terminal::keyboard()?, watchdog::end_interrupted)?),
             Kind::Lines => {
-                let (sender, receiver) = unbounded_channel();
+                let (sender, receiver) = channel(WAITING);
                 thread::Builder::new().name("lines".to_owned()).spawn(move || read(&sender))?;
                 Self::Lines(receiver)
             }
@@ -84,7 +88,7 @@ impl Feed {
     }
 }
 
-fn read(sender: &UnboundedSender<Fed>) {
+fn read(sender: &Sender<Fed>) {
     let mut input = io::stdin().lock();
     loop {
         let mut line = Vec::new();
@@ -103,10 +107,10 @@ fn read(sender: &UnboundedSender<Fed>) {
         let text = String::from_utf8_lossy(&line);
         let text = text.strip_suffix('\n').unwrap_or(&text);
         let text = text.strip_suffix('\r').unwrap_or(text);
-        if sender.send(Fed::Line(text.to_owned(), Timestamp::now())).is_err() {
+        if sender.blocking_send(Fed::Line(text.to_owned(), clock::now())).is_err() {
             return;
         }
     }
     // A loop that is gone needs no end.
-    let _ = sender.send(Fed::End);
+    let _ = sender.blocking_send(Fed::End);
 }

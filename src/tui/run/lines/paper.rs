@@ -12,12 +12,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 
 use crate::limits;
-use crate::tui::terminal::{self, writer::Writer, writer::Written};
+use crate::tui::terminal::{self, PLAIN_PASTES, writer::Writer, writer::Written};
 
 /// Pastes come with a mark before and behind them.
 const MARKED_PASTES: &str = "\u{1b}[?2004h";
-/// They come as if they were typed.
-const PLAIN_PASTES: &[u8] = b"\x1b[?2004l";
 /// Columns where nobody says how many there are.
 const COLUMNS: u16 = 80;
 
@@ -49,6 +47,18 @@ impl Paper {
         let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
         let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
         let kind = if is_terminal && !is_dumb { Kind::Keys } else { Kind::Lines };
+        let columns = crossterm::terminal::size().map_or(COLUMNS, |(columns, _)| columns);
+        let mut paper = Self::on(terminal::device()?, kind, columns, written)?;
+        if kind == Kind::Keys {
+            enable_raw_mode()?;
+            terminal::set_line_modes(true);
+            paper.write(MARKED_PASTES);
+        }
+        Ok(paper)
+    }
+
+    /// Starts the writer and leaves the modes alone.
+    fn on(device: OwnedFd, kind: Kind, columns: u16, written: Written) -> io::Result<Self> {
         let done = Arc::new(AtomicUsize::new(0));
         let counted: Written = {
             let done = Arc::clone(&done);
@@ -57,14 +67,8 @@ impl Paper {
                 written(outcome);
             })
         };
-        let writer = Writer::start(terminal::device()?, counted)?;
-        let columns = crossterm::terminal::size().map_or(COLUMNS, |(columns, _)| columns);
-        let mut paper = Self { kind, writer, columns, text: String::new(), sent: 0, done };
-        if kind == Kind::Keys {
-            enable_raw_mode()?;
-            paper.write(MARKED_PASTES);
-        }
-        Ok(paper)
+        let writer = Writer::start(device, counted)?;
+        Ok(Self { kind, writer, columns, text: String::new(), sent: 0, done })
     }
 
     /// Returns how the input is read.
@@ -114,9 +118,14 @@ impl Paper {
         }
     }
 
-    /// Tells whether everything that was handed over is written.
-    pub fn has_written_all(&self) -> bool {
-        self.done.load(Ordering::SeqCst) >= self.sent
+    /// Returns the number of the frame that was handed over last.
+    pub fn handed_over(&self) -> usize {
+        self.sent
+    }
+
+    /// Tells whether the terminal has taken everything up to this frame.
+    pub fn has_written(&self, frame: usize) -> bool {
+        self.done.load(Ordering::SeqCst) >= frame
     }
 
     /// Sets the modes again, after the program was stopped and goes on.
@@ -136,6 +145,7 @@ impl Paper {
     /// Gives the terminal to another program, with the modes that it had.
     pub fn lend(&mut self) {
         self.flush();
+        terminal::set_line_modes(false);
         self.writer.finish(PLAIN_PASTES.to_vec(), limits::LINE_FAREWELL);
         // A terminal that is gone has no modes.
         let _ = disable_raw_mode();
@@ -147,6 +157,7 @@ impl Paper {
     /// When the terminal is gone.
     pub fn take_back(&mut self) -> io::Result<()> {
         enable_raw_mode()?;
+        terminal::set_line_modes(true);
         self.write(MARKED_PASTES);
         Ok(())
     }
@@ -156,6 +167,7 @@ impl Paper {
         self.flush();
         match self.kind {
             Kind::Keys => {
+                terminal::set_line_modes(false);
                 self.writer.finish(PLAIN_PASTES.to_vec(), limits::LINE_FAREWELL);
                 // A terminal that is gone has no modes.
                 let _ = disable_raw_mode();
@@ -176,9 +188,39 @@ impl Drop for Paper {
 
 /// Gives the terminal its modes back without the writer.
 fn restore() {
+    terminal::set_line_modes(false);
     if let Ok(device) = terminal::device() {
         // A terminal that is gone has no modes.
         let _ = terminal::writer::write_all(&mut File::from(device), PLAIN_PASTES);
     }
     let _ = disable_raw_mode();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{PipeReader, Read as _};
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn a_question_is_written_although_the_terminal_has_not_taken_what_came_after_it() {
+        let (mut reader, writer): (PipeReader, _) = io::pipe().unwrap();
+        let (tell, told) = channel();
+        let mut paper =
+            Paper::on(writer.into(), Kind::Lines, COLUMNS, Arc::new(move |_| tell.send(()).unwrap())).unwrap();
+        paper.line("the question");
+        paper.flush();
+        let question = paper.handed_over();
+        told.recv().unwrap();
+        // More than a pipe holds: it is written once somebody reads.
+        let long = "more ".repeat(100_000);
+        paper.line(&long);
+        paper.flush();
+        let rest = paper.handed_over();
+        assert!(paper.has_written(question) && !paper.has_written(rest));
+        let mut read = vec![0; "the question\n".len() + long.len() + 1];
+        reader.read_exact(&mut read).unwrap();
+        told.recv().unwrap();
+        assert!(paper.has_written(rest));
+    }
 }

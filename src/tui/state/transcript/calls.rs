@@ -10,7 +10,7 @@ use crate::details::Details;
 use crate::id::CallId;
 use crate::limits::PROGRESS_BYTES;
 use crate::message::Arguments;
-use crate::text;
+use crate::text::{self, CommandOutput};
 use crate::tui::state::cell::{Answered, Asked, Body, CallCell, CallState, Cell, CellId, Level, WentOn};
 use crate::tui::state::result::Shown;
 
@@ -33,26 +33,28 @@ impl Transcript {
         if let Body::Call(made) = cell.change()
             && let CallState::Running { progress, cut } = &mut made.state
         {
-            progress.push_str(&text::visible(piece));
-            if progress.len() > PROGRESS_BYTES {
-                let end = progress.ceil_char_boundary(progress.len() - PROGRESS_BYTES / 2);
-                *cut += progress.drain(..end).filter(|c| *c == '\n').count();
+            progress.push(piece);
+            if progress.shown().text.len() > PROGRESS_BYTES {
+                *cut += progress.keep_newest(PROGRESS_BYTES / 2);
             }
         }
         true
     }
 
-    pub(super) fn result(&mut self, id: &CallId, state: CallState, at: Timestamp) {
+    pub(super) fn result(&mut self, id: &CallId, content: &str, end: (bool, u64), at: Timestamp) {
+        let (is_error, elapsed_ms) = end;
+        let ended = |content: CommandOutput| CallState::Ended { content, is_error, elapsed_ms };
         let Some(cell) = self.find_call(id) else {
             // A result whose call was not seen: a log that begins in the middle.
             let none = Arguments::Object(serde_json::Map::new());
             let call = CallCell::new(id.clone(), "tool".to_owned(), none, String::new(), at);
-            self.push(Body::Call(Box::new(CallCell { state, ..call })));
+            self.push(Body::Call(Box::new(CallCell { state: ended(CommandOutput::plain(content)), ..call })));
             return;
         };
         self.open.retain(|open| *open != cell);
         if let Some(Body::Call(call)) = self.cells.get_mut(cell.index()).map(Cell::change) {
-            call.state = state;
+            let is_command = matches!(call.shown, Some(Shown::Command { .. }));
+            call.state = ended(if is_command { CommandOutput::of(content) } else { CommandOutput::plain(content) });
         }
     }
 
@@ -65,11 +67,12 @@ impl Transcript {
     }
 
     pub(super) fn asked(&mut self, id: &str, question: &str, call: Option<&CallId>, offer: Option<&str>) {
+        let at = self.now;
         let place = call.and_then(|call| self.find_call(call)).and_then(|cell| self.cells.get_mut(cell.index()));
         let asking = if let Some(cell) = place {
             if let Body::Call(call) = cell.change() {
                 let offer = offer.map(str::to_owned);
-                call.asked.push(Asked { id: id.to_owned(), offer, answer: None });
+                call.asked.push(Asked { id: id.to_owned(), at, offer, answer: None });
             }
             cell.id()
         } else {
@@ -79,11 +82,14 @@ impl Transcript {
     }
 
     pub(super) fn answered_question(&mut self, id: &str, answer: &str, words: Option<&str>) -> bool {
+        let now = self.now;
         let place = self.questions.remove(id).and_then(|cell| self.cells.get_mut(cell.index()));
         match place.map(Cell::change) {
             Some(Body::Call(call)) => {
                 if let Some(asked) = call.asked.iter_mut().find(|asked| asked.id == id) {
                     asked.answer = Some(in_words(answer, words, asked.offer.as_deref()));
+                    let wait = asked.at.zip(now).map(|(asked, now)| now.duration_since(asked).as_millis());
+                    call.waited_ms += wait.and_then(|wait| u64::try_from(wait).ok()).unwrap_or(0);
                 }
             }
             Some(Body::Notice { level, text }) => {
@@ -124,7 +130,7 @@ impl Transcript {
 /// Ends a call whose turn ended before it did.
 pub(super) fn interrupt(call: &mut CallCell) {
     if let CallState::Running { progress, .. } = &mut call.state {
-        call.state = CallState::Interrupted { progress: std::mem::take(progress) };
+        call.state = CallState::Interrupted { progress: std::mem::take(progress).finish() };
     }
     for asked in call.asked.iter_mut().filter(|asked| asked.answer.is_none()) {
         asked.answer = Some(in_words("withdrawn", None, None));

@@ -397,7 +397,7 @@ impl State {
         match self {
             Self::Idle => "idle",
             Self::Done => "done",
-            Self::OutOfBudget => "by budget",
+            Self::OutOfBudget => "step limit",
             Self::Cancelled => "cancelled",
             Self::Waiting => "waiting",
             Self::Thinking => "thinking",

@@ -7,9 +7,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::words::{money, tokens};
+use crate::summary::tokens as count;
 use crate::tui::state::tree::Node;
 use crate::tui::theme::Theme;
-use crate::tui::view::fit::{clock, columns, count, put_right};
+use crate::tui::view::fit::{clock, columns, put_right};
 
 /// Names one figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

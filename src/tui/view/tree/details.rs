@@ -7,11 +7,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::words::{ending, money, reasons, share, tokens};
+use crate::summary::tokens as count;
 use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::regions::{Divider, Region, Regions};
 use crate::tui::state::tree::Totals;
-use crate::tui::view::fit::{count, one_line, put, put_right, row};
+use crate::tui::view::fit::{one_line, put, put_right, row};
 use crate::tui::view::layout::Panes;
 use crate::tui::view::wrap::{Break, Line, Wrap};
 

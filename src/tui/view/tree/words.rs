@@ -7,10 +7,11 @@ use ratatui::style::Style;
 
 use crate::event::Outcome;
 use crate::id::AgentId;
+use crate::summary::{seconds, tokens as count};
 use crate::tui::state::clock::seconds_between;
 use crate::tui::state::tree::{Activity, Lint, Node, OpenCall, State, Totals};
 use crate::tui::theme::Theme;
-use crate::tui::view::fit::{clip, clock, columns, count, one_line};
+use crate::tui::view::fit::{clip, clock, columns, one_line};
 
 /// Returns the name that an agent is shown by.
 pub fn name(node: &Node) -> String {
@@ -95,11 +96,7 @@ pub(super) fn reasons(lint: &Lint, now: Timestamp) -> [String; 2] {
         Lint::Slow { tool, since, usual_ms } => {
             let (tool, time) = (one_line(tool), clock(seconds_between(*since, now)));
             let short = clip(&tool, 12);
-            let usual = if *usual_ms < 10_000 {
-                format!("{}.{} s", usual_ms / 1_000, usual_ms % 1_000 / 100)
-            } else {
-                clock(usual_ms / 1_000)
-            };
+            let usual = seconds(*usual_ms);
             [format!("{tool} takes {time}, 95 % took under {usual}"), format!("slow {short} {time}")]
         }
         Lint::Context { percent } => [format!("context {percent} % full"), format!("context {percent} %")],
@@ -144,7 +141,7 @@ pub(super) fn ending(node: &Node) -> Option<String> {
     let Activity::Ended(outcome, message) = &node.activity else { return None };
     match outcome {
         Outcome::Completed => None,
-        Outcome::Synthesized => Some("its step budget was used up; a rescue wrote the answer".to_owned()),
+        Outcome::Synthesized => Some("the step limit was reached: it answered from what was found".to_owned()),
         Outcome::Cancelled => Some("cancelled".to_owned()),
         Outcome::Failed => Some(message.clone().unwrap_or_else(|| "no reason was given".to_owned())),
     }
@@ -172,11 +169,11 @@ pub fn money(totals: &Totals) -> Option<String> {
     if totals.cost_nanos == 0 {
         return None;
     }
-    let cents = totals.cost_nanos / 10_000_000;
+    let cents = totals.cost_nanos.saturating_add(5_000_000) / 10_000_000;
     let more = if totals.unpriced > 0 { "+" } else { "" };
     Some(match cents {
         0 => format!("<$0.01{more}"),
         1..10_000 => format!("${}.{:02}{more}", cents / 100, cents % 100),
-        _ => format!("${}{more}", count(u64::try_from(cents / 100).unwrap_or(u64::MAX))),
+        _ => format!("${}{more}", count(u64::try_from(cents.saturating_add(50) / 100).unwrap_or(u64::MAX))),
     })
 }

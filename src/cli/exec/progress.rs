@@ -1,0 +1,77 @@
+//! Where a run without a screen stands: the main agent's turns, and the way of each accepted text.
+
+use std::collections::HashSet;
+
+use super::steering::start_of;
+use crate::cli::output::Output;
+use crate::event::{Envelope, Event, Outcome};
+use crate::id::MessageId;
+
+/// Follows the main agent's turns and the way of each accepted text, and says which of them came back.
+pub(super) struct Progress {
+    /// Accepted, and not yet seen in the conversation.
+    open: HashSet<MessageId>,
+    /// Seen in the conversation before the queue's answer was.
+    early: HashSet<MessageId>,
+    running: bool,
+    pub outcome: Option<Outcome>,
+    err: Output,
+}
+
+impl Progress {
+    /// Starts before the first turn.
+    pub fn new(err: Output) -> Self {
+        Self { open: HashSet::new(), early: HashSet::new(), running: false, outcome: None, err }
+    }
+
+    /// Notes that a queue has taken a text.
+    pub fn accepted(&mut self, id: MessageId) {
+        if !self.early.remove(&id) {
+            self.open.insert(id);
+        }
+    }
+
+    fn delivered(&mut self, id: &MessageId) {
+        if !self.open.remove(id) {
+            self.early.insert(id.clone());
+        }
+    }
+
+    /// Notes that a text is the user's again.
+    pub fn returned(&mut self, id: &MessageId) {
+        self.open.remove(id);
+    }
+
+    /// Takes one event; returns the outcome and the message of a turn of the main agent that ended with it.
+    pub fn saw<'e>(&mut self, envelope: &'e Envelope) -> Option<(Outcome, Option<&'e str>)> {
+        let main = envelope.agent.is_main();
+        match &envelope.event {
+            Event::UserTurn { injection: Some(id), .. } => self.delivered(id),
+            Event::Returned { entries } => {
+                for entry in entries {
+                    self.returned(&entry.id);
+                    self.err.say(&format!("not sent, {} has ended: {}", envelope.agent, start_of(&entry.text)));
+                }
+            }
+            Event::TurnStarted { .. } if main => self.running = true,
+            Event::TurnEnded { outcome, message, .. } if main => {
+                self.running = false;
+                self.outcome = Some(*outcome);
+                return Some((*outcome, message.as_deref()));
+            }
+            _ => {}
+        }
+        None
+    }
+
+    /// Waits for nothing any more.
+    pub fn give_up(&mut self) {
+        self.running = false;
+        self.open.clear();
+    }
+
+    /// Tells whether nothing runs and nothing is on its way.
+    pub fn idle(&self) -> bool {
+        !self.running && self.open.is_empty()
+    }
+}

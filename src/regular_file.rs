@@ -1,0 +1,139 @@
+//! Regular files, read with a bound: the way in which the program opens every file that somebody else may have put there.
+//!
+//! A FIFO, a socket, a device or a directory is refused without waiting for it, and what is larger than the bound is never
+//! read whole, whatever size the system tells. In a workspace links are refused; the user's own files may be links.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read as _};
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+/// Whether a symbolic link in the last part of a path is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Links {
+    /// It is refused: nobody vouches for the file.
+    Refused,
+    /// It is followed: the path is the user's own.
+    Followed,
+}
+
+/// The beginning of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Head {
+    /// The bytes that were read.
+    pub bytes: Vec<u8>,
+    /// The size of the whole file.
+    pub size: u64,
+}
+
+impl Head {
+    /// Returns whether there is more in the file.
+    pub fn is_cut(&self) -> bool {
+        (self.bytes.len() as u64) < self.size
+    }
+}
+
+/// Opens a regular file for reading. Nothing can block the opening.
+///
+/// # Errors
+/// That of the system, or a sentence about what is no regular file.
+pub fn open(path: &Path, links: Links) -> io::Result<(File, Metadata)> {
+    open_at(CWD, path, links)
+}
+
+/// Opens a regular file like [`open`]; a relative path starts at an open directory.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_at(directory: impl AsFd, path: &Path, links: Links) -> io::Result<(File, Metadata)> {
+    let (at_flags, open_flags) = match links {
+        Links::Refused => (AtFlags::SYMLINK_NOFOLLOW, OFlags::NOFOLLOW),
+        Links::Followed => (AtFlags::empty(), OFlags::empty()),
+    };
+    // Before the opening: that of a device may do something already. What is opened is checked once more behind it.
+    let stat = rustix::fs::statat(&directory, path, at_flags)?;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => {}
+        FileType::Symlink => return Err(linked()),
+        _ => return Err(irregular()),
+    }
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | open_flags;
+    let file = match rustix::fs::openat(&directory, path, flags, Mode::empty()) {
+        Ok(file) => File::from(file),
+        Err(Errno::LOOP) if links == Links::Refused => return Err(linked()),
+        Err(error) => return Err(error.into()),
+    };
+    let metadata = file.metadata()?;
+    if metadata.is_file() { Ok((file, metadata)) } else { Err(irregular()) }
+}
+
+/// Reads at most `most` bytes from the beginning of a file that nobody vouches for.
+///
+/// # Errors
+/// As [`open`].
+pub fn read_head(path: &Path, most: u64) -> io::Result<Head> {
+    let (file, metadata) = open(path, Links::Refused)?;
+    head(file, metadata.len(), most)
+}
+
+/// Reads at most `most` bytes from the beginning of an open file.
+///
+/// # Errors
+/// That of the system.
+pub fn head(file: File, size: u64, most: u64) -> io::Result<Head> {
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    // A file may grow meanwhile.
+    let size = size.max(bytes.len() as u64);
+    Ok(Head { bytes, size })
+}
+
+/// Reads the rest of an open file, which is refused when it is larger than `limit`.
+///
+/// # Errors
+/// That of the system, or [`io::ErrorKind::FileTooLarge`] with a sentence that names the limit.
+pub fn read_whole(file: File, size: u64, limit: u64) -> io::Result<Vec<u8>> {
+    let too_large = |size: u64| {
+        let sentence = format!("it is larger than {limit} bytes ({size} bytes)");
+        io::Error::new(io::ErrorKind::FileTooLarge, sentence)
+    };
+    if size > limit {
+        return Err(too_large(size));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
+    file.take(limit + 1).read_to_end(&mut bytes)?;
+    let read = bytes.len() as u64;
+    if read > limit { Err(too_large(size.max(read))) } else { Ok(bytes) }
+}
+
+/// Reads a file of the user's own whole; it may be a link.
+///
+/// # Errors
+/// As [`open`] and [`read_whole`].
+pub fn read_own(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let (file, metadata) = open(path, Links::Followed)?;
+    read_whole(file, metadata.len(), limit)
+}
+
+/// Reads a text file of the user's own whole, like [`read_own`].
+///
+/// # Errors
+/// As [`read_own`]; a sentence that names the line when it is not UTF-8.
+pub fn read_own_text(path: &Path, limit: u64) -> io::Result<String> {
+    String::from_utf8(read_own(path, limit)?).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let line = error.as_bytes().iter().take(valid).filter(|byte| **byte == b'\n').count() + 1;
+        io::Error::new(io::ErrorKind::InvalidData, format!("line {line} is not UTF-8 text"))
+    })
+}
+
+fn linked() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "it is a symbolic link")
+}
+
+fn irregular() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")
+}

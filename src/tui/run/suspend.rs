@@ -1,0 +1,66 @@
+//! The stop of the program and of what was started with it, until the shell lets them go on.
+//!
+//! Called by both loops once they have given the terminal back. The signal that the terminal sends for Ctrl+Z is handled,
+//! so that nobody stops the program while the modes are set; the stop itself is one that no program can refuse, and
+//! therefore comes only where somebody is there to end it.
+
+use std::io;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, getpgid, getpgrp, getppid, getsid, kill_process_group};
+use tokio::time::timeout;
+
+use crate::tui::terminal::signals::Signals;
+
+/// Time in which the stop comes.
+const STOP: Duration = Duration::from_millis(300);
+/// Most programs between this one and its shell.
+const PARENTS: usize = 16;
+
+/// Says what came of a wish to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// The program was stopped and goes on.
+    Over,
+    /// It was not: nobody would let it go on.
+    Refused,
+}
+
+/// Stops the program and waits until it goes on.
+pub async fn stop(signals: &mut Signals) -> io::Result<Stop> {
+    if !stop_group()? {
+        return Ok(Stop::Refused);
+    }
+    Ok(if timeout(STOP, signals.resumed()).await.is_ok() { Stop::Over } else { Stop::Refused })
+}
+
+/// Stops the group, as the terminal itself would: a program that started this one is stopped with it. False when nobody
+/// would let it go on; then nothing happens.
+pub fn stop_group() -> io::Result<bool> {
+    let has_shell = has_shell();
+    if has_shell {
+        kill_process_group(getpgrp(), Signal::STOP)?;
+    }
+    Ok(has_shell)
+}
+
+/// Tells whether a program of this session, outside of the group, started the group: a shell that can let it go on.
+fn has_shell() -> bool {
+    let (group, Ok(session)) = (getpgrp(), getsid(None)) else { return false };
+    let mut parent = getppid();
+    for _ in 0..PARENTS {
+        let Some(pid) = parent.filter(|pid| getsid(Some(*pid)).is_ok_and(|of| of == session)) else { return false };
+        if getpgid(Some(pid)).is_ok_and(|of| of != group) {
+            return true;
+        }
+        parent = parent_of(pid);
+    }
+    false
+}
+
+/// Returns the parent of another process, where the system tells.
+fn parent_of(pid: Pid) -> Option<Pid> {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    let (_, behind_name) = stat.rsplit_once(')')?;
+    Pid::from_raw(behind_name.split_whitespace().nth(1)?.parse().ok()?)
+}

@@ -1,0 +1,141 @@
+//! The signals of the program, taken by a thread of their own: no runtime has to turn for them.
+//!
+//! Whoever runs the program awaits them here. A signal that should end the program and is not even taken within
+//! [`crate::limits::EXIT_GRACE`] ends it all the same, with the terminal restored. Left as they are: the faults of the program
+//! itself (SIGSEGV and the like), which end it where they happen, and what only the kernel decides.
+
+use std::io;
+use std::sync::Arc;
+use std::thread;
+
+use rustix::process::Signal;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use super::watchdog;
+use crate::tui::handover::Handover;
+
+/// The exit code after SIGINT.
+pub const INTERRUPTED: u8 = 130;
+/// The exit code after SIGQUIT.
+pub const QUIT: u8 = 131;
+
+/// The named signals that end a program which does not handle them.
+const ENDS: [Signal; 14] = [
+    Signal::HUP,
+    Signal::INT,
+    Signal::QUIT,
+    Signal::TERM,
+    Signal::TRAP,
+    Signal::ABORT,
+    Signal::SYS,
+    Signal::USR1,
+    Signal::USR2,
+    Signal::ALARM,
+    Signal::VTALARM,
+    Signal::PROF,
+    Signal::XCPU,
+    Signal::IO,
+];
+
+/// What a signal asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// To end, with this exit code.
+    End(u8),
+    /// To look at the size again.
+    Measure,
+    /// To stop, until somebody lets the program go on.
+    Stop,
+    /// To take the terminal again after a stop.
+    Resume,
+}
+
+/// Waits for signals. From its making on they no longer kill the process.
+#[derive(Debug)]
+pub struct Signals {
+    asked: UnboundedReceiver<Asked>,
+    handover: Arc<Handover>,
+}
+
+impl Signals {
+    /// Takes the signals over.
+    ///
+    /// # Errors
+    /// What the system says when it refuses a handler or a thread.
+    pub fn new() -> io::Result<Self> {
+        // A file that may not grow is an error where it is written, and no reason to end.
+        let others = [Signal::XFSZ, Signal::WINCH, Signal::TSTP, Signal::CONT].map(Signal::as_raw);
+        let ends = ENDS.map(Signal::as_raw).into_iter().chain(more_ends());
+        let mut source = signal_hook::iterator::Signals::new(ends.chain(others))?;
+        let (sender, asked) = unbounded_channel();
+        let handover = Arc::new(Handover::default());
+        let given = Arc::clone(&handover);
+        thread::Builder::new().name("signals".to_owned()).spawn(move || {
+            for asked in source.forever().filter_map(meaning) {
+                let number = given.give();
+                let is_heard = sender.send(asked).is_ok();
+                match asked {
+                    Asked::End(code) if is_heard => given.insist(number, move || watchdog::end_now(code)),
+                    // The end is under way, and too slow for the user.
+                    Asked::End(code) => watchdog::end_now(code),
+                    Asked::Measure | Asked::Stop | Asked::Resume => {}
+                }
+            }
+        })?;
+        Ok(Self { asked, handover })
+    }
+
+    /// Waits for the first of them.
+    pub async fn next(&mut self) -> Asked {
+        match self.asked.recv().await {
+            Some(asked) => {
+                self.handover.take();
+                asked
+            }
+            // The thread ends with the process.
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Waits for a signal that ends the program; returns the exit code.
+    pub async fn end(&mut self) -> u8 {
+        loop {
+            match self.next().await {
+                Asked::End(code) => return code,
+                // There is no terminal to give back.
+                Asked::Stop => {
+                    let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::STOP);
+                }
+                Asked::Measure | Asked::Resume => {}
+            }
+        }
+    }
+
+    /// Waits until the program goes on after a stop.
+    pub async fn resumed(&mut self) {
+        while self.next().await != Asked::Resume {}
+    }
+}
+
+fn meaning(signal: i32) -> Option<Asked> {
+    match signal {
+        signal if signal == Signal::XFSZ.as_raw() => None,
+        signal if signal == Signal::WINCH.as_raw() => Some(Asked::Measure),
+        signal if signal == Signal::TSTP.as_raw() => Some(Asked::Stop),
+        signal if signal == Signal::CONT.as_raw() => Some(Asked::Resume),
+        signal => Some(Asked::End(u8::try_from(signal).unwrap_or_default().saturating_add(128))),
+    }
+}
+
+/// Returns the signals of this system that have no name everywhere.
+fn more_ends() -> Vec<i32> {
+    #[cfg(target_os = "linux")]
+    {
+        // The first two of real time are the threads' own.
+        [Signal::POWER, Signal::STKFLT].map(Signal::as_raw).into_iter().chain(34..=64).collect()
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        Vec::new()
+    }
+}

@@ -1,0 +1,106 @@
+//! Namespaces of our own: this program makes the mounts of a job and its namespaces itself, as bubblewrap would.
+//!
+//! Two processes of the hidden sub-command. The outer one ([`run`]) makes the namespaces, with a user that is the
+//! superuser in them and nowhere else, starts the inner one ([`super::init`]) as their first process, and passes on how it
+//! ends. Each dies with its parent, and the namespaces with their first process.
+
+use std::ffi::OsString;
+
+use crate::workspace::Job;
+use crate::workspace::sandbox::mounts::{self, Mount};
+use crate::workspace::sandbox::{Own, SUBCOMMAND, inner};
+
+/// Returns the command line that runs a job confined.
+pub(super) fn wrap(own: &Own, job: &Job) -> Vec<OsString> {
+    let mut line: Vec<OsString> = vec![own.around.program.clone().into(), SUBCOMMAND.into(), inner::NAMESPACES.into()];
+    line.extend(mounts::of(own, job).iter().flat_map(Mount::arguments));
+    line.extend(["--chdir".into(), job.cwd.clone().into()]);
+    line.extend(inner::within_mounts(own, job));
+    line
+}
+
+#[cfg(target_os = "linux")]
+pub(super) use outer::{die_with_parent, is_user, run};
+
+#[cfg(target_os = "linux")]
+mod outer {
+    //! The outer process.
+
+    use std::ffi::OsString;
+    use std::fs::File;
+    use std::io::{self, Write as _};
+    use std::os::fd::AsFd;
+    use std::os::unix::process::CommandExt as _;
+    use std::path::Path;
+    use std::process::{Command, Stdio};
+
+    use nix::sched::CloneFlags;
+    use nix::sys::signal::SigSet;
+    use rustix::fs::{Mode, OFlags};
+    use rustix::process::{Signal, getegid, geteuid};
+
+    use crate::workspace::Network;
+    use crate::workspace::sandbox::{SUBCOMMAND, inner};
+
+    /// This program, whatever has become of its file.
+    const ITSELF: &str = "/proc/self/exe";
+
+    /// Runs the arguments of the sub-command in namespaces of their own; returns the exit code of the job.
+    pub(in crate::workspace::sandbox) fn run(
+        args: impl Iterator<Item = OsString>,
+        network: Network,
+    ) -> Result<u8, String> {
+        let failed = |what: &str, error: io::Error| format!("{what}: {error}");
+        die_with_parent()?;
+        let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+        let mut wanted = CloneFlags::CLONE_NEWUSER
+            | CloneFlags::CLONE_NEWNS
+            | CloneFlags::CLONE_NEWPID
+            | CloneFlags::CLONE_NEWIPC
+            | CloneFlags::CLONE_NEWUTS;
+        wanted.set(CloneFlags::CLONE_NEWCGROUP, Path::new("/proc/self/ns/cgroup").exists());
+        wanted.set(CloneFlags::CLONE_NEWNET, network == Network::Off);
+        nix::sched::unshare(wanted).map_err(|error| failed("no new namespaces", error.into()))?;
+        let process = rustix::fs::open("/proc", OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+        let process = process.map_err(|error| failed("/proc", error.into()))?;
+        is_user(&process, (0, user), (0, group)).map_err(|error| failed("no user in the namespace", error))?;
+        die_with_parent()?;
+        // The job hears of a signal itself, and its end is to be passed on.
+        SigSet::all().thread_block().map_err(|error| failed("signals", error.into()))?;
+        let child = Command::new(ITSELF)
+            .arg0("steersman")
+            .args([SUBCOMMAND, inner::INIT].map(OsString::from))
+            .args([user, group].map(|id| id.to_string()))
+            .args(args)
+            // Open for as long as this process lives.
+            .stdin(Stdio::piped())
+            .spawn();
+        let mut child = child.map_err(|error| failed("no first process", error))?;
+        let alive = child.stdin.take();
+        let status = child.wait().map_err(|error| failed("the first process", error))?;
+        drop(alive);
+        Ok(inner::exit_code(status.code(), std::os::unix::process::ExitStatusExt::signal(&status)))
+    }
+
+    /// Has the kernel kill this process when its parent ends. Other credentials forget it.
+    pub(in crate::workspace::sandbox) fn die_with_parent() -> Result<(), String> {
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| error.to_string())
+    }
+
+    /// Says who this process is in the user namespace that it has just made: its only user and group, each as the number
+    /// here and the one outside. `processes` is the directory `/proc`.
+    pub(in crate::workspace::sandbox) fn is_user(
+        processes: impl AsFd,
+        user: (u32, u32),
+        group: (u32, u32),
+    ) -> io::Result<()> {
+        let write = |name: &str, text: &str| -> io::Result<()> {
+            let file = rustix::fs::openat(&processes, name, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+            File::from(file).write_all(text.as_bytes())
+        };
+        // Without it a group that is meant to shut somebody out could be given up.
+        write("self/setgroups", "deny")?;
+        write("self/uid_map", &format!("{} {} 1", user.0, user.1))?;
+        write("self/gid_map", &format!("{} {} 1", group.0, group.1))
+    }
+}

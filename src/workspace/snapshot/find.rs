@@ -1,0 +1,282 @@
+//! Where git and other tools look for what they run or read as settings, in the directories that commands may write in.
+//!
+//! The list is that of git's own pages gitrepository-layout(5), git-config(1), git-worktree(1), gitsubmodules(7) and
+//! githooks(5): what of a git directory names programs, holds them, or says where the rest of it is. Indexes, objects and
+//! references run nothing. Used for the snapshot, and for what a sandbox makes read-only.
+
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use rustix::fs::FileType;
+
+use crate::limits;
+use crate::workspace::snapshot::config::{Setting, Settings};
+use crate::workspace::snapshot::content::{Content, Room};
+use crate::workspace::snapshot::grounds::{Grounds, resolve};
+
+/// What of a git directory says which programs git runs, or where the rest of it is.
+const GIT: [&str; 7] =
+    ["commondir", "config", "config.worktree", "gitdir", "hooks", "info/attributes", "objects/info/alternates"];
+
+/// This program's own directory in a project.
+const PROJECT: &str = ".steersman";
+
+/// Files whose text instructs agents, or starts programs once the user allows it; a command may change them, and that is said.
+const INSTRUCTS: [&str; 6] = ["AGENTS.md", "CLAUDE.md", ".mcp.json", ".envrc", ".vscode", ".husky"];
+
+/// What a place is to somebody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+pub(super) enum Watch {
+    /// It instructs agents or editors.
+    Instructs,
+    /// It makes a directory a repository by being there.
+    Exists,
+    /// Git or this program runs it, reads settings from it or is led elsewhere by it.
+    Runs,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) places: BTreeMap<PathBuf, Watch>,
+    /// Every git directory that there is.
+    pub(super) repositories: BTreeMap<PathBuf, u64>,
+    /// Directories that were not looked through to their end.
+    pub(super) unknown: Vec<PathBuf>,
+}
+
+/// Looks through these directories, whole; `home` is where the user's own settings of git are.
+pub(super) fn find(grounds: &Grounds, walked: &[PathBuf], home: Option<&Path>) -> Found {
+    let deadline = Instant::now() + limits::SNAPSHOT_TIME;
+    let entries = limits::SNAPSHOT_WALK_ENTRIES;
+    let mut finder = Finder { grounds, found: Found::default(), entries, deadline, read: HashSet::new() };
+    for root in walked {
+        finder.place(&root.join(PROJECT), Watch::Runs);
+        for name in INSTRUCTS {
+            finder.place(&root.join(name), Watch::Instructs);
+        }
+        // Settings of the user name places of every project, as `core.hooksPath = .githooks`.
+        for file in home.iter().flat_map(|home| [home.join(".gitconfig"), home.join(".config/git/config")]) {
+            if let Ok(head) = crate::workspace::read_head(&file, limits::SNAPSHOT_FILE_BYTES) {
+                finder.named(&head.bytes, &file, Some(root), 0);
+            }
+        }
+        finder.walk(root);
+    }
+    finder.found
+}
+
+struct Finder<'a> {
+    grounds: &'a Grounds,
+    found: Found,
+    /// Directory entries that may still be looked at.
+    entries: usize,
+    deadline: Instant,
+    /// Files of settings that were read, and from where.
+    read: HashSet<(PathBuf, PathBuf)>,
+}
+
+impl Finder<'_> {
+    /// Looks for repositories in a directory, the nearest first.
+    fn walk(&mut self, root: &Path) {
+        let mut open = VecDeque::from([root.to_owned()]);
+        while let Some(directory) = open.pop_front() {
+            if self.entries == 0 || Instant::now() > self.deadline {
+                // Whatever is further down.
+                self.found.unknown.push(root.to_owned());
+                return;
+            }
+            let Some(names) = self.list(&directory) else { continue };
+            if names.iter().any(|(name, _)| name == ".git") {
+                self.dot_git(&directory);
+            }
+            if names.iter().any(|(name, _)| name == "HEAD") {
+                // As git sees it, a directory with these is a repository, whatever its name.
+                self.place(&directory.join("HEAD"), Watch::Exists);
+                if names.iter().any(|(name, _)| name == "objects" || name == "commondir") {
+                    self.git_directory(&directory, None);
+                }
+            }
+            let below = names.into_iter().filter(|(name, kind)| *kind == FileType::Directory && name != ".git");
+            open.extend(below.map(|(name, _)| directory.join(name)));
+        }
+    }
+
+    /// Lists a directory; `None` when it cannot be, which is remembered.
+    fn list(&mut self, directory: &Path) -> Option<Vec<(OsString, FileType)>> {
+        if let Ok((names, is_all)) = self.grounds.list(directory, self.entries) {
+            self.entries = self.entries.saturating_sub(names.len());
+            if !is_all {
+                self.found.unknown.push(directory.to_owned());
+            }
+            return Some(names);
+        }
+        let is_directory = matches!(self.look(directory), Content::Directory { .. });
+        if is_directory || self.grounds.iter().any(|ground| ground.path == directory) {
+            self.found.unknown.push(directory.to_owned());
+        }
+        None
+    }
+
+    fn look(&self, path: &Path) -> Content {
+        self.grounds.look(path, &mut Room::for_one())
+    }
+
+    /// Takes a place itself.
+    fn name(&mut self, path: &Path, watch: Watch) {
+        let is_below = self.grounds.hold(path) && self.grounds.iter().all(|ground| ground.path != path);
+        if is_below {
+            let known = self.found.places.entry(path.to_owned()).or_insert(watch);
+            *known = watch.max(*known);
+        }
+    }
+
+    /// Takes a place, and what it leads to when it is a link.
+    fn place(&mut self, path: &Path, watch: Watch) {
+        self.name(path, watch);
+        if matches!(self.look(path), Content::Link(_)) {
+            let target = resolve(path, Path::new(""));
+            if target != path && self.grounds.hold(&target) && !self.found.places.contains_key(&target) {
+                self.place(&target, watch);
+            }
+        }
+    }
+
+    /// Takes what is called `.git`: a directory, a file that names one, or a link to either.
+    fn dot_git(&mut self, tree: &Path) {
+        let path = tree.join(".git");
+        self.name(&path, Watch::Runs);
+        let real = resolve(&path, Path::new(""));
+        match self.look(&real) {
+            Content::Directory { .. } => self.git_directory(&real, Some(tree)),
+            Content::File { bytes, .. } => {
+                if let Some(named) = line(&bytes, b"gitdir:") {
+                    self.git_directory(&resolve(tree, &named), Some(tree));
+                }
+            }
+            Content::Missing | Content::Link(_) | Content::Unkept { .. } => {}
+        }
+    }
+
+    fn git_directory(&mut self, git: &Path, tree: Option<&Path>) {
+        let Content::Directory { inode, .. } = self.look_at_directory(git) else { return };
+        if self.found.repositories.insert(git.to_owned(), inode).is_none() {
+            self.name(git, Watch::Runs);
+            for name in GIT {
+                self.place(&git.join(name), Watch::Runs);
+            }
+            // The hooks themselves may be links.
+            self.links(&git.join("hooks"));
+            for name in self.list(&git.join("worktrees")).unwrap_or_default() {
+                self.git_directory(&git.join("worktrees").join(name.0), None);
+            }
+            self.modules(&git.join("modules"));
+            if let Content::File { bytes, .. } = self.look(&git.join("commondir"))
+                && let Some(common) = line(&bytes, b"")
+            {
+                self.git_directory(&resolve(git, &common), tree);
+            }
+        }
+        for name in ["config", "config.worktree"] {
+            self.settings(&resolve(&git.join(name), Path::new("")), git, tree, 0);
+        }
+    }
+
+    /// Looks at a directory, which may be one of the grounds itself.
+    fn look_at_directory(&self, path: &Path) -> Content {
+        match self.grounds.iter().find(|ground| ground.path == path) {
+            Some(ground) => Content::Directory { mode: 0, inode: ground.inode },
+            None => self.look(path),
+        }
+    }
+
+    /// Takes the repositories of submodules, whatever these are called.
+    fn modules(&mut self, directory: &Path) {
+        let mut open = vec![directory.to_owned()];
+        while let Some(directory) = open.pop() {
+            let names = self.list(&directory).unwrap_or_default();
+            let is_repository = names.iter().any(|(name, _)| name == "HEAD" || name == "config" || name == "commondir");
+            if is_repository {
+                self.git_directory(&directory, None);
+            }
+            for (name, kind) in names {
+                // What git keeps there has no repositories below it, unless the directory is none.
+                let is_own = is_repository && (name == "objects" || name == "refs" || name == "modules");
+                if kind == FileType::Directory && !is_own {
+                    open.push(directory.join(name));
+                }
+            }
+        }
+    }
+
+    fn links(&mut self, directory: &Path) {
+        for (name, kind) in self.list(directory).unwrap_or_default() {
+            if kind == FileType::Symlink {
+                self.place(&directory.join(name), Watch::Runs);
+            }
+        }
+    }
+
+    /// Takes what the settings of a repository name.
+    fn settings(&mut self, file: &Path, git: &Path, tree: Option<&Path>, depth: usize) {
+        let from = tree.unwrap_or(git);
+        if depth > limits::SNAPSHOT_INCLUDES || !self.read.insert((file.to_owned(), from.to_owned())) {
+            return;
+        }
+        if let Content::File { bytes, .. } = self.look(file) {
+            self.named(&bytes, file, Some(from), depth);
+        }
+    }
+
+    fn named(&mut self, bytes: &[u8], file: &Path, tree: Option<&Path>, depth: usize) {
+        let beside = file.parent().unwrap_or(file);
+        let from = tree.unwrap_or(beside);
+        for setting in Settings::read(bytes).all.iter().filter(|setting| !setting.is_harmless()) {
+            if setting.is_include() {
+                let included = resolve(beside, Path::new(&setting.value));
+                self.place(&included, Watch::Runs);
+                self.settings(&included, beside, tree, depth + 1);
+            } else if setting.is_path() {
+                let named = resolve(from, Path::new(&setting.value));
+                // Those of a work tree are the whole of it.
+                if !setting.value.is_empty() && !from.starts_with(&named) {
+                    self.place(&named, Watch::Runs);
+                    self.links(&named);
+                }
+            } else if setting.name != "core.worktree" {
+                self.programs(setting, from);
+            }
+        }
+    }
+
+    /// Takes the files that a command line of a setting names.
+    fn programs(&mut self, setting: &Setting, from: &Path) {
+        let is_between = |c: char| c.is_whitespace() || "!\"';&|()<>=$`".contains(c);
+        for word in setting.value.split(is_between).filter(|word| !word.is_empty()) {
+            let named = resolve(from, Path::new(word));
+            match self.look(&named) {
+                Content::File { .. } | Content::Link(_) | Content::Unkept { .. } => self.place(&named, Watch::Runs),
+                // It could be made.
+                Content::Missing if word.contains('/') && !word.contains("://") && self.grounds.hold(&named) => {
+                    self.place(&named, Watch::Runs);
+                }
+                Content::Missing | Content::Directory { .. } => {}
+            }
+        }
+    }
+}
+
+/// Returns the path in a file of one line, behind a word.
+fn line(bytes: &[u8], word: &[u8]) -> Option<PathBuf> {
+    let rest = bytes.strip_prefix(word)?;
+    let rest = rest.trim_ascii();
+    (!rest.is_empty()).then(|| PathBuf::from(OsString::from_vec(rest.to_vec())))
+}
+
+/// Tells whether git runs a file of this name in a directory of hooks.
+pub(super) fn is_sample(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_bytes().ends_with(b".sample"))
+}

@@ -1,0 +1,382 @@
+//! The snapshot of protected files: what git or another tool runs or reads as settings in the directories that commands
+//! may write in, as it was before the first of several commands.
+//!
+//! [`Protection`] is shared by all commands of a session and is the only way in; `journal` keeps the snapshot on disk
+//! while a command runs. Always holds: nothing is changed back that was not kept whole before, nothing is taken away that
+//! was not kept or cannot be named back, and nothing outside is written, whatever a command swaps meanwhile.
+
+mod config;
+mod content;
+mod find;
+mod grounds;
+mod journal;
+mod protection;
+mod question;
+mod restore;
+mod survivors;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::AtFlags;
+
+use crate::workspace::snapshot::config::{Settings, only_adds};
+use crate::workspace::snapshot::content::{Content, Room};
+use crate::workspace::snapshot::find::{Found, Watch, find, is_sample};
+use crate::workspace::snapshot::grounds::{Grounds, resolve};
+
+pub use journal::{Recovery, recover};
+pub use protection::{Command, Protection};
+pub use question::{Ask, Cover, Decision, Question};
+
+/// The protected files of some directories.
+#[derive(Debug, Clone, Default)]
+struct Snapshot {
+    grounds: Grounds,
+    /// Directories that were looked through.
+    walked: Vec<PathBuf>,
+    home: Option<PathBuf>,
+    entries: BTreeMap<PathBuf, (Watch, Content)>,
+    repositories: BTreeMap<PathBuf, u64>,
+    unknown: Vec<PathBuf>,
+    /// What no command can change, because a mount is in its way, with the directories that lead there.
+    read_only: Vec<PathBuf>,
+    ways: BTreeMap<PathBuf, u64>,
+}
+
+/// One protected file that is not what it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Difference {
+    path: PathBuf,
+    watch: Watch,
+    before: Content,
+    after: Content,
+}
+
+/// What a comparison found.
+#[derive(Debug, Default)]
+struct Compared {
+    /// The user decides about these.
+    open: Vec<Difference>,
+    /// Nobody can put these back, or what was there before is not known.
+    said: Vec<Difference>,
+    /// These need no word: the user's own, or harmless.
+    silent: Vec<Difference>,
+    /// Where each git directory is now.
+    repositories: BTreeMap<PathBuf, u64>,
+}
+
+/// Returns what of a writable directory, and of the repository that it is a worktree of, no command may change, as far as
+/// it is there and no link.
+pub(super) fn read_only(root: &Path, grounds: &[PathBuf]) -> Vec<PathBuf> {
+    let mut all = grounds.to_vec();
+    all.push(root.to_owned());
+    let grounds = Grounds::open(&all);
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    fixed(&find(&grounds, &[root], None), &grounds)
+}
+
+fn fixed(found: &Found, grounds: &Grounds) -> Vec<PathBuf> {
+    let is_fixed = |path: &&PathBuf| {
+        matches!(
+            grounds.look(path, &mut Room { bytes: 0, entries: 0 }),
+            Content::Directory { .. } | Content::File { .. } | Content::Unkept { .. }
+        )
+    };
+    let runs = found.places.iter().filter(|(_, watch)| **watch == Watch::Runs).map(|(path, _)| path);
+    // Git writes in its directory; what lies there has places of its own.
+    let runs = runs.filter(|path| !found.repositories.contains_key(*path)).filter(is_fixed);
+    runs.filter(|path| !is_socket_or_pipe(path)).cloned().collect()
+}
+
+fn is_socket_or_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    path.symlink_metadata().is_ok_and(|found| found.file_type().is_fifo() || found.file_type().is_socket())
+}
+
+impl Snapshot {
+    /// Takes everything as it is. Blocks.
+    fn take(roots: &[PathBuf], more: &[PathBuf], home: Option<&Path>, cover: Cover) -> Self {
+        let grounds = Grounds::open(&[roots, more].concat());
+        let walked = Grounds::open(roots).iter().map(|ground| ground.path.clone()).collect();
+        let mut snapshot = Self { grounds, walked, home: home.map(Path::to_owned), ..Self::default() };
+        let found = find(&snapshot.grounds, &snapshot.walked, home);
+        let mut room = Room::new();
+        for (path, watch) in &found.places {
+            snapshot.keep(path, *watch, &found, &mut room);
+        }
+        match cover {
+            Cover::ReadOnly => snapshot.remember_ways(fixed(&found, &snapshot.grounds)),
+            Cover::Nothing => {}
+        }
+        snapshot.repositories = found.repositories;
+        snapshot.unknown.extend(found.unknown);
+        snapshot
+    }
+
+    /// Keeps a place with everything below it.
+    fn keep(&mut self, path: &Path, watch: Watch, found: &Found, room: &mut Room) {
+        if room.entries == 0 {
+            self.unknown.push(path.to_owned());
+            return;
+        }
+        room.entries -= 1;
+        let content = self.grounds.look(path, room);
+        // Git's own directory is kept by its places.
+        let is_tree = matches!(content, Content::Directory { .. }) && !found.repositories.contains_key(path);
+        self.entries.insert(path.to_owned(), (watch, content));
+        if is_tree && watch != Watch::Exists {
+            match self.grounds.list(path, room.entries) {
+                Ok((names, is_all)) => {
+                    if !is_all {
+                        self.unknown.push(path.to_owned());
+                    }
+                    for (name, _) in names {
+                        let below = path.join(name);
+                        if !is_sample(&below) && !self.entries.contains_key(&below) {
+                            self.keep(&below, watch, found, room);
+                        }
+                    }
+                }
+                Err(_) => self.unknown.push(path.to_owned()),
+            }
+        }
+    }
+
+    fn remember_ways(&mut self, read_only: Vec<PathBuf>) {
+        for path in read_only {
+            for way in ways(&self.grounds, &path) {
+                if let Content::Directory { inode, .. } = self.grounds.look(&way, &mut Room::for_one()) {
+                    self.ways.insert(way, inode);
+                }
+            }
+            self.read_only.push(path);
+        }
+    }
+
+    /// Adds the directories of another command; what is known already stands.
+    fn add(&mut self, other: Self) {
+        self.grounds.add(&other.grounds);
+        self.walked.extend(other.walked.into_iter().filter(|path| !self.walked.contains(path)).collect::<Vec<_>>());
+        for (path, entry) in other.entries {
+            self.entries.entry(path).or_insert(entry);
+        }
+        for (path, inode) in other.repositories {
+            self.repositories.entry(path).or_insert(inode);
+        }
+        for (path, inode) in other.ways {
+            self.ways.entry(path).or_insert(inode);
+        }
+        self.unknown.extend(other.unknown);
+        self.read_only.extend(other.read_only);
+    }
+
+    /// Tells whether these directories are in it.
+    fn covers(&self, roots: &[PathBuf]) -> bool {
+        roots.iter().all(|root| self.walked.contains(root) || !root.is_dir())
+    }
+
+    /// Takes over what is decided about.
+    fn adopt(&mut self, difference: &Difference) {
+        self.entries.insert(difference.path.clone(), (difference.watch, difference.after.clone()));
+    }
+
+    /// Removes the directory of a path when it was not there before and nothing is in it.
+    fn remove_empty(&self, path: &Path) {
+        for above in path.ancestors().skip(1) {
+            if !matches!(self.entries.get(above), Some((_, Content::Missing))) {
+                return;
+            }
+            let Ok(place) = self.grounds.place(above) else { return };
+            let _ = rustix::fs::unlinkat(&place.dir, &*place.name, AtFlags::REMOVEDIR);
+        }
+    }
+
+    /// Compares with what is there now. Blocks.
+    fn compare(&self) -> Compared {
+        let found = find(&self.grounds, &self.walked, self.home.as_deref());
+        let mut now = Self { grounds: self.grounds.clone(), ..Self::default() };
+        let mut room = Room::new();
+        for (path, watch) in &found.places {
+            now.keep(path, *watch, &found, &mut room);
+        }
+        let moved = self.moved(&found);
+        let mut all = Vec::new();
+        for (path, (watch, before)) in &self.entries {
+            let after = match self.grounds.look(path, &mut Room::for_one()) {
+                // What was not kept for want of room is the same by its identity.
+                Content::File { .. } if matches!(before, Content::Unkept { .. }) => {
+                    self.grounds.look(path, &mut Room { bytes: 0, entries: 0 })
+                }
+                after => after,
+            };
+            if is_changed(*watch, before, &after) && !self.is_gone(path, &after) {
+                all.push(Difference { path: path.clone(), watch: *watch, before: before.clone(), after });
+            }
+        }
+        for (path, (watch, after)) in &now.entries {
+            if self.entries.contains_key(path) {
+                continue;
+            }
+            let before = moved.get(path).cloned().unwrap_or(Content::Missing);
+            if is_changed(*watch, &before, after) {
+                all.push(Difference {
+                    path: path.clone(),
+                    watch: *watch,
+                    before: Content::Missing,
+                    after: after.clone(),
+                });
+            }
+        }
+        all.sort_by(|left, right| left.path.cmp(&right.path));
+        self.sort(&all, found)
+    }
+
+    /// Tells whether a place is gone together with its repository, so that nothing runs there.
+    fn is_gone(&self, path: &Path, after: &Content) -> bool {
+        let is_own = |git: &PathBuf| {
+            let is_walked = git.parent().is_some_and(|tree| self.walked.iter().any(|root| root == tree));
+            path.starts_with(git) && (path != git || !is_walked)
+        };
+        let gone = |git: &PathBuf| !matches!(self.look(git), Content::Directory { .. });
+        let is_link_file = path.file_name().is_some_and(|name| name == ".git")
+            && path.parent().is_some_and(|tree| !self.walked.iter().any(|root| root == tree));
+        after.is_missing() && (is_link_file || self.repositories.keys().any(|git| is_own(git) && gone(git)))
+    }
+
+    fn look(&self, path: &Path) -> Content {
+        match self.grounds.iter().find(|ground| ground.path == path) {
+            Some(ground) => Content::Directory { mode: 0, inode: ground.inode },
+            None => self.grounds.look(path, &mut Room::for_one()),
+        }
+    }
+
+    /// Returns what the files of moved repositories held where they were before.
+    fn moved(&self, found: &Found) -> BTreeMap<PathBuf, Content> {
+        let mut moved = BTreeMap::new();
+        for (git, inode) in found.repositories.iter().filter(|(git, _)| !self.repositories.contains_key(*git)) {
+            let Some((before, _)) = self.repositories.iter().find(|(_, known)| *known == inode) else { continue };
+            for (path, (_, content)) in self.entries.range(before.clone()..) {
+                let Ok(below) = path.strip_prefix(before) else { break };
+                moved.insert(git.join(below), content.clone());
+            }
+        }
+        moved
+    }
+
+    /// Sorts differences by who has to hear of them.
+    fn sort(&self, all: &[Difference], found: Found) -> Compared {
+        let are_ways_kept = |path: &Path| {
+            ways(&self.grounds, path).iter().all(|way| match (self.look(way), self.ways.get(way)) {
+                (Content::Directory { inode, .. }, Some(known)) => inode == *known,
+                _ => false,
+            })
+        };
+        let is_users = |difference: &Difference| {
+            let covering = self.read_only.iter().find(|fixed| difference.path.starts_with(fixed));
+            covering.is_some_and(|fixed| {
+                are_ways_kept(fixed) && (self.is_same_directory(fixed) || is_addition(difference, fixed))
+            })
+        };
+        let hostile: Vec<&Difference> = all.iter().filter(|difference| !is_harmless(difference, &found)).collect();
+        let made = |git: &Path| {
+            let is_inside = |difference: &&&Difference| {
+                difference.path.starts_with(git) && difference.watch == Watch::Runs && !is_users(difference)
+            };
+            hostile.iter().filter(is_inside).count() > 0
+        };
+        let is_new_bare = |git: &PathBuf| {
+            let is_named = git.components().any(|part| part.as_os_str() == ".git");
+            !is_named && !self.repositories.contains_key(git)
+        };
+        let bare: Vec<PathBuf> = found.repositories.keys().filter(|git| is_new_bare(git)).cloned().collect();
+        let mut compared = Compared::default();
+        for difference in all {
+            let within = bare.iter().find(|git| difference.path.starts_with(git));
+            let is_head = difference.watch == Watch::Exists;
+            let is_open = match within {
+                // Its other files may have been there before; without its `HEAD` it is no repository.
+                Some(git) if is_head => made(git),
+                Some(_) => false,
+                None => !is_head && hostile.contains(&difference),
+            };
+            let is_known = !difference.before.is_missing() || !self.is_unknown(&difference.path);
+            let can_be_kept = !matches!(difference.before, Content::Unkept { .. });
+            let list = match () {
+                () if is_users(difference) => &mut compared.silent,
+                () if difference.watch == Watch::Instructs => &mut compared.said,
+                () if !is_open => &mut compared.silent,
+                () if is_known && can_be_kept => &mut compared.open,
+                () => &mut compared.said,
+            };
+            list.push(difference.clone());
+        }
+        compared.repositories = found.repositories;
+        compared
+    }
+
+    /// Tells whether a directory is the very one that a mount covers.
+    fn is_same_directory(&self, path: &Path) -> bool {
+        match (self.entries.get(path), self.look(path)) {
+            (Some((_, Content::Directory { inode, .. })), Content::Directory { inode: now, .. }) => *inode == now,
+            _ => false,
+        }
+    }
+
+    fn is_unknown(&self, path: &Path) -> bool {
+        self.unknown.iter().any(|directory| path.starts_with(directory))
+    }
+}
+
+/// Tells whether a file that a mount covered was only added to. Who replaces a file takes the mount off it for everybody,
+/// so from then on the command could have changed it too.
+fn is_addition(difference: &Difference, fixed: &Path) -> bool {
+    match (&difference.before, &difference.after) {
+        (Content::File { bytes, mode }, Content::File { bytes: after, mode: now }) => {
+            difference.path == fixed && mode == now && only_adds(bytes, after)
+        }
+        _ => false,
+    }
+}
+
+/// Returns the directories that lead to a path from the ground that holds it.
+fn ways(grounds: &Grounds, path: &Path) -> Vec<PathBuf> {
+    let above = path.ancestors().skip(1);
+    above.take_while(|way| grounds.iter().all(|ground| ground.path != *way)).map(Path::to_owned).collect()
+}
+
+/// Tells whether somebody has to hear of a difference.
+fn is_changed(watch: Watch, before: &Content, after: &Content) -> bool {
+    match watch {
+        // A branch that is switched is none.
+        Watch::Exists => before.is_missing() && !after.is_missing(),
+        Watch::Instructs | Watch::Runs => !before.is_same(after),
+    }
+}
+
+/// Tells whether something new runs nothing, as a fresh repository does.
+fn is_harmless(difference: &Difference, found: &Found) -> bool {
+    if !difference.before.is_missing() {
+        return false;
+    }
+    let path = &difference.path;
+    let name = path.file_name().unwrap_or_default();
+    let git = path.parent().filter(|git| found.repositories.contains_key(*git));
+    match &difference.after {
+        Content::Directory { .. } | Content::Missing => true,
+        Content::File { bytes, .. } if git.is_some() && name == "config" => Settings::read(bytes).is_harmless(),
+        Content::File { .. } if git.is_some() && name == "gitdir" => true,
+        Content::File { bytes, .. } if name == "commondir" => {
+            let is_worktree = git.and_then(Path::parent).is_some_and(|all| all.ends_with("worktrees"));
+            is_worktree && bytes.trim_ascii() == b"../.."
+        }
+        // It leads to a repository that is looked at itself.
+        Content::File { bytes, .. } if name == ".git" => {
+            let tree = path.parent().unwrap_or(path);
+            let named = bytes.strip_prefix(b"gitdir:").map(<[u8]>::trim_ascii).unwrap_or_default();
+            let named: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(named);
+            found.repositories.contains_key(&resolve(tree, Path::new(named)))
+        }
+        Content::File { .. } | Content::Link(_) | Content::Unkept { .. } => false,
+    }
+}

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Runs the stories that depend on the order of threads and processes again and again on a machine that is too busy:
+# those on a terminal, those of random lives, and those of the queue under every order of its threads. Stops at the first
+# failure and keeps its output.
+#
+#     tests/repeat.sh [ROUNDS [FILTER]]      30 rounds of all; FILTER is part of the name of a story
+set -euo pipefail
+cd "$(dirname "$0")/.."
+rounds=${1:-30}
+filter=${2:-}
+output=${REPEAT_OUTPUT:-target/repeat.log}
+# The modules with random stories, as libtest names them.
+mapfile -t random < <(cd tests/suite && grep -rl 'proptest!' . | sed 's|^\./||; s|\.rs$||; s|/|::|g; s|$|::|')
+
+# Builds first, and takes the names of the binaries from cargo.
+mapfile -t binaries < <(
+    cargo test --locked --no-run --test pty --test suite --test loom --message-format json-render-diagnostics |
+        sed -n 's/.*"target":{[^}]*"name":"\(pty\|suite\|loom\)".*"executable":"\([^"]*\)".*/\1 \2/p'
+)
+[ ${#binaries[@]} -eq 3 ] || { echo "repeat: cargo built ${#binaries[@]} of 3 test binaries" >&2; exit 2; }
+
+busy=()
+trap 'kill "${busy[@]}" 2>/dev/null || true' EXIT
+for _ in $(seq $((2 * $(nproc)))); do
+    (while :; do :; done) &
+    busy+=($!)
+done
+
+for round in $(seq "$rounds"); do
+    for line in "${binaries[@]}"; do
+        read -r name binary <<<"$line"
+        filters=()
+        if [ -n "$filter" ]; then
+            filters=("$filter")
+        elif [ "$name" = suite ]; then
+            filters=("${random[@]}")
+        fi
+        began=$SECONDS
+        if ! "$binary" "${filters[@]}" >"$output" 2>&1; then
+            echo "repeat: $name failed in round $round of $rounds; its output is in $output:"
+            tail -n 60 "$output"
+            exit 1
+        fi
+        echo "repeat: round $round of $rounds: $name: $((SECONDS - began)) s"
+    done
+done

@@ -1,0 +1,93 @@
+//! Random lives of one text: whatever comes in whatever order, its receipt never goes back from delivered, and never from
+//! seen.
+
+use jiff::Timestamp;
+use proptest::prelude::*;
+use steersman::event::{Delivery, Envelope, Event, Outcome, Pending};
+use steersman::id::{AgentId, MessageId};
+use steersman::tui::state::receipts::{Receipts, State};
+
+/// One thing that happens around the text.
+#[derive(Debug, Clone, Copy)]
+enum Happening {
+    /// A snapshot of the queues, with the text in it or without. It may be older than what the agents have told.
+    Snapshot {
+        holds_it: bool,
+    },
+    Sent,
+    Returned,
+    Withdrawn,
+    Merged,
+    Delivered,
+    Seen,
+    TurnStarted,
+    TurnEnded(Outcome),
+    Reset,
+}
+
+fn happening() -> impl Strategy<Value = Happening> {
+    use Happening::{Delivered, Merged, Reset, Returned, Seen, Sent, Snapshot, TurnEnded, TurnStarted, Withdrawn};
+    prop_oneof![
+        any::<bool>().prop_map(|holds_it| Snapshot { holds_it }),
+        prop::sample::select(vec![Sent, Returned, Withdrawn, Merged, Delivered, Seen, TurnStarted, Reset]),
+        prop::sample::select(vec![Outcome::Completed, Outcome::Cancelled, Outcome::Failed]).prop_map(TurnEnded),
+    ]
+}
+
+fn text() -> Pending {
+    let at = Timestamp::UNIX_EPOCH;
+    Pending { id: "m1".into(), text: "the text".to_owned(), delivery: Delivery::Steer, held: false, stale: false, at }
+}
+
+fn tell(receipts: &mut Receipts, event: Event) {
+    let at = Timestamp::UNIX_EPOCH;
+    receipts.apply(&Envelope { seq: 1, at, agent: AgentId::main(), parent: None, event });
+}
+
+fn happen(receipts: &mut Receipts, happening: Happening) {
+    let id: MessageId = "m1".into();
+    match happening {
+        Happening::Snapshot { holds_it } => {
+            receipts.snapshot(&[(AgentId::main(), if holds_it { vec![text()] } else { Vec::new() })]);
+        }
+        Happening::Sent => receipts.sent(&id, &AgentId::main(), "the text", Timestamp::UNIX_EPOCH),
+        Happening::Returned => receipts.returned(&[text()]),
+        Happening::Withdrawn => receipts.withdrawn(&id),
+        Happening::Merged => receipts.merged(&id, &"m2".into()),
+        Happening::Delivered => {
+            // A text enters the conversation once.
+            if receipts.get(&id).and_then(|receipt| receipt.arrival()).is_none() {
+                let content = "the text".to_owned();
+                let turn = Event::UserTurn { content, mid_loop: false, injection: Some(id), step: 0, after: None };
+                tell(receipts, turn);
+            }
+        }
+        Happening::Seen => tell(receipts, Event::Seen { injections: vec![id], step: 1 }),
+        Happening::TurnStarted => tell(receipts, Event::TurnStarted { turn: 2 }),
+        Happening::TurnEnded(outcome) => {
+            tell(receipts, Event::TurnEnded { turn: 1, outcome, message: None });
+        }
+        Happening::Reset => tell(receipts, Event::Reset {}),
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_receipt_never_goes_back_from_delivered_nor_from_seen(
+        happenings in prop::collection::vec(happening(), 1..30),
+    ) {
+        let mut receipts = Receipts::default();
+        for happening in happenings {
+            let before = receipts.get(&"m1".into()).cloned();
+            happen(&mut receipts, happening);
+            let Some(before) = before else { continue };
+            let after = receipts.get(&"m1".into()).unwrap();
+            if before.arrival().is_some() {
+                prop_assert_eq!(after.arrival(), before.arrival(), "after {:?}", happening);
+            }
+            if matches!(before.state, State::Seen(..)) {
+                prop_assert_eq!(&after.state, &before.state, "after {:?}", happening);
+            }
+        }
+    }
+}

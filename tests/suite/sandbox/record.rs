@@ -1,0 +1,107 @@
+//! The record of protected files that cannot be written, and what is kept of changed versions.
+
+use std::fs;
+use std::time::Duration;
+
+use steersman::workspace::snapshot::Decision;
+
+use super::KINDS;
+use super::grounds::Grounds;
+use super::session::{Session, state};
+
+async fn any_sandbox(grounds: &Grounds) -> Option<steersman::workspace::Sandbox> {
+    for kind in KINDS {
+        if let Some(sandbox) = grounds.sandbox(kind).await {
+            return Some(sandbox);
+        }
+    }
+    None
+}
+
+#[tokio::test]
+async fn commands_without_a_record_on_disk_need_one_yes_and_say_it_where_nobody_can_be_asked() {
+    let grounds = Grounds::new();
+    let Some(sandbox) = any_sandbox(&grounds).await else { return };
+    let state = state(&grounds);
+    fs::create_dir_all(state.parent().unwrap()).unwrap();
+    fs::write(&state, "a file where the state directory should be").unwrap();
+    let words = "the record of protected files cannot be kept on disk";
+
+    let session = Session::new(&grounds, &sandbox);
+    for questions in [1, 0] {
+        let refused = session.enter(Decision::Restore).await.unwrap_err();
+        assert!(refused.contains(words), "{refused}");
+        let asked = session.asked();
+        assert_eq!(asked.len(), questions, "{asked:?}");
+        assert!(asked.iter().all(|question| question.title.contains(words)), "{asked:?}");
+    }
+
+    let session = Session::new(&grounds, &sandbox);
+    assert!(session.enter(Decision::Postpone).await.is_err());
+    assert_eq!(session.asked().len(), 1);
+    for questions in [1, 0] {
+        let (command, notes) = session.enter(Decision::Keep).await.unwrap();
+        assert_eq!((notes, session.asked().len()), (Vec::new(), questions));
+        session.leave(command, Decision::Keep).await;
+    }
+
+    let session = Session::new(&grounds, &sandbox);
+    for _ in 0..2 {
+        let (_, notes) = session.run("true", Decision::Nobody).await;
+        assert!(notes.len() == 1 && notes[0].contains(words), "{notes:?}");
+    }
+    session.asked();
+
+    fs::remove_file(&state).unwrap();
+    let (command, notes) = session.enter(Decision::Postpone).await.unwrap();
+    assert_eq!((notes, session.asked().len()), (Vec::new(), 0));
+    let ends_with_json = |entry: fs::DirEntry| entry.path().extension().is_some_and(|ending| ending == "json");
+    assert!(fs::read_dir(state.join("commands")).unwrap().flatten().any(ends_with_json));
+    session.leave(command, Decision::Postpone).await;
+}
+
+#[tokio::test]
+async fn a_command_that_is_cancelled_before_it_runs_takes_nothing_from_those_that_run() {
+    let grounds = Grounds::new();
+    let Some(sandbox) = any_sandbox(&grounds).await else { return };
+    let session = Session::new(&grounds, &sandbox);
+    let (command, _) = session.enter(Decision::Keep).await.unwrap();
+    {
+        let roots = [grounds.work.clone(), grounds.outside.clone()];
+        let nobody = |_| futures_util::FutureExt::boxed(async { Decision::Nobody });
+        let mut entering = Box::pin(session.protection.enter(&roots, &[], sandbox.cover().unwrap(), &nobody));
+        tokio::select! {
+            biased;
+            _ = &mut entering => {}
+            () = std::future::ready(()) => {}
+        }
+    }
+    fs::create_dir(grounds.work.join(".steersman")).unwrap();
+    fs::write(grounds.work.join(".steersman/config.toml"), "evil").unwrap();
+    let notes = session.leave(command, Decision::Restore).await;
+    assert!(notes.join("\n").contains(".steersman/config.toml"), "{notes:?}");
+    assert!(!grounds.work.join(".steersman/config.toml").exists());
+}
+
+#[tokio::test]
+async fn old_changed_versions_do_not_pile_up_and_new_ones_stay() {
+    let grounds = Grounds::new();
+    let Some(sandbox) = any_sandbox(&grounds).await else { return };
+    let changed = state(&grounds).join("changed");
+    let make = |name: String, days: u64| {
+        fs::create_dir_all(changed.join(&name)).unwrap();
+        fs::write(changed.join(&name).join("01-config"), "x").unwrap();
+        let then = std::time::SystemTime::now() - Duration::from_hours(24 * days);
+        fs::File::open(changed.join(&name)).unwrap().set_modified(then).unwrap();
+    };
+    (0..60).for_each(|number| make(format!("steersman-changed-new{number}"), 1));
+    (0..60).for_each(|number| make(format!("steersman-changed-old{number}"), 40 + number));
+    make("not-ours".to_owned(), 400);
+    let session = Session::new(&grounds, &sandbox);
+    session.run("mkdir .steersman && echo evil > .steersman/config.toml", Decision::Nobody).await;
+    let names: Vec<String> =
+        fs::read_dir(&changed).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let count = |part: &str| names.iter().filter(|name| name.contains(part)).count();
+    assert_eq!((count("-new"), count("-old"), count("not-ours"), names.len()), (60, 40, 1, 102), "{names:?}");
+    assert!(changed.join("steersman-changed-old39").exists() && !changed.join("steersman-changed-old40").exists());
+}
