@@ -153,9 +153,9 @@ pub(super) fn freeze_and_kill(
 
 /// Kills whole process groups at once. They hold nobody else: a group never spans two sessions, and a job has its own.
 fn kill_groups(processes: &[Process]) {
-    let own = rustix::process::getpgrp();
-    let groups: HashSet<Pid> = processes.iter().filter_map(|process| Pid::from_raw(process.group)).collect();
-    for group in groups.into_iter().filter(|group| *group != own) {
+    let own = nix::unistd::getpgrp().as_raw();
+    let groups: HashSet<i32> = processes.iter().map(|process| process.group).filter(|group| *group != own).collect();
+    for group in groups.into_iter().filter_map(Pid::from_raw) {
         let _ = rustix::process::kill_process_group(group, Signal::KILL);
     }
 }

@@ -194,6 +194,16 @@ fn where_no_shell_would_bring_it_back_ctrl_z_says_so_and_goes_on() {
 }
 
 #[test]
+fn in_a_container_whose_session_began_outside_ctrl_z_says_so_and_goes_on() {
+    let Some(mut terminal) = Start::against(&Server::start([])).run_in_pid_namespace() else { return };
+    terminal.send("kept");
+    terminal.wait_for("kept");
+    terminal.send(&format!("{CTRL_Z} and more"));
+    terminal.wait_for("not suspended");
+    terminal.wait_for("kept and more");
+}
+
+#[test]
 fn the_mouse_and_the_focus_are_asked_for_and_given_back() {
     let mut terminal = Start::against(&Server::start([])).run();
     terminal.send("hello");

@@ -74,11 +74,16 @@ pub struct Start {
     under: Under,
 }
 
+/// What makes `unshare` start a program as the first process of a process-id namespace.
+const PID_NAMESPACE: [&str; 6] = ["--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child"];
+
 /// Says who starts the program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Under {
     Nobody,
     Shell,
+    /// A process-id namespace, in which the process has no parent, and the number of its session is 0.
+    Namespace,
 }
 
 impl Start {
@@ -126,6 +131,17 @@ impl Start {
         terminal
     }
 
+    /// Starts it as the first process of a process-id namespace; none where this machine has no such namespaces.
+    pub fn run_in_pid_namespace(mut self) -> Option<Terminal> {
+        let there = std::process::Command::new("unshare").args(PID_NAMESPACE).arg("true").output();
+        if !there.is_ok_and(|output| output.status.success()) {
+            super::skip::skip(super::skip::Need::of_program("unshare"), "a process-id namespace");
+            return None;
+        }
+        self.under = Under::Namespace;
+        Some(self.run())
+    }
+
     /// Starts it as a job of an interactive shell on the terminal, and waits until it has taken the screen.
     pub fn run_in_shell(mut self) -> Terminal {
         self.under = Under::Shell;
@@ -148,10 +164,16 @@ impl Start {
         let mut command = match self.under {
             Under::Nobody => CommandBuilder::new(env!("CARGO_BIN_EXE_steersman")),
             Under::Shell => CommandBuilder::new("/bin/bash"),
+            Under::Namespace => CommandBuilder::new("unshare"),
         };
         match self.under {
             Under::Nobody => command.args(&self.args),
             Under::Shell => command.args(["--norc", "--noprofile", "-i"]),
+            Under::Namespace => {
+                command.args(PID_NAMESPACE);
+                command.arg(env!("CARGO_BIN_EXE_steersman"));
+                command.args(&self.args);
+            }
         }
         command.env_clear();
         command.env("PS1", "$ ");

@@ -7,7 +7,8 @@
 use std::io;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, getpgid, getpgrp, getppid, getsid, kill_process_group};
+use nix::unistd::{Pid, getpgid, getppid, getsid};
+use rustix::process::{Signal, kill_current_process_group};
 use tokio::time::timeout;
 
 use crate::tui::terminal::signals::Signals;
@@ -39,17 +40,21 @@ pub async fn stop(signals: &mut Signals) -> io::Result<Stop> {
 pub fn stop_group() -> io::Result<bool> {
     let has_shell = has_shell();
     if has_shell {
-        kill_process_group(getpgrp(), Signal::STOP)?;
+        kill_current_process_group(Signal::STOP)?;
     }
     Ok(has_shell)
 }
 
 /// Tells whether a program of this session, outside of the group, started the group: a shell that can let it go on.
+///
+/// A group or a session that was begun outside of this process-id namespace has the number 0 here, which is why these
+/// calls are those of `nix`: `rustix` takes 0 for impossible.
 fn has_shell() -> bool {
-    let (group, Ok(session)) = (getpgrp(), getsid(None)) else { return false };
-    let mut parent = getppid();
+    let (Ok(group), Ok(session)) = (getpgid(None), getsid(None)) else { return false };
+    let mut parent = Some(getppid());
     for _ in 0..PARENTS {
-        let Some(pid) = parent.filter(|pid| getsid(Some(*pid)).is_ok_and(|of| of == session)) else { return false };
+        // The parent of the first process of a namespace has the number 0 too; asked about, it would be this process.
+        let Some(pid) = parent.filter(|pid| pid.as_raw() != 0 && getsid(Some(*pid)) == Ok(session)) else { return false };
         if getpgid(Some(pid)).is_ok_and(|of| of != group) {
             return true;
         }
@@ -60,7 +65,7 @@ fn has_shell() -> bool {
 
 /// Returns the parent of another process, where the system tells.
 fn parent_of(pid: Pid) -> Option<Pid> {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, behind_name) = stat.rsplit_once(')')?;
-    Pid::from_raw(behind_name.split_whitespace().nth(1)?.parse().ok()?)
+    behind_name.split_whitespace().nth(1)?.parse().ok().map(Pid::from_raw)
 }
