@@ -74,7 +74,7 @@
 //!
 //! | layer | modules | knows |
 //! |---|---|---|
-//! | words | [`id`] [`message`] [`event`] [`error`] [`text`] [`target`] [`price`] [`limits`] [`assets`] [`summary`] [`regular_file`] | the standard library, serde |
+//! | words | [`id`] [`message`] [`event`] [`error`] [`text`] [`target`] [`price`] [`limits`] [`assets`] [`summary`] [`regular_file`] [`manual`] | the standard library, serde |
 //! | parts | [`approval`] [`control`] [`listener`] [`provider`] [`web`] [`workspace`] | words, not each other |
 //! | tools | [`tool`] | words, `approval`, `control`, `web`, `workspace`, the schema that a `provider` sends |
 //! | agent | [`agent`] | words, parts, tools; one future per turn, no task of its own |
@@ -138,6 +138,22 @@
 //! | D20 | Children are named `persona 0`, `persona 1`, …; a number is never used again. |
 //! | D21 | Children have no queue, cancel flag or gate of their own, unless the host hands a crew to what spawns them. |
 //! | D22 | A key is never shown, logged, recorded or passed on. |
+//!
+//! # Where things are
+//!
+//! The documentation of each folder ends with such a list; `tests/suite` mirrors the names.
+//!
+//! - events and their wire form: `event.rs`; stories: `events.rs`
+//! - files are read with a bound, and only regular ones; the walk under ignore rules: `regular_file.rs`,
+//!   `workspace/walk.rs`, `workspace/ignore_rules.rs`; stories: `hostile_files.rs`, `own_files.rs`
+//! - hostile text is shown, not obeyed; of a command's output colours and returns alone: `text.rs`,
+//!   `text/command_output.rs`; stories: `text.rs`, `untrusted.rs`, `hostile_sinks.rs`
+//! - calls in words: heads, diffs, ends of commands, live output: `summary.rs`, `tui/state/result.rs`,
+//!   `tui/state/transcript/calls.rs`, `tui/view/call.rs`; stories: `result_views.rs`
+//! - `@researcher 0 …`, `@all …`: whom a text is for: `target.rs`; stories: `target.rs`
+//! - what tokens cost: `price.rs`; stories: `price.rs`
+//! - every limit: `limits.rs`, `limits/jobs.rs`; stories: `controls.rs`
+//! - which module may use which: `lib.rs`; stories: `layers.rs`
 
 pub mod agent;
 pub mod approval;
@@ -156,6 +172,7 @@ pub mod host;
 pub mod id;
 pub mod limits;
 pub mod listener;
+pub mod manual;
 pub mod message;
 pub mod mode;
 pub mod price;

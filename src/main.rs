@@ -19,6 +19,8 @@ fn main() -> ExitCode {
     let exit = match task {
         Task::Completions(shell) => cli::completions(shell),
         Task::Keys => cli::run_keys(),
+        Task::Help(words) => cli::run_help(&words),
+        Task::Man => cli::run_man(),
         Task::Exec { flags, args } => cli::run_exec(&flags, &args),
         Task::Models { flags, args } => cli::run_models(&flags, &args),
         Task::Doctor { flags } => cli::run_doctor(&flags),

@@ -2,6 +2,26 @@
 //!
 //! `run_loop` holds the loop; this file holds the state and the readers. One future runs a turn and spawns no task;
 //! the controls are shared handles, read at fixed boundaries. The agent is the sole emitter of its events.
+//!
+//! # Where things are
+//!
+//! - one turn: reply, batch, boundary; what waits when it ends: `run_loop.rs`; stories: `agent.rs`,
+//!   `injection.rs`, `next_turn.rs`
+//! - deliver now: what a message cuts, and how fast: `reply.rs`, `batch.rs`; stories: `deliver_now.rs`,
+//!   `tests/bench/deliver_now.rs`
+//! - receipts: delivered where, seen when: `run_loop.rs`, `reply.rs`; stories: `receipts.rs`
+//! - tool calls side by side, in order, after a cut reply: `batch.rs`; stories: `tools_parallel.rs`
+//! - compaction: what is taken out of a long conversation, and what never is: `compaction.rs`,
+//!   `history/older.rs`; stories: `compaction.rs`
+//! - how large a conversation is: counted, guessed, not believed: `context_size.rs`; stories: `context_size.rs`
+//! - ids of tool calls that servers use again: `call_ids.rs`; stories: `call_ids.rs`
+//! - a history that cannot be sent invalid: `history.rs`; stories: `history.rs`
+//! - the rescue when the steps are used up: `synthesizer.rs`, `src/control/step_limit.rs`; stories:
+//!   `synthesizer.rs`, `flag_and_budget.rs`
+//! - building and closing an agent, extensions, finalizers: `builder.rs`, `finalizers.rs`; stories:
+//!   `building.rs`, `lifecycle.rs`
+//! - `on`, `reset`, `max_turns` (Truffle's surface): `subscribe.rs`; stories: `truffle.rs`
+//! - what a reply says: deltas, cut and empty replies: `reply.rs`; stories: `replies.rs`
 
 mod batch;
 mod builder;

@@ -2,6 +2,15 @@
 //!
 //! A tool puts what it is about to do into an [`Act`], asks with it, and gets it back as [`Approved`], which nothing else
 //! can make: what was decided about is what runs. Every rule lives in `policy`; who waits for an answer in `approvals`.
+//!
+//! # Where things are
+//!
+//! - approvals: the desk, its questions and answers: `approvals.rs`, `act.rs`; stories: `approvals.rs`
+//! - private data and strangers' text in one agent: `taint.rs`, `src/agent/batch.rs`; stories: `taint.rs`
+//! - what runs unasked: modes, rules, grants, in which order: `policy.rs`, `rules.rs`, `grant.rs`; stories:
+//!   `rules.rs`
+//! - places that a change always asks about: `protected.rs`, `protected/names.rs`, `protected/repository.rs`;
+//!   stories: `protected.rs`
 
 mod act;
 mod approvals;

@@ -21,7 +21,7 @@ use crate::provider::Effort;
 #[derive(Debug, Parser)]
 #[command(name = "steersman", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] PROMPT\n       steersman [OPTIONS] models [--json]\n       steersman [OPTIONS] doctor\n       steersman [OPTIONS] personas\n       steersman keys\n       steersman completions SHELL"
+    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] PROMPT\n       steersman [OPTIONS] models [--json]\n       steersman [OPTIONS] doctor\n       steersman [OPTIONS] personas\n       steersman keys\n       steersman help [TOPIC]\n       steersman man\n       steersman completions SHELL"
 )]
 #[command(after_help = "A prompt that is the name of a command goes behind two dashes: steersman -- exec")]
 pub struct CommandLine {
@@ -53,6 +53,13 @@ pub enum Command {
     Doctor,
     /// Print the usual keys as a file of keys, with what each action does.
     Keys,
+    /// Print a page of the manual; without a topic the list of pages, with other words what a search for them finds.
+    Help {
+        /// A topic, or words to search for.
+        words: Vec<String>,
+    },
+    /// Print the manual page for `man`: `steersman man | man -l -`.
+    Man,
     /// Print the completion script of a shell.
     Completions {
         /// The shell.

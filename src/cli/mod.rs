@@ -2,12 +2,27 @@
 //!
 //! Only here and in `main.rs`: flags, environment, home directory, exit codes. What goes wrong is one sentence on standard
 //! error; `println!` is never used, because it panics when its reader is gone.
+//!
+//! # Where things are
+//!
+//! - model servers of this machine at the first start: `first_start.rs`; stories: `first_start.rs`,
+//!   `tests/pty/first_start.rs`
+//! - flags, usage errors: `args.rs`, `mod.rs`; stories: `cli.rs`
+//! - what tools work with: spawner, sandbox, web; the two pools of tools: `workbench.rs`, `src/host/tools.rs`;
+//!   stories: `real_work.rs`
+//! - where the user's files lie, where a project begins: `places.rs`, `src/workspace/project.rs`; stories:
+//!   `trust.rs`, `context_files.rs`
+//! - questions without a screen, what nobody could be asked: `questions.rs`; stories: `real_work.rs`
+//! - `exec`, `--steer-stdin`, exit codes: `exec.rs`, `steer_stdin.rs`, `exit.rs`; stories: `exec.rs`,
+//!   `exec_streams.rs`
+//! - the log file: `logging.rs`; stories: `secrets.rs`
 
 pub mod args;
 mod doctor;
 mod exec;
 pub mod exit;
 pub mod first_start;
+mod help;
 pub mod hidden;
 pub mod keymap;
 pub mod keys;
@@ -40,6 +55,7 @@ use crate::text::is_blank;
 
 pub use doctor::run as run_doctor;
 pub use exec::run as run_exec;
+pub use help::{man as run_man, run as run_help};
 pub use keymap::run as run_keys;
 pub use models::run as run_models;
 pub use personas::run as run_personas;
@@ -81,6 +97,10 @@ pub enum Task {
     },
     /// Print the usual keys as a file.
     Keys,
+    /// Print a page of the manual.
+    Help(Vec<String>),
+    /// Print the page for `man`.
+    Man,
     /// Print a completion script.
     Completions(clap_complete::Shell),
 }
@@ -109,6 +129,8 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Task, Exit> {
         (Some(Command::Models(args)), None) => Ok(Task::Models { flags, args }),
         (Some(Command::Doctor), None) => Ok(Task::Doctor { flags }),
         (Some(Command::Keys), None) => Ok(Task::Keys),
+        (Some(Command::Help { words }), None) => Ok(Task::Help(words)),
+        (Some(Command::Man), None) => Ok(Task::Man),
         (Some(Command::Completions { shell }), None) => Ok(Task::Completions(shell)),
     }
 }

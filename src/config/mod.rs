@@ -2,6 +2,13 @@
 //!
 //! Parse first ([`Layer`]), then interpret ([`Config::resolve`]), which is a pure function of its arguments: no file, no
 //! environment, no clock. The program's `cli` reads the sources and calls it.
+//!
+//! # Where things are
+//!
+//! - servers, profiles and whose key is for whom: `server.rs`, `services.rs`, `resolve.rs`, `src/cli/keys.rs`;
+//!   stories: `profiles.rs`, `keys.rs`
+//! - which setting wins, the configuration file: `resolve.rs`, `file.rs`, `assets/config.example.toml`; stories:
+//!   `config.rs`, `precedence.rs`
 
 mod file;
 mod layer;

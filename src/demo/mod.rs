@@ -2,6 +2,10 @@
 //!
 //! It speaks chat completions on a loopback port behind a random key of this start. Its model is a deterministic
 //! planner ([`plan()`](plan::plan)): it holds no state, and derives everything from the messages and tools it was sent.
+//!
+//! # Where things are
+//!
+//! - the embedded model's server and its pace: `server.rs`, `stream.rs`, `pace.rs`; stories: `demo/wire.rs`
 
 mod facts;
 mod pace;

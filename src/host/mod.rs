@@ -1,6 +1,15 @@
 //! The host: runs the agent on a worker task and hands its events to whoever shows them.
 //!
 //! The queue and the cancel flag are shared handles, not commands: a busy agent reads no command channel.
+//!
+//! # Where things are
+//!
+//! - the worker between agent and screen, the mailbox: `worker.rs`, `mailbox.rs`; stories: `host.rs`
+//! - a reset, another model in mid-conversation, the list of models: `command.rs`, `errands.rs`,
+//!   `src/agent/model.rs`, `src/agent/model_choice.rs`; stories: `host/commands.rs`
+//! - what the main agent is made of, its system prompt: `setup.rs`, `assets/prompts/main.md`; stories: `host.rs`
+//! - mode, sandbox and context files, as an event: `guards.rs`; stories: `host.rs`, `real_work.rs`
+//! - `AGENTS.md`, `CLAUDE.md`: `context_files.rs`; stories: `context_files.rs`
 
 mod command;
 mod context_files;

@@ -2,6 +2,11 @@
 //!
 //! Called on the agent's task, in registration order; they must not block. A panicking listener is caught and
 //! logged, and the others still get the event (D17).
+//!
+//! # Where things are
+//!
+//! - plain output, `--json`, token lines, slow sinks: `terminal.rs`, `jsonl.rs`, `token_log.rs`,
+//!   `rate_limited.rs`; stories: `plain_output.rs`, `listeners.rs`
 
 mod jsonl;
 mod list;

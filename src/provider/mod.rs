@@ -2,6 +2,34 @@
 //!
 //! This file owns the seam: the trait, its request, its reply and its errors. A provider knows nothing of the
 //! loop; the loop knows nothing of HTTP. [`ScriptedProvider`] plays a prepared conversation for tests.
+//!
+//! # Where things are
+//!
+//! - one request over HTTP, from sending to the whole reply: `course.rs`, `wire.rs`; stories: `wire.rs`
+//! - server-sent events, and one reply out of many chunks: `sse.rs`, `chat/assemble.rs`; stories: `sse.rs`,
+//!   `assemble.rs`, `assemble_calls.rs`
+//! - the same stream in every encoding and chunking: `sse.rs`, `wire.rs`; stories: `equivalence/mod.rs`,
+//!   `equivalence/streams.rs`, `tests/fuzz/src/lib.rs`
+//! - retries, Retry-After; a wait that is asked about: `retry.rs`, `src/agent/long_wait.rs`; stories: `retry.rs`,
+//!   `long_wait.rs`
+//! - every way a server fails, over every dialect: `course.rs`, `incoming.rs`; stories: `faults/mod.rs`,
+//!   `faults/http2.rs`
+//! - why no server is reached; TLS, proxies, authorities: `unreachable.rs`, `http.rs`; stories: `faults/tls.rs`,
+//!   `faults/unreachable.rs`, `proxies.rs`
+//! - too long a conversation and spent accounts, in servers' words: `refusals.rs`; stories: `faults/refusals.rs`,
+//!   `retry.rs`
+//! - promises of everything that reads a server's bytes, under mutation and fuzzing: `wire.rs`, `reasoning.rs`;
+//!   stories: `mutations.rs`, `tests/fuzz/src/lib.rs`
+//! - quirks of single servers and models: `quirks.rs`, `quirks/known.rs`, `quirks/refusals.rs`; stories:
+//!   `quirks.rs`, `quirks_known.rs`
+//! - thoughts within the visible text (`<think>`): `reasoning.rs`; stories: `reasoning.rs`
+//! - what a server says when it refuses: `error_body.rs`; stories: `wire.rs`
+//! - the context window: override, registry, `/props`, router: `context_window.rs`; stories: `context_window.rs`
+//! - which model, when none is named: `models.rs`, `src/cli/setup.rs`; stories: `wire.rs`, `exec.rs`
+//! - what is known about models: `assets/models.toml`, `registry.rs`; stories: `registry.rs`
+//! - lists of models, `steersman models`, the servers to switch to: `models.rs`, `sources.rs`,
+//!   `src/cli/sources.rs`, `src/cli/models.rs`; stories: `models.rs`, `model_switch.rs`, `dialect_switch.rs`
+//! - keys that show nowhere: `transport.rs`, `endpoint.rs`; stories: `secrets.rs`
 
 mod anthropic;
 mod call_ids;

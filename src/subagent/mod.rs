@@ -3,6 +3,16 @@
 //! The model delegates a task; a fresh agent with the persona's prompt, tools and budget works on a conversation of its
 //! own; its final answer is the parent's observation. A child never gets the `agent` tool or an extension, and a queue
 //! of its own only as a member of a crew (D21).
+//!
+//! # Where things are
+//!
+//! - sub-agents and their ids: `tool.rs`; stories: `subagent.rs`
+//! - steering one child: its queue, cancelling it alone, what comes back when it ends: `member.rs`,
+//!   `src/control/crew.rs`, `src/host/handle.rs`; stories: `crew.rs`
+//! - personas, `<available_agents>`, temporary workspaces: `persona.rs`, `extension.rs`, `temp_workspace.rs`,
+//!   `assets/personas/file_miner.md`; stories: `subagent.rs`, `temp_workspace.rs`
+//! - personas: files, table, who replaces whom: `persona.rs`, `roster.rs`, `src/cli/personas.rs`; stories:
+//!   `personas.rs`
 
 mod extension;
 mod member;

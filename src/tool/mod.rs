@@ -2,6 +2,24 @@
 //!
 //! What goes wrong because of the model (bad arguments, a missing file) is never an exception: it is an observation
 //! that starts with `Error: ` (D14). Only [`ToolError::Cancelled`] passes through.
+//!
+//! # Where things are
+//!
+//! - `fetch`: a text word for word, under caps on bytes and time: `fetch.rs`, `src/web/body.rs`; stories:
+//!   `fetch.rs`
+//! - `web_scrape`: the readable part of a page, PDF documents: `web_scrape.rs`, `src/web/readable.rs`,
+//!   `src/web/parse.rs`; stories: `web_scrape.rs`
+//! - `web_search`: the cascade of services, what is kept: `web_search.rs`, `src/web/search/mod.rs`,
+//!   `src/web/search/cache.rs`; stories: `web_search.rs`
+//! - a tool's parameters and the check of its arguments: `params.rs`; stories: `params.rs`
+//! - `read`, `grep`, `glob`, `calculator`: `read.rs`, `grep.rs`, `glob.rs`, `calculator/mod.rs`; stories:
+//!   `read.rs`, `grep.rs`, `glob.rs`, `calculator.rs`
+//! - `write` and `edit`: asked with the whole change, on what was read: `write.rs`, `edit.rs`, `change.rs`,
+//!   `src/workspace/seen.rs`; stories: `write.rs`, `edit.rs`
+//! - files that are no ordinary text: `kind.rs`, `walk.rs`; stories: `odd_files.rs`
+//! - `git_clone`: what git is told, what it may ask: `git_clone.rs`, `checkout.rs`; stories: `git_clone.rs`
+//! - `bash`: what the model gets, what is shown live, what is kept: `bash.rs`, `capture.rs`, `live.rs`,
+//!   `outputs.rs`; stories: `bash.rs`, `output_bombs.rs`, `tests/bench/output.rs`
 
 mod args;
 mod bash;

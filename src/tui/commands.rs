@@ -3,6 +3,11 @@
 //! Only a known command at the very start is one, and only when its arguments fit; everything else is text for an agent.
 //! Names that people know from other programs are aliases. Always holds: no text is changed but by `//`, which sends a
 //! text that starts like a command without its first slash.
+//!
+//! # Where things are
+//!
+//! - line output: its commands, what a line means, questions: `lines.rs`, `src/tui/update/line.rs`,
+//!   `src/tui/lines/asks.rs`; stories: `lines_ask.rs`, `lines_lives.rs`
 
 mod lines;
 

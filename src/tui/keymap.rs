@@ -2,6 +2,11 @@
 //!
 //! Each context has its table in `table/`; a file of keys changes them (`Keymap`). A context's own binding goes before the
 //! global one. A character without a binding is text for the composer.
+//!
+//! # Where things are
+//!
+//! - the file of keys: every action, conflicts, what help and hints then say: `file.rs`, `map.rs`, `chord.rs`,
+//!   `src/cli/keymap.rs`; stories: `keymap_file.rs`, `tests/pty/terminal.rs`
 
 mod action;
 mod acts;

@@ -2,6 +2,17 @@
 //!
 //! `update` changes the state, `view` draws it, `run` ties both to the terminal and to the agent's host; nothing else
 //! here knows the host.
+//!
+//! # Where things are
+//!
+//! - every key, the help made from them: `keymap.rs`, `view/help.rs`; stories: `tui_shell.rs`
+//! - the screen's loop, and what it asks of the host: `run.rs`, `run/steer.rs`; stories: `tests/pty/steering.rs`,
+//!   `tests/pty/trials/mod.rs`
+//! - when a frame is drawn: `frame_clock.rs`; stories: `tests/bench/screen.rs`
+//! - keys, pastes, mouse and focus out of bytes: `input.rs`, `input/decode.rs`, `input/sequence.rs`; stories:
+//!   `tests/pty/terminal.rs`
+//! - slash commands and their completion: `commands.rs`, `update/command.rs`, `state/completion.rs`,
+//!   `view/completion.rs`; stories: `commands.rs`, `tests/pty/commands.rs`
 
 pub mod commands;
 pub mod export;

@@ -2,6 +2,13 @@
 //!
 //! One thread waits for input, signals, mail and time, input first. It never waits for the agent, and never for the
 //! terminal: frames go to a writer of their own. With nothing to show it does not wake up at all.
+//!
+//! # Where things are
+//!
+//! - the external editor, Ctrl+Z and back, copies: `edit.rs`, `suspend.rs`, `copy.rs`, `src/cli/outside.rs`;
+//!   stories: `tests/pty/terminal.rs`
+//! - line output: its loop, the line being typed: `lines.rs`, `src/tui/lines/echo.rs`; stories:
+//!   `tests/pty/lines.rs`
 
 mod approvals;
 mod bell;

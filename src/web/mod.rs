@@ -3,6 +3,11 @@
 //! No proxy is used, also when the environment names one: a proxy would look the name up by itself, and what was
 //! checked would not be what is asked. No cookie, no referrer, no key goes along; nothing but a GET, and the search
 //! services' own requests. Nothing that a page links or shows is ever loaded.
+//!
+//! # Where things are
+//!
+//! - which addresses are asked: public ones, checked and pinned on every hop: `address.rs`, `target.rs`,
+//!   `resolve.rs`, `client.rs`; stories: `addresses.rs`
 
 mod address;
 mod body;

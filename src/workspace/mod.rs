@@ -4,6 +4,18 @@
 //! is decided on the real path. Existence is not its concern: a path that does not exist yet resolves too.
 //! A hard link cannot be told from the file itself; so files are replaced, never written into. Opening and changing
 //! goes through open directories (`files`, `beneath`, `atomic`), so that what was checked is what is touched.
+//!
+//! # Where things are
+//!
+//! - tools stay in the workspace: `mod.rs`; stories: `workspace.rs`, `paths.rs`
+//! - files are changed in one step, never through a link: `files.rs`, `beneath.rs`, `atomic.rs`; stories:
+//!   `atomic.rs`, `swap_races.rs`, `changes.rs`
+//! - undo: what the tools of the last turn changed: `changes.rs`, `src/host/turn_marks.rs`; stories: `changes.rs`
+//! - processes: how a command starts, and how all of it ends: `spawner.rs`, `guard.rs`, `processes.rs`,
+//!   `children.rs`; stories: `spawner.rs`, `process_trees.rs`
+//! - the environment of commands: `environment.rs`; stories: `child_environment.rs`
+//! - programs that the host relies on: `programs.rs`; stories: `sandbox/relied_on.rs`
+//! - a diff as git writes it: `diff.rs`, `diff/snakes.rs`, `diff/slides.rs`; stories: `diff.rs`
 
 mod atomic;
 mod beneath;

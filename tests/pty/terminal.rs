@@ -109,9 +109,11 @@ fn the_editor_reads_every_key_and_the_agent_goes_on_meanwhile() {
 #[test]
 fn ctrl_c_in_the_editor_ends_the_editor_alone() {
     let dir = tempfile::tempdir().unwrap();
-    // The shell itself reads: one that just starts another program may lose the signal.
-    let script = "printf 'editor ready'; while :; do read -r x; done";
-    let mut terminal = with_editor(&Server::start([]), dir.path(), script);
+    // No shell is there any more when the key comes: between two of its commands one may lose the signal.
+    let ready = dir.path().join("ready");
+    std::fs::write(&ready, "editor ready").unwrap();
+    let script = format!("exec tail -f {}", ready.display());
+    let mut terminal = with_editor(&Server::start([]), dir.path(), &script);
     terminal.send(CTRL_G);
     terminal.wait_for("editor ready");
     terminal.send(keys::CTRL_C);

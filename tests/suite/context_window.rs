@@ -1,9 +1,6 @@
 //! The context window: which source wins, what a router is asked, and that a probe never breaks anything.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
-use steersman::limits;
 use steersman::provider::{ApiKey, ChatTransport, ContextWindowDetector, Http};
 
 use crate::support::server::{Gate, Reply, Server};
@@ -104,7 +101,6 @@ async fn a_probe_that_fails_means_not_known() {
 async fn a_slow_server_is_not_waited_for() {
     let server = Server::start([]);
     server.on("/props", props(&json!(8192)).gated(&Gate::new()));
-    let started = Instant::now();
+    // The gate never opens: only the limit on the wait ends it.
     assert_eq!(detector(&server).detect("m").await, None);
-    assert!(started.elapsed() < limits::PROBE_TIMEOUT + Duration::from_secs(5));
 }

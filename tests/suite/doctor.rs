@@ -172,7 +172,7 @@ fn ctrl_c_ends_it_at_once() {
     run.signal(Signal::INT);
     assert_eq!(run.end().code, Some(130));
     // Without the signal it would wait for an answer.
-    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_mins(1), "{:?}", began.elapsed());
 }
 
 #[test]

@@ -299,7 +299,7 @@ async fn a_slow_drip_and_a_silence_end_in_time() {
         let began = Instant::now();
         let refusal = call(&bounded(&site, bounds), json!({ "url": site.url(path) })).await.unwrap_err();
         assert!(refusal.contains(words), "{path}: {refusal}");
-        assert!(began.elapsed() < Duration::from_secs(5), "{path} took {:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_mins(1), "{path} took {:?}", began.elapsed());
     }
 }
 

@@ -78,6 +78,7 @@ mod llama_cpp;
 mod long_conversations;
 mod long_wait;
 mod looks;
+mod manual;
 mod markdown;
 mod model_switch;
 mod models;

@@ -1,10 +1,23 @@
-//! What the README promises about the tree: its paths exist, and its commands are the ones that work.
+//! What the README and the manual promise about the tree: their paths exist, their tables are the program's own, and the
+//! commands are the ones that work.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use steersman::manual::MANUAL;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
 
 fn readme() -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap()
+    fs::read_to_string(root().join("README.md")).unwrap()
+}
+
+/// Returns the README and the pages of the manual, each with the directory that its links start from.
+fn documents() -> Vec<(PathBuf, String)> {
+    let pages = MANUAL.iter().map(|page| (root().join("assets/manual"), page.text.to_owned()));
+    std::iter::once((root().to_owned(), readme())).chain(pages).collect()
 }
 
 /// Returns the lines of a section, from its heading to the next one of the same level.
@@ -21,29 +34,53 @@ fn links(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn every_path_that_it_links_to_exists() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let text = readme();
-    let missing: Vec<&str> = links(&text).into_iter().filter(|path| !root.join(path).exists()).collect();
-    assert!(missing.is_empty(), "{missing:?}");
+fn every_path_that_they_link_to_exists() {
+    for (directory, text) in documents() {
+        let missing: Vec<&str> = links(&text).into_iter().filter(|path| !directory.join(path).exists()).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
 }
 
 #[test]
-fn the_table_of_places_names_for_each_behaviour_a_source_and_a_test() {
+fn the_readme_names_every_page_of_the_manual_and_the_manual_has_every_file() {
     let text = readme();
-    let rows: Vec<&str> = section(&text, "## Where is…?").into_iter().filter(|line| line.starts_with("| ")).collect();
-    // The first row is the head of the table.
-    assert!(rows.len() > 10, "{rows:?}");
-    for row in &rows[1..] {
-        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
-        let [_, source, story] = cells[..] else { panic!("not three cells: {row}") };
-        assert!(links(source).iter().any(|path| path.starts_with("src/")), "no source: {row}");
-        assert!(story.is_empty() || links(story).iter().all(|path| path.starts_with("tests/")), "no test: {row}");
-        // What is shown is what is linked.
-        for link in links(row) {
-            assert!(row.contains(&format!("[`{link}`]({link})")), "{row}");
+    let mut files: Vec<String> = fs::read_dir(root().join("assets/manual"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let mut pages: Vec<String> = MANUAL.iter().map(|page| format!("{}.md", page.topic)).collect();
+    for page in &pages {
+        assert!(text.contains(&format!("(assets/manual/{page})")), "the README does not name {page}");
+    }
+    files.sort();
+    pages.sort();
+    assert_eq!(files, pages);
+}
+
+/// Returns the source files below a directory.
+fn sources(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
+}
+
+#[test]
+fn the_lists_of_where_things_are_name_files_that_exist() {
+    let mut named = 0;
+    for file in sources(&root().join("src")) {
+        let text = fs::read_to_string(&file).unwrap();
+        let Some((_, list)) = text.split_once("//! # Where things are\n") else { continue };
+        let list: String = list.lines().take_while(|line| line.starts_with("//!")).collect();
+        let folder = match file.file_name().and_then(|name| name.to_str()) {
+            Some("mod.rs" | "lib.rs") => file.parent().unwrap().to_owned(),
+            _ => file.with_extension(""),
+        };
+        for path in list.split('`').skip(1).step_by(2).filter(|word| word.ends_with(".rs") && !word.contains(' ')) {
+            let places = [folder.clone(), root().to_owned(), root().join("tests/suite")];
+            assert!(places.iter().any(|place| place.join(path).exists()), "{}: {path}", file.display());
+            named += 1;
         }
     }
+    assert!(named > 200, "{named} files are named");
 }
 
 #[test]

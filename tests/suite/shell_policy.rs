@@ -12,6 +12,8 @@ use steersman::approval::{
     Act, Answerer, CommandAct, Grant, Mode, Policy, Rules, Sandboxed, Shape, Standing, Taint, Verdict,
 };
 
+use crate::support::cpu_time::CpuTime;
+
 /// No rule.
 const NONE: &[&str] = &[];
 
@@ -310,7 +312,7 @@ fn a_deny_rule_holds_at_any_size_and_depth() {
     texts.push("[[ -n $(ls) ]]; ".repeat(5_000) + "[[ -n $(rm x) ]]");
     texts.push("! ".repeat(5_000) + "rm x");
     for text in texts {
-        let started = Instant::now();
+        let started = CpuTime::now();
         let verdict = decide(&policy, Mode::Auto, &text);
         assert!(matches!(verdict, Verdict::Deny(_)), "{text:.60}");
         assert!(started.elapsed() < Duration::from_secs(5), "{text:.60} took {:?}", started.elapsed());
@@ -403,7 +405,7 @@ fn freezing() -> Vec<String> {
 fn longest(text: &str, modes: &[Mode]) -> Duration {
     let rules = [policy(&["bash: *", "bash: git *"], NONE), policy(NONE, &["bash: rm *", "bash: git push *"])];
     let time = |policy: &Policy, mode: &Mode| {
-        let started = Instant::now();
+        let started = CpuTime::now();
         decide(policy, *mode, text);
         started.elapsed()
     };

@@ -4,6 +4,7 @@
 
 pub mod bench;
 pub mod contents;
+pub mod cpu_time;
 pub mod doubles;
 pub mod family;
 pub mod figures;

@@ -3,6 +3,11 @@
 //! Two readers must agree: one that knows few characters and gives up at every other, and the lexer that reads every
 //! text. What either does not understand is [`Shape::Complex`], and asked about (faults S1, S3). What bash would run of a
 //! command, at most, is in `commands`; which programs run other code by their arguments, in `runners` and `indirect`.
+//!
+//! # Where things are
+//!
+//! - shell commands as rules see them: `mod.rs`, `lexer.rs`, `commands.rs`, `indirect.rs`, `runners.rs`; stories:
+//!   `shell_policy.rs`
 
 mod commands;
 mod git;

@@ -1,6 +1,10 @@
 //! `steersman doctor`: checks everything that a conversation needs, one line each, and says what to do about a problem.
 //!
 //! Every check has its time; Ctrl+C ends it at once. What cannot be checked because of an earlier problem says so.
+//!
+//! # Where things are
+//!
+//! - `steersman doctor`: `mod.rs`, `connection.rs`, `model.rs`, `terminal.rs`; stories: `doctor.rs`
 
 mod connection;
 mod model;

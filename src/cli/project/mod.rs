@@ -2,6 +2,11 @@
 //!
 //! Always holds: nothing of it acts before the user saw exactly what it would run or change and said yes, and what acts is
 //! what was shown: the bytes are read once, shown, hashed and used. `exec` never asks.
+//!
+//! # Where things are
+//!
+//! - project trust: what a project brings, the record: `mod.rs`, `offer.rs`, `record.rs`,
+//!   `src/config/project.rs`; stories: `trust.rs`
 
 mod offer;
 mod record;

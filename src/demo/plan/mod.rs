@@ -2,6 +2,11 @@
 //!
 //! Each role derives from the conversation what it would do in its whole turn and does the first part that has no
 //! result yet; steering is laid over every role alike ([`steering`]).
+//!
+//! # Where things are
+//!
+//! - the embedded model's plan and how it is steered: `mod.rs`, `steering.rs`; stories: `demo.rs`,
+//!   `tests/pty/embedded.rs`
 
 mod areas;
 mod dig;

@@ -2,6 +2,11 @@
 //!
 //! The body is written by `body`, the conversation in it by `turns`; replies are built by `assemble`, block by block
 //! (`blocks`). Thinking that is signed goes back to the server as it came.
+//!
+//! # Where things are
+//!
+//! - Anthropic's Messages: turns and cache marks, replies, signed thinking: `turns.rs`, `blocks.rs`,
+//!   `thinking.rs`; stories: `anthropic/mod.rs`
 
 mod assemble;
 mod blocks;

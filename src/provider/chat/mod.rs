@@ -2,6 +2,10 @@
 //!
 //! The accents are data (`quirks`, carried out by `body`, `effort` and `ids`) or tolerance (`chunk`, `calls`, `details`,
 //! `reasoning`); replies are built by `assemble`.
+//!
+//! # Where things are
+//!
+//! - chat completions: `mod.rs`, `body.rs`; stories: `wire.rs`
 
 mod assemble;
 mod body;

@@ -2,6 +2,11 @@
 //!
 //! User and model take turns; each turn is a list of parts. Signatures of thoughts come on parts and go back on the same
 //! parts. The body is written by `body`, replies are built by `assemble`.
+//!
+//! # Where things are
+//!
+//! - Gemini: turns, signatures, schemas, thinking: `body.rs`, `schema.rs`, `thinking.rs`, `assemble.rs`; stories:
+//!   `gemini/requests.rs`, `gemini/schemas.rs`, `gemini/replies.rs`, `gemini/wire.rs`
 
 mod assemble;
 mod body;

@@ -2,6 +2,11 @@
 //!
 //! A conversation is a list of items. Nothing is stored at the server: what it must see again (encrypted reasoning) is
 //! asked for and sent back byte for byte. The body is written by `body`, replies are built by `assemble` out of `items`.
+//!
+//! # Where things are
+//!
+//! - Responses: items, encrypted thoughts that go back: `body.rs`, `assemble.rs`, `items.rs`; stories:
+//!   `responses/requests.rs`, `responses/replies.rs`, `responses/wire.rs`
 
 mod assemble;
 mod body;

@@ -2,6 +2,11 @@
 //!
 //! Pure up to `file`, which `run` calls away from the screen's thread. Every text in a document has passed the sanitiser,
 //! and none can leave the place that it stands in: a cell, a quotation, a fence.
+//!
+//! # Where things are
+//!
+//! - exports: CSV, Markdown, files that are never written over: `mod.rs`, `markdown.rs`, `file.rs`,
+//!   `src/tui/update/export.rs`; stories: `export.rs`
 
 mod csv;
 mod file;

@@ -3,6 +3,11 @@
 //! The grammars run in `worker`, away from the screen. A line is named by its language and every line before it, so that
 //! a text that grows, is wrapped anew or is shown elsewhere keeps its colours, and nothing is read twice. What is kept
 //! are classes, not colours: another theme needs no new reading.
+//!
+//! # Where things are
+//!
+//! - colours of code: the thread of the grammars, what is known, how it is drawn: `mod.rs`, `engine.rs`,
+//!   `src/tui/state/colours.rs`, `src/tui/view/code.rs`; stories: `highlight.rs`
 
 mod classes;
 mod engine;

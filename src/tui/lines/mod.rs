@@ -3,6 +3,11 @@
 //! The second view of the same state: `run/lines.rs` folds messages into the [`App`] and then lets the [`Printer`] look at
 //! it; what has changed since the last look comes out as lines. Pure. Always holds: every line is written once and never
 //! changed, and what is written does not depend on how often the printer looked.
+//!
+//! # Where things are
+//!
+//! - line output for screen readers: what is written, and when: `mod.rs`, `transcript.rs`; stories: `lines.rs`
+//! - line output: Markdown read aloud: `speech.rs`, `inline.rs`; stories: `lines_speech.rs`
 
 mod asks;
 mod echo;

@@ -1,4 +1,42 @@
 //! What the screen shows, as values folded from events; no I/O, no clock, no knowledge of the view.
+//!
+//! # Where things are
+//!
+//! - gauge, compaction, budget and notes on the screen: `budget.rs`, `src/tui/update/budget.rs`; stories:
+//!   `long_conversations.rs`
+//! - search in a transcript: what is typed, what is found, piece by piece: `search.rs`,
+//!   `src/tui/update/search.rs`, `src/tui/view/finds.rs`, `src/tui/view/needle.rs`, `src/tui/view/sift.rs`;
+//!   stories: `reading.rs`, `tests/pty/reading.rs`
+//! - the transcript: cells, folding, scrolling: `transcript.rs`, `src/tui/view/transcript.rs`; stories:
+//!   `transcript.rs`, `scrolling.rs`
+//! - receipts: pending, delivered, seen: `receipts.rs`, `told.rs`, `src/tui/view/receipt.rs`; stories:
+//!   `receipt_marks.rs`, `receipt_lives.rs`, `tests/pty/receipts.rs`
+//! - the ledger: every text that was sent, what it has cost: `ledger.rs`, `src/tui/update/ledger.rs`,
+//!   `src/tui/view/ledger.rs`; stories: `ledger.rs`
+//! - hold and step: the call that would run next, its arguments, skipping it: `hold.rs`,
+//!   `src/tui/update/hold.rs`, `src/tui/view/gate.rs`; stories: `hold.rs`, `tests/pty/hold.rs`
+//! - the pending list: keys, edits, answers: `pending.rs`, `src/tui/update/pending.rs`,
+//!   `src/tui/update/editing.rs`, `src/tui/view/pending.rs`; stories: `pending_list.rs`, `pending_lives.rs`,
+//!   `tests/pty/pending.rs`
+//! - what Esc does next: `escape.rs`, `src/tui/update/escape.rs`; stories: `escape.rs`
+//! - what a key removed comes back: `removed.rs`, `src/tui/update/bring_back.rs`; stories: `bring_back.rs`
+//! - the composer: text, cursor, undo, chips: `composer.rs`, `composer/chips.rs`, `src/tui/view/composer.rs`;
+//!   stories: `composer.rs`, `tests/pty/composer.rs`
+//! - what was sent before: Up, Ctrl+R, the file: `history.rs`, `src/tui/update/recall.rs`,
+//!   `src/tui/update/hunt.rs`, `src/tui/history_file.rs`; stories: `recall.rs`
+//! - paths behind `@`: `paths.rs`, `src/tui/run/path_walk.rs`, `src/tui/fuzzy.rs`; stories: `paths_offered.rs`
+//! - a draft for each agent: `drafts.rs`, `src/tui/update/drafts.rs`; stories: `composer.rs`, `pending_lives.rs`
+//! - the status line: `status.rs`, `src/tui/view/status.rs`; stories: `tui_shell.rs`
+//! - questions, and when a key may answer one: `question.rs`, `src/tui/update/question.rs`,
+//!   `src/tui/view/question.rs`; stories: `questions.rs`, `tests/pty/questions.rs`
+//! - approvals: what a question shows, when a yes counts, a no with words: `approval.rs`,
+//!   `src/tui/update/approval.rs`, `src/tui/view/exact.rs`, `src/tui/run/approvals.rs`; stories:
+//!   `approval_popups.rs`, `tests/pty/approvals.rs`
+//! - undo on the screen: `undo.rs`, `src/tui/update/undo.rs`; stories: `undo.rs`
+//! - the approval mode and the sandbox in the status line: `guards.rs`, `src/tui/view/guards.rs`; stories:
+//!   `modes.rs`
+//! - the mouse: what lies where, clicks, wheel, drags: `regions.rs`, `src/tui/update/mouse.rs`; stories:
+//!   `mouse.rs`
 
 pub mod alerts;
 pub mod approval;

@@ -2,6 +2,12 @@
 //!
 //! `run` opens it, draws on it, lends it to others and closes it. Whatever ends the program, the terminal gets its modes back; a panic of
 //! the UI thread restores it before the message is printed, a panic elsewhere is logged and the screen goes on.
+//!
+//! # Where things are
+//!
+//! - few bytes to the terminal: `paint.rs`, `writer.rs`; stories: `paint.rs`, `tests/bench/screen.rs`
+//! - leaving, restoring the terminal, signals, what ends a program that does not answer: `mod.rs`, `signals.rs`,
+//!   `watchdog.rs`; stories: `tests/pty/leaving.rs`
 
 pub mod alert;
 pub mod paint;

@@ -2,6 +2,12 @@
 //!
 //! The built-in themes are files too (`assets/themes`); the code has no second definition. Meaning never hangs on colour:
 //! every kind of cell also has a mark or a word, so that a theme without colour loses nothing.
+//!
+//! # Where things are
+//!
+//! - themes: colours and styles, `NO_COLOR`: `assets/themes/dark.toml`, `mod.rs`, `themes.rs`,
+//!   `src/cli/themes.rs`; stories: `themes.rs`, `commands.rs`
+//! - how many colours a terminal shows, `COLORTERM`, `COLORFGBG`: `depth.rs`
 
 mod depth;
 mod sheet;

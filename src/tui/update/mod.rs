@@ -2,6 +2,17 @@
 //!
 //! Pure: no I/O and no clock; what is to be done outside comes back as effects. A live run, a resumed session and a
 //! replay feed the same fold.
+//!
+//! # Where things are
+//!
+//! - what a key or an event changes: `mod.rs`; stories: `tui_shell.rs`
+//! - telling who does not look; the terminal's title: `alerts.rs`, `src/tui/terminal/alert.rs`,
+//!   `src/tui/view/title.rs`; stories: `alerts.rs`, `tests/pty/terminal.rs`
+//! - jumps, selections, copies, times in a transcript: `reading.rs`, `src/tui/state/selection.rs`,
+//!   `src/tui/view/select.rs`, `src/tui/view/marks.rs`; stories: `reading.rs`, `tests/pty/reading.rs`
+//! - what is sent, and to whom: `submit.rs`, `src/tui/state/target.rs`, `src/target.rs`; stories: `targets.rs`
+//! - zoom, lines between panes, tabs: `look.rs`, `src/tui/state/sight.rs`, `src/tui/view/tabs.rs`; stories:
+//!   `looks.rs`, `tests/pty/looks.rs`
 
 mod agent;
 mod alerts;

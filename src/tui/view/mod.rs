@@ -1,4 +1,17 @@
 //! How the state is drawn: pure functions from state, theme and area to a buffer.
+//!
+//! # Where things are
+//!
+//! - the wait before the next attempt, counted down: `status.rs`; stories: `retry_countdown.rs`
+//! - places in a text that hold at every width: `point.rs`, `src/tui/state/scroll.rs`; stories: `scrolling.rs`
+//! - Markdown, wrapping, tables, streamed blocks: `markdown.rs`, `wrap.rs`, `table.rs`, `stream.rs`, `live.rs`;
+//!   stories: `markdown.rs`, `streaming.rs`, `tables.rs`, `tests/pty/markdown.rs`
+//! - changes on the screen: which words differ: `change.rs`; stories: `diffs.rs`
+//! - when a text enters, in words: `forecast.rs`; stories: `forecast.rs`
+//! - where each pane stands, small sizes: `layout.rs`, `fit.rs`; stories: `tui_shell.rs`, `tests/pty/sizes.rs`
+//! - speed: keys, streams, bursts, SSE, transcript: `cache.rs`, `src/provider/sse.rs`; stories:
+//!   `tests/bench/screen.rs`, `tests/bench/agents.rs`, `tests/bench/sse.rs`, `tests/bench/session.rs`,
+//!   `tests/bench/transcript.rs`
 
 mod arguments;
 mod blocks;

@@ -11,6 +11,12 @@
 //! closed only by refusing sockets of that family altogether before Linux 7.1; signals to other processes of the user
 //! pass before Linux 6.12; what must not change is compared after the job, not kept from changing
 //! ([`crate::workspace::snapshot`]).
+//!
+//! # Where things are
+//!
+//! - the sandbox of commands: namespaces, bubblewrap, Landlock, what each closes: `mod.rs`, `mounts.rs`,
+//!   `namespaces.rs`, `view.rs`, `bubblewrap.rs`, `landlock.rs`, `seccomp.rs`, `places.rs`; stories:
+//!   `sandbox.rs`, `tests/fixtures/sandbox_probes.py`
 
 mod bubblewrap;
 mod explain;

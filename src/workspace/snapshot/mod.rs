@@ -4,6 +4,11 @@
 //! [`Protection`] is shared by all commands of a session and is the only way in; `journal` keeps the snapshot on disk
 //! while a command runs. Always holds: nothing is changed back that was not kept whole before, nothing is taken away that
 //! was not kept or cannot be named back, and nothing outside is written, whatever a command swaps meanwhile.
+//!
+//! # Where things are
+//!
+//! - what no command may leave behind in a workspace: `mod.rs`; stories: `sandbox/protected.rs`,
+//!   `sandbox/redirections.rs`, `sandbox/kills.rs`
 
 mod config;
 mod content;

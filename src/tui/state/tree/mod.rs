@@ -3,6 +3,15 @@
 //! Always holds: the main agent is the first node; an agent never goes and never moves. One that was never announced is
 //! put beneath the parent that its envelope names. Events cost the depth of their agent; rows are made when they are
 //! looked at.
+//!
+//! # Where things are
+//!
+//! - the agent tree: sums, states: `events.rs`, `node.rs`; stories: `tree.rs`
+//! - folding and cancelling in it: `rows.rs`, `src/tui/update/tree.rs`; stories: `tree_fold.rs`
+//! - its filter: `filter.rs`; stories: `tree_filter.rs`
+//! - what is worth a look: `lints.rs`; stories: `tree_lints.rs`
+//! - a tree of 1,000 agents, 16 of them streaming: `mod.rs`, `src/tui/view/tree/mod.rs`; stories:
+//!   `tree_model.rs`, `tests/bench/crew.rs`, `tests/bench/screen.rs`
 
 mod events;
 mod filter;

@@ -1,6 +1,10 @@
 //! Draws the agent tree: as a column, as rows, or as one line, whatever the screen has room for.
 //!
 //! Costs what it shows: only the visible rows are looked at, however many agents there are.
+//!
+//! # Where things are
+//!
+//! - its rows, figures and details: `row.rs`, `cells.rs`; stories: `tree_rows.rs`
 
 mod cells;
 pub mod details;

@@ -1,0 +1,100 @@
+//! `steersman help`: the pages of the manual, a search in them, and the page for `man`.
+//!
+//! On a terminal a page is laid out for its width; a pipe or a file gets the Markdown as it is.
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use clap::CommandFactory as _;
+use ratatui::style::{Modifier, Style};
+
+use crate::cli::args::CommandLine;
+use crate::cli::exit::{Exit, say};
+use crate::manual::{MANUAL, ManualPage, manual_page, search_manual};
+use crate::text::distance;
+use crate::tui::theme::Theme;
+use crate::tui::view::markdown::{Begin, render};
+
+/// Columns of a terminal that does not say its size.
+const COLUMNS: u16 = 80;
+/// Columns at most: longer lines are hard to read.
+const WIDEST: u16 = 110;
+
+/// Prints the list of topics, the page of one, or what a search for the words finds.
+pub fn run(words: &[String]) -> Exit {
+    let text = match words {
+        [] => topics(),
+        [topic] if manual_page(topic).is_some() => manual_page(topic).map(page).unwrap_or_default(),
+        words => {
+            let found = search_manual(words);
+            if found.is_empty() {
+                let asked = words.join(" ");
+                let nearest = MANUAL.iter().min_by_key(|page| distance(&asked, page.topic));
+                let nearest = nearest.map(|page| page.topic).unwrap_or_default();
+                say(&format!("the manual has no page and no text for {asked:?}; the nearest topic is {nearest:?}"));
+                return Exit::Usage;
+            }
+            let lines = found.iter().map(|found| format!("{} › {}\n  {}\n", found.topic, found.heading, found.text));
+            lines.collect::<Vec<_>>().join("\n")
+        }
+    };
+    let _ = io::stdout().write_all(text.as_bytes());
+    Exit::Done
+}
+
+/// Prints the page for `man`, in roff.
+pub fn man() -> Exit {
+    let mut page = Vec::new();
+    match clap_mangen::Man::new(CommandLine::command()).render(&mut page) {
+        Ok(()) => {
+            let _ = io::stdout().write_all(&page);
+            Exit::Done
+        }
+        Err(error) => {
+            say(&format!("cannot write the page for man: {error}"));
+            Exit::Failed
+        }
+    }
+}
+
+fn topics() -> String {
+    let width = MANUAL.iter().map(|page| page.topic.len()).max().unwrap_or_default();
+    let rows = MANUAL.iter().map(|page| format!("  {:width$}  {}\n", page.topic, page.title()));
+    let rows: String = rows.collect();
+    format!(
+        "The manual has these pages:\n\n{rows}\nsteersman help TOPIC shows one, steersman help WORDS searches all.\n"
+    )
+}
+
+/// Returns a page as this standard output gets it.
+fn page(page: &ManualPage) -> String {
+    if !io::stdout().is_terminal() {
+        return page.text.to_owned();
+    }
+    let columns = crossterm::terminal::size().map_or(COLUMNS, |(columns, _)| columns);
+    let mut rows = Vec::new();
+    render(&page.flowing(), columns.min(WIDEST).into(), &Theme::plain(), Begin::Fresh, &mut rows);
+    let mut text = String::new();
+    for row in &rows {
+        for (words, style) in row.runs() {
+            push_styled(&mut text, words, style);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Appends words in bold, italics or underlined, as their style says; the terminal's colours stay.
+fn push_styled(text: &mut String, words: &str, style: Style) {
+    let styles = [(Modifier::BOLD, "\x1b[1m"), (Modifier::ITALIC, "\x1b[3m"), (Modifier::UNDERLINED, "\x1b[4m")];
+    let before = text.len();
+    for (modifier, code) in styles {
+        if style.add_modifier.contains(modifier) {
+            text.push_str(code);
+        }
+    }
+    let is_styled = text.len() > before;
+    text.push_str(words);
+    if is_styled {
+        text.push_str("\x1b[0m");
+    }
+}

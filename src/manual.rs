@@ -1,0 +1,137 @@
+//! The manual: pages of Markdown by topic. Each is a file under `assets/manual`, edited there and built into the program.
+//!
+//! Used by `steersman help`. Pure: pages and words in, text out.
+
+/// A page of the manual.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ManualPage {
+    /// The word by which it is asked for; the name of its file without the ending.
+    pub topic: &'static str,
+    /// Its Markdown.
+    pub text: &'static str,
+}
+
+/// A paragraph that a search has found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ManualMatch {
+    /// The topic of its page.
+    pub topic: &'static str,
+    /// The heading above it.
+    pub heading: &'static str,
+    /// The paragraph, or the row of a table, on one line.
+    pub text: String,
+}
+
+macro_rules! pages {
+    ($($topic:literal)*) => {
+        &[$(ManualPage { topic: $topic, text: include_str!(concat!("../assets/manual/", $topic, ".md")) }),*]
+    };
+}
+
+/// All pages, in the order in which a newcomer would read them.
+pub const MANUAL: &[ManualPage] = pages!(
+    "steering" "keys" "message" "commands" "transcript" "looks" "tools" "approvals" "sandbox" "personas" "models"
+    "failures" "configuration" "screen-reader" "exec" "figures" "contributing"
+);
+
+impl ManualPage {
+    /// Returns the heading of the page.
+    pub fn title(&self) -> &'static str {
+        self.text.lines().next().unwrap_or_default().trim_start_matches('#').trim_start()
+    }
+
+    /// Returns the Markdown for a terminal: without pictures and comments, each paragraph on one line, so that it fits every width.
+    pub fn flowing(&self) -> String {
+        let mut text = String::with_capacity(self.text.len());
+        let mut is_code = false;
+        let mut joins = false;
+        for line in self.text.lines().filter(|line| !line.starts_with("![") && !line.starts_with("<!--")) {
+            let is_fence = line.trim_start().starts_with("```");
+            let stands_alone = is_code || is_fence || line.is_empty() || begins_block(line);
+            if joins && !stands_alone {
+                text.push(' ');
+                text.push_str(line.trim_start());
+            } else {
+                if !text.is_empty() {
+                    text.push('\n');
+                }
+                text.push_str(line);
+            }
+            is_code ^= is_fence;
+            joins = !(is_code || is_fence || line.is_empty() || line.starts_with(['#', '|']));
+        }
+        text.push('\n');
+        text
+    }
+}
+
+/// Tells whether a line begins a block of its own instead of going on with the paragraph above it.
+fn begins_block(line: &str) -> bool {
+    line.starts_with(['#', '|']) || line.trim_start().starts_with("- ")
+}
+
+/// Returns the page of a topic: by its whole name, or by a beginning that no other shares.
+pub fn manual_page(topic: &str) -> Option<&'static ManualPage> {
+    let topic = topic.to_lowercase();
+    let mut beginning = MANUAL.iter().filter(|page| page.topic.starts_with(&topic));
+    MANUAL.iter().find(|page| page.topic == topic).or_else(|| beginning.next().filter(|_| beginning.next().is_none()))
+}
+
+/// Returns the paragraphs that hold all the words, whatever their case, in the order of the pages.
+pub fn search_manual(words: &[String]) -> Vec<ManualMatch> {
+    let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
+    let mut found = Vec::new();
+    for page in MANUAL {
+        let mut heading = page.title();
+        for text in page.flowing().lines() {
+            if let Some(line) = page.text.lines().find(|line| line.starts_with('#') && *line == text) {
+                heading = line.trim_start_matches('#').trim_start();
+            }
+            let lower = text.to_lowercase();
+            if words.iter().all(|word| lower.contains(word)) {
+                found.push(ManualMatch { topic: page.topic, heading, text: text.trim().to_owned() });
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MANUAL, ManualPage, manual_page, search_manual};
+
+    #[test]
+    fn a_paragraph_becomes_one_line_and_code_tables_and_lists_keep_theirs() {
+        let text =
+            "# T\n\nOne\ntwo.\n\n- item\n  goes on\n- next\n\n```sh\na\nb\n```\n![p](x.svg)\n| a |\n|---|\n| b |\n";
+        let page = ManualPage { topic: "t", text };
+        assert_eq!(
+            page.flowing(),
+            "# T\n\nOne two.\n\n- item goes on\n- next\n\n```sh\na\nb\n```\n| a |\n|---|\n| b |\n"
+        );
+    }
+
+    #[test]
+    fn a_topic_is_found_by_its_name_and_by_a_beginning_that_is_its_own() {
+        assert_eq!(manual_page("keys").map(|page| page.topic), Some("keys"));
+        assert_eq!(manual_page("Sand").map(|page| page.topic), Some("sandbox"));
+        // Configuration, commands and contributing.
+        assert_eq!(manual_page("co"), None);
+        assert_eq!(manual_page("nothing"), None);
+    }
+
+    #[test]
+    fn words_are_searched_in_any_order_and_case() {
+        let found = search_manual(&["CODE".to_owned(), "exit".to_owned()]);
+        assert!(found.iter().any(|found| found.topic == "exec"), "{found:?}");
+        assert!(search_manual(&["no-such-word-anywhere".to_owned()]).is_empty());
+    }
+
+    #[test]
+    fn every_page_has_a_title_and_a_topic_of_its_own() {
+        for page in MANUAL {
+            assert!(!page.title().is_empty() && page.text.starts_with("# "), "{}", page.topic);
+            assert_eq!(MANUAL.iter().filter(|other| other.topic == page.topic).count(), 1, "{}", page.topic);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The manual: its tables of keys and commands are the program's own, and `steersman help` shows and searches its pages.
+//!
+//! `STEERSMAN_UPDATE_MANUAL=1 cargo test --test suite manual::` writes the tables anew.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use steersman::manual::MANUAL;
+use steersman::tui::commands::COMMANDS;
+use steersman::tui::keymap::{Context, Keymap};
+
+/// The line behind a table that is made.
+const END: &str = "<!-- end -->";
+
+fn file(topic: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("assets/manual/{topic}.md"))
+}
+
+/// Returns a text as a cell of a table: a bar would end the cell.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+fn keys() -> String {
+    let keymap = Keymap::default();
+    let mut text = String::new();
+    for context in Context::ALL {
+        text.push_str(&format!("\n## {}\n\n| key | does |\n|---|---|\n", context.title()));
+        // A row with a name speaks for those behind it that have none.
+        for rows in context.rows().chunk_by(|_, next| next.name.is_empty()) {
+            let name = keymap.row_name(context, rows).unwrap();
+            text.push_str(&format!("| {} | {} |\n", cell(&name), cell(rows[0].help)));
+        }
+    }
+    text + "\n"
+}
+
+fn commands() -> String {
+    let rows = COMMANDS
+        .iter()
+        .map(|command| format!("| `{}` | {} | {} |\n", cell(command.usage), cell(command.help), cell(command.key)));
+    format!("| command | does | key |\n|---|---|---|\n{}", rows.collect::<String>())
+}
+
+/// Compares the table of a page with the program's, or writes it.
+#[track_caller]
+fn compare(topic: &str, table: &str) {
+    let path = file(topic);
+    let text = fs::read_to_string(&path).unwrap();
+    let begin = text.find(&format!("<!-- {topic}: ")).expect("the page has no table that is made");
+    let begin = begin + text[begin..].find('\n').unwrap() + 1;
+    let end = begin + text[begin..].find(END).expect("the table has no end");
+    if std::env::var_os("STEERSMAN_UPDATE_MANUAL").is_some() {
+        fs::write(&path, format!("{}{table}{}", &text[..begin], &text[end..])).unwrap();
+    } else {
+        assert_eq!(&text[begin..end], table, "the table of {topic}.md is not the program's: see the head of this file");
+    }
+}
+
+#[test]
+fn the_tables_of_keys_and_commands_are_the_programs() {
+    compare("keys", &keys());
+    compare("commands", &commands());
+}
+
+fn help(words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_steersman")).arg("help").args(words).output().unwrap()
+}
+
+#[test]
+fn help_lists_its_pages_shows_one_and_searches_all() {
+    let list = String::from_utf8(help(&[]).stdout).unwrap();
+    for page in MANUAL {
+        assert!(list.contains(page.topic) && list.contains(page.title()), "{list}");
+        // To a pipe the page is the file.
+        assert_eq!(
+            String::from_utf8(help(&[page.topic]).stdout).unwrap(),
+            fs::read_to_string(file(page.topic)).unwrap()
+        );
+    }
+    let found = String::from_utf8(help(&["exit", "code"]).stdout).unwrap();
+    assert!(found.contains("exec › "), "{found}");
+    let missing = help(&["kees"]);
+    assert_eq!(missing.status.code(), Some(2));
+    let said = String::from_utf8(missing.stderr).unwrap();
+    assert!(said.contains("\"kees\"") && said.contains("\"keys\""), "{said}");
+}
+
+#[test]
+fn the_page_for_man_names_every_command_of_the_command_line() {
+    let page = Command::new(env!("CARGO_BIN_EXE_steersman")).arg("man").output().unwrap();
+    let page = String::from_utf8(page.stdout).unwrap().replace("\\-", "-");
+    for word in [".TH", "exec", "doctor", "--base-url", "--mode"] {
+        assert!(page.contains(word), "{word}");
+    }
+}
