@@ -14,6 +14,7 @@ mod error_body;
 mod gemini;
 mod http;
 mod incoming;
+mod kept_connections;
 mod models;
 mod proxy;
 mod quirks;
