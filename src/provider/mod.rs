@@ -28,6 +28,7 @@ mod sources;
 pub mod sse;
 mod transport;
 mod unreachable;
+mod usage;
 mod wire;
 
 use futures_util::future::BoxFuture;
@@ -189,11 +190,25 @@ pub struct Reply {
     pub tool_calls: Vec<ToolCall>,
     /// What it consumed.
     pub usage: Usage,
+    /// What the usage is about.
+    pub scope: UsageScope,
     /// Why it ended.
     pub finish: Finish,
+    /// What the server says of why it ended so, one line: why a filter cut it.
+    pub explanation: Option<String>,
     /// Its parts as the provider wrote them, when some must go back as they came; the assembler fills in dialect and
     /// parts, the course of the request the server and the model.
     pub original: Option<Original>,
+}
+
+/// What the usage of a reply is about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum UsageScope {
+    /// One request: its prompt is the conversation.
+    #[default]
+    OneRequest,
+    /// Every step of the server's own tools, each of which has read the conversation: a sum, which tells no size.
+    SeveralRequests,
 }
 
 /// Says why a reply ended.

@@ -6,6 +6,7 @@
 mod assemble;
 mod body;
 mod chunk;
+mod partial;
 mod schema;
 mod thinking;
 
