@@ -80,6 +80,8 @@ pub const COMPRESSED_PIECE_BYTES: usize = 4 * 1024;
 /// Longest time in which a server sends nothing but keep-alives.
 pub const KEEP_ALIVE_TIME: Duration = Duration::from_hours(2);
 
+/// Connections of which is remembered that they have answered.
+pub const KEPT_CONNECTIONS: usize = 1_024;
 /// Time to open a connection.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest silence of a server within a reply. Keep-alives count as life.

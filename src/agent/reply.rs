@@ -103,11 +103,11 @@ impl Agent {
 
     /// Puts a whole reply into the history and emits what it says.
     pub(super) fn accept(&mut self, reply: Reply) {
-        let Reply { content, thinking, tool_calls, usage, finish: _, original } = reply;
+        let Reply { content, thinking, tool_calls, usage, scope, original, finish: _, explanation: _ } = reply;
         see(&mut self.unseen, self.steps, &self.listeners);
         self.say(&content, &thinking, usage.clone());
         self.history.push_assistant(AssistantMessage { content, thinking, tool_calls, interrupted: false, original });
-        self.learn_size(&usage, 1);
+        self.learn_from(&usage, scope, 1);
     }
 
     /// Emits what a reply without text and without calls says: it has cost its tokens, but does not enter the history.
@@ -117,7 +117,7 @@ impl Agent {
         }
         self.say("", &reply.thinking, reply.usage.clone());
         // What it wrote does not stay.
-        self.learn_size(&Usage { output: Some(0), ..reply.usage }, 0);
+        self.learn_from(&Usage { output: Some(0), ..reply.usage }, reply.scope, 0);
     }
 
     /// Gives up a reply that is to be asked for anew: it has cost its tokens, and what was shown of it is marked as cut.

@@ -18,7 +18,7 @@ use crate::event::{Event, Outcome, Pending};
 use crate::id::MessageId;
 use crate::limits;
 use crate::message::ToolCall;
-use crate::provider::{Finish, ProviderError};
+use crate::provider::{Finish, ProviderError, UsageScope};
 use crate::text::is_blank;
 
 /// Is one user message that starts a turn.
@@ -197,17 +197,18 @@ impl Agent {
         self.call_ids.free(&mut reply.tool_calls);
         let calls = reply.tool_calls.clone();
         let finish = reply.finish.clone();
+        let explanation = reply.explanation.take();
         let empty = is_blank(&reply.content) && calls.is_empty();
         // A pause of a server that has something to go back is no empty answer.
         let goes_back = finish == Finish::Paused && reply.original.is_some();
         if empty && !goes_back && self.empty_reply == EmptyReply::AskAgain {
             self.pass_over(reply);
-            return Self::empty(empty_before, &finish);
+            return Self::empty(empty_before, &finish, explanation.as_deref());
         }
         self.accept(reply);
         if calls.is_empty() {
             if let Some(cut) = cut_off(&finish) {
-                self.notice(cut);
+                self.notice(with_explanation(&cut, explanation.as_deref()));
             }
             return Ok(if finish == Finish::Paused { Next::Paused } else { Next::Answered });
         }
@@ -236,7 +237,7 @@ impl Agent {
                 }
             }
             // Some servers cut the conversation silently and tell it by their count alone.
-            Ok(Asked::Reply(reply)) if self.is_too_much(&reply.usage) => {
+            Ok(Asked::Reply(reply)) if reply.scope == UsageScope::OneRequest && self.is_too_much(&reply.usage) => {
                 let (count, window) = (reply.usage.prompt(), self.context_window_cap.unwrap_or(0));
                 self.notice(format!(
                     "the server counts {count} tokens, more than the window of {window}: it has not read all"
@@ -253,7 +254,7 @@ impl Agent {
     }
 
     /// Says what follows a reply that says nothing: one more request, then an error.
-    fn empty(empty_before: bool, finish: &Finish) -> Result<Next, RunError> {
+    fn empty(empty_before: bool, finish: &Finish, explanation: Option<&str>) -> Result<Next, RunError> {
         let why = match finish {
             // Asking again brings the same filter.
             Finish::ContentFilter => Some("the content filter of the server let nothing of the reply through"),
@@ -264,7 +265,7 @@ impl Agent {
             }
             Finish::Stop | Finish::Length | Finish::Paused | Finish::Unknown(_) => None,
         };
-        why.map_or(Ok(Next::Again), |why| Err(ProviderError::Server(why.to_owned()).into()))
+        why.map_or(Ok(Next::Again), |why| Err(ProviderError::Server(with_explanation(why, explanation)).into()))
     }
 
     /// Takes what enters at a boundary, unless the turn is stopped: what is sent after a stop starts the next turn.
@@ -385,6 +386,11 @@ fn cut_off(finish: &Finish) -> Option<String> {
             Some(format!("the reply may be cut: it ended with {word:?}, which is no known reason"))
         }
     }
+}
+
+/// Adds what the server says of it.
+fn with_explanation(said: &str, explanation: Option<&str>) -> String {
+    explanation.map_or_else(|| said.to_owned(), |words| format!("{said}: {words}"))
 }
 
 /// Says where a user message enters.

@@ -6,7 +6,7 @@ use crate::control::Charged;
 use crate::error::RunError;
 use crate::event::{Event, Usage};
 use crate::message::Message;
-use crate::provider::ToolSchema;
+use crate::provider::{ToolSchema, UsageScope};
 
 impl Agent {
     /// Returns an error when the budget is used up: no further request is made.
@@ -76,6 +76,14 @@ impl Agent {
         }
         if tokens.is_some() {
             self.learn_size(&Usage { input: tokens, output: Some(0), ..Usage::default() }, 0);
+        }
+    }
+
+    /// Takes the usage of a reply, unless it is a sum, which tells no size.
+    pub(super) fn learn_from(&mut self, usage: &Usage, scope: UsageScope, reply: usize) {
+        match scope {
+            UsageScope::OneRequest => self.learn_size(usage, reply),
+            UsageScope::SeveralRequests => self.say_size(),
         }
     }
 

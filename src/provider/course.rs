@@ -158,7 +158,7 @@ impl HttpProvider {
         let url = self.wire.url(&self.endpoint, request);
         let body = self.encode(request, server, quirks)?;
         let sending = self.endpoint.request(&self.http, Method::POST, url.clone())?;
-        let sending = sending.header(CONTENT_TYPE, "application/json").body(body).send();
+        let sending = self.http.send(sending.header(CONTENT_TYPE, "application/json").body(body));
         let response = self.within(sending).await?.map_err(|error| unreachable(&self.http, &url, error))?;
         let status = response.status();
         if status.is_redirection()

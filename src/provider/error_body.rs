@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::limits;
 use crate::provider::ProviderError;
 use crate::provider::refusals::{self, Meaning};
+use crate::provider::sse::{Decoder, Frame, TooLong};
 
 /// What is said for a server that says nothing.
 pub(super) const SILENT: &str = "no further words";
@@ -58,7 +59,7 @@ pub(super) struct ErrorBody {
 impl ErrorBody {
     /// Reads the body of an error answer.
     pub fn read(body: &str) -> Self {
-        if let Ok(value) = serde_json::from_str::<Value>(body) {
+        if let Some(value) = serde_json::from_str::<Value>(body).ok().or_else(|| in_stream(body)) {
             return Self::of(&value);
         }
         let meaning = refusals::meaning(&body.to_lowercase());
@@ -187,6 +188,21 @@ fn place(path: &[Value]) -> String {
     path.iter().map(name).skip_while(|step| step == "body").collect::<Vec<_>>().join(".")
 }
 
+/// Finds the error in a body that is written as a stream of events.
+fn in_stream(body: &str) -> Option<Value> {
+    let mut found = None;
+    let mut take = |frame: Frame<'_>| -> Result<(), TooLong> {
+        if let Frame::Event { data, .. } | Frame::Field { name: "error", value: data } = frame {
+            found = found.take().or_else(|| serde_json::from_str(data).ok().filter(Value::is_object));
+        }
+        Ok(())
+    };
+    let mut decoder = Decoder::default();
+    decoder.push(body.as_bytes(), &mut take).ok()?;
+    decoder.finish(&mut take).ok()?;
+    found
+}
+
 /// Says in one sentence what a body that is no JSON holds.
 pub(super) fn plain(body: &str) -> String {
     let trimmed = body.trim_start_matches('\u{FEFF}').trim();
@@ -208,7 +224,8 @@ pub(super) fn plain(body: &str) -> String {
     }
 }
 
-fn one_line(text: &str) -> String {
+/// Makes one line of bounded length.
+pub(super) fn one_line(text: &str) -> String {
     let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((cut, _)) = line.char_indices().nth(limits::ERROR_CHARS) {
         line.truncate(cut);

@@ -1,7 +1,8 @@
 //! The HTTP clients of the program: made once, on first use, shared by every provider and probe.
 //!
 //! No redirect is followed (a key must not travel on), nothing compressed is asked for (a proxy would hold a stream
-//! back), nothing is sent twice unseen, and loopback addresses are reached without a proxy.
+//! back), loopback addresses are reached without a proxy, and nothing is sent twice unseen, but where a server closes a
+//! connection that it had kept.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once, OnceLock};
@@ -9,9 +10,10 @@ use std::time::Duration;
 
 use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::redirect::Policy;
-use reqwest::{Certificate, Client, ClientBuilder, Url};
+use reqwest::{Certificate, Client, ClientBuilder, RequestBuilder, Response, Url};
 
 use crate::limits;
+use crate::provider::kept_connections::KeptConnections;
 use crate::provider::unreachable::chain;
 use crate::provider::{ProviderError, proxy};
 use crate::regular_file::read_own;
@@ -26,6 +28,7 @@ struct Clients {
     loopback: OnceLock<Result<Client, String>>,
     world: OnceLock<Result<Client, String>>,
     proxies: OnceLock<Matcher>,
+    kept: KeptConnections,
 }
 
 impl Http {
@@ -51,6 +54,22 @@ impl Http {
             self.0.world.get_or_init(|| build(ca_file, std::convert::identity))
         };
         client.as_ref().map_err(|reason| ProviderError::Configuration(format!("HTTP cannot be set up: {reason}")))
+    }
+
+    /// Sends a request. Where the server has closed a kept connection, the request goes out again at once on another one:
+    /// each such connection is gone then, so a new one ends it.
+    pub(super) async fn send(&self, mut request: RequestBuilder) -> Result<Response, reqwest::Error> {
+        loop {
+            let again = request.try_clone();
+            match (request.send().await, again) {
+                (Ok(response), _) => {
+                    self.0.kept.add(&response);
+                    return Ok(response);
+                }
+                (Err(error), Some(again)) if self.0.kept.was_closed(&error) => request = again,
+                (Err(error), _) => return Err(error),
+            }
+        }
     }
 
     /// Names the proxy that stands before an address, without its user.

@@ -13,7 +13,7 @@
 //! - retries, Retry-After; a wait that is asked about: `retry.rs`, `src/agent/long_wait.rs`; stories: `retry.rs`,
 //!   `long_wait.rs`
 //! - every way a server fails, over every dialect: `course.rs`, `incoming.rs`; stories: `faults/mod.rs`,
-//!   `faults/http2.rs`
+//!   `faults/http2.rs`, `faults/real_servers.rs`
 //! - why no server is reached; TLS, proxies, authorities: `unreachable.rs`, `http.rs`; stories: `faults/tls.rs`,
 //!   `faults/unreachable.rs`, `proxies.rs`
 //! - too long a conversation and spent accounts, in servers' words: `refusals.rs`; stories: `faults/refusals.rs`,
@@ -42,6 +42,7 @@ mod error_body;
 mod gemini;
 mod http;
 mod incoming;
+mod kept_connections;
 mod models;
 mod proxy;
 mod quirks;
@@ -55,6 +56,7 @@ mod sources;
 pub mod sse;
 mod transport;
 mod unreachable;
+mod usage;
 mod wire;
 
 use futures_util::future::BoxFuture;
@@ -216,11 +218,25 @@ pub struct Reply {
     pub tool_calls: Vec<ToolCall>,
     /// What it consumed.
     pub usage: Usage,
+    /// What the usage is about.
+    pub scope: UsageScope,
     /// Why it ended.
     pub finish: Finish,
+    /// What the server says of why it ended so, one line: why a filter cut it.
+    pub explanation: Option<String>,
     /// Its parts as the provider wrote them, when some must go back as they came; the assembler fills in dialect and
     /// parts, the course of the request the server and the model.
     pub original: Option<Original>,
+}
+
+/// What the usage of a reply is about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum UsageScope {
+    /// One request: its prompt is the conversation.
+    #[default]
+    OneRequest,
+    /// Every step of the server's own tools, each of which has read the conversation: a sum, which tells no size.
+    SeveralRequests,
 }
 
 /// Says why a reply ended.

@@ -146,7 +146,7 @@ fn price(pricing: &Value) -> Option<Price> {
 /// Gets a small text within the time of a probe: status and body.
 pub(super) async fn get(http: &Http, endpoint: &Endpoint, url: reqwest::Url) -> Result<(u16, String), ProviderError> {
     let asking = async {
-        let sent = endpoint.request(http, Method::GET, url.clone())?.send().await;
+        let sent = http.send(endpoint.request(http, Method::GET, url.clone())?).await;
         let response = sent.map_err(|error| unreachable(http, &url, error).error)?;
         let status = response.status().as_u16();
         let mut incoming = Incoming::new(response)?;

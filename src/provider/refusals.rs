@@ -18,7 +18,7 @@ pub(super) enum Meaning {
 
 /// Phrases of "the conversation is too long", in small letters. `{t}` is the number of its tokens, `{w}` that of the
 /// window, `{}` any number and `*` anything. The first that fits counts, so those with more numbers stand first.
-const OVERFLOWS: [&str; 43] = [
+const OVERFLOWS: [&str; 47] = [
     // llama.cpp
     "request ({t} tokens) exceeds the available context size ({w} tokens)",
     "exceeds the available context size",
@@ -85,6 +85,12 @@ const OVERFLOWS: [&str; 43] = [
     // MiniMax, Z.ai
     "context window exceeds limit",
     "prompt exceeds max length",
+    // Perplexity
+    "user input tokens exceeds {w} tokens",
+    "too_many_prompt_tokens",
+    "total length of all messages is too long",
+    // LiteLLM before any other
+    "contextwindowexceedederror",
 ];
 
 /// Marks of money or quota that is used up, in small letters.

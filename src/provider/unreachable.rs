@@ -133,14 +133,15 @@ fn broken(error: &reqwest::Error) -> String {
             None => by.to_owned(),
         };
     }
+    if is_closed(error) { "the server closed it".to_owned() } else { chain(error) }
+}
+
+/// Tells whether the other side closed an open connection instead of an answer.
+pub(super) fn is_closed(error: &reqwest::Error) -> bool {
     let closed = find::<hyper::Error>(error).is_some_and(|error| error.is_incomplete_message() || error.is_closed());
-    match find::<io::Error>(error).map(io::Error::kind) {
-        Some(ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe) => {
-            "the server closed it".to_owned()
-        }
-        _ if closed => "the server closed it".to_owned(),
-        _ => chain(error),
-    }
+    let kinds =
+        [ErrorKind::ConnectionReset, ErrorKind::ConnectionAborted, ErrorKind::BrokenPipe, ErrorKind::UnexpectedEof];
+    closed || find::<io::Error>(error).is_some_and(|error| kinds.contains(&error.kind()))
 }
 
 /// Tells whether the server has provably not looked at the request: it refused the stream, or ended the connection
@@ -153,7 +154,7 @@ fn is_unseen(error: &reqwest::Error) -> bool {
 }
 
 /// Finds an error of a kind among the causes of another, also within an I/O error.
-fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
+pub(super) fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
     let mut cause = Some(error);
     while let Some(error) = cause {
         if let Some(found) = error.downcast_ref::<E>() {

@@ -6,9 +6,11 @@
 use std::fmt;
 
 use reqwest::Url;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::dialect::Dialect;
-use crate::message::{AssistantMessage, Part};
+use crate::message::{Arguments, AssistantMessage, Part};
 use crate::provider::endpoint::Endpoint;
 use crate::provider::quirks::Quirks;
 use crate::provider::registry::Card;
@@ -53,6 +55,35 @@ impl<'a> Outgoing<'a> {
         let same =
             original.dialect == self.dialect && original.server == self.server && original.model == self.request.model;
         same.then_some(original.parts.as_slice())
+    }
+}
+
+/// What a call is made with, as every server parses it: an object, also where the model wrote none.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum WireArguments<'a> {
+    /// The object.
+    Object(&'a Map<String, Value>),
+    /// What the model wrote instead: cut by a limit, or wrong.
+    Malformed {
+        /// The text.
+        malformed: &'a str,
+    },
+}
+
+impl<'a> From<&'a Arguments> for WireArguments<'a> {
+    fn from(arguments: &'a Arguments) -> Self {
+        match arguments {
+            Arguments::Object(object) => Self::Object(object),
+            Arguments::Raw(malformed) => Self::Malformed { malformed },
+        }
+    }
+}
+
+impl WireArguments<'_> {
+    /// Writes it as the text that the dialects of `OpenAI` want.
+    pub fn to_text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_else(|_| "{}".to_owned())
     }
 }
 

@@ -128,10 +128,43 @@ fn usage_in_other_spellings_and_absurd_usage_break_nothing() {
     let of = |usage: Value| reply(vec![json!({"choices": [], "usage": usage})]).usage;
     assert_eq!(of(json!({"prompt_tokens": 10, "prompt_cache_hit_tokens": 4})).input, Some(6));
     assert_eq!(of(json!({"prompt_tokens": 10, "cached_tokens": 4})).cached, Some(4));
-    assert_eq!(of(json!({"prompt_tokens": 3, "prompt_tokens_details": {"cached_tokens": 9}})).input, Some(0));
+    let beside = of(json!({"prompt_tokens": 3, "prompt_tokens_details": {"cached_tokens": 9}}));
+    assert_eq!((beside.input, beside.prompt()), (Some(3), 12), "more than the prompt cannot be within it");
+    let thoughts = json!({"completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 94}});
+    assert_eq!(of(thoughts).output, Some(103), "nor more than the answer");
     assert_eq!(of(json!({"prompt_tokens": -3, "completion_tokens": "x", "cached_tokens": [1]})).input, None);
     assert_eq!(of(json!({"prompt_tokens": 12.0, "completion_tokens": u64::MAX})).context(), u64::MAX);
     assert_eq!(of(json!(null)).input, None);
+}
+
+/// What is counted once and what twice differs; the total tells it.
+#[test]
+fn the_total_tells_how_cached_tokens_are_counted() {
+    let of = |prompt: u64, cached: u64, written: u64, total: u64| {
+        let usage = json!({"prompt_tokens": prompt, "completion_tokens": 30, "total_tokens": total,
+            "prompt_tokens_details": {"cached_tokens": cached, "cache_write_tokens": written},
+            "completion_tokens_details": {"reasoning_tokens": 20}});
+        let usage = reply(vec![json!({"choices": [], "usage": usage})]).usage;
+        (usage.input.unwrap(), usage.cached.unwrap(), usage.cache_creation.unwrap(), usage.output.unwrap())
+    };
+    assert_eq!(of(100, 60, 10, 130), (30, 60, 10, 30), "within the prompt, as the dialect has it");
+    // Grok on Azure.
+    assert_eq!(of(40, 60, 0, 130), (40, 60, 0, 30), "beside the prompt");
+    assert_eq!(of(5, 60, 0, 95), (5, 60, 0, 30), "beside the prompt and more than it");
+    // Gemini on OpenRouter.
+    assert_eq!(of(70, 60, 60, 100), (10, 60, 0, 30), "read and written are the same tokens");
+    assert_eq!(of(130, 60, 0, 100), (10, 60, 0, 30), "in the prompt twice");
+    // Grok counts its thoughts beside its answer.
+    assert_eq!(of(100, 60, 0, 150), (40, 60, 0, 50), "thoughts beside the answer");
+    assert_eq!(of(40, 60, 0, 150), (40, 60, 0, 50), "both beside");
+    assert_eq!(of(100, 60, 10, 7), (30, 60, 10, 30), "a total that fits nothing tells nothing");
+    assert_eq!(of(0, 0, 0, u64::MAX), (0, 0, 0, 30));
+}
+
+#[test]
+fn a_cost_in_ticks_is_taken() {
+    let usage = json!({"prompt_tokens": 1, "cost_in_usd_ticks": 37_756_000_u64});
+    assert_eq!(reply(vec![json!({"choices": [], "usage": usage})]).usage.cost_nanos, Some(3_775_600));
 }
 
 #[test]

@@ -154,6 +154,22 @@ fn an_empty_object_before_the_real_one_is_not_repaired() {
 }
 
 #[test]
+fn two_calls_with_one_id_and_different_indexes_are_two_calls() {
+    let head = |index: u64| json!({"index": index, "id": "x", "function": {"name": "f", "arguments": ""}});
+    let part = |index: u64, arguments: &str| json!({"index": index, "function": {"arguments": arguments}});
+    let two = ["x f {\"n\":1}", "call_2 f {\"n\":2}"];
+    let side_by_side = [head(0), head(1), part(0, "{\"n\""), part(1, "{\"n\""), part(1, ":2}"), part(0, ":1}")];
+    assert_eq!(calls(&side_by_side), two);
+    let in_turn = [head(0), part(0, "{\"n\":1}"), head(1), part(1, "{\"n\":2}")];
+    assert_eq!(calls(&in_turn), two);
+    let repeated = |index: u64, arguments: &str| json!({"index": index, "id": "x", "function": {"name": "f", "arguments": arguments}});
+    let heads = [repeated(0, "{\"n\""), repeated(1, "{\"n\""), repeated(0, ":1}"), repeated(1, ":2}")];
+    assert_eq!(calls(&heads), two);
+    let nameless = [head(0), json!({"index": 1, "id": "x", "function": {"arguments": "{\"n\":1}"}})];
+    assert_eq!(calls(&nameless), two[..1], "a fragment without a name goes on with its call");
+}
+
+#[test]
 fn too_many_calls_are_an_error() {
     let call =
         |n: usize| delta(json!({"tool_calls": [{"id": n.to_string(), "function": {"name": "f", "arguments": "{}"}}]}));

@@ -175,7 +175,7 @@ async fn the_conversation_is_written_as_the_dialect_wants_it() {
         json!([
             {"role": "system", "content": "be brief"},
             {"role": "user", "content": "look"},
-            {"role": "assistant", "content": null, "tool_calls": [made("c1", "{\"b\":1,\"a\":2}"), made("c2", "not json")]},
+            {"role": "assistant", "content": null, "tool_calls": [made("c1", "{\"b\":1,\"a\":2}"), made("c2", "{\"malformed\":\"not json\"}")]},
             {"role": "tool", "content": "one", "tool_call_id": "c1"},
             {"role": "tool", "content": "Error: two", "tool_call_id": "c2"},
             {"role": "user", "content": "and?"},

@@ -36,8 +36,9 @@ pub fn violation(body: &Value) -> Option<String> {
                 if text("name").is_none_or(|name| name.len() > 64 || !name.chars().all(fits)) {
                     return fault("has a name that no function can have");
                 }
-                if !item["arguments"].is_string() {
-                    return fault("has no arguments");
+                let arguments = item["arguments"].as_str().unwrap_or_default();
+                if serde_json::from_str::<serde_json::Map<String, Value>>(arguments).is_err() {
+                    return fault("has arguments that are no object");
                 }
                 seen.push(id);
                 open.push(id);

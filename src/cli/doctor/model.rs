@@ -116,8 +116,8 @@ async fn check_replies(http: &Http, transport: &ChatTransport, report: &mut Repo
                 report.problem("tool call", &said, "use a model that is made for tools");
             }
             None => {
-                let todo = "use a model that is made for tools; llama.cpp wants --jinja";
-                report.problem("tool call", "the model answered without calling the tool", todo);
+                let said = "the model answered without calling the tool; most that are made for tools call it (llama.cpp wants --jinja)";
+                report.note("tool call", said);
             }
         },
         Err(error) => report.problem("tool call", &error.to_string(), todo(&error)),

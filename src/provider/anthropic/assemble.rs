@@ -10,7 +10,7 @@ use crate::dialect::Dialect;
 use crate::limits;
 use crate::message::Original;
 use crate::provider::anthropic::blocks::{Blocks, Shown};
-use crate::provider::anthropic::chunk::{Event, Message, WireUsage};
+use crate::provider::anthropic::chunk::{Event, Message, StopDetails, WireUsage};
 use crate::provider::chat::Text;
 use crate::provider::error_body::{self, ErrorBody};
 use crate::provider::sse::Frame;
@@ -111,6 +111,10 @@ impl Assembler {
         let index = event.index.0;
         let shown = match if event.kind.0.is_empty() { name } else { &event.kind.0 } {
             "message_start" => {
+                if self.blocks.has_open_call() {
+                    let what = "a message that begins within a call of another".to_owned();
+                    return Err(ProviderError::Malformed(what));
+                }
                 if let Some(message) = &event.message {
                     self.begin(message);
                 }
@@ -131,7 +135,7 @@ impl Assembler {
             "message_delta" => {
                 self.count(event.usage.as_ref());
                 if let Some(delta) = &event.delta {
-                    self.stop(&delta.stop_reason);
+                    self.stop(&delta.stop_reason, delta.stop_details);
                 }
                 Shown::default()
             }
@@ -150,7 +154,7 @@ impl Assembler {
             self.reply.usage.model = Some(message.model.0.clone().into_owned());
         }
         self.count(message.usage.as_ref());
-        self.stop(&message.stop_reason);
+        self.stop(&message.stop_reason, message.stop_details);
     }
 
     fn start(&mut self, index: Option<u64>, block: &RawValue) -> Result<Piece, ProviderError> {
@@ -161,7 +165,12 @@ impl Assembler {
         Ok(self.show(shown))
     }
 
-    fn stop(&mut self, reason: &Text<'_>) {
+    fn stop(&mut self, reason: &Text<'_>, details: Option<&RawValue>) {
+        let details =
+            details.and_then(|raw| serde_json::from_str::<StopDetails<'_>>(raw.get()).ok()).unwrap_or_default();
+        if let Some(words) = [details.explanation.0, details.category.0].iter().find(|words| !words.trim().is_empty()) {
+            self.reply.explanation = Some(error_body::one_line(words));
+        }
         if !reason.0.is_empty() {
             reason.0.as_ref().clone_into(&mut self.stop);
             self.whole = true;
@@ -171,6 +180,7 @@ impl Assembler {
     fn count(&mut self, usage: Option<&WireUsage>) {
         if let Some(usage) = usage {
             usage.count(&mut self.reply.usage);
+            self.reply.scope = self.reply.scope.max(usage.scope());
         }
     }
 

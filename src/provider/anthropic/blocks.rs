@@ -114,6 +114,11 @@ impl Blocks {
         }
     }
 
+    /// Tells whether a call was begun and not ended.
+    pub fn has_open_call(&self) -> bool {
+        self.list.iter().any(|block| block.open && matches!(block.kind, Kind::Call { .. }))
+    }
+
     /// Counts the calls.
     pub fn calls(&self) -> usize {
         self.calls

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::event::Usage;
 use crate::provider::chat::{Number, Text};
+use crate::provider::{UsageScope, usage};
 
 /// Is one event of a stream; which members it has depends on its kind.
 #[derive(Debug, Default, Deserialize)]
@@ -37,10 +38,21 @@ pub(super) struct Message<'a> {
     pub content: Option<Vec<&'a RawValue>>,
     #[serde(borrow, default)]
     pub stop_reason: Text<'a>,
+    #[serde(borrow, default)]
+    pub stop_details: Option<&'a RawValue>,
     #[serde(default)]
     pub usage: Option<WireUsage>,
     #[serde(default)]
     pub error: Option<Value>,
+}
+
+/// What the server says of why it stopped.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct StopDetails<'a> {
+    #[serde(borrow, default)]
+    pub explanation: Text<'a>,
+    #[serde(borrow, default)]
+    pub category: Text<'a>,
 }
 
 /// Is what an event adds to a block, or to the message.
@@ -60,6 +72,8 @@ pub(super) struct Delta<'a> {
     pub citation: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub stop_reason: Text<'a>,
+    #[serde(borrow, default)]
+    pub stop_details: Option<&'a RawValue>,
 }
 
 /// Is a block as it begins, or whole.
@@ -96,6 +110,8 @@ pub(super) struct WireUsage {
     cache_creation_input_tokens: Number,
     #[serde(default)]
     output_tokens_details: Option<OutputDetails>,
+    #[serde(default)]
+    server_tool_use: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -105,6 +121,11 @@ struct OutputDetails {
 }
 
 impl WireUsage {
+    /// Says whether it counts one request.
+    pub fn scope(&self) -> UsageScope {
+        usage::scope(self.server_tool_use.as_ref(), Number::default())
+    }
+
     /// Writes what it counts over an earlier count. A 0 tells nothing where something was counted before: some servers
     /// count the prompt at the start only and write 0 at the end.
     pub fn count(&self, usage: &mut Usage) {

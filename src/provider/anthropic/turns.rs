@@ -9,10 +9,9 @@ use std::collections::{HashSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
-use crate::message::{Arguments, AssistantMessage, Message, Part};
-use crate::provider::wire::Outgoing;
+use crate::message::{AssistantMessage, Message, Part};
+use crate::provider::wire::{Outgoing, WireArguments};
 
 /// Stands at the beginning of a conversation whose beginning is gone: the first turn must be the user's.
 const BEGUN: &str = "(The conversation began earlier.)";
@@ -55,7 +54,7 @@ pub(super) enum Block<'a> {
     ToolUse {
         id: Cow<'a, str>,
         name: Cow<'a, str>,
-        input: Input<'a>,
+        input: WireArguments<'a>,
     },
     ToolResult {
         tool_use_id: Cow<'a, str>,
@@ -72,14 +71,6 @@ pub(super) enum Block<'a> {
     /// Anything else that the server wrote.
     #[serde(untagged)]
     Other(&'a RawValue),
-}
-
-/// Is what a call is made with. It must be an object, also where the model wrote none.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub(super) enum Input<'a> {
-    Object(&'a Map<String, Value>),
-    Malformed { malformed: &'a str },
 }
 
 /// Marks the end of what the server is to keep in its cache.
@@ -158,12 +149,8 @@ impl<'a> Conversation<'a> {
 
     fn reply(&mut self, reply: &'a AssistantMessage, parts: Option<&'a [Part]>) -> Vec<Block<'a>> {
         let call = |call: &'a crate::message::ToolCall| {
-            let input = match &call.arguments {
-                Arguments::Object(object) => Input::Object(object),
-                Arguments::Raw(malformed) => Input::Malformed { malformed },
-            };
             let id = self.ids.open(call.id.as_str());
-            Some(Block::ToolUse { id, name: legal(&call.name), input })
+            Some(Block::ToolUse { id, name: legal(&call.name), input: WireArguments::from(&call.arguments) })
         };
         let mut calls: Vec<_> = reply.tool_calls.iter().map(call).collect();
         let mut blocks = Vec::new();

@@ -258,7 +258,9 @@ impl Assembler {
 
     /// The last count wins: some servers send a growing one in every chunk.
     fn count(&mut self, usage: Option<WireUsage>) {
-        if let Some(usage) = usage.and_then(|usage| usage.usage()) {
+        let Some(wire) = usage else { return };
+        self.reply.scope = self.reply.scope.max(wire.scope());
+        if let Some(usage) = wire.usage() {
             let model = self.reply.usage.model.take();
             self.reply.usage = Usage { model, ..usage };
         }

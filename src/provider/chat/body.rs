@@ -12,7 +12,7 @@ use crate::message::{AssistantMessage, Message, Part};
 use crate::provider::chat::effort::EffortMembers;
 use crate::provider::chat::ids;
 use crate::provider::quirks::{Limit, Quirks, Want};
-use crate::provider::wire::Outgoing;
+use crate::provider::wire::{Outgoing, WireArguments};
 use crate::provider::{ProviderError, Streaming, ToolSchema};
 
 /// Stands between a tool result and a user message where a template does not let them be neighbours.
@@ -148,7 +148,7 @@ fn assistant<'a>(reply: &'a AssistantMessage, outgoing: &Outgoing<'a>) -> WireMe
     let calls = reply.tool_calls.iter().enumerate().map(|(at, call)| WireCall {
         id: id(call.id.as_str(), quirks),
         r#type: "function",
-        function: WireFunction { name: &call.name, arguments: call.arguments.to_string() },
+        function: WireFunction { name: &call.name, arguments: WireArguments::from(&call.arguments).to_text() },
         extra_content: mark(at).and_then(raw),
     });
     let details = parts.iter().filter(|_| !quirks.wants(Want::NoDetails)).filter_map(|part| match part {

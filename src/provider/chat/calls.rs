@@ -121,7 +121,12 @@ impl Calls {
     fn position(&self, fragment: &Fragment<'_>) -> Option<usize> {
         let latest = |test: &dyn Fn(&Call) -> bool| self.calls.iter().rposition(test);
         let by_index = fragment.index.and_then(|index| latest(&|call| call.index == Some(index)));
-        let by_id = if fragment.id.is_empty() { None } else { latest(&|call| call.id == fragment.id) };
+        // A name at another index begins another call, also under the same id.
+        let other = |call: &Call| {
+            let both = call.index.zip(fragment.index);
+            !fragment.name.is_empty() && both.is_some_and(|(one, other)| one != other)
+        };
+        let by_id = if fragment.id.is_empty() { None } else { latest(&|call| call.id == fragment.id && !other(call)) };
         let last = self.calls.len().checked_sub(1);
         let at = match (by_index, by_id) {
             (Some(at), _) | (None, Some(at)) => at,

@@ -12,6 +12,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::event::Usage;
+use crate::provider::UsageScope;
+use crate::provider::usage::{self, TokenCounts};
 
 /// Is one chunk of a stream, or a whole answer: the two differ in `delta` and `message` only.
 #[derive(Debug, Default, Deserialize)]
@@ -101,6 +103,8 @@ pub(super) struct WireUsage {
     prompt_tokens: Number,
     #[serde(default)]
     completion_tokens: Number,
+    #[serde(default)]
+    total_tokens: Number,
     /// Moonshot.
     #[serde(default)]
     cached_tokens: Number,
@@ -117,6 +121,15 @@ pub(super) struct WireUsage {
     /// `OpenRouter`: US dollars.
     #[serde(default)]
     cost: Dollars,
+    /// xAI.
+    #[serde(default)]
+    cost_in_usd_ticks: Number,
+    /// `OpenRouter`: uses of its own tools.
+    #[serde(default)]
+    server_tool_use: Option<Value>,
+    /// xAI.
+    #[serde(default)]
+    num_server_side_tools_used: Number,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -138,20 +151,23 @@ impl WireUsage {
     pub fn usage(&self) -> Option<Usage> {
         let details = self.prompt_tokens_details.as_ref();
         let cached = details.and_then(|details| details.cached_tokens.0);
-        let cached = cached.or(self.prompt_cache_hit_tokens.0).or(self.cached_tokens.0);
-        let created = details.and_then(|details| details.cache_write_tokens.0).or(self.cache_creation_input_tokens.0);
-        // This dialect nests the cached tokens in the prompt's; ours are exclusive.
-        let nested = cached.unwrap_or(0).saturating_add(created.unwrap_or(0));
-        let usage = Usage {
-            input: self.prompt_tokens.0.map(|prompt| prompt.saturating_sub(nested)),
-            output: self.completion_tokens.0,
-            cached,
-            cache_creation: created,
-            thinking: self.completion_tokens_details.as_ref().and_then(|details| details.reasoning_tokens.0),
-            model: None,
-            cost_nanos: self.cost.0,
+        let written = details.and_then(|details| details.cache_write_tokens.0);
+        let thinking = self.completion_tokens_details.as_ref().and_then(|details| details.reasoning_tokens.0);
+        let counts = TokenCounts {
+            prompt: self.prompt_tokens,
+            answer: self.completion_tokens,
+            cached: Number(cached.or(self.prompt_cache_hit_tokens.0).or(self.cached_tokens.0)),
+            written: Number(written.or(self.cache_creation_input_tokens.0)),
+            thinking: Number(thinking),
+            total: self.total_tokens,
         };
+        let usage = Usage { cost_nanos: usage::cost_nanos(self.cost, self.cost_in_usd_ticks), ..counts.usage() };
         (usage != Usage::default()).then_some(usage)
+    }
+
+    /// Says whether it counts one request.
+    pub fn scope(&self) -> UsageScope {
+        usage::scope(self.server_tool_use.as_ref(), self.num_server_side_tools_used)
     }
 }
 
@@ -165,7 +181,7 @@ pub(in crate::provider) struct Number(pub Option<u64>);
 
 /// Is an amount of US dollars, in billionths; anything but a number from 0 reads as unknown.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Dollars(Option<u64>);
+pub(in crate::provider) struct Dollars(pub Option<u64>);
 
 /// Is a list; anything else reads as the empty one.
 #[derive(Debug)]

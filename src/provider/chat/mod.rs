@@ -22,7 +22,7 @@ use crate::provider::wire::{Assemble, Outgoing, Wire};
 use crate::provider::{ChatRequest, ProviderError, Reply};
 
 pub use assemble::Assembler;
-pub(super) use chunk::{Number, Text};
+pub(super) use chunk::{Dollars, Number, Text};
 
 /// Speaks chat completions.
 #[derive(Debug, Clone, Copy)]

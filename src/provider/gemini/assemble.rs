@@ -3,6 +3,8 @@
 //! Fed with the data of each event; pure. There is no last word but the finish reason: a stream that ends behind one is
 //! whole, any other returns an error and no calls (D15).
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -13,6 +15,7 @@ use crate::message::{Arguments, Original, Part, ToolCall};
 use crate::provider::call_ids;
 use crate::provider::error_body::{self, ErrorBody};
 use crate::provider::gemini::chunk::{Call, Chunk, Mark, Part as WirePart, WireUsage};
+use crate::provider::gemini::partial;
 use crate::provider::sse::Frame;
 use crate::provider::wire::Assemble;
 use crate::provider::{Finish, Piece, ProviderError, Reply};
@@ -42,6 +45,8 @@ pub(super) struct Assembler {
     /// Whether there was an answer at all.
     begun: bool,
     ended: bool,
+    /// Whether more of the last call's arguments is to come.
+    open: bool,
     bytes: usize,
     /// Lines of an error that stands in the stream as plain JSON.
     plain: String,
@@ -71,12 +76,14 @@ impl Assemble for Assembler {
     }
 
     fn finish(self: Box<Self>) -> Result<Reply, ProviderError> {
-        let Self { mut reply, parts, usage, ended, .. } = *self;
-        if !ended {
+        let Self { mut reply, parts, usage, ended, open, .. } = *self;
+        // Where nothing of it would run the reply says more than its cut.
+        if !ended || open && reply.finish == Finish::Stop {
             return Err(ProviderError::CutOff);
         }
         call_ids::make_unique(&mut reply.tool_calls);
         reply.usage = Usage { model: reply.usage.model.take(), ..usage.usage() };
+        reply.scope = usage.scope();
         let must = parts.iter().any(|part| match part {
             Part::Opaque(_) => true,
             Part::Text { mark, .. } | Part::Call { mark, .. } => mark.is_some(),
@@ -152,6 +159,9 @@ impl Assembler {
                 self.add_part(part, raw, &mut thinking, &mut text)?;
             }
         }
+        if !candidate.finish_message.0.trim().is_empty() {
+            self.reply.explanation = Some(error_body::one_line(&candidate.finish_message.0));
+        }
         let word = &*candidate.finish_reason.0;
         if !word.is_empty() && word != UNFINISHED {
             let known = FINISHES.iter().find(|(name, _)| *name == word);
@@ -176,7 +186,7 @@ impl Assembler {
         }
         let signature = part.thought_signature.0;
         match (part.function_call, part.text) {
-            (Some(call), _) => self.add_call(&call, &Mark { thought_signature: signature, id: call.id.0.clone() })?,
+            (Some(call), _) => self.add_call(call, signature)?,
             (None, Some(said)) if part.thought == Value::Bool(true) => {
                 thinking.push_str(&said.0);
                 if !signature.is_empty() {
@@ -202,15 +212,44 @@ impl Assembler {
         }
     }
 
-    fn add_call(&mut self, call: &Call<'_>, mark: &Mark<'_>) -> Result<(), ProviderError> {
+    fn add_call(&mut self, call: Call<'_>, thought_signature: Cow<'_, str>) -> Result<(), ProviderError> {
+        let malformed = |what: String| Err(ProviderError::Malformed(what));
+        let Call { id, name, args, partial_args, will_continue } = call;
+        let args = Arguments::parse(args.map(RawValue::get).filter(|args| *args != "null").unwrap_or_default());
+        let pieces = partial_args.unwrap_or_default();
         let calls = &mut self.reply.tool_calls;
-        if calls.len() >= limits::CALLS_PER_REPLY {
-            return Err(ProviderError::Malformed(format!("more than {} tool calls", limits::CALLS_PER_REPLY)));
+        let count = calls.len();
+        match calls.last_mut().filter(|_| self.open) {
+            Some(last) if name.0.is_empty() || is_more(last, &id.0, &name.0) => {
+                if let (Arguments::Object(held), Arguments::Object(more)) = (&mut last.arguments, args) {
+                    held.extend(more);
+                }
+            }
+            // It ended before its arguments did.
+            Some(_) => return Err(ProviderError::CutOff),
+            None if name.0.is_empty() && !pieces.is_empty() => {
+                return malformed("arguments that belong to no call".to_owned());
+            }
+            None if count >= limits::CALLS_PER_REPLY => {
+                return malformed(format!("more than {} tool calls", limits::CALLS_PER_REPLY));
+            }
+            None => {
+                let mark = Mark { thought_signature, id: id.0.clone() }.text();
+                self.parts.push(Part::Call { index: count, mark });
+                calls.push(ToolCall { id: (&*id.0).into(), name: name.0.into_owned(), arguments: args });
+            }
         }
-        self.parts.push(Part::Call { index: calls.len(), mark: mark.text() });
-        let arguments = call.args.map(RawValue::get).filter(|args| *args != "null").unwrap_or_default();
-        let arguments = Arguments::parse(arguments);
-        calls.push(ToolCall { id: (&*call.id.0).into(), name: call.name.0.clone().into_owned(), arguments });
+        for piece in pieces {
+            let path = error_body::one_line(&piece.json_path.0);
+            let put = calls.last_mut().and_then(|last| match &mut last.arguments {
+                Arguments::Object(arguments) => partial::put(arguments, piece),
+                Arguments::Raw(_) => None,
+            });
+            if put.is_none() {
+                return malformed(format!("a piece of arguments that fits nowhere: {path}"));
+            }
+        }
+        self.open = will_continue == Value::Bool(true);
         Ok(())
     }
 
@@ -229,6 +268,11 @@ impl Assembler {
         let error = json.as_ref().and_then(|json| json.get("error").or_else(|| json.get(0)?.get("error")));
         error.map_or(Ok(()), |error| Err(ErrorBody::of(error).reported()))
     }
+}
+
+/// Tells whether a piece that names its call is more of one: some gateways repeat the name with each.
+fn is_more(call: &ToolCall, id: &str, name: &str) -> bool {
+    call.name == name && (id.is_empty() || call.id.as_str() == id)
 }
 
 fn parse(data: &str) -> Result<Chunk<'_>, ProviderError> {

@@ -8,14 +8,13 @@ use std::collections::VecDeque;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
-use crate::message::{Arguments, AssistantMessage, Message, Part, ToolCall};
+use crate::message::{AssistantMessage, Message, Part, ToolCall};
 use crate::provider::gemini::chunk::Mark;
 use crate::provider::gemini::schema::{Declared, declare};
 use crate::provider::gemini::thinking::{self, ThinkingConfig, Way};
 use crate::provider::quirks::Want;
-use crate::provider::wire::Outgoing;
+use crate::provider::wire::{Outgoing, WireArguments};
 use crate::provider::{ProviderError, ToolSchema};
 
 /// Stands at the start of a conversation that a model opens: the first turn must be the user's.
@@ -81,17 +80,7 @@ struct FunctionCall<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     id: Cow<'a, str>,
     name: Cow<'a, str>,
-    args: Args<'a>,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Args<'a> {
-    Object(&'a Map<String, Value>),
-    /// The dialect has no words for arguments that are no object.
-    Raw {
-        arguments: &'a str,
-    },
+    args: WireArguments<'a>,
 }
 
 #[derive(Serialize)]
@@ -248,11 +237,8 @@ fn translate<'a>(reply: &'a AssistantMessage, outgoing: &Outgoing<'_>) -> Vec<Wi
 }
 
 fn call<'a>(made: &'a ToolCall, mark: Mark<'a>) -> WirePart<'a> {
-    let args = match &made.arguments {
-        Arguments::Object(map) => Args::Object(map),
-        Arguments::Raw(arguments) => Args::Raw { arguments },
-    };
-    let function_call = FunctionCall { id: mark.id, name: wire_name(&made.name), args };
+    let function_call =
+        FunctionCall { id: mark.id, name: wire_name(&made.name), args: WireArguments::from(&made.arguments) };
     WirePart::Call { function_call, thought_signature: mark.thought_signature }
 }
 

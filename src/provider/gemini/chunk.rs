@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::event::Usage;
 use crate::provider::chat::{Number, Text};
+use crate::provider::{UsageScope, usage};
 
 /// Is one chunk of a stream, or a whole answer: the two do not differ.
 #[derive(Debug, Default, Deserialize)]
@@ -34,6 +35,9 @@ pub(super) struct Candidate<'a> {
     pub content: Option<Content<'a>>,
     #[serde(borrow, default)]
     pub finish_reason: Text<'a>,
+    /// What the server says of it.
+    #[serde(borrow, default)]
+    pub finish_message: Text<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -67,6 +71,7 @@ pub(super) struct Part<'a> {
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Call<'a> {
     #[serde(borrow, default)]
     pub id: Text<'a>,
@@ -74,6 +79,28 @@ pub(super) struct Call<'a> {
     pub name: Text<'a>,
     #[serde(borrow, default)]
     pub args: Option<&'a RawValue>,
+    /// Pieces of arguments, where they come apart.
+    #[serde(borrow, default)]
+    pub partial_args: Option<Vec<PartialArg<'a>>>,
+    /// Whether more of them follow.
+    #[serde(default)]
+    pub will_continue: Value,
+}
+
+/// A piece of arguments.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PartialArg<'a> {
+    #[serde(borrow, default)]
+    pub json_path: Text<'a>,
+    #[serde(borrow, default)]
+    pub string_value: Option<Text<'a>>,
+    #[serde(default)]
+    pub number_value: Option<Value>,
+    #[serde(default)]
+    pub bool_value: Option<Value>,
+    #[serde(default)]
+    pub null_value: Option<Value>,
 }
 
 /// Is what Gemini wrote beside a text or a call, as a part of the history keeps it.
@@ -130,6 +157,11 @@ impl WireUsage {
                 *theirs = mine;
             }
         }
+    }
+
+    /// Says whether it counts one request: what tools of the server found is read beside the conversation.
+    pub fn scope(&self) -> UsageScope {
+        usage::scope(None, self.tool_prompt)
     }
 
     /// Translates into exclusive parts. Here thoughts stand beside the answer, and cached tokens within the prompt.

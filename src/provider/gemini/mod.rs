@@ -11,6 +11,7 @@
 mod assemble;
 mod body;
 mod chunk;
+mod partial;
 mod schema;
 mod thinking;
 

@@ -13,13 +13,14 @@ use crate::provider::responses::failure;
 use crate::provider::responses::items::{Added, Items, Place, Thought};
 use crate::provider::sse::Frame;
 use crate::provider::wire::Assemble;
-use crate::provider::{Finish, Piece, ProviderError, Reply};
+use crate::provider::{Finish, Piece, ProviderError, Reply, UsageScope};
 
 /// Builds one reply out of the frames of a stream, or out of one body.
 #[derive(Debug, Default)]
 pub(super) struct Assembler {
     items: Items,
     usage: Usage,
+    scope: UsageScope,
     finish: Option<Finish>,
     done: bool,
 }
@@ -60,8 +61,9 @@ impl Assemble for Assembler {
             Some(finish) => finish,
             None => return Err(ProviderError::CutOff),
         };
+        let scope = if self.items.used_tools() { UsageScope::SeveralRequests } else { self.scope };
         let (thinking, content, tool_calls, original) = self.items.finish();
-        Ok(Reply { content, thinking, tool_calls, usage: self.usage, finish, original })
+        Ok(Reply { content, thinking, tool_calls, usage: self.usage, scope, finish, original, ..Reply::default() })
     }
 }
 
@@ -171,6 +173,7 @@ impl Assembler {
         let model = Some(&response.model.0).filter(|model| !model.is_empty());
         if let Some(usage) = &response.usage {
             self.usage = Usage { model: self.usage.model.take(), ..usage.usage() };
+            self.scope = self.scope.max(usage.scope());
         }
         if let Some(model) = model {
             self.usage.model = Some(model.clone().into_owned());

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use crate::message::{AssistantMessage, Message, Part, ToolCall};
 use crate::provider::quirks::{Spelling, Want};
 use crate::provider::registry::Thinking;
-use crate::provider::wire::Outgoing;
+use crate::provider::wire::{Outgoing, WireArguments};
 use crate::provider::{Effort, ProviderError, Streaming, ToolSchema};
 
 /// Longest id of a call that the dialect takes, bytes. Other dialects have longer ones.
@@ -168,7 +168,7 @@ fn call<'a>(made: &'a ToolCall, id: Option<&'a str>) -> Item<'a> {
         id,
         call_id: wire_id(made.id.as_str()),
         name: wire_name(&made.name),
-        arguments: made.arguments.to_string(),
+        arguments: WireArguments::from(&made.arguments).to_text(),
     }
 }
 

@@ -7,7 +7,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::event::Usage;
-use crate::provider::chat::{Number, Text};
+use crate::provider::UsageScope;
+use crate::provider::chat::{Dollars, Number, Text};
+use crate::provider::usage::{self, TokenCounts};
 
 /// Is one event of a stream.
 #[derive(Debug, Default, Deserialize)]
@@ -116,6 +118,17 @@ pub(super) struct WireUsage {
     input_tokens_details: Option<InputDetails>,
     #[serde(default)]
     output_tokens_details: Option<OutputDetails>,
+    #[serde(default)]
+    total_tokens: Number,
+    /// `OpenRouter`: US dollars.
+    #[serde(default)]
+    cost: Dollars,
+    /// xAI.
+    #[serde(default)]
+    cost_in_usd_ticks: Number,
+    /// xAI.
+    #[serde(default)]
+    num_server_side_tools_used: Number,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -136,16 +149,19 @@ impl WireUsage {
     /// Translates into exclusive parts.
     pub fn usage(&self) -> Usage {
         let details = self.input_tokens_details.as_ref();
-        let cached = details.and_then(|details| details.cached_tokens.0);
-        let created = details.and_then(|details| details.cache_write_tokens.0);
-        let nested = cached.unwrap_or(0).saturating_add(created.unwrap_or(0));
-        Usage {
-            input: self.input_tokens.0.map(|input| input.saturating_sub(nested)),
-            output: self.output_tokens.0,
-            cached,
-            cache_creation: created,
-            thinking: self.output_tokens_details.as_ref().and_then(|details| details.reasoning_tokens.0),
-            ..Usage::default()
-        }
+        let counts = TokenCounts {
+            prompt: self.input_tokens,
+            answer: self.output_tokens,
+            cached: details.map(|details| details.cached_tokens).unwrap_or_default(),
+            written: details.map(|details| details.cache_write_tokens).unwrap_or_default(),
+            thinking: self.output_tokens_details.as_ref().map(|details| details.reasoning_tokens).unwrap_or_default(),
+            total: self.total_tokens,
+        };
+        Usage { cost_nanos: usage::cost_nanos(self.cost, self.cost_in_usd_ticks), ..counts.usage() }
+    }
+
+    /// Says whether it counts one request.
+    pub fn scope(&self) -> UsageScope {
+        usage::scope(None, self.num_server_side_tools_used)
     }
 }

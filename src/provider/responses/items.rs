@@ -92,6 +92,7 @@ pub(super) struct Items {
     text_at: Option<usize>,
     thinking_at: Option<(usize, u64)>,
     refused: bool,
+    used_tools: bool,
     bytes: usize,
 }
 
@@ -100,7 +101,10 @@ impl Items {
     pub fn open(&mut self, index: Option<u64>, raw: &RawValue) {
         let Some(wire) = WireItem::read(raw) else { return };
         let place = Place { id: &wire.id.0, index };
-        let known = self.list.iter().any(|item| !place.id.is_empty() && item.id == place.id);
+        let known = self
+            .list
+            .iter()
+            .any(|item| item.is_named(place) && (item.index == index || item.index.is_none() || index.is_none()));
         let at = if known { self.find(place, kind(&wire)) } else { self.push(place) };
         if let Some(item) = self.list.get_mut(at) {
             item.name_it(&wire);
@@ -210,6 +214,11 @@ impl Items {
         self.bytes
     }
 
+    /// Tells whether the server used tools of its own.
+    pub fn used_tools(&self) -> bool {
+        self.used_tools
+    }
+
     /// Tells whether the model refused.
     pub fn refused(&self) -> bool {
         self.refused
@@ -276,18 +285,11 @@ impl Items {
         let (kind, thought) = (item.kind, item.thought);
         let summary = wire.summary.as_deref().unwrap_or_default();
         let content = wire.content.as_deref().unwrap_or_default();
-        let mut added = Added::default();
         match kind {
             Kind::Message => {
-                if !content.is_empty()
-                    && let Some(item) = self.list.get_mut(at)
-                {
-                    item.texts.retain(|part, _| usize::try_from(*part).is_ok_and(|part| part < content.len()));
-                }
-                for (part, wire) in (0..).zip(content) {
-                    self.refused |= !wire.refusal.0.is_empty();
-                    added.text.push_str(&self.whole_text_at(at, part, wire.said()).text);
-                }
+                self.refused |= content.iter().any(|part| !part.refusal.0.is_empty());
+                let rest = item.settle(content.iter().map(ItemPart::said), "");
+                self.show_text(at, &rest)
             }
             Kind::Reasoning => {
                 let (thought, parts) = match thought {
@@ -295,19 +297,25 @@ impl Items {
                     None if summary.is_empty() => (Thought::Whole, content),
                     Some(Thought::Summary) | None => (Thought::Summary, summary),
                 };
-                for (part, wire) in (0..).zip(parts) {
-                    added.thinking.push_str(&self.whole_thought_at(at, thought, part, &wire.text.0).thinking);
-                }
+                item.thought = Some(thought);
+                let rest = item.settle(parts.iter().map(|part| &*part.text.0), BETWEEN);
+                // What has begun is gone on with: the rest has its own gaps.
+                let part = self.thinking_at.filter(|(last, _)| *last == at).map_or(0, |(_, part)| part);
+                self.show_thinking(at, part, &rest)
             }
-            Kind::Call | Kind::Other | Kind::Unknown => {}
+            Kind::Other => {
+                let unanswered = UNANSWERED.contains(&&*wire.kind.0);
+                self.used_tools |= wire.kind.0.ends_with("_call") && !unanswered;
+                Added::default()
+            }
+            Kind::Call | Kind::Unknown => Added::default(),
         }
-        added
     }
 
     fn whole_text_at(&mut self, at: usize, part: u64, whole: &str) -> Added {
         let Some(item) = self.list.get_mut(at) else { return Added::default() };
         item.become_kind(Kind::Message);
-        let rest = replace(item.texts.entry(part).or_default(), whole);
+        let rest = replace(item.text_of(part, whole), whole);
         self.show_text(at, &rest)
     }
 
@@ -317,7 +325,7 @@ impl Items {
         if whole.is_empty() || *item.thought.get_or_insert(thought) != thought {
             return Added::default();
         }
-        let rest = replace(item.texts.entry(part).or_default(), whole);
+        let rest = replace(item.text_of(part, whole), whole);
         self.show_thinking(at, part, &rest)
     }
 
@@ -326,11 +334,14 @@ impl Items {
         self.position(place, |item| item.is_open(kind)).unwrap_or_else(|| self.push(place))
     }
 
-    /// Finds the latest item by its id, else by its place among those that are asked for.
+    /// Finds the latest item by its id, else by its place among those that are asked for. Of two items with one id (xAI)
+    /// the place decides; one that has ended is not meant at another place.
     fn position(&self, place: Place<'_>, asked: impl Fn(&Item) -> bool) -> Option<usize> {
-        let by_id = |item: &Item| !place.id.is_empty() && item.id == place.id;
-        let by_place = |item: &Item| item.index == place.index && asked(item);
-        self.list.iter().rposition(by_id).or_else(|| self.list.iter().rposition(by_place))
+        let latest = |test: &dyn Fn(&Item) -> bool| self.list.iter().rposition(test);
+        let placeless = |item: &Item| item.index.is_none() || place.index.is_none();
+        latest(&|item| item.is_named(place) && item.index == place.index)
+            .or_else(|| latest(&|item| item.is_named(place) && (item.whole.is_none() || placeless(item))))
+            .or_else(|| latest(&|item| item.index == place.index && asked(item)))
     }
 
     fn push(&mut self, place: Place<'_>) -> usize {
@@ -360,6 +371,33 @@ impl Items {
 }
 
 impl Item {
+    fn is_named(&self, place: Place<'_>) -> bool {
+        !place.id.is_empty() && self.id == place.id
+    }
+
+    /// Returns what came of a part whose whole is told. Some servers give the deltas a higher number than the whole: the
+    /// last text counts, if the whole goes on with it.
+    fn text_of(&mut self, part: u64, whole: &str) -> &mut String {
+        let is_it = |last: u64, text: &str| last > part && !text.is_empty() && whole.starts_with(text);
+        let last = self.texts.iter().next_back().filter(|(last, text)| is_it(**last, text));
+        let part = if self.texts.contains_key(&part) { part } else { last.map_or(part, |(last, _)| *last) };
+        self.texts.entry(part).or_default()
+    }
+
+    /// Puts the parts of the end in the place of what came of them, in their order. Returns what of them was not there
+    /// yet. Nothing, when the two differ: what is shown cannot be taken back.
+    fn settle<'a>(&mut self, parts: impl Iterator<Item = &'a str>, between: &str) -> String {
+        let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+        let whole = parts.join(between);
+        if whole.is_empty() {
+            return whole;
+        }
+        let held: Vec<&str> = self.texts.values().map(String::as_str).filter(|text| !text.is_empty()).collect();
+        let rest = whole.strip_prefix(held.join(between).as_str()).unwrap_or_default().to_owned();
+        self.texts = (0..).zip(parts.into_iter().map(str::to_owned)).collect();
+        rest
+    }
+
     /// Tells whether it may be what an event takes it for.
     fn fits(&self, kind: Kind) -> bool {
         self.kind == kind || self.kind == Kind::Unknown || kind == Kind::Unknown

@@ -158,6 +158,21 @@ fn indices_that_lie_mix_nothing_up() {
 }
 
 #[test]
+fn a_message_that_begins_within_an_open_call_is_a_broken_stream_and_runs_nothing() {
+    let tool = |id: &str| block(0, json!({"type": "tool_use", "id": id, "name": "rm", "input": {}}));
+    let whole = call(0, "b", "rm", "{\"path\": \"b\"}");
+    for half in
+        [vec![tool("a")], vec![tool("a"), piece(0, "{\"path\": \"a")], vec![tool("a"), piece(0, "{\"path\": \"a\"}")]]
+    {
+        let list = [vec![start()], half, vec![start()], whole.clone(), end("tool_use").to_vec()].concat();
+        let (answer, _) = events(list);
+        assert!(matches!(answer, Err(ProviderError::Malformed(_))), "{answer:?}");
+    }
+    let list = [vec![start()], whole, vec![start()], text(0, "Well."), end("end_turn").to_vec()].concat();
+    assert_eq!(shown(&events(list).0.unwrap()), ["b rm {\"path\":\"b\"}"], "behind a whole call it may");
+}
+
+#[test]
 fn text_that_no_block_began_still_counts() {
     assert_eq!(reply(vec![said(0, "a"), said(0, "b")]).content, "ab");
     let thought = delta(0, json!({"type": "thinking_delta", "thinking": "hm"}));
@@ -283,6 +298,7 @@ proptest! {
     fn no_order_of_events_breaks_anything(
         list in prop::collection::vec((0..12_u8, 0..4_u64, "[a-z{}\":1 ]{0,6}"), 0..40)
     ) {
+        let begins_again = list.iter().skip_while(|(kind, ..)| *kind != 3).any(|(kind, ..)| *kind == 0);
         let list = list.into_iter().map(|(kind, index, words)| match kind {
             0 => start(),
             1 => block(index, json!({"type": "text", "text": words})),
@@ -298,7 +314,11 @@ proptest! {
             _ => said(index, &words),
         });
         let (reply, pieces) = events(list.chain(end("end_turn")));
-        let reply = reply.unwrap();
+        // A message that begins within an open call is broken.
+        let Ok(reply) = reply else {
+            prop_assert!(matches!(reply, Err(ProviderError::Malformed(_))) && begins_again);
+            return Ok(());
+        };
         let (thinking, text): (String, String) = pieces.into_iter().unzip();
         prop_assert_eq!((&reply.thinking, &reply.content), (&thinking, &text));
         let history = [

@@ -6,6 +6,7 @@
 
 mod http2;
 mod play;
+mod real_servers;
 mod refusals;
 mod streams;
 mod tls;

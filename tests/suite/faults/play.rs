@@ -173,7 +173,13 @@ pub struct Visit {
 
 impl Visit {
     pub async fn new(family: Family, http: Http, base: &str) -> Self {
+        Self::with_window(family, http, base, None).await
+    }
+
+    /// Makes one whose model is said to have such a context window, tokens.
+    pub async fn with_window(family: Family, http: Http, base: &str, context_window: Option<u64>) -> Self {
         let transport = ChatTransport {
+            context_window,
             provider: Some(family.dialect().to_owned()),
             model: Some("scripted".to_owned()),
             api_base: Some(base.to_owned()),
@@ -206,6 +212,12 @@ impl Visit {
     pub async fn answers(&mut self, text: &str, answer: &str) {
         tokio::time::timeout(DEADLINE, self.agent.run_loop(text)).await.expect("it hangs").unwrap();
         assert_eq!(self.agent.last_assistant_content(), Some(answer));
+    }
+
+    /// Returns what was said beside the answers.
+    pub fn notices(&self) -> Vec<String> {
+        let notice = |event: Event| if let Event::Notice { text } = event { Some(text) } else { None };
+        self.recorder.events().into_iter().filter_map(notice).collect()
     }
 
     /// Returns the announced waits, milliseconds.

@@ -64,7 +64,7 @@ fn statuses() -> Vec<Fault> {
 fn shapes() -> Vec<Fault> {
     let page = "<!DOCTYPE html>\n<html><head>\n<title>502 Bad\n Gateway</title></head><body>nginx</body></html>";
     let long = "x".repeat(2_000);
-    let shapes: [(&str, String, &str); 17] = [
+    let shapes: [(&str, String, &str); 20] = [
         ("a string", json!({"error": "No."}).to_string(), "No."),
         ("an object", json!({"error": {"message": "No."}}).to_string(), "No."),
         ("a message", json!({"message": "No."}).to_string(), "No."),
@@ -79,6 +79,9 @@ fn shapes() -> Vec<Fault> {
             "Provider returned error: No.",
         ),
         ("pretty", format!("{:#}", json!({"error": {"message": "No."}})), "No."),
+        ("an event", format!("event: error\ndata: {}\n\n", json!({"error": {"message": "No."}})), "No."),
+        ("an event behind a comment", format!(": ping\r\n\r\ndata: {}\r\n", json!({"message": "No."})), "No."),
+        ("a field of a stream", format!("error: {}\n", json!({"error": {"message": "No."}})), "No."),
         ("plain text", "No.\n".to_owned(), "No."),
         ("a page", page.to_owned(), "a web page, \"502 Bad Gateway\""),
         ("a page without a title", "<html>".to_owned(), "a web page"),
@@ -240,6 +243,9 @@ pub fn too_long() -> Vec<TooLong> {
         ("MiniMax", 400, plain("invalid params, context window exceeds limit (2013)"), None, None),
         ("Z.ai", 400, json!({"error": {"code": "1261", "message": "Prompt exceeds max length"}}).to_string(), None, None),
         ("LiteLLM", 400, plain("litellm.ContextWindowExceededError: Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 509178 tokens. Please reduce the length of the messages."), Some(509_178), Some(272_000)),
+        ("LiteLLM before a server of few words", 400, json!({"error": {"message": "litellm.ContextWindowExceededError: Too much. Received Model Group=m\nAvailable Model Group Fallbacks=None", "type": null, "param": null, "code": "400"}}).to_string(), None, None),
+        ("Perplexity", 400, json!({"error": {"message": "The total length of all messages is too long.", "type": "too_many_prompt_tokens", "code": 400}}).to_string(), None, None),
+        ("Perplexity with its limit", 400, json!({"error": {"message": "User input tokens exceeds 127000 tokens", "type": "too_many_prompt_tokens", "code": 400}}).to_string(), None, Some(127_000)),
         ("a proxy", 413, "<html><head><title>413 Request Entity Too Large</title></head></html>".to_owned(), None, None),
     ]
 }

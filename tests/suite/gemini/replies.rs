@@ -58,6 +58,64 @@ fn calls_side_by_side_get_ids_where_none_were_given() {
     assert_eq!((reply.finish, reply.content.as_str()), (Finish::Stop, "I look."));
 }
 
+fn call_parts(call: Value) -> Value {
+    parts(json!([{"functionCall": call}]))
+}
+
+/// Vertex writes arguments in pieces where a gateway asks it to.
+#[test]
+fn arguments_in_pieces_are_put_together() {
+    let pieces = |pieces: Value| call_parts(json!({"partialArgs": pieces, "willContinue": true}));
+    let answer = reply(&[
+        call_parts(json!({"name": "write", "id": "w1", "args": {"mode": "new"}, "willContinue": true})),
+        pieces(json!([{"jsonPath": "$.path", "stringValue": "no", "willContinue": true}])),
+        pieces(
+            json!([{"jsonPath": "$.path", "stringValue": "tes"}, {"jsonPath": "$.lines[0].text", "stringValue": "ü"}]),
+        ),
+        pieces(
+            json!([{"jsonPath": "$.lines[0].count", "numberValue": 2}, {"jsonPath": "$['lines'][1]", "nullValue": "NULL_VALUE"}]),
+        ),
+        pieces(json!([{"jsonPath": "$.force", "boolValue": true}])),
+        call_parts(json!({})),
+        call_parts(json!({"name": "read", "partialArgs": [{"jsonPath": "$.path", "stringValue": "b"}]})),
+        stop(),
+    ]);
+    let written = r#"w1 write {"mode":"new","path":"notes","lines":[{"text":"ü","count":2},null],"force":true}"#;
+    assert_eq!(shown(&answer.tool_calls), [written, r#"call_2 read {"path":"b"}"#]);
+    let marked = json!({"functionCall": {"name": "f", "willContinue": true}, "thoughtSignature": "s"});
+    let signed = reply(&[
+        parts(json!([marked])),
+        call_parts(json!({"partialArgs": [{"jsonPath": "$.a", "numberValue": 1}]})),
+        stop(),
+    ]);
+    assert_eq!(shown(&signed.tool_calls), ["call_1 f {\"a\":1}"]);
+    assert!(signed.original.is_some_and(|original| original.parts.len() == 1), "the signature goes back with it");
+}
+
+#[test]
+fn arguments_in_pieces_that_never_end_or_fit_nowhere_run_nothing() {
+    let open = call_parts(json!({"name": "rm", "willContinue": true}));
+    let more = call_parts(
+        json!({"partialArgs": [{"jsonPath": "$.path", "stringValue": "/tm", "willContinue": true}], "willContinue": true}),
+    );
+    let next = call_parts(json!({"name": "read", "args": {}}));
+    for chunks in [vec![open.clone(), stop()], vec![open.clone(), more, stop()], vec![open.clone(), next, stop()]] {
+        assert_eq!(play(&chunks).0, Err(ProviderError::CutOff), "{chunks:?}");
+    }
+    let limited = reply(&[open.clone(), end("MAX_TOKENS")]);
+    assert_eq!((limited.finish, limited.tool_calls.len()), (Finish::Length, 1), "such calls do not run");
+    let deep = format!("${}", ".a".repeat(1_000));
+    for path in
+        ["", "path", "$", "$.", "$..a", "$.a[", "$.a[x]", "$.a[7]", "$.a[99999999999999999999]", "$.*", "$.s.x", &deep]
+    {
+        let piece = json!([{"jsonPath": "$.s", "stringValue": "x"}, {"jsonPath": path, "stringValue": "y"}]);
+        let answer = play(&[open.clone(), call_parts(json!({"partialArgs": piece})), stop()]).0;
+        assert!(matches!(answer, Err(ProviderError::Malformed(_))), "{path}: {answer:?}");
+    }
+    let orphan = call_parts(json!({"partialArgs": [{"jsonPath": "$.path", "stringValue": "x"}]}));
+    assert!(matches!(play(&[orphan, stop()]).0, Err(ProviderError::Malformed(_))), "pieces of no call");
+}
+
 #[test]
 fn a_reply_ends_for_the_reason_that_the_server_says() {
     let ended = |word: &str| reply(&[text("x"), end(word)]).finish;

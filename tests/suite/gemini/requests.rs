@@ -33,7 +33,7 @@ fn a_conversation_becomes_turns_of_user_and_model() {
             {"role": "model", "parts": [
                 {"text": "I look."},
                 {"functionCall": {"name": "read", "args": {"path": "a"}}},
-                {"functionCall": {"name": "read", "args": {"arguments": "half"}}},
+                {"functionCall": {"name": "read", "args": {"malformed": "half"}}},
             ]},
             {"role": "user", "parts": [
                 {"functionResponse": {"name": "read", "response": {"output": "one"}}},
@@ -205,7 +205,7 @@ fn a_history_of_another_dialect_is_a_legal_request() {
     let signature = "skip_thought_signature_validator";
     assert_eq!(newer[1], json!({"functionCall": {"name": "read", "args": {}}, "thoughtSignature": signature}));
     assert_eq!(newer[2], json!({"functionCall": {"name": "no_such_tool_", "args": {}}}));
-    assert_eq!(newer[3], json!({"functionCall": {"name": "_", "args": {"arguments": "[1]"}}}));
+    assert_eq!(newer[3], json!({"functionCall": {"name": "_", "args": {"malformed": "[1]"}}}));
     assert_eq!(model_turn("gemini-2.5-pro")[1], json!({"functionCall": {"name": "read", "args": {}}}));
 }
 

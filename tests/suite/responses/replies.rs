@@ -120,6 +120,86 @@ fn what_is_said_at_the_end_wins_over_the_deltas() {
     assert_eq!((unsaid.content.as_str(), unsaid.tool_calls.len()), ("Helo", 1), "no end was said: the deltas count");
 }
 
+/// Bedrock counts the thought in front of a text as its part 0.
+#[test]
+fn deltas_that_count_their_parts_otherwise_than_the_finished_item_are_said_once() {
+    let part = |kind: &str, index: u64, delta: &str| json!({"type": kind, "output_index": 0, "item_id": "m", "content_index": index, "delta": delta});
+    let text = |delta: &str| part("response.output_text.delta", 1, delta);
+    let item = message("m", "Hello there.");
+    let whole = json!({"type": "response.output_text.done", "output_index": 0, "item_id": "m", "content_index": 0, "text": "Hello there."});
+    for rest in [
+        vec![done(0, &item), completed(&json!([item]))],
+        vec![completed(&json!([item]))],
+        vec![whole, done(0, &item), end()],
+    ] {
+        let events = [vec![text("Hello "), text("there.")], rest].concat();
+        assert_eq!(reply(&events).content, "Hello there.");
+    }
+    let mut unfinished = vec![text("Hello "), done(0, &item), end()];
+    assert_eq!(reply(&unfinished).content, "Hello there.", "what the deltas left out");
+    unfinished[0] = text("Helo ");
+    assert_eq!(play(&unfinished).0.unwrap().content, "Hello there.", "the end wins");
+
+    let thought = |delta: &str| part("response.reasoning_text.delta", 1, delta);
+    let item = json!({"type": "reasoning", "id": "m", "summary": [], "content": [{"type": "reasoning_text", "text": "Hm, so."}]});
+    assert_eq!(reply(&[thought("Hm, "), thought("so."), done(0, &item), end()]).thinking, "Hm, so.");
+}
+
+/// xAI names all the thoughts of a reply alike.
+#[test]
+fn two_thoughts_with_one_id_both_go_back() {
+    let thought = |words: &str| json!({"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": words}], "encrypted_content": format!("gAAA-{words}")});
+    let open = json!({"type": "reasoning", "id": "rs_1", "summary": []});
+    let call = function_call("fc_1", "call_a", "f", "{}");
+    let output = json!([thought("one"), thought("two"), call]);
+    let streamed = [
+        added(0, &open),
+        thought_delta(0, "rs_1", 0, "one"),
+        done(0, &thought("one")),
+        added(1, &open),
+        thought_delta(1, "rs_1", 0, "two"),
+        done(1, &thought("two")),
+        done(2, &call),
+        completed(&output),
+    ];
+    let ends = [done(0, &thought("one")), done(1, &thought("two")), done(2, &call), end()];
+    for events in [&streamed[..], &ends, &[completed(&output)]] {
+        let reply = reply(events);
+        assert_eq!(reply.thinking, "one\n\ntwo");
+        let result = Message::tool(&reply.tool_calls[0], "x");
+        let sent = body(&[Message::user("hi"), kept(reply, "m"), result]);
+        let back = |index: usize| sent["input"][index]["encrypted_content"].as_str().unwrap_or_default().to_owned();
+        assert_eq!([back(1), back(2)], ["gAAA-one", "gAAA-two"], "{sent:#}");
+    }
+}
+
+#[test]
+fn the_cost_that_openrouter_and_xai_tell_is_taken() {
+    let cost = |member: &str, value: Value| {
+        let mut end = end();
+        end["response"]["usage"][member] = value;
+        reply(&[end]).usage.cost_nanos
+    };
+    assert_eq!(cost("cost", json!(0.000_142_5)), Some(142_500));
+    // Ten thousand million of xAI's ticks are a dollar.
+    assert_eq!(cost("cost_in_usd_ticks", json!(37_756_000_u64)), Some(3_775_600));
+    assert_eq!((cost("cost_in_usd_ticks", json!(-1)), cost("x", json!(1))), (None, None));
+}
+
+#[test]
+fn cached_tokens_that_are_counted_beside_the_prompt_are_known_by_the_total() {
+    let of = |input: u64, cached: u64, total: u64| {
+        let mut end = end();
+        end["response"]["usage"] = json!({"input_tokens": input, "input_tokens_details": {"cached_tokens": cached},
+            "output_tokens": 30, "total_tokens": total});
+        reply(&[end]).usage
+    };
+    let usage = of(40, 60, 130);
+    assert_eq!((usage.input, usage.cached, usage.prompt()), (Some(40), Some(60), 100));
+    let usage = of(100, 60, 130);
+    assert_eq!((usage.input, usage.cached, usage.prompt()), (Some(40), Some(60), 100));
+}
+
 #[test]
 fn a_server_that_tells_only_ends_is_shown_too() {
     let items = [reasoning("rs_1", "hm"), message("msg_1", "one"), message("msg_2", "two")];

@@ -42,7 +42,7 @@ fn a_conversation_becomes_instructions_and_items() {
             {"type": "message", "role": "system", "content": "memory"},
             {"type": "message", "role": "assistant", "content": "I look."},
             {"type": "function_call", "call_id": "c1", "name": "read", "arguments": "{\"path\":\"a\"}"},
-            {"type": "function_call", "call_id": "c2", "name": "read", "arguments": "half"},
+            {"type": "function_call", "call_id": "c2", "name": "read", "arguments": "{\"malformed\":\"half\"}"},
             {"type": "function_call_output", "call_id": "c1", "output": "one"},
             {"type": "function_call_output", "call_id": "c2", "output": ""},
             {"type": "message", "role": "user", "content": "focus"},

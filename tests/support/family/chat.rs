@@ -97,7 +97,10 @@ pub fn violation(request: &Request) -> Option<String> {
         }
         for call in message["tool_calls"].as_array().into_iter().flatten() {
             let id = call["id"].as_str().unwrap_or_default().to_owned();
-            if id.is_empty() || open.contains(&id) || !call["function"]["arguments"].is_string() {
+            let arguments = call["function"]["arguments"].as_str().unwrap_or_default();
+            // Several servers parse them, and refuse what is no object.
+            let parsed = serde_json::from_str::<serde_json::Map<String, Value>>(arguments);
+            if id.is_empty() || open.contains(&id) || parsed.is_err() {
                 return Some(format!("message {index} has a bad call: {call}"));
             }
             open.push_back(id);

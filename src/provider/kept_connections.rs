@@ -1,0 +1,53 @@
+//! Connections that have answered before: one of them that is closed within its next request was only kept too long.
+//!
+//! A server may close a kept connection at any time, and some do so behind each answer. The request that meets such an
+//! end tells nothing of the server, so `http` makes it again at once.
+
+use std::collections::HashSet;
+use std::net::SocketAddr;
+use std::sync::{Mutex, PoisonError};
+
+use hyper::http::Extensions;
+use hyper_util::client::legacy;
+use hyper_util::client::legacy::connect::HttpInfo;
+use reqwest::Response;
+
+use crate::limits;
+use crate::provider::unreachable::{find, is_closed};
+
+/// The addresses of the two ends of a connection.
+type Addresses = (SocketAddr, SocketAddr);
+
+/// The latest connections that have answered.
+#[derive(Debug, Default)]
+pub(super) struct KeptConnections(Mutex<HashSet<Addresses>>);
+
+impl KeptConnections {
+    /// Takes the connection of an answer in.
+    pub fn add(&self, response: &Response) {
+        let Some(addresses) = addresses(response.extensions()) else { return };
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= limits::KEPT_CONNECTIONS {
+            known.clear();
+        }
+        known.insert(addresses);
+    }
+
+    /// Tells whether a request failed only because a kept connection was closed before it gave a byte, and forgets that
+    /// connection. One of HTTP/2 says itself which requests it has seen.
+    pub fn was_closed(&self, error: &reqwest::Error) -> bool {
+        let connection = find::<legacy::Error>(error).and_then(legacy::Error::connect_info);
+        let mut extensions = Extensions::new();
+        if let Some(connection) = connection {
+            connection.get_extras(&mut extensions);
+        }
+        let Some(addresses) = addresses(&extensions) else { return false };
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&addresses);
+        known && is_closed(error) && find::<h2::Error>(error).is_none()
+    }
+}
+
+fn addresses(extensions: &Extensions) -> Option<Addresses> {
+    let info = extensions.get::<HttpInfo>()?;
+    Some((info.local_addr(), info.remote_addr()))
+}
