@@ -138,6 +138,10 @@
 //! | D20 | Children are named `persona 0`, `persona 1`, …; a number is never used again. |
 //! | D21 | Children have no queue, cancel flag or gate of their own, unless the host hands a crew to what spawns them. |
 //! | D22 | A key is never shown, logged, recorded or passed on. |
+//! | D23 | A host sends with `inject_user_message` and shows what `peek` returns; there is no other way in. |
+//! | D24 | A turn or a construction that is dropped leaves a history that can be sent, and no event and no handler open. |
+//! | D25 | A running tool can add tools to its agent; they are on offer from the next request. |
+//! | D27 | Functions subscribed with `on` and `on_any` get the payloads of Truffle's events, from their own agent and its rescue. |
 
 pub mod agent;
 pub mod approval;
@@ -166,6 +170,7 @@ pub mod summary;
 mod sync;
 pub mod target;
 pub mod text;
+mod tls;
 pub mod tool;
 pub mod tui;
 pub mod web;

@@ -24,6 +24,7 @@ const WORDS: &[&str] = &[
     "regular_file",
     "fault",
     "clock",
+    "tls",
 ];
 const PARTS: &[&str] = &["approval", "control", "listener", "provider", "web", "workspace"];
 /// They tie everything together, so they may use everything.
