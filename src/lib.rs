@@ -74,7 +74,7 @@
 //!
 //! | layer | modules | knows |
 //! |---|---|---|
-//! | words | [`id`] [`message`] [`event`] [`error`] [`text`] [`target`] [`price`] [`limits`] [`assets`] [`summary`] [`regular_file`] [`manual`] | the standard library, serde |
+//! | words | [`id`] [`message`] [`event`] [`error`] [`text`] [`target`] [`price`] [`limits`] [`assets`] [`summary`] [`regular_file`] [`manual`] [`tls`] | the standard library, serde |
 //! | parts | [`approval`] [`control`] [`listener`] [`provider`] [`web`] [`workspace`] | words, not each other |
 //! | tools | [`tool`] | words, `approval`, `control`, `web`, `workspace`, the schema that a `provider` sends |
 //! | agent | [`agent`] | words, parts, tools; one future per turn, no task of its own |
@@ -138,6 +138,10 @@
 //! | D20 | Children are named `persona 0`, `persona 1`, …; a number is never used again. |
 //! | D21 | Children have no queue, cancel flag or gate of their own, unless the host hands a crew to what spawns them. |
 //! | D22 | A key is never shown, logged, recorded or passed on. |
+//! | D23 | A host sends with `inject_user_message` and shows what `peek` returns; there is no other way in. |
+//! | D24 | A turn or a construction that is dropped leaves a history that can be sent, and no event and no handler open. |
+//! | D25 | A running tool can add tools to its agent; they are on offer from the next request. |
+//! | D27 | Functions subscribed with `on` and `on_any` get the payloads of Truffle's events, from their own agent and its rescue. |
 //!
 //! # Where things are
 //!
@@ -183,6 +187,7 @@ pub mod summary;
 mod sync;
 pub mod target;
 pub mod text;
+mod tls;
 pub mod tool;
 pub mod tui;
 pub mod web;

@@ -5,9 +5,10 @@
 //! Whatever goes wrong in a tool is an observation; only a cancel passes through (D14). Calls that have not started
 //! give way to a message that is to be delivered now; those that run go on to their end.
 
+use std::mem;
 use std::panic::AssertUnwindSafe;
 use std::slice;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use futures_util::stream::{self, StreamExt};
@@ -37,11 +38,12 @@ pub(super) struct Batch {
     pub cut: Vec<Pending>,
 }
 
-/// Says whether a call of a group ran.
-enum Ran {
+/// Says whether a call of a group came to its end.
+#[derive(Debug, Clone)]
+pub(super) enum Ran {
     /// With this observation.
     Yes(String),
-    /// It was not started.
+    /// It was not started, or not ended.
     No(Unrun),
 }
 
@@ -134,32 +136,43 @@ impl Agent {
             }
         }
 
-        let runs = prepared.iter().enumerate().map(|(place, call)| {
-            let run: BoxFuture<'_, _> = self.run_unless_cut(call, note).map(move |outcome| (place, outcome)).boxed();
-            run
-        });
-        let runs: Vec<_> = runs.collect();
+        self.group = Mutex::new(vec![Ran::No(Unrun::Interrupted); prepared.len()]);
+        let runs: Vec<BoxFuture<'_, _>> =
+            prepared.iter().enumerate().map(|(place, call)| self.run_in_place(place, call, note).boxed()).collect();
         // Not in call order while they run: a slow first call must not keep the others waiting.
-        let mut outcomes: Vec<(usize, Result<Ran, Cancelled>)> =
+        let ends: Vec<Result<(), Cancelled>> =
             stream::iter(runs).buffer_unordered(limits::PARALLEL_TOOLS).collect().await;
-        outcomes.sort_by_key(|(place, _)| *place);
-        let cancelled = outcomes.iter().any(|(_, outcome)| outcome.is_err());
-        let mut last = None;
-        for (call, (_, outcome)) in prepared.iter().zip(outcomes) {
-            match outcome {
-                Ok(Ran::Yes(observation)) => {
-                    self.history.push_result(observation);
-                    last = Some(call.name.clone());
-                }
-                Ok(Ran::No(why)) => self.history.push_result(why.observation()),
-                Err(Cancelled) => self.history.push_result(Unrun::Interrupted.observation()),
-            }
-        }
+        let cancelled = ends.iter().any(Result::is_err);
+        let started = self.settle_group();
+        let last = started.and_then(|place| prepared.get(place)).map(|call| call.name.clone());
         match exceeded {
             _ if cancelled => Err(Cancelled.into()),
             Some(exceeded) => Err(exceeded.into()),
             None => Ok(last),
         }
+    }
+
+    /// Runs a call of a group and notes what came of it.
+    async fn run_in_place(&self, place: usize, call: &ToolCall, note: &str) -> Result<(), Cancelled> {
+        let ran = self.run_unless_cut(call, note).await?;
+        if let Some(slot) = self.group.lock().unwrap_or_else(PoisonError::into_inner).get_mut(place) {
+            *slot = ran;
+        }
+        Ok(())
+    }
+
+    /// Puts the results of the calls that ran into the history, also when they were not let come to their end; returns the
+    /// place of the last one that was started. Without such calls it does nothing.
+    pub(super) fn settle_group(&mut self) -> Option<usize> {
+        let group = mem::take(self.group.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let started = group.iter().rposition(|ran| matches!(ran, Ran::Yes(_)));
+        for ran in group {
+            match ran {
+                Ran::Yes(observation) => self.history.push_result(observation),
+                Ran::No(why) => self.history.push_result(why.observation()),
+            }
+        }
+        started
     }
 
     /// Runs a call of a group, unless a message is to go now by the time that it is its turn: it was announced with
@@ -176,7 +189,9 @@ impl Agent {
     /// Runs one call to its observation and emits it.
     async fn run_call(&self, call: &ToolCall, note: &str) -> Result<String, Cancelled> {
         let started = Instant::now();
-        let (said, mut pieces) = mpsc::unbounded_channel::<Told>();
+        // Pieces travel through a channel so that events are emitted on the agent's task only.
+        let (said, receiver) = mpsc::unbounded_channel();
+        let mut pieces = Pieces { agent: self, call, receiver };
         let context = ToolContext {
             asker: Asker { agent: self.id.clone(), call: call.id.clone() },
             cancellable: self.cancellable.clone().unwrap_or_default(),
@@ -185,22 +200,20 @@ impl Agent {
                 // The receiver lives as long as the call; what is told after that has nobody left to hear it.
                 let _ = said.send(told);
             }),
+            additions: self.toolbox.additions().clone(),
         };
 
-        // Pieces travel through a channel so that events are emitted on the agent's task only.
         let outcome = {
             let mut work = self.work(call, &context);
             loop {
                 tokio::select! {
                     biased;
-                    Some(told) = pieces.recv() => self.emit_told(call, told),
+                    Some(told) = pieces.receiver.recv() => self.emit_told(call, told),
                     outcome = &mut work => break outcome,
                 }
             }
         };
-        while let Ok(told) = pieces.try_recv() {
-            self.emit_told(call, told);
-        }
+        drop(pieces);
         // However it ended: a call that failed may have sent, and its error may quote what came back.
         if let Some(found) = self.toolbox.find(&call.name) {
             self.approvals.mark(&self.id, found.traits().taint());
@@ -261,6 +274,21 @@ impl Agent {
         match on_cancel {
             OnCancel::Wait => contained.boxed(),
             OnCancel::Drop => until_cancelled(contained, &context.cancellable).boxed(),
+        }
+    }
+}
+
+/// What a running call tells. Dropped, it passes on what was told last: the end of a question, above all.
+struct Pieces<'a> {
+    agent: &'a Agent,
+    call: &'a ToolCall,
+    receiver: mpsc::UnboundedReceiver<Told>,
+}
+
+impl Drop for Pieces<'_> {
+    fn drop(&mut self) {
+        while let Ok(told) = self.receiver.try_recv() {
+            self.agent.emit_told(self.call, told);
         }
     }
 }

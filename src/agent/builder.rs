@@ -4,7 +4,7 @@
 //! prompt, make the conversation, resolve the context window and emit it, bind the extensions. On an error what was
 //! armed is cleaned up, newest first, and the same error is returned.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crate::agent::call_ids::CallIds;
 use crate::agent::context_size::ContextSize;
@@ -17,7 +17,7 @@ use crate::event::Event;
 use crate::id::AgentId;
 use crate::limits;
 use crate::listener::{Listener, ListenerList};
-use crate::provider::{ChatTransport, Connector, ContextWindowDetector, Streaming};
+use crate::provider::{ChatTransport, Connector, ContextWindowDetector, ProviderError, Streaming, list_models};
 use crate::tool::{Tool, Toolbox};
 
 /// Collects the inputs of an agent; [`AgentBuilder::build`] makes it.
@@ -43,6 +43,7 @@ pub struct AgentBuilder {
     pub(crate) max_turns: Option<u32>,
     pub(crate) empty_reply: EmptyReply,
     pub(crate) listeners: ListenerList,
+    pub(crate) model_checked: bool,
 }
 
 impl AgentBuilder {
@@ -68,6 +69,7 @@ impl AgentBuilder {
             max_turns: None,
             empty_reply: EmptyReply::AskAgain,
             listeners: ListenerList::default(),
+            model_checked: false,
         }
     }
 
@@ -158,7 +160,8 @@ impl AgentBuilder {
         self
     }
 
-    /// Limits the model rounds of a turn (Truffle's `max_turns`). A round whose request the user cut does not count.
+    /// Limits the model rounds of a turn (Truffle's `max_turns`); without it there is no limit, while Truffle's is 12. A
+    /// round whose request the user cut does not count.
     pub fn max_turns(mut self, max_turns: u32) -> Self {
         self.max_turns = Some(max_turns);
         self
@@ -175,6 +178,12 @@ impl AgentBuilder {
         self
     }
 
+    /// Takes the model as it is: that of an agent whose construction, or whose host, has looked already.
+    pub(crate) fn model_checked(mut self) -> Self {
+        self.model_checked = true;
+        self
+    }
+
     /// Builds the agent; `block` adds tools, listeners and extensions.
     ///
     /// # Errors
@@ -186,20 +195,8 @@ impl AgentBuilder {
         if self.transport.model.is_none() {
             self.transport.model = self.connector.default_model();
         }
-        let closer = Closer::registered();
-        let built = self.assemble(block, Arc::clone(&closer)).await;
-        if built.is_err() {
-            closer.close();
-        }
-        built
-    }
-
-    async fn assemble(
-        self,
-        block: impl FnOnce(&mut Configurator) -> Result<(), BuildError>,
-        closer: Arc<Closer>,
-    ) -> Result<Agent, BuildError> {
-        let mut configurator = Configurator::new(self, closer);
+        // Owned by whatever holds the unfinished agent: an error, a panic and a dropped future clean up alike.
+        let mut configurator = Configurator::new(self, Closer::registered());
         block(&mut configurator)?;
         let Configurator { inputs, closer, toolbox, sub_agent_tools, listeners, extensions, snippets } = configurator;
 
@@ -210,6 +207,9 @@ impl AgentBuilder {
         }
         let listeners = inputs.listeners.with_id(inputs.id.clone()).with(&listeners);
         let provider = inputs.connector.connect(&inputs.transport)?;
+        if !inputs.model_checked {
+            refuse_unknown(&*inputs.connector, &inputs.transport).await?;
+        }
         let known = inputs.connector.window_of(&inputs.transport);
         let mut detector = ContextWindowDetector::new(inputs.connector.http())
             .with_override(inputs.context_window.or(inputs.transport.context_window))
@@ -221,6 +221,7 @@ impl AgentBuilder {
 
         let mut agent = Agent {
             history: History::new(&system_prompt),
+            subscribers: Arc::new(Subscribers::new(inputs.id.clone())),
             id: inputs.id,
             transport: inputs.transport,
             connector: inputs.connector,
@@ -229,7 +230,6 @@ impl AgentBuilder {
             toolbox,
             sub_agent_tools,
             listeners,
-            subscribers: Arc::new(Subscribers::default()),
             step_limit: inputs.step_limit,
             cancellable: inputs.cancellable,
             resets_cancel: inputs.resets_cancel,
@@ -252,6 +252,8 @@ impl AgentBuilder {
             turns: 0,
             steps: 0,
             unseen: Vec::new(),
+            partial: String::new(),
+            group: Mutex::default(),
             closer,
         };
         agent.listeners.emit(Event::ContextCap { tokens: context_window_cap });
@@ -260,6 +262,20 @@ impl AgentBuilder {
         }
         Ok(agent)
     }
+}
+
+/// Refuses a model that neither the registry nor its server knows, unless it is to be used anyway.
+async fn refuse_unknown(connector: &dyn Connector, transport: &ChatTransport) -> Result<(), ProviderError> {
+    let (registry, model) = (connector.registry(), transport.model_name());
+    // Without any knowledge there is none to the contrary.
+    if transport.assume_model_exists || registry.is_empty() || model.is_empty() || registry.card(model).is_some() {
+        return Ok(());
+    }
+    let listed = list_models(&connector.http(), transport).await;
+    if listed.is_ok_and(|models| models.iter().any(|listed| listed == model)) {
+        return Ok(());
+    }
+    Err(ProviderError::Configuration(format!("{model} is not known, and its server does not list it")))
 }
 
 /// Collects what the build block adds (seed: `Configurator`). Lives during the construction only.

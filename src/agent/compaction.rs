@@ -6,6 +6,7 @@
 mod prompt;
 mod wish;
 
+use crate::agent::on_drop::OnDrop;
 use crate::agent::reply::stopped;
 use crate::agent::{Agent, History};
 use crate::error::{Cancelled, RunError};
@@ -49,14 +50,21 @@ impl Agent {
             return Ok(());
         }
         self.begin();
-        let made = match self.check_budget() {
-            Ok(()) => self.make_room().await,
+        let mut open = OnDrop::new(self, |agent| agent.end_compaction(&Err(Cancelled.into())));
+        let made = match open.check_budget() {
+            Ok(()) => open.make_room().await,
             Err(error) => {
-                self.wish.take();
+                open.wish.take();
                 Err(error)
             }
         };
-        if let Err(error) = &made {
+        open.disarm();
+        self.end_compaction(&made);
+        made
+    }
+
+    fn end_compaction(&self, made: &Result<(), RunError>) {
+        if let Err(error) = made {
             let sentence = match error {
                 RunError::Cancelled(Cancelled) => {
                     "the compaction was stopped; the conversation is as it was".to_owned()
@@ -68,7 +76,6 @@ impl Agent {
                 interloper.end_cancelled();
             }
         }
-        made
     }
 
     /// Makes room where it is due before a request, or asked for.

@@ -5,7 +5,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 type Handler = Box<dyn FnOnce() + Send>;
 
@@ -42,7 +42,7 @@ pub fn registered() -> usize {
     entries().iter().filter(|entry| !matches!(entry, Entry::Closer(closer) if closer.strong_count() == 0)).count()
 }
 
-fn entries() -> std::sync::MutexGuard<'static, Vec<Entry>> {
+fn entries() -> MutexGuard<'static, Vec<Entry>> {
     ENTRIES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -52,7 +52,8 @@ fn contained(what: &str, closure: impl FnOnce()) {
     }
 }
 
-/// Holds the clean-up of one agent: handlers, run newest first, once.
+/// The clean-up of one agent: handlers, run newest first, once. An agent that is forgotten, or never finished, cleans up
+/// too; the order across agents is what `close` and [`run`] are for.
 #[derive(Default)]
 pub(crate) struct Closer {
     closed: AtomicBool,
@@ -93,7 +94,13 @@ impl Closer {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Handler>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Handler>> {
         self.handlers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Closer {
+    fn drop(&mut self) {
+        self.close();
     }
 }

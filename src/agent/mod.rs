@@ -7,6 +7,8 @@
 //!
 //! - one turn: reply, batch, boundary; what waits when it ends: `run_loop.rs`; stories: `agent.rs`,
 //!   `injection.rs`, `next_turn.rs`
+//! - what is left when the future of a turn or a construction is dropped: `on_drop.rs`, `finalizers.rs`; stories:
+//!   `dropped.rs`, `lifecycle.rs`
 //! - deliver now: what a message cuts, and how fast: `reply.rs`, `batch.rs`; stories: `deliver_now.rs`,
 //!   `tests/bench/deliver_now.rs`
 //! - receipts: delivered where, seen when: `run_loop.rs`, `reply.rs`; stories: `receipts.rs`
@@ -34,6 +36,7 @@ mod history;
 mod long_wait;
 mod model;
 mod model_choice;
+mod on_drop;
 mod park;
 mod questions;
 mod reply;
@@ -44,7 +47,7 @@ mod synthesizer;
 mod think;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crate::approval::Approvals;
 use crate::control::{Budget, Cancellable, Gate, Interloper, StepLimit};
@@ -60,10 +63,11 @@ pub use compaction::CompactWish;
 pub use extension::{AgentContext, Extension, ExtensionError};
 pub use history::{History, SUMMARY_HEAD, Unrun};
 pub use model_choice::{Chosen, ModelChoice};
-pub use subscribe::EventKind;
+pub use subscribe::{EventKind, Heard, Payload, Speaker};
 pub use synthesizer::{SYSTEM_PROMPT as SYNTHESIZER_PROMPT, build_prompt as synthesizer_prompt};
 pub use think::think;
 
+use batch::Ran;
 use call_ids::CallIds;
 use context_size::ContextSize;
 use subscribe::Subscribers;
@@ -107,6 +111,10 @@ pub struct Agent {
     steps: u32,
     /// Injected messages that are in the history and that no reply has followed yet.
     unseen: Vec<MessageId>,
+    /// Text of the reply that is being received; empty else.
+    partial: String,
+    /// What came so far of the calls that run now, in call order; their results are not in the history yet.
+    group: Mutex<Vec<Ran>>,
     closer: Arc<finalizers::Closer>,
 }
 
@@ -240,7 +248,8 @@ impl Agent {
         self.synth_answer.is_some()
     }
 
-    /// Adds a raw tool to this conversation only. It is not in [`Agent::tools`], so no sub-agent ever gets it.
+    /// Adds a raw tool to this conversation only. It is not in [`Agent::tools`], so no sub-agent ever gets it. A tool does
+    /// the same from within a turn with [`ToolContext::additions`](crate::tool::ToolContext::additions).
     ///
     /// # Errors
     /// An argument error when the name is taken.
@@ -282,13 +291,6 @@ impl Agent {
 
     fn owned_cancellable(&self) -> Option<&Cancellable> {
         self.cancellable.as_ref().filter(|_| self.resets_cancel)
-    }
-}
-
-impl Drop for Agent {
-    /// A forgotten agent still cleans up; the order across agents is what `close` and the finalizers are for.
-    fn drop(&mut self) {
-        self.close();
     }
 }
 

@@ -17,6 +17,7 @@ impl Agent {
         let Some(choice) = &self.model_choice else { return Ok(()) };
         let Some(chosen) = choice.chosen() else { return Ok(()) };
         let another = self.transport != chosen.transport;
+        let tokens = chosen.known_window(self.connector.as_ref());
         if another {
             self.provider =
                 self.connector.connect(&chosen.transport).inspect_err(|_| choice.forget(&chosen.transport))?;
@@ -26,14 +27,9 @@ impl Agent {
                 (from.provider != self.transport.provider).then(|| self.transport.provider.clone()).flatten();
             self.listeners.emit(Event::ModelSwitched { from: from.model, to: self.transport.model.clone(), provider });
         }
-        if another || chosen.window.is_some() {
-            let registered = || self.connector.window_of(&self.transport);
-            let known = self.transport.context_window.or_else(registered);
-            let tokens = known.or(chosen.window);
-            if tokens != self.context_window_cap {
-                self.context_window_cap = tokens;
-                self.listeners.emit(Event::ContextCap { tokens });
-            }
+        if (another || chosen.window.is_some()) && tokens != self.context_window_cap {
+            self.context_window_cap = tokens;
+            self.listeners.emit(Event::ContextCap { tokens });
         }
         Ok(())
     }

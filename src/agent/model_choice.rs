@@ -5,7 +5,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::provider::ChatTransport;
+use crate::provider::{ChatTransport, Connector};
 
 /// Holds the choice; empty until the first.
 #[derive(Debug, Default)]
@@ -20,6 +20,13 @@ pub struct Chosen {
     pub transport: ChatTransport,
     /// Its context window in tokens, once somebody has found it out.
     pub window: Option<u64>,
+}
+
+impl Chosen {
+    /// Returns the context window in tokens: what the user said, else what is registered, else what was found out.
+    pub fn known_window(&self, connector: &dyn Connector) -> Option<u64> {
+        self.transport.context_window.or_else(|| connector.window_of(&self.transport)).or(self.window)
+    }
 }
 
 impl ModelChoice {

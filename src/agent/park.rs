@@ -10,6 +10,7 @@ use crate::agent::reply::stopped;
 use crate::control::{Decision, Interloper, Parked};
 use crate::error::{Cancelled, RunError};
 use crate::event::{Decided, Event};
+use crate::listener::ListenerList;
 use crate::message::{Arguments, ToolCall};
 use crate::text::is_blank;
 
@@ -46,6 +47,9 @@ impl Agent {
         let place = call.map_or(Parked::Boundary, |call| Parked::Call(call.clone()));
         let Some(parking) = gate.park(place) else { return Ok(Pass::Open) };
         self.listeners.emit(Event::Parked { call: call.cloned() });
+        let mut unparked = Unparked { listeners: &self.listeners, decision: Decided::Cancelled };
+        // Dropped before it: nobody is told that the agent goes on while the gate still shows it.
+        let parking = parking;
         let pass = tokio::select! {
             biased;
             () = stopped(self.cancellable.as_ref()) => Err(Cancelled),
@@ -56,17 +60,26 @@ impl Agent {
                 (Decision::Run | Decision::Edited(_) | Decision::Skip(_), _) => Pass::Run,
             }),
         };
-        // Left before it is said: nobody is told that the agent goes on while the gate still shows it.
-        drop(parking);
-        let decision = match &pass {
+        unparked.decision = match &pass {
             Ok(Pass::Open | Pass::Run) => Decided::Run,
             Ok(Pass::Edited(_)) => Decided::Edited,
             Ok(Pass::Skip(_)) => Decided::Skipped,
             Ok(Pass::Message) => Decided::Message,
             Err(Cancelled) => Decided::Cancelled,
         };
-        self.listeners.emit(Event::Unparked { decision });
         Ok(pass?)
+    }
+}
+
+/// The end of a wait at the gate, which is told however it comes about.
+struct Unparked<'a> {
+    listeners: &'a ListenerList,
+    decision: Decided,
+}
+
+impl Drop for Unparked<'_> {
+    fn drop(&mut self) {
+        self.listeners.emit(Event::Unparked { decision: self.decision });
     }
 }
 

@@ -30,10 +30,10 @@ pub(super) enum Asked {
 impl Agent {
     /// Asks the model once. On an error or a cut the text received so far is in the history.
     pub(super) async fn ask(&mut self) -> Result<Asked, RunError> {
-        let mut partial = String::new();
-        let asked = self.request(&mut partial).await;
-        if !matches!(asked, Ok(Asked::Reply(_))) {
-            self.keep_partial(partial);
+        let asked = self.request().await;
+        match asked {
+            Ok(Asked::Reply(_)) => self.partial.clear(),
+            Ok(Asked::Cut(_)) | Err(_) => self.keep_partial(),
         }
         asked.map_err(|error| match error {
             ProviderError::Cancelled(cancelled) => cancelled.into(),
@@ -41,7 +41,7 @@ impl Agent {
         })
     }
 
-    async fn request(&mut self, partial: &mut String) -> Result<Asked, ProviderError> {
+    async fn request(&mut self) -> Result<Asked, ProviderError> {
         if let Some(cancellable) = &self.cancellable {
             cancellable.check()?;
         }
@@ -70,7 +70,7 @@ impl Agent {
                         self.listeners.emit(Event::ThinkingDelta { text: thinking });
                     }
                     if !text.is_empty() {
-                        partial.push_str(&text);
+                        self.partial.push_str(&text);
                         self.listeners.emit(Event::AssistantDelta { text });
                     }
                 }
@@ -94,7 +94,7 @@ impl Agent {
         };
         let reply = match reply {
             Err(ProviderError::Cancelled(_)) if is_cut && !cancellable.is_some_and(Cancellable::is_cancelled) => {
-                Reply { content: mem::take(partial), finish: Finish::TooLong, ..Reply::default() }
+                Reply { content: mem::take(&mut self.partial), finish: Finish::TooLong, ..Reply::default() }
             }
             reply => bounded(reply?),
         };
@@ -139,7 +139,9 @@ impl Agent {
         self.spend(usage, (self.history.messages(), self.toolbox.schemas()), content);
     }
 
-    fn keep_partial(&mut self, partial: String) {
+    /// Puts the text received of a reply that does not come to its end into the history; does nothing without any.
+    pub(super) fn keep_partial(&mut self) {
+        let partial = mem::take(&mut self.partial);
         if self.streaming == Streaming::Off || is_blank(&partial) {
             return;
         }

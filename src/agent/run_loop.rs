@@ -9,6 +9,7 @@ use futures_util::FutureExt;
 
 use crate::agent::batch::Batch;
 use crate::agent::compaction::Room;
+use crate::agent::on_drop::OnDrop;
 use crate::agent::park::Pass;
 use crate::agent::reply::Asked;
 use crate::agent::{Agent, AgentContext, EmptyReply, Unrun};
@@ -112,22 +113,33 @@ impl Agent {
         let turn = self.turns;
         self.steps = 0;
         self.listeners.emit(Event::TurnStarted { turn });
+        let mut open = OnDrop::new(self, move |agent| agent.end_turn(turn, &Err(Cancelled.into())));
+        // A bug of a provider must not leave the turn open, nor end the host's worker.
+        let result = AssertUnwindSafe(open.answer(inputs, turn)).catch_unwind().await;
+        let result = result.unwrap_or(Err(RunError::Broken));
+        open.disarm();
+        self.end_turn(turn, &result);
+        result.map(drop)
+    }
 
+    /// Delivers what starts the turn and works until there is an answer; tells where that came from.
+    async fn answer(&mut self, inputs: Vec<Input>, turn: u32) -> Result<Outcome, RunError> {
         let question = inputs.iter().map(|input| input.text.as_str()).collect::<Vec<_>>().join("\n\n");
-        let result = match self.deliver_all(inputs, &Place::TurnStart) {
-            Ok(()) => self.rounds(turn).await,
-            Err(error) => Err(error),
-        };
-        let (result, outcome) = match result {
-            Ok(()) => (Ok(()), Outcome::Completed),
+        self.deliver_all(inputs, &Place::TurnStart)?;
+        match self.rounds(turn).await {
+            Ok(()) => Ok(Outcome::Completed),
             Err(RunError::Exceeded(exceeded)) if self.rescues() => {
-                (self.rescue(&question, exceeded).await, Outcome::Synthesized)
+                self.rescue(&question, exceeded).await?;
+                Ok(Outcome::Synthesized)
             }
-            Err(error) => (Err(error), Outcome::Failed),
-        };
+            Err(error) => Err(error),
+        }
+    }
 
-        let (outcome, message) = match &result {
-            Ok(()) => (outcome, None),
+    /// Says how a turn ended, and leaves a history that can be sent.
+    fn end_turn(&mut self, turn: u32, result: &Result<Outcome, RunError>) {
+        let (outcome, message) = match result {
+            Ok(outcome) => (*outcome, None),
             Err(RunError::Cancelled(Cancelled)) => {
                 self.history.close_open(Unrun::Cancelled);
                 self.wish.take();
@@ -143,7 +155,6 @@ impl Agent {
             }
         };
         self.listeners.emit(Event::TurnEnded { turn, outcome, message });
-        result
     }
 
     /// Asks, runs the calls, asks again, until a reply has no calls.
@@ -159,10 +170,9 @@ impl Agent {
             }
             round += 1;
             self.listeners.emit(Event::RoundStarted { turn, round });
-            // A bug of a provider must not leave the turn open, nor end the host's worker.
-            let next = AssertUnwindSafe(self.round(empty_before)).catch_unwind().await;
-            let next = next.unwrap_or_else(|_| Err(RunError::Broken));
-            self.listeners.emit(Event::RoundEnded { turn, round });
+            let mut open = OnDrop::new(self, move |agent| agent.end_round(turn, round));
+            let next = open.round(empty_before).await;
+            drop(open);
             match next? {
                 Next::Answered => return Ok(()),
                 Next::Round => empty_before = false,
@@ -180,9 +190,17 @@ impl Agent {
         }
     }
 
+    /// Says that a round ended. What it was amidst when it was dropped enters the history first.
+    fn end_round(&mut self, turn: u32, round: u32) {
+        self.keep_partial();
+        self.settle_group();
+        self.listeners.emit(Event::RoundEnded { turn, round });
+    }
+
     /// One model request with its tool batch and the boundary behind it.
     async fn round(&mut self, empty_before: bool) -> Result<Next, RunError> {
         self.adopt_model()?;
+        self.toolbox.take_additions();
         self.check_budget()?;
         self.make_room().await?;
         // A summary may have used it up.

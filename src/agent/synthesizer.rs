@@ -6,9 +6,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::agent::on_drop::OnDrop;
 use crate::agent::{Agent, EmptyReply, Unrun};
 use crate::control::{OnExhausted, StepLimit};
-use crate::error::{BuildError, RunError};
+use crate::error::{BuildError, Cancelled, RunError};
 use crate::event::{Event, Outcome};
 use crate::limits;
 use crate::message::Message;
@@ -105,10 +106,9 @@ fn cut(content: &str) -> String {
 
 impl Agent {
     /// Runs the rescue and returns its answer, which may be empty.
-    pub(super) async fn synthesize(&self, question: &str) -> Result<String, RunError> {
-        let id = self.id.synthesizer();
+    pub(super) async fn synthesize(&mut self, question: &str) -> Result<String, RunError> {
         self.listeners.emit(Event::AgentSpawned {
-            child: id.clone(),
+            child: self.id.synthesizer(),
             persona: "synthesizer".to_owned(),
             task: question.to_owned(),
             call: None,
@@ -116,14 +116,20 @@ impl Agent {
             max_steps: self.step_limit.as_ref().map(|_| 1),
             tools: Vec::new(),
         });
-        let result = self.run_synthesizer(question).await;
-        let (outcome, message) = match &result {
+        let open = OnDrop::new(self, |agent| agent.end_synthesizer(&Err(Cancelled.into())));
+        let result = open.run_synthesizer(question).await;
+        open.disarm();
+        self.end_synthesizer(&result);
+        result
+    }
+
+    fn end_synthesizer(&self, result: &Result<String, RunError>) {
+        let (outcome, message) = match result {
             Ok(_) => (Outcome::Completed, None),
             Err(RunError::Cancelled(_)) => (Outcome::Cancelled, None),
             Err(error) => (Outcome::Failed, Some(error.to_string())),
         };
-        self.listeners.emit(Event::AgentFinished { child: id, outcome, message });
-        result
+        self.listeners.emit(Event::AgentFinished { child: self.id.synthesizer(), outcome, message });
     }
 
     async fn run_synthesizer(&self, question: &str) -> Result<String, RunError> {
@@ -133,6 +139,7 @@ impl Agent {
             .listeners(self.listeners.for_sub_agent(&id))
             .streaming(self.streaming)
             .budget(Arc::clone(&self.budget))
+            .model_checked()
             .empty_reply(EmptyReply::Accept);
         builder.context_window = self.context_window_cap;
         if self.step_limit.is_some() {

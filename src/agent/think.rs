@@ -29,6 +29,7 @@ pub async fn think(
     let provider = connector.connect(&transport)?;
     let messages = [Message::user(prompt)];
     let request = ChatRequest::new(transport.model_name(), &messages, &[], Streaming::Off)?;
+    let request = request.answering(transport.answering);
     let mut sink = |_piece| check();
     let reply = provider.complete(request, &mut sink);
     let reply = match cancellable {

@@ -67,13 +67,13 @@ impl Crew {
     }
 
     /// Returns what is pending for whom; agents without anything are left out.
-    pub fn entries(&self) -> Vec<(AgentId, Vec<Pending>)> {
+    pub fn peek(&self) -> Vec<(AgentId, Vec<Pending>)> {
         let all: Vec<(AgentId, Controls)> = {
             let inner = self.lock();
             let members = inner.members.iter().map(|member| (member.id.clone(), member.controls.clone()));
             std::iter::once((AgentId::main(), inner.main.clone())).chain(members).collect()
         };
-        let queues = all.into_iter().map(|(id, controls)| (id, controls.interloper.entries()));
+        let queues = all.into_iter().map(|(id, controls)| (id, controls.interloper.peek()));
         queues.filter(|(_, entries)| !entries.is_empty()).collect()
     }
 

@@ -43,6 +43,33 @@ pub struct Interloper {
     accepted: Arc<AtomicU64>,
 }
 
+/// A user message to inject: its text, and where it is to enter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Injection {
+    /// The text, exactly as typed.
+    pub text: String,
+    /// Where it is to enter.
+    pub delivery: Delivery,
+}
+
+impl<T: Into<String>> From<(T, Delivery)> for Injection {
+    fn from((text, delivery): (T, Delivery)) -> Self {
+        Self { text: text.into(), delivery }
+    }
+}
+
+impl From<String> for Injection {
+    fn from(text: String) -> Self {
+        Self { text, delivery: Delivery::default() }
+    }
+}
+
+impl From<&str> for Injection {
+    fn from(text: &str) -> Self {
+        Self::from(text.to_owned())
+    }
+}
+
 /// Says from when on a waiting text is held at its boundary until the user says that it still holds. Off by default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Staleness {
@@ -95,21 +122,14 @@ impl Interloper {
         sibling
     }
 
-    /// Appends a message for the next tool-result boundary, or for the next turn when none runs.
+    /// Appends a message; a text alone is for the next tool-result boundary, or for the next turn when none runs. The id
+    /// that is returned names it in every event from here on.
     ///
     /// # Errors
     /// [`Refused`] when the text is blank, too long, too many are pending, or the agent has ended; the caller keeps
     /// the text.
-    pub fn inject_user_message(&self, text: impl Into<String>) -> Result<MessageId, Refused> {
-        self.inject(text, Delivery::Steer)
-    }
-
-    /// Appends a message with the given delivery.
-    ///
-    /// # Errors
-    /// As [`Interloper::inject_user_message`].
-    pub fn inject(&self, text: impl Into<String>, delivery: Delivery) -> Result<MessageId, Refused> {
-        let text = text.into();
+    pub fn inject_user_message(&self, message: impl Into<Injection>) -> Result<MessageId, Refused> {
+        let Injection { text, delivery } = message.into();
         check(&text)?;
         let id = {
             let mut queue = self.lock();
@@ -127,13 +147,8 @@ impl Interloper {
         Ok(id)
     }
 
-    /// Returns a copy of the pending texts, in order.
-    pub fn peek(&self) -> Vec<String> {
-        self.lock().entries().map(|entry| entry.text.clone()).collect()
-    }
-
-    /// Returns a copy of the pending entries, in order.
-    pub fn entries(&self) -> Vec<Pending> {
+    /// Returns a copy of what is pending, in order.
+    pub fn peek(&self) -> Vec<Pending> {
         self.lock().entries().cloned().collect()
     }
 

@@ -24,6 +24,6 @@ pub use budget::{Budget, Charged, Spending, Standing};
 pub use cancellable::Cancellable;
 pub use crew::{Controls, Crew};
 pub use gate::{Decision, Gate, Parked, Parking};
-pub use interloper::{Interloper, Modes, QueueMode, Staleness, Watcher};
+pub use interloper::{Injection, Interloper, Modes, QueueMode, Staleness, Watcher};
 pub use queue::Shift;
 pub use step_limit::{OnExhausted, StepLimit};

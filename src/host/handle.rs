@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::approval::Approvals;
-use crate::control::{Budget, Cancellable, Controls, Crew, Decision, Interloper, Staleness, Watcher};
+use crate::control::{Budget, Cancellable, Controls, Crew, Decision, Injection, Interloper, Staleness, Watcher};
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
 use crate::host::command::Commands;
@@ -35,29 +35,24 @@ impl Handle {
         Self { main, crew, approvals, mailbox, commands, changes, budget }
     }
 
-    /// Sends a text to the main agent; it is pending until the agent takes it.
-    ///
-    /// # Errors
-    /// [`Refused`]; the caller keeps the text.
-    pub fn inject(&self, text: &str, delivery: Delivery) -> Result<MessageId, Refused> {
-        // The main agent's queue is closed by one thing only.
-        let not_built = |refused| if refused == Refused::Ended { Refused::NotBuilt } else { refused };
-        self.main.interloper.inject(text, delivery).map_err(not_built)
-    }
-
-    /// Sends a text to any agent that runs; it is pending until that agent takes it.
+    /// Sends a message to an agent that runs; it is pending until that agent takes it.
     ///
     /// # Errors
     /// [`Refused::Ended`] when it does not run any more, [`Refused::OneTurn`] for a follow-up to a sub-agent, or as
-    /// [`Handle::inject`]; the caller keeps the text.
-    pub fn inject_to(&self, agent: &AgentId, text: &str, delivery: Delivery) -> Result<MessageId, Refused> {
-        if agent.is_main() {
-            return self.inject(text, delivery);
-        }
-        if !self.takes(agent, delivery) {
+    /// [`Interloper::inject_user_message`]; the caller keeps the text.
+    pub fn inject_user_message(&self, to: &AgentId, message: impl Into<Injection>) -> Result<MessageId, Refused> {
+        let message = message.into();
+        if !self.takes(to, message.delivery) {
             return Err(Refused::OneTurn);
         }
-        self.crew.get(agent).ok_or(Refused::Ended)?.interloper.inject(text, delivery)
+        let outcome = self.crew.get(to).ok_or(Refused::Ended)?.interloper.inject_user_message(message);
+        // The main agent's queue is closed by one thing only.
+        outcome.map_err(|refused| if to.is_main() && refused == Refused::Ended { Refused::NotBuilt } else { refused })
+    }
+
+    /// Returns what is pending for whom; agents without anything are left out.
+    pub fn peek(&self) -> Vec<(AgentId, Vec<Pending>)> {
+        self.crew.peek()
     }
 
     /// Tells whether an agent ever comes to such a delivery: a sub-agent ends with its first turn, so that nothing can
@@ -66,10 +61,11 @@ impl Handle {
         agent.is_main() || delivery != Delivery::FollowUp
     }
 
-    /// Sends a text to every agent that runs; each has its own id and its own fate.
-    pub fn inject_all(&self, text: &str, delivery: Delivery) -> Vec<(AgentId, Result<MessageId, Refused>)> {
+    /// Sends a message to every agent that runs; each has its own id and its own fate.
+    pub fn inject_all(&self, message: impl Into<Injection>) -> Vec<(AgentId, Result<MessageId, Refused>)> {
+        let message = message.into();
         let to = |agent: AgentId| {
-            let outcome = self.inject_to(&agent, text, delivery);
+            let outcome = self.inject_user_message(&agent, message.clone());
             (agent, outcome)
         };
         self.crew.ids().into_iter().map(to).collect()
@@ -142,7 +138,7 @@ impl Handle {
     /// Sends every text that is held for its age, and lets no queue hold one for it any more.
     pub fn never_ask_if_true(&self) {
         self.set_staleness(Staleness::default());
-        for (agent, entries) in self.crew.entries() {
+        for (agent, entries) in self.peek() {
             let Some(controls) = self.crew.get(&agent) else { continue };
             for entry in entries.iter().filter(|entry| entry.stale) {
                 controls.interloper.confirm(&entry.id);
@@ -209,7 +205,7 @@ impl Handle {
         self.crew.watch(&watcher);
     }
 
-    /// Returns the main agent's queue: `peek`, `entries`, `withdraw`, `resume`, …
+    /// Returns the main agent's queue: `peek`, `withdraw`, `resume`, …
     pub fn interloper(&self) -> &Arc<Interloper> {
         &self.main.interloper
     }

@@ -217,7 +217,7 @@ impl Worker {
         let wake = Arc::clone(&changed);
         interloper.watch(Arc::new(move || wake.notify_one()));
         let listeners = agent.listeners().clone();
-        let say_pending = || listeners.emit(Event::Pending { entries: interloper.entries() });
+        let say_pending = || listeners.emit(Event::Pending { entries: interloper.peek() });
         if interloper.pending() {
             // Typed while the agent was being built, before anybody watched.
             say_pending();

@@ -31,7 +31,11 @@ impl ListenerList {
     /// Returns a new list for a child of this agent, each listener mapped through its own hook.
     #[must_use]
     pub fn for_sub_agent(&self, id: &AgentId) -> Self {
-        let derive = |listener: &Arc<dyn Listener>| listener.for_sub_agent(id).unwrap_or_else(|| Arc::clone(listener));
+        // One that breaks down over the question is as one that does not derive: it hears the child.
+        let derive = |listener: &Arc<dyn Listener>| {
+            let derived = guarded(listener, || listener.for_sub_agent(id)).flatten();
+            derived.unwrap_or_else(|| Arc::clone(listener))
+        };
         Self {
             agent: id.clone(),
             parent: Some(self.agent.clone()),
@@ -72,11 +76,19 @@ impl ListenerList {
             event,
         };
         for listener in self.listeners.iter() {
-            if catch_unwind(AssertUnwindSafe(|| listener.on_event(&envelope))).is_err() {
-                tracing::error!(listener = %listener.label(), seq = envelope.seq, "a listener panicked; the run goes on");
-            }
+            guarded(listener, || listener.on_event(&envelope));
         }
     }
+}
+
+/// Asks a listener, which must not break a turn (D17); `None` when it panicked.
+fn guarded<T>(listener: &Arc<dyn Listener>, ask: impl FnOnce() -> T) -> Option<T> {
+    let answer = catch_unwind(AssertUnwindSafe(ask)).ok();
+    if answer.is_none() {
+        let label = catch_unwind(AssertUnwindSafe(|| listener.label())).unwrap_or_default();
+        tracing::error!(listener = %label, "a listener panicked; the run goes on");
+    }
+    answer
 }
 
 impl ListenerList {
@@ -85,8 +97,7 @@ impl ListenerList {
         let mut reading = std::pin::pin!(reading);
         poll_fn(|context| {
             for listener in self.listeners.iter() {
-                let ready = catch_unwind(AssertUnwindSafe(|| listener.poll_ready(context)));
-                if matches!(ready, Ok(Poll::Pending)) {
+                if let Some(Poll::Pending) = guarded(listener, || listener.poll_ready(context)) {
                     return Poll::Pending;
                 }
             }

@@ -5,18 +5,21 @@
 //! connection that it had kept.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Once, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::redirect::Policy;
-use reqwest::{Certificate, Client, ClientBuilder, RequestBuilder, Response, Url};
+use reqwest::{Client, ClientBuilder, RequestBuilder, Response, Url};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 
 use crate::limits;
 use crate::provider::kept_connections::KeptConnections;
 use crate::provider::unreachable::chain;
 use crate::provider::{ProviderError, proxy};
 use crate::regular_file::read_own;
+use crate::tls;
 
 /// Shares the HTTP clients. Clones are the same clients.
 #[derive(Debug, Clone, Default)]
@@ -79,35 +82,25 @@ impl Http {
 }
 
 fn build(ca_file: Option<&Path>, adjust: impl Fn(ClientBuilder) -> ClientBuilder) -> Result<Client, String> {
-    static CRYPTO: Once = Once::new();
-    // An error means that somebody has installed one before, which serves as well.
-    CRYPTO.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
     let authorities = ca_file.map(authorities).transpose()?.unwrap_or_default();
-    let common = || {
-        let builder = Client::builder()
-            .user_agent(concat!("steersman/", env!("CARGO_PKG_VERSION")))
-            .redirect(Policy::none())
-            .retry(reqwest::retry::never())
-            .connect_timeout(limits::CONNECT_TIMEOUT)
-            .pool_idle_timeout(Duration::from_secs(30))
-            .no_gzip();
-        adjust(builder)
-    };
-    common().tls_certs_merge(authorities.clone()).build().or_else(|error| {
-        // A machine without certificates cannot build a client at all, not even for plain http.
-        tracing::warn!(error = chain(&error), "no certificates of the system, using the built-in ones");
-        let roots = webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter();
-        let roots = roots.filter_map(|der| Certificate::from_der(der).ok());
-        common().tls_certs_only(roots.chain(authorities)).build().map_err(|error| chain(&error))
-    })
+    let tls = tls::trusting(&authorities).map_err(|error| error.to_string())?;
+    let builder = Client::builder()
+        .tls_backend_preconfigured(tls)
+        .user_agent(concat!("steersman/", env!("CARGO_PKG_VERSION")))
+        .redirect(Policy::none())
+        .retry(reqwest::retry::never())
+        .connect_timeout(limits::CONNECT_TIMEOUT)
+        .pool_idle_timeout(Duration::from_secs(30))
+        .no_gzip();
+    adjust(builder).build().map_err(|error| chain(&error))
 }
 
 /// Reads the authorities of a PEM file.
-fn authorities(path: &Path) -> Result<Vec<Certificate>, String> {
+fn authorities(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let shown = path.display();
     let pem = read_own(path, limits::OWN_FILE_BYTES)
         .map_err(|error| format!("the file of authorities {shown} cannot be read: {error}"))?;
-    let read = Certificate::from_pem_bundle(&pem);
+    let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
     let authorities = read.map_err(|_| format!("the file of authorities {shown} is not a PEM file of certificates"))?;
     if authorities.is_empty() {
         return Err(format!("the file of authorities {shown} holds no certificate"));

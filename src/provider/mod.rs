@@ -14,7 +14,7 @@
 //!   `long_wait.rs`
 //! - every way a server fails, over every dialect: `course.rs`, `incoming.rs`; stories: `faults/mod.rs`,
 //!   `faults/http2.rs`, `faults/real_servers.rs`
-//! - why no server is reached; TLS, proxies, authorities: `unreachable.rs`, `http.rs`; stories: `faults/tls.rs`,
+//! - why no server is reached; TLS, proxies, authorities: `unreachable.rs`, `http.rs`, `src/tls.rs`; stories: `faults/tls.rs`,
 //!   `faults/unreachable.rs`, `proxies.rs`
 //! - too long a conversation and spent accounts, in servers' words: `refusals.rs`; stories: `faults/refusals.rs`,
 //!   `retry.rs`

@@ -18,7 +18,8 @@ pub struct ChatTransport {
     pub model: Option<String>,
     /// The provider's name: that of a dialect (`openai` when none is set), or `demo`, which speaks as `openai` does.
     pub provider: Option<String>,
-    /// Whether a model that no registry knows is used anyway.
+    /// Whether a model is used that neither the registry knows nor its server lists. Without it such a model is refused when
+    /// an agent is built; an empty registry refuses none.
     pub assume_model_exists: bool,
     /// The server's address, with or without `/v1`.
     pub api_base: Option<String>,

@@ -1,6 +1,5 @@
 //! The extension that gives an agent its sub-agents: checks the personas, writes `<available_agents>`, adds the tool.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::agent::{Agent, Configurator, Extension};
@@ -20,13 +19,10 @@ impl SubAgents {
     /// Takes the personas, in the order in which the model sees them.
     ///
     /// # Errors
-    /// An argument error when two have the same name.
+    /// An argument error when one could not be read from a file as it is, or two have the same name.
     pub fn new(personas: Vec<Persona>) -> Result<Self, BuildError> {
-        let mut seen = HashSet::new();
-        match personas.iter().find(|persona| !seen.insert(persona.name.as_str())) {
-            Some(twice) => Err(BuildError::argument(format!("there are two personas named '{}'", twice.name))),
-            None => Ok(Self { personas, crew: None, outputs: None }),
-        }
+        Persona::check_all(&personas)?;
+        Ok(Self { personas, crew: None, outputs: None })
     }
 
     /// Gives each child a queue, a cancel flag and a gate of its own, through which a host can steer it (D21).

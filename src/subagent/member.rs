@@ -71,7 +71,7 @@ impl<'a> Member<'a> {
             tokio::select! {
                 biased;
                 () = place.changed.notified() => {
-                    self.listeners.emit(Event::Pending { entries: place.controls.interloper.entries() });
+                    self.listeners.emit(Event::Pending { entries: place.controls.interloper.peek() });
                 }
                 result = &mut work => return result,
             }

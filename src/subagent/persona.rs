@@ -2,6 +2,8 @@
 //!
 //! The file form is a TOML header between two `+++` lines, then the system prompt.
 
+use std::collections::HashSet;
+
 use serde::Deserialize;
 
 use crate::error::BuildError;
@@ -61,33 +63,55 @@ impl Persona {
             let line = before.filter(|byte| *byte == b'\n').count() + 2;
             wrong(format!("has a bad header, line {line}: {}", error.message().replace('\n', ", ")))
         })?;
-        let prompt = prompt.trim();
-        for (what, value) in [("name", header.name.as_str()), ("description", &header.description), ("prompt", prompt)]
-        {
-            if crate::text::is_blank(value) {
-                return Err(wrong(format!("needs a {what}")));
-            }
-        }
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-        if !header.name.chars().all(plain) || header.name.len() > 40 || ["main", "all"].contains(&header.name.as_str())
-        {
-            // It is typed behind an @, and shown beside a number.
-            let name = crate::text::visible_line(&header.name);
-            return Err(wrong(format!(
-                "needs a name of at most 40 letters, digits, _ and -, which is not 'main' or 'all'; it has '{name}'"
-            )));
-        }
-        if header.max_steps == 0 {
-            return Err(wrong("needs max_steps greater than 0".to_owned()));
-        }
-        Ok(Self {
+        let persona = Self {
             name: header.name,
             description: header.description,
             tool_names: header.tools,
-            system_prompt: prompt.to_owned(),
+            system_prompt: prompt.trim().to_owned(),
             max_steps: header.max_steps,
             temp_workspace: if header.temp_workspace { TempWorkspace::Yes } else { TempWorkspace::No },
-        })
+        };
+        match persona.fault() {
+            None => Ok(persona),
+            Some(fault) => Err(wrong(fault)),
+        }
+    }
+
+    /// Returns what is wrong with it, if anything is, as a sentence about a persona goes on.
+    fn fault(&self) -> Option<String> {
+        let blank = [("name", &self.name), ("description", &self.description), ("prompt", &self.system_prompt)]
+            .into_iter()
+            .find(|(_, value)| crate::text::is_blank(value));
+        if let Some((what, _)) = blank {
+            return Some(format!("needs a {what}"));
+        }
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        if !self.name.chars().all(plain) || self.name.len() > 40 || ["main", "all"].contains(&self.name.as_str()) {
+            // It is typed behind an @, and shown beside a number.
+            let name = crate::text::visible_line(&self.name);
+            return Some(format!(
+                "needs a name of at most 40 letters, digits, _ and -, which is not 'main' or 'all'; it has '{name}'"
+            ));
+        }
+        (self.max_steps == 0).then(|| "needs max_steps greater than 0".to_owned())
+    }
+
+    /// Checks personas that are to be offered together.
+    ///
+    /// # Errors
+    /// An argument error when one is wrong, or two have the same name.
+    pub(super) fn check_all(personas: &[Self]) -> Result<(), BuildError> {
+        let mut seen = HashSet::new();
+        for persona in personas {
+            if let Some(fault) = persona.fault() {
+                let name = crate::text::visible_line(&persona.name);
+                return Err(BuildError::argument(format!("the persona '{name}' {fault}")));
+            }
+            if !seen.insert(persona.name.as_str()) {
+                return Err(BuildError::argument(format!("there are two personas named '{}'", persona.name)));
+            }
+        }
+        Ok(())
     }
 
     /// Returns the personas that are built into the program.

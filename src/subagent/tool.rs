@@ -70,8 +70,9 @@ impl SubAgentTool {
     /// Captures what the children share with `parent`.
     ///
     /// # Errors
-    /// An argument error when there is no persona.
+    /// An argument error when there is no persona, or as [`SubAgents::new`](crate::subagent::SubAgents::new).
     pub fn new(parent: &Agent, personas: Vec<Persona>) -> Result<Self, BuildError> {
+        Persona::check_all(&personas)?;
         let names = Choices::new(personas.iter().map(|persona| persona.name.as_str()))?;
         let parameters = Parameters::build(|p| {
             p.required_enum("name", NAME, names);
@@ -125,9 +126,8 @@ impl SubAgentTool {
     fn transport(&self) -> (ChatTransport, Option<u64>) {
         match self.model_choice.as_ref().and_then(|choice| choice.chosen()) {
             Some(chosen) if self.transport != chosen.transport => {
-                let registered = || self.connector.context_window(chosen.transport.model_name());
-                let known = chosen.transport.context_window.or_else(registered).or(chosen.window);
-                (chosen.transport, known)
+                let window = chosen.known_window(self.connector.as_ref());
+                (chosen.transport, window)
             }
             Some(_) | None => (self.transport.clone(), self.context_window_cap),
         }
@@ -197,6 +197,7 @@ impl SubAgentTool {
             .listeners(member.listeners().clone())
             .approvals(Arc::clone(&self.approvals))
             .budget(Arc::clone(&self.budget))
+            .model_checked()
             .compact_at(self.compact_at)
             .streaming(self.streaming);
         if let Some(controls) = member.controls() {

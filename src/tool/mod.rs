@@ -74,7 +74,7 @@ pub use grep::GrepTool;
 pub use outputs::{Kept, Outputs};
 pub use params::{Choices, Parameters, ParametersBuilder};
 pub use read::ReadTool;
-pub use toolbox::{Found, Toolbox};
+pub use toolbox::{Additions, Found, Toolbox};
 pub use web_scrape::WebScrapeTool;
 pub use web_search::WebSearchTool;
 pub use write::WriteTool;
@@ -150,7 +150,7 @@ pub trait Tool: Send + Sync {
 
 /// Is a tool that brings its own schema and takes arguments unchecked (the seed's raw tool).
 ///
-/// Added by `Agent::internal_add_tool` only; no sub-agent ever gets one.
+/// Added by `Agent::internal_add_tool`, and within a turn by [`ToolContext::additions`]; no sub-agent ever gets one.
 pub trait RawTool: Send + Sync {
     /// Returns the name that the model calls it by.
     fn name(&self) -> &str;
@@ -253,6 +253,8 @@ pub struct ToolContext {
     pub approvals: Arc<Approvals>,
     /// Takes what there is to tell of the running call, in order.
     pub tell: Arc<dyn Fn(Told) + Send + Sync>,
+    /// Takes tools that the call brings, as one does that connects to something: they are on offer from the next request.
+    pub additions: Additions,
 }
 
 /// Is one thing that a running call tells.
@@ -275,7 +277,8 @@ impl ToolContext {
     /// Makes a context that belongs to no agent, with somebody who approves.
     pub fn with_approvals(approvals: Arc<Approvals>) -> Self {
         let asker = Asker { agent: AgentId::main(), call: CallId::new("detached") };
-        Self { asker, cancellable: Cancellable::new(), approvals, tell: Arc::new(|_| {}) }
+        let additions = Additions::default();
+        Self { asker, cancellable: Cancellable::new(), approvals, tell: Arc::new(|_| {}), additions }
     }
 
     /// Shows a piece of output live.

@@ -1,20 +1,64 @@
 //! The tools of one agent, in the order of adding: checked tools, and raw tools that no sub-agent ever gets.
 //!
-//! The agent looks calls up here and sends its schemas with every request. A name occurs once over both kinds.
+//! The agent looks calls up here and sends its schemas with every request. A name occurs once over both kinds, and over
+//! the tools that wait in [`Additions`] until the agent comes to its next request.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::BuildError;
 use crate::provider::ToolSchema;
 use crate::tool::{Concurrency, OnCancel, RawTool, Tool, Traits};
 
 /// Holds an agent's tools.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
     raw: Vec<Arc<dyn RawTool>>,
     /// Made once for each tool: they go along with every request and count towards its size.
     schemas: Vec<ToolSchema>,
+    additions: Additions,
+}
+
+/// The way by which a running tool gives its agent more tools. Clones lead to the same agent.
+#[derive(Clone, Default)]
+pub struct Additions(Arc<Mutex<Waiting>>);
+
+#[derive(Default)]
+struct Waiting {
+    /// Every name that the agent has, those of the waiting tools included.
+    names: HashSet<String>,
+    tools: Vec<Arc<dyn RawTool>>,
+}
+
+impl Additions {
+    /// Adds a raw tool; it is on offer from the agent's next request on.
+    ///
+    /// # Errors
+    /// [`BuildError::Argument`] when the name is empty or taken.
+    pub fn add(&self, tool: Arc<dyn RawTool>) -> Result<(), BuildError> {
+        let mut waiting = self.lock();
+        waiting.take_name(tool.name())?;
+        waiting.tools.push(tool);
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Waiting {
+    fn take_name(&mut self, name: &str) -> Result<(), BuildError> {
+        if name.is_empty() {
+            return Err(BuildError::argument("a tool needs a name"));
+        }
+        if !self.names.insert(name.to_owned()) {
+            return Err(BuildError::argument(format!("there are two tools named {name:?}")));
+        }
+        Ok(())
+    }
 }
 
 /// Is a tool that was looked up by name.
@@ -63,7 +107,7 @@ impl Toolbox {
     /// # Errors
     /// [`BuildError::Argument`] when the name is empty or taken.
     pub fn add(&mut self, tool: Arc<dyn Tool>) -> Result<(), BuildError> {
-        self.check(tool.name())?;
+        self.additions.lock().take_name(tool.name())?;
         let schema = ToolSchema {
             name: tool.name().to_owned(),
             description: tool.description().to_owned(),
@@ -79,14 +123,27 @@ impl Toolbox {
     /// # Errors
     /// [`BuildError::Argument`] when the name is empty or taken.
     pub fn add_raw(&mut self, tool: Arc<dyn RawTool>) -> Result<(), BuildError> {
-        self.check(tool.name())?;
-        self.schemas.push(ToolSchema {
-            name: tool.name().to_owned(),
-            description: tool.description().to_owned(),
-            parameters: tool.schema(),
-        });
-        self.raw.push(tool);
+        self.additions.add(tool)?;
+        self.take_additions();
         Ok(())
+    }
+
+    /// Returns the way by which running tools add more; what they add waits for [`Self::take_additions`].
+    pub fn additions(&self) -> &Additions {
+        &self.additions
+    }
+
+    /// Puts the tools on offer that were added by running ones.
+    pub fn take_additions(&mut self) {
+        let added = mem::take(&mut self.additions.lock().tools);
+        for tool in added {
+            self.schemas.push(ToolSchema {
+                name: tool.name().to_owned(),
+                description: tool.description().to_owned(),
+                parameters: tool.schema(),
+            });
+            self.raw.push(tool);
+        }
     }
 
     /// Returns the checked tools, in the order of adding.
@@ -108,15 +165,5 @@ impl Toolbox {
     /// Returns what a request offers to the model, raw tools last.
     pub fn schemas(&self) -> &[ToolSchema] {
         &self.schemas
-    }
-
-    fn check(&self, name: &str) -> Result<(), BuildError> {
-        if name.is_empty() {
-            return Err(BuildError::argument("a tool needs a name"));
-        }
-        if self.names().contains(&name) {
-            return Err(BuildError::argument(format!("there are two tools named {name:?}")));
-        }
-        Ok(())
     }
 }

@@ -5,16 +5,17 @@
 
 use std::error::Error as _;
 use std::net::SocketAddr;
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use reqwest::redirect::Policy;
-use reqwest::{Certificate, ClientBuilder, Method, Response, StatusCode, Url};
+use reqwest::{Method, Response, StatusCode, Url};
 use tokio::time::{Instant, timeout_at};
 
 use crate::limits;
 use crate::text::{clip, visible_line};
+use crate::tls;
 use crate::web::body::{self, Body, ContentType};
 use crate::web::target::Host;
 use crate::web::{AllowedHosts, Bounds, Resolve, Settings, Target, WebError, resolve};
@@ -98,14 +99,7 @@ impl Client {
     ) -> Result<Reply, WebError> {
         let late = || late(target, self.bounds.time);
         let pins = timeout_at(deadline, resolve::pin(self.resolver.as_ref(), target)).await.map_err(|_| late())??;
-        let client = build(self.bounds, |builder| {
-            let builder = match target.host() {
-                Host::Name(name) => builder.resolve_to_addrs(name, &pins),
-                Host::Address(_) => builder,
-            };
-            // Without TLS the certificates of the system need not be read.
-            if target.url().scheme() == "http" { builder.tls_certs_only([]) } else { builder }
-        })?;
+        let client = build(self.bounds, target, &pins)?;
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
         let mut request = client.request(method, target.url().clone()).headers(headers);
         if let Some(body) = body {
@@ -214,30 +208,27 @@ fn late(target: &Target, time: Duration) -> WebError {
     WebError::Failed(format!("{} took longer than {} s", target.host_and_port(), time.as_secs_f32()))
 }
 
-fn build(bounds: Bounds, adjust: impl Fn(ClientBuilder) -> ClientBuilder) -> Result<reqwest::Client, WebError> {
-    static CRYPTO: Once = Once::new();
-    // An error means that somebody has installed one before, which serves as well.
-    CRYPTO.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
-    let common = || {
-        let builder = reqwest::Client::builder()
-            .user_agent(concat!("steersman/", env!("CARGO_PKG_VERSION")))
-            .redirect(Policy::none())
-            .referer(false)
-            .no_proxy()
-            .retry(reqwest::retry::never())
-            .connect_timeout(bounds.connect)
-            .read_timeout(bounds.silence)
-            .pool_max_idle_per_host(0)
-            .http1_max_headers(limits::WEB_HEADERS)
-            .http2_max_header_list_size(limits::WEB_HEADER_BYTES);
-        adjust(builder)
+/// Makes a client that knows one name and its checked addresses.
+fn build(bounds: Bounds, target: &Target, pins: &[SocketAddr]) -> Result<reqwest::Client, WebError> {
+    let failed = |reason: String| WebError::Failed(format!("HTTP cannot be set up: {reason}"));
+    let tls = if target.url().scheme() == "http" { tls::trusting_nobody() } else { tls::trusting(&[]) };
+    let builder = reqwest::Client::builder()
+        .tls_backend_preconfigured(tls.map_err(|error| failed(error.to_string()))?)
+        .user_agent(concat!("steersman/", env!("CARGO_PKG_VERSION")))
+        .redirect(Policy::none())
+        .referer(false)
+        .no_proxy()
+        .retry(reqwest::retry::never())
+        .connect_timeout(bounds.connect)
+        .read_timeout(bounds.silence)
+        .pool_max_idle_per_host(0)
+        .http1_max_headers(limits::WEB_HEADERS)
+        .http2_max_header_list_size(limits::WEB_HEADER_BYTES);
+    let builder = match target.host() {
+        Host::Name(name) => builder.resolve_to_addrs(name, pins),
+        Host::Address(_) => builder,
     };
-    let built = common().build().or_else(|_| {
-        // A machine without certificates cannot build a client at all, not even for plain http.
-        let roots = webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter();
-        common().tls_certs_only(roots.filter_map(|der| Certificate::from_der(der).ok())).build()
-    });
-    built.map_err(|error| WebError::Failed(format!("HTTP cannot be set up: {}", chain(&error))))
+    builder.build().map_err(|error| failed(chain(&error)))
 }
 
 fn failure(target: &Target, error: reqwest::Error) -> WebError {

@@ -71,7 +71,7 @@ fn measure(what: &str, ask: &str, written: bool) {
             assert!(pieces.blocking_recv().unwrap(), "another message came");
         }
         let sent = Instant::now();
-        queue.inject(ask, Delivery::Now).unwrap();
+        queue.inject_user_message((ask, Delivery::Now)).unwrap();
         times.push(server.wait_asked(trial + 1).duration_since(sent));
     }
     queue.stop(&cancel);

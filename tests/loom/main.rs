@@ -62,7 +62,7 @@ fn two_producers_and_a_worker_that_drains_lose_nothing() {
         for producer in producers {
             producer.join().unwrap();
         }
-        seen.pending = queue.entries();
+        seen.pending = queue.peek();
         seen.check(&["a1", "a2", "b1", "b2"]);
     });
 }
@@ -82,7 +82,7 @@ fn a_stop_amid_two_producers_and_a_worker_loses_nothing() {
             producer.join().unwrap();
         }
         seen.delivered = worker.join().unwrap();
-        seen.pending = queue.entries();
+        seen.pending = queue.peek();
         seen.check(&["a1", "a2", "b1", "b2"]);
     });
 }
@@ -170,14 +170,14 @@ fn a_text_for_now_cuts_or_is_withdrawn_but_never_both() {
     loom::model(|| {
         let queue = Arc::new(Interloper::new());
         let cancel = Cancellable::new();
-        let id = queue.inject("a1", Delivery::Now).unwrap();
+        let id = queue.inject_user_message(("a1", Delivery::Now)).unwrap();
         let worker = {
             let (queue, cancel) = (Arc::clone(&queue), cancel.clone());
             thread::spawn(move || queue.take_now(Some(&cancel)))
         };
         let returned = queue.withdraw(&id).into_iter().collect();
         let delivered = worker.join().unwrap();
-        Seen { delivered, returned, pending: queue.entries() }.check(&["a1"]);
+        Seen { delivered, returned, pending: queue.peek() }.check(&["a1"]);
         assert!(!queue.urgent());
     });
 }
@@ -191,12 +191,12 @@ fn a_text_for_now_cuts_or_a_stop_gives_it_back() {
             let (queue, cancel) = (Arc::clone(&queue), cancel.clone());
             thread::spawn(move || queue.take_now(Some(&cancel)))
         };
-        queue.inject("a1", Delivery::Now).unwrap();
+        queue.inject_user_message(("a1", Delivery::Now)).unwrap();
         let returned = queue.stop(&cancel);
-        queue.inject("a2", Delivery::Now).unwrap();
+        queue.inject_user_message(("a2", Delivery::Now)).unwrap();
         let delivered = worker.join().unwrap();
         assert!(!texts(&delivered).contains(&"a2"), "a stopped turn was cut");
-        Seen { delivered, returned, pending: queue.entries() }.check(&["a1", "a2"]);
+        Seen { delivered, returned, pending: queue.peek() }.check(&["a1", "a2"]);
     });
 }
 
@@ -275,7 +275,7 @@ fn a_text_sent_to_an_agent_that_ends_is_refused_or_given_back() {
         let accepted = sender.join().unwrap();
         let delivered = worker.join().unwrap();
         let expected: &[&str] = if accepted { &["a1"] } else { &[] };
-        Seen { delivered, returned, pending: queue.entries() }.check(expected);
+        Seen { delivered, returned, pending: queue.peek() }.check(expected);
         assert!(!queue.pending(), "it waits for an agent that is gone");
     });
 }
@@ -337,7 +337,7 @@ fn a_text_sent_while_a_stop_is_under_way_starts_a_turn_that_is_not_cancelled() {
         if is_stopped && !delivered.is_empty() {
             assert!(!cancel.is_cancelled(), "the stop reached a turn that began after it");
         }
-        Seen { delivered, returned, pending: queue.entries() }.check(&["a1"]);
+        Seen { delivered, returned, pending: queue.peek() }.check(&["a1"]);
     });
 }
 
@@ -365,6 +365,6 @@ fn what_keeps_turns_from_starting_keeps_a_text_back_that_comes_at_any_moment() {
         assert!(cancel.is_cancelled(), "a turn began meanwhile");
         queue.unbar();
         delivered.extend(queue.take_turn(Some(&cancel)));
-        Seen { delivered, returned, pending: queue.entries() }.check(&["a1"]);
+        Seen { delivered, returned, pending: queue.peek() }.check(&["a1"]);
     });
 }

@@ -9,11 +9,13 @@ use steersman::error::RunError;
 use steersman::event::{Envelope, Event};
 use steersman::listener::Listener;
 use steersman::provider::{
-    ApiKey, ChatProvider, ChatRequest, ChatTransport, FixedProvider, Played, ProviderError, Reply, Sink,
+    Answering, ApiKey, ChatProvider, ChatRequest, ChatTransport, Effort, FixedProvider, Played, ProviderError, Reply,
+    Sink,
 };
 
 use crate::support::doubles::{
-    FnExtension, Gate, Log, PROMPT, Pause, PlayedExt, Rig, Spy, assert_sendable, calls, echo, gated, run, tool,
+    FnExtension, Gate, Log, PROMPT, Pause, PlayedExt, Rig, Spy, assert_sendable, calls, echo, gated, run, texts_of,
+    tool,
 };
 
 // Row 7, Trap 12, Trap 11, D16
@@ -233,6 +235,15 @@ async fn think_asks_once_without_tools_prompt_or_listeners() {
     assert!(matches!(blank, Err(RunError::Blank)));
 }
 
+#[tokio::test]
+async fn think_asks_with_the_effort_the_temperature_and_the_token_limit_of_its_transport() {
+    let rig = Rig::new([Played::text("Four.")]);
+    let answering = Answering { effort: Some(Effort::High), temperature: Some(0.5), max_tokens: Some(64) };
+    let transport = ChatTransport { answering, ..Rig::transport() };
+    think(&*rig.connector(), &transport, "Two and two?", None).await.unwrap();
+    assert_eq!(rig.last_request().answering, answering);
+}
+
 /// Is a model in whose very reply the run is stopped.
 struct Sets(Cancellable);
 impl ChatProvider for Sets {
@@ -316,7 +327,7 @@ async fn a_reset_goes_back_to_the_system_prompt_and_keeps_tools_and_listeners() 
     assert_eq!(agent.last_assistant_content(), None);
     assert_eq!(agent.step_limit().unwrap().step(), 0);
     assert!(!rig.cancellable.is_cancelled());
-    assert_eq!(rig.interloper.peek(), ["still pending"]);
+    assert_eq!(texts_of(&rig.interloper), ["still pending"]);
     assert_eq!(rig.story().last().unwrap(), "reset");
 
     let agent = run(agent, "Hi.").answered().await;

@@ -47,13 +47,13 @@ async fn a_used_up_budget_ends_the_turn_at_its_boundary_and_pending_texts_stay_p
     assert_eq!(sentence, "the budget of $1.00 is used up, $1.10 were spent; raise it with /budget or --max-cost");
     assert_eq!(rig.requests().len(), 1, "no request behind the boundary");
     assert_eq!(notices(&rig), ["stopped before the next request: the budget is used up"]);
-    assert_eq!(rig.interloper.entries()[0].text, "while it runs");
+    assert_eq!(rig.interloper.peek()[0].text, "while it runs");
     assert!(rig.story().contains(&"result c1: one done".to_owned()), "the call that ran has its result");
 
     // A new turn is refused before its text is taken.
-    rig.interloper.inject("another", Delivery::Steer).unwrap();
+    rig.interloper.inject_user_message(("another", Delivery::Steer)).unwrap();
     assert!(matches!(agent.run_queue().await, Err(RunError::Budget(_))));
-    assert_eq!(rig.interloper.entries().len(), 2);
+    assert_eq!(rig.interloper.peek().len(), 2);
     assert!(matches!(agent.run_loop("said").await, Err(RunError::Budget(_))));
     assert!(!agent.history().messages().iter().any(|message| format!("{message:?}").contains("said")));
 

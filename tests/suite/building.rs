@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
 use steersman::agent::Agent;
 use steersman::control::StepLimit;
-use steersman::error::BuildError;
+use steersman::error::{BuildError, ProviderError};
 use steersman::event::Event;
-use steersman::provider::{ChatTransport, Played, Streaming};
+use steersman::provider::{Card, ChatTransport, Http, HttpConnector, Played, Registry, Streaming};
 use steersman::tool::Tool;
 
-use crate::support::doubles::{FnExtension, Log, PROMPT, RawEcho, Rig, calls, echo, run, tool};
+use crate::support::doubles::{FnExtension, Log, PROMPT, RawEcho, Rig, acting, calls, echo, run, tool};
+use crate::support::server::{Reply, Server};
 
 // Row 1, Trap 26
 #[tokio::test]
@@ -28,6 +30,26 @@ async fn a_transport_without_a_model_gets_the_default_and_the_callers_value_stay
     assert_eq!(transport, given.with_model("default-model"));
     assert_eq!(rig.model.transports(), [transport.clone(), transport], "the rescue got the whole value too");
     assert!(rig.requests().iter().all(|request| request.model == "default-model"));
+}
+
+#[tokio::test]
+async fn a_model_that_nobody_knows_is_refused_unless_it_is_assumed_to_exist() {
+    let server = Server::start([]);
+    server.on("/v1/models", Reply::json(200, json!({ "data": [{ "id": "listed" }] })));
+    let registry: Registry = [("known".to_owned(), Card::default())].into_iter().collect();
+    let connector = Arc::new(HttpConnector::new(Http::default()).with_registry(Arc::new(registry)));
+    let build = async |model: &str, assume_model_exists: bool| {
+        let api_base = Some(server.url());
+        let transport = ChatTransport { assume_model_exists, api_base, ..ChatTransport::default().with_model(model) };
+        let built = Agent::builder(transport, PROMPT, Arc::clone(&connector) as _).build(|_| Ok(())).await;
+        built.map(|agent| agent.model().map(str::to_owned))
+    };
+    let refused = build("typo", false).await.unwrap_err();
+    assert_eq!(refused.to_string(), "typo is not known, and its server does not list it");
+    assert!(matches!(refused, BuildError::Provider(ProviderError::Configuration(_))));
+    for (model, assumed) in [("typo", true), ("listed", false), ("known", false)] {
+        assert_eq!(build(model, assumed).await.unwrap().as_deref(), Some(model));
+    }
 }
 
 // Row 3, Trap 18
@@ -174,4 +196,27 @@ async fn an_internal_tool_is_on_offer_but_not_among_the_tools() {
     assert_eq!(rig.story()[4], r#"result c1: raw {"any":[1]}"#, "raw tools take arguments unchecked");
     assert_eq!(agent.tools().len(), 1);
     assert_eq!(agent.to_string(), "Agent(id=, model=test-model, tools=1, listeners=[InMemoryEventList])");
+}
+
+// D25
+#[tokio::test]
+async fn a_tool_that_connects_adds_tools_for_the_rest_of_its_turn() {
+    let rig = Rig::new([
+        calls(&[("c1", "connect"), ("c2", "remote")]),
+        calls(&[("c3", "remote")]),
+        calls(&[("c4", "connect")]),
+        Played::text("Done."),
+    ]);
+    let connect = acting("connect", |context| match context.additions.add(Arc::new(RawEcho("remote"))) {
+        Ok(()) => "connected".to_owned(),
+        Err(error) => error.to_string(),
+    });
+    let agent = run(rig.agent([connect]).await, "Connect.").answered().await;
+    let offered: Vec<_> = rig.requests().iter().map(|request| request.tool_names().join(" ")).collect();
+    assert_eq!(offered, ["connect", "connect remote", "connect remote", "connect remote"]);
+    let results: Vec<_> = rig.story().into_iter().filter(|line| line.starts_with("result")).collect();
+    assert_eq!(results[0], "result c1: connected");
+    assert!(results[1].starts_with("result c2: Error: unknown tool 'remote'"), "not before the next request");
+    assert_eq!(results[2..], ["result c3: raw {}", "result c4: there are two tools named \"remote\""]);
+    assert_eq!(agent.tools().len(), 1, "no sub-agent gets it");
 }

@@ -341,7 +341,7 @@ async fn a_stop_gives_every_pending_text_back_and_delivers_none() {
     let running = run_queue(agent);
     gate.reached().await;
     rig.inject("a");
-    rig.interloper.inject("b", steersman::event::Delivery::FollowUp).unwrap();
+    rig.interloper.inject_user_message(("b", steersman::event::Delivery::FollowUp)).unwrap();
     rig.inject("c");
     let back: Vec<String> = rig.interloper.stop(&rig.cancellable).into_iter().map(|entry| entry.text).collect();
     assert_eq!(back, ["a", "c", "b"], "in the order of the list, which is that of delivery");

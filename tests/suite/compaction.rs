@@ -161,8 +161,8 @@ async fn pending_texts_survive_a_compaction_verbatim_in_each_kind_of_delivery() 
     let running = run_queue(agent);
     pause.reached().await;
     let odd = "  kept: \u{a0}as – it\n\nis ";
-    rig.interloper.inject(odd, Delivery::Now).unwrap();
-    rig.interloper.inject("behind the turn", Delivery::FollowUp).unwrap();
+    rig.interloper.inject_user_message((odd, Delivery::Now)).unwrap();
+    rig.interloper.inject_user_message(("behind the turn", Delivery::FollowUp)).unwrap();
     pause.open();
     running.answered().await;
     let all: Vec<String> = rig.last_request().lines();
@@ -373,6 +373,25 @@ async fn by_hand_in_a_turn_it_waits_for_the_boundary() {
     running.answered().await;
     assert_eq!(compactions(&rig).len(), 1);
     assert_eq!(rig.last_request().lines().last().unwrap(), "user: mind the gap");
+}
+
+// D24
+#[tokio::test(start_paused = true)]
+async fn a_compaction_by_hand_that_is_dropped_says_so_and_leaves_all_as_it_was() {
+    let rig = Rig::new(rounds(4, 100).into_iter().chain([Played::text("Done.")]));
+    let pause = Pause::new();
+    rig.model.route(SUMMARY, [Played::text("Never.").paused(&pause)]);
+    let wish = Arc::new(CompactWish::default());
+    let agent = rig.build(asked(&rig, &wish), [wordy("one")]).await;
+    let mut agent = run(agent, "Go.").answered().await;
+    let before = agent.history().messages().to_vec();
+    wish.ask(None);
+    tokio::select! {
+        result = agent.compact() => panic!("it ended: {result:?}"),
+        () = pause.reached() => {}
+    }
+    assert_eq!(notices(&rig), ["the compaction was stopped; the conversation is as it was"]);
+    assert_eq!(agent.history().messages(), before);
 }
 
 #[tokio::test(start_paused = true)]

@@ -8,6 +8,7 @@ use steersman::tui::state::removed::Removed;
 
 use super::pending_list::{crew, said};
 use super::{paths_offered as paths, recall};
+use crate::support::doubles::texts_of;
 use crate::support::stage::Stage;
 
 fn lines(count: usize) -> String {
@@ -111,7 +112,7 @@ fn a_long_paste_is_a_chip_and_the_whole_of_it_is_sent_in_its_place() {
     stage.keys("<enter>");
     assert_eq!(stage.sent()[0].0, format!("before {long} after"));
     assert!(stage.app.composer.is_empty());
-    assert_eq!(stage.handle.interloper().peek(), [format!("before {long} after")]);
+    assert_eq!(texts_of(stage.handle.interloper()), [format!("before {long} after")]);
 }
 
 #[test]
@@ -191,7 +192,7 @@ fn a_megabyte_is_never_laid_out_never_sent_by_itself_and_leaves_keys_cheap() {
     assert_eq!(text(&stage), format!("{huge}!"));
     assert!(stage.app.composer.shown().len() < 60);
     stage.keys("x<c-_><c-_>");
-    assert_eq!(stage.handle.interloper().peek(), [format!("{huge}!")]);
+    assert_eq!(texts_of(stage.handle.interloper()), [format!("{huge}!")]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use steersman::error::Refused;
 use steersman::event::{Delivery, Event, Outcome};
 use steersman::host::Handle;
 use steersman::id::AgentId;
-use steersman::listener::{InMemoryEventList, Listener};
+use steersman::listener::Listener;
 use steersman::provider::{Played, ProviderError};
 use steersman::subagent::{Persona, SubAgents};
 use steersman::tool::Tool;
@@ -47,7 +47,7 @@ impl Crewed {
     }
 
     fn steer(&self, agent: &str, text: &str) -> Result<String, Refused> {
-        self.handle.inject_to(&AgentId::new(agent), text, Delivery::Steer).map(|id| id.to_string())
+        self.handle.inject_user_message(&AgentId::new(agent), (text, Delivery::Steer)).map(|id| id.to_string())
     }
 
     /// Returns the conversation of the last request of a persona's only child.
@@ -62,27 +62,25 @@ impl Crewed {
 
     /// Returns what an agent's events say of its queue and its end, with those of its spawner about it.
     fn queue_story(&self, agent: &str) -> Vec<String> {
-        queue_story(&self.rig.recorder, agent)
+        let texts = |entries: Vec<steersman::event::Pending>| -> Vec<String> {
+            entries.into_iter().map(|entry| format!("{} {}", entry.id, entry.text)).collect()
+        };
+        let envelopes = self.rig.recorder.envelopes().into_iter();
+        let told = envelopes.filter_map(|envelope| match envelope.event {
+            Event::AgentFinished { child, outcome, .. } if child.as_str() == agent => {
+                Some(format!("finished {outcome:?}"))
+            }
+            _ if envelope.agent.as_str() != agent => None,
+            Event::Pending { entries } => Some(format!("pending {:?}", texts(entries))),
+            Event::Returned { entries } => Some(format!("returned {:?}", texts(entries))),
+            Event::UserTurn { content, mid_loop: true, injection: Some(id), .. } => {
+                Some(format!("delivered {id} {content}"))
+            }
+            Event::TurnEnded { outcome, .. } => Some(format!("turn {outcome:?}")),
+            _ => None,
+        });
+        told.collect()
     }
-}
-
-fn queue_story(recorder: &InMemoryEventList, agent: &str) -> Vec<String> {
-    let texts = |entries: Vec<steersman::event::Pending>| -> Vec<String> {
-        entries.into_iter().map(|entry| format!("{} {}", entry.id, entry.text)).collect()
-    };
-    let envelopes = recorder.envelopes().into_iter();
-    let told = envelopes.filter_map(|envelope| match envelope.event {
-        Event::AgentFinished { child, outcome, .. } if child.as_str() == agent => Some(format!("finished {outcome:?}")),
-        _ if envelope.agent.as_str() != agent => None,
-        Event::Pending { entries } => Some(format!("pending {:?}", texts(entries))),
-        Event::Returned { entries } => Some(format!("returned {:?}", texts(entries))),
-        Event::UserTurn { content, mid_loop: true, injection: Some(id), .. } => {
-            Some(format!("delivered {id} {content}"))
-        }
-        Event::TurnEnded { outcome, .. } => Some(format!("turn {outcome:?}")),
-        _ => None,
-    });
-    told.collect()
 }
 
 // D1, D21
@@ -125,7 +123,7 @@ async fn a_text_for_all_is_one_text_for_each_with_an_id_of_its_own() {
     let running = run(agent, "Go.");
     gate.reached().await;
     gate.reached().await;
-    let sent = deck.handle.inject_all("hurry", Delivery::Steer);
+    let sent = deck.handle.inject_all(("hurry", Delivery::Steer));
     let sent: Vec<(String, String)> =
         sent.into_iter().map(|(to, id)| (to.to_string(), id.unwrap().to_string())).collect();
     let expected = [("", "m1"), ("a 0", "m2"), ("b 0", "m3")];
@@ -158,7 +156,7 @@ async fn what_a_child_did_not_take_before_its_end_is_given_back_and_later_texts_
     assert_eq!(story[story.len() - 4..], end);
     assert_eq!(deck.rig.last_request().lines()[3..], ["tool#c1: The answer."], "they enter no conversation");
     assert_eq!(deck.steer("a 0", "much too late"), Err(Refused::Ended));
-    assert_eq!(deck.crew.entries(), []);
+    assert_eq!(deck.crew.peek(), []);
 }
 
 #[tokio::test(start_paused = true)]
@@ -169,7 +167,7 @@ async fn a_follow_up_for_a_child_and_a_text_for_nobody_are_refused() {
     let agent = deck.parent([], vec![persona("a", &[])]).await;
     let running = run(agent, "Go.");
     pause.reached().await;
-    let follow_up = deck.handle.inject_to(&AgentId::new("a 0"), "and then?", Delivery::FollowUp);
+    let follow_up = deck.handle.inject_user_message(&AgentId::new("a 0"), ("and then?", Delivery::FollowUp));
     assert_eq!(follow_up, Err(Refused::OneTurn));
     assert_eq!(deck.steer("a 1", "who?"), Err(Refused::Ended));
     assert_eq!(deck.steer("a 0", " "), Err(Refused::Blank));
@@ -333,15 +331,7 @@ async fn a_run_that_is_dropped_gives_the_texts_of_its_children_back() {
     let gate = Gate::new();
     let deck = Crewed::new([spawns(&[("c1", "a", "1")])]);
     deck.rig.model.route(&child("a"), [calls(&[("k", "wait")])]);
-    // Not the rig's own recorder: a run that is dropped closes nothing, which the rig would complain about.
-    let recorder = Arc::new(InMemoryEventList::new());
-    let (listener, crew): (Arc<dyn Listener>, _) = (recorder.clone(), Arc::clone(&deck.crew));
-    let built = deck.rig.builder().build(|c| {
-        c.add_listener(listener);
-        c.add_tool(gated("wait", &gate))?;
-        c.add_extension(Arc::new(SubAgents::new(vec![persona("a", &["wait"])])?.crew(crew)))
-    });
-    let mut agent = built.await.unwrap();
+    let mut agent = deck.parent([gated("wait", &gate)], vec![persona("a", &["wait"])]).await;
     {
         let mut turn = std::pin::pin!(agent.run_loop("Go."));
         tokio::select! {
@@ -350,7 +340,10 @@ async fn a_run_that_is_dropped_gives_the_texts_of_its_children_back() {
         }
         deck.steer("a 0", "first").unwrap();
     }
-    assert_eq!(queue_story(&recorder, "a 0"), ["pending []", r#"returned ["m1 first"]"#, "finished Cancelled"]);
+    assert_eq!(
+        deck.queue_story("a 0"),
+        ["turn Cancelled", "pending []", r#"returned ["m1 first"]"#, "finished Cancelled"]
+    );
     assert_eq!(deck.ids(), [""]);
 }
 
@@ -402,7 +395,7 @@ async fn a_text_sent_on_the_news_of_the_spawn_waits_for_the_childs_first_boundar
     let spy: Arc<dyn Listener> =
         Arc::new(crate::support::doubles::Spy(move |envelope: &steersman::event::Envelope| {
             if let Event::AgentSpawned { child, .. } = &envelope.event {
-                handle.inject_to(child, "at once", Delivery::Steer).unwrap();
+                handle.inject_user_message(child, ("at once", Delivery::Steer)).unwrap();
             }
         }));
     let crew = Arc::clone(&deck.crew);

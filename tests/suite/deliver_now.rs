@@ -14,12 +14,12 @@ use steersman::tool::Tool;
 use tokio::sync::Notify;
 
 use crate::support::doubles::{
-    Gate, Pause, PlayedExt, Rig, Spy, calls, gated, gated_beside, run, run_queue, settle, tool, within,
+    Gate, Pause, PlayedExt, Rig, Spy, calls, gated, gated_beside, run, run_queue, settle, texts_of, tool, within,
 };
 use crate::support::server::{Gate as WireGate, Reply, Server, Step as WireStep};
 
 fn now(rig: &Rig, text: &str) -> MessageId {
-    rig.interloper.inject(text, Delivery::Now).unwrap()
+    rig.interloper.inject_user_message((text, Delivery::Now)).unwrap()
 }
 
 /// Where the messages with an id entered: id, step, tool.
@@ -82,7 +82,7 @@ async fn only_what_is_to_go_now_enters_where_an_answer_is_cut() {
     let running = run_queue(agent);
     pause.reached().await;
     rig.inject("at the boundary");
-    rig.interloper.inject("afterwards", Delivery::FollowUp).unwrap();
+    rig.interloper.inject_user_message(("afterwards", Delivery::FollowUp)).unwrap();
     now(&rig, "at once");
     running.answered().await;
     assert_eq!(rig.requests()[1].lines()[2..], ["assistant: Well (interrupted)", "user: at once"]);
@@ -127,7 +127,7 @@ async fn a_message_that_waits_before_the_request_is_in_it() {
     let queue = Arc::clone(&rig.interloper);
     let typing = spy(move |event| {
         if matches!(event, Event::RoundStarted { round: 1, .. }) {
-            queue.inject("and this", Delivery::Now).unwrap();
+            queue.inject_user_message(("and this", Delivery::Now)).unwrap();
         }
     });
     let agent = rig
@@ -189,7 +189,7 @@ async fn a_waiting_steer_made_urgent_cuts_the_answer() {
     assert!(rig.interloper.set_delivery(&id, Delivery::Now));
     running.answered().await;
     assert_eq!(rig.last_request().lines().last().unwrap(), "user: second");
-    assert_eq!(rig.interloper.peek(), ["first"], "only the one that was asked for");
+    assert_eq!(texts_of(&rig.interloper), ["first"], "only the one that was asked for");
 }
 
 #[tokio::test(start_paused = true)]
@@ -231,7 +231,7 @@ async fn a_message_that_comes_with_the_reply_lets_none_of_its_calls_start() {
     let queue = Arc::clone(&rig.interloper);
     let typing = spy(move |event| {
         if matches!(event, Event::Tokens(_)) && queue.peek().is_empty() {
-            let _ = queue.inject("do not", Delivery::Now);
+            let _ = queue.inject_user_message(("do not", Delivery::Now));
         }
     });
     let agent = rig
@@ -430,9 +430,9 @@ async fn after_a_failed_turn_it_lets_the_queue_go_on() {
     let mut agent = rig.agent([]).await;
     rig.inject("Go.");
     assert!(matches!(agent.run_queue().await, Err(RunError::Provider(_))));
-    rig.interloper.inject("later", Delivery::FollowUp).unwrap();
+    rig.interloper.inject_user_message(("later", Delivery::FollowUp)).unwrap();
     rig.interloper.pause();
-    let id = rig.interloper.entries()[0].id.clone();
+    let id = rig.interloper.peek()[0].id.clone();
     assert!(!rig.interloper.deliverable());
     assert!(rig.interloper.set_delivery(&id, Delivery::Now));
     let turns = tokio::time::timeout(Duration::from_secs(1), agent.run_queue()).await.unwrap().unwrap();

@@ -11,7 +11,9 @@ use steersman::message::{Arguments, Message};
 use steersman::provider::{Played, Streaming};
 use steersman::tool::Tool;
 
-use crate::support::doubles::{Gate, Rig, Running, Spy, acting, calls, echo, gated_beside, run, settle, tool};
+use crate::support::doubles::{
+    Gate, Rig, Running, Spy, acting, calls, echo, gated_beside, run, settle, texts_of, tool,
+};
 
 /// Is a rig whose agent can be held.
 struct Held {
@@ -188,7 +190,7 @@ async fn what_is_typed_while_it_waits_at_a_boundary_enters_there() {
     held.parked("").await;
     held.rig.inject("one more thing");
     settle().await;
-    assert_eq!(held.rig.interloper.peek(), ["one more thing"], "a steer does not end the wait");
+    assert_eq!(texts_of(&held.rig.interloper), ["one more thing"], "a steer does not end the wait");
     held.decide("", Decision::Skip("means to go on".to_owned()));
     running.answered().await;
     assert_eq!(held.rig.last_request().lines()[3..], ["tool#c1: seen", "user: one more thing"]);
@@ -200,7 +202,7 @@ async fn a_message_for_now_takes_the_place_of_the_call_that_waits() {
     let running = held.run([acting("no", |_| panic!("it ran"))]).await;
     held.parked("c1").await;
     held.rig.inject("and then this");
-    held.rig.interloper.inject("do something else", Delivery::Now).unwrap();
+    held.rig.interloper.inject_user_message(("do something else", Delivery::Now)).unwrap();
     running.answered().await;
     assert_eq!(
         held.rig.last_request().lines()[3..],
@@ -220,7 +222,7 @@ async fn a_message_for_now_ends_the_wait_at_a_boundary() {
     let running = held.run([tool("look", "seen")]).await;
     held.step("c1").await;
     held.parked("").await;
-    held.rig.interloper.inject("go on", Delivery::Now).unwrap();
+    held.rig.interloper.inject_user_message(("go on", Delivery::Now)).unwrap();
     running.answered().await;
     assert_eq!(held.waits()[2..], ["boundary", "Message"]);
     assert_eq!(held.rig.last_request().lines()[3..], ["tool#c1: seen", "user: go on"]);

@@ -20,7 +20,7 @@ use steersman::workspace::Caution;
 use tempfile::TempDir;
 
 use crate::support::bench::bench;
-use crate::support::doubles::{Pause, PlayedExt, Rig, brief, settle, within};
+use crate::support::doubles::{Pause, PlayedExt, Rig, brief, settle, texts_of, within};
 
 /// Longest time for the worker to do what it is told; on a busy machine it has to share.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -62,7 +62,7 @@ fn launch(script: impl IntoIterator<Item = Played>) -> Ship {
 
 impl Ship {
     fn send(&self, text: &str) {
-        self.host.handle().inject(text, Delivery::Steer).unwrap();
+        self.host.handle().inject_user_message(&AgentId::main(), (text, Delivery::Steer)).unwrap();
     }
 
     async fn settled(&mut self) -> Last {
@@ -179,7 +179,7 @@ async fn after_a_failed_turn_what_waits_stays_until_it_is_resumed_or_a_text_is_s
         ship.send("b");
         pause.open();
         assert_eq!(ship.settled().await, Last::Failed("the reply was cut off before its end".to_owned()));
-        assert_eq!(ship.host.handle().interloper().peek(), ["b"]);
+        assert_eq!(texts_of(ship.host.handle().interloper()), ["b"]);
         let mut expected = vec!["user: a", "user: b"];
         if resumes {
             ship.host.handle().interloper().resume();
@@ -200,7 +200,7 @@ async fn a_stop_cancels_the_turn_gives_the_texts_back_and_the_next_turn_works() 
     ship.send("a");
     pause.reached().await;
     ship.send("b");
-    ship.host.handle().inject("c", Delivery::FollowUp).unwrap();
+    ship.host.handle().inject_user_message(&AgentId::main(), ("c", Delivery::FollowUp)).unwrap();
     let back: Vec<String> = ship.host.handle().stop().into_iter().map(|entry| entry.text).collect();
     assert_eq!(back, ["b", "c"]);
     assert_eq!(ship.settled().await, Last::Cancelled);
@@ -244,7 +244,7 @@ async fn every_change_of_the_queue_is_told_as_the_whole_queue() {
     let queue = Arc::clone(ship.host.handle().interloper());
     let b = queue.inject_user_message("b").unwrap();
     settle().await;
-    queue.inject("c", Delivery::FollowUp).unwrap();
+    queue.inject_user_message(("c", Delivery::FollowUp)).unwrap();
     settle().await;
     queue.replace(&b, "better b").unwrap();
     settle().await;
@@ -272,7 +272,7 @@ async fn an_agent_that_cannot_be_built_says_why_and_nothing_runs() {
 async fn an_agent_that_cannot_be_built_gives_back_what_was_typed_and_refuses_what_comes() {
     let runtime = tokio::runtime::Handle::current();
     let mut host = host::start_with(&runtime, |_| async { Err(StartError::Failed("no model is there".to_owned())) });
-    host.handle().inject("typed meanwhile", Delivery::Steer).unwrap();
+    host.handle().inject_user_message(&AgentId::main(), ("typed meanwhile", Delivery::Steer)).unwrap();
     host.settled().await.unwrap_err();
     let posts = host.handle().mailbox().take();
     let [Post::Notice(Notice::Returned(entries)), Post::Notice(Notice::BuildFailed(_))] = posts.as_slice() else {
@@ -280,10 +280,10 @@ async fn an_agent_that_cannot_be_built_gives_back_what_was_typed_and_refuses_wha
     };
     assert_eq!(entries[0].text, "typed meanwhile");
     for to in [AgentId::main(), AgentId::new("file_miner 0")] {
-        let refused = host.handle().inject_to(&to, "later", Delivery::Steer).unwrap_err();
+        let refused = host.handle().inject_user_message(&to, ("later", Delivery::Steer)).unwrap_err();
         assert_eq!(refused, if to.is_main() { Refused::NotBuilt } else { Refused::Ended });
     }
-    assert_eq!(host.handle().interloper().peek(), [""; 0]);
+    assert_eq!(texts_of(host.handle().interloper()), [""; 0]);
     host.handle().request(Command::ListModels);
     settle().await;
     let answer = Notice::Models(Err("no model is there".to_owned()));

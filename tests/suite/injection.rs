@@ -11,7 +11,7 @@ use steersman::tool::Tool;
 
 use crate::support::doubles::{
     FnExtension, Gate, Log, PROMPT, Rig, Spy, acting, calls, gated, gated_beside, gated_stubborn, run, run_queue,
-    settle, tool,
+    settle, texts_of, tool,
 };
 
 pub fn three() -> Played {
@@ -259,7 +259,7 @@ async fn a_listener_that_panics_during_a_delivery_loses_no_text_and_bricks_no_qu
     running.answered().await;
     assert_eq!(rig.last_request().lines()[4..], ["user: a", "user: b"]);
     rig.inject("c");
-    assert_eq!(rig.interloper.peek(), ["c"]);
+    assert_eq!(texts_of(&rig.interloper), ["c"]);
 }
 
 // D4
@@ -298,7 +298,7 @@ async fn a_held_entry_is_passed_over_until_it_is_released() {
     gate.open();
     gate.reached().await;
     assert_eq!(rig.last_request().lines()[4..], ["user: other"]);
-    assert_eq!(rig.interloper.peek(), ["edited"]);
+    assert_eq!(texts_of(&rig.interloper), ["edited"]);
     assert!(rig.interloper.release(&held));
     gate.open();
     running.answered().await;
@@ -340,7 +340,7 @@ async fn text_typed_after_the_stop_is_not_swallowed_by_the_turn_that_ends() {
     rig.inject("after the stop");
     gate.open();
     let mut agent = running.cancelled().await;
-    assert_eq!(rig.interloper.peek(), ["after the stop"]);
+    assert_eq!(texts_of(&rig.interloper), ["after the stop"]);
     agent.run_queue().await.unwrap();
     assert_eq!(
         rig.last_request().lines()[2..],

@@ -25,6 +25,7 @@ const WORDS: &[&str] = &[
     "fault",
     "clock",
     "manual",
+    "tls",
 ];
 const PARTS: &[&str] = &["approval", "control", "listener", "provider", "web", "workspace"];
 /// They tie everything together, so they may use everything.

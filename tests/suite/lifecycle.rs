@@ -1,7 +1,9 @@
 //! Stories of the begin and the end: a construction that fails, close, and the clean-up at the program's exit.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Weak};
 
+use futures_util::FutureExt;
 use steersman::agent::{Agent, finalizers};
 use steersman::error::BuildError;
 use steersman::provider::{ChatProvider, ChatTransport, Connector, Played, ProviderError};
@@ -53,6 +55,39 @@ async fn a_failing_configure_cleans_up_what_was_armed_newest_first_and_returns_i
         .await
         .unwrap_err();
     assert!(matches!(&error, BuildError::Extension(inner) if inner.to_string() == "the server did not start"));
+    assert_eq!(log.all(), ["h2", "h1"]);
+}
+
+// D24
+#[tokio::test]
+async fn a_construction_that_panics_cleans_up_what_was_armed() {
+    let rig = Rig::new([]);
+    let log = Log::new();
+    let built = rig.try_build(rig.builder(), |c| {
+        c.add_extension(Arc::new(arms(&log, &["h1", "h2"])))?;
+        panic!("a bug of the block");
+    });
+    assert!(AssertUnwindSafe(built).catch_unwind().await.is_err());
+    assert_eq!(log.all(), ["h2", "h1"]);
+}
+
+// D24
+#[tokio::test]
+async fn a_construction_that_is_dropped_while_it_probes_cleans_up_what_was_armed() {
+    let rig = Rig::new([]);
+    let log = Log::new();
+    let server = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", server.local_addr().unwrap());
+    let builder = rig.builder().llama_probe_url(address);
+    tokio::select! {
+        built = rig.try_build(builder, |c| c.add_extension(Arc::new(arms(&log, &["h1", "h2"])))) => {
+            panic!("a server that does not answer was not waited for: {built:?}")
+        }
+        () = async {
+            server.accept().await.unwrap();
+            assert_eq!(log.all(), [""; 0], "not before it is dropped");
+        } => {}
+    }
     assert_eq!(log.all(), ["h2", "h1"]);
 }
 

@@ -167,7 +167,7 @@ impl Life {
         let mut texts: Vec<String> = vec![self.stage.app.composer.text()];
         texts.extend(self.taken.iter().chain(&self.untold).map(|(_, entry)| entry.text.clone()));
         let (crew, app) = (self.stage.handle.crew(), &self.stage.app);
-        texts.extend(crew.entries().into_iter().flat_map(|(_, entries)| entries).filter_map(|entry| {
+        texts.extend(crew.peek().into_iter().flat_map(|(_, entries)| entries).filter_map(|entry| {
             // The line has it, unless it was emptied.
             let is_edited = app.editing.as_ref().is_some_and(|editing| editing.entry.id == entry.id);
             (!is_edited || !app.composer.text().contains(&entry.text)).then_some(entry.text)

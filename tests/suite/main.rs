@@ -39,6 +39,7 @@ mod dialect_switch;
 mod diff;
 mod diffs;
 mod doctor;
+mod dropped;
 mod edit;
 mod equivalence;
 mod escape;

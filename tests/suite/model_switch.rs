@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use steersman::event::{Delivery, Event};
 use steersman::host::{self, Command, Host, Notice, Post, Setup};
+use steersman::id::AgentId;
 use steersman::listener::InMemoryEventList;
 use steersman::provider::{ApiKey, ChatTransport, Http, HttpConnector, Registry, Source, Sources, Streaming, Vault};
 use tempfile::TempDir;
@@ -48,7 +49,7 @@ pub fn launch(first: ChatTransport, sources: impl IntoIterator<Item = Source>, r
 
 impl Ship {
     pub async fn send(&mut self, text: &str) {
-        self.host.handle().inject(text, Delivery::Steer).unwrap();
+        self.host.handle().inject_user_message(&AgentId::main(), (text, Delivery::Steer)).unwrap();
         let settled = tokio::time::timeout(Duration::from_secs(20), self.host.settled()).await;
         settled.expect("the turn ends").unwrap();
     }

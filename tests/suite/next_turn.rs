@@ -4,7 +4,7 @@ use steersman::control::{Modes, QueueMode};
 use steersman::event::Delivery;
 use steersman::provider::{Played, ProviderError};
 
-use crate::support::doubles::{Gate, Pause, PlayedExt, Rig, calls, gated, run, run_queue, tool};
+use crate::support::doubles::{Gate, Pause, PlayedExt, Rig, calls, gated, run, run_queue, texts_of, tool};
 
 // Row 29, Trap 13, Trap 33, D2
 #[tokio::test(start_paused = true)]
@@ -17,7 +17,7 @@ async fn text_typed_into_the_final_answer_stays_pending_when_run_loop_returns() 
     rig.inject("wait");
     pause.open();
     let mut agent = running.answered().await;
-    assert_eq!(rig.interloper.peek(), ["wait"]);
+    assert_eq!(texts_of(&rig.interloper), ["wait"]);
     assert_eq!(rig.requests().len(), 1);
 
     assert_eq!(agent.run_queue().await.unwrap(), 1);
@@ -78,9 +78,9 @@ async fn after_a_rescue_what_waits_starts_the_next_turn() {
 async fn steers_left_at_the_end_start_one_turn_and_follow_ups_one_each() {
     let rig = Rig::new([Played::text("One."), Played::text("Two."), Played::text("Three.")]);
     let mut agent = rig.agent([]).await;
-    rig.interloper.inject("later a", Delivery::FollowUp).unwrap();
+    rig.interloper.inject_user_message(("later a", Delivery::FollowUp)).unwrap();
     rig.inject("now a");
-    rig.interloper.inject("later b", Delivery::FollowUp).unwrap();
+    rig.interloper.inject_user_message(("later b", Delivery::FollowUp)).unwrap();
     rig.inject("now b");
     assert_eq!(agent.run_queue().await.unwrap(), 3);
     assert_eq!(
@@ -116,7 +116,7 @@ async fn a_follow_up_is_not_delivered_at_a_boundary() {
     rig.inject("Go.");
     let running = run_queue(agent);
     gate.reached().await;
-    rig.interloper.inject("afterwards", Delivery::FollowUp).unwrap();
+    rig.interloper.inject_user_message(("afterwards", Delivery::FollowUp)).unwrap();
     rig.inject("at the boundary");
     gate.open();
     running.answered().await;
@@ -131,7 +131,7 @@ async fn a_late_steer_is_a_turn_before_the_waiting_follow_ups() {
     let rig = Rig::new([Played::text("1").paused(&pause), Played::text("2"), Played::text("3")]);
     let agent = rig.agent([]).await;
     rig.inject("Go.");
-    rig.interloper.inject("afterwards", Delivery::FollowUp).unwrap();
+    rig.interloper.inject_user_message(("afterwards", Delivery::FollowUp)).unwrap();
     let running = run_queue(agent);
     pause.reached().await;
     rig.inject("first this");
@@ -154,7 +154,7 @@ async fn a_failed_turn_keeps_what_waits_until_the_next_text_is_sent() {
     rig.inject("waits");
     pause.open();
     let (mut agent, _) = running.failed().await;
-    assert_eq!(rig.interloper.peek(), ["waits"]);
+    assert_eq!(texts_of(&rig.interloper), ["waits"]);
     assert_eq!(agent.run_queue().await.unwrap(), 0, "the queue is held back");
     assert!(!rig.interloper.deliverable());
 
@@ -187,8 +187,8 @@ async fn follow_ups_can_be_set_to_start_one_turn_together() {
     let rig = Rig::new([Played::text("Both.")]);
     rig.interloper.set_modes(Modes { follow_up: QueueMode::All, ..Modes::default() });
     let mut agent = rig.agent([]).await;
-    rig.interloper.inject("a", Delivery::FollowUp).unwrap();
-    rig.interloper.inject("b", Delivery::FollowUp).unwrap();
+    rig.interloper.inject_user_message(("a", Delivery::FollowUp)).unwrap();
+    rig.interloper.inject_user_message(("b", Delivery::FollowUp)).unwrap();
     assert_eq!(agent.run_queue().await.unwrap(), 1);
     assert_eq!(rig.last_request().lines()[1..], ["user: a", "user: b"]);
 }
@@ -205,7 +205,7 @@ async fn a_cancel_without_taking_texts_back_keeps_them_waiting() {
     rig.inject("waits");
     rig.cancellable.cancel();
     let mut agent = running.cancelled().await;
-    assert_eq!(rig.interloper.peek(), ["waits"]);
+    assert_eq!(texts_of(&rig.interloper), ["waits"]);
     assert!(rig.interloper.paused());
     assert_eq!(agent.run_queue().await.unwrap(), 0);
 
@@ -262,8 +262,8 @@ async fn the_step_limit_begins_anew_with_each_turn_of_the_queue() {
     let two = |first: &'static str, second: &'static str| calls(&[(first, "look"), (second, "look")]);
     let rig = Rig::new([two("c1", "c2"), Played::text("One."), two("c3", "c4"), Played::text("Two.")]);
     let mut agent = rig.limited(3, [tool("look", "seen")]).await;
-    rig.interloper.inject("first", Delivery::FollowUp).unwrap();
-    rig.interloper.inject("second", Delivery::FollowUp).unwrap();
+    rig.interloper.inject_user_message(("first", Delivery::FollowUp)).unwrap();
+    rig.interloper.inject_user_message(("second", Delivery::FollowUp)).unwrap();
     assert_eq!(agent.run_queue().await.unwrap(), 2);
     let ends: Vec<String> = rig.story().into_iter().filter(|line| line.starts_with("ended")).collect();
     assert_eq!(ends, ["ended 1 completed", "ended 2 completed"]);

@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use steersman::control::{Cancellable, Staleness};
 use steersman::event::{Delivery, Event, Pending};
+use steersman::id::AgentId;
 use steersman::tui::msg::Msg;
 use steersman::tui::state::focus::Pane;
 use steersman::tui::state::question::Seen;
 
+use crate::support::doubles::texts_of;
 use crate::support::stage::Stage;
 
 /// A running turn with these texts pending for the main agent.
@@ -23,11 +25,11 @@ pub fn waiting(texts: &[&str]) -> Stage {
 }
 
 pub fn queue(stage: &Stage) -> Vec<String> {
-    stage.handle.interloper().peek()
+    texts_of(stage.handle.interloper())
 }
 
 pub fn entries(stage: &Stage) -> Vec<Pending> {
-    stage.handle.interloper().entries()
+    stage.handle.interloper().peek()
 }
 
 pub fn said(stage: &Stage) -> String {
@@ -347,14 +349,14 @@ fn a_text_for_a_sub_agent_cannot_become_a_follow_up_that_would_never_be_delivere
     let child = stage.handle.crew().enroll(&"file_miner 0".into(), &flag);
     stage.spawn("", "file_miner 0").turn("file_miner 0").call("file_miner 0", "d1", "grep");
     stage.keys("@file_miner 0 words<enter>").keys("<f2>f");
-    assert_eq!(child.interloper.entries()[0].delivery, Delivery::Steer);
+    assert_eq!(child.interloper.peek()[0].delivery, Delivery::Steer);
     assert_eq!(said(&stage), "m2 was not made a follow-up: a sub-agent has one turn only, nothing can follow it");
     stage.keys("e!<tab>");
-    assert_eq!(child.interloper.entries()[0].delivery, Delivery::Steer);
+    assert_eq!(child.interloper.peek()[0].delivery, Delivery::Steer);
     assert_eq!(said(&stage), "m2 was not put back: a sub-agent has one turn only, nothing can follow it");
     stage.keys("<enter>");
-    assert_eq!(child.interloper.peek(), ["words!"]);
-    assert!(!child.interloper.entries()[0].held);
+    assert_eq!(texts_of(&child.interloper), ["words!"]);
+    assert!(!child.interloper.peek()[0].held);
 }
 
 #[test]
@@ -390,4 +392,22 @@ fn what_an_agent_gives_back_as_it_ends_is_not_said_to_be_delivered_and_an_edit_o
         let text = if end.is_some() { "words!" } else { "words" };
         assert_eq!(stage.app.composer.text(), text);
     }
+}
+
+#[test]
+fn what_the_screen_shows_is_what_peek_says_and_what_it_sends_goes_through_inject_user_message() {
+    let mut stage = waiting(&["steer"]);
+    let queue = stage.handle.interloper().clone();
+    stage.keys("follow<tab>");
+    let id = queue.inject_user_message("from a library").unwrap();
+    let later = queue.inject_user_message(("later", Delivery::FollowUp)).unwrap();
+    stage.tell(steersman::tui::run::queue(&stage.handle));
+    let shown: Vec<_> = stage.app.pending.entries().iter().map(|entry| entry.message.clone()).collect();
+    assert_eq!(shown, queue.peek());
+    assert_eq!(stage.handle.peek(), [(AgentId::main(), queue.peek())]);
+    let pending = queue.peek();
+    let told: Vec<_> = pending.iter().map(|entry| (entry.text.as_str(), entry.delivery)).collect();
+    let (steer, follow) = (Delivery::Steer, Delivery::FollowUp);
+    assert_eq!(told, [("steer", steer), ("from a library", steer), ("follow", follow), ("later", follow)]);
+    assert_eq!((&pending[1].id, &pending[3].id), (&id, &later), "under the ids that the caller got");
 }

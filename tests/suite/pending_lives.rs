@@ -188,7 +188,7 @@ impl Life {
         texts.extend(self.taken.iter().chain(&self.untold).map(|(_, entry)| entry.text.clone()));
         let edited = app.editing.as_ref().map(|editing| editing.entry.id.clone());
         // The entry that is edited is in the message; what the queue holds of it is how it was.
-        let queues = self.stage.handle.crew().entries().into_iter().flat_map(|(_, entries)| entries);
+        let queues = self.stage.handle.peek().into_iter().flat_map(|(_, entries)| entries);
         texts.extend(queues.filter(|entry| Some(&entry.id) != edited.as_ref()).map(|entry| entry.text));
         // A text of the history is a copy of what was sent, until it is changed.
         let recalled = app.recall.as_ref().and_then(|recall| app.history.get(recall.age));
@@ -215,7 +215,7 @@ impl Life {
     /// Returns what the queue holds of the entry that is edited: how it was. Esc goes back to it, Enter writes over it.
     fn edited_over(&self) -> Option<String> {
         let edited = &self.stage.app.editing.as_ref()?.entry.id;
-        let queues = self.stage.handle.crew().entries().into_iter().flat_map(|(_, entries)| entries);
+        let queues = self.stage.handle.peek().into_iter().flat_map(|(_, entries)| entries);
         queues.filter(|entry| entry.id == *edited).map(|entry| entry.text).next()
     }
 

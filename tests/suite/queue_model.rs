@@ -299,7 +299,7 @@ fn apply(step: &Step, queue: &Interloper, cancel: &Cancellable, model: &mut Mode
 }
 
 fn inject(text: &str, delivery: Delivery, queue: &Interloper, model: &mut Model) {
-    let answer = queue.inject(text, delivery);
+    let answer = queue.inject_user_message((text, delivery));
     if blank(text) {
         assert_eq!(answer, Err(Refused::Blank));
     } else if model.closed {
@@ -433,7 +433,7 @@ proptest! {
         let end = closes.then_some([Step::Close, Step::TakeTurn, Step::Inject("late", Delivery::Now), Step::Restore(0, 0)]);
         for step in steps.into_iter().chain(end.into_iter().flatten()) {
             apply(&step, &queue, &cancel, &mut model);
-            prop_assert_eq!(seen(&queue.entries()), shown(&model.list));
+            prop_assert_eq!(seen(&queue.peek()), shown(&model.list));
             prop_assert_eq!(queue.paused(), model.paused);
             prop_assert_eq!(cancel.is_cancelled(), model.cancelled);
         }

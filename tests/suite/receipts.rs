@@ -98,7 +98,7 @@ async fn a_message_that_cut_a_wait_is_seen_together_with_what_waited_before_it()
     rig.inject("Go.");
     let running = run_queue(agent);
     pause.reached().await;
-    rig.interloper.inject("quick", Delivery::Now).unwrap();
+    rig.interloper.inject_user_message(("quick", Delivery::Now)).unwrap();
     running.answered().await;
     let expected = ["m1 delivered step 0 after -", "m2 delivered step 0 after -", "m1 m2 seen step 0"];
     assert_eq!(receipts(&rig)[..3], expected);
@@ -112,7 +112,7 @@ async fn a_message_is_seen_once_also_when_the_reply_that_had_it_is_cut() {
     rig.inject("Go.");
     let running = run_queue(agent);
     pause.reached().await;
-    rig.interloper.inject("quick", Delivery::Now).unwrap();
+    rig.interloper.inject_user_message(("quick", Delivery::Now)).unwrap();
     running.answered().await;
     assert_eq!(
         receipts(&rig)[..5],
@@ -213,7 +213,7 @@ async fn steps_are_counted_in_each_turn_anew_and_over_all_its_batches() {
         gate.open();
     }
     // The first turn is over when the next text starts its own.
-    rig.interloper.inject("c", Delivery::FollowUp).unwrap();
+    rig.interloper.inject_user_message(("c", Delivery::FollowUp)).unwrap();
     gate.reached().await;
     rig.inject("d");
     gate.open();

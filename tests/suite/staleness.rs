@@ -23,7 +23,7 @@ fn texts(entries: &[Pending]) -> Vec<&str> {
 }
 
 fn stale(queue: &Interloper) -> Vec<String> {
-    queue.entries().into_iter().filter(|entry| entry.stale).map(|entry| entry.text).collect()
+    queue.peek().into_iter().filter(|entry| entry.stale).map(|entry| entry.text).collect()
 }
 
 /// Is a queue whose texts are old by the time that they are asked for.
@@ -50,12 +50,12 @@ fn an_age_of_nothing_holds_every_text_at_its_boundary_and_starts_no_turn() {
     let queue = Interloper::new();
     queue.set_staleness(AT_ONCE);
     queue.inject_user_message("a").unwrap();
-    queue.inject("b", Delivery::FollowUp).unwrap();
+    queue.inject_user_message(("b", Delivery::FollowUp)).unwrap();
     assert!(queue.deliverable(), "nobody has asked for them yet");
     std::thread::sleep(Duration::from_micros(1));
     assert_eq!(queue.take_turn(None), []);
     assert_eq!(stale(&queue), ["a", "b"]);
-    assert!(queue.entries().iter().all(|entry| entry.held));
+    assert!(queue.peek().iter().all(|entry| entry.held));
     assert!(!queue.deliverable(), "the worker may rest");
     assert_eq!(queue.drain(), []);
 }
@@ -126,7 +126,7 @@ fn an_edit_that_is_left_leaves_an_old_text_held() {
     queue.drain();
     assert!(queue.hold(&ids[0]));
     assert!(queue.release(&ids[0]));
-    assert!(queue.entries()[0].held);
+    assert!(queue.peek()[0].held);
     assert_eq!(queue.drain(), []);
 }
 
@@ -149,7 +149,7 @@ fn whoever_wants_it_now_means_it() {
     assert_eq!(texts(&queue.take_now(None)), ["b"]);
 
     // Nor does a text that is to go now grow old itself.
-    queue.inject("c", Delivery::Now).unwrap();
+    queue.inject_user_message(("c", Delivery::Now)).unwrap();
     queue.count_step();
     assert_eq!(texts(&queue.drain()), ["c"]);
     assert_eq!(stale(&queue), ["a"]);
@@ -220,7 +220,7 @@ async fn the_calls_of_a_turn_make_a_text_old_at_its_boundary() {
     assert!(!rig.requests()[2].lines().join("\n").contains("one thing"));
     assert_eq!(agent.run_queue().await.unwrap(), 0);
 
-    assert!(rig.interloper.confirm(&rig.interloper.entries()[0].id));
+    assert!(rig.interloper.confirm(&rig.interloper.peek()[0].id));
     assert_eq!(agent.run_queue().await.unwrap(), 1);
     assert_eq!(rig.last_request().lines().last().unwrap(), "user: look at one thing only");
 }
@@ -240,7 +240,7 @@ async fn an_answer_given_in_time_lets_it_enter_the_running_turn() {
     gate.reached().await;
     gate.reached().await;
     assert_eq!(stale(&rig.interloper), ["hold on"]);
-    assert!(rig.interloper.confirm(&rig.interloper.entries()[0].id));
+    assert!(rig.interloper.confirm(&rig.interloper.peek()[0].id));
     gate.open();
     running.answered().await;
     assert_eq!(rig.last_request().lines().last().unwrap(), "user: hold on");
@@ -250,7 +250,7 @@ async fn failed_turn(rig: &Rig) -> Agent {
     rig.interloper.set_staleness(after_steps(0));
     let agent = rig.agent([tool("look", "seen")]).await;
     rig.inject("Go.");
-    rig.interloper.inject("afterwards", Delivery::FollowUp).unwrap();
+    rig.interloper.inject_user_message(("afterwards", Delivery::FollowUp)).unwrap();
     run_queue(agent).failed().await.0
 }
 

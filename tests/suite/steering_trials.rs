@@ -154,12 +154,12 @@ impl Trial {
 
     fn send(&mut self, delivery: Delivery) {
         let text = format!("text {}.", self.accepted.len());
-        assert!(self.accepted.insert(self.rig.interloper.inject(text, delivery).unwrap()));
+        assert!(self.accepted.insert(self.rig.interloper.inject_user_message((text, delivery)).unwrap()));
     }
 
     fn act(&mut self, act: &Act) {
         let queue = Arc::clone(&self.rig.interloper);
-        let entries = queue.entries();
+        let entries = queue.peek();
         let pick = |place: usize| entries.get(place % entries.len().max(1));
         match *act {
             Act::Send(delivery) => self.send(delivery),
@@ -208,7 +208,7 @@ impl Trial {
     /// Lets everything that waits go through, and ends with a turn that was answered.
     async fn finish(&mut self) {
         self.gate.open();
-        for entry in self.rig.interloper.entries() {
+        for entry in self.rig.interloper.peek() {
             self.rig.interloper.release(&entry.id);
         }
         for _ in 0..100 {

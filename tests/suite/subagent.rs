@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use steersman::agent::{Agent, AgentBuilder, EventKind};
+use steersman::agent::{Agent, AgentBuilder, EventKind, ModelChoice};
 use steersman::error::BuildError;
 use steersman::event::{Envelope, Event, Outcome};
 use steersman::id::AgentId;
 use steersman::listener::{Listener, ListenerList};
 use steersman::provider::{ChatTransport, Played, ProviderError, Streaming};
-use steersman::subagent::{Persona, SubAgents, TempWorkspace};
+use steersman::subagent::{Persona, SubAgentTool, SubAgents, TempWorkspace};
 use steersman::tool::Tool;
 
 use crate::support::doubles::{Gate, Log, PROMPT, Pause, PlayedExt, RawEcho, Rig, Spy, calls, echo, gated, run, tool};
@@ -118,6 +118,28 @@ async fn personas_are_checked_when_the_parent_is_built() {
     }
     let agent = parent(&rig, [], Vec::new()).await;
     assert_eq!(agent.system_prompt(), PROMPT, "without personas nothing is said");
+}
+
+#[tokio::test]
+async fn a_persona_made_in_code_is_checked_as_one_of_a_file_is() {
+    let rig = Rig::new([]);
+    let agent = rig.agent([]).await;
+    let good = persona("miner", &[]);
+    for (wrong, what) in [
+        (Persona { max_steps: 0, ..good.clone() }, "max_steps"),
+        (Persona { name: "main".to_owned(), ..good.clone() }, "'main'"),
+        (Persona { name: "all".to_owned(), ..good.clone() }, "'all'"),
+        (Persona { name: "two words".to_owned(), ..good.clone() }, "'two words'"),
+        (Persona { name: String::new(), ..good.clone() }, "needs a name"),
+        (Persona { description: " ".to_owned(), ..good.clone() }, "needs a description"),
+        (Persona { system_prompt: "\u{200B}".to_owned(), ..good.clone() }, "needs a prompt"),
+    ] {
+        let personas = vec![good.clone(), wrong];
+        let by_extension = SubAgents::new(personas.clone()).err().expect(what).to_string();
+        let by_tool = SubAgentTool::new(&agent, personas).err().expect(what).to_string();
+        assert!(by_extension.contains(what), "{by_extension}");
+        assert_eq!(by_tool, by_extension);
+    }
 }
 
 // Row 48
@@ -428,6 +450,30 @@ fn a_derived_list_is_new_and_keeps_listeners_that_do_not_derive() {
     assert_eq!((list.agent().as_str(), derived.agent().as_str()), ("", "miner 0"));
 }
 
+#[tokio::test]
+async fn a_child_spawned_after_a_switch_to_a_server_of_this_machine_has_the_window_that_was_found_there() {
+    let rig = Rig::new([spawns(&[("c1", "miner", "Dig.")]), Played::text("Thanks.")]);
+    rig.model.route(&child("miner"), [Played::text("Gold.")]);
+    rig.model.windows.lock().unwrap().insert("big".to_owned(), 100_000);
+    let choice = Arc::new(ModelChoice::new());
+    let builder = rig.builder().model_choice(Arc::clone(&choice));
+    let agent = parent_of(&rig, builder, [], vec![persona("miner", &[])]).await;
+    let here =
+        ChatTransport { api_base: Some("http://127.0.0.1:9/v1".to_owned()), ..Rig::transport().with_model("big") };
+    choice.choose(here.clone());
+    choice.found(&here, 4_096);
+    run(agent, "Go.").answered().await;
+    let caps = |agent: &str| {
+        let own = rig.recorder.envelopes().into_iter().filter(|envelope| envelope.agent.as_str() == agent);
+        let caps = own.filter_map(|envelope| match envelope.event {
+            Event::ContextCap { tokens } => Some(tokens),
+            _ => None,
+        });
+        caps.collect::<Vec<_>>()
+    };
+    assert_eq!((caps("").last(), caps("miner 0")), (Some(&Some(4_096)), vec![Some(4_096)]));
+}
+
 // D18: events of children do not reach the functions of the parent.
 #[tokio::test]
 async fn functions_subscribed_to_the_parent_hear_the_parent_only() {
@@ -436,7 +482,7 @@ async fn functions_subscribed_to_the_parent_hear_the_parent_only() {
     let log = Log::new();
     let mut agent = parent(&rig, [], vec![persona("miner", &[])]).await;
     let heard = log.clone();
-    agent.on(EventKind::AgentEnd, move |envelope| heard.say(format!("{:?}", envelope.agent.as_str())));
+    agent.on(EventKind::AgentEnd, move |said| heard.say(format!("{:?}", said.envelope.agent.as_str())));
     run(agent, "Go.").answered().await;
     assert_eq!(log.all(), [r#""""#]);
 }

@@ -1,10 +1,14 @@
 //! Stories of the rescue: a turn whose step budget is used up still ends with an answer.
 
+use std::sync::Arc;
+
 use steersman::agent::{Agent, SYNTHESIZER_PROMPT, synthesizer_prompt};
 use steersman::control::{OnExhausted, StepLimit};
 use steersman::error::{Exceeded, RunError};
-use steersman::event::{Event, Outcome};
+use steersman::event::{Envelope, Event, Outcome};
+use steersman::id::AgentId;
 use steersman::limits;
+use steersman::listener::Listener;
 use steersman::message::{Arguments, AssistantMessage, Message, ToolCall};
 use steersman::provider::{Played, ProviderError, Streaming};
 
@@ -16,6 +20,39 @@ async fn exhausted(rig: &Rig, rescue: Played) -> Agent {
     rig.model.push(calls(&[("c1", "look"), ("c2", "look")]).with_thinking("Two looks."));
     rig.model.route(KEY, [rescue]);
     rig.limited(1, [tool("look", "It is green.")]).await
+}
+
+struct Unable;
+
+impl Listener for Unable {
+    fn on_event(&self, _: &Envelope) {}
+
+    fn for_sub_agent(&self, _: &AgentId) -> Option<Arc<dyn Listener>> {
+        panic!("a bug of the listener");
+    }
+
+    fn label(&self) -> String {
+        panic!("another bug of the listener");
+    }
+}
+
+// D17
+#[tokio::test]
+async fn a_listener_that_panics_when_it_is_asked_for_its_child_breaks_no_rescue() {
+    let rig = Rig::new([calls(&[("c1", "look"), ("c2", "look")])]);
+    rig.model.route(KEY, [Played::text("It is green.")]);
+    let builder = rig.builder().step_limit(StepLimit::new(1).unwrap());
+    let agent = rig
+        .try_build(builder, |c| {
+            c.add_listener(Arc::new(Unable));
+            c.add_tool(tool("look", "green"))
+        })
+        .await
+        .unwrap();
+    let agent = run(agent, "What is it?").answered().await;
+    assert_eq!(agent.last_assistant_content(), Some("It is green."));
+    assert_eq!(rig.story().last().unwrap(), "ended 1 synthesized");
+    assert_eq!(rig.story_of("synthesizer").last().unwrap(), "ended 1 completed", "the others hear the rescue");
 }
 
 // Row 17, Row 18, D10

@@ -2,12 +2,16 @@
 
 use std::sync::{Arc, Mutex};
 
-use steersman::agent::{Agent, EventKind};
+use steersman::agent::{Agent, EventKind, Payload, Speaker};
+use steersman::control::StepLimit;
 use steersman::error::RunError;
 use steersman::event::{Event, Outcome};
-use steersman::provider::Played;
+use steersman::provider::{Played, ProviderError};
+use steersman::subagent::SubAgents;
+use steersman::tool::{Concurrency, FnTool, Parameters};
 
-use crate::support::doubles::{Log, PlayedExt, Rig, calls, run, tool};
+use crate::subagent::{child, persona, spawns};
+use crate::support::doubles::{FnExtension, Gate, Log, PlayedExt, Rig, calls, gated_beside, lines, run, tool};
 
 fn hears(agent: &mut Agent, log: &Log, kind: EventKind, name: &'static str) {
     let log = log.clone();
@@ -21,8 +25,8 @@ async fn a_run_is_heard_as_truffles_events_in_order() {
     let mut agent = rig.agent([tool("look", "seen")]).await;
     let log = Log::new();
     let heard = log.clone();
-    agent.on_any(move |kind, envelope| {
-        let detail = match &envelope.event {
+    agent.on_any(move |kind, said| {
+        let detail = match &said.envelope.event {
             Event::TurnStarted { turn } => turn.to_string(),
             Event::RoundStarted { round, .. } | Event::RoundEnded { round, .. } => round.to_string(),
             Event::Assistant { text, .. } => text.clone(),
@@ -53,6 +57,97 @@ async fn a_run_is_heard_as_truffles_events_in_order() {
             "agent_end Completed"
         ]
     );
+}
+
+// D27
+#[tokio::test]
+async fn functions_hear_the_input_the_tool_results_and_the_output() {
+    let rig = Rig::new([
+        calls(&[("c1", "slow"), ("c2", "quick")]),
+        Played::text("Done."),
+        Played::error(ProviderError::CutOff),
+    ]);
+    let slow = Gate::new();
+    let quick = {
+        let slow = slow.clone();
+        let answer = move |_, _| {
+            let slow = slow.clone();
+            async move {
+                slow.open();
+                Ok("at once".to_owned())
+            }
+        };
+        FnTool::new("quick", "Answers.", Parameters::default(), answer).concurrency(Concurrency::Beside)
+    };
+    let mut agent = rig.agent([gated_beside("slow", &slow), Arc::new(quick)]).await;
+    let log = payloads(&mut agent);
+    rig.inject("Look.");
+    rig.inject("Twice.");
+    agent.run_queue().await.unwrap();
+    agent.run_loop("Again.").await.unwrap_err();
+    assert_eq!(
+        log.all(),
+        [
+            "agent_start Look.\n\nTwice.",
+            "turn_end [tool#c1: slow done, tool#c2: at once]",
+            "turn_end []",
+            "agent_end Some(\"Done.\")",
+            "agent_start Again.",
+            "turn_end []",
+            "agent_end None",
+        ]
+    );
+}
+
+// D27
+#[tokio::test]
+async fn functions_hear_the_rescue_marked_as_such_and_no_child() {
+    let rig = Rig::new([spawns(&[("c1", "miner", "Dig.")]), spawns(&[("c2", "miner", "Dig.")])]);
+    rig.model.route(&child("miner"), [Played::text("Gold.")]);
+    rig.model.route("Evidence gathered", [Played::text("Much gold.")]);
+    let log = Arc::new(Mutex::new(None));
+    // Before the tool that spawns is there, which takes the listeners over.
+    let early = Arc::clone(&log);
+    let subscribes = FnExtension::new().bind(move |agent| {
+        *early.lock().unwrap() = Some(payloads(agent));
+        Ok(())
+    });
+    let builder = rig.builder().step_limit(StepLimit::new(1).unwrap());
+    let mut agent = rig
+        .try_build(builder, |c| {
+            c.add_extension(Arc::new(subscribes))?;
+            c.add_extension(Arc::new(SubAgents::new(vec![persona("miner", &[])])?))
+        })
+        .await
+        .unwrap();
+    agent.run_loop("Go.").await.unwrap();
+    let heard = log.lock().unwrap().take().unwrap().all();
+    assert_eq!(heard[..3], ["agent_start Go.", "turn_end [tool#c1: Gold.]", "turn_end []"]);
+    assert!(heard[3].starts_with("rescue: agent_start Question: Go."), "{heard:?}");
+    assert_eq!(
+        heard[4..],
+        ["rescue: turn_end []", "rescue: agent_end Some(\"Much gold.\")", "agent_end Some(\"Much gold.\")"]
+    );
+}
+
+/// Writes down every payload that is heard.
+fn payloads(agent: &mut Agent) -> Log {
+    let log = Log::new();
+    let heard = log.clone();
+    agent.on_any(move |kind, said| {
+        let payload = match &said.payload {
+            Payload::Input(input) => input.clone(),
+            Payload::ToolResults(results) => format!("[{}]", lines(results).join(", ")),
+            Payload::Output(output) => format!("{output:?}"),
+            Payload::Nothing => return,
+        };
+        let mark = match said.speaker {
+            Speaker::Agent => "",
+            Speaker::Rescue => "rescue: ",
+        };
+        heard.say(format!("{mark}{kind} {payload}"));
+    });
+    log
 }
 
 // Row 53, D18
@@ -115,7 +210,7 @@ async fn exceeding_max_turns_fails_the_turn_and_closes_its_events() {
     let mut agent = rig.build(rig.builder().max_turns(2), [tool("look", "seen")]).await;
     let ends = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&ends);
-    agent.on(EventKind::AgentEnd, move |envelope| heard.lock().unwrap().push(envelope.event.clone()));
+    agent.on(EventKind::AgentEnd, move |said| heard.lock().unwrap().push(said.envelope.event.clone()));
     let (agent, result) = run(agent, "Look.").end().await;
     let error = result.unwrap_err();
     assert!(matches!(error, RunError::MaxTurns { max_turns: 2 }));

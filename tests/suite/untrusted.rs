@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use steersman::control::Staleness;
 use steersman::event::{Delivery, Event, Outcome, Usage};
+use steersman::id::AgentId;
 use steersman::message::{Arguments, ToolCall};
 use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::run::queue;
@@ -132,7 +133,7 @@ fn the_panel_of_a_held_agent_and_what_is_written_about_its_call_are_harmless() {
 #[test]
 fn pending_texts_questions_receipts_and_the_ledger_are_harmless() {
     let mut stage = scene();
-    stage.handle.inject(&format!("old {EVIL}"), Delivery::Steer).unwrap();
+    stage.handle.inject_user_message(&AgentId::main(), (&format!("old {EVIL}"), Delivery::Steer)).unwrap();
     stage.tell(queue(&stage.handle));
     harmless(&mut stage, "the pending list");
     std::thread::sleep(Duration::from_millis(2));
@@ -143,7 +144,7 @@ fn pending_texts_questions_receipts_and_the_ledger_are_harmless() {
     stage.keys("e");
     harmless(&mut stage, "the edit of an entry");
     stage.keys("<esc>");
-    let id = stage.handle.interloper().entries()[0].id.clone();
+    let id = stage.handle.interloper().peek()[0].id.clone();
     stage.handle.interloper().confirm(&id);
     stage.handle.set_staleness(Staleness::default());
     let taken = stage.drain();

@@ -253,6 +253,11 @@ impl Running {
     }
 }
 
+/// Returns the texts that are pending, in order.
+pub fn texts_of(queue: &Interloper) -> Vec<String> {
+    queue.peek().into_iter().map(|entry| entry.text).collect()
+}
+
 /// Waits for something, and fails the test by name when it does not come. Under paused time that costs nothing.
 pub async fn within<T>(time: Duration, what: &str, future: impl Future<Output = T>) -> T {
     tokio::time::timeout(time, future).await.unwrap_or_else(|_| panic!("waited in vain: {what}"))

@@ -19,7 +19,7 @@ use crate::clock;
 use crate::error::Refused;
 use crate::event::{Delivery, Event, Outcome, Pending};
 use crate::host::{Handle, LocalOffer, Notice, Post, StartError};
-use crate::id::MessageId;
+use crate::id::{AgentId, MessageId};
 use crate::limits;
 use crate::summary::count;
 use crate::target::{self, Addressed, Target};
@@ -69,7 +69,7 @@ impl<'a> Run<'a> {
     }
 
     pub fn send(&mut self, text: &str, delivery: Delivery) -> Result<(), Refused> {
-        let id = self.handle.inject(text, delivery)?;
+        let id = self.handle.inject_user_message(&AgentId::main(), (text, delivery))?;
         self.progress.accepted(id);
         Ok(())
     }
@@ -84,10 +84,10 @@ impl<'a> Run<'a> {
                     self.refuse(&format!("no agent @{name} runs; @main before it sends it as text"), text);
                     return true;
                 }
-                vec![self.handle.inject(text, delivery)]
+                vec![self.handle.inject_user_message(&AgentId::main(), (text, delivery))]
             }
-            Target::Agent(agent) => vec![self.handle.inject_to(&agent, text, delivery)],
-            Target::All => self.handle.inject_all(text, delivery).into_iter().map(|(_, outcome)| outcome).collect(),
+            Target::Agent(agent) => vec![self.handle.inject_user_message(&agent, (text, delivery))],
+            Target::All => self.handle.inject_all((text, delivery)).into_iter().map(|(_, outcome)| outcome).collect(),
         };
         if let [Err(Refused::TooMany)] = outcomes.as_slice() {
             return false;

@@ -17,7 +17,7 @@ pub fn steer(effect: Effect, handle: &Handle) -> Vec<Msg> {
     let answer = match effect {
         Effect::Send { to, text, delivery } => {
             fault::block_at("send");
-            let outcome = handle.inject_to(&to, &text, delivery);
+            let outcome = handle.inject_user_message(&to, (text.as_str(), delivery));
             Msg::Sent { to, text, outcome }
         }
         Effect::Stop => Msg::Stopped(handle.stop()),
@@ -179,7 +179,7 @@ pub fn msg_of(post: Post) -> Msg {
     }
 }
 
-/// Takes a snapshot of the queue.
+/// Takes a snapshot of the queues.
 pub fn queue(handle: &Handle) -> Msg {
-    Msg::Queue { queues: handle.crew().entries(), paused: handle.interloper().paused() }
+    Msg::Queue { queues: handle.peek(), paused: handle.interloper().paused() }
 }

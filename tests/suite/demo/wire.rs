@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use steersman::demo::{DemoServer, MODEL, Pace, start};
+use steersman::provider::Http;
 
 fn client() -> reqwest::Client {
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder().no_proxy().build().unwrap()
+    Http::default().client(&"http://localhost".parse().unwrap()).unwrap().clone()
 }
 
 fn post(server: &DemoServer, body: impl Into<reqwest::Body>) -> reqwest::RequestBuilder {

@@ -62,7 +62,7 @@ async fn a_reset_gives_back_what_was_pending_for_a_child_too() {
     ship.rig.model.route("Dig.", [Played::text("Never.").paused(&pause)]);
     ship.send("a");
     pause.reached().await;
-    ship.host.handle().inject_to(&AgentId::new("file_miner 0"), "for the child", Delivery::Steer).unwrap();
+    ship.host.handle().inject_user_message(&AgentId::new("file_miner 0"), ("for the child", Delivery::Steer)).unwrap();
     ship.send("for main");
     let back: Vec<String> = ship.host.handle().request(Command::Reset).into_iter().map(|entry| entry.text).collect();
     assert_eq!(back, ["for main", "for the child"]);
@@ -81,7 +81,7 @@ async fn no_turn_starts_between_the_asking_for_a_reset_and_the_reset() {
         if let (Event::TurnEnded { turn: 1, .. }, Some(handle)) = (&envelope.event, seen.get()) {
             for text in ["b", "c"] {
                 assert_eq!(handle.request(Command::Reset).len(), usize::from(text == "c"));
-                handle.inject(text, Delivery::Steer).unwrap();
+                handle.inject_user_message(&AgentId::main(), (text, Delivery::Steer)).unwrap();
             }
         }
     }));
@@ -212,7 +212,7 @@ async fn the_models_of_the_server_are_listed_while_a_turn_runs() {
     let (rig, dir) = (Rig::new([Played::text("One.").paused(&pause)]), TempDir::new().unwrap());
     let transport = ChatTransport { api_base: Some(server.url()), ..Rig::transport() };
     let mut host = host::start(&tokio::runtime::Handle::current(), Setup { transport, ..setup(&rig, &dir) });
-    host.handle().inject("a", Delivery::Steer).unwrap();
+    host.handle().inject_user_message(&AgentId::main(), ("a", Delivery::Steer)).unwrap();
     pause.reached().await;
     let came = Arc::new(tokio::sync::Notify::new());
     host.handle().mailbox().take();

@@ -9,8 +9,8 @@ use futures_util::future::BoxFuture;
 use steersman::agent::Agent;
 use steersman::message::Message;
 use steersman::provider::{
-    self, ChatProvider, ChatRequest, ChatTransport, Connector, Played, ProviderError, Reply, ScriptedProvider, Sink,
-    Streaming, ToolSchema,
+    self, Answering, ChatProvider, ChatRequest, ChatTransport, Connector, Played, ProviderError, Reply,
+    ScriptedProvider, Sink, Streaming, ToolSchema,
 };
 
 /// Is one request as the model saw it.
@@ -20,6 +20,7 @@ pub struct Request {
     pub messages: Vec<Message>,
     pub tools: Vec<ToolSchema>,
     pub streaming: Streaming,
+    pub answering: Answering,
 }
 
 impl Request {
@@ -164,6 +165,7 @@ impl ChatProvider for Model {
             messages,
             tools: request.tools.to_vec(),
             streaming: request.streaming,
+            answering: request.answering,
         });
         match route {
             Some(script) => async move { script.complete(request, sink).await }.boxed(),

@@ -1,0 +1,45 @@
+//! What is left to do when a future of the agent does not come to its end: it is dropped (a time-out, a `select!`), or
+//! unwinds. The history can be sent then, and every event that opened something has the one that closes it (D24).
+
+use std::ops::{Deref, DerefMut};
+
+use crate::agent::Agent;
+
+/// The agent for the time of a piece of work. Dropped, it does what the end of that work needs.
+pub(super) struct OnDrop<'a, F: FnOnce(&mut Agent)> {
+    agent: &'a mut Agent,
+    end: Option<F>,
+}
+
+impl<'a, F: FnOnce(&mut Agent)> OnDrop<'a, F> {
+    pub(super) fn new(agent: &'a mut Agent, end: F) -> Self {
+        Self { agent, end: Some(end) }
+    }
+
+    /// Gives the agent back without doing anything: the work has come to its end by itself.
+    pub(super) fn disarm(mut self) {
+        self.end = None;
+    }
+}
+
+impl<F: FnOnce(&mut Agent)> Deref for OnDrop<'_, F> {
+    type Target = Agent;
+
+    fn deref(&self) -> &Agent {
+        self.agent
+    }
+}
+
+impl<F: FnOnce(&mut Agent)> DerefMut for OnDrop<'_, F> {
+    fn deref_mut(&mut self) -> &mut Agent {
+        self.agent
+    }
+}
+
+impl<F: FnOnce(&mut Agent)> Drop for OnDrop<'_, F> {
+    fn drop(&mut self) {
+        if let Some(end) = self.end.take() {
+            end(self.agent);
+        }
+    }
+}
