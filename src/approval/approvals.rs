@@ -13,8 +13,8 @@ use tokio::sync::oneshot;
 use crate::approval::act::digest;
 use crate::approval::policy::Study;
 use crate::approval::{
-    Act, Answer, Answerer, Approved, Asker, Grant, Mode, ModeRefused, NOBODY, PlainAnswer, Policy, Proposal, Refusal,
-    Request, RequestId, Sandboxed, Standing, Subject, Taint, Told, Unanswered, Verdict,
+    Act, Answer, Approved, Asker, Grant, Mode, ModeRefused, NOBODY, PlainAnswer, Policy, Proposal, Refusal, Request,
+    RequestId, Sandboxed, Standing, Subject, Taint, Told, Unanswered, Verdict,
 };
 use crate::id::AgentId;
 use crate::limits;
@@ -202,7 +202,8 @@ impl Approvals {
         }
     }
 
-    /// Asks something of the program itself; the default is no, also where nobody is there and under a standing yes.
+    /// Asks something of the program itself; the default is no, also where nobody is there. A standing yes
+    /// does not answer it.
     /// Dropping the future takes the question away.
     pub async fn ask_user(&self, title: impl Into<String>, detail: impl Into<String>) -> bool {
         self.ask_plain(title, detail).await == PlainAnswer::Yes
@@ -212,7 +213,7 @@ impl Approvals {
     pub async fn ask_plain(&self, title: impl Into<String>, detail: impl Into<String>) -> PlainAnswer {
         let question = {
             let mut inner = self.lock();
-            if inner.policy.answerer != Answerer::User {
+            if !inner.policy.answerer.is_present() {
                 return PlainAnswer::Nobody;
             }
             inner.open(None, Subject::Plain { title: title.into(), detail: detail.into() }, String::new(), None, None)
@@ -306,8 +307,9 @@ impl Inner {
     }
 
     fn note_absence(&mut self) {
-        if self.is_alone && self.policy.answerer == Answerer::User {
-            Arc::make_mut(&mut self.policy).answerer = Answerer::Nobody;
+        if self.is_alone && self.policy.answerer.is_present() {
+            let policy = Arc::make_mut(&mut self.policy);
+            policy.answerer = policy.answerer.without_user();
         }
     }
 
@@ -344,7 +346,7 @@ impl Inner {
 
     /// Ends the questions that nobody is left to answer.
     fn changed(&mut self) {
-        if self.policy.answerer == Answerer::User {
+        if self.policy.answerer.is_present() {
             return;
         }
         for waiting in mem::take(&mut self.open) {
@@ -410,7 +412,7 @@ impl Drop for Open<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::approval::CommandAct;
+    use crate::approval::{Answerer, CommandAct};
 
     #[tokio::test]
     async fn a_yes_for_the_session_to_a_call_that_has_just_gone_allows_nothing_later() {

@@ -27,8 +27,29 @@ pub enum Answerer {
     /// Nobody is there: what would be asked is refused.
     #[default]
     Nobody,
-    /// A standing yes, for all but protected places.
+    /// A standing yes, for all but protected places; nobody is there to be asked about those.
     Yes,
+    /// A standing yes with the user behind it, who is asked about what a standing yes does not cover.
+    YesOrUser,
+}
+
+impl Answerer {
+    /// Tells whether somebody is there who can be asked.
+    pub fn is_present(self) -> bool {
+        match self {
+            Self::User | Self::YesOrUser => true,
+            Self::Nobody | Self::Yes => false,
+        }
+    }
+
+    /// Returns who answers once the user has left.
+    #[must_use]
+    pub fn without_user(self) -> Self {
+        match self {
+            Self::User | Self::Nobody => Self::Nobody,
+            Self::YesOrUser | Self::Yes => Self::Yes,
+        }
+    }
 }
 
 /// Says whether commands reach the network.
@@ -88,7 +109,7 @@ pub enum Verdict {
 }
 
 /// The refusal of what a deny rule may cover, where only a general yes answers.
-const UNCLEAR: &str = "whether the user's deny rules cover this cannot be told; write it as plain commands";
+const UNCLEAR: &str = "the program cannot tell whether the user's deny rules cover this; write it as plain commands";
 
 impl Policy {
     /// Decides about an act.
@@ -135,7 +156,7 @@ impl Policy {
         let seen = Seen { act, commands: study.commands.as_ref(), root: self.root.as_deref() };
         if let Some(why) = study.protected.clone() {
             return match self.answerer {
-                Answerer::User => Verdict::Ask { why, grant: None },
+                Answerer::User | Answerer::YesOrUser => Verdict::Ask { why, grant: None },
                 Answerer::Yes => {
                     Verdict::Deny(format!("{why}: that needs the user's own approval, a general yes is not enough"))
                 }
@@ -144,11 +165,11 @@ impl Policy {
         }
         if standing.taint.is_both() && self.sends(act) {
             let why =
-                "the agent has seen your files and text from strangers; this could send one on behalf of the other";
+                "the agent has read your files and text from strangers; that text could make it send your files away";
             return self.ask(why, None);
         }
         if let Some(rule) = self.rules.asks(&seen) {
-            return self.ask(&format!("your rule {:?} asks", visible_line(rule)), None);
+            return self.ask(&format!("your rule {:?} asks about this", visible_line(rule)), None);
         }
         let root = self.root.as_deref();
         let shape = study.shape.as_ref();
@@ -157,13 +178,13 @@ impl Policy {
         }
         let unclear = study.commands.as_ref().and_then(|commands| commands.unclear);
         if let Some(unclear) = unclear.filter(|_| self.rules.watch_commands()) {
+            let why = format!("one of your rules may be about this, and the program cannot tell: {unclear}");
+            let grant = Grant::offered(act, shape, root);
             return match self.answerer {
                 // A general yes is no answer to what a deny rule may be about.
                 Answerer::Yes if self.rules.deny_commands() => Verdict::Deny(UNCLEAR.to_owned()),
-                Answerer::User | Answerer::Yes | Answerer::Nobody => self.ask(
-                    &format!("whether a rule of yours is about this cannot be told: {unclear}"),
-                    Grant::offered(act, shape, root),
-                ),
+                Answerer::YesOrUser if self.rules.deny_commands() => Verdict::Ask { why, grant },
+                Answerer::User | Answerer::Yes | Answerer::YesOrUser | Answerer::Nobody => self.ask(&why, grant),
             };
         }
         if self.runs(act, standing.mode) {
@@ -176,7 +197,7 @@ impl Policy {
     fn ask(&self, why: &str, grant: Option<Grant>) -> Verdict {
         match self.answerer {
             Answerer::User => Verdict::Ask { why: why.to_owned(), grant },
-            Answerer::Yes => Verdict::Allow,
+            Answerer::Yes | Answerer::YesOrUser => Verdict::Allow,
             Answerer::Nobody => Verdict::Deny(NOBODY.to_owned()),
         }
     }
@@ -217,10 +238,14 @@ impl Policy {
         match act {
             Act::Write(act) => {
                 let planned = std::slice::from_ref(&act.path);
-                places.what_with(&act.path, planned).map(|what| format!("{} is {what}", visible_line(&act.shown)))
+                places
+                    .what_with(&act.path, planned)
+                    .map(|what| format!("{} is {what} (protected)", visible_line(&act.shown)))
             }
             Act::Command(act) => study.touched(act, &places),
-            Act::Clone(act) => places.what(&act.into).map(|what| format!("the place for the copy is {what}")),
+            Act::Clone(act) => {
+                places.what(&act.into).map(|what| format!("the place for the copy is {what} (protected)"))
+            }
             Act::Fetch(_) | Act::Search(_) => None,
         }
     }
@@ -276,7 +301,7 @@ impl Study {
         words.iter().find_map(|word| {
             let path = place(word);
             let what = if planned.contains(&path) { places.what_with(&path, &planned) } else { places.what(&path) }?;
-            Some(format!("it may change {}, which is {what}", visible_line(word)))
+            Some(format!("it may change {}, which is {what} (protected)", visible_line(word)))
         })
     }
 }

@@ -11,7 +11,7 @@ mod repository;
 use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
-use self::names::{DEEP, EDITOR_ENDINGS, GIT_HOOKS, PAIRS, listed};
+use self::names::{DEEP, EDITOR_ENDINGS, GIT_DATA, GIT_HOOKS, PAIRS, listed};
 use crate::approval::pattern::lists;
 use crate::text::is_invisible;
 
@@ -45,7 +45,7 @@ impl Places<'_> {
             Some(relative) => folded(relative),
             None => whole.clone(),
         };
-        deep(&whole).or_else(|| named(&below)).or_else(|| hook(&whole))
+        hook(&whole).or_else(|| deep(&whole)).or_else(|| named(&below))
     }
 
     /// As [`Self::what`], of a path that is written while these are written too: also what makes, or is, a part of a
@@ -77,7 +77,7 @@ fn named(names: &[String]) -> Option<&'static str> {
     // A repository without a `.git` has it in its name.
     let is_bare = |name: &String| name.strip_suffix(".git").is_some_and(|bare| !bare.is_empty());
     let directories = names.split_last().map_or(&[] as &[String], |(_, directories)| directories);
-    let bare = || directories.iter().any(is_bare).then_some("version control's own");
+    let bare = || directories.iter().any(is_bare).then_some(GIT_DATA);
     names.iter().find_map(|name| listed(name)).or_else(bare).or_else(|| names.windows(2).find_map(paired)).or_else(
         || names.last().is_some_and(is_workspace_file).then_some("an editor's settings, which can run programs"),
     )
@@ -88,7 +88,7 @@ fn hook(names: &[String]) -> Option<&'static str> {
         [directory, name] => directory == "hooks" && lists(GIT_HOOKS, name),
         _ => false,
     };
-    names.windows(2).any(is_hook).then_some("a hook of version control")
+    names.windows(2).any(is_hook).then_some("a Git hook")
 }
 
 /// Returns the names of a path as the most forgiving file system compares them.

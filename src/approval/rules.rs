@@ -35,7 +35,7 @@ enum Kind {
 
 /// Says what is wrong with a rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the rule {rule:?} is none: {why}")]
+#[error("the rule {rule:?} is invalid: {why}")]
 pub struct RuleError {
     /// The rule as it was written, made safe to show.
     pub rule: String,
@@ -166,7 +166,7 @@ impl Rule {
         let pattern = match (pattern, kind) {
             (None | Some("*"), _) => Pattern::Everything,
             (Some(pattern), _) if is_blank(pattern) => {
-                return Err(fail(format!("its pattern is empty; write \"{name}\" alone for every use")));
+                return Err(fail(format!("its pattern is empty; \"{name}\" alone covers every use")));
             }
             (Some(pattern), Kind::Command) => Pattern::Words(Words::parse(pattern).map_err(fail)?),
             (Some(pattern), Kind::Path) => Pattern::Path {

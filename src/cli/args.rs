@@ -23,7 +23,7 @@ use crate::provider::Effort;
 #[command(
     override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] PROMPT\n       steersman [OPTIONS] models [--json]\n       steersman [OPTIONS] doctor\n       steersman [OPTIONS] personas\n       steersman keys\n       steersman help [TOPIC]\n       steersman man\n       steersman completions SHELL"
 )]
-#[command(after_help = "A prompt that is the name of a command goes behind two dashes: steersman -- exec")]
+#[command(after_help = "A prompt that is the name of a command goes after two dashes: steersman -- exec")]
 pub struct CommandLine {
     /// What to send at once; without it the screen waits for you to type.
     pub prompt: Option<String>,
@@ -45,7 +45,7 @@ pub enum Command {
     /// Print which sub-agents there are, their tools and budgets, and what each could leak.
     Personas,
     /// Print the models that the configured server offers, and those of every other server that can be switched to:
-    /// profiles, services whose key is in the environment, model servers of this machine.
+    /// profiles, services whose key is in the environment, model servers of this machine, the embedded model.
     Models(ModelsArgs),
     /// Check terminal, configuration, key, connection and model, one line each, and say what to do.
     ///
@@ -117,7 +117,7 @@ pub struct Flags {
     /// How much the model thinks before it answers, where it can be told.
     #[arg(long, global = true, value_enum, value_name = "HOW")]
     pub reasoning_effort: Option<Effort>,
-    /// How much chance there is in the model's choice of words, from 0 to 2.
+    /// How random the model's choice of words is, from 0 to 2.
     #[arg(long, global = true, value_name = "N")]
     pub temperature: Option<f64>,
     /// Tokens that one reply may have, thinking included.
@@ -154,7 +154,7 @@ pub struct Flags {
     /// (everything, in the sandbox), `auto-without-sandbox`, `read-only` [default: ask].
     #[arg(long, global = true, value_enum, hide_possible_values = true)]
     pub mode: Option<Mode>,
-    /// What confines commands [default: the best that there is].
+    /// What confines commands [default: the best that this machine has].
     #[arg(long, global = true, value_enum)]
     pub sandbox: Option<SandboxKind>,
     /// The theme of the screen: `auto`, `dark`, `light`, `high-contrast`, `plain`, or a file of your own.
@@ -167,8 +167,8 @@ pub struct Flags {
     /// configuration file].
     #[arg(long, global = true, value_name = "FILE")]
     pub keys: Option<PathBuf>,
-    /// Answer yes to every question that no rule denies; never to one about a protected place (hooks, shell start files,
-    /// this program's configuration, …) or about trusting a project.
+    /// Answer yes to every question that no rule denies. Never to one about a protected place (hooks, shell start files,
+    /// this program's configuration, …) or about trusting a project: the screen still asks these, `exec` refuses.
     #[arg(long, global = true)]
     pub yes: bool,
 }

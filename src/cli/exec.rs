@@ -213,7 +213,7 @@ fn read_prompt(args: &ExecArgs) -> Result<String, String> {
                 .take(longest)
                 .read_to_end(&mut text)
                 .map_err(|error| format!("cannot read standard input: {error}"))?;
-            let text = String::from_utf8(text).map_err(|_| "standard input is no text in UTF-8".to_owned())?;
+            let text = String::from_utf8(text).map_err(|_| "standard input is not UTF-8 text".to_owned())?;
             text.trim_end_matches(['\r', '\n']).to_owned()
         }
         prompt => prompt.to_owned(),

@@ -71,7 +71,7 @@ pub enum LoadError {
 }
 
 /// Reads and interprets everything that the flags name or leave to their defaults; `answerer` is who answers questions
-/// unless the flag gives a standing yes, which no file and no environment does.
+/// unless the flag gives a standing yes, which no file and no environment does. Behind that of the screen is the user.
 ///
 /// # Errors
 /// [`LoadError`], one sentence for the user; the exit code is 2.
@@ -90,7 +90,11 @@ pub fn load(flags: &Flags, front: Front, answerer: Answerer) -> Result<Start, Lo
         find_key_command(key, &writable)?;
     }
     let system_prompt = config.system_prompt.as_deref().map(read).transpose()?;
-    let answerer = if flags.yes { Answerer::Yes } else { answerer };
+    let answerer = match (flags.yes, front) {
+        (false, _) => answerer,
+        (true, Front::Screen) => Answerer::YesOrUser,
+        (true, Front::Exec) => Answerer::Yes,
+    };
     Ok(Start { config, cwd, system_prompt, answerer, front, places, flags: flags.layer() })
 }
 

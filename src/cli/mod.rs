@@ -120,7 +120,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Task, Exit> {
     let flags = line.flags;
     match (line.command, line.prompt) {
         (Some(_), Some(prompt)) => {
-            Err(usage(&format!("unexpected {prompt:?} before the command; a prompt goes behind it, or alone")))
+            Err(usage(&format!("unexpected {prompt:?} before the command; a prompt goes after it, or alone")))
         }
         (None, Some(prompt)) if is_blank(&prompt) => Err(usage("the prompt is blank")),
         (None, prompt) => Ok(Task::Screen { flags, prompt }),

@@ -77,7 +77,7 @@ async fn lists(start: &Start, notes: &mut Vec<String>) -> Vec<List> {
     let mut lists = Vec::new();
     let current = match &config.model {
         ModelSource::Embedded { .. } => {
-            lists.push(embedded());
+            lists.push(embedded(true));
             None
         }
         ModelSource::Server(server) => {
@@ -89,13 +89,16 @@ async fn lists(start: &Start, notes: &mut Vec<String>) -> Vec<List> {
     let all = sources(config, current, &found);
     let asked = all.iter().map(|source| list(&http, &registry, source, Some(&source.name) == name.as_ref()));
     lists.extend(join_all(asked).await);
+    if !lists.iter().any(|list| list.name == demo::SOURCE) {
+        lists.push(embedded(false));
+    }
     lists
 }
 
-fn embedded() -> List {
+fn embedded(current: bool) -> List {
     let row = Row { name: demo::MODEL.to_owned(), window: Some(limits::DEMO_CONTEXT), price: None };
-    let (server, provider) = ("inside this program".to_owned(), "demo".to_owned());
-    List { name: "demo".to_owned(), server, provider, current: true, models: Ok(vec![row]) }
+    let (server, provider) = ("inside this program".to_owned(), demo::SOURCE.to_owned());
+    List { name: demo::SOURCE.to_owned(), server, provider, current, models: Ok(vec![row]) }
 }
 
 async fn list(http: &Http, registry: &Arc<Registry>, source: &Source, current: bool) -> List {

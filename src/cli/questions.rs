@@ -179,7 +179,7 @@ impl Unasked {
             text.push_str("\n…");
         }
         err.say(&format!(
-            "{acts} refused, for nobody was there to ask; --yes, --mode or rules in the configuration allow them:{text}"
+            "{acts} refused because nobody was there to ask; --yes, --mode or rules in the configuration allow them:{text}"
         ));
     }
 }

@@ -7,7 +7,7 @@ use crate::approval::{Approvals, Policy, Rules};
 use crate::cli::first_start::look;
 use crate::cli::keys;
 use crate::cli::load::Start;
-use crate::cli::project::{adopted, trusted};
+use crate::cli::project::{Front, adopted, trusted};
 use crate::cli::recovery;
 use crate::cli::sources::{registry_or_bundled, sources};
 use crate::cli::workbench::workbench;
@@ -43,7 +43,7 @@ pub async fn setup(
     let left = recovery::at_start(&start.places, &start.cwd, &approvals).await;
     notes.extend(left.notes);
     if left.open > 0 {
-        let sentence = "what an earlier command changed is not decided about: start again, or run steersman doctor";
+        let sentence = "an interrupted command changed files, and nobody has said what becomes of them: start again, or run steersman doctor";
         return Err(StartError::Failed(sentence.to_owned()));
     }
     if let Some(offer) = trusted(start.front, &start.places, &approvals, &mut notes).await {
@@ -64,6 +64,7 @@ pub async fn setup(
     let registry = registry_or_bundled(&config, start.places.config.as_deref(), &mut notes);
     let mut connector: Arc<dyn Connector> = Arc::new(HttpConnector::new(http.clone()).with_registry(registry));
     let mut found = Vec::new();
+    let mut embedded = None;
     let transport = match &config.model {
         ModelSource::Embedded { pace } => {
             let pace = pace.map_or_else(Pace::default, Pace::words_per_second);
@@ -72,9 +73,7 @@ pub async fn setup(
             found = local;
             let server =
                 server.map_err(|error| StartError::Failed(format!("the embedded model does not start: {error}")))?;
-            let transport = demo_transport(&server, config.context_window);
-            connector = Arc::new(WithServer { http: connector, _server: server });
-            transport
+            demo_transport(embedded.insert(server), config.context_window)
         }
         ModelSource::Server(server) => {
             notes.extend(keys::warning(&server.key));
@@ -87,7 +86,16 @@ pub async fn setup(
             }
         }
     };
-    let sources = Arc::new(sources(&config, Some(Source::new(config.source.clone(), transport.clone())), &found));
+    if embedded.is_none() && start.front == Front::Screen {
+        // Without it the list of models is shorter, and nothing else.
+        embedded = demo::start(Pace::default()).await.ok();
+    }
+    let demo = embedded.as_ref().map(|server| Source::new(demo::SOURCE, demo_transport(server, None)));
+    if let Some(server) = embedded {
+        connector = Arc::new(WithServer { http: connector, _server: server });
+    }
+    let current = Source::new(config.source.clone(), transport.clone());
+    let sources = Arc::new(sources(&config, Some(current), &found).iter().cloned().chain(demo).collect());
     // Any server may be llama.cpp, and the embedded model answers as one: it is asked for its context window.
     let llama_probe_url = transport.api_base.clone();
     Ok(Setup {
@@ -147,7 +155,7 @@ pub(super) fn transport_of(server: &Server, key: Option<ApiKey>) -> ChatTranspor
 fn demo_transport(server: &DemoServer, context_window: Option<u64>) -> ChatTransport {
     ChatTransport {
         model: Some(demo::MODEL.to_owned()),
-        provider: Some("demo".to_owned()),
+        provider: Some(demo::SOURCE.to_owned()),
         assume_model_exists: true,
         api_base: Some(server.base_url()),
         api_key: Some(server.api_key()),

@@ -3,6 +3,7 @@
 use toml::Spanned;
 use toml::de::DeTable;
 
+use crate::config::allowed::sentence;
 use crate::config::{Layer, ProfileSection};
 use crate::text::distance;
 
@@ -21,16 +22,18 @@ pub struct FileError {
 /// # Errors
 /// [`FileError`] for what is not TOML, for an unknown key and for a value of the wrong kind.
 pub fn parse(text: &str) -> Result<Layer, FileError> {
-    let fault = |error: &toml::de::Error| FileError {
-        line: line_of(text, error.span().map_or(0, |span| span.start)),
-        message: error.message().replace('\n', ", "),
-    };
-    let table = DeTable::parse(text).map_err(|error| fault(&error))?;
+    let at = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
+    let words = |error: &toml::de::Error| error.message().replace('\n', ", ");
+    let table =
+        DeTable::parse(text).map_err(|error| FileError { line: line_of(text, at(&error)), message: words(&error) })?;
     let unknown = unknown_keys(table.get_ref());
     if let Some(key) = unknown.iter().min_by_key(|key| key.at) {
         return Err(FileError { line: line_of(text, key.at), message: key.sentence() });
     }
-    toml::from_str(text).map_err(|error| fault(&error))
+    toml::from_str(text).map_err(|error| FileError {
+        line: line_of(text, at(&error)),
+        message: sentence(text, table.get_ref(), at(&error)).unwrap_or_else(|| words(&error)),
+    })
 }
 
 /// Returns the line of a key of the top, counted from 1; `None` when the text does not have it.

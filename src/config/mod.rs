@@ -10,6 +10,7 @@
 //! - which setting wins, the configuration file: `resolve.rs`, `file.rs`, `assets/config.example.toml`; stories:
 //!   `config.rs`, `precedence.rs`
 
+mod allowed;
 mod file;
 mod layer;
 mod project;
@@ -195,16 +196,16 @@ pub enum ConfigError {
     #[error("no model is named: add --model NAME, or --base-url URL to ask that server for its models")]
     NoModel,
     /// The named variable is not set.
-    #[error("the environment variable {0}, which is to hold the key, is not set")]
+    #[error("the environment variable {0} is to hold the key, but it is not set")]
     NoKey(String),
     /// More than one place is to hold the key.
-    #[error("api_key_env, api_key_file and api_key_command: a server's key comes from one of them")]
+    #[error("a server's key comes from one place: keep one of api_key_env, api_key_file and api_key_command")]
     TwoKeys,
     /// The command that prints the key is none.
     #[error("api_key_command names no program, or a quote in it is not closed")]
     KeyCommand,
     /// The temperature is out of range.
-    #[error("the temperature {0} is not within 0 and 2")]
+    #[error("temperature must be a number from 0 to 2; it is {0}")]
     Temperature(String),
     /// There is no such profile.
     #[error("there is no profile {name:?}; {known}")]
@@ -215,17 +216,17 @@ pub enum ConfigError {
         known: String,
     },
     /// A profile cannot be called so.
-    #[error("a profile cannot be called {0:?}: its name has no blank and no /")]
+    #[error("the profile {0:?} needs another name: one without blanks and without /")]
     ProfileName(String),
     /// The ports are none.
-    #[error("STEERSMAN_LOCAL_PORTS {0:?} is not a list of ports such as 8080,11434, nor none")]
+    #[error("STEERSMAN_LOCAL_PORTS must be a list of ports such as 8080,11434, or none; it is {0:?}")]
     LocalPorts(String),
     /// A variable that holds a key is to be given to commands.
     #[error("sandbox.pass_env names {0}, which holds a key; no command gets a key")]
     PassesKey(String),
     /// The share is none.
     #[error(
-        "compact_at is {0}, which is no share of the context window: it goes from 1 to 100 per cent, and 0 is never"
+        "compact_at must be a whole number from 1 to 100 (per cent of the context window), or 0 for never; it is {0}"
     )]
     CompactAt(u8),
     /// A rule is none.

@@ -20,5 +20,7 @@ pub use plan::{PlannedCall, PlannedReply, plan};
 pub use server::{DemoServer, start};
 pub use wire::ChatBody;
 
+/// The name of the embedded model as a place where models come from, and as a provider.
+pub const SOURCE: &str = "demo";
 /// The name under which the embedded model is listed.
 pub const MODEL: &str = "steersman-embedded";

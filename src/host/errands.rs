@@ -119,7 +119,7 @@ impl Errands {
         if transport.assume_model_exists || blind || listed || self.registry.card(model).is_some() {
             return Ok(transport);
         }
-        Err(format!("{model} is not known, and its server does not list it"))
+        Err(format!("\"{model}\" is not in the server's list, and nothing is known about it"))
     }
 
     /// Finds out what there is to know about a model that was chosen: its window, and whether its server has it.
@@ -140,7 +140,7 @@ impl Errands {
         let known = models.iter().any(|listed| listed == model) || self.registry.card(model).is_some();
         if self.choice.chosen().is_some_and(|chosen| chosen.transport == *transport) {
             if !known {
-                self.say(format!("the server does not list {model}; it is asked for it anyway"));
+                self.say(format!("\"{model}\" is not in the server's list"));
             }
             *self.listed.lock().unwrap_or_else(PoisonError::into_inner) = models;
         }

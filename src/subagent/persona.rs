@@ -35,6 +35,10 @@ pub enum TempWorkspace {
     Yes,
 }
 
+/// What the header of a file needs.
+const HEADER: &str =
+    "it needs name and description in quotes, tools as a list of names and max_steps as a whole number";
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Header {
@@ -61,7 +65,7 @@ impl Persona {
         let header: Header = toml::from_str(header).map_err(|error| {
             let before = header.bytes().take(error.span().map_or(0, |span| span.start));
             let line = before.filter(|byte| *byte == b'\n').count() + 2;
-            wrong(format!("has a bad header, line {line}: {}", error.message().replace('\n', ", ")))
+            wrong(format!("has an invalid header, line {line}: {}; {HEADER}", error.message().replace('\n', ", ")))
         })?;
         let persona = Self {
             name: header.name,

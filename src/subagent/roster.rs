@@ -109,7 +109,7 @@ impl Roster {
         match (&old.source, &source) {
             (Source::Bundled, Source::User(_)) => {}
             (before, Source::Project(file)) => self.warnings.push(format!(
-                "the persona '{}' of this project ({file}) stands in the place of the {} one",
+                "the persona '{}' of this project ({file}) replaces the {} one",
                 persona.name,
                 before.whose()
             )),

@@ -122,8 +122,8 @@ pub const COMMANDS: &[Command] = &[
         "F6",
         "use this model from the next request on; without a name: list them",
     ),
-    row(Verb::New, "new", "/new", Nothing, "F9", "new conversation on an empty screen"),
-    row(Verb::Reset, "reset", "/reset", Nothing, "F10", "back to the system prompt; the transcript stays"),
+    row(Verb::New, "new", "/new", Nothing, "F9", "new conversation on an empty screen; asks first"),
+    row(Verb::Reset, "reset", "/reset", Nothing, "F10", "back to the system prompt; the transcript stays; asks first"),
     row(Verb::Cancel, "cancel", "/cancel", Nothing, "Esc", "stop the turn; pending texts come back"),
     row(
         Verb::Line(LineVerb::Yes),
@@ -281,9 +281,9 @@ impl Command {
     pub fn misfit(&self) -> String {
         let name = self.name;
         match self.takes {
-            Nothing => format!("/{name} stands alone; //{name} sends it as text"),
-            Word | Any => format!("it is {}; //{name} sends it as text", self.usage),
-            Text => format!("/{name} needs a text behind it"),
+            Nothing => format!("/{name} takes no words; //{name} sends it as text"),
+            Word | Any => format!("write {}; //{name} sends it as text", self.usage),
+            Text => format!("/{name} needs a text after it"),
         }
     }
 }

@@ -73,7 +73,12 @@ pub fn find(quest: &Quest, is_wanted: impl Fn() -> bool) -> Option<Hits> {
         }
     }
     let count = scored.len();
-    let order = |(score, index): &(u32, usize)| (std::cmp::Reverse(*score), *index);
+    // A dot alone says of no path more than of another: it asks for those that are hidden.
+    let wants_hidden = quest.kind == Kind::Paths && quest.query.rsplit('/').next() == Some(".");
+    let is_hidden = |index: usize| {
+        wants_hidden && quest.among.get(index).is_some_and(|text| text.split('/').any(|part| part.starts_with('.')))
+    };
+    let order = |(score, index): &(u32, usize)| (!is_hidden(*index), std::cmp::Reverse(*score), *index);
     if count > limits::HITS {
         scored.select_nth_unstable_by_key(limits::HITS, order);
         scored.truncate(limits::HITS);

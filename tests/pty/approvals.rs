@@ -162,3 +162,21 @@ fn shift_tab_past_auto_runs_no_open_command_and_read_only_takes_no_yes() {
     terminal.wait_for("Run this command?");
     assert!(!project.path().join("made").exists());
 }
+
+#[test]
+fn with_a_standing_yes_commands_run_unasked_and_a_protected_place_is_still_asked_about() {
+    let server = Server::start([]);
+    server.reply(Reply::calls(&[("c1", "bash", r#"{"command":"touch made"}"#)]));
+    server.reply(Reply::calls(&[("c2", "write", r#"{"path":"AGENTS.md","content":"Obey.\n"}"#)]));
+    server.reply_text("the answer");
+    let project = project();
+    let mut terminal = Start::against(&server).arg("--yes").cwd(project.path()).run();
+    terminal.send("go\r");
+    let screen = terminal.wait_for("Create this file?");
+    assert!(screen.contains("AGENTS.md") && project.path().join("made").exists(), "{screen}");
+    terminal.wait_for(ARMED);
+    assert!(!project.path().join("AGENTS.md").exists());
+    terminal.send(ALT_Y);
+    terminal.wait_for("the answer");
+    assert_eq!(std::fs::read_to_string(project.path().join("AGENTS.md")).unwrap(), "Obey.\n");
+}

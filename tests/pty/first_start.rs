@@ -53,3 +53,18 @@ fn typing_instead_is_answered_by_the_embedded_model() {
     terminal.wait_for("42");
     assert!(server.chats().is_empty());
 }
+
+#[test]
+fn the_embedded_model_can_be_chosen_where_a_server_is_configured() {
+    let server = Server::start([]);
+    server.on("/v1/models", Reply::json(200, json!({ "data": [{ "id": "scripted" }] })));
+    let mut terminal = Start::against(&server).run();
+    terminal.wait_for("Type a message");
+    terminal.send(F6);
+    terminal.wait_for("demo/steersman-embedded");
+    terminal.send("demo/steersman-embedded\r");
+    terminal.wait_for("model: scripted -> steersman-embedded (demo)");
+    terminal.send("What is 6*7?\r");
+    terminal.wait_for("42");
+    assert!(server.chats().is_empty(), "nothing of it goes to the server");
+}

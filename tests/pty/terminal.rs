@@ -303,7 +303,7 @@ fn who_is_away_is_told_of_the_end_but_not_when_a_pending_message_starts_the_next
     second.wait_reached();
     terminal.wait_for("one");
     second.open();
-    terminal.wait_written(0, b"\x1b]9;Steersman: the answer is there\x1b\\");
+    terminal.wait_written(0, b"\x1b]9;Steersman: the answer is ready\x1b\\");
     let raw = String::from_utf8_lossy(&terminal.raw()).into_owned();
     assert_eq!(raw.matches("\x1b]9;").count(), 1, "the first turn's end was no news");
 }

@@ -57,3 +57,17 @@ fn a_yes_takes_it_over_and_is_remembered() {
     terminal.send(keys::CTRL_D);
     assert_eq!(terminal.wait_exit(Duration::from_secs(30)).exit_code(), 0);
 }
+
+#[test]
+fn a_standing_yes_does_not_answer_whether_a_project_is_trusted() {
+    let (server, dir) = (Server::start([]), tempfile::tempdir().unwrap());
+    project(dir.path());
+    server.reply_text("the answer");
+    let mut terminal = Start::against(&server).arg("--yes").arg("hello").cwd(dir.path()).run();
+    terminal.wait_for("trust what this project brings (.steersman/config.toml)?");
+    terminal.wait_for("● ready");
+    assert_eq!(server.chats().len(), 0, "nothing runs before the answer");
+    terminal.send("\x1bn");
+    terminal.wait_for("the answer");
+    assert!(!system_prompt(&server).contains("You belong to the project."));
+}

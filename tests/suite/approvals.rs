@@ -378,7 +378,10 @@ async fn nothing_is_offered_for_the_session_where_each_time_counts() {
     let (deciding, _) = decide(&desk, change(".git/hooks/pre-commit"));
     settle().await;
     let request = desk.open().remove(0);
-    assert_eq!((request.grant.clone(), request.why.as_str()), (None, ".git/hooks/pre-commit is version control's own"));
+    assert_eq!(
+        (request.grant.clone(), request.why.as_str()),
+        (None, ".git/hooks/pre-commit is a Git hook (protected)")
+    );
     assert!(!desk.answer(request.id, Answer::Session), "the question stays");
     assert_eq!(desk.open(), std::slice::from_ref(&request));
     assert!(desk.answer(request.id, Answer::Once));

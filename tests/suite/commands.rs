@@ -93,7 +93,7 @@ fn a_sentence_that_begins_like_a_command_stays_and_says_why() {
     stage.paste("/reset the counter").keys("<enter>");
     assert_eq!(stage.effects, []);
     assert_eq!(stage.app.composer.text(), "/reset the counter");
-    assert!(stage.screen().contains("/reset stands alone; //reset sends it as text"));
+    assert!(stage.screen().contains("/reset takes no words; //reset sends it as text"));
 }
 
 #[test]
@@ -231,11 +231,46 @@ fn the_list_and_the_themes_at_four_sizes() {
 }
 
 #[test]
+fn a_key_that_begins_a_command_keeps_the_message_and_gives_it_back() {
+    let text = |stage: &Stage| stage.app.composer.text();
+    for (key, command) in [("<f6>", "/model "), ("<f7>", "/export "), ("<a-c>", "/compact "), ("<a-m>", "/budget ")] {
+        let mut stage = Stage::new(120, 24);
+        stage.keys("half a sentence<left>").keys(key);
+        assert_eq!(text(&stage), command);
+        let screen = stage.screen();
+        assert!(screen.contains("what you were writing comes back after the command"), "{screen}");
+        while stage.app.completion.is_open() {
+            stage.keys("<esc>");
+        }
+        assert!(stage.screen().contains("Esc: back"), "{}", stage.screen());
+        stage.keys("<esc>X");
+        assert_eq!(text(&stage), "half a sentencXe", "the cursor is where it was");
+        assert_eq!(stage.sent(), []);
+    }
+    let mut stage = Stage::new(120, 24);
+    stage.keys("half a sentence<a-c>the names of files<enter>");
+    assert_eq!(stage.effects.last(), Some(&Effect::Compact(Some("the names of files".to_owned()))));
+    assert_eq!(text(&stage), "half a sentence");
+    // One key behind the other changes the command alone.
+    stage.keys("<f7><a-m>5<enter>");
+    assert_eq!(text(&stage), "half a sentence");
+    // A command that is left can be brought back, and an edit is not disturbed.
+    stage.keys("<a-c>only the plan<c-c>");
+    assert_eq!(text(&stage), "half a sentence");
+    stage.keys("<c-_>");
+    assert!(text(&stage).starts_with("/compact only the plan"), "{}", text(&stage));
+    let mut stage = running();
+    stage.keys("pending<enter><f2><enter>, edited<a-c>");
+    assert_eq!(text(&stage), "pending, edited");
+    assert!(stage.screen().contains("is being edited"), "{}", stage.screen());
+}
+
+#[test]
 fn hold_and_export_are_carried_out_by_their_own_keys_too() {
     let mut stage = running();
     stage.keys("/hold all<enter>/hold everyone<enter>");
     assert_eq!(stage.effects, [Effect::Gate { agent: None, gate: Gate::Closed }]);
-    assert!(stage.screen().contains("everyone is neither"));
+    assert!(stage.screen().contains("not everyone"));
     stage.keys("<f7>");
     assert_eq!(stage.app.composer.text(), "/export ");
     stage.keys("led<tab><enter>");

@@ -96,7 +96,7 @@ fn words_and_graphemes_are_single_steps_of_undo_and_redo_leads_back() {
     stage.keys("<a-r><a-r>");
     assert_eq!(text(&stage), "one two ");
     stage.keys("<a-r><a-r>");
-    assert_eq!((text(&stage).as_str(), said(&stage).as_str()), ("one two three", "nothing to do again"));
+    assert_eq!((text(&stage).as_str(), said(&stage).as_str()), ("one two three", "nothing to redo"));
 }
 
 // --- chips
@@ -170,7 +170,7 @@ fn a_chip_expands_as_one_step_unless_it_is_too_long_for_here() {
     stage.keys("<a-r>");
     assert_eq!(stage.app.composer.shown(), format!("see {long}"));
     stage.keys("<c-c>").wait(2_000).keys("none here<a-e>");
-    assert_eq!(said(&stage), "there is no chip at the cursor");
+    assert_eq!(said(&stage), "there is no folded paste at the cursor");
     stage.paste(&"y".repeat(limits::LAID_OUT_BYTES)).keys("<a-e>");
     assert!(said(&stage).starts_with("too long to be shown here"));
 }
@@ -200,7 +200,7 @@ fn a_paste_that_no_message_can_hold_leaves_the_draft_as_it_was() {
     let mut stage = Stage::new(80, 24);
     stage.keys("draft").paste(&"x".repeat(limits::MESSAGE_BYTES));
     assert_eq!(text(&stage), "draft");
-    assert_eq!(said(&stage), "paste too long: a message has 2 MiB at most, nothing was taken");
+    assert_eq!(said(&stage), "not pasted: a message has at most 2 MiB");
     stage.paste(&"x".repeat(limits::MESSAGE_BYTES / 2)).paste(&"y".repeat(limits::MESSAGE_BYTES / 2));
     assert_eq!(text(&stage).len(), "draft".len() + limits::MESSAGE_BYTES / 2);
     stage.keys("<enter>");
@@ -263,7 +263,7 @@ fn an_editor_that_fails_leaves_the_message_as_it_was() {
     let mut stage = Stage::new(80, 24);
     stage.keys("draft<c-g>");
     stage.tell(Msg::Edited { subject: Manuscript::Draft, outcome: Err("it said no".to_owned()) });
-    assert_eq!((text(&stage).as_str(), said(&stage).as_str()), ("draft", "the message is as it was: it said no"));
+    assert_eq!((text(&stage).as_str(), said(&stage).as_str()), ("draft", "the message did not change: it said no"));
 }
 
 // --- a draft for each agent

@@ -190,7 +190,7 @@ async fn one_child_is_cancelled_its_parent_is_told_and_goes_on_and_its_sibling_n
     assert!(deck.handle.cancel_agent(&AgentId::new("a 0")));
     settle().await;
     assert_eq!(deck.ids(), ["", "b 0"]);
-    assert!(!deck.handle.cancel_agent(&AgentId::new("a 0")), "it does not run any more");
+    assert!(!deck.handle.cancel_agent(&AgentId::new("a 0")), "it is not running any more");
     assert!(!deck.rig.cancellable.is_cancelled());
     pause.open();
     running.answered().await;
@@ -275,7 +275,7 @@ async fn to_hold_all_parks_each_agent_where_it_comes_by_also_a_child_that_comes_
     running.answered().await;
     assert_eq!(deck.last_of("a")[3..], ["tool#k: Error: skipped by the user: not now"]);
     assert_eq!(deck.rig.last_request().lines()[3..], ["tool#c1: from a", "tool#c2: from b"]);
-    assert!(!deck.handle.hold(&a) && !deck.handle.go_on(&a) && !deck.handle.held(&a), "it does not run any more");
+    assert!(!deck.handle.hold(&a) && !deck.handle.go_on(&a) && !deck.handle.held(&a), "it is not running any more");
 }
 
 #[tokio::test(start_paused = true)]

@@ -296,7 +296,7 @@ fn an_input_that_has_ended_before_the_first_question_refuses_it() {
     let (output, home) =
         exec(&server).args(["--json", "--steer-stdin", "hello"]).file("work/kept", "").output_with_home();
     assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
-    assert!(stderr(&output).contains("1 act was refused, for nobody was there to ask"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("1 act was refused because nobody was there to ask"), "{}", stderr(&output));
     assert!(home.path().join("work/kept").exists());
 }
 
@@ -315,5 +315,5 @@ fn a_line_or_a_prompt_that_is_no_text_is_refused() {
     let mut run = exec(&server).args(["-"]).piped().run();
     run.take_stdin().write_all(b"caf\xe9").unwrap();
     let end = run.end();
-    assert_eq!((end.code, end.stderr.as_str()), (Some(2), "steersman: standard input is no text in UTF-8\n"));
+    assert_eq!((end.code, end.stderr.as_str()), (Some(2), "steersman: standard input is not UTF-8 text\n"));
 }

@@ -29,16 +29,16 @@ fn through_a_turn_it_says_when_the_text_enters() {
     stage.turn("");
     says(&mut stage, "→ main, at the next tool boundary");
     stage.says("", "Let me see.");
-    says(&mut stage, "→ main, next turn (final answer is being written) unless tools follow");
+    says(&mut stage, "→ main, after this answer, sooner if it calls a tool");
     stage.call("", "c1", "bash").wait(41_000);
-    says(&mut stage, "→ main, after bash 0:41");
+    says(&mut stage, "→ main, after bash (running 0:41)");
     stage.call("", "c2", "grep");
-    says(&mut stage, "→ main, after bash 0:41 (+1 running)");
+    says(&mut stage, "→ main, after bash (running 0:41) and 1 more");
     stage.result("", "c1", "done").result("", "c2", "done");
     stage.event("", Event::Parked { call: None });
-    says(&mut stage, "→ main goes on by one step");
+    says(&mut stage, "→ main runs one step");
     stage.keys("x");
-    says(&mut stage, "→ main, parked: enters when it goes on");
+    says(&mut stage, "→ main, held: delivered when it goes on");
     stage.event("", Event::FallbackNotice { reason: "agent exhausted 3 steps".to_owned() });
     says(&mut stage, "→ main, next turn (final answer is being written)");
     stage.event("", Event::Cancelled {});
@@ -56,9 +56,9 @@ fn of_a_held_agent_it_promises_only_what_enter_does() {
             call: Some(ToolCall { id: "c1".into(), name: "bash".to_owned(), arguments: Arguments::parse("{}") }),
         },
     );
-    says(&mut stage, "→ main goes on by one step");
+    says(&mut stage, "→ main runs one step");
     stage.keys("x");
-    says(&mut stage, "→ main, parked: enters behind its calls");
+    says(&mut stage, "→ main, held: delivered after these calls");
     stage.keys("<bs><f9>").screen();
     says(&mut stage, "→ first choose an answer by its number");
     let before = stage.effects.len();
@@ -79,11 +79,11 @@ fn tab_is_offered_only_where_something_can_follow() {
 #[test]
 fn it_names_the_child_whose_transcript_is_shown() {
     let mut stage = crew(160, 40);
-    says(&mut stage, "→ main, after agent 0:03");
+    says(&mut stage, "→ main, after agent (running 0:03)");
     stage.keys("<c-t><down><enter>");
-    says(&mut stage, "→ file_miner 0, after grep 0:03");
+    says(&mut stage, "→ file_miner 0, after grep (running 0:03)");
     stage.finished("", "file_miner 0", Outcome::Completed);
-    says(&mut stage, "→ main, after agent 0:03");
+    says(&mut stage, "→ main, after agent (running 0:03)");
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn in_a_narrow_rule_the_words_get_shorter_and_none_is_cut() {
     let mut stage = crew(160, 40);
     stage.call("", "c2", "grep");
     for (width, words) in
-        [(100, "→ main, after agent 0:03 (+1 running)"), (40, "→ main, after agent"), (34, "→ after agent")]
+        [(100, "→ main, after agent (running 0:03) and 1 more"), (40, "→ main, after agent"), (34, "→ after agent")]
     {
         let screen = stage.resize(width, 24).screen();
         assert!(screen.lines().any(|row| row.starts_with("── →") && row.contains(words)), "{width}:\n{screen}");

@@ -166,7 +166,7 @@ fn arguments_are_edited_as_json_and_checked_before_they_are_accepted() {
     assert_eq!(stage.app.composer.text(), "{\n  \"pattern\": \"fn main\",\n  \"path\": \"src\"\n}");
     stage.keys("<c-u>nonsense<enter>");
     assert_eq!(decided(&parking), None);
-    assert!(stage.screen().contains("not run: this is no JSON"));
+    assert!(stage.screen().contains("not run: invalid JSON"));
     let text = r#"{"pattern": "struct", "path": "src"}"#;
     stage.app.composer.load(text);
     stage.keys("<enter>");
@@ -182,7 +182,7 @@ fn a_list_is_no_arguments() {
     stage.keys("<f11>e");
     stage.app.composer.load("[1, 2]");
     stage.keys("<enter>");
-    assert!(stage.screen().contains("not run: arguments are a JSON object"));
+    assert!(stage.screen().contains("not run: arguments must be a JSON object"));
     assert_eq!(decided(&parking), None);
 }
 
@@ -257,7 +257,7 @@ fn an_agent_that_has_ended_cannot_be_held() {
     let mut stage = held(120, 40);
     stage.call("", "c1", "agent").spawn("", "file_miner 0").finished("", "file_miner 0", Outcome::Completed);
     stage.keys("<c-t><down><a-h>");
-    assert!(stage.screen().contains("file_miner 0 does not run any more"));
+    assert!(stage.screen().contains("file_miner 0 is not running any more"));
 }
 
 #[test]
@@ -346,7 +346,7 @@ fn the_second_of_two_enters_that_came_as_one_runs_no_call() {
     let parking = park(&mut stage, &gate, Some(grep()));
     stage.keys("mind the tests<enter><enter>");
     assert_eq!(decided(&parking), None, "the text was sent, nothing was approved");
-    assert!(stage.screen().contains("main still waits: that Enter came right behind another"));
+    assert!(stage.screen().contains("main still waits: that Enter came right after another"));
     stage.wait(400).keys("<enter>");
     assert_eq!(decided(&parking), Some(Decision::Run));
 }

@@ -109,7 +109,7 @@ fn enter_shows_the_text_in_the_transcript_of_its_agent() {
 fn a_text_that_is_in_no_conversation_says_so_and_the_ledger_stays() {
     let mut stage = session(120, 40);
     stage.keys("<f4><up><enter>");
-    assert!(stage.screen().contains("is in no conversation: withdrawn"));
+    assert!(stage.screen().contains("is not in the conversation: withdrawn"));
     assert!(matches!(stage.app.focus.overlay, Some(Overlay::Ledger { .. })));
 }
 

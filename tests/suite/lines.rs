@@ -129,7 +129,7 @@ fn help_names_every_command() {
 fn pending_texts_are_named_by_numbers_that_stay_the_same() {
     let mut stage = at_work();
     stage.line("one").line("two").line("three");
-    assert!(stage.written().contains("pending 3: two (goes in after bash 0:02)"));
+    assert!(stage.written().contains("pending 3: two (goes in after bash (running 0:02))"));
     stage.line("/up 4");
     assert_eq!(stage.written(), "pending: the order is now 2, 4, 3");
     stage.line("/edit 3 two and a half").line("/followup 2");

@@ -114,14 +114,14 @@ fn a_long_question_is_read_to_its_end_before_a_yes() {
     let mut stage = at_work();
     let command: String = (0..150).map(|line| format!("echo {line}\n")).collect();
     let mut call = Call::asks(&mut stage, &command);
-    assert!(stage.written().contains("lines, say /more"));
+    assert!(stage.written().contains("lines: /more reads on"));
     stage.line("/yes");
     assert!(call.poll().is_none());
     assert!(stage.written().contains("read to the end first: /more"));
     stage.line("/more").written();
     stage.line("/more");
     let end = stage.written();
-    assert!(end.contains("echo 149") && !end.contains("say /more"), "{end}");
+    assert!(end.contains("echo 149") && !end.contains("/more reads on"), "{end}");
     stage.line("/yes");
     assert!(matches!(call.poll(), Some(Ok(_))));
 }
@@ -134,12 +134,12 @@ fn a_question_of_exactly_the_lines_that_are_told_at_once_is_read_and_one_line_mo
         let written = stage.written();
         (stage, call, written)
     };
-    let longest = (1..100).take_while(|lines| !question(*lines).2.contains("say /more")).last().unwrap();
+    let longest = (1..100).take_while(|lines| !question(*lines).2.contains("/more reads on")).last().unwrap();
     let (mut stage, mut call, _) = question(longest);
     stage.line("/yes");
     assert!(matches!(call.poll(), Some(Ok(_))));
     let (mut stage, mut call, written) = question(longest + 1);
-    assert!(written.contains("1 line, say /more"), "{written}");
+    assert!(written.contains("1 line: /more reads on"), "{written}");
     stage.line("/yes");
     assert!(call.poll().is_none());
     stage.line("/more").written();
@@ -170,7 +170,7 @@ fn a_held_call_runs_runs_changed_or_is_skipped_by_words() {
     stage.line("/edit-call").line("/edit-call no json").line("/skip").line("");
     let written = stage.written();
     assert!(written.contains("argument:   \"command\": \"cargo test\""), "{written}");
-    assert!(written.contains("not run: this is no JSON"), "{written}");
+    assert!(written.contains("not run: invalid JSON"), "{written}");
     assert!(!stage.effects.iter().any(|effect| matches!(effect, Effect::Decide { .. })), "nothing was decided");
     stage.line(r#"/edit-call {"command":"cargo check"}"#);
     let edited = Verdict::Edited(Arguments::parse(r#"{"command":"cargo check"}"#));

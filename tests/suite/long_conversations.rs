@@ -125,7 +125,7 @@ fn the_budget_is_shown_set_raised_and_taken_away_by_its_command() {
     assert!(stage.screen().contains("0 of 100k tokens used · $3.00 of $3.00 left"), "{}", stage.screen());
     for wrong in ["0", "much", "-1", "0 tokens", "many tokens"] {
         assert_eq!(set(&mut stage, wrong), (Some("$3.00".to_owned()), Some(100_000)), "{wrong}");
-        assert!(stage.screen().contains("it is /budget 5, /budget 0.50"), "{}", stage.screen());
+        assert!(stage.screen().contains("write /budget 5, /budget 0.50"), "{}", stage.screen());
     }
     assert_eq!(set(&mut stage, "off"), (None, None));
     assert_eq!(stage.app.budget, Limits::default());

@@ -154,14 +154,14 @@ async fn a_model_that_its_server_does_not_list_is_asked_for_with_a_word_or_refus
     let start = transport(&server, "openai", Some("small"));
     let ship = launch(start.clone(), [], Registry::default());
     ship.switch("qwen9").await;
-    assert!(ship.said("qwen9").await.contains("does not list qwen9"));
+    assert!(ship.said("qwen9").await.contains("\"qwen9\" is not in the server's list"));
     ship.switch("vendor/x").await;
     // The library's rule: without assuming, a model must be known.
     let strict = ChatTransport { assume_model_exists: false, ..start };
     let known: Registry = [("known".to_owned(), steersman::provider::Card::default())].into_iter().collect();
     let ship = launch(strict, [], known);
     ship.host.handle().request(Command::SwitchModel("qwen9".to_owned()));
-    assert_eq!(ship.said("qwen9").await, "qwen9 is not known, and its server does not list it");
+    assert_eq!(ship.said("qwen9").await, "\"qwen9\" is not in the server's list, and nothing is known about it");
     ship.switch("known").await;
     ship.switch("vendor/x").await;
     assert_eq!(ship.switches().len(), 2);

@@ -43,7 +43,7 @@ fn each_source_is_listed_with_its_figures_and_a_failing_one_is_one_line() {
     assert_eq!(lines[5], "  qwen3  4 096 tokens");
     assert!(lines[6].starts_with(&format!("locked ({}): no list: ", refusing.url())), "{}", lines[6]);
     assert!(lines[6].contains("no key") && !text.contains('\u{1b}'));
-    assert_eq!(lines.len(), 7, "{text}");
+    assert_eq!(lines[7..], ["demo (inside this program)", "  steersman-embedded  131 072 tokens"], "{text}");
 }
 
 #[test]
@@ -58,11 +58,13 @@ fn the_lists_as_json_have_a_member_for_everything() {
     let models = [row("vendor/big", json!(200_000), price), row("gpt-5.2", Value::Null, Value::Null)];
     let mine = json!({ "source": "mine", "provider": "openai", "server": current.url(), "current": true,
         "models": models, "error": null });
-    assert_eq!(lists, json!([mine]));
+    let embedded = json!({ "source": "demo", "provider": "demo", "server": "inside this program", "current": false,
+        "models": [row("steersman-embedded", json!(131_072), Value::Null)], "error": null });
+    assert_eq!(lists, json!([mine, embedded]));
 }
 
 #[test]
-fn the_embedded_model_is_listed_when_it_is_the_one_that_answers_and_so_is_what_runs_here() {
+fn the_embedded_model_is_listed_first_when_it_is_the_one_that_answers_and_so_is_what_runs_here() {
     let local =
         listing(&json!({ "object": "list", "data": [{ "id": "qwen3:8b", "object": "model", "owned_by": "vllm" }] }));
     let port = local.origin().rsplit(':').next().unwrap().to_owned();
@@ -76,7 +78,10 @@ fn the_embedded_model_is_listed_when_it_is_the_one_that_answers_and_so_is_what_r
     assert_eq!(lines[3], "  qwen3:8b");
     // The server that is found is listed once when it is the one that answers.
     let both = Program::new().env("STEERSMAN_LOCAL_PORTS", &port).args(["models", "--base-url", &local.url()]).output();
-    assert_eq!(stdout(&both).lines().count(), 2, "{}", stdout(&both));
+    let listed = stdout(&both);
+    let sources: Vec<&str> = listed.lines().filter(|line| !line.starts_with(' ')).collect();
+    assert_eq!(sources.len(), 2, "{sources:?}");
+    assert!(sources[0].ends_with("answers now") && sources[1].starts_with("demo "), "{sources:?}");
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn a_mode_is_set_by_name_and_a_refusal_says_why() {
     let mut stage = stage(110, 24, Sandboxed::No);
     stage.keys("/mode auto <enter>");
     let screen = stage.screen();
-    assert!(screen.contains("the mode is as it was") && screen.contains("ask · not sandboxed"), "{screen}");
+    assert!(screen.contains("the mode did not change") && screen.contains("ask · not sandboxed"), "{screen}");
     assert_eq!(stage.handle.approvals().mode(), Mode::Ask);
     stage.keys("/mode auto-without-sandbox<enter>");
     assert_eq!(stage.handle.approvals().mode(), Mode::AutoWithoutSandbox);

@@ -76,6 +76,19 @@ fn hidden_files_are_offered_once_a_dot_is_typed() {
 }
 
 #[test]
+fn a_dot_alone_offers_hidden_paths_at_once_and_before_all_others() {
+    let visible: Vec<String> = (0..40).map(|number| format!("file_{number}.rs")).collect();
+    let names: Vec<&str> = visible.iter().map(String::as_str).chain([".env", ".github/", ".github/ci.yml"]).collect();
+    for typed in ["@.", "see @."] {
+        let mut stage = with(&names);
+        let screen = stage.keys(typed).screen();
+        assert!(screen.contains("▸ .env") && screen.contains(".github/ci.yml"), "{screen}");
+        stage.keys("g<tab>");
+        assert!(text(&stage).ends_with("@.github/"), "{}", text(&stage));
+    }
+}
+
+#[test]
 fn enter_sends_what_is_no_part_of_a_path_a_whole_path_and_a_bare_at_sign() {
     for typed in ["ping @zzz", "see @src/main.rs", "see @", "see @src/"] {
         let mut stage = with(&NAMES);

@@ -194,7 +194,7 @@ fn two_entries_are_joined_and_parted_again() {
     stage.keys("u");
     assert_eq!(queue(&stage), ["one", "two", "three"]);
     stage.keys("<end>m");
-    assert_eq!(said(&stage), "nothing stands behind m4 that it could be joined with");
+    assert_eq!(said(&stage), "there is no text after m4 to join it with");
 }
 
 #[test]

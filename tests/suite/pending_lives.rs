@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use steersman::event::{Event, Outcome, Pending};
 use steersman::id::AgentId;
+use steersman::tui::state::history::Origin;
 use steersman::tui::state::removed::Removed;
 
 use super::pending_list::crew;
@@ -191,7 +192,10 @@ impl Life {
         let queues = self.stage.handle.peek().into_iter().flat_map(|(_, entries)| entries);
         texts.extend(queues.filter(|entry| Some(&entry.id) != edited.as_ref()).map(|entry| entry.text));
         // A text of the history is a copy of what was sent, until it is changed.
-        let recalled = app.recall.as_ref().and_then(|recall| app.history.get(recall.age));
+        let recalled = app.recall.as_ref().and_then(|recall| match recall.origin {
+            Origin::History(age) => app.history.get(age),
+            Origin::Key(_) => None,
+        });
         if recalled.is_none_or(|sent| *sent.text != *app.composer.text()) {
             texts.push(app.composer.text());
         }

@@ -85,7 +85,7 @@ fn the_users_persona_takes_the_place_of_a_bundled_one_and_a_projects_says_so() {
     assert_eq!(roster.members()[0].persona.system_prompt, "You act.");
     assert_eq!(
         roster.warnings(),
-        ["the persona 'file_miner' of this project (.steersman/personas/x.md) stands in the place of the user one"]
+        ["the persona 'file_miner' of this project (.steersman/personas/x.md) replaces the user one"]
     );
     roster.add(Source::User("again.md".to_owned()), &mine);
     assert!(roster.warnings()[1].contains("again.md is left out: is a second persona named 'file_miner'"));

@@ -121,6 +121,19 @@ fn a_protected_place_is_asked_about_in_every_mode_whatever_allows_it_and_before_
 }
 
 #[test]
+fn with_a_general_yes_a_user_who_is_there_is_still_asked_about_every_protected_place() {
+    let policy = generous(Answerer::YesOrUser);
+    for path in spellings() {
+        for mode in ASKING {
+            let verdict = decide(&policy, &write(&path, None), mode);
+            assert!(matches!(verdict, Verdict::Ask { grant: None, .. }), "{path:?} in {mode:?}: {verdict:?}");
+        }
+    }
+    let elsewhere = decide(&policy, &write(&Path::new(ROOT).join("src/main.rs"), None), Mode::Ask);
+    assert_eq!(elsewhere, Verdict::Allow);
+}
+
+#[test]
 fn nobody_and_a_general_yes_write_no_protected_place_and_say_why() {
     for (answerer, words) in [(Answerer::Yes, "a general yes is not enough"), (Answerer::Nobody, "nobody is there")] {
         let policy = generous(answerer);
@@ -137,7 +150,7 @@ fn nobody_and_a_general_yes_write_no_protected_place_and_say_why() {
     assert_eq!(
         verdict,
         Verdict::Deny(
-            ".git/hooks/pre-commit is version control's own: that needs the user's own approval, a general yes is not enough"
+            ".git/hooks/pre-commit is a Git hook (protected): that needs the user's own approval, a general yes is not enough"
                 .to_owned()
         )
     );

@@ -113,6 +113,25 @@ fn enter_stays_and_n_goes_round_and_says_so() {
 }
 
 #[test]
+fn on_every_screen_of_forty_columns_and_more_a_search_says_that_it_went_around_an_end() {
+    for width in 40..70 {
+        let mut stage = talk(width, 24);
+        stage.keys("<c-o>/hidden<enter>").screen();
+        stage.keys("n");
+        let screen = stage.screen();
+        assert!(screen.contains("the top: 1 of 6"), "{width}: {screen}");
+        stage.keys("N");
+        let screen = stage.screen();
+        assert!(screen.contains("the end: 6 of 6"), "{width}: {screen}");
+        // Also in the line in which it is typed.
+        stage.keys("/<up>").screen();
+        stage.keys("<tab>");
+        let screen = stage.screen();
+        assert!(screen.contains("the top: 1 of 6") && screen.contains("/hidden"), "{width}: {screen}");
+    }
+}
+
+#[test]
 fn every_letter_narrows_and_a_capital_makes_the_case_count() {
     let mut stage = talk(80, 24);
     stage.keys("<c-o>/");
@@ -278,6 +297,26 @@ fn lines_are_selected_and_copied_without_marks_and_as_they_were_before_wrapping(
     assert!(text.ends_with("Code:\n\n┄ rust\nfn a() {\n    b();\n}"), "{text}");
     assert!(!text.contains(['│', '›', '✦']), "{text}");
     assert!(stage.app.reader().unwrap().selection.is_none());
+}
+
+#[test]
+fn the_receipt_of_a_message_is_not_copied_with_it() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("the message<enter>");
+    let taken = stage.take_turn();
+    stage.turn("").deliver(&taken, false);
+    stage.event("", Event::Assistant { text: "An answer.".into(), interrupted: false });
+    let screen = stage.screen();
+    assert!(screen.contains("✓ delivered"), "{screen}");
+    stage.keys("<c-o>v").screen();
+    stage.keys("<home>").screen();
+    stage.keys("y").screen();
+    assert_eq!(copied(&stage), "the message\n\nAn answer.");
+    // Where nothing else is selected its words are wanted.
+    let (x, y) = stage.place_of("delivered");
+    stage.click((x, y)).mouse(MouseEventKind::Down(MouseButton::Left), (x, y)).screen();
+    stage.keys("y").screen();
+    assert_eq!(copied(&stage), "delivered");
 }
 
 #[test]

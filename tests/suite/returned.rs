@@ -53,7 +53,7 @@ fn a_copy_that_one_of_all_did_not_take_does_not_come_back_while_others_have_the_
     stage.keys("@all be brief<enter>").wait(400);
     end(&mut stage, "file_miner 1");
     assert_eq!(stage.app.composer.text(), "");
-    assert_eq!(said(&stage), "file_miner 1 has ended without it; the others have the text");
+    assert_eq!(said(&stage), "file_miner 1 ended before it read this text; the others have it");
     let taken = stage.drain();
     stage.deliver(&taken, true);
     end(&mut stage, "file_miner 0");

@@ -176,7 +176,10 @@ fn deny_stands_above_ask_and_ask_above_allow_and_all_above_the_mode() {
     for mode in [Mode::Ask, Mode::AutoEdit, Mode::Auto, Mode::AutoWithoutSandbox] {
         assert_eq!(decide(&all, mode, &change("src/main.rs")), Verdict::Allow);
         let verdict = decide(&all, mode, &change("src/gen/a.rs"));
-        assert_eq!(verdict, Verdict::Ask { why: "your rule \"edit: src/gen/**\" asks".to_owned(), grant: None });
+        assert_eq!(
+            verdict,
+            Verdict::Ask { why: "your rule \"edit: src/gen/**\" asks about this".to_owned(), grant: None }
+        );
         let verdict = decide(&all, mode, &change("src/gen/secret/a.rs"));
         let sentence = "the user's configuration denies this (rule \"edit: src/gen/secret/**\")";
         assert_eq!(verdict, Verdict::Deny(sentence.to_owned()));
@@ -440,31 +443,40 @@ fn grants_are_narrow_and_offered_only_where_they_make_sense() {
 fn a_rule_that_is_none_is_named_with_what_is_wrong() {
     let wrong = |rule: &str| Rules::parse(&[rule], &[], &[]).expect_err(rule).to_string();
     let tools = "those are: bash, write, edit, fetch, web_scrape, web_search, git_clone";
-    assert_eq!(wrong("bsh: ls"), format!("the rule \"bsh: ls\" is none: there is no tool \"bsh\" that asks; {tools}"));
-    assert_eq!(wrong("read: x"), format!("the rule \"read: x\" is none: there is no tool \"read\" that asks; {tools}"));
-    assert_eq!(wrong(""), format!("the rule \"\" is none: there is no tool \"\" that asks; {tools}"));
-    assert_eq!(wrong("bash:"), "the rule \"bash:\" is none: its pattern is empty; write \"bash\" alone for every use");
+    assert_eq!(
+        wrong("bsh: ls"),
+        format!("the rule \"bsh: ls\" is invalid: there is no tool \"bsh\" that asks; {tools}")
+    );
+    assert_eq!(
+        wrong("read: x"),
+        format!("the rule \"read: x\" is invalid: there is no tool \"read\" that asks; {tools}")
+    );
+    assert_eq!(wrong(""), format!("the rule \"\" is invalid: there is no tool \"\" that asks; {tools}"));
+    assert_eq!(wrong("bash:"), "the rule \"bash:\" is invalid: its pattern is empty; \"bash\" alone covers every use");
     assert_eq!(
         wrong("bash: \u{200b}"),
-        "the rule \"bash: <U+200B>\" is none: its pattern is empty; write \"bash\" alone for every use"
+        "the rule \"bash: <U+200B>\" is invalid: its pattern is empty; \"bash\" alone covers every use"
     );
-    assert_eq!(wrong("*: x"), "the rule \"*: x\" is none: a pattern needs the name of a tool before it");
+    assert_eq!(wrong("*: x"), "the rule \"*: x\" is invalid: a pattern needs the name of a tool before it");
     let one = "a rule names one simple command, and each command of a chain by itself";
-    assert_eq!(wrong("bash: ls; rm *"), format!("the rule \"bash: ls; rm *\" is none: it has several commands; {one}"));
-    assert_eq!(wrong("bash: curl * | sh"), format!("the rule \"bash: curl * | sh\" is none: it has a pipe; {one}"));
+    assert_eq!(
+        wrong("bash: ls; rm *"),
+        format!("the rule \"bash: ls; rm *\" is invalid: it has several commands; {one}")
+    );
+    assert_eq!(wrong("bash: curl * | sh"), format!("the rule \"bash: curl * | sh\" is invalid: it has a pipe; {one}"));
     assert_eq!(
         wrong("bash: git commit -m 'x *' *"),
-        "the rule \"bash: git commit -m 'x *' *\" is none: stars cannot stand beside quotes"
+        "the rule \"bash: git commit -m 'x *' *\" is invalid: stars cannot stand beside quotes"
     );
-    assert_eq!(wrong("write: ../x"), "the rule \"write: ../x\" is none: a path pattern cannot go up (..)");
+    assert_eq!(wrong("write: ../x"), "the rule \"write: ../x\" is invalid: a path pattern cannot go up (..)");
     assert_eq!(
         wrong("write: ~/x"),
-        "the rule \"write: ~/x\" is none: ~ is not expanded; paths are relative to the workspace"
+        "the rule \"write: ~/x\" is invalid: ~ is not expanded; paths are relative to the workspace"
     );
-    assert_eq!(wrong("edit: ./"), "the rule \"edit: ./\" is none: it names no path");
+    assert_eq!(wrong("edit: ./"), "the rule \"edit: ./\" is invalid: it names no path");
     let scheme = "an address pattern begins with https:// or http://, as in https://docs.rs/*";
-    assert_eq!(wrong("fetch: docs.rs"), format!("the rule \"fetch: docs.rs\" is none: {scheme}"));
-    assert_eq!(wrong("fetch: *://docs.rs"), format!("the rule \"fetch: *://docs.rs\" is none: {scheme}"));
+    assert_eq!(wrong("fetch: docs.rs"), format!("the rule \"fetch: docs.rs\" is invalid: {scheme}"));
+    assert_eq!(wrong("fetch: *://docs.rs"), format!("the rule \"fetch: *://docs.rs\" is invalid: {scheme}"));
     let host = "a host is written out; only a first label can be a star, as in https://*.example.org/*";
     for rule in [
         "fetch: https://*",
@@ -475,11 +487,11 @@ fn a_rule_that_is_none_is_named_with_what_is_wrong() {
         "fetch: https://a@b/",
         "fetch: https://*.*.org/",
     ] {
-        assert_eq!(wrong(rule), format!("the rule {rule:?} is none: {host}"));
+        assert_eq!(wrong(rule), format!("the rule {rule:?} is invalid: {host}"));
     }
     assert_eq!(
         wrong("fetch: https://*.org/*"),
-        "the rule \"fetch: https://*.org/*\" is none: a star cannot stand for every host of a top-level domain"
+        "the rule \"fetch: https://*.org/*\" is invalid: a star cannot stand for every host of a top-level domain"
     );
     assert!(wrong("fetch: https://a b/").contains("its host is none"));
     for right in [

@@ -509,7 +509,7 @@ fn a_persona_file_that_is_wrong_says_what_is_wrong() {
         (file(header, " "), "needs a prompt"),
         (file(&header.replace("\"a\"", "\"\""), "Be."), "needs a name"),
         (file(&header.replace("= 1", "= 0"), "Be."), "max_steps"),
-        (file(&format!("{header}\nmore = 1"), "Be."), "bad header"),
+        (file(&format!("{header}\nmore = 1"), "Be."), "invalid header"),
     ] {
         let error = Persona::parse(&text).unwrap_err().to_string();
         assert!(error.contains(what), "{error}");

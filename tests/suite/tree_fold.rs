@@ -127,7 +127,7 @@ fn x_cancels_one_child_and_refuses_what_would_hit_others() {
     assert_eq!(stage.effects.last(), Some(&Effect::Cancel { agents: vec!["a1".into()] }));
     assert!(stage.screen().contains("not cancelled"), "nobody had controls here: {}", stage.screen());
     stage.finished("a", "a1", Outcome::Completed).keys("x");
-    assert!(stage.screen().contains("a1 does not run"), "{}", stage.screen());
+    assert!(stage.screen().contains("a1 is not running"), "{}", stage.screen());
 }
 
 #[test]

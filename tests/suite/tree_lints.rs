@@ -137,7 +137,7 @@ fn the_jump_goes_around_in_the_order_of_the_rows_and_opens_folds() {
     let mut stage = Stage::new(120, 40);
     stage.turn("").spawn("", "a").spawn("", "b").spawn("a", "a1").spawn("", "c").turn("a1").turn("c");
     stage.keys("<c-t>!");
-    assert!(stage.screen().contains("no agent needs a look"), "{}", stage.screen());
+    assert!(stage.screen().contains("no agent needs attention"), "{}", stage.screen());
     for agent in ["c", "a1"] {
         stage.event(
             agent,

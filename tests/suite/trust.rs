@@ -307,8 +307,8 @@ fn exec_without_a_recorded_trust_ignores_it_and_says_so() {
     assert_eq!(exit_code(&output), 0);
     assert_eq!(
         stderr(&output),
-        "steersman: not trusted, and therefore ignored: .steersman/config.toml, 1 persona, 1 hook; start steersman here once to \
-         look at it\n"
+        "steersman: not trusted, and therefore ignored: .steersman/config.toml, 1 persona, 1 hook; start steersman here once and \
+         decide\n"
     );
     let request = server.chats()[0].texts("system").concat();
     assert!(!request.contains("Canary") && !request.contains("`local`"), "{request}");

@@ -227,9 +227,9 @@ fn each_pending_text_says_when_it_will_be_delivered() {
     stage.turn("").deliver(&taken, false).keys("more<enter>");
     assert!(stage.screen().contains("→ at the next tool boundary"));
     stage.says("", "Let me see.");
-    assert!(stage.screen().contains("→ next turn (final answer is being written) unless tools follow"));
+    assert!(stage.screen().contains("→ after this answer, sooner if it calls a tool"));
     stage.call("", "c1", "agent").call("", "c2", "grep").wait(3_000);
-    assert!(stage.screen().contains("→ after agent 0:03 (+1 running)"));
+    assert!(stage.screen().contains("→ after agent (running 0:03) and 1 more"));
     stage.event("", Event::FallbackNotice { reason: "agent exhausted 3 steps".to_owned() });
     assert!(stage.screen().contains("→ next turn (final answer is being written)"));
 }

@@ -6,28 +6,31 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+/// What lies in a repository beside its hooks.
+pub(super) const GIT_DATA: &str = "Git's own data";
+
 /// Directories of version control, of keys; also when the workspace lies within one.
 pub(super) const DEEP: &[(&str, &str)] = &[
-    (".git", "version control's own"),
-    ("git~1", "version control's own"),
-    (".hg", "version control's own"),
-    (".svn", "version control's own"),
-    (".bzr", "version control's own"),
-    (".jj", "version control's own"),
-    (".sl", "version control's own"),
-    (".ssh", "keys and hosts"),
-    (".gnupg", "keys"),
+    (".git", GIT_DATA),
+    ("git~1", GIT_DATA),
+    (".hg", "Mercurial's own data"),
+    (".svn", "Subversion's own data"),
+    (".bzr", "Bazaar's own data"),
+    (".jj", "Jujutsu's own data"),
+    (".sl", "Sapling's own data"),
+    (".ssh", "a place of keys"),
+    (".gnupg", "a place of keys"),
 ];
 
 /// Names of directories and files, at any depth below the workspace.
 const NAMES: &[(&str, &[&str])] = &[
     (
-        "version control's configuration",
+        "a configuration of version control",
         // gitattributes(5), gitmodules(5), git-config(1), git-lfs-config(5), hgrc(5)
         &[".gitconfig .gitattributes .gitmodules .hgrc .lfsconfig .git-templates .gitlint"],
     ),
     (
-        "a hook of version control",
+        "a Git hook or its configuration",
         &[
             // githooks(5): where core.hooksPath commonly points
             ".githooks githooks .git-hooks git-hooks .git_hooks git_hooks",
@@ -73,13 +76,13 @@ const NAMES: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "configuration of MCP servers",
+        "a configuration of MCP servers",
         // modelcontextprotocol.io, code.visualstudio.com/docs/copilot/chat/mcp-servers
         &[".mcp.json mcp.json mcp_config.json mcp_settings.json mcp-config.json cline_mcp_settings.json \
            claude_desktop_config.json .mcp"],
     ),
     (
-        "instructions or configuration of an agent",
+        "an agent's instructions or configuration",
         &[
             // agents.md, docs.claude.com, developers.openai.com/codex, geminicli.com/docs, docs.cursor.com
             "agents.md agent.md agents.override.md agents.local.md .agents .agent .claude .claude.json claude.md \
@@ -127,7 +130,7 @@ const NAMES: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "what a continuous integration runs",
+        "what continuous integration runs",
         &[
             // circleci.com/docs, buildkite.com/docs, docs.gitlab.com/ci, docs.travis-ci.com, docs.drone.io
             ".circleci .buildkite .gitlab-ci.yml .gitlab-ci.yaml .travis.yml .drone.yml .drone.yaml",
@@ -161,29 +164,29 @@ const NAMES: &[(&str, &[&str])] = &[
 
 /// Names within a directory of this name, as (directory, name, what it is).
 pub(super) const PAIRS: &[(&str, &str, &str)] = &[
-    (".github", "workflows", "what a continuous integration runs"),
-    (".github", "actions", "what a continuous integration runs"),
-    (".gitlab", "ci", "what a continuous integration runs"),
-    (".gitea", "workflows", "what a continuous integration runs"),
-    (".forgejo", "workflows", "what a continuous integration runs"),
-    (".github", "instructions", "instructions or configuration of an agent"),
-    (".github", "prompts", "instructions or configuration of an agent"),
-    (".github", "agents", "instructions or configuration of an agent"),
-    (".github", "chatmodes", "instructions or configuration of an agent"),
+    (".github", "workflows", "what continuous integration runs"),
+    (".github", "actions", "what continuous integration runs"),
+    (".gitlab", "ci", "what continuous integration runs"),
+    (".gitea", "workflows", "what continuous integration runs"),
+    (".forgejo", "workflows", "what continuous integration runs"),
+    (".github", "instructions", "an agent's instructions or configuration"),
+    (".github", "prompts", "an agent's instructions or configuration"),
+    (".github", "agents", "an agent's instructions or configuration"),
+    (".github", "chatmodes", "an agent's instructions or configuration"),
     (".cargo", "config", "a package manager's configuration, which can name programs or hold keys"),
     (".cargo", "config.toml", "a package manager's configuration, which can name programs or hold keys"),
     (".cargo", "credentials", "a package manager's configuration, which can name programs or hold keys"),
     (".cargo", "credentials.toml", "a package manager's configuration, which can name programs or hold keys"),
-    (".config", "git", "version control's configuration"),
+    (".config", "git", "a configuration of version control"),
     (".config", "steersman", "this program's own configuration"),
     (".config", "fish", "a shell start file"),
     (".config", "nvim", "an editor's settings, which can run programs"),
-    (".config", "autostart", "what starts with the session"),
-    (".config", "systemd", "what starts with the session"),
-    (".config", "environment.d", "what starts with the session"),
+    (".config", "autostart", "what starts when you log in"),
+    (".config", "systemd", "what starts when you log in"),
+    (".config", "environment.d", "what starts when you log in"),
     ("fish", "conf.d", "a shell start file"),
     ("fish", "functions", "a shell start file"),
-    ("library", "launchagents", "what starts with the session"),
+    ("library", "launchagents", "what starts when you log in"),
     // docs.gradle.org/current/userguide/gradle_wrapper, bazel.build/install/bazelisk
     ("gradle", "wrapper", "a package manager's configuration, which can name programs or hold keys"),
     (".gradle", "init.d", "a package manager's configuration, which can name programs or hold keys"),
@@ -192,8 +195,8 @@ pub(super) const PAIRS: &[(&str, &str, &str)] = &[
     (".config", "mise", "what a shell runs when it enters the directory"),
     (".config", "helix", "an editor's settings, which can run programs"),
     (".config", "direnv", "what a shell runs when it enters the directory"),
-    (".config", "lefthook.yml", "a hook of version control"),
-    (".config", "lefthook.toml", "a hook of version control"),
+    (".config", "lefthook.yml", "a Git hook or its configuration"),
+    (".config", "lefthook.toml", "a Git hook or its configuration"),
 ];
 
 /// Hooks of a repository without a `.git`, such as a bare one.

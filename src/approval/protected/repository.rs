@@ -16,7 +16,7 @@ const PARTS: &str = "\
     shallow branches remotes description reftable";
 
 /// What a path is to a repository.
-pub(super) const PART: &str = "a part of what git takes for a repository";
+pub(super) const PART: &str = "part of what Git takes for a repository";
 
 /// Tells whether a path has a name that a part of a repository has.
 pub(super) fn may_be_part(path: &Path) -> bool {

@@ -1,6 +1,6 @@
 //! The way to the server, step by step: its name, the connection, TLS.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
 
 use reqwest::{Client, Url};
@@ -52,7 +52,10 @@ async fn name(host: &str, port: u16, report: &mut Report) -> Option<SocketAddr> 
         report.problem("name", &format!("{host} has no address"), "check the spelling of base_url");
         return None;
     };
-    report.ok("name", &format!("{host} is {}", first.ip()));
+    // An address is no name.
+    if host.parse::<IpAddr>().is_err() {
+        report.ok("name", &format!("{host} is {}", first.ip()));
+    }
     Some(first)
 }
 

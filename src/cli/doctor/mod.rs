@@ -89,8 +89,8 @@ fn configuration(start: &Start, flags: &Flags, report: &mut Report) {
     let file = flags.config.clone().or(usual.clone().filter(|path| path.exists()));
     let said = match (&file, usual) {
         (Some(file), _) => format!("{} is read, no key in it is unknown", file.display()),
-        (None, Some(usual)) => format!("there is no {}: the defaults hold", usual.display()),
-        (None, None) => "there is no directory for it: the defaults hold".to_owned(),
+        (None, Some(usual)) => format!("there is no {}: using defaults", usual.display()),
+        (None, None) => "there is no directory for it: using defaults".to_owned(),
     };
     report.ok("configuration", &said);
     for note in &start.places.notes {
@@ -102,7 +102,7 @@ fn configuration(start: &Start, flags: &Flags, report: &mut Report) {
         }
     }
     if let Err(sentence) = registry(&start.config, start.places.config.as_deref()) {
-        report.problem("configuration", &sentence, "correct the file, or take it away: the bundled figures hold");
+        report.problem("configuration", &sentence, "correct the file, or remove it: then the bundled figures are used");
     }
 }
 
@@ -114,12 +114,12 @@ async fn earlier_commands(start: &Start, report: &mut Report) {
     }
     match recovery {
         Recovery { open: 0, found: 0, .. } => {
-            report.ok("protected files", "no command of an earlier start was cut off here");
+            report.ok("protected files", "no command of an earlier start was interrupted here");
         }
-        Recovery { open: 0, .. } => report.ok("protected files", "what a cut-off command left is looked after"),
+        Recovery { open: 0, .. } => report.ok("protected files", "the changes of an interrupted command were checked"),
         Recovery { .. } => report.problem(
             "protected files",
-            "what a cut-off command changed is not decided about",
+            "an interrupted command changed files, and nobody has said what becomes of them",
             "run steersman doctor again and answer its question",
         ),
     }

@@ -15,6 +15,7 @@ use crate::provider::{
     ApiKey, ChatRequest, ChatTransport, Connector as _, Http, HttpConnector, Piece, ProviderError, Reply, Streaming,
     ToolSchema, list_models,
 };
+use crate::summary;
 
 /// Checks a server with its key.
 pub(super) async fn check_server(http: &Http, server: &Server, key: Option<ApiKey>, report: &mut Report) {
@@ -65,7 +66,7 @@ pub(super) async fn check_embedded(report: &mut Report) {
     };
     let transport = ChatTransport {
         model: Some(demo::MODEL.to_owned()),
-        provider: Some("demo".to_owned()),
+        provider: Some(demo::SOURCE.to_owned()),
         api_base: Some(server.base_url()),
         api_key: Some(server.api_key()),
         ..ChatTransport::default()
@@ -94,7 +95,7 @@ async fn check_replies(http: &Http, transport: &ChatTransport, report: &mut Repo
         }
         Ok(_) => {
             let first = first.map(|ms| format!(", the first after {ms} ms")).unwrap_or_default();
-            report.ok("reply", &format!("streamed in {pieces} pieces{first}"));
+            report.ok("reply", &format!("streamed in {}{first}", summary::count(pieces, "piece")));
         }
         Err(error) => {
             report.problem("reply", &error.to_string(), todo(&error));

@@ -17,7 +17,7 @@ pub(super) fn check(report: &mut Report) {
     let term = variable("TERM");
     let has_screen = io::stdin().is_terminal() && io::stdout().is_terminal();
     if !has_screen {
-        report.note("terminal", "standard input or output is none: here only exec works, not the screen");
+        report.note("terminal", "standard input or output is not a terminal: only exec works here, not the screen");
     }
     match term.as_deref() {
         None if has_screen => report.problem("terminal", "TERM is not set", "set it, as to xterm-256color"),

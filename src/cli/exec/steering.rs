@@ -158,7 +158,7 @@ impl<'a> Run<'a> {
             Line::Unknown(text) => {
                 return self.refuse("there is no such command here; a doubled / sends it as text", &text);
             }
-            Line::NotText => return self.refuse("the line is no text in UTF-8", ""),
+            Line::NotText => return self.refuse("the line is not UTF-8 text", ""),
             Line::Ignore => return,
         };
         if !self.waiting.is_empty() || !self.send_to_named(&text, delivery) {

@@ -35,8 +35,7 @@ pub fn known(places: &Places, notes: &mut Vec<String>) -> Option<Offer> {
         Standing::Trusted(offer) => Some(offer),
         Standing::Unknown(offer, _) => {
             let brings = offer.names();
-            notes
-                .push(format!("not trusted, and therefore ignored: {brings}; start steersman here once to look at it"));
+            notes.push(format!("not trusted, and therefore ignored: {brings}; start steersman here once and decide"));
             None
         }
     }

@@ -97,7 +97,7 @@ pub const LINE_COMMANDS: &[Command] = &[
     line(LineVerb::Paste, "paste", "/paste", Nothing, "write several lines; a line with a dot alone sends them"),
     line(LineVerb::Leave, "leave", "/leave", Nothing, "not now: an old text stays in the list"),
     line(LineVerb::More, "more", "/more", Nothing, "read on in a long question"),
-    line(LineVerb::Step, "step", "/step", Nothing, "the held agent goes on by one step"),
+    line(LineVerb::Step, "step", "/step", Nothing, "the held agent runs one step"),
     line(LineVerb::EditCall, "edit-call", "/edit-call [JSON]", Any, "run the waiting call with these arguments"),
     line(LineVerb::Skip, "skip", "/skip REASON", Text, "skip the waiting call; the model is told why"),
     line(LineVerb::Go, "go", "/go", Nothing, "the held agent goes on"),

@@ -69,15 +69,15 @@ impl Chord {
             modifiers |= modifier;
             key = rest;
         }
-        let code = code(key).ok_or_else(|| format!("{name:?} is no key"))?;
+        let code = code(key).ok_or_else(|| format!("{name:?} is not a key"))?;
         if let KeyCode::Char(c) = code {
             if modifiers.contains(KeyModifiers::SHIFT) {
                 let upper = c.to_uppercase();
-                return Err(format!("{name:?}: Shift is told by the character itself, as in \"{upper}\""));
+                return Err(format!("{name:?}: write the shifted character itself, as in \"{upper}\""));
             }
             let twin = TWINS.iter().find(|(twin, _)| *twin == c.to_ascii_lowercase());
             if let (true, Some((_, twin))) = (modifiers == KeyModifiers::CONTROL, twin) {
-                return Err(format!("{name:?} cannot be told from {twin} in most terminals"));
+                return Err(format!("most terminals send the same for {name:?} as for {twin}"));
             }
         }
         // Of letters with another key only the letter is told for sure.

@@ -52,7 +52,7 @@ impl Keymap {
             let fault = |message: String| KeysError { line: line_of(text, name.span().start), message };
             let context = context(name.get_ref()).map_err(fault)?;
             let Some(section) = section.get_ref().as_table() else {
-                return Err(fault(format!("[{}] is a section", context.id())));
+                return Err(fault(format!("{0} must be a section, [{0}]", context.id())));
             };
             for (name, value) in section {
                 let line = line_of(text, name.span().start);

@@ -30,7 +30,7 @@ impl Asked {
         let who = question.agent.as_ref().map_or_else(|| "Steersman".to_owned(), name_of);
         let others = match app.questions.len() {
             0 | 1 => String::new(),
-            count => format!(" ({} more wait behind it)", count - 1),
+            count => format!(" ({} more after it)", count - 1),
         };
         page.say(&format!("question {}", id.number()), &format!("{who} asks: {}{others}", question.title));
         let mut asked = Self { id, rows: rows(&question.detail, ""), told: 0 };
@@ -47,7 +47,7 @@ impl Asked {
         self.told = (self.told + limits::QUESTION_LINES).min(self.rows.len());
         if self.below() > 0 {
             let rest = summary::count(self.below(), "line");
-            page.say("more", &format!("{rest}, say /more; a yes counts once all was read"));
+            page.say("more", &format!("{rest}: /more reads on; a yes counts once all was read"));
         }
     }
 

@@ -2,10 +2,12 @@
 //!
 //! The order: a completion list closes, an overlay closes, an armed question is left, what is written about a call or a
 //! pending text is left, the filter of the agents is cleared, the search of the history closes, a search or a selection in
-//! the transcript ends, a zoom ends, a focused pane gives the focus back to the composer, the run is stopped.
+//! the transcript ends, a zoom ends, a focused pane gives the focus back to the composer, a command that a key began is
+//! left, the run is stopped.
 
 use super::App;
 use super::focus::{Overlay, Pane};
+use super::history::Origin;
 use super::pending::Stage;
 use super::question::{Question, Subject};
 use crate::id::MessageId;
@@ -31,6 +33,8 @@ pub enum Escape {
     LeaveEdit(MessageId),
     /// It leaves what is written about a call, before which the agent still waits.
     LeaveCall,
+    /// It leaves a command that a key began; what was in the message before comes back.
+    LeaveCommand,
     /// It clears the filter of the agent tree.
     ClearFilter,
     /// It gives the other panes their room back.
@@ -104,6 +108,9 @@ pub fn next_escape(app: &App) -> Escape {
     if !app.focus.is_on(Pane::Composer) {
         return Escape::ToMessage;
     }
+    if app.recall.as_ref().is_some_and(|recall| matches!(recall.origin, Origin::Key(_))) {
+        return Escape::LeaveCommand;
+    }
     let waiting = app.pending.entries().iter().filter(|entry| entry.stage == Stage::Waiting).count();
     if app.tree.main().running() {
         Escape::Stop(waiting)
@@ -129,6 +136,7 @@ impl Escape {
                 vec![format!("Esc: leaves {id} as it was"), "Esc: leaves the edit".to_owned(), "Esc: leaves".to_owned()]
             }
             Self::LeaveCall => vec!["Esc: leaves the call as it was".to_owned(), "Esc: leaves".to_owned()],
+            Self::LeaveCommand => vec!["Esc: back to what you were writing".to_owned(), "Esc: back".to_owned()],
             Self::ClearFilter => vec!["Esc: clears the filter".to_owned(), "Esc: clears".to_owned()],
             Self::Unzoom => vec!["Esc: ends the zoom".to_owned(), "Esc: unzooms".to_owned()],
             Self::CloseSearch => vec!["Esc: the message as it was".to_owned(), "Esc: closes".to_owned()],

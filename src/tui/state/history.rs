@@ -41,12 +41,21 @@ pub struct History {
 /// Is a walk through the history that has begun: the composer holds a text of it.
 #[derive(Debug)]
 pub struct Recall {
-    /// How far back the text is that the composer holds; the newest is 0.
-    pub age: usize,
+    /// Where the text comes from that the composer holds.
+    pub origin: Origin,
     /// The draft that was there before.
     pub draft: Composer,
-    /// Texts that were changed and left, with their ages.
-    pub changed: Vec<(usize, Composer)>,
+    /// Texts that were changed and left, with where they come from.
+    pub changed: Vec<(Origin, Composer)>,
+}
+
+/// Where a text comes from that the composer holds in place of the draft.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The history, so many texts back; the newest is 0.
+    History(usize),
+    /// A key that begins this command.
+    Key(&'static str),
 }
 
 impl History {

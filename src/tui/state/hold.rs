@@ -225,7 +225,7 @@ pub fn editable(arguments: &Arguments) -> String {
 pub fn read_arguments(text: &str) -> Result<Arguments, String> {
     match serde_json::from_str::<serde_json::Value>(text) {
         Ok(serde_json::Value::Object(map)) => Ok(Arguments::Object(map)),
-        Ok(_) => Err("arguments are a JSON object: { … }".to_owned()),
-        Err(error) => Err(format!("this is no JSON: {error}")),
+        Ok(_) => Err("arguments must be a JSON object: { … }".to_owned()),
+        Err(error) => Err(format!("invalid JSON: {error}")),
     }
 }

@@ -78,7 +78,12 @@ impl Paths {
         let query = token.typed.clone();
         let hits = narrow(&self.found.hits, &query, Kind::Paths);
         self.found = Hits { number, count: hits.len(), hits };
-        let is_hidden = query.split('/').any(|part| part.starts_with('.') && part != "." && part != "..");
+        // A dot at the end may become a name; one before a slash is the directory itself.
+        let is_hidden = query
+            .split('/')
+            .rev()
+            .enumerate()
+            .any(|(place, part)| part.starts_with('.') && (place == 0 || !matches!(part, "." | "..")));
         let first = if is_hidden { self.list.names.len() } else { self.list.visible };
         (first > 0).then(|| Quest { number, kind: Kind::Paths, query, among: Arc::clone(&self.list.names), first })
     }

@@ -296,11 +296,11 @@ impl Count {
 }
 
 impl Turned {
-    /// Returns it in words.
-    pub fn words(self) -> &'static str {
+    /// Returns it in words, the longest first.
+    pub fn words(self) -> [&'static str; 3] {
         match self {
-            Self::ToFirst => "past the end, on from the top",
-            Self::ToLast => "past the top, on from the end",
+            Self::ToFirst => ["past the end, on from the top", "from the top", "top"],
+            Self::ToLast => ["past the top, on from the end", "from the end", "end"],
         }
     }
 }

@@ -46,7 +46,7 @@ impl Sheet {
                 }
                 (BASE, value) => match value.as_str() {
                     Some(base) => sheet.base = Some((base.to_owned(), at)),
-                    None => faults.push((at, "base: a theme's name in quotes stands here".to_owned())),
+                    None => faults.push((at, "base must be a theme's name in quotes".to_owned())),
                 },
                 (name, value) => sheet.take("", name, value).unwrap_or_else(|why| faults.push((at, why))),
             }
@@ -65,7 +65,7 @@ impl Sheet {
             let nearest = nearest.trim_end_matches('_');
             return Err(format!("unknown key {whole:?}; the nearest known key is {nearest:?}"));
         }
-        let words = value.as_str().ok_or_else(|| format!("{whole}: a style in quotes stands here"))?;
+        let words = value.as_str().ok_or_else(|| format!("{whole} must be a style in quotes"))?;
         let said = Said::parse(words).map_err(|why| format!("{whole}: {why}"))?;
         self.styles.push((whole, said));
         Ok(())

@@ -214,13 +214,13 @@ mod tests {
     fn a_fault_names_the_file_the_line_and_the_key_and_is_passed_over_by_the_key_for_the_next() {
         let mut themes = Themes::default();
         for (text, part) in [
-            ("\nheading = 'blau'", "x.toml, line 2: heading: \"blau\" is no colour"),
+            ("\nheading = 'blau'", "x.toml, line 2: heading: \"blau\" is neither a colour nor an attribute"),
             ("headin = 'blue'", "x.toml, line 1: unknown key \"headin\"; the nearest known key is \"heading\""),
             (
                 "[syntax]\n\ntypes = ''",
                 "x.toml, line 3: unknown key \"syntax.types\"; the nearest known key is \"type\"",
             ),
-            ("text = 3", "x.toml, line 1: text: a style in quotes"),
+            ("text = 3", "x.toml, line 1: text must be a style in quotes"),
             ("base = 'sky'", "x.toml, line 1: base: no theme is called sky; there are dark, "),
             ("text = ", "x.toml, line 1: "),
             ("base = 'y'", "x is based on itself, by way of x, y"),

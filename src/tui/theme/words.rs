@@ -82,7 +82,7 @@ fn style(text: &str) -> Result<Style, String> {
         if let Some((_, attribute)) = ATTRIBUTES.iter().find(|(name, _)| *name == word) {
             style = style.add_modifier(*attribute);
         } else if word == "on" {
-            let ground = words.next().ok_or("behind \"on\" stands the colour of the background")?;
+            let ground = words.next().ok_or("\"on\" needs a background colour after it")?;
             style.bg = colour(ground)?;
         } else {
             style.fg = colour(word)?;
@@ -103,13 +103,13 @@ fn colour(word: &str) -> Result<Option<Color>, String> {
         let value = u32::from_str_radix(digits, 16).ok().filter(|_| digits.len() == 6);
         let [_, red, green, blue] = value
             .map(u32::to_be_bytes)
-            .ok_or_else(|| format!("{word:?} is no colour: six digits of 0 to f stand behind #, as in #7aa2f7"))?;
+            .ok_or_else(|| format!("{word:?} is not a colour: # needs six digits of 0 to f, as in #7aa2f7"))?;
         return Ok(Some(Color::Rgb(red, green, blue)));
     }
     match word.parse::<u8>() {
         Ok(index) => Ok(Some(Color::Indexed(index))),
         Err(_) => Err(format!(
-            "{word:?} is no colour and no attribute; colours are #rrggbb, 0 to 255, red, bright-red, default; attributes \
+            "{word:?} is neither a colour nor an attribute; colours are #rrggbb, 0 to 255, red, bright-red, default; attributes \
              are {}",
             ATTRIBUTES.map(|(name, _)| name).join(", ")
         )),
@@ -143,11 +143,11 @@ mod tests {
     #[test]
     fn what_is_no_style_says_why() {
         for (text, part) in [
-            ("blau", "\"blau\" is no colour and no attribute"),
+            ("blau", "\"blau\" is neither a colour nor an attribute"),
             ("#12345", "six digits"),
             ("#12345é", "six digits"),
-            ("256", "no colour"),
-            ("bold on", "the colour of the background"),
+            ("256", "neither a colour"),
+            ("bold on", "needs a background colour"),
             ("red | fett", "\"fett\""),
         ] {
             let error = Said::parse(text).unwrap_err();

@@ -16,7 +16,7 @@ pub fn apply(app: &mut App, envelope: &Envelope) {
         Event::TurnEnded { outcome, .. } if envelope.agent.is_main() && is_told(app) => {
             let words = match outcome {
                 Outcome::Completed | Outcome::Synthesized if goes_on(app) => return,
-                Outcome::Completed | Outcome::Synthesized => "the answer is there",
+                Outcome::Completed | Outcome::Synthesized => "the answer is ready",
                 Outcome::Failed => "the turn failed",
                 // The user's own doing.
                 Outcome::Cancelled => return,

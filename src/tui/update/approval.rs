@@ -121,6 +121,6 @@ pub fn mode_set(app: &mut App, outcome: Result<Mode, String>) {
             app.guards.mode = mode;
             app.status.say(format!("mode {}: {}", mode.name(), mode.help()), app.now);
         }
-        Err(why) => app.status.say(format!("the mode is as it was: {why}"), app.now),
+        Err(why) => app.status.say(format!("the mode did not change: {why}"), app.now),
     }
 }

@@ -122,7 +122,7 @@ pub fn returned(app: &mut App, agent: &AgentId, entries: &[Pending]) {
         for entry in &fresh {
             app.pending.settle(&entry.id);
         }
-        app.status.say(format!("{who} has ended without it; the others have the text"), app.now);
+        app.status.say(format!("{who} ended before it read this text; the others have it"), app.now);
         return;
     }
     if !edited && (app.medium == Medium::Lines || !app.questions.is_quiet(app.now)) {
@@ -202,7 +202,7 @@ fn part(app: &mut App, agent: AgentId, first: Pending, second: Pending, text: &s
             None
         }
         None => {
-            app.status.say(format!("{id} is not pending any more, it went as one text"), app.now);
+            app.status.say(format!("{id} is not pending any more: both were delivered as one text"), app.now);
             None
         }
     }

@@ -28,7 +28,7 @@ pub fn budget(app: &mut App, argument: &str) -> Vec<Effect> {
     if let Some(limits) = limits {
         return vec![Effect::SetBudget(limits)];
     }
-    app.status.say("it is /budget 5, /budget 0.50, /budget 100000 tokens or /budget off", app.now);
+    app.status.say("write /budget 5, /budget 0.50, /budget 100000 tokens or /budget off", app.now);
     Vec::new()
 }
 

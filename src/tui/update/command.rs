@@ -13,7 +13,9 @@ use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::{Medium, Report};
 use crate::tui::state::question::{Question, Subject};
 use crate::tui::state::status::Offer;
-use crate::tui::update::{approval, budget, export, hold as gates, ledger, line, look, pending, reading, search, undo};
+use crate::tui::update::{
+    approval, budget, editing, export, hold as gates, ledger, line, look, pending, reading, recall, search, undo,
+};
 
 /// Carries a command out at once, whether a turn runs or not.
 pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
@@ -21,7 +23,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         return vec![Effect::Tell(report)];
     }
     if app.medium == Medium::Lines && commands::only_drawn(verb) {
-        app.status.say("nothing is drawn here", app.now);
+        app.status.say("the line output draws nothing, so this does nothing here", app.now);
         return Vec::new();
     }
     match verb {
@@ -48,7 +50,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Compact => return budget::compact(app, argument),
         Verb::Budget => return budget::budget(app, argument),
         Verb::Find if app.medium == Medium::Lines && argument.is_empty() => {
-            app.status.say("/find needs words behind it", app.now);
+            app.status.say("/find needs words after it", app.now);
         }
         Verb::Find if app.medium == Medium::Lines => return vec![Effect::Tell(Report::Find(argument.to_owned()))],
         Verb::Find => search::find(app, argument),
@@ -82,13 +84,11 @@ pub fn choose_model(app: &mut App) -> Vec<Effect> {
     vec![Effect::ListModels]
 }
 
-/// Puts a command into an empty composer; a draft is not touched.
-pub fn prefill(app: &mut App, command: &str) {
+/// Begins a command in the message; a draft comes back behind it. A text about an entry or a call is ended first.
+pub fn prefill(app: &mut App, command: &'static str) {
     app.focus.go(Pane::Composer);
-    if app.composer.is_empty() {
-        app.composer.load(command);
-    } else {
-        app.status.say(format!("first send or clear the message; then {}", command.trim()), app.now);
+    if !editing::blocked(app) {
+        recall::begin_command(app, command);
     }
 }
 
@@ -163,7 +163,7 @@ pub fn mouse(app: &mut App, word: &str) -> Vec<Effect> {
         ("on", _) | ("", MouseMode::Off) => MouseMode::On,
         ("off", _) | ("", MouseMode::On) => MouseMode::Off,
         (other, _) => {
-            app.status.say(format!("/mouse is on or off; {other} is neither"), app.now);
+            app.status.say(format!("/mouse takes on or off, not {other}"), app.now);
             return Vec::new();
         }
     };
@@ -181,7 +181,7 @@ fn hold(app: &mut App, whom: &str) -> Vec<Effect> {
         "" => gates::act(app, Action::HoldOrGoOn),
         ALL => gates::all(app),
         other => {
-            app.status.say(format!("/hold stands alone, or before {ALL}; {other} is neither"), app.now);
+            app.status.say(format!("/hold takes nothing or {ALL}, not {other}"), app.now);
             Vec::new()
         }
     }
@@ -197,6 +197,6 @@ fn stop(app: &mut App) -> Vec<Effect> {
         app.tree.cancelling(app.now);
         return vec![Effect::Stop];
     }
-    app.status.say("nothing runs", app.now);
+    app.status.say("nothing is running", app.now);
     Vec::new()
 }

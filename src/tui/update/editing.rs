@@ -108,7 +108,7 @@ pub fn is_edited(app: &App, id: &MessageId) -> bool {
 /// Tells whether an edit is on, and says so: first it has to be ended.
 pub fn blocked(app: &mut App) -> bool {
     if app.is_writing_aside() {
-        app.status.say("the message holds what you write about a call: first Enter, or Esc", app.now);
+        app.status.say("finish what you write about the call: first Enter, or Esc", app.now);
         return true;
     }
     let Some(editing) = &app.editing else { return false };

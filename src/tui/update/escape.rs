@@ -1,6 +1,6 @@
 //! Carries out what [`next_escape`] says; decides nothing by itself.
 
-use super::{approval, completion, editing, hold, question, reading, search, tree};
+use super::{approval, completion, editing, hold, question, reading, recall, search, tree};
 use crate::tui::keymap::Answer;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
@@ -17,6 +17,9 @@ pub fn press(app: &mut App) -> Vec<Effect> {
         Escape::Wait => app.status.say("nothing was done: the question has just come up", app.now),
         Escape::LeaveEdit(_) => return editing::leave(app),
         Escape::LeaveCall => hold::leave(app),
+        Escape::LeaveCommand => {
+            recall::put_away(app);
+        }
         Escape::ClearFilter => tree::clear_filter(app),
         Escape::Unzoom => app.focus.zoom = None,
         Escape::LeaveSearch => search::leave(app),

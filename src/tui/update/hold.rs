@@ -53,7 +53,7 @@ pub fn focus(app: &mut App) {
     if is_shown(app) {
         app.focus.go(Pane::Gate);
     } else {
-        app.status.say("no agent is held here; Alt+H holds the one that is shown", app.now);
+        app.status.say("the shown agent is not held; Alt+H holds it", app.now);
     }
 }
 
@@ -92,7 +92,7 @@ pub fn travel(app: &mut App, action: Action) {
 pub fn enter(app: &mut App) -> Vec<Effect> {
     if app.holds.has_just_entered(app.now) {
         let name = name_of(app.tree.selected());
-        app.status.say(format!("{name} still waits: that Enter came right behind another"), app.now);
+        app.status.say(format!("{name} still waits: that Enter came right after another"), app.now);
         return Vec::new();
     }
     step(app)
@@ -122,7 +122,11 @@ fn write(app: &mut App, what: Written) -> Vec<Effect> {
     }
     let drawn = app.holds.waiting(&agent).is_some_and(|waiting| app.holds.was_drawn(&waiting));
     let Some(Place::Call(call)) = app.holds.parked(&agent).filter(|_| drawn).cloned() else {
-        app.status.say(format!("{} waits before no call", name_of(&agent)), app.now);
+        let sentence = match what {
+            Written::Arguments => "there is no call to edit",
+            Written::Reason => "there is no call to skip",
+        };
+        app.status.say(sentence, app.now);
         return Vec::new();
     };
     recall::leave(app);
@@ -203,7 +207,7 @@ pub fn gated(app: &mut App, agent: Option<&AgentId>, gate: Gate, accepted: Accep
         }
         (agent, Accepted::No) => {
             let name = agent.map(name_of).unwrap_or_default();
-            app.status.say(format!("{name} does not run any more"), app.now);
+            app.status.say(format!("{name} is not running any more"), app.now);
         }
     }
 }

@@ -192,13 +192,13 @@ fn write(app: &mut App, key: WriteKey) -> Vec<Effect> {
     match key {
         WriteKey::Redo => {
             if !app.composer.redo() {
-                app.status.say("nothing to do again", app.now);
+                app.status.say("nothing to redo", app.now);
             }
         }
         WriteKey::Expand => match app.composer.expand() {
             Expanded::Done => {}
             Expanded::TooLong => app.status.say("too long to be shown here; Ctrl+G opens it in your editor", app.now),
-            Expanded::NoChip => app.status.say("there is no chip at the cursor", app.now),
+            Expanded::NoChip => app.status.say("there is no folded paste at the cursor", app.now),
         },
         WriteKey::Search => return hunt::open(app, ""),
         WriteKey::TakeText | WriteKey::RubOut | WriteKey::RubOutWord | WriteKey::RubOutAll => {

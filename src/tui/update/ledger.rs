@@ -46,7 +46,7 @@ pub fn jump(app: &mut App) {
     let (agent, id) = (receipt.agent.clone(), receipt.id.clone());
     let Some(cell) = app.reader_mut(&agent).transcript.cell_of(&id) else {
         let state = app.receipts.get(&id).map(|receipt| told(receipt).parts.join(" · ")).unwrap_or_default();
-        app.status.say(format!("{id} is in no conversation: {state}"), app.now);
+        app.status.say(format!("{id} is not in the conversation: {state}"), app.now);
         return;
     };
     app.tree.select_agent(&agent);

@@ -283,7 +283,7 @@ fn answer(app: &mut App, answer: Answer, argument: &str) -> Vec<Effect> {
     let number = first.parse().ok().filter(|number| answer != Answer::No || Some(*number) == current);
     let words = if number.is_some() { rest.trim() } else { argument };
     if !words.is_empty() && answer != Answer::No {
-        app.status.say(format!("not answered: behind /{} stands a number or nothing", name(answer)), app.now);
+        app.status.say(format!("not answered: /{} takes the number of a question, or nothing", name(answer)), app.now);
         return Vec::new();
     }
     if let Some(unarmed) = app.questions.unarmed_line(number, app.now) {
@@ -298,7 +298,7 @@ fn answer(app: &mut App, answer: Answer, argument: &str) -> Vec<Effect> {
             approval::commit(app)
         }
         Some(_) if !words.is_empty() => {
-            app.status.say("not answered: this question takes no words, /no stands alone", app.now);
+            app.status.say("not answered: this question takes no words; write /no alone", app.now);
             Vec::new()
         }
         Some(Subject::Approval(..)) if answer == Answer::Leave => {
@@ -405,7 +405,7 @@ fn show(app: &mut App, number: &str) -> Vec<Effect> {
         _ if number.is_empty() => vec![Effect::Tell(Report::Entry(None))],
         Ok(number) => vec![Effect::Tell(Report::Entry(Some(number)))],
         Err(_) => {
-            app.status.say("it is /show N, with the number of an entry", app.now);
+            app.status.say("write /show N, with the number of an entry", app.now);
             Vec::new()
         }
     }

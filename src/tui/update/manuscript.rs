@@ -19,7 +19,7 @@ pub fn edited(app: &mut App, subject: Manuscript, outcome: Result<String, String
         }
         (Manuscript::Draft, Err(reason)) => {
             app.lent = None;
-            app.status.say(format!("the message is as it was: {reason}"), app.now);
+            app.status.say(format!("the message did not change: {reason}"), app.now);
         }
         (Manuscript::Entry, Ok(_)) => {}
         (Manuscript::Entry, Err(reason)) => app.status.say(format!("not opened: {reason}"), app.now),

@@ -208,7 +208,7 @@ fn insert(app: &mut App, text: &str) {
             app.status.say(format!("paste: left out {count} control or invisible {noun}"), app.now);
         }
         Pasted::TooLong => {
-            app.status.say("paste too long: a message has 2 MiB at most, nothing was taken", app.now);
+            app.status.say("not pasted: a message has at most 2 MiB", app.now);
         }
     }
 }

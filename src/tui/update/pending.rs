@@ -62,7 +62,7 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::DeliverNow => QueueAct::Deliver(Delivery::Now),
         Action::Merge => {
             let Some(next) = behind(app, &agent, &id) else {
-                app.status.say(format!("nothing stands behind {id} that it could be joined with"), app.now);
+                app.status.say(format!("there is no text after {id} to join it with"), app.now);
                 return Vec::new();
             };
             if editing::is_edited(app, &next) {

@@ -96,7 +96,7 @@ pub fn type_digit(app: &mut App) {
 /// Says why nothing was answered.
 pub fn not_answered(app: &mut App, unarmed: Unarmed) {
     let why = match unarmed {
-        Unarmed::Nothing => "nothing was answered: nothing is asked",
+        Unarmed::Nothing => "nothing was answered: no question is open",
         Unarmed::Gone => "nothing was answered: the question is gone",
         Unarmed::Hidden => "the question was not answered: it was not on the screen",
         Unarmed::Typing => "the question was not answered: it came up while you typed",
@@ -107,7 +107,7 @@ pub fn not_answered(app: &mut App, unarmed: Unarmed) {
 /// Gives an answer to the question, which is armed.
 pub fn give(app: &mut App, answer: Answer) -> Vec<Effect> {
     if !app.questions.current().is_some_and(|question| question.subject.takes(answer)) {
-        app.status.say(format!("{} is no answer to this question", answer.key()), app.now);
+        app.status.say(format!("{} is not an answer to this question", answer.key()), app.now);
         return Vec::new();
     }
     if matches!(answer, Answer::Once | Answer::Session) && !app.questions.is_read() {

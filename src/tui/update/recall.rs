@@ -1,13 +1,13 @@
-//! Texts of the history in the message: older ones and newer ones, and what becomes of the draft meanwhile.
+//! Texts in the message in place of the draft: older ones and newer ones of the history, a command that a key begins.
 //!
-//! Always holds: the draft from before comes back when the recalled text is sent or left; a recalled text that was
-//! changed is in the message, or can be brought back.
+//! Always holds: the draft from before comes back when such a text is sent or left; one that was changed is in the
+//! message, or can be brought back.
 
 use crate::text::is_blank;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::composer::Composer;
-use crate::tui::state::history::{Recall, Sent};
+use crate::tui::state::history::{Origin, Recall, Sent};
 use crate::tui::state::removed::Removed;
 
 /// Remembers what was sent. What begins with a blank is not remembered, as in a shell.
@@ -41,22 +41,38 @@ pub fn older(app: &mut App) {
         return;
     }
     app.history.awaited = false;
-    go(app, app.recall.as_ref().map_or(0, |recall| recall.age + 1));
+    go(app, age(app).map_or(0, |age| age + 1));
 }
 
 /// Goes to the next newer text, and from the newest to the draft.
 pub fn newer(app: &mut App) {
-    match app.recall.as_ref().map(|recall| recall.age.checked_sub(1)) {
-        Some(Some(age)) => go(app, age),
-        Some(None) => {
-            if let Some(mut recall) = app.recall.take() {
-                let present = std::mem::replace(&mut app.composer, std::mem::take(&mut recall.draft));
-                leave_behind(app, &mut recall, present);
-                forget(app, recall);
-            }
-        }
-        None => {}
+    if let Some(newer) = age(app).and_then(|age| age.checked_sub(1)) {
+        go(app, newer);
+    } else if let Some(mut recall) = app.recall.take() {
+        let present = std::mem::replace(&mut app.composer, std::mem::take(&mut recall.draft));
+        leave_behind(app, &mut recall, present);
+        forget(app, recall);
     }
+}
+
+/// Returns how far back the text is that the message holds; `None` when it holds none of the history.
+fn age(app: &App) -> Option<usize> {
+    match app.recall.as_ref()?.origin {
+        Origin::History(age) => Some(age),
+        Origin::Key(_) => None,
+    }
+}
+
+/// Puts a command into the message; what stands there comes back when the command is sent or left.
+pub fn begin_command(app: &mut App, command: &'static str) {
+    let mut composer = Composer::default();
+    composer.load(command);
+    if app.composer.is_empty() && app.recall.is_none() {
+        app.composer = composer;
+        return;
+    }
+    replace(app, Origin::Key(command), composer);
+    app.status.say("what you were writing comes back after the command; Esc brings it back now", app.now);
 }
 
 /// Puts the text of this age into the message.
@@ -64,16 +80,20 @@ pub fn go(app: &mut App, age: usize) {
     let Some(sent) = app.history.get(age).filter(|_| app.is_writing_draft()) else { return };
     let mut composer = Composer::default();
     composer.load(&sent.text);
+    replace(app, Origin::History(age), composer);
+}
+
+fn replace(app: &mut App, origin: Origin, composer: Composer) {
     let present = std::mem::take(&mut app.composer);
     let mut recall = match app.recall.take() {
-        None => Recall { age, draft: present, changed: Vec::new() },
+        None => Recall { origin, draft: present, changed: Vec::new() },
         Some(mut recall) => {
             leave_behind(app, &mut recall, present);
             recall
         }
     };
-    recall.age = age;
-    let known = recall.changed.iter().position(|(changed, _)| *changed == age);
+    recall.origin = origin;
+    let known = recall.changed.iter().position(|(changed, _)| *changed == origin);
     app.composer = known.map_or(composer, |place| recall.changed.remove(place).1);
     app.recall = Some(recall);
 }
@@ -113,12 +133,15 @@ pub fn put_away(app: &mut App) -> bool {
 
 fn leave_behind(app: &App, recall: &mut Recall, present: Composer) {
     if !is_as_sent(app, recall, &present) && !is_blank(&present.shown()) {
-        recall.changed.push((recall.age, present));
+        recall.changed.push((recall.origin, present));
     }
 }
 
 fn is_as_sent(app: &App, recall: &Recall, composer: &Composer) -> bool {
-    app.history.get(recall.age).is_some_and(|sent| *sent.text == *composer.text())
+    match recall.origin {
+        Origin::History(age) => app.history.get(age).is_some_and(|sent| *sent.text == *composer.text()),
+        Origin::Key(command) => composer.text().trim_end() == command.trim_end(),
+    }
 }
 
 fn forget(app: &mut App, recall: Recall) {

@@ -116,7 +116,7 @@ pub fn step(app: &mut App, steps: isize) {
     let focus = app.focus.pane;
     if shown(app).search.is_none() {
         let Some(last) = last else {
-            app.status.say("nothing was searched for yet: / begins", app.now);
+            app.status.say("nothing was searched for yet: / starts a search", app.now);
             return;
         };
         begin(app);

@@ -28,7 +28,7 @@ pub fn act(app: &mut App, key: TreeKey) -> Vec<Effect> {
         TreeKey::RubOutAll => app.tree.filter_by(""),
         TreeKey::NextOdd => {
             if !app.tree.select_odd() {
-                app.status.say("no agent needs a look", app.now);
+                app.status.say("no agent needs attention", app.now);
             }
         }
         TreeKey::Details => look::toggle_details(app),
@@ -77,7 +77,7 @@ fn cancel(app: &mut App) -> Vec<Effect> {
     let refusal = if node.id.is_main() {
         Some("Esc in the message stops the main agent; x cancels sub-agents".to_owned())
     } else if !node.running() {
-        Some(format!("{} does not run", node.id))
+        Some(format!("{} is not running", node.id))
     } else if beneath > 0 {
         let agents = if beneath == 1 { "agent" } else { "agents" };
         Some(format!("X cancels it and the {beneath} {agents} beneath"))
@@ -99,7 +99,7 @@ pub fn cancel_all(app: &mut App) -> Vec<Effect> {
     let id = app.tree.selected().clone();
     let agents = app.tree.running_of(&id);
     if agents.is_empty() {
-        app.status.say("nothing runs here", app.now);
+        app.status.say("nothing is running here", app.now);
         return Vec::new();
     }
     if id.is_main() {

@@ -7,7 +7,7 @@ use ratatui::style::Style;
 
 use super::receipt;
 use super::stream::{Format, Layout};
-use super::wrap::{Break, Line, Wrap, width};
+use super::wrap::{Break, Joint, Line, Wrap, width};
 use crate::event::Outcome;
 use crate::summary::count;
 use crate::tui::state::cell::{Body, CallStatus, Cell, ChildCell, ChildState, Fold, Level, Stage};
@@ -98,6 +98,12 @@ impl Rows {
     /// Returns the number of rows, at least 1: a cell without text shows its mark.
     pub fn height(&self) -> usize {
         (self.head.len() + self.text.as_ref().map_or(0, |text| text.rows().len()) + self.tail.len()).max(1)
+    }
+
+    /// Returns how many lines of text stand above what the program says beneath them: a receipt, an interruption.
+    pub(super) fn own_lines(&self) -> usize {
+        let text = self.text.as_ref().map(Layout::rows).unwrap_or_default();
+        self.head.iter().chain(text).filter(|row| row.joint() == Joint::Begins).count()
     }
 
     /// Returns the columns that the mark takes.

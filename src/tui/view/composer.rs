@@ -9,7 +9,7 @@ use super::search::told;
 use super::transcript::Metrics;
 use crate::tui::state::escape::{Escape, next_escape};
 use crate::tui::state::focus::Pane;
-use crate::tui::state::hold::Waiting;
+use crate::tui::state::hold::{Waiting, Written};
 use crate::tui::state::status::HostState;
 use crate::tui::state::{App, PROMPT_COLUMNS};
 
@@ -74,7 +74,11 @@ fn reading(app: &App) -> Vec<String> {
     }
     let Some(search) = reader.search.as_ref().filter(|search| search.is_active()) else { return Vec::new() };
     let found = told(search);
-    vec![format!("/{} · {found} · n/N", search.text()), format!("{found} · n/N"), search.count.words()]
+    let longest = found
+        .iter()
+        .take(1)
+        .flat_map(|found| [format!("/{} · {found} · n/N", search.text()), format!("{found} · n/N")]);
+    longest.chain(found.iter().cloned()).collect()
 }
 
 fn below(metrics: &Metrics) -> Option<String> {
@@ -104,8 +108,11 @@ fn keys(app: &App) -> &'static [&'static str] {
     if app.declining.is_some() && app.focus.is_on(Pane::Composer) {
         return &["Ctrl+J new line"];
     }
-    if app.holds.writing.is_some() && app.focus.is_on(Pane::Composer) {
-        return &["Enter: what the panel says · Ctrl+J new line", "Ctrl+J new line"];
+    if let Some(writing) = app.holds.writing.as_ref().filter(|_| app.focus.is_on(Pane::Composer)) {
+        return match writing.what {
+            Written::Arguments => &["Enter runs · Ctrl+J new line", "Ctrl+J new line"],
+            Written::Reason => &["Enter skips · Ctrl+J new line", "Ctrl+J new line"],
+        };
     }
     if app.editing.is_some() && app.focus.is_on(Pane::Composer) {
         return &["Enter puts it back · Tab as a follow-up · F5 now", "Enter puts it back · F5 now", "F5 now"];
@@ -124,7 +131,7 @@ fn keys(app: &App) -> &'static [&'static str] {
         Pane::Gate => &["r runs it · e edits · s skips · g goes on", "r runs · e edits · s skips", "F1 keys"],
         Pane::Tree if app.tree.filter().is_active() => &["Up/Down select · / changes the filter", "Up/Down select"],
         Pane::Tree => &[
-            "Up/Down select · Left/Right fold · / filter · ! odd ones · i details · x cancel",
+            "Up/Down select · Left/Right fold · / filter · ! needs attention · i details · x cancel",
             "Up/Down select · Left/Right fold · / filter · i details · x cancel",
             "Up/Down · Left/Right fold · / filter · x cancel",
             "Up/Down select · Left/Right fold",

@@ -1,7 +1,7 @@
 //! When a text would be delivered, in words: for the rule above the composer and for each pending text.
 //!
 //! Always holds: nothing is promised that the agent may not do. While an answer comes in, nobody knows yet whether tools
-//! follow it; the words say so.
+//! follow it; the words name both.
 
 use super::fit::{clock, one_line};
 use super::tree::agent_name;
@@ -48,7 +48,7 @@ pub fn of_enter(app: &App, waiting: Option<&Waiting>) -> Vec<String> {
     }
     if app.composer.is_empty() && waiting.is_some() {
         let name = one_line(&agent_name(app.tree.selected()));
-        return vec![format!("→ {name} goes on by one step"), "→ one step".to_owned()];
+        return vec![format!("→ {name} runs one step"), "→ one step".to_owned()];
     }
     if let Some(words) = app.draft_words() {
         let short = words.split(':').next().unwrap_or(&words).to_owned();
@@ -97,16 +97,14 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery) -> Vec<String> {
             | Activity::Writing,
         ) => words(&["now, in place of the answer", "now"]),
         (Delivery::Now, Activity::Parked(_)) => words(&["now, in place of what it is held at", "now"]),
-        (_, Activity::Parked(None)) => words(&["parked: enters when it goes on", "when it goes on"]),
-        (_, Activity::Parked(Some(_))) => words(&["parked: enters behind its calls", "behind its calls"]),
+        (_, Activity::Parked(None)) => words(&["held: delivered when it goes on", "when it goes on"]),
+        (_, Activity::Parked(Some(_))) => words(&["held: delivered after these calls", "after these calls"]),
         (_, Activity::Waiting | Activity::Thinking | Activity::Retrying { .. } | Activity::Compacting(_)) => {
             words(&["at the next tool boundary", "next boundary"])
         }
-        (_, Activity::Writing) => words(&[
-            "next turn (final answer is being written) unless tools follow",
-            "next turn, unless tools follow",
-            "next turn?",
-        ]),
+        (_, Activity::Writing) => {
+            words(&["after this answer, sooner if it calls a tool", "after this answer, or sooner", "after it"])
+        }
         (_, Activity::Tools) => after_tools(app, &node.open),
     }
 }
@@ -129,9 +127,9 @@ fn after_tools(app: &App, open: &[OpenCall]) -> Vec<String> {
     let time = clock(seconds_between(longest.since, app.now));
     let mut words = Vec::new();
     if open.len() > 1 {
-        words.push(format!("after {name} {time} (+{} running)", open.len() - 1));
+        words.push(format!("after {name} (running {time}) and {} more", open.len() - 1));
     }
-    words.push(format!("after {name} {time}"));
+    words.push(format!("after {name} (running {time})"));
     words.push(format!("after {name}"));
     words.push("after tools".to_owned());
     words

@@ -117,7 +117,7 @@ fn hint(app: &App, place: Option<&Place>, area: Rect, buffer: &mut Buffer) {
             "r runs · e edits · s skips · g on",
             "r run · e edit · s skip · g on",
         ],
-        (None, true, Some(Place::Boundary)) => &["r goes one step · g goes on", "r steps · g on"],
+        (None, true, Some(Place::Boundary)) => &["r runs one step · g goes on", "r steps · g on"],
         (None, true, None) => &["g goes on"],
         (None, false, Some(Place::Call(_))) => &[
             "Enter in an empty message runs it · F11 edit it, skip it · Alt+H goes on",
@@ -126,7 +126,7 @@ fn hint(app: &App, place: Option<&Place>, area: Rect, buffer: &mut Buffer) {
             "Enter runs · F11 more",
         ],
         (None, false, Some(Place::Boundary)) => {
-            &["Enter in an empty message goes one step · Alt+H goes on", "Enter steps · Alt+H goes on"]
+            &["Enter in an empty message runs one step · Alt+H goes on", "Enter steps · Alt+H goes on"]
         }
         (None, false, None) => &["Alt+H goes on"],
     };

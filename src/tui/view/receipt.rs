@@ -9,9 +9,9 @@ use crate::tui::theme::Theme;
 /// Writes a receipt into rows of so many columns. What says how it came there is left out where it does not fit; what
 /// says where it is goes on in the next row.
 pub fn lines(told: &Told, room: usize, theme: &Theme) -> Vec<Line> {
-    let mut line = Line::new(told.mark.symbol(), style(told.mark, theme));
+    let mut line = Line::frame(&format!("{} ", told.mark.symbol()), style(told.mark, theme));
     for (number, part) in told.parts.iter().enumerate() {
-        let gap = if number == 0 { " " } else { " · " };
+        let gap = if number == 0 { "" } else { " · " };
         if number > 0 && line.width() + width(gap) + width(part) > room {
             break;
         }

@@ -45,17 +45,18 @@ fn words(search: &Search) -> Vec<String> {
     if !search.is_active() {
         return vec![format!("  Up: earlier searches · {keys} "), format!("  {keys} "), "  Esc: back ".to_owned()];
     }
-    let count = told(search);
-    vec![
-        format!("  {count} · Tab next · {keys} "),
-        format!("  {count} · {keys} "),
-        format!("  {count} · Esc: back "),
-        format!("  {count} "),
-    ]
+    let counts = told(search);
+    let longest = counts.iter().take(1).flat_map(|count| {
+        [format!("  {count} · Tab next · {keys} "), format!("  {count} · {keys} "), format!("  {count} · Esc: back ")]
+    });
+    longest.chain(counts.iter().map(|count| format!("  {count} "))).collect()
 }
 
-/// Says what was found, and whether the last step led around an end.
-pub fn told(search: &Search) -> String {
-    let turned = search.turned.map(|turned| format!("{}: ", turned.words())).unwrap_or_default();
-    format!("{turned}{}", search.count.words())
+/// Says what was found, and whether the last step led around an end, the longest first.
+pub fn told(search: &Search) -> Vec<String> {
+    let count = search.count.words();
+    match search.turned {
+        Some(turned) => turned.words().map(|words| format!("{words}: {count}")).into_iter().chain([count]).collect(),
+        None => vec![count],
+    }
 }

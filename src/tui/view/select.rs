@@ -61,7 +61,8 @@ pub fn resolve(
     }
 }
 
-/// Returns the text that a selection takes, or why it is not copied.
+/// Returns the text that a selection takes, or why it is not copied. What the program says beneath a text, such as its
+/// receipt, is copied only when nothing else is selected.
 ///
 /// # Errors
 /// One sentence, when it is longer than is copied.
@@ -72,6 +73,22 @@ pub fn text(
     theme: &Theme,
     selection: &Selection,
 ) -> Result<String, String> {
+    let text = taken(transcript, layouts, columns, theme, selection, Rows::own_lines)?;
+    if !text.is_empty() {
+        return Ok(text);
+    }
+    taken(transcript, layouts, columns, theme, selection, |_| usize::MAX)
+}
+
+/// Returns what a selection takes of the first lines of each cell, of as many as `most` says.
+fn taken(
+    transcript: &Transcript,
+    layouts: &TranscriptCache,
+    columns: u16,
+    theme: &Theme,
+    selection: &Selection,
+    most: impl Fn(&Rows) -> usize,
+) -> Result<String, String> {
     let (first, last) = selection.ends();
     let mut text = String::new();
     for cell in transcript.cells().iter().skip(first.cell.index()).take(last.cell.index() + 1 - first.cell.index()) {
@@ -79,8 +96,12 @@ pub fn text(
         if gap > 0 && selection.bytes_of(cell.id(), 0, 0).is_some() && !text.is_empty() {
             text.push('\n');
         }
-        Rows::new(cell, columns, layouts.view_rows(), theme, None).lines(|number, line| {
-            if let Some((from, to)) = selection.bytes_of(cell.id(), number + gap, line.text.len()) {
+        let rows = Rows::new(cell, columns, layouts.view_rows(), theme, None);
+        let most = most(&rows);
+        rows.lines(|number, line| {
+            if number < most
+                && let Some((from, to)) = selection.bytes_of(cell.id(), number + gap, line.text.len())
+            {
                 text.push_str(line.text.get(from..to).unwrap_or_default());
                 text.push('\n');
             }

@@ -13,9 +13,9 @@ const BESIDE_TEXT: &str = "thinking interrupted image summary";
 const BESIDE_AGENT: &str = "running interrupted completed by its synthesizer cancelled failed";
 /// Words of the program beside a call, however it stands.
 const BESIDE_CALL: &str = "lines more than ms min s no output the whole new synthesized of B KiB MiB GiB matches paths \
-                           results editor and an export have them all asks leave waited for you the model got first last";
+                           results editor and an export have them all waited for you the model got first last";
 /// Words of the program beside a call that has not ended well.
-const BESIDE_OPEN_CALL: &str = "error failed interrupted running waits for you";
+const BESIDE_OPEN_CALL: &str = "error failed interrupted running waits for you waiting for approval";
 
 /// Tells whether a cell may hold it.
 pub fn may_hold(cell: &Cell, needle: &Needle) -> bool {

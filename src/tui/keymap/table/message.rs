@@ -18,9 +18,9 @@ pub const ROWS: &[Binding] = &[
     ),
     row(CTRL, K::Char('g'), A::Editor, "Ctrl+G", "write the message in your editor"),
     row(CTRL, K::Char('_'), A::Undo, "Ctrl+_", "undo the last edit, else as everywhere"),
-    row(ALT, K::Char('r'), A::Write(WriteKey::Redo), "Alt+R", "do again what was undone"),
+    row(ALT, K::Char('r'), A::Write(WriteKey::Redo), "Alt+R", "redo what was undone"),
     row(CTRL, K::Char('r'), A::Write(WriteKey::Search), "Ctrl+R", "search what was sent before, in all sessions"),
-    row(ALT, K::Char('e'), A::Write(WriteKey::Expand), "Alt+E", "show the text of the chip at the cursor"),
+    row(ALT, K::Char('e'), A::Write(WriteKey::Expand), "Alt+E", "show the text of the folded paste at the cursor"),
     row(
         NONE,
         K::Left,

@@ -9,7 +9,7 @@
 //! - the agent tree: sums, states: `events.rs`, `node.rs`; stories: `tree.rs`
 //! - folding and cancelling in it: `rows.rs`, `src/tui/update/tree.rs`; stories: `tree_fold.rs`
 //! - its filter: `filter.rs`; stories: `tree_filter.rs`
-//! - what is worth a look: `lints.rs`; stories: `tree_lints.rs`
+//! - what needs attention: `lints.rs`; stories: `tree_lints.rs`
 //! - a tree of 1,000 agents, 16 of them streaming: `mod.rs`, `src/tui/view/tree/mod.rs`; stories:
 //!   `tree_model.rs`, `tests/bench/crew.rs`, `tests/bench/screen.rs`
 
