@@ -8,14 +8,14 @@ use std::sync::Arc;
 use jiff::Zoned;
 
 use crate::agent::{Agent, CompactWish, ModelChoice};
-use crate::approval::{Approvals, Mode, Network, Policy, Sandboxed};
+use crate::approval::{Approvals, MainWeb, Mode, Network, Policy, Sandboxed};
 use crate::assets;
 use crate::control::{Budget, Controls, Crew, Spending, StepLimit};
 use crate::error::{BuildError, ProviderError};
 use crate::event::{Event, SCHEMA};
 use crate::host::context_files::{self, ContextFile, ContextPlaces};
 use crate::host::guards::Guards;
-use crate::host::tools::{Pools, Workbench};
+use crate::host::tools::{Pools, WebPool, Workbench};
 use crate::listener::{Listener, ListenerList};
 use crate::provider::{ChatTransport, Connector, Sources, Streaming};
 use crate::subagent::{Persona, Roster, SubAgents};
@@ -123,6 +123,10 @@ impl Setup {
             network: match self.workbench.confinement.network {
                 workspace::Network::Off if sandbox.is_some() => Network::Off,
                 workspace::Network::Off | workspace::Network::On => Network::On,
+            },
+            main_web: match self.workbench.web_pool {
+                WebPool::SubAgents => MainWeb::AsAny,
+                WebPool::Main => MainWeb::Asked,
             },
             root: Some(root.clone()),
             ..self.policy
