@@ -64,7 +64,7 @@ pub struct Setup {
     pub streaming: Streaming,
     /// How much the whole tree may spend, and what tokens cost.
     pub spending: Spending,
-    /// How full the context window is when older rounds are summarised, per cent; 0 is never.
+    /// How full the context window is when older rounds are summarised, per cent; 0 is never beforehand.
     pub compact_at: u8,
     /// Who answers questions, the rules, and the user's own places. The rest of it is found out here.
     pub policy: Policy,
