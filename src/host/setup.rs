@@ -136,7 +136,8 @@ impl Setup {
             notes.push(format!("{refused}; it is {} now", Mode::Ask.name()));
         }
         let context = self.context.map(|places| context_files::find(&places, &root)).unwrap_or_default();
-        let context_labels = context.iter().map(ContextFile::label).collect();
+        notes.extend(context.note());
+        let context_labels = context.files.iter().map(ContextFile::label).collect();
         let guards = Guards::start(Arc::clone(&approvals), sandbox.map(str::to_owned), context_labels, &listeners);
 
         let prompt = self.system_prompt.as_deref().unwrap_or(assets::MAIN_PROMPT);
@@ -159,7 +160,7 @@ impl Setup {
         }
         let agent = builder
             .build(|configurator| {
-                if let Some(snippet) = context_files::snippet(&context) {
+                if let Some(snippet) = context_files::snippet(&context.files) {
                     configurator.append_system_prompt(snippet);
                 }
                 configurator.add_tools(pools.main.iter().cloned())?;
