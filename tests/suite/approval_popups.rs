@@ -90,6 +90,8 @@ fn a_path_that_a_rule_asks_about_is_shown_with_the_tool_and_the_rule() {
         let mut call = Call::asks(&mut stage, "", act.clone());
         arm(&mut stage);
         insta::assert_snapshot!(format!("reading_{width}x{height}"), stage.picture());
+        stage.keys("<c-end>");
+        arm(&mut stage);
         stage.keys("<a-y>");
         assert_eq!(call.ran(), act);
     }
