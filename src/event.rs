@@ -333,6 +333,13 @@ pub enum Event {
         /// The message.
         message: Message,
     },
+    /// Ends the record of a run without a screen; always its last.
+    SessionEnded {
+        /// The exit code of the program.
+        code: u8,
+        /// Why it failed, when it did.
+        message: Option<String>,
+    },
     /// An event of an extension.
     Extension {
         /// The extension's name.

@@ -358,7 +358,7 @@ pub const DEMO_CONTEXT: u64 = 131_072;
 pub const THEME_BYTES: u64 = 64 * 1024;
 /// Themes: files of a user's own that are read.
 pub const THEME_FILES: usize = 200;
-/// Log files that are kept, one per day.
+/// Log files that are kept, one per day, that of today included.
 pub const LOG_FILES: usize = 7;
 
 /// Keys: longest file or output that holds one, bytes.

@@ -14,8 +14,9 @@ pub enum Mode {
     /// Everything runs that the sandbox confines; only with a sandbox.
     Auto,
     /// As [`Mode::Auto`], also without a sandbox. Only ever chosen by name.
+    #[value(help = "As auto, also without a sandbox; only chosen by name")]
     AutoWithoutSandbox,
-    /// Nothing is changed and no command runs.
+    /// Nothing is changed or sent, and no command runs.
     ReadOnly,
 }
 
@@ -43,7 +44,7 @@ impl Mode {
             Self::AutoEdit => "files of the workspace are changed without a question",
             Self::Auto => "everything that the sandbox confines runs without a question",
             Self::AutoWithoutSandbox => "everything runs without a question, also unconfined",
-            Self::ReadOnly => "nothing is changed and no command runs",
+            Self::ReadOnly => "nothing is changed or sent, and no command runs",
         }
     }
 

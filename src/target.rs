@@ -46,3 +46,14 @@ pub fn parse<'a>(text: &'a str, known: &[AgentId]) -> Addressed<'a> {
     });
     named.max_by_key(|(length, _)| *length).map_or(unnamed, |(_, addressed)| addressed)
 }
+
+/// Returns the id of a sub-agent that a text seems to be for: `@`, a name, one blank, a number, then a blank or the end.
+/// Whether there is such an agent is not known here.
+pub fn seems_for(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix('@')?;
+    let (name, behind) = rest.split_once(' ')?;
+    let number = behind.split(char::is_whitespace).next()?;
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "-_".contains(c));
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    if is_name && name != MAIN && name != ALL && is_number { rest.get(..name.len() + 1 + number.len()) } else { None }
+}

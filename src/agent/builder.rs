@@ -123,7 +123,7 @@ impl AgentBuilder {
         self
     }
 
-    /// Sets how full the context window is when older rounds are summarised, per cent; 0 is never. Without a known
+    /// Sets how full the context window is when older rounds are summarised, per cent; 0 is never beforehand. Without a known
     /// window nothing is summarised unasked.
     pub fn compact_at(mut self, percent: u8) -> Self {
         self.compact_at = percent;

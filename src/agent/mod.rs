@@ -93,7 +93,7 @@ pub struct Agent {
     approvals: Arc<Approvals>,
     budget: Arc<Budget>,
     wish: Arc<CompactWish>,
-    /// How full the window is when older rounds are summarised, per cent; 0 is never.
+    /// How full the window is when older rounds are summarised, per cent; 0 is never beforehand.
     compact_at: u8,
     /// A compaction that failed is not tried again before the conversation has so many messages.
     compact_from: usize,
@@ -212,7 +212,7 @@ impl Agent {
         &self.budget
     }
 
-    /// Returns how full the context window is when older rounds are summarised, per cent; 0 is never.
+    /// Returns how full the context window is when older rounds are summarised, per cent; 0 is never beforehand.
     pub fn compact_at(&self) -> u8 {
         self.compact_at
     }

@@ -42,5 +42,6 @@ fn words(subject: Subject) -> (String, Option<String>) {
         Act::Fetch(act) => ("get this address?".to_owned(), Some(act.url)),
         Act::Search(act) => ("search the web for this?".to_owned(), Some(act.query)),
         Act::Clone(act) => ("clone this repository?".to_owned(), Some(act.url)),
+        Act::Use(act) => (format!("use the tool {}?", act.tool), Some(act.shown)),
     }
 }

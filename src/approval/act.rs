@@ -20,6 +20,8 @@ pub enum Act {
     Search(SearchAct),
     /// Copy a repository.
     Clone(CloneAct),
+    /// Use a tool that changes and sends nothing.
+    Use(UseAct),
 }
 
 /// Is a command for `bash -c`.
@@ -77,7 +79,18 @@ pub struct CloneAct {
     pub into: PathBuf,
 }
 
-/// Is a kind of act. Implemented by the five kinds only.
+/// A use of a tool that changes and sends nothing: reading, and what does no act of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UseAct {
+    /// The tool.
+    pub tool: &'static str,
+    /// What it reads; real and absolute.
+    pub path: Option<PathBuf>,
+    /// The path as it is shown, or the words that the tool gets.
+    pub shown: String,
+}
+
+/// Is a kind of act. Implemented by the six kinds only.
 pub trait Proposal: Clone + Into<Act> {
     /// Feeds everything that the carrying out depends on.
     fn feed(&self, fields: &mut Fields);
@@ -182,6 +195,15 @@ impl Proposal for CloneAct {
     }
 }
 
+impl Proposal for UseAct {
+    fn feed(&self, fields: &mut Fields) {
+        fields.add("use").add(self.tool).add(&self.shown);
+        self.path.iter().for_each(|path| {
+            fields.add(path.as_os_str().as_encoded_bytes());
+        });
+    }
+}
+
 macro_rules! into_act {
     ($($kind:ident $name:ident),*) => {
         $(impl From<$name> for Act {
@@ -191,7 +213,7 @@ macro_rules! into_act {
         })*
     };
 }
-into_act!(Command CommandAct, Write WriteAct, Fetch FetchAct, Search SearchAct, Clone CloneAct);
+into_act!(Command CommandAct, Write WriteAct, Fetch FetchAct, Search SearchAct, Clone CloneAct, Use UseAct);
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::mem;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
@@ -13,8 +14,8 @@ use tokio::sync::oneshot;
 use crate::approval::act::digest;
 use crate::approval::policy::Study;
 use crate::approval::{
-    Act, Answer, Approved, Asker, Grant, Mode, ModeRefused, NOBODY, PlainAnswer, Policy, Proposal, Refusal, Request,
-    RequestId, Sandboxed, Standing, Subject, Taint, Told, Unanswered, Verdict,
+    Act, Answer, Approved, Asker, Grant, HiddenFiles, Mode, ModeRefused, NOBODY, PlainAnswer, Policy, Proposal,
+    Refusal, Request, RequestId, Sandboxed, Standing, Subject, Taint, Told, Unanswered, Verdict,
 };
 use crate::id::AgentId;
 use crate::limits;
@@ -241,6 +242,12 @@ impl Approvals {
         self.changed();
     }
 
+    /// Returns what a search leaves out of what it finds below its start, a real path that was asked about where a rule
+    /// wants that.
+    pub fn hidden_files(&self, start: &Path) -> HiddenFiles {
+        self.lock().policy.hidden_files(start)
+    }
+
     /// Returns what an agent holds.
     pub fn taint(&self, agent: &AgentId) -> Taint {
         self.lock().taint(agent)
@@ -318,7 +325,12 @@ impl Inner {
     }
 
     fn judge(&self, asker: &Asker, act: &Act, study: &Study) -> Verdict {
-        self.policy.judge(act, study, &self.standing(asker))
+        let standing = self.standing(asker);
+        if asker.agent.is_main() {
+            self.policy.judge_main(act, study, &standing)
+        } else {
+            self.policy.judge(act, study, &standing)
+        }
     }
 
     fn open(

@@ -61,8 +61,8 @@ impl Grant {
             Act::Write(act) => is_within(act, root).then_some(Self::Edits),
             Act::Fetch(_) => act.url().as_ref().and_then(origin_of).map(Self::Host),
             Act::Search(_) => Some(Self::Searches),
-            // Each repository is a new one.
-            Act::Clone(_) => None,
+            // Each repository is a new one, and only a rule asks about a use.
+            Act::Clone(_) | Act::Use(_) => None,
         }
     }
 

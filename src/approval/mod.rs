@@ -24,10 +24,12 @@ mod shell;
 mod taint;
 
 pub use crate::mode::{Mode, ModeRefused, Sandboxed};
-pub use act::{Act, Approved, CloneAct, CommandAct, Digest, FetchAct, Fields, Proposal, SearchAct, Tampered, WriteAct};
+pub use act::{
+    Act, Approved, CloneAct, CommandAct, Digest, FetchAct, Fields, Proposal, SearchAct, Tampered, UseAct, WriteAct,
+};
 pub use approvals::Approvals;
 pub use grant::Grant;
-pub use policy::{Answerer, NOBODY, Network, Policy, Standing, Verdict};
+pub use policy::{Answerer, HiddenFiles, MainWeb, NOBODY, Network, Policy, Standing, Verdict};
 pub use request::{Answer, Asker, PlainAnswer, Refusal, Request, RequestId, Subject, Told, Unanswered};
 pub use rules::{RuleError, Rules};
 pub use shell::Shape;

@@ -3,13 +3,13 @@
 //!
 //! The order, first match: deny rule; read-only, which no question makes weaker; protected place (asked about whatever else
 //! says yes); taint (an agent that holds private data and untrusted content sends nothing unasked); ask rule; allow rule
-//! or grant; mode.
+//! or grant; mode. Reading needs no leave beyond that of the rules.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::approval::protected::Places;
-use crate::approval::rules::{Seen, is_within};
+use crate::approval::rules::{Pattern, Seen, is_within};
 use crate::approval::shell::runners::{Reach, keeps_files, reach};
 use crate::approval::shell::{Commands, Shape, commands, plain_words};
 use crate::approval::{Act, CommandAct, Grant, Mode, Rules, Sandboxed, Taint};
@@ -62,6 +62,30 @@ pub enum Network {
     Off,
 }
 
+/// Says how the main agent's own requests to the web are decided about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum MainWeb {
+    /// As those of any agent.
+    #[default]
+    AsAny,
+    /// Each is asked about.
+    Asked,
+}
+
+/// The files that searches leave out, because a rule denies reading them or wants a question first.
+#[derive(Debug, Clone, Default)]
+pub struct HiddenFiles {
+    rules: Vec<Pattern>,
+    root: Option<PathBuf>,
+}
+
+impl HiddenFiles {
+    /// Tells whether a real path is left out.
+    pub fn hides(&self, path: &Path) -> bool {
+        self.rules.iter().any(|rule| rule.hides(path, self.root.as_deref()))
+    }
+}
+
 /// Holds what decides besides the mode.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
@@ -71,6 +95,8 @@ pub struct Policy {
     pub sandboxed: Option<Sandboxed>,
     /// Whether commands reach the network.
     pub network: Network,
+    /// Whether the main agent's own requests to the web are asked about each time.
+    pub main_web: MainWeb,
     /// The rules of the configuration.
     pub rules: Rules,
     /// The workspace; real and absolute. Without one no file is within it.
@@ -125,7 +151,7 @@ impl Policy {
                 let shape = Shape::of(&act.command);
                 Study { commands: Some(commands(&act.command, &shape)), shape: Some(shape), protected: None }
             }
-            Act::Write(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) => Study::default(),
+            Act::Write(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) | Act::Use(_) => Study::default(),
         };
         study.protected = self.protected(act, &study);
         study
@@ -137,9 +163,12 @@ impl Policy {
         if let Some(rule) = self.rules.denies(&seen) {
             return Some(format!("the user's configuration denies this (rule {:?})", visible_line(rule)));
         }
-        let changes = matches!(act, Act::Command(_) | Act::Write(_) | Act::Clone(_));
-        (mode == Mode::ReadOnly && changes)
-            .then(|| "the mode is read-only: files stay as they are and no command runs".to_owned())
+        let reads = match act {
+            Act::Use(_) => true,
+            Act::Command(_) | Act::Write(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) => false,
+        };
+        (mode == Mode::ReadOnly && !reads)
+            .then(|| "the mode is read-only: files stay as they are, no command runs and nothing is sent".to_owned())
     }
 
     /// Tells whether what the user allowed for the session covers an act that may be covered at all.
@@ -171,6 +200,9 @@ impl Policy {
         if let Some(rule) = self.rules.asks(&seen) {
             return self.ask(&format!("your rule {:?} asks about this", visible_line(rule)), None);
         }
+        if let Act::Use(_) = act {
+            return Verdict::Allow;
+        }
         let root = self.root.as_deref();
         let shape = study.shape.as_ref();
         if self.rules.allows(act, shape, root) || self.is_granted(act, study, standing) {
@@ -191,6 +223,22 @@ impl Policy {
             return Verdict::Allow;
         }
         self.ask(study.why(self), Grant::offered(act, shape, root))
+    }
+
+    /// Decides about an act of the main agent of which this is known.
+    pub(super) fn judge_main(&self, act: &Act, study: &Study, standing: &Standing<'_>) -> Verdict {
+        let is_web = matches!(act, Act::Fetch(_) | Act::Search(_) | Act::Clone(_));
+        match self.judge(act, study, standing) {
+            Verdict::Allow | Verdict::Ask { grant: Some(_), .. } if is_web && self.main_web == MainWeb::Asked => {
+                self.ask("the main agent holds your files; this could send one of them", None)
+            }
+            verdict => verdict,
+        }
+    }
+
+    /// Returns what a search leaves out of what it finds below its start.
+    pub(super) fn hidden_files(&self, start: &Path) -> HiddenFiles {
+        HiddenFiles { rules: self.rules.hiding(start, self.root.as_deref()), root: self.root.clone() }
     }
 
     /// Asks whoever answers.
@@ -219,6 +267,7 @@ impl Policy {
                 is_free && is_within(write, self.root.as_deref())
             }
             Act::Command(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) => is_auto,
+            Act::Use(_) => true,
         }
     }
 
@@ -228,7 +277,7 @@ impl Policy {
             Act::Fetch(_) | Act::Search(_) | Act::Clone(_) => true,
             // What nothing confines has the machine's network, whatever the setting says.
             Act::Command(_) => self.network == Network::On || self.sandboxed == Some(Sandboxed::No),
-            Act::Write(_) => false,
+            Act::Write(_) | Act::Use(_) => false,
         }
     }
 
@@ -246,7 +295,7 @@ impl Policy {
             Act::Clone(act) => {
                 places.what(&act.into).map(|what| format!("the place for the copy is {what} (protected)"))
             }
-            Act::Fetch(_) | Act::Search(_) => None,
+            Act::Fetch(_) | Act::Search(_) | Act::Use(_) => None,
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! An allow rule is read narrowly: one simple command, an exact host, a path within the workspace. Ask and deny rules are
 //! read widely: any command of a chain, any spelling of a host, with further words and options, and for the tools of the
-//! same kind (`write` and `edit`, `fetch` and `web_scrape`). Deny stands above everything, ask above allow.
+//! same kind (`write` and `edit`, `fetch` and `web_scrape`, those that read). Deny stands above everything, ask above allow.
 
 use std::path::{Path, PathBuf};
 
@@ -11,24 +11,30 @@ use reqwest::Url;
 use crate::approval::pattern::{Glob, PathPattern, Slash, UrlPattern};
 use crate::approval::shell::runners::{Reach, name_of, reach};
 use crate::approval::shell::{Commands, Found, Shape};
-use crate::approval::{Act, WriteAct};
+use crate::approval::{Act, UseAct, WriteAct};
 use crate::text::{is_blank, visible_line};
 
-/// The tools that rules are about: those that ask.
-const TOOLS: [(&str, Kind); 7] = [
+/// The tools that rules are about.
+const TOOLS: [(&str, Kind); 12] = [
     ("bash", Kind::Command),
     ("write", Kind::Path),
     ("edit", Kind::Path),
+    ("read", Kind::Reading),
+    ("grep", Kind::Reading),
+    ("glob", Kind::Reading),
     ("fetch", Kind::Address),
     ("web_scrape", Kind::Address),
     ("web_search", Kind::Query),
     ("git_clone", Kind::Address),
+    ("calculator", Kind::Query),
+    ("agent", Kind::Query),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Command,
     Path,
+    Reading,
     Address,
     Query,
 }
@@ -62,7 +68,7 @@ struct Rule {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Pattern {
+pub(super) enum Pattern {
     Everything,
     Words(Words),
     Path {
@@ -76,7 +82,7 @@ enum Pattern {
 
 /// Is the pattern of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Words {
+pub(super) struct Words {
     words: Vec<WordPattern>,
     /// Whether any further words may follow.
     is_open: bool,
@@ -128,6 +134,13 @@ impl Rules {
         self.allow.iter().any(|rule| rule.allows(act, shape, root))
     }
 
+    /// Returns the rules by which a search leaves out what it finds. Those that ask about its start were answered.
+    pub(super) fn hiding(&self, start: &Path, root: Option<&Path>) -> Vec<Pattern> {
+        let ask = self.ask.iter().filter(|rule| !rule.pattern.hides(start, root));
+        let rules = self.deny.iter().chain(ask).filter(|rule| rule.tool.is_some_and(|tool| is_like(tool, "read")));
+        rules.map(|rule| rule.pattern.clone()).filter(|pattern| matches!(pattern, Pattern::Path { .. })).collect()
+    }
+
     /// Tells whether commands are denied or asked about by rules, so that one which cannot be read must be asked about.
     pub(super) fn watch_commands(&self) -> bool {
         self.deny.iter().chain(&self.ask).any(|rule| matches!(rule.pattern, Pattern::Words(_)))
@@ -161,7 +174,7 @@ impl Rule {
         let Some((tool, kind)) = TOOLS.into_iter().find(|(tool, _)| *tool == name) else {
             let names: Vec<&str> = TOOLS.iter().map(|(tool, _)| *tool).collect();
             let name = visible_line(name);
-            return Err(fail(format!("there is no tool {name:?} that asks; those are: {}", names.join(", "))));
+            return Err(fail(format!("there is no tool {name:?}; those are: {}", names.join(", "))));
         };
         let pattern = match (pattern, kind) {
             (None | Some("*"), _) => Pattern::Everything,
@@ -169,7 +182,7 @@ impl Rule {
                 return Err(fail(format!("its pattern is empty; \"{name}\" alone covers every use")));
             }
             (Some(pattern), Kind::Command) => Pattern::Words(Words::parse(pattern).map_err(fail)?),
-            (Some(pattern), Kind::Path) => Pattern::Path {
+            (Some(pattern), Kind::Path | Kind::Reading) => Pattern::Path {
                 exact: PathPattern::parse(pattern).map_err(fail)?,
                 folded: PathPattern::parse(&pattern.to_lowercase()).map_err(fail)?,
             },
@@ -210,9 +223,11 @@ impl Rule {
                 seen.commands.is_some_and(|commands| commands.found.iter().any(|found| pattern.touches(found)))
             }
             (Pattern::Path { exact, folded }, Act::Write(act)) => {
-                let fold = |path: &Path| PathBuf::from(path.to_string_lossy().to_lowercase());
-                exact.matches(&act.path, seen.root) || folded.matches(&fold(&act.path), seen.root.map(fold).as_deref())
+                let root = seen.root.map(lower);
+                exact.matches(&act.path, seen.root) || folded.matches(&lower(&act.path), root.as_deref())
             }
+            (pattern, Act::Use(UseAct { path: Some(path), .. })) => pattern.hides(path, seen.root),
+            (Pattern::Query(pattern), Act::Use(act)) => pattern.matches(&act.shown),
             // What is no address is refused by its tool; until then it counts as denied.
             (Pattern::Address(pattern), act) => act.url().is_none_or(|url| pattern.touches(&url)),
             (Pattern::Query(pattern), Act::Search(act)) => {
@@ -221,6 +236,20 @@ impl Rule {
             _ => false,
         }
     }
+}
+
+impl Pattern {
+    /// Tells whether it is about reading a path: about the path itself, or about a directory that it lies in.
+    pub(super) fn hides(&self, path: &Path, root: Option<&Path>) -> bool {
+        let Self::Path { exact, folded } = self else { return false };
+        let (folded_path, folded_root) = (lower(path), root.map(lower));
+        path.ancestors().any(|path| exact.matches(path, root))
+            || folded_path.ancestors().any(|path| folded.matches(path, folded_root.as_deref()))
+    }
+}
+
+fn lower(path: &Path) -> PathBuf {
+    PathBuf::from(path.to_string_lossy().to_lowercase())
 }
 
 impl Words {
@@ -313,8 +342,9 @@ impl WordPattern {
 /// Tells whether two tools do the same kind of thing.
 fn is_like(left: &str, right: &str) -> bool {
     let kind_of = |name: &str| TOOLS.into_iter().find(|(tool, _)| *tool == name).map(|(_, kind)| kind);
+    let kind = kind_of(left).filter(|kind| *kind != Kind::Query);
     let clones = left == "git_clone" || right == "git_clone";
-    left == right || (kind_of(left) == kind_of(right) && !clones)
+    left == right || (kind.is_some() && kind == kind_of(right) && !clones)
 }
 
 /// Tells whether a wildcard may cover a command.
@@ -343,6 +373,7 @@ impl Act {
             Self::Fetch(act) => act.tool,
             Self::Search(_) => "web_search",
             Self::Clone(_) => "git_clone",
+            Self::Use(act) => act.tool,
         }
     }
 
@@ -351,7 +382,7 @@ impl Act {
         match self {
             Self::Fetch(act) => Url::parse(&act.url).ok(),
             Self::Clone(act) => Url::parse(&act.url).ok(),
-            Self::Command(_) | Self::Write(_) | Self::Search(_) => None,
+            Self::Command(_) | Self::Write(_) | Self::Search(_) | Self::Use(_) => None,
         }
     }
 }

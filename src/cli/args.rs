@@ -5,6 +5,7 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
@@ -16,7 +17,7 @@ use crate::provider::Effort;
 
 /// Watch an agent work, and steer it while it runs.
 ///
-/// Without a configured model the embedded one answers: no key, no network. What you type while a turn runs is pending,
+/// Without a configured model the embedded one answers on the screen: no key, no network. What you type while a turn runs is pending,
 /// visibly, and enters the conversation at the next tool-result boundary.
 #[derive(Debug, Parser)]
 #[command(name = "steersman", version, max_term_width = 100, disable_help_subcommand = true)]
@@ -39,6 +40,8 @@ pub struct CommandLine {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run one turn without a screen, and the turns that texts sent meanwhile start.
+    ///
+    /// It needs a configured model; `--provider demo` is the embedded one.
     ///
     /// Exit code: 0 completed, 1 failed, 2 usage or configuration, 130 cancelled, 143 SIGTERM, 129 SIGHUP.
     Exec(ExecArgs),
@@ -121,24 +124,24 @@ pub struct Flags {
     #[arg(long, global = true, value_name = "N")]
     pub temperature: Option<f64>,
     /// Tokens that one reply may have, thinking included.
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, global = true, value_name = "N", value_parser = at_least_one::<NonZeroU64>)]
     pub max_tokens: Option<NonZeroU64>,
     /// Tool calls that a turn may make [default: 60].
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, global = true, value_name = "N", value_parser = at_least_one::<NonZeroU32>)]
     pub max_steps: Option<NonZeroU32>,
     /// Ask for whole replies instead of pieces.
     #[arg(long, global = true)]
     pub no_stream: bool,
     /// The model's context window in tokens, where the server does not tell it.
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, global = true, value_name = "N", value_parser = at_least_one::<NonZeroU64>)]
     pub context_window: Option<NonZeroU64>,
     /// US dollars that the session may spend, sub-agents included: 2 or 0.50.
     #[arg(long, global = true, value_name = "DOLLARS")]
     pub max_cost: Option<Money>,
     /// Tokens that the session may use, sub-agents included; each request counts its whole prompt.
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, global = true, value_name = "N", value_parser = at_least_one::<NonZeroU64>)]
     pub max_tokens_total: Option<NonZeroU64>,
-    /// How full the context window is, in per cent, when older rounds are summarised; 0 is never [default: 85].
+    /// How full the context window is, in per cent, when older rounds are summarised; 0 is never beforehand [default: 85].
     #[arg(long, global = true, value_name = "PERCENT")]
     pub compact_at: Option<u8>,
     /// The directory to work in; tools reach nothing outside it [default: the current one].
@@ -171,6 +174,11 @@ pub struct Flags {
     /// this program's configuration, …) or about trusting a project: the screen still asks these, `exec` refuses.
     #[arg(long, global = true)]
     pub yes: bool,
+}
+
+/// Reads a number that is not 0.
+fn at_least_one<T: FromStr>(text: &str) -> Result<T, &'static str> {
+    text.parse().map_err(|_| "it must be a whole number, at least 1")
 }
 
 impl Flags {

@@ -6,6 +6,7 @@
 //! whatever becomes of input, output and agent.
 
 mod progress;
+mod start;
 mod steering;
 
 use std::io::{self, IsTerminal as _, Read as _};
@@ -16,7 +17,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::approval::Answerer;
 use crate::cli::args::{ExecArgs, Flags};
-use crate::cli::exit::{Exit, say};
+use crate::cli::exit::Exit;
 use crate::cli::load::{Start, load};
 use crate::cli::output::Output;
 use crate::cli::project::Front;
@@ -24,7 +25,7 @@ use crate::cli::questions::Questions;
 use crate::cli::runtime;
 use crate::cli::setup::setup;
 use crate::cli::steer_stdin::Lines;
-use crate::event::{Delivery, Event};
+use crate::event::Delivery;
 use crate::host;
 use crate::limits;
 use crate::listener::{JsonLines, Listener, Terminal};
@@ -35,35 +36,33 @@ use steering::Run;
 /// Runs the prompt of the command line without a screen.
 pub fn run(flags: &Flags, args: &ExecArgs) -> Exit {
     let answerer = if args.steer_stdin { Answerer::User } else { Answerer::Nobody };
-    match load(flags, Front::Exec, answerer)
-        .map_err(|error| error.to_string())
-        .and_then(|start| Ok((start, read_prompt(args)?)))
-    {
-        Ok((start, prompt)) => run_loaded(start, args, &prompt),
-        Err(sentence) => {
-            say(&sentence);
-            Exit::Usage
-        }
+    let loaded = load(flags, Front::Exec, answerer).map_err(|error| error.to_string()).and_then(|start| {
+        start::check_model(&start.config)?;
+        Ok((start, read_prompt(args)?))
+    });
+    match loaded {
+        Ok((start, prompt)) => run_loaded(start, flags, args, &prompt),
+        Err(sentence) => start::refuse(flags, args, &sentence, Exit::Usage),
     }
 }
 
-fn run_loaded(start: Start, args: &ExecArgs, prompt: &str) -> Exit {
+fn run_loaded(start: Start, flags: &Flags, args: &ExecArgs, prompt: &str) -> Exit {
     // Signals, questions and lines have a runtime of their own: whatever the agent's does, they are served.
     let own = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let (runtime, own) = match (runtime(), own) {
         (Ok(runtime), Ok(own)) => (runtime, own),
         (Err(error), _) | (_, Err(error)) => {
-            say(&format!("the program cannot start its threads: {error}"));
-            return Exit::Failed;
+            let sentence = format!("the program cannot start its threads: {error}");
+            return start::refuse(flags, args, &sentence, Exit::Failed);
         }
     };
-    let exit = own.block_on(serve(start, args, prompt, runtime.handle()));
+    let exit = own.block_on(serve(start, flags, args, prompt, runtime.handle()));
     runtime.shutdown_background();
     exit
 }
 
 /// Runs the agent on `runtime`, and everything around it here.
-async fn serve(start: Start, args: &ExecArgs, prompt: &str, runtime: &tokio::runtime::Handle) -> Exit {
+async fn serve(start: Start, flags: &Flags, args: &ExecArgs, prompt: &str, runtime: &tokio::runtime::Handle) -> Exit {
     let opened = Signals::new().and_then(|signals| {
         let lines = args.steer_stdin.then(Lines::start).transpose()?;
         Ok((signals, lines, Output::both()?))
@@ -71,8 +70,8 @@ async fn serve(start: Start, args: &ExecArgs, prompt: &str, runtime: &tokio::run
     let (mut signals, lines, (out, err)) = match opened {
         Ok(opened) => opened,
         Err(error) => {
-            say(&format!("the program cannot handle signals, input or output: {error}"));
-            return Exit::Failed;
+            let sentence = format!("the program cannot handle signals, input or output: {error}");
+            return start::refuse(flags, args, &sentence, Exit::Failed);
         }
     };
     let questions = Questions::new(err.apart(), lines.clone());
@@ -84,15 +83,16 @@ async fn serve(start: Start, args: &ExecArgs, prompt: &str, runtime: &tokio::run
         None => vec![Arc::new(Terminal::apart(out.clone(), err.clone()))],
     };
     listeners.extend([&out, &err].map(|output| Arc::new(output.clone()) as Arc<dyn Listener>));
+    let cwd = start.cwd.clone();
     let host = host::start_with(runtime, |approvals| setup(start, listeners, approvals));
     let mut run = Run::new(host.handle(), lines, questions, err.clone(), args);
     let mut exit = steer(&mut run, prompt, &mut signals, &out).await;
     let is_stopped = run.stop.is_some();
-    let unsent = run.unsent;
+    let (unsent, reason) = (run.unsent, run.reason);
     let farewell = async {
         host.shutdown(limits::EXIT_GRACE).await;
-        if let (Some(json), false) = (json, unsent.is_empty()) {
-            json.append(Event::Returned { entries: unsent });
+        if let Some(json) = json {
+            start::end(&json, &cwd, unsent, exit, reason);
         }
         let patience = if is_stopped { limits::OUTPUT_FAREWELL } else { limits::OUTPUT_PATIENCE };
         let written = async {
@@ -133,7 +133,9 @@ async fn steer(run: &mut Run<'_>, prompt: &str, signals: &mut Signals, out: &Out
     let waker = Arc::clone(&wake);
     handle.approvals().watch(Arc::new(move || waker.notify_one()));
     if let Err(refused) = run.send(prompt, Delivery::Steer) {
-        run.err.say(&refused.to_string());
+        let sentence = refused.to_string();
+        run.err.say(&sentence);
+        run.reason = Some(sentence);
         return Exit::Usage;
     }
     loop {

@@ -52,11 +52,23 @@ impl PrivateFile {
             .rotation(Rotation::DAILY)
             .filename_prefix("steersman")
             .filename_suffix("log")
-            .max_log_files(limits::LOG_FILES)
             .build(&directory)
             .map_err(io::Error::other)?;
-        close_to_others(&directory)?;
-        Ok(Self { appender, directory, day: today() })
+        let files = Self { appender, directory, day: today() };
+        files.tidy()?;
+        Ok(files)
+    }
+}
+
+impl PrivateFile {
+    /// Closes the files to others, and removes those of more than so many days. The appender would count one of today as
+    /// one that is still to come.
+    fn tidy(&self) -> io::Result<()> {
+        close_to_others(&self.directory)?;
+        let mut days: Vec<PathBuf> = logs(&self.directory)?.filter(|path| is_of_a_day(path)).collect();
+        // The date stands in the name, the year first.
+        days.sort();
+        days.iter().rev().skip(limits::LOG_FILES).try_for_each(std::fs::remove_file)
     }
 }
 
@@ -66,7 +78,7 @@ impl Write for PrivateFile {
         let today = today();
         if today != self.day {
             self.day = today;
-            close_to_others(&self.directory)?;
+            self.tidy()?;
         }
         Ok(written)
     }
@@ -82,12 +94,20 @@ fn today() -> i64 {
 
 /// Takes the rights of others away from each log file. A link in the place of one is never followed: there is no log then.
 fn close_to_others(directory: &Path) -> io::Result<()> {
-    for entry in std::fs::read_dir(directory)?.flatten() {
-        let path = entry.path();
-        if path.extension().is_some_and(|extension| extension == "log") {
-            let (file, _) = regular_file::open(&path, Links::Refused)?;
-            file.set_permissions(Permissions::from_mode(0o600))?;
-        }
-    }
-    Ok(())
+    logs(directory)?.try_for_each(|path| {
+        let (file, _) = regular_file::open(&path, Links::Refused)?;
+        file.set_permissions(Permissions::from_mode(0o600))
+    })
+}
+
+fn logs(directory: &Path) -> io::Result<impl Iterator<Item = PathBuf>> {
+    let paths = std::fs::read_dir(directory)?.flatten().map(|entry| entry.path());
+    Ok(paths.filter(|path| path.extension().is_some_and(|extension| extension == "log")))
+}
+
+/// Tells whether a file is one of the appender's: `steersman.2026-01-31.log`.
+fn is_of_a_day(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let date = name.and_then(|name| name.strip_prefix("steersman.")?.strip_suffix(".log"));
+    date.is_some_and(|date| date.parse::<jiff::civil::Date>().is_ok())
 }

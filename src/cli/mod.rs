@@ -13,7 +13,7 @@
 //! - where the user's files lie, where a project begins: `places.rs`, `src/workspace/project.rs`; stories:
 //!   `trust.rs`, `context_files.rs`
 //! - questions without a screen, what nobody could be asked: `questions.rs`; stories: `real_work.rs`
-//! - `exec`, `--steer-stdin`, exit codes: `exec.rs`, `steer_stdin.rs`, `exit.rs`; stories: `exec.rs`,
+//! - `exec`, `--steer-stdin`, exit codes: `exec.rs`, `exec/start.rs`, `steer_stdin.rs`, `exit.rs`; stories: `exec.rs`,
 //!   `exec_streams.rs`
 //! - the log file: `logging.rs`; stories: `secrets.rs`
 
@@ -139,8 +139,23 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Task, Exit> {
 pub fn completions(shell: clap_complete::Shell) -> Exit {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut CommandLine::command(), "steersman", &mut script);
+    if shell == clap_complete::Shell::Fish {
+        script.extend_from_slice(fish_arguments().as_bytes());
+    }
     let _ = io::stdout().write_all(&script);
     Exit::Done
+}
+
+/// Returns the lines for values of arguments without a flag, which the generator for fish leaves out.
+fn fish_arguments() -> String {
+    let command = CommandLine::command();
+    let line = |below: &clap::Command| {
+        let values = below.get_positionals().flat_map(clap::Arg::get_possible_values);
+        let values: Vec<String> = values.map(|value| value.get_name().to_owned()).collect();
+        let (name, values) = (below.get_name(), Some(values.join(" ")).filter(|values| !values.is_empty())?);
+        Some(format!("complete -c steersman -n \"__fish_steersman_using_subcommand {name}\" -f -a \"{values}\"\n"))
+    };
+    command.get_subcommands().filter_map(line).collect()
 }
 
 /// Makes the runtime that the agent, its tools and the embedded model run on.

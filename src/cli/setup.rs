@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::approval::{Approvals, Policy, Rules};
+use crate::approval::{Approvals, Mode, ModeRefused, Policy, Rules};
 use crate::cli::first_start::look;
 use crate::cli::keys;
 use crate::cli::load::Start;
@@ -59,6 +59,10 @@ pub async fn setup(
         ));
     }
     let bench = workbench(&start.config, &start.places, &start.cwd, &mut notes).await?;
+    // On the screen it goes on as the mode ask and says so; here nobody would see it.
+    if start.front == Front::Exec && start.config.mode == Mode::Auto && bench.spawner.sandbox().name().is_none() {
+        return Err(StartError::Configuration(ModeRefused::NotSandboxed.to_string()));
+    }
     let config = start.config;
     let http = config.http();
     let registry = registry_or_bundled(&config, start.places.config.as_deref(), &mut notes);

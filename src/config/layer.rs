@@ -61,7 +61,7 @@ pub struct Layer {
     pub max_cost: Option<Money>,
     /// Tokens that the whole tree of agents may use.
     pub max_tokens_total: Option<NonZeroU64>,
-    /// How full the context window is when older rounds are summarised, per cent; 0 is never.
+    /// How full the context window is when older rounds are summarised, per cent; 0 is never beforehand.
     pub compact_at: Option<u8>,
     /// How much runs without a question.
     pub mode: Option<Mode>,

@@ -23,7 +23,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use crate::approval::{Mode, RuleError};
+use crate::approval::{Mode, ModeRefused, RuleError};
 use crate::control::{Spending, Staleness};
 use crate::dialect::Dialect;
 use crate::provider::{ApiKey, Http, Streaming};
@@ -72,7 +72,7 @@ pub struct Config {
     pub still_true: Staleness,
     /// What tokens cost, where the server does not say it, and how much may be spent.
     pub spending: Spending,
-    /// How full the context window is when older rounds are summarised, per cent; 0 is never.
+    /// How full the context window is when older rounds are summarised, per cent; 0 is never beforehand.
     pub compact_at: u8,
     /// How much runs without a question.
     pub mode: Mode,
@@ -162,12 +162,13 @@ pub enum Provider {
     #[serde(rename = "openai")]
     OpenAi,
     /// `OpenAI`'s Responses.
-    #[value(name = "openai-responses")]
+    #[value(name = "openai-responses", help = "OpenAI's Responses")]
     #[serde(rename = "openai-responses")]
     OpenAiResponses,
     /// Anthropic's Messages.
     Anthropic,
     /// Google's `generateContent`.
+    #[value(help = "Google's generateContent")]
     Gemini,
     /// The embedded model.
     Demo,
@@ -226,9 +227,12 @@ pub enum ConfigError {
     PassesKey(String),
     /// The share is none.
     #[error(
-        "compact_at must be a whole number from 1 to 100 (per cent of the context window), or 0 for never; it is {0}"
+        "compact_at must be a whole number from 1 to 100 (per cent of the context window), or 0 for never beforehand; it is {0}"
     )]
     CompactAt(u8),
+    /// The mode needs what the configuration switches off.
+    #[error(transparent)]
+    Mode(#[from] ModeRefused),
     /// A rule is none.
     #[error(transparent)]
     Rule(#[from] RuleError),

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use crate::approval::{Mode, ModeRefused};
 use crate::config::{
-    Config, ConfigError, Layer, ModelSource, ProfileSection, Provider, RuleLists, SandboxSettings, Server, Service,
-    WebSection, WebSettings, server,
+    Config, ConfigError, Layer, ModelSource, ProfileSection, Provider, RuleLists, SandboxKind, SandboxSettings, Server,
+    Service, WebSection, WebSettings, server,
 };
 use crate::control::{Spending, Staleness};
 use crate::limits;
@@ -51,7 +52,10 @@ impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Environment {
 }
 
 impl Config {
-    /// Makes the configuration out of flags, environment and file, the first of them that says something winning.
+    /// Makes the configuration out of flags, environment, profile and file, the first of them that says something winning.
+    ///
+    /// A profile that a flag names stands above the environment, as every flag does. Below an address of the environment
+    /// none is used: what a profile says about its own server is not for another one.
     ///
     /// A model is configured when one of them names a base URL, a model or a provider: a bare key is not enough, so that
     /// no file goes to a paid service unasked. For the same reason a file that says `demo` is not overruled by
@@ -77,7 +81,8 @@ impl Config {
         let wanted = by_flag.or(later.as_deref());
         let profile = wanted.map(|name| profile_of(&profiles, name)).transpose()?;
         let over_environment = by_flag.and(profile.clone());
-        let under_environment = if by_flag.is_some() { None } else { profile.clone() };
+        let is_replaced = by_flag.is_none() && own.base_url.is_some();
+        let under_environment = profile.clone().filter(|_| by_flag.is_none() && !is_replaced);
         let below =
             |layer: Layer, profile: &Option<Layer>| if profile.is_some() { layer.without_server() } else { layer };
         let own = below(own, &over_environment);
@@ -87,7 +92,7 @@ impl Config {
         // What is meant for other programs too does not decide whether a server is asked, but where it is.
         let provider = provider([&flags, over, &own, under, &file, &shared]);
         let layers = [&flags, over, &own, under, &shared, &file];
-        let used = wanted.filter(|_| flags.base_url.is_none() && flags.provider.is_none());
+        let used = wanted.filter(|_| flags.base_url.is_none() && flags.provider.is_none() && !is_replaced);
         let model = match provider.unwrap_or(Provider::Demo).dialect() {
             None => ModelSource::Embedded { pace: file.pace },
             Some(dialect) => ModelSource::Server(server::server(&layers, dialect, environment, shared_base)?),
@@ -131,7 +136,7 @@ impl Config {
                 percent @ 0..=100 => percent,
                 more => return Err(ConfigError::CompactAt(more)),
             },
-            mode: merged.mode.unwrap_or_default(),
+            mode: mode(&merged)?,
             context_files: merged.context_files.unwrap_or(true),
             rules: rules(&merged)?,
             sandbox: sandbox(&merged, key_variables)?,
@@ -216,6 +221,12 @@ fn key_variables(layers: [&Layer; 2]) -> Vec<String> {
         }
     }
     variables
+}
+
+fn mode(merged: &Layer) -> Result<Mode, ConfigError> {
+    let mode = merged.mode.unwrap_or_default();
+    let kind = merged.sandbox.as_ref().and_then(|sandbox| sandbox.kind);
+    if mode == Mode::Auto && kind == Some(SandboxKind::Off) { Err(ModeRefused::NotSandboxed.into()) } else { Ok(mode) }
 }
 
 fn rules(merged: &Layer) -> Result<RuleLists, ConfigError> {

@@ -120,13 +120,13 @@ impl Standing {
         if let Some(max) = self.max_cost.filter(|max| self.nanos >= max.nanos()) {
             let spent = dollars(self.nanos);
             return Some(format!(
-                "the budget of {max} is used up, {spent} were spent; raise it with /budget or --max-cost"
+                "the budget of {max} is used up, {spent} were spent; raise it with --max-cost (on the screen: /budget)"
             ));
         }
         let max = self.max_tokens.filter(|max| self.tokens >= *max)?;
         let used = self.tokens;
         Some(format!(
-            "the budget of {max} tokens is used up, {used} were used; raise it with /budget or --max-tokens-total"
+            "the budget of {max} tokens is used up, {used} were used; raise it with --max-tokens-total (on the screen: /budget)"
         ))
     }
 }

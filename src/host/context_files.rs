@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 use std::io;
+use std::mem;
 use std::path::{Path, PathBuf};
 
 use crate::limits;
@@ -57,9 +58,33 @@ impl ContextFile {
     }
 }
 
-/// Reads the context files for a working directory: the user's own first, then from the project's root downwards.
-pub fn find(places: &ContextPlaces, cwd: &Path) -> Vec<ContextFile> {
-    let mut found = Found { files: Vec::new(), left: limits::CONTEXT_FILES_BYTES, seen: HashSet::new() };
+/// The context files for a working directory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ContextFiles {
+    /// Those that enter the system prompt: the user's own first, then from the project's root downwards.
+    pub files: Vec<ContextFile>,
+    /// The paths, as they are shown, of those for which no room is left.
+    pub left_out: Vec<String>,
+}
+
+impl ContextFiles {
+    /// Returns what the user is told about files that are cut or left out; `None` when all are whole.
+    pub fn note(&self) -> Option<String> {
+        let cut = self.files.iter().filter(|file| file.cut_from.is_some());
+        let cut = cut.map(|file| format!("the end of {}", file.shown));
+        let missing: Vec<String> = cut.chain(self.left_out.iter().cloned()).collect();
+        let (each, all) = (limits::CONTEXT_FILE_BYTES >> 10, limits::CONTEXT_FILES_BYTES >> 10);
+        (!missing.is_empty()).then(|| {
+            let missing = missing.join(", ");
+            format!("not in the system prompt, which takes {each} KiB of a file and {all} KiB together: {missing}")
+        })
+    }
+}
+
+/// Reads the context files for a working directory. Where they are too much together, the project's files that lie
+/// farthest from the directory are left out first, and the user's own never.
+pub fn find(places: &ContextPlaces, cwd: &Path) -> ContextFiles {
+    let mut found = Found::default();
     if let Some(user) = &places.user
         && let Ok(real) = user.canonicalize()
     {
@@ -74,42 +99,50 @@ pub fn find(places: &ContextPlaces, cwd: &Path) -> Vec<ContextFile> {
             let project = project.as_ref().ok_or(io::ErrorKind::NotFound)?;
             project.open(real).and_then(|(file, metadata)| head(file, metadata.len(), most))
         };
-        let mut directories: Vec<&Path> =
-            cwd.ancestors().take_while(|directory| directory.starts_with(&root)).collect();
-        directories.reverse();
-        for path in directories.iter().flat_map(|directory| NAMES.map(|name| directory.join(name))) {
-            // A link within the project is followed, as CLAUDE.md often is one to AGENTS.md.
-            if let Ok(real) = path.canonicalize()
-                && real.starts_with(&root)
-            {
-                let shown = path.strip_prefix(&root).unwrap_or(&path).to_string_lossy().into_owned();
-                found.take(real, visible_line(&shown).into_owned(), read);
+        // The nearest first, while there is room; what stands in the prompt later counts more.
+        let mut levels = Vec::new();
+        for directory in cwd.ancestors().take_while(|directory| directory.starts_with(&root)) {
+            let above = mem::take(&mut found.all.files);
+            for path in NAMES.map(|name| directory.join(name)) {
+                // A link within the project is followed, as CLAUDE.md often is one to AGENTS.md.
+                if let Ok(real) = path.canonicalize()
+                    && real.starts_with(&root)
+                {
+                    let shown = path.strip_prefix(&root).unwrap_or(&path).to_string_lossy().into_owned();
+                    found.take(real, visible_line(&shown).into_owned(), read);
+                }
             }
+            levels.push(mem::replace(&mut found.all.files, above));
         }
+        found.all.files.extend(levels.into_iter().rev().flatten());
     }
-    found.files
+    found.all
 }
 
+#[derive(Default)]
 struct Found {
-    files: Vec<ContextFile>,
-    left: u64,
+    all: ContextFiles,
+    used: u64,
     seen: HashSet<PathBuf>,
 }
 
 impl Found {
     fn take(&mut self, real: PathBuf, shown: String, read: impl Fn(&Path, u64) -> io::Result<Head>) {
-        let most = self.left.min(limits::CONTEXT_FILE_BYTES);
+        let most = limits::CONTEXT_FILES_BYTES.saturating_sub(self.used).min(limits::CONTEXT_FILE_BYTES);
         let Ok(head) = read(&real, most) else { return };
         if head.size == 0 || !self.seen.insert(real) {
             return;
         }
-        self.left -= head.bytes.len() as u64;
+        if most == 0 {
+            return self.all.left_out.push(shown);
+        }
+        self.used += head.bytes.len() as u64;
         let cut_from = head.is_cut().then_some(head.size);
         let text = String::from_utf8_lossy(&head.bytes).replace("\r\n", "\n");
         // What a cut left of a character is no part of the text.
         let text = if cut_from.is_some() { text.trim_end_matches('\u{FFFD}') } else { text.as_str() };
         let text = text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
-        self.files.push(ContextFile { shown, text, cut_from });
+        self.all.files.push(ContextFile { shown, text, cut_from });
     }
 }
 

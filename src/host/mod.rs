@@ -27,7 +27,7 @@ pub use crate::control::{Decision, Shift, Staleness};
 pub use crate::workspace::{Bounds, Change, EntryKind, Walk};
 pub use command::Command;
 pub use context_files::{
-    ContextFile, ContextPlaces, ProjectContext, find as find_context_files, snippet as context_snippet,
+    ContextFile, ContextFiles, ContextPlaces, ProjectContext, find as find_context_files, snippet as context_snippet,
 };
 pub use handle::Handle;
 pub use mailbox::{LocalOffer, Mailbox, Notice, Post};

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use jiff::Zoned;
 
 use crate::agent::{Agent, CompactWish, ModelChoice};
-use crate::approval::{Approvals, Mode, Network, Policy, Sandboxed};
+use crate::approval::{Approvals, MainWeb, Mode, Network, Policy, Sandboxed};
 use crate::assets;
 use crate::control::{Budget, Controls, Crew, Spending, StepLimit};
 use crate::error::{BuildError, ProviderError};
 use crate::event::{Event, SCHEMA};
 use crate::host::context_files::{self, ContextFile, ContextPlaces};
 use crate::host::guards::Guards;
-use crate::host::tools::{Pools, Workbench};
+use crate::host::tools::{Pools, WebPool, Workbench};
 use crate::listener::{Listener, ListenerList};
 use crate::provider::{ChatTransport, Connector, Sources, Streaming};
 use crate::subagent::{Persona, Roster, SubAgents};
@@ -64,7 +64,7 @@ pub struct Setup {
     pub streaming: Streaming,
     /// How much the whole tree may spend, and what tokens cost.
     pub spending: Spending,
-    /// How full the context window is when older rounds are summarised, per cent; 0 is never.
+    /// How full the context window is when older rounds are summarised, per cent; 0 is never beforehand.
     pub compact_at: u8,
     /// Who answers questions, the rules, and the user's own places. The rest of it is found out here.
     pub policy: Policy,
@@ -124,6 +124,10 @@ impl Setup {
                 workspace::Network::Off if sandbox.is_some() => Network::Off,
                 workspace::Network::Off | workspace::Network::On => Network::On,
             },
+            main_web: match self.workbench.web_pool {
+                WebPool::SubAgents => MainWeb::AsAny,
+                WebPool::Main => MainWeb::Asked,
+            },
             root: Some(root.clone()),
             ..self.policy
         };
@@ -132,7 +136,8 @@ impl Setup {
             notes.push(format!("{refused}; it is {} now", Mode::Ask.name()));
         }
         let context = self.context.map(|places| context_files::find(&places, &root)).unwrap_or_default();
-        let context_labels = context.iter().map(ContextFile::label).collect();
+        notes.extend(context.note());
+        let context_labels = context.files.iter().map(ContextFile::label).collect();
         let guards = Guards::start(Arc::clone(&approvals), sandbox.map(str::to_owned), context_labels, &listeners);
 
         let prompt = self.system_prompt.as_deref().unwrap_or(assets::MAIN_PROMPT);
@@ -155,7 +160,7 @@ impl Setup {
         }
         let agent = builder
             .build(|configurator| {
-                if let Some(snippet) = context_files::snippet(&context) {
+                if let Some(snippet) = context_files::snippet(&context.files) {
                     configurator.append_system_prompt(snippet);
                 }
                 configurator.add_tools(pools.main.iter().cloned())?;

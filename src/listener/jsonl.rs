@@ -28,12 +28,23 @@ pub struct JsonLines {
 struct Out {
     writer: Box<dyn Write + Send>,
     seq: u64,
+    is_closed: bool,
 }
 
 impl JsonLines {
     /// Makes a listener that writes to `writer`.
     pub fn new(writer: impl Write + Send + 'static) -> Self {
-        Self { out: Mutex::new(Out { writer: Box::new(writer), seq: 0 }) }
+        Self { out: Mutex::new(Out { writer: Box::new(writer), seq: 0, is_closed: false }) }
+    }
+
+    /// Tells whether an event was written.
+    pub fn has_begun(&self) -> bool {
+        self.out.lock().unwrap_or_else(PoisonError::into_inner).seq > 0
+    }
+
+    /// Writes nothing more.
+    pub fn close(&self) {
+        self.out.lock().unwrap_or_else(PoisonError::into_inner).is_closed = true;
     }
 
     /// Writes an event of the main agent behind the last one, once the agent has ended and emits nothing any more.
@@ -53,6 +64,9 @@ impl Listener for JsonLines {
             }
         };
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        if out.is_closed {
+            return;
+        }
         out.seq = envelope.seq;
         if let Err(error) = out.writer.write_all(line.as_bytes()).and_then(|()| out.writer.flush()) {
             tracing::debug!(%error, "an event was not written");

@@ -354,6 +354,7 @@ impl Listener for Terminal {
             | Event::Guards { .. }
             | Event::Pending { .. }
             | Event::History { .. }
+            | Event::SessionEnded { .. }
             | Event::Extension { .. }
             | Event::Unknown => {}
         }

@@ -259,6 +259,7 @@ impl RawTool for SubAgentTool {
             let Some(persona) = self.personas.iter().find(|persona| persona.name == name) else {
                 return Err(ToolError::failed(format!("there is no agent named '{name}'")));
             };
+            context.approve_use("agent", name).await?;
             self.delegate(persona, args.str("task"), context).await
         }
         .boxed()

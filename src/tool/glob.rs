@@ -10,6 +10,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
+use crate::approval::HiddenFiles;
 use crate::limits;
 use crate::text::visible_line;
 use crate::tool::blocking::{self, Stop};
@@ -56,7 +57,12 @@ impl Tool for GlobTool {
 
     fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
         let workspace = Arc::clone(&self.workspace);
-        blocking::run(context, move |stop| glob(&workspace, args.str("pattern"), args.opt_str("path"), stop)).boxed()
+        async move {
+            let start = context.approve_reading(&workspace, "glob", args.opt_str("path").unwrap_or(".")).await?;
+            let hidden = context.approvals.hidden_files(&start);
+            blocking::run(context, move |stop| glob(&workspace, args.str("pattern"), &start, hidden, stop)).await
+        }
+        .boxed()
     }
 
     fn concurrency(&self) -> Concurrency {
@@ -72,9 +78,15 @@ impl Tool for GlobTool {
     }
 }
 
-fn glob(workspace: &Workspace, pattern: &str, path: Option<&str>, stop: &Stop) -> Result<String, ToolError> {
-    let start = walk::start(workspace, path)?;
-    let name = workspace.display(&start);
+fn glob(
+    workspace: &Workspace,
+    pattern: &str,
+    start: &Path,
+    hidden: HiddenFiles,
+    stop: &Stop,
+) -> Result<String, ToolError> {
+    walk::check_start(workspace, start)?;
+    let name = workspace.display(start);
     if !start.is_dir() {
         return Err(ToolError::failed(format!("{name} is not a directory")));
     }
@@ -85,12 +97,12 @@ fn glob(workspace: &Workspace, pattern: &str, path: Option<&str>, stop: &Stop) -
     }
     let directories = trimmed.ends_with('/');
     let matcher = walk::matcher(trimmed.trim_end_matches('/'))?;
-    let mut entries = Entries::new(&start, workspace, stop)?;
+    let mut entries = Entries::new(start, workspace, hidden, stop)?;
     let mut text = String::new();
     let mut count = 0;
     let mut other = 0;
     while let Some(entry) = entries.next()? {
-        let relative = entry.path.strip_prefix(&start).unwrap_or(Path::new(""));
+        let relative = entry.path.strip_prefix(start).unwrap_or(Path::new(""));
         if !matcher.is_match(relative) {
             continue;
         }

@@ -14,6 +14,7 @@ use grep_matcher::{LineTerminator, Matcher};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkFinish, SinkMatch};
 
+use crate::approval::HiddenFiles;
 use crate::limits;
 use crate::text::visible_line;
 use crate::tool::blocking::{self, Stop};
@@ -68,7 +69,12 @@ impl Tool for GrepTool {
 
     fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
         let workspace = Arc::clone(&self.workspace);
-        blocking::run(context, move |stop| grep(&workspace, &args, stop)).boxed()
+        async move {
+            let start = context.approve_reading(&workspace, "grep", args.opt_str("path").unwrap_or(".")).await?;
+            let hidden = context.approvals.hidden_files(&start);
+            blocking::run(context, move |stop| grep(&workspace, &args, &start, hidden, stop)).await
+        }
+        .boxed()
     }
 
     fn concurrency(&self) -> Concurrency {
@@ -84,7 +90,13 @@ impl Tool for GrepTool {
     }
 }
 
-fn grep(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<String, ToolError> {
+fn grep(
+    workspace: &Workspace,
+    args: &Args,
+    start: &Path,
+    hidden: HiddenFiles,
+    stop: &Stop,
+) -> Result<String, ToolError> {
     let pattern = args.str("pattern");
     let matcher = RegexMatcherBuilder::new()
         .multi_line(true)
@@ -94,23 +106,23 @@ fn grep(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<String, ToolE
         .build(pattern)
         .map_err(|error| ToolError::failed(format!("invalid regular expression: {error}")))?;
     let filter = args.opt_str("glob").map(Filter::new).transpose()?;
-    let start = walk::start(workspace, args.opt_str("path"))?;
+    walk::check_start(workspace, start)?;
     let mut search = Search::new(workspace, &matcher, stop);
     let mut notes = String::new();
     if start.is_dir() {
-        let mut entries = Entries::new(&start, workspace, stop)?;
+        let mut entries = Entries::new(start, workspace, hidden, stop)?;
         while let Some(entry) = entries.next()? {
-            let wanted = entry.kind == EntryKind::File
-                && filter.as_ref().is_none_or(|filter| filter.admits(&entry.path, &start));
+            let wanted =
+                entry.kind == EntryKind::File && filter.as_ref().is_none_or(|filter| filter.admits(&entry.path, start));
             if wanted && search.file(&entry.path)? == Room::Used {
                 break;
             }
         }
         notes = entries.notes();
     } else {
-        search.file(&start)?;
+        search.file(start)?;
     }
-    let mut text = search.finish(pattern, &workspace.display(&start));
+    let mut text = search.finish(pattern, &workspace.display(start));
     text.push_str(&notes);
     Ok(text)
 }

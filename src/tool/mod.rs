@@ -47,12 +47,13 @@ mod web_scrape;
 mod web_search;
 mod write;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use crate::approval::{self, Approvals, Approved, Asker, Proposal, Taint};
+use crate::approval::{self, Approvals, Approved, Asker, Proposal, Taint, UseAct};
 use crate::control::Cancellable;
 use crate::details::Details;
 use crate::error::{BuildError, Cancelled};
@@ -289,6 +290,30 @@ impl ToolContext {
     /// Says what a screen shows of the result.
     pub fn details(&self, details: Details) {
         (self.tell)(Told::Details(details));
+    }
+
+    /// Asks for leave to use a tool that changes and sends nothing, where a rule wants that; `what` is what it gets.
+    ///
+    /// # Errors
+    /// [`ToolError::Failed`] with the refusal.
+    pub(crate) async fn approve_use(&self, tool: &'static str, what: &str) -> Result<(), ToolError> {
+        self.approve(UseAct { tool, path: None, shown: what.to_owned() }).await.map(|_| ())
+    }
+
+    /// Resolves what a tool is to read, and asks for leave where a rule wants that.
+    ///
+    /// # Errors
+    /// [`ToolError::Failed`] for a path outside the workspace, and with the refusal.
+    async fn approve_reading(
+        &self,
+        workspace: &Arc<Workspace>,
+        tool: &'static str,
+        path: &str,
+    ) -> Result<PathBuf, ToolError> {
+        let (within, named) = (Arc::clone(workspace), path.to_owned());
+        let path = blocking::run(self, move |_| within.resolve_read(&named).map_err(ToolError::Failed)).await?;
+        self.approve(UseAct { tool, shown: workspace.display(&path), path: Some(path.clone()) }).await?;
+        Ok(path)
     }
 
     /// Asks for leave to do this; waits for the user where that is needed.

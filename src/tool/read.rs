@@ -64,11 +64,11 @@ impl Tool for ReadTool {
 
     fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
         let workspace = Arc::clone(&self.workspace);
-        blocking::run(context, move |stop| {
+        async move {
             let window = Window::new(&args)?;
-            let path = workspace.resolve_read(args.str("path")).map_err(ToolError::Failed)?;
-            read(&workspace, &path, &window, stop)
-        })
+            let path = context.approve_reading(&workspace, "read", args.str("path")).await?;
+            blocking::run(context, move |stop| read(&workspace, &path, &window, stop)).await
+        }
         .boxed()
     }
 

@@ -1,23 +1,24 @@
 //! What `grep` and `glob` share: where a search starts, its patterns, and the walk over the workspace's files, less far
 //! where the workspace calls for caution.
 
-use std::path::{Path, PathBuf};
+use std::fmt::Write as _;
+use std::path::Path;
 
 use globset::{GlobBuilder, GlobMatcher};
 
+use crate::approval::HiddenFiles;
 use crate::tool::ToolError;
 use crate::tool::blocking::Stop;
 use crate::workspace::{Bounds, Entry, Walk, WalkEnd, Workspace};
 
-/// Resolves the optional directory or file where a search starts.
-pub(super) fn start(workspace: &Workspace, path: Option<&str>) -> Result<PathBuf, ToolError> {
-    let start = workspace.resolve_read(path.unwrap_or(".")).map_err(ToolError::Failed)?;
-    let name = workspace.display(&start);
+/// Passes when a search can start at a directory or file.
+pub(super) fn check_start(workspace: &Workspace, start: &Path) -> Result<(), ToolError> {
+    let name = workspace.display(start);
     if start.components().any(|part| part.as_os_str() == ".git") {
         return Err(ToolError::failed(format!("{name} is not searched: .git is left out (read shows single files)")));
     }
     match start.metadata() {
-        Ok(_) => Ok(start),
+        Ok(_) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             Err(ToolError::failed(format!("{name} does not exist")))
         }
@@ -38,23 +39,37 @@ pub(super) struct Entries<'a> {
     walk: Walk,
     stop: &'a Stop,
     workspace: &'a Workspace,
+    hidden: HiddenFiles,
+    /// Entries that the user's rules leave out, so far.
+    left_out: usize,
 }
 
 impl<'a> Entries<'a> {
-    pub(super) fn new(directory: &Path, workspace: &'a Workspace, stop: &'a Stop) -> Result<Self, ToolError> {
+    pub(super) fn new(
+        directory: &Path,
+        workspace: &'a Workspace,
+        hidden: HiddenFiles,
+        stop: &'a Stop,
+    ) -> Result<Self, ToolError> {
         let caution = workspace.caution();
         let bounds = Bounds { entries: caution.entries(), time: caution.time() };
         let walk = workspace.walk(directory, bounds).map_err(|error| {
             ToolError::Failed(format!("{} cannot be searched: {error}", workspace.display(directory)))
         })?;
-        Ok(Self { walk, stop, workspace })
+        Ok(Self { walk, stop, workspace, hidden, left_out: 0 })
     }
 
-    /// Returns the next entry below the directory; `None` at the end or at a cap. What cannot be read is passed over.
+    /// Returns the next entry below the directory; `None` at the end or at a cap. What cannot be read is passed over, and
+    /// so is what a rule denies or asks about: a question is for a single file.
     pub(super) fn next(&mut self) -> Result<Option<Entry>, ToolError> {
-        let entry = self.walk.next(|| self.stop.check().is_err());
-        self.stop.check()?;
-        Ok(entry)
+        loop {
+            let entry = self.walk.next(|| self.stop.check().is_err());
+            self.stop.check()?;
+            match entry {
+                Some(entry) if self.hidden.hides(&entry.path) => self.left_out += 1,
+                entry => return Ok(entry),
+            }
+        }
     }
 
     /// Says why the search did not see everything, and what else is to be known about it; for the model.
@@ -65,6 +80,10 @@ impl<'a> Entries<'a> {
             Some(WalkEnd::Time) => format!("[stopped after {} s: name a path below]\n", caution.time().as_secs()),
             Some(WalkEnd::Stopped) | None => String::new(),
         };
+        if self.left_out > 0 {
+            // Writing to a string cannot fail.
+            let _ = writeln!(notes, "[left out by the user's rules: {}]", self.left_out);
+        }
         let unused = self.walk.unused_rules();
         if let Some(first) = unused.first() {
             let first = self.workspace.display(first);

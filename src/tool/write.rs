@@ -77,6 +77,11 @@ impl Tool for WriteTool {
 
 fn propose(workspace: &Workspace, path: &str, content: &str) -> Result<Proposal, ToolError> {
     let target = Target::look(workspace, path)?;
+    if workspace.is_through_link(path) {
+        let text =
+            format!("{} is a symbolic link, or lies behind one: name {} itself", visible_line(path), target.shown);
+        return Err(ToolError::Failed(text));
+    }
     match &target.held {
         Some(held) if *held.bytes == *content.as_bytes() => {
             workspace.note_seen(&target.path, content.as_bytes());

@@ -182,6 +182,14 @@ impl Workspace {
         if real.starts_with(&self.root) { Ok(real) } else { Err(self.outside(path, &real)) }
     }
 
+    /// Tells whether a path that a model names leads through a symbolic link of the workspace.
+    pub fn is_through_link(&self, path: &str) -> bool {
+        let whole = self.root.join(path);
+        let is_within = |path: &&Path| *path == whole || (path.starts_with(&self.root) && *path != self.root);
+        let mut parts = whole.ancestors().take_while(is_within);
+        parts.any(|part| part.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()))
+    }
+
     /// Tells whether a real path lies where reading is allowed.
     pub fn may_read(&self, real: &Path) -> bool {
         real.starts_with(&self.root) || self.readable.iter().any(|(directory, _)| real.starts_with(directory))

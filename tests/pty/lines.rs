@@ -179,6 +179,22 @@ fn over_a_pipe_lines_are_messages_and_the_end_of_input_finishes_the_turn() {
 }
 
 #[test]
+fn over_a_pipe_a_line_that_ends_with_a_backslash_goes_on_in_the_next() {
+    let server = Server::start(["first", "second", "third"].map(Reply::text));
+    let mut running =
+        Program::new().args(["--screen-reader", "--base-url", &server.url(), "--model", "scripted"]).piped().run();
+    running.write("one \\\nand \\\ntwo\n");
+    running.wait_for_line(|line| line == "answer: first");
+    running.write("/paste\nkept \\\nas it is\n.\n");
+    running.wait_for_line(|line| line == "answer: second");
+    running.write("the end \\\n");
+    running.close_stdin();
+    let end = running.end();
+    assert_eq!(end.code, Some(0), "{}", end.stderr);
+    assert_eq!(server.chats()[2].texts("user"), ["one \nand \ntwo", "kept \\\nas it is", "the end "]);
+}
+
+#[test]
 fn when_nobody_is_left_to_answer_a_question_is_declined_and_the_turn_goes_on() {
     let server = Server::start([]);
     server.reply(Reply::calls(&[("c1", "bash", r#"{"command":"touch made"}"#)]));

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use steersman::approval::{
-    Answerer, Approved, Asker, CommandAct, FetchAct, Mode, Policy, Proposal, Refusal, Told, WriteAct,
+    Answerer, Approved, Asker, CommandAct, FetchAct, Mode, Policy, Proposal, Refusal, Rules, Told, UseAct, WriteAct,
 };
 use steersman::tui::run::approvals;
 
@@ -75,6 +75,26 @@ fn arm(stage: &mut Stage) {
     stage.screen();
     stage.wait(QUIET);
     stage.screen();
+}
+
+#[test]
+fn a_path_that_a_rule_asks_about_is_shown_with_the_tool_and_the_rule() {
+    for (width, height) in [(120, 36), (80, 24), (40, 12)] {
+        let mut stage = stage(width, height);
+        let rules = Rules::parse(&[], &["read: secrets/*"], &[]).unwrap();
+        let root = Some(PathBuf::from("/work/repo"));
+        let policy = Policy { answerer: Answerer::User, rules, root, ..Policy::default() };
+        stage.handle.approvals().configure(policy, Mode::Auto);
+        let path = PathBuf::from("/work/repo/secrets/key.txt");
+        let act = UseAct { tool: "read", path: Some(path), shown: "secrets/key.txt".to_owned() };
+        let mut call = Call::asks(&mut stage, "", act.clone());
+        arm(&mut stage);
+        insta::assert_snapshot!(format!("reading_{width}x{height}"), stage.picture());
+        stage.keys("<c-end>");
+        arm(&mut stage);
+        stage.keys("<a-y>");
+        assert_eq!(call.ran(), act);
+    }
 }
 
 #[test]

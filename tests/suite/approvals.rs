@@ -236,7 +236,7 @@ async fn a_yes_in_read_only_is_not_taken_and_the_question_stays() {
     settle().await;
     let id = desk.open()[0].id;
     desk.set_mode(Mode::ReadOnly).unwrap();
-    let why = "the mode is read-only: files stay as they are and no command runs".to_owned();
+    let why = "the mode is read-only: files stay as they are, no command runs and nothing is sent".to_owned();
     for yes in [Answer::Once, Answer::Session] {
         assert_eq!(desk.try_answer(id, yes), Err(Unanswered::Forbidden(why.clone())));
     }

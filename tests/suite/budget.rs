@@ -44,7 +44,10 @@ async fn a_used_up_budget_ends_the_turn_at_its_boundary_and_pending_texts_stay_p
     rig.inject("while it runs");
     gate.open();
     let (mut agent, sentence) = running.failed().await;
-    assert_eq!(sentence, "the budget of $1.00 is used up, $1.10 were spent; raise it with /budget or --max-cost");
+    assert_eq!(
+        sentence,
+        "the budget of $1.00 is used up, $1.10 were spent; raise it with --max-cost (on the screen: /budget)"
+    );
     assert_eq!(rig.requests().len(), 1, "no request behind the boundary");
     assert_eq!(notices(&rig), ["stopped before the next request: the budget is used up"]);
     assert_eq!(rig.interloper.peek()[0].text, "while it runs");

@@ -53,6 +53,45 @@ fn every_shell_gets_its_completions() {
 }
 
 #[test]
+fn fish_gets_the_values_of_every_flag_and_argument() {
+    let script = stdout(&Program::new().args(["completions", "fish"]).output());
+    let of_flag = |flag: &str| {
+        let line = format!("complete -c steersman -n \"__fish_steersman_using_subcommand exec\" -l {flag} ");
+        let from = script.find(&line).unwrap_or_else(|| panic!("{flag} is missing"));
+        let rest = &script[from..];
+        rest[..rest[1..].find("complete -c").unwrap()].to_owned()
+    };
+    for (flag, values) in [
+        ("mode", &["ask", "auto-edit", "auto", "auto-without-sandbox", "read-only"][..]),
+        ("provider", &["openai", "openai-responses", "anthropic", "gemini", "demo"]),
+        ("sandbox", &["auto", "namespaces", "bubblewrap", "landlock", "off"]),
+        ("reasoning-effort", &["off", "minimal", "low", "medium", "high", "max"]),
+    ] {
+        let offered = of_flag(flag);
+        for value in values {
+            assert!(offered.contains(&format!("{value}\\t")), "{flag} {value}: {offered}");
+        }
+    }
+    let shells = "complete -c steersman -n \"__fish_steersman_using_subcommand completions\" -f -a \"bash elvish fish powershell zsh\"";
+    assert!(script.contains(shells), "{script}");
+}
+
+#[test]
+fn no_help_shows_the_marks_of_the_sources() {
+    let mut texts: Vec<String> =
+        ["bash", "zsh", "fish"].map(|shell| stdout(&Program::new().args(["completions", shell]).output())).to_vec();
+    for args in [&["--help"][..], &["-h"], &["exec", "--help"], &["models", "--help"], &["doctor", "--help"]] {
+        texts.push(stdout(&Program::new().args(args.iter().copied()).output()));
+    }
+    for text in texts {
+        for mark in ["[`", "`OpenAI`", "generateContent`", "Mode::"] {
+            let lines: Vec<&str> = text.lines().filter(|line| line.contains(mark)).collect();
+            assert!(lines.is_empty(), "{mark}: {lines:?}");
+        }
+    }
+}
+
+#[test]
 fn without_a_terminal_it_ends_with_2_and_names_exec() {
     for args in [&[][..], &["list the files"], &["--provider", "demo"]] {
         let output = Program::new().args(args.iter().copied()).output();
@@ -82,12 +121,15 @@ fn mistakes_on_the_command_line_are_one_sentence_and_2() {
     is_refused(Program::new().args(["--modell", "x"]), &["--modell", "--model", "steersman --help"]);
     is_refused(Program::new().args(["exec"]), &["PROMPT"]);
     is_refused(Program::new().args(["exec", "a", "b"]), &["'b'"]);
-    is_refused(Program::new().args(["exec", " \u{200B} "]), &["blank"]);
+    is_refused(Program::new().args(["exec", "--provider", "demo", " \u{200B} "]), &["blank"]);
     is_refused(Program::new().args([""]), &["blank"]);
     is_refused(Program::new().args(["hello", "exec", "a"]), &["hello"]);
-    is_refused(Program::new().args(["exec", "--max-steps", "0", "a"]), &["max-steps"]);
+    for flag in ["--max-steps", "--max-tokens", "--context-window", "--max-tokens-total"] {
+        let words = format!("invalid value '0' for '{flag} <N>': it must be a whole number, at least 1");
+        is_refused(Program::new().args(["exec", flag, "0", "a"]), &[&words]);
+    }
     is_refused(Program::new().args(["exec", "--provider", "openia", "a"]), &["openia", "openai"]);
-    is_refused(Program::new().args(["exec", "--steer-stdin", "-"]), &["--steer-stdin"]);
+    is_refused(Program::new().args(["exec", "--provider", "demo", "--steer-stdin", "-"]), &["--steer-stdin"]);
     is_refused(Program::new().args(["completions", "tcsh"]), &["tcsh"]);
 }
 

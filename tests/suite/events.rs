@@ -248,6 +248,10 @@ fn session() -> Vec<(Event, &'static str)> {
         ),
         (Event::Unparked { decision: Decided::Skipped }, r#"{"type":"unparked","decision":"skipped"}"#),
         (
+            Event::SessionEnded { code: 1, message: Some("no".into()) },
+            r#"{"type":"session_ended","code":1,"message":"no"}"#,
+        ),
+        (
             Event::Extension { name: "tasks".into(), payload: json!({"open": 2}) },
             r#"{"type":"extension","name":"tasks","payload":{"open":2}}"#,
         ),
@@ -290,6 +294,7 @@ fn type_of(event: &Event) -> &'static str {
         Event::Reset {} => "reset",
         Event::History { .. } => "history",
         Event::Extension { .. } => "extension",
+        Event::SessionEnded { .. } => "session_ended",
         Event::Seen { .. } => "seen",
         Event::Returned { .. } => "returned",
         Event::Parked { .. } => "parked",
@@ -299,7 +304,7 @@ fn type_of(event: &Event) -> &'static str {
 }
 
 /// The types of spec 1.1, in its order, and behind them those of the steering desk.
-const TYPES: [&str; 37] = [
+const TYPES: [&str; 38] = [
     "session_started",
     "turn_started",
     "round_started",
@@ -331,6 +336,7 @@ const TYPES: [&str; 37] = [
     "reset",
     "history",
     "extension",
+    "session_ended",
     "seen",
     "returned",
     "parked",

@@ -143,6 +143,49 @@ fn a_server_that_fails_before_the_first_turn_is_a_failure_and_one_sentence() {
     }
 }
 
+#[test]
+fn the_record_begins_and_ends_also_when_nothing_could_run() {
+    let refuses = Server::start([]);
+    refuses.on("/v1/models", Reply::json(503, json!({"error": {"message": "loading"}})));
+    let url = refuses.url();
+    let cases: [(&[&str], u8, &str); 5] = [
+        (&["hello"], 2, "no model is configured"),
+        (&["--base-url", "localhost", "hello"], 2, "is not an address"),
+        (&["--config", "/nonexistent.toml", "hello"], 2, "cannot read"),
+        (&["--base-url", "http://127.0.0.1:9", " "], 2, "the prompt is blank"),
+        (&["--base-url", &url, "hello"], 1, "503: loading"),
+    ];
+    for (args, code, words) in cases {
+        let output = Program::new().args(["exec", "--json"]).args(args.iter().copied()).output();
+        assert_eq!(exit_code(&output), i32::from(code), "{args:?}");
+        let events: Vec<Event> = envelopes(&stdout(&output)).into_iter().map(|envelope| envelope.event).collect();
+        assert!(matches!(events.first(), Some(Event::SessionStarted { .. })), "{args:?}: {events:?}");
+        let Some(Event::SessionEnded { code: told, message: Some(message) }) = events.last() else {
+            panic!("{args:?}: {events:?}");
+        };
+        assert_eq!(*told, code, "{args:?}");
+        assert!(message.contains(words) && stderr(&output).contains(words), "{args:?}: {message}");
+    }
+}
+
+#[test]
+fn the_record_of_a_run_ends_with_its_exit_code_behind_everything_that_came_back() {
+    let gate = Gate::new();
+    let server = Server::start([Reply::text("one").gated(&gate)]);
+    let mut run = exec(&server).args(["--json", "--steer-stdin", "hello"]).piped().run();
+    gate.wait_reached();
+    steer(&mut run, "later", "later");
+    run.write("/stop\n");
+    let events: Vec<Envelope> = envelopes(&run.end().stdout);
+    let [.., returned, last] = events.as_slice() else { panic!("{events:?}") };
+    assert!(matches!(&returned.event, Event::Returned { entries } if entries.len() == 1), "{returned:?}");
+    assert_eq!(last.event, Event::SessionEnded { code: 130, message: None });
+    let server = Server::start([Reply::text("ok")]);
+    let output = exec(&server).args(["--json", "hello"]).output();
+    let last = envelopes(&stdout(&output)).pop().unwrap();
+    assert_eq!(last.event, Event::SessionEnded { code: 0, message: None });
+}
+
 // --- prompt and settings
 
 #[test]
@@ -475,7 +518,7 @@ fn lines_are_read_whatever_ends_them() {
 
 #[test]
 fn the_embedded_model_reports_on_real_files() {
-    let program = Program::new().args(["exec", "--json", "look at this project"]);
+    let program = Program::new().args(["exec", "--provider", "demo", "--json", "look at this project"]);
     fs::create_dir_all(program.home().join(".config/steersman")).unwrap();
     fs::write(program.home().join(".config/steersman/config.toml"), "pace = 0").unwrap();
     let work = program.work();
@@ -518,8 +561,7 @@ fn a_used_up_budget_ends_with_1_and_the_sentence() {
         let output = program.output();
         assert_eq!(exit_code(&output), 1);
         let said = stderr(&output);
-        let sentence =
-            "the budget of 100 tokens is used up, 120 were used; raise it with /budget or --max-tokens-total";
+        let sentence = "the budget of 100 tokens is used up, 120 were used; raise it with --max-tokens-total (on the screen: /budget)";
         assert!(said.contains(sentence), "{said}");
         assert_eq!(said.matches("stopped before the next request").count(), 1, "{said}");
         assert_eq!(server.chats().len(), 1);

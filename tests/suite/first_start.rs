@@ -105,16 +105,19 @@ async fn looking_ends_in_time_whatever_listens() {
 }
 
 #[test]
-fn exec_says_what_answers_here_and_uses_the_embedded_model() {
+fn exec_without_a_configured_model_is_refused_and_says_what_answers_here() {
     let server = serving(&[("/v1/models", list("llamacpp", &["m"]))]);
     let ports = port(&server).to_string();
-    let output = Program::new().env("STEERSMAN_LOCAL_PORTS", &ports).args(["exec", "What is 6*7?"]).output();
-    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
-    let said = stderr(&output);
-    let host = format!("127.0.0.1:{ports}");
-    let offer = format!("llama.cpp answers on {host} with m: --base-url http://{host}/v1 uses it");
-    assert!(said.contains(&offer) && said.contains("the embedded model answers"), "{said}");
-    assert!(!stdout(&output).is_empty() && server.chats().is_empty());
+    let refusal = "steersman: no model is configured, and a key alone names none: add --model NAME, --base-url URL or \
+                   --profile NAME, or --provider demo for the embedded model";
+    let offer = format!("; llama.cpp answers here with m: --base-url http://127.0.0.1:{ports}/v1 uses it");
+    for (ports, offer) in [(ports.as_str(), offer.as_str()), ("none", "")] {
+        let program = Program::new().env("STEERSMAN_LOCAL_PORTS", ports).env("OPENAI_API_KEY", "sk-canary");
+        let output = program.args(["exec", "fix the build"]).output();
+        assert_eq!((exit_code(&output), stdout(&output)), (2, String::new()));
+        assert_eq!(stderr(&output), format!("{refusal}{offer}\n"));
+    }
+    assert!(server.chats().is_empty());
     // Whoever has said which model answers is not asked.
     for args in [vec!["--provider", "demo", "exec", "hello"], vec!["--provider", "demo", "exec", "--json", "hello"]] {
         let output = Program::new().env("STEERSMAN_LOCAL_PORTS", &ports).args(args).output();

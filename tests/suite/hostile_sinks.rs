@@ -6,7 +6,7 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use steersman::approval::{
-    Answerer, Asker, CloneAct, CommandAct, FetchAct, Mode, Policy, Proposal, SearchAct, Told, WriteAct,
+    Answerer, Asker, CloneAct, CommandAct, FetchAct, Mode, Policy, Proposal, Rules, SearchAct, Told, UseAct, WriteAct,
 };
 use steersman::details::{CommandEnd, Details, FileDiff, PageFacts};
 use steersman::event::Event;
@@ -81,8 +81,12 @@ fn harmless(stage: &mut Stage, place: &str, sequence: &str) {
 
 /// Opens a question about an act, and looks at all of it.
 fn asks<A: Proposal + 'static>(place: &str, sequence: &str, act: A) {
+    asks_under(place, sequence, Rules::default(), act);
+}
+
+fn asks_under<A: Proposal + 'static>(place: &str, sequence: &str, rules: Rules, act: A) {
     let mut stage = Stage::new(80, 24);
-    let policy = Policy { answerer: Answerer::User, ..Policy::default() };
+    let policy = Policy { answerer: Answerer::User, rules, ..Policy::default() };
     stage.handle.approvals().configure(policy, Mode::Ask);
     let desk = Arc::clone(stage.handle.approvals());
     let asker = Asker { agent: format!("worker {sequence}").as_str().into(), call: "c1".into() };
@@ -121,6 +125,9 @@ fn no_question_obeys_what_it_asks_about() {
         }
         asks("an address", sequence, FetchAct { tool: "fetch", url: format!("https://a/{sequence}") });
         asks("a query", sequence, SearchAct { query: sequence.to_owned(), services: vec![sequence.to_owned()] });
+        let rules = Rules::parse(&[], &["read"], &[]).unwrap();
+        let act = UseAct { tool: "read", path: None, shown: sequence.to_owned() };
+        asks_under("a path to read", sequence, rules, act);
         asks("a clone", sequence, CloneAct { url: sequence.to_owned(), into: PathBuf::from(sequence) });
     }
 }

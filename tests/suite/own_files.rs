@@ -213,6 +213,37 @@ fn a_link_among_the_logs_leaves_its_target_alone() {
     }
 }
 
+#[test]
+fn the_logs_of_seven_days_are_kept_that_of_today_included() {
+    let program = Program::new();
+    let logs = program.home().join(".local/state/steersman");
+    fs::create_dir_all(&logs).unwrap();
+    let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
+    let day = |ago: i32| {
+        let date = today.saturating_sub(jiff::Span::new().days(ago));
+        format!("steersman.{date}.log")
+    };
+    for ago in 1..12 {
+        fs::write(logs.join(day(ago)), "old\n").unwrap();
+    }
+    fs::write(logs.join("other.log"), "not a day's\n").unwrap();
+    let server = Server::start([Reply::text("one")]);
+    let url = server.url();
+    let (output, home) = program.args(["exec", "--base-url", &url, "--model", "m", "go"]).output_with_home();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    let names = fs::read_dir(home.path().join(".local/state/steersman")).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut left: Vec<String> = names.filter(|name| name.ends_with(".log")).collect();
+    left.sort();
+    let mut expected: Vec<String> = (0..7).map(day).chain(["other.log".to_owned()]).collect();
+    expected.sort();
+    // A run over midnight has a file of tomorrow, and then the oldest goes.
+    let tomorrow = day(-1);
+    let mut later: Vec<String> = expected.iter().filter(|name| **name != day(6)).cloned().chain([tomorrow]).collect();
+    later.sort();
+    assert!(left == expected || left == later, "{left:?}");
+}
+
 /// Exports into a directory in a process that may write files of 512 bytes.
 #[test]
 fn exports_with_little_room() {

@@ -1,6 +1,6 @@
 //! Which source of settings wins: a table over every key, so that no key is forgotten where sources are joined.
 
-use steersman::config::{Config, Environment, Layer, ModelSource, ProfileSection, parse};
+use steersman::config::{Config, Environment, KeyPlace, Layer, ModelSource, ProfileSection, parse};
 
 /// Two values of each key, as they stand in the file.
 const KEYS: [(&str, &str, &str); 26] = [
@@ -138,4 +138,78 @@ fn each_setting_of_a_server_comes_from_the_flag_then_the_profile_then_the_top_of
         let profile = format!("default_profile = 'p'\n[profile.p]\n{rest}{lower}");
         assert_eq!(server(layer(&upper), &profile), expected, "{key}: the flag goes before the profile");
     }
+}
+
+/// Returns address, model, key and window of the server that is asked.
+fn asked(flags: &str, variables: &[(&str, &str)], file: &str) -> (String, Option<String>, bool, Option<u64>) {
+    let keys = [("ONE", "sk-one"), ("TWO", "sk-two")];
+    let environment: Environment = keys.iter().chain(variables).copied().collect();
+    let config = Config::resolve(layer(flags), &environment, layer(file)).unwrap_or_else(|error| panic!("{error}"));
+    match config.model {
+        ModelSource::Server(server) => {
+            (server.base_url, server.model, server.key != KeyPlace::None, server.context_window)
+        }
+        ModelSource::Embedded { .. } => panic!("the embedded model was chosen"),
+    }
+}
+
+/// A file whose profile and whose top name a server each.
+const SERVERS: &str = "base_url = 'http://file'
+model = 'file'
+api_key_env = 'ONE'
+context_window = 1
+[profile.p]
+base_url = 'http://profile'
+model = 'profile'
+api_key_env = 'TWO'
+context_window = 2
+";
+
+#[test]
+fn a_flag_goes_before_the_environment_that_before_a_profile_and_that_before_the_file_however_it_was_chosen() {
+    let by_file = format!("default_profile = 'p'\n{SERVERS}");
+    let server =
+        |base: &str, model: Option<&str>, key, window| (base.to_owned(), model.map(str::to_owned), key, window);
+    let model = ("STEERSMAN_MODEL", "environment");
+    let other = ("OPENAI_BASE_URL", "http://shared");
+    for (file, chosen) in [(by_file.as_str(), None), (SERVERS, Some(("STEERSMAN_PROFILE", "p")))] {
+        let with = |flags: &str, more: &[(&str, &str)]| {
+            let variables: Vec<(&str, &str)> = more.iter().copied().chain(chosen).collect();
+            asked(flags, &variables, file)
+        };
+        assert_eq!(with("", &[]), server("http://profile", Some("profile"), true, Some(2)));
+        assert_eq!(with("", &[model]), server("http://profile", Some("environment"), true, Some(2)));
+        assert_eq!(with("model = 'flag'", &[model]), server("http://profile", Some("flag"), true, Some(2)));
+        assert_eq!(
+            with("", &[other]),
+            server("http://profile", Some("profile"), true, Some(2)),
+            "meant for others too"
+        );
+    }
+    let top = asked("", &[model], SERVERS);
+    assert_eq!(top, server("http://file", Some("environment"), true, Some(1)));
+}
+
+#[test]
+fn what_a_profile_says_about_its_server_never_goes_to_an_address_of_the_environment() {
+    let by_file = format!("default_profile = 'p'\n{SERVERS}");
+    let address = ("STEERSMAN_BASE_URL", "http://environment");
+    for (file, variables) in [(by_file.as_str(), vec![address]), (SERVERS, vec![address, ("STEERSMAN_PROFILE", "p")])] {
+        let found = asked("", &variables, file);
+        assert_eq!(found, ("http://environment".to_owned(), None, false, None), "{variables:?}");
+    }
+    // A profile that a flag names is said by a flag, and goes before the environment.
+    let found = asked("default_profile = 'p'", &[address, ("STEERSMAN_MODEL", "environment")], SERVERS);
+    assert_eq!(found, ("http://profile".to_owned(), Some("profile".to_owned()), true, Some(2)));
+}
+
+#[test]
+fn ports_come_from_the_environment_then_the_file_then_the_default() {
+    let ports = |variables: &[(&str, &str)], file: &str| {
+        Config::resolve(Layer::default(), &variables.iter().copied().collect(), layer(file)).unwrap().local_ports
+    };
+    let variable = [("STEERSMAN_LOCAL_PORTS", "7")];
+    assert_eq!(ports(&variable, "local_ports = [8]"), [7]);
+    assert_eq!(ports(&[], "local_ports = [8]"), [8]);
+    assert_eq!(ports(&[], "").len(), 4);
 }

@@ -20,6 +20,7 @@ fn generous(answerer: Answerer) -> Policy {
         root: Some(PathBuf::from(ROOT)),
         config: Some(PathBuf::from("/home/me/.config/steersman")),
         home: Some(PathBuf::from("/home/me")),
+        ..Policy::default()
     }
 }
 
@@ -160,7 +161,7 @@ fn nobody_and_a_general_yes_write_no_protected_place_and_say_why() {
 fn in_read_only_not_even_a_question_is_asked() {
     for answerer in [Answerer::User, Answerer::Yes, Answerer::Nobody] {
         let verdict = decide(&generous(answerer), &write(&Path::new(ROOT).join("AGENTS.md"), None), Mode::ReadOnly);
-        let sentence = "the mode is read-only: files stay as they are and no command runs";
+        let sentence = "the mode is read-only: files stay as they are, no command runs and nothing is sent";
         assert_eq!(verdict, Verdict::Deny(sentence.to_owned()));
     }
 }

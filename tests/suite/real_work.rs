@@ -78,7 +78,7 @@ fn the_same_by_a_standing_yes_and_by_the_mode() {
     for flags in [&["--yes"][..], &["--mode", "auto-without-sandbox", "--sandbox", "off"], &["--mode", "auto"]] {
         let server = worker();
         let (output, home) = exec(&server, "").args(flags.iter().copied()).output_with_home();
-        if flags.last() == Some(&"auto") && stderr(&output).contains("not sandboxed") {
+        if flags.last() == Some(&"auto") && stderr(&output).contains("the mode auto needs a sandbox") {
             skip(Need::of_sandbox(Choice::Auto), "the mode auto needs a sandbox");
             server.chats();
             continue;
@@ -264,15 +264,74 @@ fn the_guards_name_mode_and_sandbox() {
         (guards.unwrap(), stderr(&output))
     };
     assert_eq!(guards(&["--sandbox", "off"]), (("ask".to_owned(), None), String::new()));
-    let ((mode, sandbox), said) = guards(&["--sandbox", "off", "--mode", "auto"]);
-    assert_eq!((mode.as_str(), sandbox), ("ask", None));
-    assert!(said.contains("the mode auto needs a sandbox") && said.contains("it is ask now"), "{said}");
     let ((_, sandbox), said) = guards(&[]);
     match sandbox.as_deref() {
         Some("namespaces" | "bubblewrap" | "landlock") => assert_eq!(said, ""),
         None => assert!(said.contains("commands are not sandboxed"), "{said}"),
         Some(other) => panic!("{other}"),
     }
+}
+
+#[test]
+fn the_mode_auto_without_a_sandbox_is_a_wrong_configuration_and_nothing_runs() {
+    let sentence =
+        "steersman: the mode auto needs a sandbox, and there is none; the mode auto-without-sandbox does without\n";
+    for (config, flags) in [
+        ("", &["--mode", "auto", "--sandbox", "off"][..]),
+        ("mode = 'auto'", &["--sandbox", "off"]),
+        ("mode = 'auto'\nsandbox.kind = 'off'", &[]),
+    ] {
+        let server = Server::start([]);
+        let output = exec(&server, config).args(flags.iter().copied()).output();
+        assert_eq!((exit_code(&output), stderr(&output).as_str()), (2, sentence), "{config} {flags:?}");
+        assert!(server.chats().is_empty());
+    }
+}
+
+#[test]
+fn what_a_rule_forbids_to_read_is_in_no_result() {
+    let server = Server::start([
+        Reply::calls(&[
+            ("c1", "read", r#"{"path":"secrets/key"}"#),
+            ("c2", "grep", r#"{"pattern":"canary"}"#),
+            ("c3", "glob", r#"{"pattern":"**/*"}"#),
+            ("c4", "grep", r#"{"pattern":"canary","path":"secrets/key"}"#),
+            ("c5", "read", r#"{"path":"drafts/one"}"#),
+        ]),
+        Reply::text("ok"),
+    ]);
+    let program = exec(&server, "rules.deny = ['read: secrets/*']\nrules.ask = ['read: drafts/*']")
+        .file("work/secrets/key", "the canary key\n")
+        .file("work/drafts/one", "a canary draft\n")
+        .file("work/plain", "a plain canary\n");
+    let output = program.output();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    let results = server.chats()[1].texts("tool");
+    let denied = "Error: the user's configuration denies this (rule \"read: secrets/*\")";
+    assert_eq!((results[0].as_str(), results[3].as_str()), (denied, denied));
+    assert_eq!(results[1], "plain:1:a plain canary\n[left out by the user's rules: 2]\n");
+    assert!(
+        results[2].contains("plain\n") && results[2].contains("[left out by the user's rules: 2]"),
+        "{}",
+        results[2]
+    );
+    assert!(!results.concat().contains("key\n") && !results.concat().contains("draft\n"), "{results:?}");
+    assert!(results[4].contains("nobody is there to give it"), "{}", results[4]);
+}
+
+#[test]
+fn a_search_of_a_directory_that_was_asked_about_finds_what_is_in_it() {
+    let server = Server::start([
+        Reply::calls(&[("c1", "grep", r#"{"pattern":"canary","path":"drafts"}"#)]),
+        Reply::calls(&[("c2", "grep", r#"{"pattern":"canary"}"#)]),
+        Reply::text("ok"),
+    ]);
+    let program = exec(&server, "rules.ask = ['read: drafts']").file("work/drafts/one", "a canary draft\n");
+    let output = program.args(["--yes"]).output();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    assert_eq!(results(&server)[0], "drafts/one:1:a canary draft\n");
+    // The directory itself and the file in it.
+    assert!(results(&server)[1].ends_with("[left out by the user's rules: 2]\n"), "{}", results(&server)[1]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use steersman::approval::{
     Act, Answerer, CloneAct, CommandAct, FetchAct, Grant, Mode, Network, Policy, Rules, Sandboxed, SearchAct, Standing,
-    Taint, Verdict, WriteAct,
+    Taint, UseAct, Verdict, WriteAct,
 };
 
 const ROOT: &str = "/work/project";
@@ -43,6 +43,15 @@ fn fetch(url: &str) -> Act {
 
 fn scrape(url: &str) -> Act {
     Act::Fetch(FetchAct { tool: "web_scrape", url: url.to_owned() })
+}
+
+/// A use of a tool that reads this file of the workspace.
+fn reading(tool: &'static str, path: &str) -> Act {
+    Act::Use(UseAct { tool, path: Some(Path::new(ROOT).join(path)), shown: path.to_owned() })
+}
+
+fn uses(tool: &'static str, what: &str) -> Act {
+    Act::Use(UseAct { tool, path: None, shown: what.to_owned() })
 }
 
 fn search(query: &str) -> Act {
@@ -85,6 +94,8 @@ fn modes_let_run_what_they_say() {
         ("fetch", fetch("https://docs.rs/")),
         ("search", search("words")),
         ("clone", clone("https://github.com/a/b")),
+        ("read", reading("read", "src/main.rs")),
+        ("agent", uses("agent", "file_miner")),
     ];
     let table = |policy: &Policy| -> Vec<String> {
         let verdict = |mode: Mode, act: &Act| match decide(policy, mode, act) {
@@ -106,9 +117,11 @@ fn modes_let_run_what_they_say() {
             "overwrite: arrr-",
             "edit: arrr-",
             "command: aarr-",
-            "fetch: aarra",
-            "search: aarra",
-            "clone: aarr-"
+            "fetch: aarr-",
+            "search: aarr-",
+            "clone: aarr-",
+            "read: rrrrr",
+            "agent: rrrrr"
         ]
     );
     // Without a sandbox `auto` is no more than `auto-edit`, should it ever be set.
@@ -120,9 +133,11 @@ fn modes_let_run_what_they_say() {
             "overwrite: arrr-",
             "edit: arrr-",
             "command: aaar-",
-            "fetch: aaara",
-            "search: aaara",
-            "clone: aaar-"
+            "fetch: aaar-",
+            "search: aaar-",
+            "clone: aaar-",
+            "read: rrrrr",
+            "agent: rrrrr"
         ]
     );
     let unattended = Policy { answerer: Answerer::Nobody, ..policy.clone() };
@@ -135,7 +150,9 @@ fn modes_let_run_what_they_say() {
             "command: --rr-",
             "fetch: --rr-",
             "search: --rr-",
-            "clone: --rr-"
+            "clone: --rr-",
+            "read: rrrrr",
+            "agent: rrrrr"
         ]
     );
     let yes = Policy { answerer: Answerer::Yes, ..policy };
@@ -146,9 +163,11 @@ fn modes_let_run_what_they_say() {
             "overwrite: rrrr-",
             "edit: rrrr-",
             "command: rrrr-",
-            "fetch: rrrrr",
-            "search: rrrrr",
-            "clone: rrrr-"
+            "fetch: rrrr-",
+            "search: rrrr-",
+            "clone: rrrr-",
+            "read: rrrrr",
+            "agent: rrrrr"
         ]
     );
 }
@@ -250,6 +269,43 @@ fn an_allow_rule_is_for_its_tool_alone_and_a_deny_rule_for_all_that_do_the_same(
     assert!(!denies(&wide, &clone("https://docs.rs/x")));
     let everything = policy(&[], &[], &["*"]);
     for act in [change("a"), command("ls"), fetch("https://a.example"), search("x"), clone("https://a.example/b")] {
+        assert!(denies(&everything, &act), "{act:?}");
+    }
+}
+
+#[test]
+fn reading_is_denied_and_asked_about_by_rules_whatever_the_mode_and_with_all_that_is_below() {
+    let rules = policy(&[], &["glob: drafts/"], &["read: secrets/*", "read: **/*.pem"]);
+    for mode in Mode::ALL {
+        for tool in ["read", "grep", "glob"] {
+            for path in ["secrets/key", "secrets/deep/er/key", "SECRETS/Key", "a/b/c.pem"] {
+                let verdict = decide(&rules, mode, &reading(tool, path));
+                assert!(matches!(verdict, Verdict::Deny(_)), "{tool} {path} in {mode:?}: {verdict:?}");
+            }
+            let verdict = decide(&rules, mode, &reading(tool, "drafts/one"));
+            let asks = Verdict::Ask { why: "your rule \"glob: drafts/\" asks".to_owned(), grant: None };
+            assert_eq!(verdict, asks, "{tool} in {mode:?}");
+            for path in ["secrets", "secret/key", "a/secrets/key", "drafts", "src/main.rs", "."] {
+                assert_eq!(decide(&rules, mode, &reading(tool, path)), Verdict::Allow, "{tool} {path} in {mode:?}");
+            }
+        }
+    }
+    // Who may not read a file may still be asked to write it, and the other way round.
+    assert!(!denies(&rules, &file("write", "secrets/key", None)));
+    assert!(!denies(&policy(&[], &[], &["edit: src/**"]), &reading("read", "src/a")));
+}
+
+#[test]
+fn the_other_tools_have_rules_too() {
+    let rules = policy(&[], &["calculator"], &["agent: *researcher"]);
+    for name in ["researcher", "git_repo_researcher"] {
+        assert!(denies(&rules, &uses("agent", name)), "{name}");
+    }
+    assert_eq!(decide(&rules, Mode::Auto, &uses("agent", "worker")), Verdict::Allow);
+    assert!(matches!(decide(&rules, Mode::Auto, &uses("calculator", "1+1")), Verdict::Ask { grant: None, .. }));
+    assert!(!denies(&rules, &search("a researcher")));
+    let everything = policy(&[], &[], &["*"]);
+    for act in [reading("read", "a"), uses("agent", "worker"), uses("calculator", "1")] {
         assert!(denies(&everything, &act), "{act:?}");
     }
 }
@@ -442,16 +498,11 @@ fn grants_are_narrow_and_offered_only_where_they_make_sense() {
 #[test]
 fn a_rule_that_is_none_is_named_with_what_is_wrong() {
     let wrong = |rule: &str| Rules::parse(&[rule], &[], &[]).expect_err(rule).to_string();
-    let tools = "those are: bash, write, edit, fetch, web_scrape, web_search, git_clone";
-    assert_eq!(
-        wrong("bsh: ls"),
-        format!("the rule \"bsh: ls\" is invalid: there is no tool \"bsh\" that asks; {tools}")
-    );
-    assert_eq!(
-        wrong("read: x"),
-        format!("the rule \"read: x\" is invalid: there is no tool \"read\" that asks; {tools}")
-    );
-    assert_eq!(wrong(""), format!("the rule \"\" is invalid: there is no tool \"\" that asks; {tools}"));
+    let tools =
+        "those are: bash, write, edit, read, grep, glob, fetch, web_scrape, web_search, git_clone, calculator, agent";
+    assert_eq!(wrong("bsh: ls"), format!("the rule \"bsh: ls\" is invalid: there is no tool \"bsh\"; {tools}"));
+    assert_eq!(wrong(""), format!("the rule \"\" is invalid: there is no tool \"\"; {tools}"));
+    assert_eq!(wrong("read: ../x"), "the rule \"read: ../x\" is invalid: a path pattern cannot go up (..)");
     assert_eq!(wrong("bash:"), "the rule \"bash:\" is invalid: its pattern is empty; \"bash\" alone covers every use");
     assert_eq!(
         wrong("bash: \u{200b}"),
@@ -503,6 +554,10 @@ fn a_rule_that_is_none_is_named_with_what_is_wrong() {
         "git_clone",
         "web_search: *x*",
         "write: **",
+        "read: secrets/*",
+        "grep",
+        "agent: researcher",
+        "calculator",
     ] {
         Rules::parse(&[right], &[right], &[right]).unwrap();
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use steersman::approval::{
-    Act, Answer, Answerer, Approvals, CloneAct, CommandAct, FetchAct, Grant, Mode, Network, Policy, Rules, Sandboxed,
-    SearchAct, Standing, Taint, Verdict,
+    Act, Answer, Answerer, Approvals, CloneAct, CommandAct, FetchAct, Grant, MainWeb, Mode, Network, Policy, Rules,
+    Sandboxed, SearchAct, Standing, Taint, Verdict,
 };
 use steersman::id::AgentId;
 use steersman::provider::Played;
@@ -85,6 +85,31 @@ fn a_command_that_nothing_confines_may_send_whatever_the_network_is_set_to() {
         let standing = Standing { mode, grants: &[], taint: BOTH };
         assert!(matches!(policy.decide(&command, &standing), Verdict::Ask { grant: None, .. }), "{mode:?}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_the_main_agent_has_the_web_each_of_its_own_requests_is_asked_about_and_those_of_others_are_not() {
+    let rig = Rig::new([
+        spawns(&[("c1", "researcher", "Find it.")]),
+        calls(&[("c2", "fetch")]),
+        calls(&[("c3", "fetch")]),
+        Played::text("Done."),
+    ]);
+    rig.model.route(&child("researcher"), [calls(&[("r1", "fetch")]), Played::text("Found.")]);
+    let policy = Policy { main_web: MainWeb::Asked, ..policy(Network::On) };
+    let desk = Arc::new(Approvals::new(policy, Mode::Auto));
+    let builder = rig.builder().approvals(Arc::clone(&desk));
+    let agent = parent_of(&rig, builder, [web("fetch", false)], vec![persona("researcher", &["fetch"])]).await;
+    let running = run(agent, "Go.");
+    for call in ["c2", "c3"] {
+        settle().await;
+        let open = desk.open();
+        assert_eq!(open.len(), 1, "{call} is asked about");
+        assert_eq!(open[0].asker.as_ref().unwrap().call.as_str(), call, "in mode auto, with an allow rule");
+        assert_eq!(open[0].grant, None, "an answer for the session is not offered");
+        desk.answer(open[0].id, Answer::Once);
+    }
+    running.answered().await;
 }
 
 fn brings(name: &str, traits: Traits) -> Arc<dyn Tool> {

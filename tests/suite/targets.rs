@@ -46,9 +46,35 @@ fn a_name_at_the_start_sends_to_that_agent_without_the_name() {
 #[test]
 fn an_at_sign_that_names_nobody_is_text() {
     let mut stage = scene();
-    for text in ["@src/main.rs is long", "@file_miner 7 hello", "@file_miner 10 hello", "mail me @file_miner 0 now"] {
+    for text in
+        ["@src/main.rs is long", "@Makefile is short", "@file_miner hello", "mail me @file_miner 0 now", "@a 1b"]
+    {
         stage.paste(text).keys("<enter>");
         assert_eq!(sends(&stage).last().unwrap(), &to("", text));
+    }
+}
+
+#[test]
+fn a_text_for_an_agent_that_there_is_not_is_not_sent_and_stays() {
+    for (text, name) in [
+        ("@file_miner 7 hello", "file_miner 7"),
+        ("@file_miner 10 hello", "file_miner 10"),
+        ("@researcher 0 text", "researcher 0"),
+        ("@researcher 0", "researcher 0"),
+    ] {
+        let mut stage = scene();
+        stage.paste(text);
+        assert!(stage.screen().contains(&format!("nobody, no {name} runs")), "{}", stage.screen());
+        stage.keys("<enter>");
+        assert_eq!(sends(&stage), []);
+        assert_eq!(stage.app.composer.text(), text);
+        let screen = stage.screen();
+        assert!(
+            screen.contains(&format!("not sent: no agent {name} runs; @main before it sends it as text")),
+            "{screen}"
+        );
+        stage.keys("<home>").paste("@main ").keys("<enter>");
+        assert_eq!(sends(&stage), [to("", text)]);
     }
 }
 
@@ -87,18 +113,16 @@ fn a_draft_stays_with_the_agent_that_it_was_begun_for() {
 
 #[test]
 fn a_draft_whose_agent_ended_is_not_sent_until_enter_is_pressed_again() {
-    for (first, text) in [("<c-t><down><enter>", "look at src"), ("", "@file_miner 0 look at src")] {
-        let mut stage = scene();
-        stage.keys(first).paste(text);
-        stage.wait(10);
-        end(&mut stage, "file_miner 0");
-        stage.keys("<enter>");
-        assert_eq!(sends(&stage), []);
-        assert_eq!(stage.app.composer.text(), text);
-        assert!(stage.screen().contains("not sent: file_miner 0 has ended; Enter sends it to main"));
-        stage.wait(10).keys("<enter>");
-        assert_eq!(sends(&stage), [to("", text)]);
-    }
+    let mut stage = scene();
+    stage.keys("<c-t><down><enter>").paste("look at src");
+    stage.wait(10);
+    end(&mut stage, "file_miner 0");
+    stage.keys("<enter>");
+    assert_eq!(sends(&stage), []);
+    assert_eq!(stage.app.composer.text(), "look at src");
+    assert!(stage.screen().contains("not sent: file_miner 0 has ended; Enter sends it to main"));
+    stage.wait(10).keys("<enter>");
+    assert_eq!(sends(&stage), [to("", "look at src")]);
 }
 
 #[test]
@@ -107,15 +131,16 @@ fn an_agent_that_ended_unheard_of_returns_the_text() {
     stage.handle.crew().dismiss(&"file_miner 0".into());
     stage.paste("@file_miner 0 look").keys("<enter>");
     assert_eq!(stage.app.composer.text(), "@file_miner 0 look");
-    assert!(stage.screen().contains("not sent: file_miner 0 has ended"));
+    assert!(stage.screen().contains("not sent: file_miner 0 has ended; @main before it sends it as text"));
 }
 
 #[test]
-fn an_agent_that_ended_before_the_draft_was_begun_is_no_name() {
+fn an_agent_that_ended_before_the_draft_was_begun_gets_nothing_and_the_text_stays() {
     let mut stage = scene();
     end(&mut stage, "file_miner 0");
     stage.wait(10).paste("@file_miner 0 was good").keys("<enter>");
-    assert_eq!(sends(&stage), [to("", "@file_miner 0 was good")]);
+    assert_eq!(sends(&stage), []);
+    assert_eq!(stage.app.composer.text(), "@file_miner 0 was good");
 }
 
 #[test]

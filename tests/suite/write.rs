@@ -167,18 +167,26 @@ async fn size_has_a_limit_on_both_sides() {
 }
 
 #[tokio::test]
-async fn a_link_within_the_workspace_stays_and_its_target_changes() {
-    let files = Files::new().asking();
+async fn nothing_is_written_through_a_link_and_the_real_path_is_named() {
+    let files = Files::new();
     files.put("sub/real", "old");
     std::os::unix::fs::symlink("sub/real", files.at("alias")).unwrap();
-    let call = files.call("write", json!({"path": "alias", "content": "new"}));
-    let user = async {
-        let act = files.asked().await;
-        assert_eq!((act.path, act.shown), (files.at("sub/real"), "sub/real".to_owned()), "the user sees the real file");
-        files.answer(Answer::Once);
-    };
-    assert_eq!(tokio::join!(call, user).0.unwrap(), "replaced sub/real: 3 → 3 bytes");
-    assert!(files.at("alias").is_symlink());
+    std::os::unix::fs::symlink("sub", files.at("directory")).unwrap();
+    let absolute = files.at("alias").to_str().unwrap().to_owned();
+    for (path, real) in [
+        ("alias", "sub/real"),
+        ("./alias", "sub/real"),
+        ("sub/../alias", "sub/real"),
+        (&absolute, "sub/real"),
+        ("directory/real", "sub/real"),
+        ("directory/new", "sub/new"),
+    ] {
+        let error = files.call("write", json!({"path": path, "content": "new"})).await.unwrap_err();
+        assert_eq!(error, format!("{path} is a symbolic link, or lies behind one: name {real} itself"));
+    }
+    assert_eq!(files.held("sub/real"), b"old");
+    assert!(!files.at("sub/new").exists());
+    files.call("write", json!({"path": "sub/real", "content": "new"})).await.unwrap();
     assert_eq!(files.held("sub/real"), b"new");
 }
 

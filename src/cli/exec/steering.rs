@@ -18,7 +18,7 @@ use crate::cli::steer_stdin::{Line, Lines, Read};
 use crate::clock;
 use crate::error::Refused;
 use crate::event::{Delivery, Event, Outcome, Pending};
-use crate::host::{Handle, LocalOffer, Notice, Post, StartError};
+use crate::host::{Handle, Notice, Post, StartError};
 use crate::id::{AgentId, MessageId};
 use crate::limits;
 use crate::summary::count;
@@ -39,6 +39,8 @@ pub(super) struct Run<'a> {
     waiting: VecDeque<(String, Delivery)>,
     /// Texts that were accepted or read, but not sent.
     pub unsent: Vec<Pending>,
+    /// Why it failed.
+    pub reason: Option<String>,
     /// Lines that were refused.
     refused: usize,
     pub stop: Option<Stop>,
@@ -63,6 +65,7 @@ impl<'a> Run<'a> {
             json: args.json,
             waiting: VecDeque::new(),
             unsent: Vec::new(),
+            reason: None,
             refused: 0,
             stop: None,
         }
@@ -176,7 +179,9 @@ impl<'a> Run<'a> {
                 }
                 match self.progress.saw(envelope) {
                     Some((Outcome::Failed, message)) => {
-                        self.err.say(message.unwrap_or("the turn failed"));
+                        let sentence = message.unwrap_or("the turn failed");
+                        self.err.say(sentence);
+                        self.reason = Some(sentence.to_owned());
                         self.stop(Exit::Failed);
                     }
                     Some((Outcome::Cancelled, _)) => self.stop(Exit::Cancelled),
@@ -185,6 +190,7 @@ impl<'a> Run<'a> {
             }
             Post::Notice(Notice::BuildFailed(error)) => {
                 self.err.say(&error.to_string());
+                self.reason = Some(error.to_string());
                 self.stop(match error {
                     StartError::Configuration(_) => Exit::Usage,
                     StartError::Failed(_) => Exit::Failed,
@@ -195,13 +201,7 @@ impl<'a> Run<'a> {
             Post::Notice(Notice::Returned(entries)) => {
                 self.unsent.extend(entries.iter().cloned());
             }
-            Post::Notice(Notice::Offer(offer)) => {
-                let LocalOffer { what, address, model, .. } = offer;
-                self.err.say(&format!(
-                    "the embedded model answers; {what} answers on {address} with {model}: --base-url http://{address}/v1 uses it"
-                ));
-            }
-            Post::Notice(Notice::Ready | Notice::Models(_)) => {}
+            Post::Notice(Notice::Ready | Notice::Models(_) | Notice::Offer(_)) => {}
         }
     }
 

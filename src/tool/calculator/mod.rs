@@ -58,8 +58,13 @@ impl Tool for Calculator {
         &self.parameters
     }
 
-    fn execute<'a>(&'a self, args: Args, _: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
-        async move { Self::evaluate(args.str("expression")).map_err(ToolError::Failed) }.boxed()
+    fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
+        async move {
+            let expression = args.str("expression");
+            context.approve_use("calculator", expression).await?;
+            Self::evaluate(expression).map_err(ToolError::Failed)
+        }
+        .boxed()
     }
 
     fn concurrency(&self) -> Concurrency {

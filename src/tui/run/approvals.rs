@@ -78,5 +78,6 @@ fn wanted(act: Act) -> Wanted {
         Act::Fetch(act) => Wanted::Page { url: act.url },
         Act::Search(act) => Wanted::Search { query: act.query, services: act.services },
         Act::Clone(act) => Wanted::Clone { url: act.url, into: path(&act.into) },
+        Act::Use(act) => Wanted::Use { tool: act.tool, what: act.shown },
     }
 }

@@ -169,7 +169,12 @@ impl<'a> Desk<'a> {
         for fed in batch {
             match fed {
                 feed::Fed::Line(text, at) if self.ending.is_none() => self.tell(Msg::Line(text, at)),
-                feed::Fed::End => self.is_over = true,
+                feed::Fed::End => {
+                    self.is_over = true;
+                    if self.app.begun.is_some() {
+                        self.tell(Msg::Line(String::new(), clock::now()));
+                    }
+                }
                 feed::Fed::Line(..) | feed::Fed::Input(_) => {}
             }
         }

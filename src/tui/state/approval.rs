@@ -75,6 +75,13 @@ pub enum Wanted {
         /// Where it goes.
         into: String,
     },
+    /// A tool reads something, or is used at all.
+    Use {
+        /// The tool.
+        tool: &'static str,
+        /// The path, or the words that the tool gets.
+        what: String,
+    },
     /// Something of the program itself.
     Plain {
         /// What is asked.
@@ -129,6 +136,7 @@ impl Approval {
             Wanted::Page { .. } => "Get this address?",
             Wanted::Search { .. } => "Search the web for this?",
             Wanted::Clone { .. } => "Clone this repository?",
+            Wanted::Use { .. } => "Use this tool?",
             Wanted::Plain { title, .. } => title,
         }
     }
@@ -164,6 +172,10 @@ impl Approval {
             Wanted::Clone { url, into } => {
                 exact(url, &mut parts);
                 parts.push(Part::Fact("into", into.clone()));
+            }
+            Wanted::Use { tool, what } => {
+                parts.push(Part::Fact("tool", (*tool).to_owned()));
+                exact(what, &mut parts);
             }
             Wanted::Plain { detail, .. } => parts.push(Part::Exact(detail.clone())),
         }

@@ -1,7 +1,7 @@
 //! What Enter will do with the draft, in words, where that is not simply sending it to one agent.
 
 use super::App;
-use super::target::Address;
+use super::target::{Address, Unaddressed};
 use crate::id::AgentId;
 use crate::target::MAIN;
 use crate::text::{clip, visible_line};
@@ -46,13 +46,14 @@ impl App {
 }
 
 /// Names whom a text goes to.
-fn whom(address: &Result<Address<'_>, AgentId>) -> String {
+fn whom(address: &Result<Address<'_>, Unaddressed>) -> String {
     match address {
         Ok(address) => match address.to.as_slice() {
             [one] if one.is_main() => MAIN.to_owned(),
             [one] => visible_line(one.as_str()).into_owned(),
             several => format!("all {} agents that run", several.len()),
         },
-        Err(ended) => format!("nobody, {} has ended", visible_line(ended.as_str())),
+        Err(Unaddressed::Ended(agent)) => format!("nobody, {} has ended", visible_line(agent.as_str())),
+        Err(Unaddressed::Unknown(agent)) => format!("nobody, no {} runs", visible_line(agent.as_str())),
     }
 }

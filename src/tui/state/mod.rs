@@ -143,6 +143,8 @@ pub struct App {
     pub medium: Medium,
     /// The lines of a text that is written line by line, so far.
     pub several: Option<String>,
+    /// What lines of a pipe have said so far that go on in the next one.
+    pub begun: Option<String>,
     /// Where the keys go.
     pub focus: Focus,
     /// The message being written.
@@ -281,6 +283,7 @@ impl App {
             themes,
             medium: Medium::default(),
             several: None,
+            begun: None,
             focus: Focus::default(),
             composer: Composer::default(),
             editing: None,

@@ -284,6 +284,7 @@ impl Receipts {
             | Event::ContextSize { .. }
             | Event::Notice { .. }
             | Event::History { .. }
+            | Event::SessionEnded { .. }
             | Event::Extension { .. }
             | Event::Unknown => {}
         }

@@ -4,17 +4,14 @@
 //! agent. Always holds: what was begun for an agent that has ended since is not sent to another one without being asked
 //! for it again.
 
-use jiff::Timestamp;
-
 use super::App;
 use super::tree::Node;
 use crate::id::AgentId;
 use crate::target::{self, Target};
 
-/// Remembers since when there is a draft, and whom it is for.
+/// Remembers whom a draft is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bound {
-    since: Timestamp,
     /// The agent.
     pub to: AgentId,
 }
@@ -28,6 +25,15 @@ pub struct Address<'a> {
     pub text: &'a str,
 }
 
+/// Why a text goes to nobody.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unaddressed {
+    /// The agent that it was begun for has ended since.
+    Ended(AgentId),
+    /// It names an agent that does not run.
+    Unknown(AgentId),
+}
+
 impl App {
     /// Returns the agent that a message without a name goes to.
     pub fn target(&self) -> AgentId {
@@ -37,19 +43,19 @@ impl App {
     /// Finds out whom a text goes to.
     ///
     /// # Errors
-    /// The agent that it was begun for, when that has ended since.
-    pub fn address<'a>(&self, text: &'a str) -> Result<Address<'a>, AgentId> {
+    /// Why it goes to nobody.
+    pub fn address<'a>(&self, text: &'a str) -> Result<Address<'a>, Unaddressed> {
         let named = target::parse(text, &self.named_in(text, told));
         match named.target {
             Target::Agent(agent) => return Ok(Address { to: vec![agent], text: named.text }),
             Target::All => return Ok(Address { to: self.told_agents(), text: named.text }),
             Target::Unnamed => {}
         }
-        if let Some(agent) = self.ended_meanwhile(text) {
-            return Err(agent);
+        if let Some(agent) = self.nobody(text) {
+            return Err(Unaddressed::Unknown(agent));
         }
         let agent = self.target();
-        if self.takes_texts(&agent) { Ok(Address { to: vec![agent], text }) } else { Err(agent) }
+        if self.takes_texts(&agent) { Ok(Address { to: vec![agent], text }) } else { Err(Unaddressed::Ended(agent)) }
     }
 
     /// Binds a draft at its first character, and forgets about a draft that is gone.
@@ -57,13 +63,13 @@ impl App {
         if self.draft().is_empty() {
             self.bound = None;
         } else if self.bound.is_none() {
-            self.bound = Some(Bound { since: self.now, to: self.shown_or_main() });
+            self.bound = Some(Bound { to: self.shown_or_main() });
         }
     }
 
     /// Binds the draft to the main agent: the one that it was for has ended.
     pub fn bind_to_main(&mut self) {
-        self.bound = Some(Bound { since: self.now, to: AgentId::main() });
+        self.bound = Some(Bound { to: AgentId::main() });
     }
 
     /// Takes whom the draft is for away from it.
@@ -99,13 +105,12 @@ impl App {
         named.filter(|node| like(node)).map(|node| node.id.clone()).collect()
     }
 
-    /// Returns the agent that a text names when it has ended since the draft was begun.
-    fn ended_meanwhile(&self, text: &str) -> Option<AgentId> {
-        let since = self.bound.as_ref().map_or(self.now, |bound| bound.since);
-        let ended = self.named_in(text, |node| !node.running() && node.ended.is_some_and(|ended| ended > since));
-        match target::parse(text, &ended).target {
+    /// Returns the agent that a text names although it takes no texts, or is none.
+    fn nobody(&self, text: &str) -> Option<AgentId> {
+        let gone = self.named_in(text, |node| !told(node));
+        match target::parse(text, &gone).target {
             Target::Agent(agent) if !agent.is_main() => Some(agent),
-            Target::Agent(_) | Target::All | Target::Unnamed => None,
+            Target::Agent(_) | Target::All | Target::Unnamed => target::seems_for(text).map(AgentId::new),
         }
     }
 }

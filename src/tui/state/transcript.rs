@@ -190,6 +190,7 @@ impl Transcript {
             | Event::Parked { .. }
             | Event::Unparked { .. }
             | Event::History { .. }
+            | Event::SessionEnded { .. }
             | Event::Extension { .. }
             | Event::Unknown => false,
         }

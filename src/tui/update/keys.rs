@@ -217,7 +217,7 @@ pub fn send(app: &mut App) -> Vec<Effect> {
     if app.several.is_some() {
         return line::enter_several(app);
     }
-    if app.medium == Medium::Lines && app.composer.text().ends_with('\\') {
+    if app.medium == Medium::Lines && app.composer.text().ends_with(line::GOES_ON) {
         // A line that ends with a backslash goes on.
         app.composer.edit(Edit::LineEnd);
         app.composer.edit(Edit::Backspace);

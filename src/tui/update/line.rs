@@ -22,6 +22,9 @@ use crate::tui::state::removed::Removed;
 /// Ends a text of several lines.
 const END_OF_TEXT: &str = ".";
 
+/// Ends a line that goes on in the next.
+pub const GOES_ON: char = '\\';
+
 /// Notes that a line or a message begins with the input that comes now, if it does.
 pub fn begins(app: &mut App) {
     if app.composer.is_empty() {
@@ -31,7 +34,9 @@ pub fn begins(app: &mut App) {
 
 /// Takes a whole line. What is kept in the line stays there, unless the line is empty: that sends it.
 pub fn take(app: &mut App, text: &str) -> Vec<Effect> {
-    app.questions.line_begins(app.now);
+    if app.begun.is_none() {
+        app.questions.line_begins(app.now);
+    }
     if app.several.is_some() {
         let kept = std::mem::take(&mut app.composer);
         app.composer.type_text(text);
@@ -42,6 +47,14 @@ pub fn take(app: &mut App, text: &str) -> Vec<Effect> {
         }
         return effects;
     }
+    if let Some(begun) = text.strip_suffix(GOES_ON) {
+        let whole = app.begun.get_or_insert_default();
+        whole.push_str(begun);
+        whole.push('\n');
+        return Vec::new();
+    }
+    let whole = app.begun.take().map_or_else(|| text.to_owned(), |begun| begun + text);
+    let text = whole.strip_suffix('\n').unwrap_or(&whole);
     if text.is_empty() {
         return keys::send(app);
     }
@@ -137,6 +150,9 @@ pub fn interrupt(app: &mut App) -> Vec<Effect> {
     if let Some(text) = app.several.take() {
         keep(app, text);
         app.status.say("the text is dropped; /back brings it back", app.now);
+    }
+    if let Some(text) = app.begun.take() {
+        keep(app, text);
     }
     if app.editing.is_some() || app.is_writing_aside() {
         return escape(app);

@@ -5,12 +5,14 @@
 use crate::error::Refused;
 use crate::event::Delivery;
 use crate::id::{AgentId, MessageId};
+use crate::target;
 use crate::tui::commands::{self, Draft, LineVerb, Verb};
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::lines::Medium;
 use crate::tui::state::scroll::Request;
 use crate::tui::state::status::HostState;
+use crate::tui::state::target::Unaddressed;
 use crate::tui::update::{command, line, recall};
 
 /// Carries the draft out as a command, or sends it, or says why not: then it stays.
@@ -63,8 +65,12 @@ fn send(app: &mut App, draft: &str, text: &str, delivery: Delivery) -> Vec<Effec
             let text = app.composer.whole(address.text);
             address.to.into_iter().map(|to| Effect::Send { to, text: text.clone(), delivery }).collect()
         }
-        Err(ended) => {
-            not_for_the_ended(app, &ended);
+        Err(Unaddressed::Ended(agent)) => {
+            not_for_the_ended(app, &agent);
+            Vec::new()
+        }
+        Err(Unaddressed::Unknown(agent)) => {
+            app.status.say(format!("not sent: no agent {agent} runs; @main before it sends it as text"), app.now);
             Vec::new()
         }
     }
@@ -112,8 +118,11 @@ pub fn sent(app: &mut App, to: &AgentId, text: &str, outcome: Result<MessageId, 
     Vec::new()
 }
 
-/// Says that a draft was begun for an agent that has ended since; from now on it is for the main agent.
+/// Says that a draft was begun for an agent that has ended since; from now on it is for the main agent, unless it names
+/// the other one itself.
 fn not_for_the_ended(app: &mut App, agent: &AgentId) {
-    app.status.say(format!("not sent: {agent} has ended; Enter sends it to main"), app.now);
+    let is_named = target::seems_for(&app.composer.shown()) == Some(agent.as_str());
+    let how = if is_named { "@main before it sends it as text" } else { "Enter sends it to main" };
+    app.status.say(format!("not sent: {agent} has ended; {how}"), app.now);
     app.bind_to_main();
 }

@@ -316,6 +316,7 @@ fn apply_to(node: &mut Node, envelope: &Envelope) {
         | Event::Seen { .. }
         | Event::Returned { .. }
         | Event::History { .. }
+        | Event::SessionEnded { .. }
         | Event::Extension { .. }
         | Event::Unknown => {}
     }
