@@ -237,7 +237,7 @@ impl Watch {
         let failure = self.main_end();
         let killed = match failure {
             // Each moment brings more, and so many need longer to die.
-            Some(Failure::TooManyProcesses | Failure::TooMuchMemory(_)) => {
+            Some(Failure::TooManyProcesses | Failure::TooMuchMemory(_) | Failure::MachineOutOfMemory) => {
                 self.end_all(Duration::ZERO, limits::CROWD_GRACE)
             }
             _ => self.end_all(limits::TERM_GRACE, limits::KILL_GRACE),
@@ -289,6 +289,9 @@ impl Watch {
         if more > limits::JOB_CROWD {
             // Whoever they belong to: this job must not keep the host and its guard from their turn.
             let _ = rustix::process::setpriority_pgrp(Some(self.main), limits::CROWD_NICENESS);
+        }
+        if now.is_out_of_memory(&before) {
+            return Ok(Some(Failure::MachineOutOfMemory));
         }
         let most = self.memory.unwrap_or(u64::MAX);
         if !thorough && more <= limits::JOB_PROCESSES && before.available.saturating_sub(now.available) < most / 4 {
