@@ -4,6 +4,9 @@
 //! job's output, standard error takes one line of JSON about the end ([`Ended`]). It is the leader of a session without a
 //! terminal and adopts every orphan of the job, so nothing of the job can hide: when it ends, all of the job is dead. Who
 //! takes its descriptors away only makes it kill in a cruder way.
+//!
+//! There is no control group around a job, which the kernel would kill at once and count all memory of: only root, or who
+//! was given a part of the hierarchy to manage, may make one there, and a terminal's processes were not.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
