@@ -262,22 +262,28 @@ impl Watch {
     fn main_end(&mut self) -> Option<Failure> {
         let before = processes::machine().unwrap_or_default();
         let mut unseen = 0;
-        for looks in 0_u32.. {
-            match self.inbox.recv_timeout(limits::JOB_WATCH) {
+        let mut looks = 0_u32;
+        let mut due = Instant::now() + limits::JOB_WATCH;
+        while self.status.is_none() {
+            match self.inbox.recv_timeout(due.saturating_duration_since(Instant::now())) {
                 Ok(News::Kill) | Err(RecvTimeoutError::Disconnected) => return None,
                 Ok(news) => self.note(&news),
-                Err(RecvTimeoutError::Timeout) => match self.look(before, looks % limits::JOB_MEMORY_LOOKS == 0) {
-                    Ok(None) => unseen = 0,
-                    Ok(failure) => return failure,
-                    Err(_) if unseen < limits::JOB_UNSEEN => unseen += 1,
-                    Err(_) => return Some(Failure::Unwatched),
-                },
+                Err(RecvTimeoutError::Timeout) => {}
             }
-            if self.status.is_some() {
-                self.wait_alone(limits::LEFTOVER_GRACE);
-                break;
+            // Also when there is always news: orphans that end all the time must not keep it from looking.
+            if self.status.is_some() || Instant::now() < due {
+                continue;
             }
+            match self.look(before, looks.is_multiple_of(limits::JOB_MEMORY_LOOKS)) {
+                Ok(None) => unseen = 0,
+                Ok(failure) => return failure,
+                Err(_) if unseen < limits::JOB_UNSEEN => unseen += 1,
+                Err(_) => return Some(Failure::Unwatched),
+            }
+            looks = looks.wrapping_add(1);
+            due = Instant::now() + limits::JOB_WATCH;
         }
+        self.wait_alone(limits::LEFTOVER_GRACE);
         None
     }
 

@@ -187,6 +187,13 @@ async fn a_job_that_takes_too_much_memory_in_many_processes_is_ended() {
     output(&mut running).await;
     assert_eq!(running.ended().await.failure, Some(Failure::TooMuchMemory(most)));
     assert_eq!(alive(&mark), [] as [&str; 0]);
+    // What ends all the time keeps nobody from looking.
+    let script = "for i in {1..30}; do (while :; do (sleep 0.05 &); sleep 0.05; done) & done
+        for i in {1..20}; do (x=$(head -c 40000000 /dev/zero | tr '\\0' x); echo; sleep 600; :) & done | head -n 20
+        sleep 30; exit 5";
+    let mut running = spawner().start_within(&job(&["bash", "-c", script], &mark), Some(most)).unwrap();
+    output(&mut running).await;
+    assert_eq!(running.ended().await.failure, Some(Failure::TooMuchMemory(most)));
     // What processes share counts once.
     let script = "x=$(head -c 80000000 /dev/zero | tr '\\0' x); for i in {1..20}; do (sleep 4; :) & done; wait; exit 5";
     let mut running = spawner().start_within(&job(&["bash", "-c", script], &mark), Some(most)).unwrap();
