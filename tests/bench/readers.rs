@@ -1,9 +1,12 @@
 //! What the readers of hostile text take for the texts that are hardest on them: `cargo bench --bench readers`.
 //!
-//! A row is one reader: its slowest texts, each with the shortest time of three. Arguments pick rows by a part of a name.
+//! A row is one reader: its slowest texts, each with the time of a processor that one reading takes, the shortest of
+//! three; other work of the machine does not count. Arguments pick rows by a part of a name.
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
 
 use steersman::approval::{Act, CommandAct, Mode, Policy, Rules, Standing, Taint};
 use steersman::message::Arguments;
@@ -156,14 +159,14 @@ fn mixed() -> Vec<(String, String)> {
         let name: String = text.chars().take(24).collect();
         (name.escape_debug().to_string(), text)
     };
-    (0..300).map(|_| text()).collect()
+    (0..60).map(|_| text()).collect()
 }
 
 fn print(name: &str, texts: &[(String, String)], read: &dyn Fn(&str)) {
     let time = |text: &str| {
-        let began = Instant::now();
+        let began = now();
         read(text);
-        began.elapsed()
+        now().saturating_sub(began)
     };
     let shortest = |text: &str| (0..3).map(|_| time(text)).min().unwrap_or_default();
     let mut times: Vec<(Duration, &str)> = texts.iter().map(|(name, text)| (shortest(text), name.as_str())).collect();
@@ -173,19 +176,23 @@ fn print(name: &str, texts: &[(String, String)], read: &dyn Fn(&str)) {
     println!("{name:<32} {}", slowest.collect::<Vec<_>>().join("   "));
 }
 
-/// Decides about a command with allow rules, and with deny rules.
+/// Returns the time that this thread has had a processor.
+fn now() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
+}
+
+/// Decides about a command with rules of every kind.
 fn shell(text: &str) {
-    let rules = [
-        Rules::parse(&["bash: *", "bash: git *"], &[], &[]),
-        Rules::parse(&[], &[], &["bash: rm *", "bash: git push *"]),
-    ];
-    rules.into_iter().for_each(|rules| decide(rules.unwrap(), text));
+    decide(Rules::parse(&["bash: git *"], &["bash: make *"], &["bash: rm *", "bash: git push *"]).unwrap(), text);
 }
 
 /// Decides about a command with patterns that try many places.
 fn patterns(text: &str) {
     let many = format!("bash: {}b", "a*".repeat(30));
-    decide(Rules::parse(&[], &[&many, "bash: *a*a*a*a*b"], &["bash: *a *a *a *b", "bash: ?*?*?*?*b"]).unwrap(), text);
+    decide(
+        Rules::parse(&[], &[many.as_str(), "bash: *a*a*a*a*b"], &["bash: *a *a *a *b", "bash: ?*?*?*?*b"]).unwrap(),
+        text,
+    );
 }
 
 fn decide(rules: Rules, text: &str) {
