@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use steersman::agent::finalizers;
+use steersman::cli::exit::say;
 use steersman::cli::{self, Task, hidden, logging};
 
 fn main() -> ExitCode {
@@ -16,6 +17,10 @@ fn main() -> ExitCode {
     // Before the screen's own panic hook, which puts the terminal back and then calls this one.
     let _ = color_eyre::install();
     let log = logging::start();
+    // What a shell reads at each of its starts has nothing to log.
+    if let (Err(error), false) = (&log, matches!(task, Task::Completions(_))) {
+        say(&format!("nothing is logged: {error}"));
+    }
     let exit = match task {
         Task::Completions(shell) => cli::completions(shell),
         Task::Keys => cli::run_keys(),

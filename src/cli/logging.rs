@@ -20,10 +20,13 @@ const DEFAULT_FILTER: &str = "warn,steersman=info";
 
 /// Starts logging. Keep the guard to the end of the program: dropping it writes what is left.
 ///
-/// Returns `None` when there is no place to log to.
-pub fn start() -> Option<WorkerGuard> {
-    let directory = etcetera::base_strategy::Xdg::new().ok()?.state_dir()?.join("steersman");
-    let file = PrivateFile::open(directory).ok()?;
+/// # Errors
+/// When there is no place to log to, or a file there that must not be touched.
+pub fn start() -> io::Result<WorkerGuard> {
+    let home = etcetera::base_strategy::Xdg::new().map_err(io::Error::other)?;
+    let directory = home.state_dir().ok_or(io::ErrorKind::NotFound)?.join("steersman");
+    let file = PrivateFile::open(&directory)
+        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", directory.display())))?;
     let (writer, guard) = tracing_appender::non_blocking(file);
     let filter = ["STEERSMAN_LOG", "RUST_LOG"]
         .into_iter()
@@ -31,8 +34,8 @@ pub fn start() -> Option<WorkerGuard> {
         .and_then(|text| EnvFilter::try_new(text).ok())
         .unwrap_or_else(|| EnvFilter::new(DEFAULT_FILTER));
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(writer).finish();
-    tracing::subscriber::set_global_default(subscriber).ok()?;
-    Some(guard)
+    tracing::subscriber::set_global_default(subscriber).map_err(io::Error::other)?;
+    Ok(guard)
 }
 
 /// Writes to the rolling file, and takes the rights of others away from each new one.
@@ -44,17 +47,17 @@ struct PrivateFile {
 }
 
 impl PrivateFile {
-    fn open(directory: PathBuf) -> io::Result<Self> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&directory)?;
-        std::fs::set_permissions(&directory, Permissions::from_mode(0o700))?;
-        close_to_others(&directory)?;
+    fn open(directory: &Path) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+        std::fs::set_permissions(directory, Permissions::from_mode(0o700))?;
+        close_to_others(directory)?;
         let appender = RollingFileAppender::builder()
             .rotation(Rotation::DAILY)
             .filename_prefix("steersman")
             .filename_suffix("log")
-            .build(&directory)
+            .build(directory)
             .map_err(io::Error::other)?;
-        let files = Self { appender, directory, day: today() };
+        let files = Self { appender, directory: directory.to_owned(), day: today() };
         files.tidy()?;
         Ok(files)
     }
@@ -95,7 +98,11 @@ fn today() -> i64 {
 /// Takes the rights of others away from each log file. A link in the place of one is never followed: there is no log then.
 fn close_to_others(directory: &Path) -> io::Result<()> {
     logs(directory)?.try_for_each(|path| {
-        let (file, _) = regular_file::open(&path, Links::Refused)?;
+        let named = |error: io::Error| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            io::Error::new(error.kind(), format!("{name}: {error}"))
+        };
+        let (file, _) = regular_file::open(&path, Links::Refused).map_err(named)?;
         file.set_permissions(Permissions::from_mode(0o600))
     })
 }

@@ -14,6 +14,8 @@ pub const JOB_OPEN_FILES: u64 = 8_192;
 pub const JOB_FILE_BYTES: u64 = 16 * 1024 * 1024 * 1024;
 /// Jobs: memory that all processes of one may have together, per cent of the machine's.
 pub const JOB_MEMORY_PERCENT: u64 = 75;
+/// Jobs: memory that the machine must have left while one runs that has taken some, per cent.
+pub const MACHINE_MEMORY_PERCENT: u64 = 5;
 /// Jobs: of so many looks one looks at the memory of each process, whatever the machine has left.
 pub const JOB_MEMORY_LOOKS: u32 = 8;
 /// Jobs: looks at the processes in a row that may fail before the job is ended.

@@ -124,6 +124,9 @@ impl BashTool {
                 &format!("the command was ended: it had more than {} MB of memory", most / 1_000_000),
                 &output,
             )),
+            (_, Some(Failure::MachineOutOfMemory)) => {
+                Err(broken("the command was ended: the machine had almost no memory left", &output))
+            }
             (End::TimedOut, _) => Err(broken(
                 &format!("the command timed out after {} s{}", act.timeout.as_secs(), killed(ended.killed, ended.left)),
                 &output,

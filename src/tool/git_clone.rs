@@ -239,6 +239,9 @@ impl GitCloneTool {
             (Some(Broken::Large), _) => Err(self.too_large()),
             (None, Some(Failure::NotStarted(sentence))) => Err(ToolError::failed(sentence)),
             (None, Some(Failure::TooMuchMemory(_))) => Err(self.too_much_memory()),
+            (None, Some(Failure::MachineOutOfMemory)) => {
+                Err(ToolError::failed("git was ended: the machine had almost no memory left; nothing was kept"))
+            }
             (None, Some(Failure::TooManyProcesses | Failure::GuardLost | Failure::Unwatched)) => {
                 Err(ToolError::failed("git was ended"))
             }

@@ -4,6 +4,9 @@
 //! job's output, standard error takes one line of JSON about the end ([`Ended`]). It is the leader of a session without a
 //! terminal and adopts every orphan of the job, so nothing of the job can hide: when it ends, all of the job is dead. Who
 //! takes its descriptors away only makes it kill in a cruder way.
+//!
+//! There is no control group around a job, which the kernel would kill at once and count all memory of: only root, or who
+//! was given a part of the hierarchy to manage, may make one there, and a terminal's processes were not.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -237,7 +240,7 @@ impl Watch {
         let failure = self.main_end();
         let killed = match failure {
             // Each moment brings more, and so many need longer to die.
-            Some(Failure::TooManyProcesses | Failure::TooMuchMemory(_)) => {
+            Some(Failure::TooManyProcesses | Failure::TooMuchMemory(_) | Failure::MachineOutOfMemory) => {
                 self.end_all(Duration::ZERO, limits::CROWD_GRACE)
             }
             _ => self.end_all(limits::TERM_GRACE, limits::KILL_GRACE),
@@ -259,22 +262,28 @@ impl Watch {
     fn main_end(&mut self) -> Option<Failure> {
         let before = processes::machine().unwrap_or_default();
         let mut unseen = 0;
-        for looks in 0_u32.. {
-            match self.inbox.recv_timeout(limits::JOB_WATCH) {
+        let mut looks = 0_u32;
+        let mut due = Instant::now() + limits::JOB_WATCH;
+        while self.status.is_none() {
+            match self.inbox.recv_timeout(due.saturating_duration_since(Instant::now())) {
                 Ok(News::Kill) | Err(RecvTimeoutError::Disconnected) => return None,
                 Ok(news) => self.note(&news),
-                Err(RecvTimeoutError::Timeout) => match self.look(before, looks % limits::JOB_MEMORY_LOOKS == 0) {
-                    Ok(None) => unseen = 0,
-                    Ok(failure) => return failure,
-                    Err(_) if unseen < limits::JOB_UNSEEN => unseen += 1,
-                    Err(_) => return Some(Failure::Unwatched),
-                },
+                Err(RecvTimeoutError::Timeout) => {}
             }
-            if self.status.is_some() {
-                self.wait_alone(limits::LEFTOVER_GRACE);
-                break;
+            // Also when there is always news: orphans that end all the time must not keep it from looking.
+            if self.status.is_some() || Instant::now() < due {
+                continue;
             }
+            match self.look(before, looks.is_multiple_of(limits::JOB_MEMORY_LOOKS)) {
+                Ok(None) => unseen = 0,
+                Ok(failure) => return failure,
+                Err(_) if unseen < limits::JOB_UNSEEN => unseen += 1,
+                Err(_) => return Some(Failure::Unwatched),
+            }
+            looks = looks.wrapping_add(1);
+            due = Instant::now() + limits::JOB_WATCH;
         }
+        self.wait_alone(limits::LEFTOVER_GRACE);
         None
     }
 
@@ -289,6 +298,9 @@ impl Watch {
         if more > limits::JOB_CROWD {
             // Whoever they belong to: this job must not keep the host and its guard from their turn.
             let _ = rustix::process::setpriority_pgrp(Some(self.main), limits::CROWD_NICENESS);
+        }
+        if now.is_out_of_memory(&before) {
+            return Ok(Some(Failure::MachineOutOfMemory));
         }
         let most = self.memory.unwrap_or(u64::MAX);
         if !thorough && more <= limits::JOB_PROCESSES && before.available.saturating_sub(now.available) < most / 4 {

@@ -64,6 +64,8 @@ pub enum Failure {
     TooManyProcesses,
     /// Its processes together had more memory than this, bytes.
     TooMuchMemory(u64),
+    /// The machine had almost no memory left.
+    MachineOutOfMemory,
     /// Its guard could not see its processes any more.
     Unwatched,
     /// Its guard was killed. How the program ended is unknown; what was found of it was killed.

@@ -166,8 +166,16 @@ pub(super) struct Machine {
     pub(super) threads: usize,
     /// All memory, bytes.
     pub(super) memory: u64,
-    /// The memory that can still be had, bytes.
+    /// The memory that can still be had, that on disk included, bytes.
     pub(super) available: u64,
+}
+
+impl Machine {
+    /// Tells whether almost no memory is left, and at least half of what there was is gone. That shows what no process is
+    /// charged with: files in memory, what was shared and let go of, what the kernel holds for a process.
+    pub(super) fn is_out_of_memory(&self, before: &Self) -> bool {
+        self.available < (self.memory / 100 * limits::MACHINE_MEMORY_PERCENT).min(before.available / 2)
+    }
 }
 
 /// Looks at the machine.
@@ -181,7 +189,8 @@ pub(super) fn machine() -> io::Result<Machine> {
     Ok(Machine {
         threads: threads().ok_or(io::ErrorKind::InvalidData)?,
         memory: kilobytes(&memory, "MemTotal:").ok_or(io::ErrorKind::InvalidData)?,
-        available: kilobytes(&memory, "MemAvailable:").ok_or(io::ErrorKind::InvalidData)?,
+        available: kilobytes(&memory, "MemAvailable:").ok_or(io::ErrorKind::InvalidData)?
+            + kilobytes(&memory, "SwapFree:").unwrap_or(0),
     })
 }
 

@@ -220,7 +220,11 @@ impl Guard {
         let Self { mut child, pid, control, status, mark } = self;
         let mut word = Box::pin(last_word(status));
         let ended = tokio::select! {
-            ended = &mut word => ended,
+            ended = &mut word => {
+                // Two descriptors are free then for what is left to do, also where no other is.
+                drop(control);
+                ended
+            }
             // Asked, or nobody has the job any more.
             _ = asked => {
                 drop(control);

@@ -128,7 +128,11 @@ fn flood() {
     terminal.wait_for("flood");
     let mut echoes = type_keys(&mut terminal, 40, GAP);
     print("key during 32 MiB of emoji and marks", &summary(&mut echoes), "");
-    print("memory after them", &memory(&terminal), "");
+    print(
+        "memory after them / at most",
+        &format!("{} / {} MiB", terminal.memory_kib() / 1024, peak_mib(&terminal)),
+        "",
+    );
     let mut cuts = Vec::new();
     for _ in 0..5 {
         let server = Paced::start();
@@ -314,6 +318,13 @@ fn cpu_ms(terminal: &Terminal) -> u64 {
 
 fn memory(terminal: &Terminal) -> String {
     format!("{} MiB", terminal.memory_kib() / 1024)
+}
+
+/// Most memory of the program so far, MiB.
+fn peak_mib(terminal: &Terminal) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", terminal.pid())).unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    peak.and_then(|kib| kib.trim().trim_end_matches(" kB").parse::<u64>().ok()).unwrap_or(0) / 1024
 }
 
 fn print(figure: &str, here: &str, best: &str) {

@@ -193,7 +193,7 @@ fn a_history_that_is_a_link_is_neither_followed_nor_written() {
 }
 
 #[test]
-fn a_link_among_the_logs_leaves_its_target_alone() {
+fn a_link_among_the_logs_leaves_its_target_alone_and_is_said() {
     let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
     for name in [format!("steersman.{today}.log"), "other.log".to_owned()] {
         let program = Program::new().file("target", "theirs\n");
@@ -207,6 +207,9 @@ fn a_link_among_the_logs_leaves_its_target_alone() {
         let program = program.env("STEERSMAN_LOG", "trace").args(["exec", "--base-url", &url, "--model", "m", "go"]);
         let (output, home) = program.output_with_home();
         assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+        let logs = home.path().join(".local/state/steersman");
+        let said = format!("steersman: nothing is logged: {}: {name}: it is a symbolic link\n", logs.display());
+        assert!(stderr(&output).contains(&said), "{}", stderr(&output));
         let target = home.path().join("target");
         assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o644, "{name}");
         assert_eq!(fs::read_to_string(&target).unwrap(), "theirs\n", "{name}");

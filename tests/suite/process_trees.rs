@@ -2,6 +2,8 @@
 //!
 //! Every shape meets every end. What lives is found by a mark in its environment or arguments.
 
+mod descriptors;
+
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -1,10 +1,12 @@
 //! The spawner and its guard: how jobs start, what they get, how they end.
 
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use steersman::workspace::{Ended, Failure, Job, Running};
 
 use crate::support::processes::{alive, job, spawner, unique};
+use crate::support::skip::{Need, skip};
 
 async fn output(running: &mut Running) -> String {
     let mut all = Vec::new();
@@ -132,6 +134,50 @@ async fn no_signal_that_can_be_handled_ends_the_guard() {
     assert_eq!((output.as_str(), ended), ("still\n", Ended { code: Some(4), ..Ended::default() }));
 }
 
+/// Runs a job under a guard of its own that sees these amounts of memory as those of the machine, in kB: available at
+/// first, and once the job has taken its part, available and on disk. Returns the guard's word.
+fn guarded_with_memory(first: u32, then: u32, swap: u32, last: &str) -> Option<Ended> {
+    let directory = tempfile::tempdir().unwrap();
+    let amounts = |available: u32, swap: u32| {
+        format!("MemTotal: 8000000 kB\nMemAvailable: {available} kB\nSwapFree: {swap} kB\n")
+    };
+    for (name, text) in [("meminfo", amounts(first, 0)), ("low", amounts(then, swap))] {
+        std::fs::write(directory.path().join(name), text).unwrap();
+    }
+    let script = r#"mount --bind meminfo /proc/meminfo && exec "$0" __guard 0 -- bash -c "cat low > meminfo; $1""#;
+    let mut guard = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "bash", "-c", script])
+        .args([env!("CARGO_BIN_EXE_steersman"), last])
+        .current_dir(directory.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .ok()?;
+    let stdin = guard.stdin.take();
+    let said = guard.wait_with_output().unwrap().stderr;
+    drop(stdin);
+    let said = String::from_utf8_lossy(&said).into_owned();
+    let ended = serde_json::from_str(&said).ok();
+    if ended.is_none() {
+        skip(Need::of_program("unshare"), &said);
+    }
+    ended
+}
+
+#[test]
+fn a_job_that_takes_the_last_memory_of_the_machine_where_no_process_has_it_is_ended() {
+    if let Some(ended) = guarded_with_memory(6_000_000, 300_000, 0, "sleep 600") {
+        assert_eq!((ended.failure, ended.left), (Some(Failure::MachineOutOfMemory), 0));
+    }
+    // Nothing is taken that was not there before, and what is on disk is memory too.
+    for (first, then, swap) in [(300_000, 290_000, 0), (6_000_000, 300_000, 2_000_000)] {
+        if let Some(ended) = guarded_with_memory(first, then, swap, "sleep 2; exit 5") {
+            assert_eq!(ended, Ended { code: Some(5), ..Ended::default() });
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_job_that_takes_too_much_memory_in_many_processes_is_ended() {
     let mark = unique();
@@ -141,6 +187,13 @@ async fn a_job_that_takes_too_much_memory_in_many_processes_is_ended() {
     output(&mut running).await;
     assert_eq!(running.ended().await.failure, Some(Failure::TooMuchMemory(most)));
     assert_eq!(alive(&mark), [] as [&str; 0]);
+    // What ends all the time keeps nobody from looking.
+    let script = "for i in {1..30}; do (while :; do (sleep 0.05 &); sleep 0.05; done) & done
+        for i in {1..20}; do (x=$(head -c 40000000 /dev/zero | tr '\\0' x); echo; sleep 600; :) & done | head -n 20
+        sleep 30; exit 5";
+    let mut running = spawner().start_within(&job(&["bash", "-c", script], &mark), Some(most)).unwrap();
+    output(&mut running).await;
+    assert_eq!(running.ended().await.failure, Some(Failure::TooMuchMemory(most)));
     // What processes share counts once.
     let script = "x=$(head -c 80000000 /dev/zero | tr '\\0' x); for i in {1..20}; do (sleep 4; :) & done; wait; exit 5";
     let mut running = spawner().start_within(&job(&["bash", "-c", script], &mark), Some(most)).unwrap();
