@@ -4,6 +4,7 @@
 
 pub mod bench;
 pub mod contents;
+pub mod cut_off;
 pub mod doubles;
 pub mod family;
 pub mod figures;
