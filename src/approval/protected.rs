@@ -11,7 +11,7 @@ mod repository;
 use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
-use self::names::{DEEP, EDITOR_ENDINGS, GIT_DATA, GIT_HOOKS, PAIRS, listed};
+use self::names::{DEEP, GIT_DATA, GIT_HOOKS, PAIRS, PATTERNS, listed};
 use crate::approval::pattern::lists;
 use crate::text::is_invisible;
 
@@ -69,18 +69,21 @@ fn deep(names: &[String]) -> Option<&'static str> {
 fn named(names: &[String]) -> Option<&'static str> {
     let paired = |pair: &[String]| match pair {
         [directory, name] => {
-            PAIRS.iter().find(|(at, wanted, _)| at == directory && wanted == name).map(|(_, _, what)| *what)
+            let is_name = |wanted: &str| wanted == name || wanted.ends_with('.') && name.starts_with(wanted);
+            PAIRS.iter().find(|(at, wanted, _)| at == directory && is_name(wanted)).map(|(_, _, what)| *what)
         }
         _ => None,
     };
-    let is_workspace_file = |name: &String| EDITOR_ENDINGS.iter().any(|ending| name.ends_with(ending));
+    let patterned = |name: &String| {
+        let fits = |(start, end, _): &&(&str, &str, &str)| name.starts_with(start) && name.ends_with(end);
+        PATTERNS.iter().find(fits).map(|(_, _, what)| *what)
+    };
     // A repository without a `.git` has it in its name.
     let is_bare = |name: &String| name.strip_suffix(".git").is_some_and(|bare| !bare.is_empty());
     let directories = names.split_last().map_or(&[] as &[String], |(_, directories)| directories);
     let bare = || directories.iter().any(is_bare).then_some(GIT_DATA);
-    names.iter().find_map(|name| listed(name)).or_else(bare).or_else(|| names.windows(2).find_map(paired)).or_else(
-        || names.last().is_some_and(is_workspace_file).then_some("an editor's settings, which can run programs"),
-    )
+    let listed = || names.iter().find_map(|name| listed(name));
+    listed().or_else(bare).or_else(|| names.windows(2).find_map(paired)).or_else(|| names.last().and_then(patterned))
 }
 
 fn hook(names: &[String]) -> Option<&'static str> {

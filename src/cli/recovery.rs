@@ -17,7 +17,7 @@ pub async fn at_start(places: &Places, cwd: &Path, approvals: &Approvals) -> Rec
     let Some(state) = &places.state else { return Recovery::default() };
     let ask = |Question { title, detail }| {
         async move {
-            match approvals.ask_plain(format!("before the last end of steersman, {title}"), detail).await {
+            match approvals.ask_plain(format!("an earlier start was cut off: {title}"), detail).await {
                 PlainAnswer::Yes => Decision::Keep,
                 PlainAnswer::No => Decision::Restore,
                 PlainAnswer::Nobody => Decision::Nobody,

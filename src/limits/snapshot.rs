@@ -24,6 +24,8 @@ pub const SNAPSHOT_JOURNAL_BYTES: u64 = 64 * 1024 * 1024;
 pub const SNAPSHOT_MARK: &str = "COMMAND_RECORD";
 /// Protected files: looks, 10 ms apart, for a lock that a dead owner left to a process.
 pub const SNAPSHOT_LOCK_LOOKS: usize = 200;
+/// Protected files: looks, 10 ms apart, for the locks of git's settings that one restoring waits for altogether.
+pub const SNAPSHOT_SETTINGS_LOOKS: usize = 50;
 /// Protected files: directories of changed versions that are kept whatever their age.
 pub const SNAPSHOT_CHANGED: usize = 100;
 /// Protected files: age from which the others are removed.

@@ -19,6 +19,7 @@ mod leaving;
 mod lines;
 mod looks;
 mod markdown;
+mod next_start;
 mod pending;
 mod questions;
 mod reading;

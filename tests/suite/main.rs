@@ -86,6 +86,7 @@ mod models;
 mod modes;
 mod mouse;
 mod mutations;
+mod next_start;
 mod next_turn;
 mod odd_files;
 mod output_bombs;

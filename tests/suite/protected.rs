@@ -62,7 +62,10 @@ const PROTECTED: &str = "\
     x.sublime-project .mise.toml mise.toml .tool-versions .erlang .iex.exs .Rprofile .octaverc .ocamlinit \
     sitecustomize.py .yarn/releases/yarn.cjs .pnp.cjs bunfig.toml pip.conf rust-toolchain.toml .mvn/jvm.config \
     gradle/wrapper/gradle-wrapper.properties tools/bazel .bazelrc ansible.cfg .actrc .gitlab/ci/x.yml nuget.config \
-    .config/autostart/x.desktop .config/systemd/user/x.service .config/git/config Library/LaunchAgents/x.plist";
+    .lazygit.yml lefthook.jsonc .config/lefthook-local.json .config/hk.pkl hk.local.pkl mise/config.toml .config/mise.toml \
+    mise.dev.local.toml .mise.test.toml .miserc.toml .github/hooks/x.json .github/skills/x/SKILL.md .pi/extensions/x.ts \
+    $irbrc .user.ini .htaccess x.run.xml .vs/tasks.vs.json .bazelversion tools/bazel.linux-x86_64 tools/bazel.bat uv.toml \
+    pnpm-workspace.yaml devenv.local.nix .config/autostart/x.desktop .config/systemd/user/x.service .config/git/config Library/LaunchAgents/x.plist";
 
 /// The same in the spellings of forgiving file systems.
 const SLY: [&str; 24] = [

@@ -10,8 +10,10 @@ mod protected;
 mod record;
 mod redirections;
 mod relied_on;
+mod repositories;
 mod session;
 mod tool;
+mod users_work;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

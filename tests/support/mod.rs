@@ -5,6 +5,7 @@
 pub mod bench;
 pub mod contents;
 pub mod cpu_time;
+pub mod cut_off;
 pub mod doubles;
 pub mod family;
 pub mod figures;

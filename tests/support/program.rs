@@ -21,8 +21,12 @@ pub struct Program {
 impl Program {
     /// Takes the built program; it works in an empty directory of its home directory.
     pub fn new() -> Self {
-        let home = TempDir::new().unwrap();
-        std::fs::create_dir(home.path().join("work")).unwrap();
+        Self::within(TempDir::new().unwrap())
+    }
+
+    /// Takes the built program; it works in the directory `work` of this home.
+    pub fn within(home: TempDir) -> Self {
+        std::fs::create_dir_all(home.path().join("work")).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_steersman"));
         command.env_clear().env("HOME", home.path()).env("PATH", "/usr/bin:/bin");
         // What runs on the machine of the tests is none of their business.

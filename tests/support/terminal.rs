@@ -70,6 +70,7 @@ pub struct Start {
     args: Vec<String>,
     env: HashMap<String, String>,
     cwd: Option<PathBuf>,
+    home: Option<tempfile::TempDir>,
     size: (u16, u16),
     under: Under,
 }
@@ -93,6 +94,7 @@ impl Start {
             args: args.into_iter().map(Into::into).collect(),
             env: HashMap::new(),
             cwd: None,
+            home: None,
             size: (120, 36),
             under: Under::Nobody,
         }
@@ -115,6 +117,12 @@ impl Start {
 
     pub fn cwd(mut self, dir: &Path) -> Self {
         self.cwd = Some(dir.to_path_buf());
+        self
+    }
+
+    /// Gives it a home that is there already.
+    pub fn home(mut self, home: tempfile::TempDir) -> Self {
+        self.home = Some(home);
         self
     }
 
@@ -155,10 +163,10 @@ impl Start {
     }
 
     /// Starts it and does not wait.
-    pub fn spawn(self) -> Terminal {
-        let home = tempfile::tempdir().unwrap();
+    pub fn spawn(mut self) -> Terminal {
+        let home = self.home.take().unwrap_or_else(|| tempfile::tempdir().unwrap());
         let work = home.path().join("work");
-        std::fs::create_dir(&work).unwrap();
+        std::fs::create_dir_all(&work).unwrap();
         let (columns, rows) = self.size;
         let pair = native_pty_system().openpty(size(columns, rows)).unwrap();
         let mut command = match self.under {

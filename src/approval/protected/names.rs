@@ -1,4 +1,4 @@
-//! The names of protected places, each with where its meaning is documented.
+//! The names of protected places, each with the document of its tool that says what it does there.
 //!
 //! What a linter or a test runner reads is left out: it is what the work is about, as `build.rs` and `Makefile` are.
 //! `.env` is left out too: nearly everything reads it as data.
@@ -26,27 +26,29 @@ pub(super) const DEEP: &[(&str, &str)] = &[
 const NAMES: &[(&str, &[&str])] = &[
     (
         "a configuration of version control",
-        // gitattributes(5), gitmodules(5), git-config(1), git-lfs-config(5), hgrc(5)
-        &[".gitconfig .gitattributes .gitmodules .hgrc .lfsconfig .git-templates .gitlint"],
+        // gitattributes(5), gitmodules(5), git-config(1), git-lfs-config(5), hgrc(5); gitlint, Configuration (extra-path);
+        // lazygit, Config (customCommands)
+        &[".gitconfig .gitattributes .gitmodules .hgrc .lfsconfig .git-templates .gitlint .lazygit.yml"],
     ),
     (
         "a Git hook or its configuration",
         &[
             // githooks(5): where core.hooksPath commonly points
             ".githooks githooks .git-hooks git-hooks .git_hooks git_hooks",
-            // typicode.github.io/husky
+            // husky, How To and the older Configuration
             ".husky .huskyrc .huskyrc.json .huskyrc.js .huskyrc.yml",
-            // pre-commit.com, prek.j178.dev
+            // pre-commit, Adding plugins and Creating new hooks; prek, Configuration
             ".pre-commit-config.yaml .pre-commit-config.yml .pre-commit-hooks.yaml prek.toml",
-            // lefthook.dev/configuration
+            // lefthook, Config file name, source_dir
             "lefthook.yml lefthook.yaml lefthook.toml lefthook.json .lefthook.yml .lefthook.yaml .lefthook.toml \
              .lefthook.json lefthook-local.yml lefthook-local.yaml lefthook-local.toml lefthook-local.json \
-             .lefthook-local.yml .lefthook-local.yaml .lefthook-local.toml .lefthook-local.json .lefthook .lefthook-local",
-            // github.com/sds/overcommit, github.com/toplenboren/simple-git-hooks, github.com/swellaby/rusty-hook,
-            // captainhook.info, hk.jdx.dev, github.com/lint-staged/lint-staged
+             .lefthook-local.yml .lefthook-local.yaml .lefthook-local.toml .lefthook-local.json lefthook.jsonc .lefthook.jsonc \
+             lefthook-local.jsonc .lefthook-local.jsonc .lefthook .lefthook-local",
+            // overcommit, simple-git-hooks, rusty-hook and lint-staged, each its README; CaptainHook, Configuration;
+            // hk, Configuration (Config File Paths)
             ".overcommit.yml .simple-git-hooks.json .simple-git-hooks.js .simple-git-hooks.cjs \
              simple-git-hooks.json simple-git-hooks.js simple-git-hooks.cjs .rusty-hook.toml rusty-hook.toml \
-             captainhook.json hk.pkl .lintstagedrc .lintstagedrc.json .lintstagedrc.yaml .lintstagedrc.yml \
+             captainhook.json hk.pkl hk.local.pkl .lintstagedrc .lintstagedrc.json .lintstagedrc.yaml .lintstagedrc.yml \
              .lintstagedrc.js .lintstagedrc.mjs .lintstagedrc.cjs lint-staged.config.js lint-staged.config.mjs \
              lint-staged.config.cjs",
         ],
@@ -55,7 +57,7 @@ const NAMES: &[(&str, &[&str])] = &[
     (
         "a shell start file",
         &[
-            // bash(1), zsh(1), ksh(1), mksh(1), tcsh(1), readline(3), fishshell.com/docs
+            // bash(1), zsh(1), ksh(1), mksh(1), tcsh(1), readline(3), fish(1)
             ".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin \
              .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .logout .inputrc config.fish .oh-my-zsh .zsh .bash_completion",
             // startx(1), Xsession(5), pam_env(8)
@@ -67,36 +69,37 @@ const NAMES: &[(&str, &[&str])] = &[
         &[
             // direnv(1), direnv.toml(1)
             ".envrc .direnvrc .direnv",
-            // github.com/hyperupcall/autoenv, github.com/Tarrasch/zsh-autoenv
+            // autoenv and zsh-autoenv, each its README
             ".autoenv .autoenv.zsh .autoenv_leave.zsh .env.leave",
-            // mise.jdx.dev/configuration, asdf-vm.com/manage/configuration
-            ".mise.toml mise.toml .mise.local.toml mise.local.toml .mise .rtx.toml .tool-versions .asdfrc",
-            // shopify.github.io/shadowenv, jetify.com/docs/devbox, devenv.sh
-            ".shadowenv.d devbox.json devenv.nix devenv.yaml",
+            // mise, Configuration and Config Environments; asdf, Configuration
+            ".mise .rtx.toml .miserc.toml miserc.toml .tool-versions .asdfrc",
+            // shadowenv, its README; Devbox, devbox.json; devenv, Files and variables
+            ".shadowenv.d devbox.json devenv.nix devenv.yaml devenv.local.nix devenv.local.yaml",
         ],
     ),
     (
         "a configuration of MCP servers",
-        // modelcontextprotocol.io, code.visualstudio.com/docs/copilot/chat/mcp-servers
+        // Model Context Protocol, Connect to local servers; Visual Studio Code, Add and manage MCP servers; Cline, Configuring
         &[".mcp.json mcp.json mcp_config.json mcp_settings.json mcp-config.json cline_mcp_settings.json \
            claude_desktop_config.json .mcp"],
     ),
     (
         "an agent's instructions or configuration",
         &[
-            // agents.md, docs.claude.com, developers.openai.com/codex, geminicli.com/docs, docs.cursor.com
+            // AGENTS.md; Claude Code, Settings and Memory; Codex, Config reference; Gemini CLI, Configuration; Cursor, Rules
             "agents.md agent.md agents.override.md agents.local.md .agents .agent .claude .claude.json claude.md \
              claude.local.md .codex codex.md .gemini gemini.md .cursor .cursorrules",
-            // docs.windsurf.com, docs.continue.dev, docs.roocode.com, docs.cline.bot, kilocode.ai/docs, kiro.dev/docs
+            // Windsurf, Memories and rules; Continue, Rules; Roo Code and Kilo Code, Custom modes; Cline, Rules; Kiro, Steering
             ".windsurf .windsurfrules .continue .continuerules .roo .roorules .roomodes .cline .clinerules .kilocode \
              .kilocodemodes .kiro",
-            // github.com/charmbracelet/crush, qwenlm.github.io/qwen-code-docs, docs.factory.ai, docs.openhands.dev
+            // Crush, its README; Qwen Code, Configuration; Factory, Settings; OpenHands, Repository customization
             ".crush .crush.json crush.json crush.md .qwen qwen.md .factory .openhands .openhands_instructions",
-            // opencode.ai/docs, block.github.io/goose, aider.chat/docs, docs.augmentcode.com, ampcode.com/manual
+            // opencode, Config; goose, Using goosehints; aider, YAML config file; Augment, Rules; Amp, Owner's manual;
+            // pi, Settings and Extensions
             ".opencode opencode.json opencode.jsonc .opencode.json .goosehints .goose .aider.conf.yml .aider \
-             .augment .augment-guidelines .amp amp.md",
-            // zed.dev/docs/ai/rules, jetbrains.com/help/junie, docs.aws.amazon.com/amazonq, docs.warp.dev, docs.trae.ai,
-            // docs.github.com/copilot, docs.devin.ai, docs.tabnine.com, gptme.org/docs, forgecode.dev/docs
+             .augment .augment-guidelines .amp amp.md .pi",
+            // Zed, Rules; Junie, Guidelines; Amazon Q, Project rules; Warp, Rules; Trae, Rules; GitHub Copilot, Custom
+            // instructions and About hooks; Devin, Knowledge; Tabnine, Guidelines; gptme, Configuration; Forge, forge.yaml
             ".zed .rules .junie .amazonq warp.md .warp .trae copilot-instructions.md .copilot .devin .tabnine \
              gptme.toml .gptme .forge forge.yaml .codebuddy .iflow .rovodev .zencoder .qodo",
         ],
@@ -104,13 +107,15 @@ const NAMES: &[(&str, &[&str])] = &[
     (
         "an editor's settings, which can run programs",
         &[
-            // code.visualstudio.com/docs/editor/tasks, containers.dev, jetbrains.com/help/idea
-            ".vscode .vscodium .theia .idea .fleet .devcontainer .devcontainer.json",
-            // vimhelp.org: 'exrc'; neovim.io/doc: 'exrc'; github.com/embear/vim-localvimrc, ycm-core/YouCompleteMe
+            // Visual Studio Code, Tasks; Visual Studio, Customize build and debug tasks (tasks.vs.json); Dev Containers,
+            // devcontainer.json reference; IntelliJ IDEA, Project format; Eclipse, External tools
+            ".vscode .vscodium .theia .vs .idea .fleet .devcontainer .devcontainer.json .externaltoolbuilders",
+            // Vim and Neovim, 'exrc'; vim-localvimrc, YouCompleteMe and Vimspector, each its README
             ".vimrc _vimrc .gvimrc .exrc _exrc .nvimrc .nvim.lua .lvimrc .local.vimrc .ycm_extra_conf.py .vimspector.json",
-            // gnu.org/software/emacs: Directory Variables; docs.helix-editor.com, luals.github.io (runtime.plugin)
+            // Emacs, Directory Variables; Helix, Configuration; LuaLS, Settings (runtime.plugin); neoconf, its README
             ".emacs .emacs.d .dir-locals.el .dir-locals-2.el .helix .luarc.json .luarc.jsonc .neoconf.json",
-            // docs.gitpod.io, docs.replit.com, firebase.google.com/docs/studio, github.com/tmuxinator/tmuxinator
+            // Gitpod, .gitpod.yml; Ona, Automations; Replit, App configuration; Firebase Studio, dev.nix; tmuxinator, its README;
+            // tmuxp, Configuration
             ".gitpod.yml .gitpod.dockerfile .ona .replit replit.nix .idx .tmuxinator.yml .tmuxp.yaml .tmuxp.yml .tmuxp.json",
             // tmux(1), screen(1)
             ".tmux.conf .screenrc",
@@ -119,25 +124,28 @@ const NAMES: &[(&str, &[&str])] = &[
     (
         "what a debugger or an interpreter runs when it starts here",
         &[
-            // gdb(1), lldb(1), docs.python.org/3/library/pdb, perldebug(1)
+            // gdb(1), lldb(1), Python, pdb; pdb++, its README; perldebug(1)
             ".gdbinit .gdbearlyinit .lldbinit .pdbrc .pdbrc.py .perldb",
-            // ghc user's guide (ghci), ruby-doc.org (irb), github.com/pry/pry, hexdocs.pm/iex, erl(1)
-            ".ghci .irbrc _irbrc irb.rc .pryrc .iex.exs .erlang",
-            // R: ?Startup; docs.octave.org; ocaml.org (toplevel); docs.python.org/3/library/site
+            // GHC User's Guide, .ghci; IRB, Configuration File Path Resolution; Pry, its wiki; Elixir, IEx; erl(1)
+            ".ghci .irbrc _irbrc irb.rc $irbrc .pryrc .iex.exs .erlang",
+            // R, Startup; Octave, Startup Files; OCaml, The toplevel system; Python, site
             ".rprofile .renviron .rdata .octaverc .ocamlinit sitecustomize.py usercustomize.py .pythonrc .pythonrc.py",
             // latexmk(1), sqlite3(1), ack(1)
             ".latexmkrc latexmkrc .sqliterc .ackrc",
+            // PHP, .user.ini files (auto_prepend_file); Apache HTTP Server, .htaccess files
+            ".user.ini .htaccess",
         ],
     ),
     (
         "what continuous integration runs",
         &[
-            // circleci.com/docs, buildkite.com/docs, docs.gitlab.com/ci, docs.travis-ci.com, docs.drone.io
+            // CircleCI, Configuration reference; Buildkite, Defining steps; GitLab, CI/CD YAML; Travis CI; Drone, Pipeline
             ".circleci .buildkite .gitlab-ci.yml .gitlab-ci.yaml .travis.yml .drone.yml .drone.yaml",
-            // woodpecker-ci.org/docs, cirrus-ci.org, learn.microsoft.com/azure/devops, support.atlassian.com
+            // Woodpecker, Workflow syntax; Cirrus CI, Writing tasks; Azure Pipelines, YAML schema; Bitbucket Pipelines
             ".woodpecker .woodpecker.yml .woodpecker.yaml .cirrus.yml .cirrus.star azure-pipelines.yml \
              azure-pipelines.yaml bitbucket-pipelines.yml",
-            // jenkins.io/doc, appveyor.com/docs, man.sr.ht/builds.sr.ht, docs.semaphoreci.com, tekton.dev, nektosact.com
+            // Jenkins, Using a Jenkinsfile; AppVeyor, appveyor.yml; builds.sr.ht, Manual; Semaphore, Pipeline YAML; Pipelines as
+            // Code (Tekton); TeamCity, Kotlin DSL; act, .actrc; CodeBuild, Cloud Build and Codemagic, build files
             "jenkinsfile appveyor.yml .appveyor.yml .build.yml .builds .semaphore .tekton .teamcity .actrc \
              buildspec.yml cloudbuild.yaml codemagic.yaml",
         ],
@@ -145,24 +153,26 @@ const NAMES: &[(&str, &[&str])] = &[
     (
         "a package manager's configuration, which can name programs or hold keys",
         &[
-            // docs.npmjs.com (script-shell, git), yarnpkg.com/configuration (yarnPath), pnpm.io/pnpmfile, bun.sh/docs
+            // npm, npmrc and Config (script-shell, git); Yarn, Configuration (yarnPath); pnpm, .pnpmfile.cjs and Settings
+            // (pnpm-workspace.yaml); Bun, bunfig.toml
             ".npmrc .yarnrc .yarnrc.yml .yarn .pnp.cjs .pnp.loader.mjs .pnpmfile.cjs .pnpmfile.mjs pnpmfile.cjs \
-             bunfig.toml .bunfig.toml",
-            // pip.pypa.io/topics/configuration, packaging.python.org (.pypirc), docs.conda.io, guides.rubygems.org
-            "pip.conf pip.ini .pip .pypirc .condarc .gemrc .bundle",
+             pnpm-workspace.yaml bunfig.toml .bunfig.toml",
+            // pip, Configuration; uv, Configuration files; Python Packaging, .pypirc; conda, .condarc; RubyGems, gemrc; bundle(1)
+            "pip.conf pip.ini .pip uv.toml .pypirc .condarc .gemrc .bundle",
             // curl(1), wget(1), ftp(1)
             ".netrc _netrc .curlrc _curlrc .wgetrc",
-            // rust-lang.github.io/rustup/overrides (toolchain.path)
+            // rustup, Overrides (toolchain.path)
             "rust-toolchain rust-toolchain.toml",
-            // maven.apache.org/configure, docs.gradle.org (init scripts), bazel.build/run/bazelrc, buck2.build
-            ".mvn init.gradle init.gradle.kts .bazelrc .bazeliskrc .buckconfig .buckconfig.local .jvmopts .sbtopts",
-            // learn.microsoft.com (nuget, msbuild response files), docs.ansible.com (ansible.cfg in the directory)
+            // Maven, Configuring; Gradle, Initialization Scripts; Bazel, Write bazelrc configuration files; Bazelisk, its
+            // README (.bazelversion names whose Bazel is downloaded); Buck2, .buckconfig; sbt, Command line (.jvmopts, .sbtopts)
+            ".mvn init.gradle init.gradle.kts .bazelrc .bazeliskrc .bazelversion .buckconfig .buckconfig.local .jvmopts .sbtopts",
+            // NuGet, nuget.config reference; MSBuild, Response files; Ansible, Configuration Settings; Terraform, CLI configuration
             "nuget.config directory.build.rsp msbuild.rsp ansible.cfg .terraformrc",
         ],
     ),
 ];
 
-/// Names within a directory of this name, as (directory, name, what it is).
+/// Names within a directory of this name, as (directory, name, what it is); a dot at the end stands for whatever follows.
 pub(super) const PAIRS: &[(&str, &str, &str)] = &[
     (".github", "workflows", "what continuous integration runs"),
     (".github", "actions", "what continuous integration runs"),
@@ -173,6 +183,9 @@ pub(super) const PAIRS: &[(&str, &str, &str)] = &[
     (".github", "prompts", "an agent's instructions or configuration"),
     (".github", "agents", "an agent's instructions or configuration"),
     (".github", "chatmodes", "an agent's instructions or configuration"),
+    (".github", "skills", "an agent's instructions or configuration"),
+    // GitHub Copilot, Using hooks: shell commands of its agents
+    (".github", "hooks", "an agent's instructions or configuration"),
     (".cargo", "config", "a package manager's configuration, which can name programs or hold keys"),
     (".cargo", "config.toml", "a package manager's configuration, which can name programs or hold keys"),
     (".cargo", "credentials", "a package manager's configuration, which can name programs or hold keys"),
@@ -187,16 +200,17 @@ pub(super) const PAIRS: &[(&str, &str, &str)] = &[
     ("fish", "conf.d", "a shell start file"),
     ("fish", "functions", "a shell start file"),
     ("library", "launchagents", "what starts when you log in"),
-    // docs.gradle.org/current/userguide/gradle_wrapper, bazel.build/install/bazelisk
+    // Gradle, The Gradle Wrapper; Bazelisk, its README (tools/bazel, and one for each system)
     ("gradle", "wrapper", "a package manager's configuration, which can name programs or hold keys"),
     (".gradle", "init.d", "a package manager's configuration, which can name programs or hold keys"),
     (".gradle", "init.gradle", "a package manager's configuration, which can name programs or hold keys"),
     ("tools", "bazel", "a package manager's configuration, which can name programs or hold keys"),
+    ("tools", "bazel.", "a package manager's configuration, which can name programs or hold keys"),
     (".config", "mise", "what a shell runs when it enters the directory"),
     (".config", "helix", "an editor's settings, which can run programs"),
     (".config", "direnv", "what a shell runs when it enters the directory"),
-    (".config", "lefthook.yml", "a Git hook or its configuration"),
-    (".config", "lefthook.toml", "a Git hook or its configuration"),
+    // mise, Configuration
+    ("mise", "config.toml", "what a shell runs when it enters the directory"),
 ];
 
 /// Hooks of a repository without a `.git`, such as a bare one.
@@ -205,8 +219,17 @@ pub(super) const GIT_HOOKS: &str = "\
     post-rewrite post-update pre-applypatch pre-auto-gc pre-commit pre-merge-commit pre-push pre-rebase \
     pre-receive prepare-commit-msg proc-receive push-to-checkout reference-transaction sendemail-validate update";
 
-/// How names end that stand for an editor's settings: VS Code's workspaces, Sublime Text's projects.
-pub(super) const EDITOR_ENDINGS: [&str; 3] = [".code-workspace", ".sublime-project", ".sublime-workspace"];
+/// How names begin and end that stand for something, whatever is between.
+pub(super) const PATTERNS: &[(&str, &str, &str)] = &[
+    // Visual Studio Code, Workspaces; Sublime Text, Projects; IntelliJ IDEA, Run/debug configurations (Store as project file)
+    ("", ".code-workspace", "an editor's settings, which can run programs"),
+    ("", ".sublime-project", "an editor's settings, which can run programs"),
+    ("", ".sublime-workspace", "an editor's settings, which can run programs"),
+    ("", ".run.xml", "an editor's settings, which can run programs"),
+    // mise, Config Environments: one for each of them
+    ("mise.", "toml", "what a shell runs when it enters the directory"),
+    (".mise.", "toml", "what a shell runs when it enters the directory"),
+];
 
 static LISTED: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
     let split = |(what, lists): &(&'static str, &'static [&'static str])| {

@@ -2,6 +2,8 @@
 //!
 //! Reading for paths takes too much rather than too little. Harmless is only what is written plainly and listed here.
 
+use std::collections::HashSet;
+
 /// Settings that run nothing and lead nowhere, `*` for the name of a remote, a branch or a submodule.
 const HARMLESS: &[&str] = &[
     "advice.*",
@@ -108,22 +110,49 @@ impl Settings {
 
     /// Tells whether a new repository with these settings runs nothing that git itself would not.
     pub(super) fn is_harmless(&self) -> bool {
-        self.is_plain && self.all.iter().all(Setting::is_harmless)
+        self.is_harmless_but(|_| false)
+    }
+
+    /// As [`Self::is_harmless`], with settings that are known to be.
+    pub(super) fn is_harmless_but(&self, is_known: impl Fn(&Setting) -> bool) -> bool {
+        self.is_plain && self.all.iter().all(|setting| setting.is_harmless() || is_known(setting))
     }
 }
 
-/// Tells whether a file of settings got nothing but new harmless sections at its end, as by `git remote add`.
-pub(super) fn only_adds(before: &[u8], after: &[u8]) -> bool {
-    let Some(added) = after.strip_prefix(before) else { return false };
-    let is_closed = before.is_empty() || (before.ends_with(b"\n") && !before.ends_with(b"\\\n"));
-    let headers = |bytes: &[u8]| {
-        let text = String::from_utf8_lossy(bytes).into_owned();
-        let lines = text.lines().map(|line| line.trim().to_ascii_lowercase()).filter(|line| line.starts_with('['));
-        lines.collect::<Vec<String>>()
-    };
-    let known = headers(before);
-    let is_new = headers(added).iter().all(|header| !known.iter().any(|known| known.starts_with(header.as_str())));
-    is_closed && added.starts_with(b"[") && is_new && Settings::read(added).is_harmless()
+/// Returns a file of settings with the new harmless sections that a later version has, as `git remote add` makes them.
+pub(super) fn with_additions(before: &[u8], after: &[u8]) -> Vec<u8> {
+    let mut all = before.to_vec();
+    let mut known: HashSet<String> = sections(before).iter().map(|section| heading(section)).collect();
+    for section in sections(after) {
+        let is_closed = all.is_empty() || (all.ends_with(b"\n") && !all.ends_with(b"\\\n"));
+        if is_closed && Settings::read(section).is_harmless() && known.insert(heading(section)) {
+            all.extend_from_slice(section);
+        }
+    }
+    all
+}
+
+/// Returns each section of a file, from its heading to the next.
+fn sections(bytes: &[u8]) -> Vec<&[u8]> {
+    let mut sections: Vec<&[u8]> = Vec::new();
+    let (mut from, mut at) = (None, 0);
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        if line.trim_ascii_start().starts_with(b"[") {
+            sections.extend(from.and_then(|from| bytes.get(from..at)));
+            from = Some(at);
+        }
+        at += line.len();
+    }
+    sections.extend(from.and_then(|from| bytes.get(from..)));
+    sections
+}
+
+/// Returns the heading of a section without what git lets one write in several ways: the same for the same section.
+fn heading(section: &[u8]) -> String {
+    let line = section.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let mut heading = String::from_utf8_lossy(line).to_ascii_lowercase();
+    heading.retain(|c| !c.is_whitespace() && !matches!(c, '"' | '.' | '\\'));
+    heading
 }
 
 fn section_name(header: &str) -> String {
@@ -136,6 +165,33 @@ fn section_name(header: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_added_harmlessly_is_told_from_what_comes_with_it() {
+        let before = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = a\n";
+        let mine = "[remote \"mine\"]\n\turl = https://example.com\n";
+        let evil = "[core]\n\tfsmonitor = evil\n";
+        let with = |after: &str| String::from_utf8(with_additions(before.as_bytes(), after.as_bytes())).unwrap();
+        let all = format!("{before}{mine}");
+        for after in [
+            format!("{before}{mine}"),
+            format!("{before}{evil}{mine}{evil}"),
+            format!("[core]\n\tbare = false\n\tfsmonitor = evil\n{mine}"),
+        ] {
+            assert_eq!(with(&after), all, "{after}");
+        }
+        for section in [
+            "[remote \"origin\"]\n\turl = b\n",
+            "[remote  \"origin\"]\n\turl = b\n",
+            "[remote.origin]\n\turl = b\n",
+            "[REMOTE \"origin\"]\n\turl = b\n",
+            "[remote \"x\"]\n\turl = ext::b\n",
+            "[remote \"x\"]\n\turl = b\\\n[core]\n\tfsmonitor = evil\n",
+        ] {
+            assert_eq!(with(&format!("{before}{section}")), before, "{section}");
+        }
+        assert_eq!(with_additions(b"[core]\nbare = false\\\n", mine.as_bytes()), b"[core]\nbare = false\\\n");
+    }
 
     #[test]
     fn what_a_new_repository_has_is_harmless_and_what_names_a_program_is_not() {

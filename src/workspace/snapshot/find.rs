@@ -1,8 +1,9 @@
 //! Where git and other tools look for what they run or read as settings, in the directories that commands may write in.
 //!
-//! The list is that of git's own pages gitrepository-layout(5), git-config(1), git-worktree(1), gitsubmodules(7) and
-//! githooks(5): what of a git directory names programs, holds them, or says where the rest of it is. Indexes, objects and
-//! references run nothing. Used for the snapshot, and for what a sandbox makes read-only.
+//! The list is that of git's own pages gitrepository-layout(5), git-config(1), git-worktree(1), gitsubmodules(7),
+//! githooks(5) and git-rebase(1): what of a git directory names programs, holds them, or says where the rest of it is or
+//! where a remote is. Indexes, objects and references run nothing, nor does `sequencer/todo`, in which git allows only
+//! `pick` and `revert`. Used for the snapshot, and for what a sandbox makes read-only.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::ffi::OsString;
@@ -18,11 +19,27 @@ use crate::workspace::snapshot::content::{Content, Room};
 use crate::workspace::snapshot::grounds::{Grounds, resolve};
 
 /// What of a git directory says which programs git runs, or where the rest of it is.
-const GIT: [&str; 7] =
-    ["commondir", "config", "config.worktree", "gitdir", "hooks", "info/attributes", "objects/info/alternates"];
+const GIT: [&str; 10] = [
+    "branches",
+    "commondir",
+    "config",
+    "config.worktree",
+    "gitdir",
+    "hooks",
+    "info/attributes",
+    // lazygit, Config: commands for keys.
+    "lazygit.yml",
+    "objects/info/alternates",
+    "remotes",
+];
 
-/// This program's own directory in a project.
-const PROJECT: &str = ".steersman";
+/// What of a git directory says how an operation goes on that was stopped: commands of `exec`, in the others a strategy of
+/// merging (`read_populate_opts` of git's sequencer.c), which is a program.
+const STEPS: [&str; 3] = ["rebase-merge/git-rebase-todo", "rebase-merge/strategy", "sequencer/opts"];
+
+/// What else of a project is run or read as settings: this program's own directory, and the settings of other version
+/// control (hgrc(5); Jujutsu, Config files).
+const PROJECT: [&str; 3] = [".steersman", ".hg/hgrc", ".jj/repo/config.toml"];
 
 /// Files whose text instructs agents, or starts programs once the user allows it; a command may change them, and that is said.
 const INSTRUCTS: [&str; 6] = ["AGENTS.md", "CLAUDE.md", ".mcp.json", ".envrc", ".vscode", ".husky"];
@@ -34,6 +51,8 @@ pub(super) enum Watch {
     Instructs,
     /// It makes a directory a repository by being there.
     Exists,
+    /// Git writes it by itself, and may run what it names.
+    Steps,
     /// Git or this program runs it, reads settings from it or is led elsewhere by it.
     Runs,
 }
@@ -54,7 +73,9 @@ pub(super) fn find(grounds: &Grounds, walked: &[PathBuf], home: Option<&Path>) -
     let entries = limits::SNAPSHOT_WALK_ENTRIES;
     let mut finder = Finder { grounds, found: Found::default(), entries, deadline, read: HashSet::new() };
     for root in walked {
-        finder.place(&root.join(PROJECT), Watch::Runs);
+        for name in PROJECT {
+            finder.place(&root.join(name), Watch::Runs);
+        }
         for name in INSTRUCTS {
             finder.place(&root.join(name), Watch::Instructs);
         }
@@ -167,6 +188,9 @@ impl Finder<'_> {
             self.name(git, Watch::Runs);
             for name in GIT {
                 self.place(&git.join(name), Watch::Runs);
+            }
+            for name in STEPS {
+                self.place(&git.join(name), Watch::Steps);
             }
             // The hooks themselves may be links.
             self.links(&git.join("hooks"));

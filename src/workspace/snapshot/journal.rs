@@ -93,7 +93,8 @@ pub async fn recover(state: &Path, root: &Path, ask: &Ask<'_>) -> Recovery {
     for left in left {
         recovery.found += 1;
         match left {
-            Left::Open(mut open) => {
+            Left::Open(mut open, notes) => {
+                recovery.notes.extend(notes);
                 recovery.notes.extend(open.resolve(Some(&state), Others::None, ask).await);
                 if open.is_decided {
                     open.close();
@@ -116,7 +117,8 @@ pub async fn recover(state: &Path, root: &Path, ask: &Ask<'_>) -> Recovery {
 
 /// What a dead owner left.
 enum Left {
-    Open(Box<Open>),
+    /// With what is said of what it left half done.
+    Open(Box<Open>, Vec<String>),
     /// Set aside.
     Unreadable(PathBuf),
     /// The workspace is another.
@@ -128,10 +130,10 @@ fn stale(state: &Path, root: &Path) -> Vec<Left> {
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "json"));
     paths.sort();
-    paths.iter().filter_map(|path| one(path, root)).collect()
+    paths.iter().filter_map(|path| one(path, state, root)).collect()
 }
 
-fn one(path: &Path, root: &Path) -> Option<Left> {
+fn one(path: &Path, state: &Path, root: &Path) -> Option<Left> {
     // In a state directory that cannot be written it is still compared.
     let lock = open_lock(path).or_else(|_| File::open(lock_of(path))).ok()?;
     // A living owner has it; of a dead one a process may for a moment, that was just being started.
@@ -161,7 +163,11 @@ fn one(path: &Path, root: &Path) -> Option<Left> {
     let journal = Journal { path: path.to_owned(), mark: stored.mark.clone(), _lock: lock };
     let cover = stored.cover;
     match stored.snapshot() {
-        Ok(snapshot) => Some(Left::Open(Box::new(Open::new(snapshot, Some(journal), cover)))),
+        Ok(snapshot) => {
+            let open = Box::new(Open::new(snapshot, Some(journal), cover));
+            let notes = open.sweep(state);
+            Some(Left::Open(open, notes))
+        }
         Err(replaced) => {
             journal.remove();
             Some(Left::Replaced(replaced))

@@ -14,10 +14,12 @@ mod config;
 mod content;
 mod find;
 mod grounds;
+mod harmless;
 mod journal;
 mod protection;
 mod question;
 mod restore;
+mod settings_lock;
 mod survivors;
 
 use std::collections::BTreeMap;
@@ -25,10 +27,11 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::AtFlags;
 
-use crate::workspace::snapshot::config::{Settings, only_adds};
+use crate::workspace::snapshot::config::with_additions;
 use crate::workspace::snapshot::content::{Content, Room};
 use crate::workspace::snapshot::find::{Found, Watch, find, is_sample};
-use crate::workspace::snapshot::grounds::{Grounds, resolve};
+use crate::workspace::snapshot::grounds::Grounds;
+use crate::workspace::snapshot::harmless::is_harmless;
 
 pub use journal::{Recovery, recover};
 pub use protection::{Command, Protection};
@@ -56,6 +59,25 @@ struct Difference {
     watch: Watch,
     before: Content,
     after: Content,
+}
+
+impl Difference {
+    /// Tells whether it was a repository that is nowhere now.
+    fn is_lost_repository(&self, repositories: &BTreeMap<PathBuf, u64>) -> bool {
+        match self.before {
+            Content::Directory { inode, .. } => {
+                let is_other = !matches!(self.after, Content::Directory { .. });
+                let is_repository = self.path.file_name().is_some_and(|name| name == ".git");
+                is_other && is_repository && repositories.values().all(|known| *known != inode)
+            }
+            Content::Missing | Content::File { .. } | Content::Link(_) | Content::Unkept { .. } => false,
+        }
+    }
+
+    /// Tells whether it was a repository, and nothing is in its place.
+    fn is_removed_repository(&self, repositories: &BTreeMap<PathBuf, u64>) -> bool {
+        self.after.is_missing() && self.is_lost_repository(repositories)
+    }
 }
 
 /// What a comparison found.
@@ -234,19 +256,19 @@ impl Snapshot {
             }
         }
         all.sort_by(|left, right| left.path.cmp(&right.path));
-        self.sort(&all, found)
+        self.sort(all, found)
     }
 
-    /// Tells whether a place is gone together with its repository, so that nothing runs there.
+    /// Tells whether a place is gone together with its repository or work tree, so that nothing runs there.
     fn is_gone(&self, path: &Path, after: &Content) -> bool {
-        let is_own = |git: &PathBuf| {
-            let is_walked = git.parent().is_some_and(|tree| self.walked.iter().any(|root| root == tree));
-            path.starts_with(git) && (path != git || !is_walked)
-        };
-        let gone = |git: &PathBuf| !matches!(self.look(git), Content::Directory { .. });
-        let is_link_file = path.file_name().is_some_and(|name| name == ".git")
-            && path.parent().is_some_and(|tree| !self.walked.iter().any(|root| root == tree));
-        after.is_missing() && (is_link_file || self.repositories.keys().any(|git| is_own(git) && gone(git)))
+        let is_directory = |path: &Path| matches!(self.look(path), Content::Directory { .. });
+        match path.parent().filter(|_| path.file_name().is_some_and(|name| name == ".git")) {
+            // While its work tree stands, git takes that for a part of what is above.
+            Some(tree) => after.is_missing() && !is_directory(tree),
+            None => {
+                after.is_missing() && self.repositories.keys().any(|git| path.starts_with(git) && !is_directory(git))
+            }
+        }
     }
 
     fn look(&self, path: &Path) -> Content {
@@ -270,20 +292,34 @@ impl Snapshot {
     }
 
     /// Sorts differences by who has to hear of them.
-    fn sort(&self, all: &[Difference], found: Found) -> Compared {
+    fn sort(&self, all: Vec<Difference>, found: Found) -> Compared {
         let are_ways_kept = |path: &Path| {
             ways(&self.grounds, path).iter().all(|way| match (self.look(way), self.ways.get(way)) {
                 (Content::Directory { inode, .. }, Some(known)) => inode == *known,
                 _ => false,
             })
         };
-        let is_users = |difference: &Difference| {
-            let covering = self.read_only.iter().find(|fixed| difference.path.starts_with(fixed));
-            covering.is_some_and(|fixed| {
-                are_ways_kept(fixed) && (self.is_same_directory(fixed) || is_addition(difference, fixed))
-            })
+        let covering = |path: &Path| {
+            let covering = self.read_only.iter().find(|fixed| path.starts_with(fixed));
+            covering.filter(|fixed| are_ways_kept(fixed))
         };
-        let hostile: Vec<&Difference> = all.iter().filter(|difference| !is_harmless(difference, &found)).collect();
+        let all = all.into_iter().filter_map(|mut difference| {
+            if let Some(fixed) = covering(&difference.path) {
+                if self.is_same_directory(fixed) {
+                    // What only the user can have done is the truth from now on.
+                    difference.before = difference.after.clone();
+                } else if difference.path == *fixed {
+                    add_users_part(&mut difference);
+                    // It is compared anew each time: git writes a new section in several steps.
+                    return (difference.before != difference.after).then_some(difference);
+                }
+            }
+            Some(difference)
+        });
+        let all: Vec<Difference> = all.collect();
+        let is_users = |difference: &Difference| difference.before.is_same(&difference.after);
+        let hostile: Vec<&Difference> =
+            all.iter().filter(|difference| !is_harmless(difference, &found, &self.grounds)).collect();
         let made = |git: &Path| {
             let is_inside = |difference: &&&Difference| {
                 difference.path.starts_with(git) && difference.watch == Watch::Runs && !is_users(difference)
@@ -296,7 +332,7 @@ impl Snapshot {
         };
         let bare: Vec<PathBuf> = found.repositories.keys().filter(|git| is_new_bare(git)).cloned().collect();
         let mut compared = Compared::default();
-        for difference in all {
+        for difference in &all {
             let within = bare.iter().find(|git| difference.path.starts_with(git));
             let is_head = difference.watch == Watch::Exists;
             let is_open = match within {
@@ -310,6 +346,7 @@ impl Snapshot {
             let list = match () {
                 () if is_users(difference) => &mut compared.silent,
                 () if difference.watch == Watch::Instructs => &mut compared.said,
+                () if difference.is_removed_repository(&found.repositories) => &mut compared.said,
                 () if !is_open => &mut compared.silent,
                 () if is_known && can_be_kept => &mut compared.open,
                 () => &mut compared.said,
@@ -333,14 +370,13 @@ impl Snapshot {
     }
 }
 
-/// Tells whether a file that a mount covered was only added to. Who replaces a file takes the mount off it for everybody,
-/// so from then on the command could have changed it too.
-fn is_addition(difference: &Difference, fixed: &Path) -> bool {
-    match (&difference.before, &difference.after) {
-        (Content::File { bytes, mode }, Content::File { bytes: after, mode: now }) => {
-            difference.path == fixed && mode == now && only_adds(bytes, after)
-        }
-        _ => false,
+/// Takes over what was only added to a file that a mount covered. Who replaces a file takes the mount off it for
+/// everybody, so from then on the command could have changed the rest.
+fn add_users_part(difference: &mut Difference) {
+    if let (Content::File { bytes, .. }, Content::File { bytes: after, .. }) =
+        (&mut difference.before, &difference.after)
+    {
+        *bytes = with_additions(bytes, after);
     }
 }
 
@@ -355,33 +391,6 @@ fn is_changed(watch: Watch, before: &Content, after: &Content) -> bool {
     match watch {
         // A branch that is switched is none.
         Watch::Exists => before.is_missing() && !after.is_missing(),
-        Watch::Instructs | Watch::Runs => !before.is_same(after),
-    }
-}
-
-/// Tells whether something new runs nothing, as a fresh repository does.
-fn is_harmless(difference: &Difference, found: &Found) -> bool {
-    if !difference.before.is_missing() {
-        return false;
-    }
-    let path = &difference.path;
-    let name = path.file_name().unwrap_or_default();
-    let git = path.parent().filter(|git| found.repositories.contains_key(*git));
-    match &difference.after {
-        Content::Directory { .. } | Content::Missing => true,
-        Content::File { bytes, .. } if git.is_some() && name == "config" => Settings::read(bytes).is_harmless(),
-        Content::File { .. } if git.is_some() && name == "gitdir" => true,
-        Content::File { bytes, .. } if name == "commondir" => {
-            let is_worktree = git.and_then(Path::parent).is_some_and(|all| all.ends_with("worktrees"));
-            is_worktree && bytes.trim_ascii() == b"../.."
-        }
-        // It leads to a repository that is looked at itself.
-        Content::File { bytes, .. } if name == ".git" => {
-            let tree = path.parent().unwrap_or(path);
-            let named = bytes.strip_prefix(b"gitdir:").map(<[u8]>::trim_ascii).unwrap_or_default();
-            let named: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(named);
-            found.repositories.contains_key(&resolve(tree, Path::new(named)))
-        }
-        Content::File { .. } | Content::Link(_) | Content::Unkept { .. } => false,
+        Watch::Instructs | Watch::Steps | Watch::Runs => !before.is_same(after),
     }
 }

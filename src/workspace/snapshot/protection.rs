@@ -10,9 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::limits;
 use crate::text::visible_line;
+use crate::workspace::snapshot::find::find;
 use crate::workspace::snapshot::journal::Journal;
 use crate::workspace::snapshot::question::{Ask, Cover, Decision, NO_RECORD, WHO, question, shown, without_record};
-use crate::workspace::snapshot::restore::{Shelf, put_back};
+use crate::workspace::snapshot::restore::{Shelf, put_back, sweep};
 use crate::workspace::snapshot::survivors::{self, Quiet};
 use crate::workspace::snapshot::{Compared, Difference, Snapshot, Watch};
 
@@ -250,7 +251,7 @@ impl Open {
                 self.is_decided = true;
                 break;
             }
-            match ask(question(&compared.open)).await {
+            match ask(question(&compared.open, &compared.repositories)).await {
                 Decision::Keep => {
                     for difference in &compared.open {
                         notes.push(format!("[{WHO} changed {}: the user keeps it]", shown(&difference.path)));
@@ -264,6 +265,20 @@ impl Open {
         }
         self.write().await;
         notes
+    }
+
+    fn shelf(&self, state: Option<&Path>) -> Shelf {
+        Shelf::new(state, self.journal.as_ref().map(|journal| &*journal.mark).unwrap_or_default())
+    }
+
+    /// Removes what its dead owner left half done; returns what there is to say. Blocks.
+    pub(super) fn sweep(&self, state: &Path) -> Vec<String> {
+        let snapshot = &self.snapshot;
+        let found = find(&snapshot.grounds, &snapshot.walked, snapshot.home.as_deref());
+        let directories = found.places.keys().chain(snapshot.entries.keys()).filter_map(|path| path.parent());
+        let directories = directories.map(Path::to_owned).collect();
+        let kept = sweep(snapshot, &directories, &mut self.shelf(Some(state)));
+        kept.iter().map(|(path, kept)| changed(path, kept)).collect()
     }
 
     /// Takes over what needs no answer.
@@ -285,12 +300,11 @@ impl Open {
     }
 
     async fn restore(&mut self, compared: Compared, state: Option<&Path>, others: Others) -> Vec<String> {
-        let (snapshot, mut shelf) = (Arc::clone(&self.snapshot), Shelf::new(state));
+        let (snapshot, mut shelf) = (Arc::clone(&self.snapshot), self.shelf(state));
         let done = tokio::task::spawn_blocking(move || {
             let put = |difference: Difference| {
-                let Difference { path, before, .. } = &difference;
-                let done = put_back(&snapshot.grounds, path, before, &compared.repositories, &mut shelf);
-                snapshot.remove_empty(path);
+                let done = put_back(&snapshot.grounds, &difference, &compared.repositories, &mut shelf);
+                snapshot.remove_empty(&difference.path);
                 (difference, done)
             };
             compared.open.into_iter().map(put).collect::<Vec<_>>()
@@ -298,20 +312,18 @@ impl Open {
         let mut notes = Vec::new();
         for (difference, done) in done.await.unwrap_or_default() {
             let place = shown(&difference.path);
-            // What another command is just changing is looked at again, and never taken for the truth.
-            if done.is_err() && others == Others::Running {
+            // What somebody is just changing is looked at again, and never taken for the truth.
+            let is_busy = done.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::ResourceBusy);
+            if is_busy || done.is_err() && others == Others::Running {
                 continue;
             }
             notes.push(match done {
-                Ok(Some(kept)) => format!(
-                    "[{WHO} changed {place}, which git or another tool runs or reads as settings: it is as it was, the \
-                     changed version is {}]",
-                    shown(&kept)
-                ),
+                Ok(Some(kept)) => changed(&difference.path, &kept),
                 Ok(None) => format!("[{WHO} removed {place} or changed its permissions: it is as it was]"),
                 Err(error) => {
                     // Asking for ever would help nobody.
-                    self.adopt(&[difference]);
+                    let after = self.snapshot.look(&difference.path);
+                    self.adopt(&[Difference { after, ..difference }]);
                     format!("[{WHO} changed {place}, and it could not be put back ({error}): look at it before you use git here]")
                 }
             });
@@ -349,11 +361,22 @@ impl Open {
     }
 }
 
+fn changed(path: &Path, kept: &Path) -> String {
+    format!(
+        "[{WHO} changed {}, which git or another tool runs or reads as settings: it is as it was, the changed version is {}]",
+        shown(path),
+        shown(kept)
+    )
+}
+
 fn said(difference: &Difference) -> String {
     let place = shown(&difference.path);
     match difference.watch {
         Watch::Instructs => format!("[{WHO} changed {place}]"),
-        Watch::Exists | Watch::Runs => format!(
+        Watch::Exists | Watch::Steps | Watch::Runs if difference.after.is_missing() => {
+            format!("[{WHO} removed {place}: what was there was not kept and cannot be put back]")
+        }
+        Watch::Exists | Watch::Steps | Watch::Runs => format!(
             "[{WHO} changed {place}, which git or another tool runs or reads as settings; what was there before is not \
              known whole, so it is as it is: look at it before you use git here]"
         ),

@@ -1,7 +1,8 @@
 //! What is asked about changed protected files, and what is said of them.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use futures_util::future::BoxFuture;
 
@@ -64,12 +65,12 @@ pub(super) fn without_record(error: &str) -> Question {
 }
 
 /// Makes the question about some changes.
-pub(super) fn question(differences: &[Difference]) -> Question {
+pub(super) fn question(differences: &[Difference], repositories: &BTreeMap<PathBuf, u64>) -> Question {
     let files = match differences {
         [one] => shown(&one.path),
         more => format!("{} files", more.len()),
     };
-    let title = format!("Keep the change of {files}?");
+    let title = format!("keep the change of {files}?");
     let mut detail = String::from(
         "A command or another program changed what git or another tool runs or reads as settings.\nYes keeps what is \
          there now. No puts back what was there before; the changed version is kept outside the workspace and named.\n",
@@ -80,7 +81,10 @@ pub(super) fn question(differences: &[Difference]) -> Question {
             let _ = writeln!(detail, "\n… and {} more files", differences.len() - number);
             break;
         }
-        let _ = writeln!(detail, "\n{}", describe(difference));
+        let _ = writeln!(detail, "\n{}", describe(difference).trim_end());
+        if difference.is_lost_repository(repositories) {
+            let _ = writeln!(detail, "The repository that was there is gone: No only takes away what is there now.");
+        }
     }
     Question { title, detail }
 }

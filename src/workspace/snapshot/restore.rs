@@ -1,8 +1,9 @@
 //! Puts one protected place back to what it was, through open directories only.
 //!
-//! What is there is kept first, outside the workspace; what is too large for that gets another name beside its own.
+//! What was there is made beside and changes places with what is there now, in one step, so nothing that anybody writes
+//! meanwhile is lost. What is there now is kept outside the workspace; what is too large for that keeps the name beside.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write as _};
@@ -11,28 +12,47 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
 
 use crate::limits;
 use crate::workspace::beneath::Place;
 use crate::workspace::snapshot::content::{Content, Room};
 use crate::workspace::snapshot::grounds::Grounds;
+use crate::workspace::snapshot::settings_lock::{self, SettingsLock};
+use crate::workspace::snapshot::{Difference, Snapshot};
 
 /// The beginning of the name of a directory with changed versions.
 const PREFIX: &str = "steersman-changed-";
+
+/// What stands in the name of what is made beside a place, between its name and the mark.
+const ASIDE: &str = ".changed-";
+
+/// The longest part of a name that a name beside it begins with, bytes.
+const NAME_BYTES: usize = 100;
 
 /// Where the changed versions go.
 #[derive(Debug)]
 pub(super) struct Shelf {
     state: Option<PathBuf>,
+    /// Names what is made beside a place, so that it is found when this program is killed.
+    mark: String,
     directory: Option<PathBuf>,
     count: usize,
+    /// How often it is still looked whether git's locks are free.
+    looks: usize,
 }
 
 impl Shelf {
     /// Names a directory that is made when there is something for it.
-    pub(super) fn new(state: Option<&Path>) -> Self {
-        Self { state: state.map(Path::to_owned), directory: None, count: 0 }
+    pub(super) fn new(state: Option<&Path>, mark: &str) -> Self {
+        Self {
+            state: state.map(Path::to_owned),
+            mark: mark.to_owned(),
+            directory: None,
+            count: 0,
+            looks: limits::SNAPSHOT_SETTINGS_LOOKS,
+        }
     }
 
     /// Keeps a version of a file.
@@ -52,16 +72,20 @@ impl Shelf {
     }
 
     fn make(&mut self) -> io::Result<PathBuf> {
-        let within = match &self.state {
-            Some(state) => {
-                let within = state.join("changed");
-                DirBuilder::new().recursive(true).mode(0o700).create(&within)?;
-                prune(&within);
-                within
-            }
-            None => std::env::temp_dir(),
+        let made_in = |within: &Path| -> io::Result<PathBuf> {
+            Ok(tempfile::Builder::new().prefix(PREFIX).tempdir_in(within)?.keep())
         };
-        let made = tempfile::Builder::new().prefix(PREFIX).tempdir_in(within)?.keep();
+        let in_state = self.state.as_ref().map(|state| {
+            let within = state.join("changed");
+            DirBuilder::new().recursive(true).mode(0o700).create(&within)?;
+            prune(&within);
+            made_in(&within)
+        });
+        // A full or read-only state directory must not keep what a command planted in its place.
+        let made = match in_state {
+            Some(Ok(made)) => made,
+            Some(Err(_)) | None => made_in(&std::env::temp_dir())?,
+        };
         self.directory = Some(made.clone());
         Ok(made)
     }
@@ -84,83 +108,206 @@ fn prune(within: &Path) {
 }
 
 /// Makes a place what it was; returns where the version that was there is now. Nothing is done when it is so already.
+///
+/// # Errors
+/// `ResourceBusy` when it is not what was decided about any more: it is to be compared again.
 pub(super) fn put_back(
     grounds: &Grounds,
-    path: &Path,
-    before: &Content,
+    difference: &Difference,
     repositories: &BTreeMap<PathBuf, u64>,
     shelf: &mut Shelf,
 ) -> io::Result<Option<PathBuf>> {
+    let mut tries = 0..limits::SNAPSHOT_ROUNDS;
+    loop {
+        match put_back_once(grounds, difference, repositories, shelf) {
+            // Another program was faster.
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists)
+                    && tries.next().is_some() => {}
+            done => return done,
+        }
+    }
+}
+
+fn put_back_once(
+    grounds: &Grounds,
+    difference: &Difference,
+    repositories: &BTreeMap<PathBuf, u64>,
+    shelf: &mut Shelf,
+) -> io::Result<Option<PathBuf>> {
+    let Difference { path, before, after, .. } = difference;
     let place = grounds.place(path)?;
     let now = Content::of(&place, &mut Room::for_one());
     if now.is_same(before) {
         return Ok(None);
     }
-    if let (Content::Directory { mode, .. }, Content::Directory { .. }) = (before, &now) {
-        rustix::fs::fchmod(place.directory()?, Mode::from_raw_mode(*mode))?;
-        return Ok(None);
-    }
-    let kept = match &now {
-        Content::Missing => None,
-        Content::File { bytes, .. } | Content::Link(bytes) => Some(shelf.keep(&place.name, bytes)?),
-        Content::Directory { .. } | Content::Unkept { .. } => {
-            let name = free_name(&place)?;
-            rustix::fs::renameat(&place.dir, &*place.name, &place.dir, &*name)?;
-            Some(path.with_file_name(name))
-        }
-    };
-    let remove = || match rustix::fs::unlinkat(&place.dir, &*place.name, AtFlags::empty()) {
-        Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
-        Err(error) => Err(io::Error::from(error)),
-    };
-    match before {
-        Content::Missing => remove()?,
-        Content::File { bytes, mode } => write(&place, bytes, *mode)?,
-        Content::Link(target) => {
-            remove()?;
-            rustix::fs::symlinkat(OsStr::from_bytes(target), &place.dir, &*place.name)?;
+    let is_git = path.file_name().is_some_and(|name| name == ".git");
+    let mut moved = None;
+    let made = free_name(&place, &shelf.mark)?;
+    let is_made = match before {
+        Content::Missing => false,
+        Content::File { bytes, mode } => write(&place, &made, bytes, *mode).map(|()| true)?,
+        Content::Link(to) => rustix::fs::symlinkat(OsStr::from_bytes(to), &place.dir, &*made).map(|()| true)?,
+        Content::Directory { mode, .. } if matches!(now, Content::Directory { .. }) => {
+            rustix::fs::fchmod(place.directory()?, Mode::from_raw_mode(*mode))?;
+            return Ok(None);
         }
         Content::Directory { mode, inode } => {
-            remove()?;
-            match repositories.iter().find(|(_, found)| *found == inode) {
-                // It was only moved away.
-                Some((from, _)) => {
-                    let from = grounds.place(from)?;
-                    rustix::fs::renameat(&from.dir, &*from.name, &place.dir, &*place.name)?;
-                }
-                None if path.file_name().is_some_and(|name| name == ".git") => {
-                    return Err(io::Error::other("the directory that was there is gone"));
-                }
-                None => rustix::fs::mkdirat(&place.dir, &*place.name, Mode::from_raw_mode(*mode))?,
-            }
+            moved = repositories.iter().find(|(_, found)| *found == inode).map(|(from, _)| from);
+            let is_new = moved.is_none() && !is_git;
+            is_new && rustix::fs::mkdirat(&place.dir, &*made, Mode::from_raw_mode(*mode)).map(|()| true)?
         }
         Content::Unkept { .. } => return Err(io::Error::other("what was there is too large to be kept")),
+    };
+    let _lock = SettingsLock::take(&place, &shelf.mark, &mut shelf.looks);
+    let now = Content::of(&place, &mut Room::for_one());
+    let is_other = after.bytes().is_some() && now.bytes().is_some() && now != *after;
+    let changed = match (is_made, now.is_missing()) {
+        // What was decided about is something else by now.
+        _ if is_other => Err(Errno::BUSY),
+        (true, true) => rename(&place, &made, &place, &place.name).map(|()| None),
+        (true, false) => exchange(&place, &made, &shelf.mark).map(Some),
+        (false, true) => Ok(None),
+        (false, false) => rename(&place, &place.name, &place, &made).map(|()| Some(made.clone())),
+    };
+    if changed.is_err() && is_made {
+        remove(&place, &made);
+    }
+    let kept = changed?.and_then(|aside| keep_aside(&place, &aside, path, shelf));
+    match moved {
+        Some(from) => {
+            let from = grounds.place(from)?;
+            rename(&from, &from.name, &place, &place.name)?;
+        }
+        None if is_git && matches!(before, Content::Directory { .. }) => {
+            return Err(io::Error::other("the repository that was there is gone"));
+        }
+        None => {}
     }
     Ok(kept)
 }
 
-/// Writes a file and puts it in its place at once.
-fn write(place: &Place, bytes: &[u8], mode: u32) -> io::Result<()> {
-    let name = free_name(place)?;
+/// Keeps what was put aside; returns where it is.
+fn keep_aside(place: &Place, aside: &OsStr, path: &Path, shelf: &mut Shelf) -> Option<PathBuf> {
+    let beside = path.with_file_name(aside);
+    let dir = place.dir.try_clone().ok()?;
+    match Content::of(&Place { dir, name: aside.into() }, &mut Room::for_one()) {
+        Content::Missing => None,
+        Content::File { bytes, .. } | Content::Link(bytes) => match shelf.keep(&place.name, &bytes) {
+            Ok(kept) => {
+                remove(place, aside);
+                Some(kept)
+            }
+            Err(_) => Some(beside),
+        },
+        Content::Directory { .. } | Content::Unkept { .. } => Some(beside),
+    }
+}
+
+/// Removes what a program that was killed while it put something back had made beside; returns each place whose changed
+/// version was still there, with where that is kept.
+pub(super) fn sweep(
+    snapshot: &Snapshot,
+    directories: &BTreeSet<PathBuf>,
+    shelf: &mut Shelf,
+) -> Vec<(PathBuf, PathBuf)> {
+    let mut kept = Vec::new();
+    for directory in directories {
+        let (names, _) = snapshot.grounds.list(directory, limits::SNAPSHOT_WALK_ENTRIES).unwrap_or_default();
+        for (name, _) in names {
+            let Some(of) = name_of_aside(&name, &shelf.mark) else {
+                sweep_lock(&snapshot.grounds, &directory.join(&name), &shelf.mark);
+                continue;
+            };
+            let path = directory.join(of);
+            let Ok(place) = snapshot.grounds.place(&path) else { continue };
+            let before = snapshot.entries.get(&path).and_then(|(_, before)| before.bytes()).unwrap_or_default();
+            match snapshot.grounds.look(&directory.join(&name), &mut Room::for_one()) {
+                Content::File { bytes, .. } | Content::Link(bytes) if before.starts_with(&bytes) => {
+                    remove(&place, &name);
+                }
+                Content::File { .. } | Content::Link(_) => {
+                    kept.extend(keep_aside(&place, &name, &path, shelf).map(|now| (path, now)));
+                }
+                // An empty one was only made; anything else was named to the user.
+                Content::Directory { .. } => remove(&place, &name),
+                Content::Missing | Content::Unkept { .. } => {}
+            }
+        }
+    }
+    kept
+}
+
+/// Removes a lock that a program with this mark held.
+fn sweep_lock(grounds: &Grounds, path: &Path, mark: &str) {
+    if let (Ok(place), Content::File { bytes, .. }) = (grounds.place(path), grounds.look(path, &mut Room::for_one()))
+        && settings_lock::is_ours(&place.name, &bytes, mark)
+    {
+        remove(&place, &place.name);
+    }
+}
+
+/// Moves a name to where nothing is.
+fn rename(from: &Place, name: &OsStr, to: &Place, new: &OsStr) -> rustix::io::Result<()> {
+    match rustix::fs::renameat_with(&from.dir, name, &to.dir, new, RenameFlags::NOREPLACE) {
+        // A file system that cannot.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => rustix::fs::renameat(&from.dir, name, &to.dir, new),
+        done => done,
+    }
+}
+
+/// Changes places with what was made beside; returns the name of what was there.
+fn exchange(place: &Place, made: &OsStr, mark: &str) -> rustix::io::Result<OsString> {
+    match rustix::fs::renameat_with(&place.dir, made, &place.dir, &*place.name, RenameFlags::EXCHANGE) {
+        Ok(()) => Ok(made.to_owned()),
+        // A file system that cannot.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            let aside = free_name(place, mark).map_err(|_| Errno::IO)?;
+            rename(place, &place.name, place, &aside)?;
+            rename(place, made, place, &place.name)?;
+            Ok(aside)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Removes a file, a link or an empty directory.
+fn remove(place: &Place, name: &OsStr) {
+    for flags in [AtFlags::empty(), AtFlags::REMOVEDIR] {
+        let _ = rustix::fs::unlinkat(&place.dir, name, flags);
+    }
+}
+
+/// Writes a new file.
+fn write(place: &Place, name: &OsStr, bytes: &[u8], mode: u32) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut file = File::from(rustix::fs::openat(&place.dir, &*name, flags, Mode::from_raw_mode(0o600))?);
+    let mut file = File::from(rustix::fs::openat(&place.dir, name, flags, Mode::from_raw_mode(0o600))?);
     let written = file
         .write_all(bytes)
         .and_then(|()| Ok(rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?))
-        .and_then(|()| file.sync_all())
-        .and_then(|()| Ok(rustix::fs::renameat(&place.dir, &*name, &place.dir, &*place.name)?));
+        .and_then(|()| file.sync_all());
     if written.is_err() {
-        let _ = rustix::fs::unlinkat(&place.dir, &*name, AtFlags::empty());
+        remove(place, name);
     }
     written
 }
 
 /// Returns a name beside a place that nothing has.
-fn free_name(place: &Place) -> io::Result<OsString> {
+fn free_name(place: &Place, mark: &str) -> io::Result<OsString> {
     let mut number = [0; 8];
     getrandom::fill(&mut number).map_err(|error| io::Error::other(error.to_string()))?;
-    let mut name = OsString::from(".");
-    name.push(&*place.name);
-    name.push(format!(".changed-{:016x}", u64::from_le_bytes(number)));
-    Ok(name)
+    let name = place.name.as_bytes();
+    let mut free = OsString::from(".");
+    free.push(OsStr::from_bytes(name.get(..NAME_BYTES).unwrap_or(name)));
+    free.push(format!("{ASIDE}{mark}-{:016x}", u64::from_le_bytes(number)));
+    Ok(free)
+}
+
+/// Returns the name of the place beside which a program with this mark made a file of this name.
+fn name_of_aside(name: &OsStr, mark: &str) -> Option<OsString> {
+    let bytes = name.as_bytes().strip_prefix(b".")?;
+    let ending = format!("{ASIDE}{mark}-").into_bytes();
+    let at = bytes.len().checked_sub(ending.len() + 16)?;
+    let is_ours = !mark.is_empty() && bytes.get(at..).is_some_and(|rest| rest.starts_with(&ending));
+    bytes.get(..at).filter(|_| is_ours).map(|of| OsStr::from_bytes(of).to_owned())
 }

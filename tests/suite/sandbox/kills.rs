@@ -1,4 +1,5 @@
-//! Two and three commands at once, with the host, a guard or a command killed at a random moment; then the next start.
+//! Two and three commands at once, and git work of the user's beside them, with the host, a guard or a command killed at a
+//! random moment; then the next start.
 //!
 //! The host is this test program, started again. `STEERSMAN_TEST_KILLS` sets how many rounds there are.
 
@@ -19,6 +20,7 @@ use steersman::workspace::{ChildEnvironment, Confinement, Job, Network, Sandbox,
 use super::KINDS;
 use super::grounds::{Grounds, PATH, program};
 use super::session::{state, tree, user};
+use super::users_work::{Done, Saved, UsersWork};
 
 /// Tells the host what to do: kind, number of commands.
 const ORDER: &str = "TEST_HOST_ORDER";
@@ -109,7 +111,7 @@ fn random(below: u64) -> u64 {
 }
 
 #[tokio::test]
-async fn a_kill_at_any_moment_leaves_nothing_of_the_attackers_after_the_next_start() {
+async fn a_kill_at_any_moment_leaves_nothing_of_the_attackers_and_all_of_the_users_after_the_next_start() {
     let rounds: u64 = std::env::var("STEERSMAN_TEST_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(40);
     for kind in KINDS {
         let grounds = Grounds::new();
@@ -117,10 +119,17 @@ async fn a_kill_at_any_moment_leaves_nothing_of_the_attackers_after_the_next_sta
             continue;
         }
         user(&grounds.work, &grounds.home, PROJECT);
+        user(
+            &grounds.outside,
+            &grounds.home,
+            "git init -q ../library && git -C ../library commit -q --allow-empty -m one",
+        );
+        let saved = Saved::of(&grounds);
         let outside = tree(&grounds.outside.join("directory"));
         let before = tree(&grounds.work);
-        let mut found = 0;
+        let (mut found, mut idle) = (0, 0);
         for round in 0..rounds / KINDS.len() as u64 {
+            let works = UsersWork::start(&grounds, &format!("mine-{round}"));
             let mut host = host(&grounds, kind, 2 + usize::try_from(round % 2).unwrap());
             tokio::time::sleep(Duration::from_millis(random(120))).await;
             let all = below(host.id());
@@ -140,18 +149,24 @@ async fn a_kill_at_any_moment_leaves_nothing_of_the_attackers_after_the_next_sta
                 kill(host.id());
             }
             host.wait().unwrap();
+            let done = works.end();
+            idle += usize::from(done.is_empty());
+            // The user's own git sees the files as they are while a command runs.
+            let canary = grounds.outside.join("canary");
+            let _ = fs::remove_file(&canary);
 
             let ask = |_| async { Decision::Nobody }.boxed();
             let recovery = recover(&state(&grounds), &grounds.work, &ask).await;
             found += usize::from(!recovery.notes.is_empty());
             assert_eq!(recovery.open, 0, "{kind:?}, round {round}: {recovery:?}");
-            let canary = grounds.outside.join("canary");
+            let told = (round, victim, &recovery, &done);
+            done.assert_stands(&grounds, kind, &told);
             user(
                 &grounds.work,
                 &grounds.home,
                 "for d in . wt nested; do git -C $d status; done; git commit -q --allow-empty -m x; git reset -q --hard HEAD~",
             );
-            assert!(!canary.exists(), "{kind:?}, round {round}, victim {victim}: {recovery:#?}");
+            assert!(!canary.exists(), "{kind:?}: {told:#?}");
             assert_eq!(tree(&grounds.outside.join("directory")), outside);
             // Where an attack put the hooks meanwhile.
             let _ = fs::remove_dir_all(grounds.work.join(".git/x"));
@@ -171,16 +186,20 @@ async fn a_kill_at_any_moment_leaves_nothing_of_the_attackers_after_the_next_sta
                     || path.starts_with(".git/worktrees/wt/index")
             };
             let mut known = before.clone();
-            // A host that is killed while it restores may leave what it had set aside, under a name that nobody reads.
-            after.retain(|(path, _)| !is_gits(path) && !path.contains(".changed-"));
+            after.retain(|(path, _)| !is_gits(path) && !Done::made(path));
             known.retain(|(path, _)| !is_gits(path));
+            for (_, settings) in after.iter_mut().filter(|(path, _)| path == ".git/config") {
+                *settings = Done::without_sections(settings);
+            }
             let changed: Vec<_> = after.iter().filter(|entry| !known.contains(entry)).collect();
             let missing: Vec<_> = known.iter().filter(|entry| !after.contains(entry)).collect();
             assert!(
                 changed.is_empty() && missing.is_empty(),
-                "{kind:?}, round {round}, victim {victim}: {changed:#?} in place of {missing:#?}: {recovery:#?}"
+                "{kind:?}: {changed:#?} in place of {missing:#?}: {told:#?}"
             );
+            saved.put_back(&grounds);
         }
+        assert!(idle * 2 < rounds as usize || rounds < 20, "{kind:?}: the user did nothing in {idle} rounds");
         assert!(found > 0 || rounds < 20, "{kind:?}: no kill left anything, so nothing was shown");
     }
 }

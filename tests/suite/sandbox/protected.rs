@@ -10,7 +10,7 @@ use steersman::workspace::snapshot::{Decision, recover};
 
 use super::KINDS;
 use super::grounds::Grounds;
-use super::session::{Session, state, tree, user};
+use super::session::{Session, recovered, state, tree, user};
 use crate::support::processes::wait_until;
 
 #[tokio::test]
@@ -42,6 +42,9 @@ async fn what_plants_code_for_later_is_put_back() {
             "mkdir -p .git/modules/sub && echo evil > .git/modules/sub/config",
             "echo \"mode = 'auto'\" > .steersman/config.toml",
             "echo evil > .steersman/personas.md",
+            "mkdir -p .hg && printf '[hooks]\\nupdate = evil\\n' > .hg/hgrc",
+            "echo evil > .git/lazygit.yml",
+            "mkdir -p .git/remotes && echo URL: evil > .git/remotes/origin",
             "mv .steersman away && mkdir .steersman && echo evil > .steersman/config.toml",
         ] {
             let (ended, notes) = session.run(command, Decision::Nobody).await;
@@ -181,6 +184,7 @@ async fn what_a_command_adds_to_a_change_of_the_users_is_not_taken_for_the_users
         let ((_, notes), ()) = tokio::join!(running, users);
         let config = fs::read_to_string(work.join(".git/config")).unwrap();
         assert!(!config.contains("evil"), "{:?}: {notes:?}\n{config}", sandbox.name());
+        assert_eq!(config.contains("mine"), kind != Choice::Landlock, "{:?}: {notes:?}\n{config}", sandbox.name());
     }
 }
 
@@ -285,20 +289,12 @@ async fn a_question_that_went_away_comes_back_before_the_next_command_and_at_the
             let alive = recover(&state(&grounds), &grounds.work, &|_| panic!("its owner lives")).await;
             assert_eq!(alive.found, 0);
         }
-        let ask = |_| futures_util::FutureExt::boxed(async { Decision::Nobody });
-        // A process that another test is just starting may still hold the lock.
-        let mut recovery = recover(&state(&grounds), &grounds.work, &ask).await;
-        for _ in 0..6_000 {
-            if recovery.found > 0 {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-            recovery = recover(&state(&grounds), &grounds.work, &ask).await;
-        }
+        let recovery = recovered(&grounds).await;
         assert_eq!((recovery.found, recovery.open), (1, 0));
         assert!(recovery.notes.join("\n").contains(".steersman/config.toml"), "{recovery:?}");
         assert!(!grounds.work.join(".steersman/config.toml").exists());
-        assert_eq!(recover(&state(&grounds), &grounds.work, &ask).await.found, 0);
+        let nothing = recover(&state(&grounds), &grounds.work, &|_| panic!("it is decided")).await;
+        assert_eq!(nothing.found, 0);
     }
 }
 

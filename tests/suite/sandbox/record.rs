@@ -7,7 +7,7 @@ use steersman::workspace::snapshot::Decision;
 
 use super::KINDS;
 use super::grounds::Grounds;
-use super::session::{Session, state};
+use super::session::{Session, recovered, state, tree, user};
 
 async fn any_sandbox(grounds: &Grounds) -> Option<steersman::workspace::Sandbox> {
     for kind in KINDS {
@@ -104,4 +104,34 @@ async fn old_changed_versions_do_not_pile_up_and_new_ones_stay() {
     let count = |part: &str| names.iter().filter(|name| name.contains(part)).count();
     assert_eq!((count("-new"), count("-old"), count("not-ours"), names.len()), (60, 40, 1, 102), "{names:?}");
     assert!(changed.join("steersman-changed-old39").exists() && !changed.join("steersman-changed-old40").exists());
+}
+
+#[tokio::test]
+async fn what_a_program_that_was_killed_had_put_aside_is_taken_away_at_the_next_start() {
+    let grounds = Grounds::new();
+    let Some(sandbox) = any_sandbox(&grounds).await else { return };
+    let (work, home) = (&grounds.work, &grounds.home);
+    user(work, home, "git init -q && git remote add mine https://example.com");
+    let before = tree(work);
+    let mark = {
+        let session = Session::new(&grounds, &sandbox);
+        let (command, _) = session.enter(Decision::Postpone).await.unwrap();
+        command.variable().unwrap().1.to_owned()
+    };
+    let settings = fs::read(work.join(".git/config")).unwrap();
+    let aside = |mark: &str, number: u8| work.join(format!(".git/.config.changed-{mark}-{number:016x}"));
+    fs::write(aside(&mark, 1), &settings).unwrap();
+    fs::write(aside(&mark, 2), &settings[..9]).unwrap();
+    fs::write(aside(&mark, 3), "what somebody wrote").unwrap();
+    fs::write(aside(&"0".repeat(32), 4), "another's").unwrap();
+    fs::write(work.join(".git/config.lock"), &mark).unwrap();
+    fs::create_dir(work.join(format!(".git/.hooks.changed-{mark}-{:016x}", 5))).unwrap();
+    let recovery = recovered(&grounds).await;
+    assert_eq!(recovery.open, 0);
+    assert_eq!(recovery.notes.len(), 1, "{recovery:?}");
+    let kept = recovery.notes[0].split_once("the changed version is ").unwrap().1.trim_end_matches(']');
+    assert_eq!(fs::read_to_string(kept).unwrap(), "what somebody wrote");
+    assert_eq!(fs::read_to_string(aside(&"0".repeat(32), 4)).unwrap(), "another's");
+    fs::remove_file(aside(&"0".repeat(32), 4)).unwrap();
+    assert!(tree(work) == before && !user(work, home, "ls -A .git").contains("changed"));
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use steersman::workspace::snapshot::{Command, Decision, Protection, Question};
+use steersman::workspace::snapshot::{Command, Decision, Protection, Question, Recovery, recover};
 use steersman::workspace::{Ended, Sandbox};
 
 use super::grounds::Grounds;
@@ -63,6 +63,21 @@ impl<'a> Session<'a> {
         self.asked.lock().unwrap().push(question);
         std::future::ready(decision).boxed()
     }
+}
+
+/// Does what the next start does where nobody can be asked, as soon as the lock of the earlier one is free: a process that
+/// another test is just starting may still hold it.
+pub async fn recovered(grounds: &Grounds) -> Recovery {
+    let ask = |_| async { Decision::Nobody }.boxed();
+    let mut recovery = recover(&state(grounds), &grounds.work, &ask).await;
+    for _ in 0..6_000 {
+        if recovery.found > 0 {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        recovery = recover(&state(grounds), &grounds.work, &ask).await;
+    }
+    recovery
 }
 
 /// Returns the state directory of the program.
