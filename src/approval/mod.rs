@@ -6,6 +6,7 @@
 mod act;
 mod approvals;
 mod grant;
+mod kept;
 mod pattern;
 mod policy;
 mod protected;
@@ -18,6 +19,7 @@ pub use crate::mode::{Mode, ModeRefused, Sandboxed};
 pub use act::{Act, Approved, CloneAct, CommandAct, Digest, FetchAct, Fields, Proposal, SearchAct, Tampered, WriteAct};
 pub use approvals::Approvals;
 pub use grant::Grant;
+pub use kept::{KeptRule, RuleStore};
 pub use policy::{Answerer, NOBODY, Network, Policy, Standing, Verdict};
 pub use request::{Answer, Asker, PlainAnswer, Refusal, Request, RequestId, Subject, Told, Unanswered};
 pub use rules::{RuleError, Rules};

@@ -116,7 +116,7 @@ pub struct Flags {
     /// Tokens that one reply may have, thinking included.
     #[arg(long, global = true, value_name = "N")]
     pub max_tokens: Option<NonZeroU64>,
-    /// Tool calls that a turn may make [default: 60].
+    /// Tool calls that a turn may make [default: 300].
     #[arg(long, global = true, value_name = "N")]
     pub max_steps: Option<NonZeroU32>,
     /// Ask for whole replies instead of pieces.

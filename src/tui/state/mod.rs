@@ -4,6 +4,7 @@ pub mod alerts;
 pub mod approval;
 pub mod attention;
 pub mod budget;
+pub mod cause;
 pub mod cell;
 pub mod clock;
 pub mod colours;
@@ -54,7 +55,7 @@ use crate::tui::theme::{Theme, Themes};
 use alerts::Alerts;
 use approval::Declining;
 use attention::{Attention, MouseMode};
-use budget::Limits;
+use budget::{Limits, Spent};
 use cell::CellId;
 use colours::Colours;
 use completion::Completion;
@@ -147,6 +148,8 @@ pub struct App {
     pub guards: Guards,
     /// What the session may spend.
     pub budget: Limits,
+    /// What it has spent.
+    pub spent: Spent,
     /// The status line.
     pub status: Status,
     /// How far the tree and the details are scrolled, and how wide they are.
@@ -266,6 +269,7 @@ impl App {
             declining: None,
             guards: Guards::default(),
             budget: Limits::default(),
+            spent: Spent::default(),
             status,
             sight: Sight::default(),
             searches: Vec::new(),
