@@ -192,7 +192,7 @@ async fn a_rule_that_was_removed_is_asked_about_again_at_once_and_later() {
     desk.remove_rule(&first).unwrap();
     assert!(!site.runs_unasked(&desk, site.command("cargo test")).await);
     let (next, _) = site.session();
-    assert_eq!(next.kept_rules(), [second.clone()]);
+    assert_eq!(next.kept_rules(), std::slice::from_ref(&second));
     next.remove_rule(&second).unwrap();
     assert!(!fs::read_to_string(site.file()).unwrap().contains("git"));
 }

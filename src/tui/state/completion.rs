@@ -158,10 +158,12 @@ impl App {
 
     /// Tells whether the name of a model is being typed.
     pub fn is_naming_model(&self) -> bool {
+        if self.medium != Medium::Screen || !self.is_drafting() {
+            return false;
+        }
         let text = self.composer.shown();
         let command = text.split_once(' ').map(|(command, _)| commands::read(command));
-        let is_model = matches!(command, Some(Draft::Command(command, _)) if command.verb == Verb::Model);
-        is_model && self.medium == Medium::Screen && self.is_drafting()
+        matches!(command, Some(Draft::Command(command, _)) if command.verb == Verb::Model)
     }
 
     fn offers_for(&self, text: &str) -> Vec<Offer> {
