@@ -302,7 +302,7 @@ fn type_of(event: &Event) -> &'static str {
 }
 
 /// The types of spec 1.1, in its order, and behind them those of the steering desk.
-const TYPES: [&str; 37] = [
+const TYPES: [&str; 38] = [
     "session_started",
     "turn_started",
     "round_started",
@@ -326,6 +326,7 @@ const TYPES: [&str; 37] = [
     "pending",
     "question",
     "answer",
+    "step_limit",
     "model_switched",
     "compacting",
     "compacted",
