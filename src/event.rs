@@ -276,15 +276,23 @@ pub enum Event {
         /// What an answer for the session would cover; null when none is offered.
         #[serde(default)]
         offer: Option<String>,
+        /// The allow rule that an answer for good would keep; null when none is offered.
+        #[serde(default)]
+        rule: Option<String>,
     },
     /// A question was answered.
     Answer {
         /// Names the question.
         id: String,
-        /// The answer's name: `yes`, `session`, `no`, or `withdrawn` when nobody answered.
+        /// The answer's name: `yes`, `session`, `always`, `no`, or `withdrawn` when nobody answered.
         answer: String,
         /// Words for the model that came with it.
         words: Option<String>,
+    },
+    /// The turn may make this many tool calls in all from here on.
+    StepLimit {
+        /// The calls.
+        max: u32,
     },
     /// The conversation goes on with another model.
     ModelSwitched {

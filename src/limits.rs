@@ -23,7 +23,7 @@ pub const STILL_TRUE_AGE: Duration = Duration::from_mins(10);
 pub const STILL_TRUE_STEPS: u32 = 20;
 
 /// Tool calls that a turn of the main agent may make, unless set.
-pub const MAX_STEPS: u32 = 60;
+pub const MAX_STEPS: u32 = 300;
 /// Part of the context window from which on older rounds are summarised, per cent, unless set.
 pub const COMPACT_AT: u8 = 85;
 /// How full the window may be once results were shortened, in parts of the share at which it is compacted, per cent.
@@ -176,8 +176,12 @@ pub const PROJECT_FILE_BYTES: u64 = 64 * 1024;
 pub const PROJECT_FILES: usize = 100;
 /// Names that are read of a directory of such files.
 pub const PROJECT_NAMES: usize = 10_000;
-/// Largest record of the projects that the user trusts, bytes.
-pub const TRUST_BYTES: u64 = 4 * 1024 * 1024;
+/// Largest file of what the user has decided about projects, bytes.
+pub const STATE_FILE_BYTES: u64 = 4 * 1024 * 1024;
+/// Models that a question about an unknown one names.
+pub const MODELS_SHOWN: usize = 20;
+/// Most rules that are kept for a project.
+pub const KEPT_RULES: usize = 200;
 /// `bash`: time of a command, unless it says otherwise.
 pub const COMMAND_TIME: Duration = Duration::from_mins(2);
 /// `bash`: longest time of a command.

@@ -155,6 +155,11 @@ fn tenths(count: u64, unit: u64) -> u64 {
     u64::try_from(tenths).unwrap_or(u64::MAX)
 }
 
+/// Returns how many tool calls a turn has made: `1 call made`.
+pub fn calls_made(made: u32) -> String {
+    if made == 1 { "1 call made".to_owned() } else { format!("{made} calls made") }
+}
+
 /// Returns a number with its noun: `1 line`, `3 lines`.
 pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }

@@ -17,8 +17,8 @@ use tokio::sync::mpsc;
 
 use crate::agent::park::{self, Pass};
 use crate::agent::{Agent, Unrun, questions};
-use crate::approval::Asker;
-use crate::control::Cancellable;
+use crate::approval::{Asker, PlainAnswer};
+use crate::control::{Cancellable, OnExhausted, StepLimit};
 use crate::error::{Cancelled, Exceeded, RunError};
 use crate::event::{Event, Pending};
 use crate::limits;
@@ -66,6 +66,7 @@ impl Agent {
                 self.history.close_open(Unrun::UserMessage);
                 break;
             }
+            self.ask_for_calls().await?;
             // Each call of a held agent is decided by itself.
             let ran = match self.park_at_call(call).await? {
                 Pass::Open => {
@@ -118,7 +119,33 @@ impl Agent {
         let beside = |call: &&ToolCall| {
             self.toolbox.find(&call.name).is_some_and(|found| found.concurrency() == Concurrency::Beside)
         };
-        calls.iter().take_while(beside).count().max(1)
+        // Where the user can be asked for more calls, those that are allowed run before.
+        let allowed = self.asks_at_limit().map_or(usize::MAX, |limit| limit.left().try_into().unwrap_or(usize::MAX));
+        calls.iter().take(allowed).take_while(beside).count().max(1)
+    }
+
+    fn asks_at_limit(&self) -> Option<&StepLimit> {
+        self.step_limit.as_ref().filter(|limit| limit.exhausted_action() == OnExhausted::Ask)
+    }
+
+    /// Asks the user for more calls when the turn has none left. Without a yes the next call trips the limit.
+    async fn ask_for_calls(&self) -> Result<(), Cancelled> {
+        let Some(limit) = self.asks_at_limit().filter(|limit| limit.left() == 0) else { return Ok(()) };
+        let tell = |told| self.listeners.emit(questions::event(told));
+        let asking = self.approvals.ask_for_calls(limit.step(), limit.max(), &tell);
+        let answer = match &self.cancellable {
+            Some(cancellable) => tokio::select! {
+                biased;
+                () = cancellable.cancelled() => return Err(Cancelled),
+                answer = asking => answer,
+            },
+            None => asking.await,
+        };
+        if answer == PlainAnswer::Yes {
+            limit.extend();
+            self.listeners.emit(Event::StepLimit { max: limit.allowed() });
+        }
+        Ok(())
     }
 
     /// Runs one group; returns the tool of its last call that was started. The note stands before each observation.

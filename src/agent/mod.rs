@@ -285,7 +285,11 @@ impl Agent {
 
     fn reset_step_limit(&self) {
         if let Some(step_limit) = &self.step_limit {
+            let was_extended = step_limit.allowed() > step_limit.max();
             step_limit.reset();
+            if was_extended {
+                self.listeners.emit(Event::StepLimit { max: step_limit.max() });
+            }
         }
     }
 

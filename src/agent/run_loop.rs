@@ -337,7 +337,10 @@ impl Agent {
     }
 
     fn rescues(&self) -> bool {
-        self.step_limit.as_ref().is_some_and(|limit| limit.exhausted_action() == OnExhausted::Synthesize)
+        self.step_limit.as_ref().is_some_and(|limit| match limit.exhausted_action() {
+            OnExhausted::Synthesize | OnExhausted::Ask => true,
+            OnExhausted::Fail => false,
+        })
     }
 
     /// Lets a fresh, tools-free conversation answer from the evidence; its answer becomes this turn's.

@@ -90,7 +90,7 @@ pub struct UseAct {
     pub shown: String,
 }
 
-/// Is a kind of act. Implemented by the six kinds only.
+/// Is a kind of act. Implemented by those kinds only.
 pub trait Proposal: Clone + Into<Act> {
     /// Feeds everything that the carrying out depends on.
     fn feed(&self, fields: &mut Fields);

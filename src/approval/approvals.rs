@@ -4,6 +4,8 @@
 //! away when its call does; an answer to a question that is gone does nothing and says so. Only the user answers: a
 //! change of the mode or of the rules never does, but a yes that they forbid by then is not taken.
 
+mod kept_rules;
+
 use std::collections::HashMap;
 use std::mem;
 use std::path::Path;
@@ -11,11 +13,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
+use self::kept_rules::aside;
 use crate::approval::act::digest;
 use crate::approval::policy::Study;
 use crate::approval::{
-    Act, Answer, Approved, Asker, Grant, HiddenFiles, Mode, ModeRefused, NOBODY, PlainAnswer, Policy, Proposal,
-    Refusal, Request, RequestId, Sandboxed, Standing, Subject, Taint, Told, Unanswered, Verdict,
+    Act, Answer, Approved, Asker, Grant, HiddenFiles, KeptRule, Mode, ModeRefused, NOBODY, PlainAnswer, Policy,
+    Proposal, Refusal, Request, RequestId, RuleStore, Sandboxed, Standing, Subject, Taint, Told, Unanswered, Verdict,
 };
 use crate::id::AgentId;
 use crate::limits;
@@ -35,6 +38,8 @@ struct Inner {
     mode: Mode,
     policy: Arc<Policy>,
     grants: Vec<Grant>,
+    /// Where rules are kept for later sessions; none is offered without.
+    store: Option<Arc<dyn RuleStore>>,
     taints: HashMap<AgentId, Taint>,
     open: Vec<Waiting>,
     asked: u64,
@@ -117,8 +122,8 @@ impl Approvals {
         self.try_answer(id, answer).is_ok()
     }
 
-    /// Answers a question. Words are trimmed, blank ones are none. What is allowed for the session answers the other open
-    /// questions that it covers.
+    /// Answers a question. Words are trimmed, blank ones are none. What is allowed for the session, or for good, answers the
+    /// other open questions that it covers.
     ///
     /// # Errors
     /// [`Unanswered`]; what is still open stays open.
@@ -127,24 +132,26 @@ impl Approvals {
             Answer::No(Some(words)) => Answer::No((!is_blank(&words)).then(|| words.trim().to_owned())),
             other => other,
         };
-        let is_yes = matches!(answer, Answer::Once | Answer::Session);
+        let is_yes = matches!(answer, Answer::Once | Answer::Session | Answer::Always);
         {
             let mut inner = self.lock();
             let place = inner.open.iter().position(|waiting| waiting.request.id == id).ok_or(Unanswered::Gone)?;
             let waiting = inner.open.get(place).ok_or(Unanswered::Gone)?;
-            let offered = waiting.request.grant.clone();
-            if answer == Answer::Session && offered.is_none() {
-                return Err(Unanswered::NotForSession);
-            }
+            let granted = match answer {
+                Answer::Session => Some(waiting.request.grant.clone().ok_or(Unanswered::NotForSession)?),
+                Answer::Always => Some(waiting.request.rule.clone().map(Grant::Kept).ok_or(Unanswered::NotKept)?),
+                Answer::Once | Answer::No(_) => None,
+            };
             if is_yes && let Some(why) = inner.forbids(waiting) {
                 return Err(Unanswered::Forbidden(why));
             }
-            let is_for_session = answer == Answer::Session;
             let waiting = inner.open.remove(place);
             // A call that is gone leaves nothing behind.
             let is_sent = waiting.sender.send(Reply::Answer(answer)).is_ok();
-            if is_for_session && is_sent {
-                inner.grants.extend(offered);
+            if let (Some(granted), true) = (granted, is_sent) {
+                if !inner.grants.contains(&granted) {
+                    inner.grants.push(granted);
+                }
                 inner.allow_granted();
             }
             if !is_sent {
@@ -179,14 +186,19 @@ impl Approvals {
         };
         let id = question.request.id;
         let mut open = Open { approvals: self, id, tell, is_answered: false };
+        let rule = question.request.rule.clone();
         tell(Told::Asked(Box::new(question.request)));
         let reply = question.reply.await;
         open.is_answered = reply.is_ok();
         match reply {
             Ok(Reply::Answer(answer)) => {
                 tell(Told::Answered(id, answer.clone()));
+                if let (Answer::Always, Some(rule)) = (&answer, rule) {
+                    let outcome = self.keep(rule.clone()).await;
+                    tell(Told::Kept(rule, outcome));
+                }
                 match answer {
-                    Answer::Once | Answer::Session => Ok(Approved::new(act, fingerprint)),
+                    Answer::Once | Answer::Session | Answer::Always => Ok(Approved::new(act, fingerprint)),
                     Answer::No(None) => Err(Refusal("the user declined this".to_owned())),
                     Answer::No(Some(words)) => Err(Refusal(format!("the user declined this and says: {words}"))),
                 }
@@ -212,21 +224,41 @@ impl Approvals {
 
     /// As [`Self::ask_user`], and tells a no from nobody being there.
     pub async fn ask_plain(&self, title: impl Into<String>, detail: impl Into<String>) -> PlainAnswer {
+        self.ask_program(Subject::Plain { title: title.into(), detail: detail.into() }, &|_| {}).await
+    }
+
+    /// Asks whether a turn that has made all its tool calls may make more; `tell` hears of the question for the record.
+    pub async fn ask_for_calls(&self, made: u32, more: u32, tell: &(dyn Fn(Told) + Send + Sync)) -> PlainAnswer {
+        self.ask_program(Subject::MoreCalls { made, more }, tell).await
+    }
+
+    async fn ask_program(&self, subject: Subject, tell: &(dyn Fn(Told) + Send + Sync)) -> PlainAnswer {
         let question = {
             let mut inner = self.lock();
             if !inner.policy.answerer.is_present() {
                 return PlainAnswer::Nobody;
             }
-            inner.open(None, Subject::Plain { title: title.into(), detail: detail.into() }, String::new(), None, None)
+            inner.open(None, subject, String::new(), None, None)
         };
-        let mut open = Open { approvals: self, id: question.request.id, tell: &|_| {}, is_answered: false };
+        let id = question.request.id;
+        let mut open = Open { approvals: self, id, tell, is_answered: false };
+        tell(Told::Asked(Box::new(question.request)));
         self.changed();
         let reply = question.reply.await;
         open.is_answered = reply.is_ok();
         match reply {
-            Ok(Reply::Answer(Answer::Once | Answer::Session)) => PlainAnswer::Yes,
-            Ok(Reply::Answer(Answer::No(_))) => PlainAnswer::No,
-            Ok(Reply::Allowed | Reply::Denied(_)) | Err(_) => PlainAnswer::Nobody,
+            Ok(Reply::Answer(answer)) => {
+                tell(Told::Answered(id, answer.clone()));
+                match answer {
+                    Answer::Once | Answer::Session | Answer::Always => PlainAnswer::Yes,
+                    Answer::No(_) => PlainAnswer::No,
+                }
+            }
+            Ok(Reply::Denied(why)) => {
+                tell(Told::Denied(id, why));
+                PlainAnswer::Nobody
+            }
+            Ok(Reply::Allowed) | Err(_) => PlainAnswer::Nobody,
         }
     }
 
@@ -342,7 +374,11 @@ impl Inner {
         study: Option<Arc<Study>>,
     ) -> Question {
         self.asked += 1;
-        let request = Request { id: RequestId(self.asked), asker, subject, why, grant };
+        let rule = match (&self.store, &subject, &grant) {
+            (Some(_), Subject::Act(act), Some(grant)) => KeptRule::offered(act, grant, self.policy.root.as_deref()),
+            _ => None,
+        };
+        let request = Request { id: RequestId(self.asked), asker, subject, why, grant, rule };
         let (sender, reply) = oneshot::channel();
         self.open.push(Waiting { request: request.clone(), study, sender });
         Question { request, reply }
@@ -352,7 +388,7 @@ impl Inner {
     fn forbids(&self, waiting: &Waiting) -> Option<String> {
         match (&waiting.request.subject, &waiting.study) {
             (Subject::Act(act), Some(study)) => self.policy.forbids(act, study, self.mode),
-            (Subject::Act(_) | Subject::Plain { .. }, _) => None,
+            (Subject::Act(_) | Subject::Plain { .. } | Subject::MoreCalls { .. }, _) => None,
         }
     }
 
@@ -391,12 +427,14 @@ impl Inner {
 /// Finds out about an act, off the async threads where that can take a moment.
 async fn studied(policy: &Arc<Policy>, act: &Act) -> Result<Arc<Study>, Refusal> {
     let is_long = matches!(act, Act::Command(act) if act.command.len() > limits::RULED_COMMAND_BYTES);
-    if !is_long || tokio::runtime::Handle::try_current().is_err() {
+    if !is_long {
         return Ok(Arc::new(policy.study(act)));
     }
     let (policy, act) = (Arc::clone(policy), act.clone());
-    let studied = tokio::task::spawn_blocking(move || policy.study(&act)).await;
-    studied.map(Arc::new).map_err(|error| Refusal(format!("nothing could be found out about this: {error}")))
+    aside(move || policy.study(&act))
+        .await
+        .map(Arc::new)
+        .map_err(|error| Refusal(format!("nothing could be found out about this: {error}")))
 }
 
 struct Question {

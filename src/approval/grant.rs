@@ -1,4 +1,4 @@
-//! What the user allows for the rest of a session, and what is offered for it.
+//! What the user allows for the rest of a session or for good, and what is offered for it.
 //!
 //! A grant is narrower than a rule: commands are held to their directory, and a prefix is offered only for programs that
 //! cannot be made to run other code. No grant covers a protected place, an agent's sending of what it may not, or what an
@@ -11,7 +11,7 @@ use crate::approval::pattern::origin_of;
 use crate::approval::rules::is_within;
 use crate::approval::shell::Shape;
 use crate::approval::shell::runners::{Reach, reach};
-use crate::approval::{Act, CommandAct};
+use crate::approval::{Act, CommandAct, KeptRule};
 
 /// Is what the user allowed for the rest of the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub enum Grant {
     Host(String),
     /// Search queries.
     Searches,
+    /// What a rule covers that is kept for later sessions.
+    Kept(KeptRule),
 }
 
 impl fmt::Display for Grant {
@@ -49,6 +51,7 @@ impl fmt::Display for Grant {
             Self::Command { .. } => f.write_str("exactly this command in this directory"),
             Self::Host(origin) => write!(f, "every address of {origin}"),
             Self::Searches => f.write_str("every search"),
+            Self::Kept(rule) => write!(f, "the kept rule {rule}"),
         }
     }
 }
@@ -90,6 +93,7 @@ impl Grant {
             (Self::Command { command, cwd }, Act::Command(act)) => *command == act.command && *cwd == act.cwd,
             (Self::Host(origin), Act::Fetch(_)) => act.url().as_ref().and_then(origin_of).as_ref() == Some(origin),
             (Self::Searches, Act::Search(_)) => true,
+            (Self::Kept(rule), act) => rule.covers(act, shape, root),
             _ => false,
         }
     }

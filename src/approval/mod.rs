@@ -5,6 +5,8 @@
 //!
 //! # Where things are
 //!
+//! - rules that "yes, always" keeps: `kept.rs`, `src/cli/project/rules.rs`; stories: `kept_rules.rs`,
+//!   `tests/pty/approvals.rs`
 //! - approvals: the desk, its questions and answers: `approvals.rs`, `act.rs`; stories: `approvals.rs`
 //! - private data and strangers' text in one agent: `taint.rs`, `src/agent/batch.rs`; stories: `taint.rs`
 //! - what runs unasked: modes, rules, grants, in which order: `policy.rs`, `rules.rs`, `grant.rs`; stories:
@@ -15,6 +17,7 @@
 mod act;
 mod approvals;
 mod grant;
+mod kept;
 mod pattern;
 mod policy;
 mod protected;
@@ -29,6 +32,7 @@ pub use act::{
 };
 pub use approvals::Approvals;
 pub use grant::Grant;
+pub use kept::{KeptRule, RuleStore};
 pub use policy::{Answerer, HiddenFiles, MainWeb, NOBODY, Network, Policy, Standing, Verdict};
 pub use request::{Answer, Asker, PlainAnswer, Refusal, Request, RequestId, Subject, Told, Unanswered};
 pub use rules::{RuleError, Rules};

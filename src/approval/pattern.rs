@@ -245,6 +245,11 @@ impl UrlPattern {
         })
     }
 
+    /// Tells whether it covers every address of one host and no other.
+    pub(super) fn is_one_host(&self) -> bool {
+        self.covers_all && matches!(self.host, Host::Exact(_))
+    }
+
     /// Tells whether it covers an address exactly: scheme, host, port and the rest.
     pub(super) fn allows(&self, url: &Url) -> bool {
         let has_login = !url.username().is_empty() || url.password().is_some();

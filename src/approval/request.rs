@@ -1,7 +1,7 @@
 //! What a question to the user is, what can be answered, and what became of it. Plain values; `approvals` holds and asks
 //! them.
 
-use crate::approval::{Act, Grant};
+use crate::approval::{Act, Grant, KeptRule};
 use crate::id::{AgentId, CallId};
 
 /// Names one question of the session.
@@ -30,6 +30,8 @@ pub struct Request {
     pub why: String,
     /// What an answer for the session would cover.
     pub grant: Option<Grant>,
+    /// The rule that an answer for good would keep.
+    pub rule: Option<KeptRule>,
 }
 
 /// What a question is about.
@@ -44,6 +46,13 @@ pub enum Subject {
         /// What exactly would happen, of any length.
         detail: String,
     },
+    /// Whether a turn that has made all its tool calls may make more.
+    MoreCalls {
+        /// The calls that it made.
+        made: u32,
+        /// The calls that a yes allows.
+        more: u32,
+    },
 }
 
 /// What the user says.
@@ -53,6 +62,8 @@ pub enum Answer {
     Once,
     /// For the rest of the session, what the question offered.
     Session,
+    /// In later sessions too, by the rule that the question offered.
+    Always,
     /// No, with words for the model or without.
     No(Option<String>),
 }
@@ -80,6 +91,8 @@ pub enum Told {
     Asked(Box<Request>),
     /// The question was answered.
     Answered(RequestId, Answer),
+    /// The rule is kept for later sessions, or why it holds in this one only.
+    Kept(KeptRule, Result<(), String>),
     /// Nobody answered: what the user allowed for the session covers it.
     Allowed(RequestId),
     /// Nobody is left to answer; this is what the model reads.
@@ -97,6 +110,9 @@ pub enum Unanswered {
     /// It is asked about each time.
     #[error("this is asked about each time")]
     NotForSession,
+    /// No rule was offered that could be kept.
+    #[error("no rule can be kept for this")]
+    NotKept,
     /// A yes that a rule, or the mode, stands against; the question stays.
     #[error("not approved: {0}")]
     Forbidden(String),

@@ -49,6 +49,12 @@ pub struct RuleError {
     pub why: String,
 }
 
+impl RuleError {
+    pub(super) fn new(rule: &str, why: impl Into<String>) -> Self {
+        Self { rule: visible_line(rule).into_owned(), why: why.into() }
+    }
+}
+
 /// Holds the rules of the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rules {
@@ -57,9 +63,9 @@ pub struct Rules {
     deny: Vec<Rule>,
 }
 
-/// Is one rule.
+/// One rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Rule {
+pub(super) struct Rule {
     /// As it was written.
     text: String,
     /// Its tool; `None` for every tool.
@@ -158,8 +164,8 @@ impl Rules {
 }
 
 impl Rule {
-    fn parse(rule: &str) -> Result<Self, RuleError> {
-        let fail = |why: String| RuleError { rule: visible_line(rule).into_owned(), why };
+    pub(super) fn parse(rule: &str) -> Result<Self, RuleError> {
+        let fail = |why: String| RuleError::new(rule, why);
         let text = rule.trim();
         let (name, pattern) = match text.split_once(':') {
             Some((name, pattern)) => (name.trim(), Some(pattern.trim())),
@@ -192,7 +198,22 @@ impl Rule {
         Ok(Self { text: text.to_owned(), tool: Some(tool), pattern })
     }
 
-    fn allows(&self, act: &Act, shape: Option<&Shape>, root: Option<&Path>) -> bool {
+    /// Returns it as it was written.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Tells whether it covers one known program with these first words, or one host, and nothing else.
+    pub(super) fn is_narrow(&self) -> bool {
+        match &self.pattern {
+            Pattern::Words(words) => words.is_prefix_of_known(),
+            Pattern::Address(pattern) => pattern.is_one_host(),
+            Pattern::Everything | Pattern::Path { .. } | Pattern::Query(_) => false,
+        }
+    }
+
+    /// Tells whether it covers an act, read narrowly.
+    pub(super) fn allows(&self, act: &Act, shape: Option<&Shape>, root: Option<&Path>) -> bool {
         if self.tool.is_some_and(|tool| tool != act.tool()) {
             return false;
         }
@@ -284,6 +305,16 @@ impl Words {
             word => WordPattern::Exact(word.to_owned()),
         };
         Ok(Self { words: words.iter().take(kept).map(word).collect(), is_open })
+    }
+
+    /// Tells whether it is the beginning of a command whose arguments run no other code, as it may be granted.
+    fn is_prefix_of_known(&self) -> bool {
+        let exact = |word: &WordPattern| match word {
+            WordPattern::Exact(word) => Some(word.clone()),
+            WordPattern::Glob(_) | WordPattern::Any => None,
+        };
+        let words: Option<Vec<String>> = self.words.iter().map(exact).collect();
+        self.is_open && words.is_some_and(|words| matches!(reach(&words), Reach::Own(length) if length <= words.len()))
     }
 
     fn is_exact(&self) -> bool {

@@ -126,7 +126,7 @@ pub struct Flags {
     /// Tokens that one reply may have, thinking included.
     #[arg(long, global = true, value_name = "N", value_parser = at_least_one::<NonZeroU64>)]
     pub max_tokens: Option<NonZeroU64>,
-    /// Tool calls that a turn may make [default: 60].
+    /// Tool calls that a turn may make [default: 300].
     #[arg(long, global = true, value_name = "N", value_parser = at_least_one::<NonZeroU32>)]
     pub max_steps: Option<NonZeroU32>,
     /// Ask for whole replies instead of pieces.

@@ -131,12 +131,13 @@ fn mark_at_end(output: &Output, lines: Option<&Lines>, marks: &Marks, number: u6
 fn words(request: Request) -> String {
     let who = request.asker.as_ref().filter(|asker| !asker.agent.is_main());
     let who = who.map(|asker| format!("{} asks: ", visible_line(asker.agent.as_str()))).unwrap_or_default();
-    let (number, has_grant) = (request.id.0, request.grant.is_some());
+    let (number, has_grant, has_rule) = (request.id.0, request.grant.is_some(), request.rule.is_some());
     let question = approval(request);
     let rows = question_rows(&question.parts(), "│ ");
     let session = if has_grant { format!("/session {number}, ") } else { String::new() };
+    let always = if has_rule { format!("/always {number}, ") } else { String::new() };
     format!(
-        "question {number}: {who}{}\n{}\nanswer: /yes {number}, {session}/no {number} or /no {number} WORDS",
+        "question {number}: {who}{}\n{}\nanswer: /yes {number}, {session}{always}/no {number} or /no {number} WORDS",
         question.title(),
         rows.join("\n"),
     )

@@ -7,11 +7,12 @@ use crate::approval::{Approvals, Mode, ModeRefused, Policy, Rules};
 use crate::cli::first_start::look;
 use crate::cli::keys;
 use crate::cli::load::Start;
-use crate::cli::project::{Front, adopted, trusted};
+use crate::cli::project::{Front, KeptRules, adopted, trusted};
 use crate::cli::recovery;
 use crate::cli::sources::{registry_or_bundled, sources};
 use crate::cli::workbench::workbench;
 use crate::config::{ModelSource, RuleLists, Server};
+use crate::control::OnExhausted;
 use crate::demo::{self, DemoServer, Pace};
 use crate::error::BuildError;
 use crate::fault;
@@ -49,6 +50,10 @@ pub async fn setup(
     if let Some(offer) = trusted(start.front, &start.places, &approvals, &mut notes).await {
         start.adopt(&offer);
         adopted(&offer, &mut roster);
+    }
+    if let Some(kept) = KeptRules::of(&start.places, &start.cwd) {
+        let rules = kept.read(&mut notes);
+        approvals.keep_rules_in(Arc::new(kept), rules);
     }
     let mut caution = Caution::Project;
     if is_everything(&start.cwd, start.places.home.as_deref()) {
@@ -110,6 +115,10 @@ pub async fn setup(
         caution,
         workbench: bench,
         max_steps: config.max_steps,
+        on_exhausted: match start.front {
+            Front::Screen => OnExhausted::Ask,
+            Front::Exec => OnExhausted::Synthesize,
+        },
         streaming: config.streaming,
         spending: config.spending,
         compact_at: config.compact_at,

@@ -46,8 +46,8 @@ pub enum Line {
 impl Line {
     /// Reads one line, without its line end.
     ///
-    /// `/stop` cancels; `/yes`, `/session`, `/no` and `/no words`, each with the number of a question behind the command,
-    /// answer; `> text` is a follow-up, one blank behind the `>` dropped; a doubled `/` or a `\` before `>` sends the rest
+    /// `/stop` cancels; `/yes`, `/session`, `/always`, `/no` and `/no words`, each with the number of a question behind the
+    /// command, answer; `> text` is a follow-up, one blank behind the `>` dropped; a doubled `/` or a `\` before `>` sends the rest
     /// literally; any other `/word` is no message; everything else is a message as it stands.
     pub fn parse(line: &str) -> Self {
         if is_blank(line) {
@@ -76,6 +76,7 @@ impl Line {
             "stop" if rest.is_empty() => Some(Self::Stop),
             "yes" if words.is_empty() => Some(Self::Answer(number, Answer::Once)),
             "session" if words.is_empty() => Some(Self::Answer(number, Answer::Session)),
+            "always" if words.is_empty() => Some(Self::Answer(number, Answer::Always)),
             "no" => Some(Self::Answer(number, Answer::No((!is_blank(words)).then(|| words.to_owned())))),
             _ => None,
         }

@@ -10,6 +10,8 @@ use crate::error::{BuildError, Exceeded};
 #[derive(Debug)]
 pub struct StepLimit {
     max: u32,
+    /// Calls that the running turn may make: the maximum, and as many again each time that the user allowed it.
+    allowed: AtomicU32,
     step: AtomicU32,
     on_exhausted: OnExhausted,
 }
@@ -20,6 +22,8 @@ pub enum OnExhausted {
     /// A rescue without tools answers from the gathered evidence.
     #[default]
     Synthesize,
+    /// The user is asked for as many calls again; without a yes it is [`OnExhausted::Synthesize`].
+    Ask,
     /// The turn fails with [`Exceeded`].
     Fail,
 }
@@ -33,7 +37,7 @@ impl StepLimit {
         if max == 0 {
             return Err(BuildError::argument("the step limit must be greater than 0"));
         }
-        Ok(Self { max, step: AtomicU32::new(0), on_exhausted: OnExhausted::default() })
+        Ok(Self { max, allowed: AtomicU32::new(max), step: AtomicU32::new(0), on_exhausted: OnExhausted::default() })
     }
 
     /// Sets what happens when the budget is used up.
@@ -49,12 +53,29 @@ impl StepLimit {
     /// [`Exceeded`] once the count is greater than the maximum.
     pub fn tick(&self) -> Result<(), Exceeded> {
         let step = self.step.fetch_add(1, Ordering::SeqCst).saturating_add(1);
-        if step > self.max { Err(Exceeded { max_steps: self.max }) } else { Ok(()) }
+        let max_steps = self.allowed();
+        if step > max_steps { Err(Exceeded { max_steps }) } else { Ok(()) }
     }
 
-    /// Sets the count back to 0. At the start of a turn only.
+    /// Sets the count back to 0 and the calls that a turn may make to the maximum. At the start of a turn only.
     pub fn reset(&self) {
         self.step.store(0, Ordering::SeqCst);
+        self.allowed.store(self.max, Ordering::SeqCst);
+    }
+
+    /// Allows the running turn as many calls again.
+    pub fn extend(&self) {
+        self.allowed.store(self.allowed().saturating_add(self.max), Ordering::SeqCst);
+    }
+
+    /// Returns the calls that the running turn may make in all.
+    pub fn allowed(&self) -> u32 {
+        self.allowed.load(Ordering::SeqCst)
+    }
+
+    /// Returns the calls that the running turn may still make.
+    pub fn left(&self) -> u32 {
+        self.allowed().saturating_sub(self.step())
     }
 
     /// Returns the budget, in tool calls.

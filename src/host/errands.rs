@@ -9,9 +9,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 
+use tokio::task::AbortHandle;
+
 use crate::agent::{Agent, CompactWish, ModelChoice};
+use crate::approval::{Approvals, PlainAnswer};
 use crate::host::command::{Command, Commands};
 use crate::host::{Mailbox, Notice, Post};
+use crate::limits;
 use crate::provider::{ChatTransport, ContextWindowDetector, Http, Registry, Source, Sources, Wanted, list_models};
 
 /// Carries out commands with what is known of the agent since it was built.
@@ -25,10 +29,13 @@ pub(super) struct Errands {
     wish: Arc<CompactWish>,
     mailbox: Arc<Mailbox>,
     commands: Arc<Commands>,
+    approvals: Arc<Approvals>,
     /// What the server that answers listed when it was last asked.
     listed: Arc<Mutex<Vec<String>>>,
     /// The number of the last wish for a model: an earlier one that takes its time is void.
     wishes: Arc<AtomicU64>,
+    /// The errand of that wish; its question goes with it.
+    switching: Arc<Mutex<Option<AbortHandle>>>,
 }
 
 impl Errands {
@@ -40,6 +47,7 @@ impl Errands {
         wish: &Arc<CompactWish>,
         mailbox: &Arc<Mailbox>,
         commands: &Arc<Commands>,
+        approvals: &Arc<Approvals>,
     ) -> Self {
         Self {
             http: agent.connector().http(),
@@ -50,8 +58,10 @@ impl Errands {
             wish: Arc::clone(wish),
             mailbox: Arc::clone(mailbox),
             commands: Arc::clone(commands),
+            approvals: Arc::clone(approvals),
             listed: Arc::default(),
             wishes: Arc::default(),
+            switching: Arc::default(),
         }
     }
 
@@ -74,27 +84,45 @@ impl Errands {
         let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let wanted = self.sources.resolve(&self.current(), &listed, name);
         let Wanted { transport, .. } = &wanted;
-        // Nobody is asked where there is nobody to ask, or where the user's word is enough.
-        let at_once = transport.assume_model_exists || transport.api_base.is_none();
-        if at_once && wanted.is_open() && transport.model.is_some() {
+        // Nobody is asked where there is nobody to ask, or where what is known is enough.
+        let at_once =
+            transport.api_base.is_none() || (transport.assume_model_exists && self.is_known(transport, &listed));
+        let task = if at_once && wanted.is_open() && transport.model.is_some() {
             let transport = transport.clone();
             self.choose(&transport);
             let errands = self.clone();
-            tokio::spawn(async move { errands.look_up(&transport).await });
-            return;
-        }
-        let (errands, name) = (self.clone(), name.to_owned());
-        tokio::spawn(async move {
-            match errands.settle(wanted, &name).await {
-                Ok(transport) if errands.wishes.load(Ordering::SeqCst) == wish => {
-                    errands.choose(&transport);
-                    errands.commands.wake();
-                    errands.look_up(&transport).await;
+            tokio::spawn(async move { errands.look_up(&transport, PlainAnswer::Nobody).await })
+        } else {
+            let (errands, name) = (self.clone(), name.to_owned());
+            tokio::spawn(async move {
+                match errands.settle(wanted, &name).await {
+                    Ok((transport, answer)) if errands.wishes.load(Ordering::SeqCst) == wish => {
+                        errands.choose(&transport);
+                        errands.commands.wake();
+                        errands.look_up(&transport, answer).await;
+                    }
+                    Ok(_) => {}
+                    Err(sentence) => errands.say(sentence),
                 }
-                Ok(_) => {}
-                Err(sentence) => errands.say(sentence),
-            }
-        });
+            })
+        };
+        let earlier = self.switching.lock().unwrap_or_else(PoisonError::into_inner).replace(task.abort_handle());
+        if let Some(earlier) = earlier {
+            earlier.abort();
+        }
+    }
+
+    /// Tells whether a model is known without asking its server: that has listed it, the user's configuration names it, or
+    /// it is among the models that everybody knows.
+    fn is_known(&self, transport: &ChatTransport, listed: &[String]) -> bool {
+        let model = transport.model_name();
+        let is_current = transport.api_base == self.current().api_base;
+        let is_named = |source: &Source| {
+            source.transport.model == transport.model && source.transport.api_base == transport.api_base
+        };
+        is_current && listed.iter().any(|known| known == model)
+            || self.sources.iter().any(is_named)
+            || self.registry.card(model).is_some()
     }
 
     fn choose(&self, transport: &ChatTransport) {
@@ -102,8 +130,9 @@ impl Errands {
         self.listed.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Gets the key, and the model when none was named; refuses a model that nobody knows, unless it is to be used anyway.
-    async fn settle(&self, wanted: Wanted, name: &str) -> Result<ChatTransport, String> {
+    /// Gets the key, and the model when none was named. A model that nobody knows is refused, or the user is asked about
+    /// it: their answer comes back with it.
+    async fn settle(&self, wanted: Wanted, name: &str) -> Result<(ChatTransport, PlainAnswer), String> {
         let transport = wanted.unlocked().await?;
         let models = list_models(&self.http, &transport).await;
         let Some(model) = &transport.model else {
@@ -111,19 +140,30 @@ impl Errands {
             let first = models.iter().find(|model| !is_embedding(model)).filter(|_| transport.is_loopback());
             // Nobody wants the first of a vendor's hundred.
             let first = first.ok_or_else(|| format!("{name} is a server; name one of its models: {name}/MODEL"))?;
-            return Ok(transport.with_model(first));
+            return Ok((transport.with_model(first), PlainAnswer::Nobody));
         };
         // Without any knowledge there is none to the contrary.
         let blind = models.is_err() && self.registry.is_empty();
-        let listed = models.is_ok_and(|models| models.contains(model));
-        if transport.assume_model_exists || blind || listed || self.registry.card(model).is_some() {
-            return Ok(transport);
+        let models = models.unwrap_or_default();
+        let is_listed = models.contains(model) || self.registry.card(model).is_some();
+        if blind || is_listed || (transport.assume_model_exists && models.is_empty()) {
+            return Ok((transport, PlainAnswer::Nobody));
         }
-        Err(format!("\"{model}\" is not in the server's list, and nothing is known about it"))
+        if !transport.assume_model_exists {
+            return Err(format!("\"{model}\" is not in the server's list, and nothing is known about it"));
+        }
+        let title = format!("\"{model}\" is not in the server's list: use it anyway?");
+        let mut detail = models.iter().take(limits::MODELS_SHOWN).cloned().collect::<Vec<_>>();
+        detail.extend((models.len() > detail.len()).then(|| format!("and {} more", models.len() - detail.len())));
+        match self.approvals.ask_plain(title, format!("It lists:\n{}", detail.join("\n"))).await {
+            PlainAnswer::No => Err(format!("the model is {} as before", self.current().model_name())),
+            answer @ (PlainAnswer::Yes | PlainAnswer::Nobody) => Ok((transport, answer)),
+        }
     }
 
-    /// Finds out what there is to know about a model that was chosen: its window, and whether its server has it.
-    async fn look_up(&self, transport: &ChatTransport) {
+    /// Finds out what there is to know about a model that was chosen: its window, and whether its server has it, which is
+    /// said unless the user knows.
+    async fn look_up(&self, transport: &ChatTransport, answer: PlainAnswer) {
         let detector = ContextWindowDetector::for_transport(self.http.clone(), transport);
         let list = async {
             transport.api_base.as_ref()?;
@@ -139,7 +179,7 @@ impl Errands {
         let model = transport.model_name();
         let known = models.iter().any(|listed| listed == model) || self.registry.card(model).is_some();
         if self.choice.chosen().is_some_and(|chosen| chosen.transport == *transport) {
-            if !known {
+            if !known && answer != PlainAnswer::Yes {
                 self.say(format!("\"{model}\" is not in the server's list"));
             }
             *self.listed.lock().unwrap_or_else(PoisonError::into_inner) = models;

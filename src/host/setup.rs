@@ -10,7 +10,7 @@ use jiff::Zoned;
 use crate::agent::{Agent, CompactWish, ModelChoice};
 use crate::approval::{Approvals, MainWeb, Mode, Network, Policy, Sandboxed};
 use crate::assets;
-use crate::control::{Budget, Controls, Crew, Spending, StepLimit};
+use crate::control::{Budget, Controls, Crew, OnExhausted, Spending, StepLimit};
 use crate::error::{BuildError, ProviderError};
 use crate::event::{Event, SCHEMA};
 use crate::host::context_files::{self, ContextFile, ContextPlaces};
@@ -60,6 +60,8 @@ pub struct Setup {
     pub workbench: Workbench,
     /// Tool calls that a turn may make.
     pub max_steps: u32,
+    /// What happens when a turn has made them.
+    pub on_exhausted: OnExhausted,
     /// Whether replies come in pieces.
     pub streaming: Streaming,
     /// How much the whole tree may spend, and what tokens cost.
@@ -144,7 +146,7 @@ impl Setup {
         let prompt = fill(prompt, &root, &names);
         let Controls { interloper, cancellable, gate } = crew.main();
         let mut builder = Agent::builder(self.transport, prompt, self.connector)
-            .step_limit(StepLimit::new(self.max_steps)?)
+            .step_limit(StepLimit::new(self.max_steps)?.on_exhausted(self.on_exhausted))
             .cancellable(cancellable)
             .interloper(interloper)
             .gate(gate)

@@ -223,7 +223,8 @@ impl Worker {
             say_pending();
         }
 
-        let errands = Errands::new(&agent, sources, &self.choice, &self.wish, &self.mailbox, &self.commands);
+        let errands =
+            Errands::new(&agent, sources, &self.choice, &self.wish, &self.mailbox, &self.commands, &self.approvals);
         let mut last = Last::None;
         let mut resets = 0;
         let mut ending = false;

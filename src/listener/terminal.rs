@@ -343,6 +343,7 @@ impl Listener for Terminal {
             }
             // Told by other events, or not for a reader of plain text.
             Event::Seen { .. }
+            | Event::StepLimit { .. }
             | Event::ContextSize { .. }
             | Event::Parked { .. }
             | Event::Unparked { .. }

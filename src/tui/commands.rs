@@ -63,6 +63,8 @@ pub enum Verb {
     Theme,
     /// Chooses the approval mode.
     Mode,
+    /// Lists the kept rules, or removes one.
+    Rules,
     /// Takes back what the tools of the last turn changed.
     Undo,
     /// Sends a text to be delivered now.
@@ -134,6 +136,14 @@ pub const COMMANDS: &[Command] = &[
         "answer the question, or question N: yes, this once",
     ),
     row(Verb::Line(LineVerb::Session), "session", "/session [N]", Word, "Alt+S", "answer it: yes, for this session"),
+    row(
+        Verb::Line(LineVerb::Always),
+        "always",
+        "/always [N]",
+        Word,
+        "Alt+A",
+        "answer it: yes, and keep the rule that it shows for later sessions",
+    ),
     row(Verb::Line(LineVerb::No), "no", "/no [N] [WORDS]", Any, "Alt+N", "answer it: no; the words are for the model"),
     row(Verb::Now, "now", "/now TEXT", Text, "F5", "deliver this text now, in place of the answer being written"),
     row(Verb::Agents, "agents", "/agents", Nothing, "F3", "go to the agents"),
@@ -162,6 +172,14 @@ pub const COMMANDS: &[Command] = &[
         Word,
         "Shift+Tab",
         "how much runs without a question; without a name: say which mode holds",
+    ),
+    row(
+        Verb::Rules,
+        "rules",
+        "/rules [remove N]",
+        Any,
+        "Alt+K",
+        "the rules that /always has kept for this project; remove N: take rule N back",
     ),
     row(
         Verb::Compact,

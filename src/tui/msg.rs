@@ -13,8 +13,8 @@ use crate::mode::Mode;
 use crate::tui::export::{Request, Subject};
 use crate::tui::fuzzy::{Hits, Quest};
 use crate::tui::highlight::{Coloured, Job};
-use crate::tui::state::approval::{Approval, ApprovalId, Reply};
-use crate::tui::state::budget::Limits;
+use crate::tui::state::approval::{Approval, ApprovalId, Reply, RuleAct};
+use crate::tui::state::budget::{Limits, Spent};
 use crate::tui::state::focus::Overlay;
 use crate::tui::state::guards::ModeChoice;
 use crate::tui::state::history::Sent;
@@ -97,6 +97,10 @@ pub enum Msg {
     Changes(Vec<Change>),
     /// What the session may spend from here on.
     Budget(Limits),
+    /// What the session has spent up to here.
+    Spent(Spent),
+    /// Answers [`Effect::Rules`], in sentences.
+    Rules(Vec<String>),
     /// Answers [`Effect::UndoChanges`]: what was done about each file.
     Undone(Vec<Change>),
     /// Answers [`Effect::Send`].
@@ -298,6 +302,8 @@ pub enum Effect {
     LookAtChanges,
     /// Take these changes back; answered with [`Msg::Undone`].
     UndoChanges,
+    /// List the kept rules, or remove one; answered with [`Msg::Rules`].
+    Rules(RuleAct),
     /// Let what a failed turn holds back start a turn.
     Resume,
     /// Write a document into a file, away from the screen.

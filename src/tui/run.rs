@@ -61,7 +61,7 @@ use edit::{Loan, editor_ended};
 
 pub use approvals::{approval, approvals};
 pub use lines::run_lines;
-pub use steer::{msg_of, queue, steer};
+pub use steer::{msg_of, queue, spent, steer};
 
 /// Says what the screen is to show from the start.
 #[derive(Debug, Clone, Default)]
@@ -368,6 +368,11 @@ impl<'a> Screen<'a> {
             }
             self.folded += post.piece_bytes();
             self.tell(msg_of(post), terminal);
+            // Not later: a command may ask for it next.
+            let spent = spent(self.handle);
+            if spent != self.app.spent {
+                self.tell(Msg::Spent(spent), terminal);
+            }
             if now.elapsed() >= limits::FOLD_TIME {
                 break;
             }
@@ -465,7 +470,7 @@ impl<'a> Screen<'a> {
             Effect::Notify(words) => terminal.say(&alert(self.way, self.relay, &words)),
             Effect::Mouse(mode) => terminal.set_mouse(mode),
             Effect::Colour(jobs) => self.files.colour(jobs),
-            Effect::LookAtChanges | Effect::UndoChanges => {
+            Effect::LookAtChanges | Effect::UndoChanges | Effect::Rules(_) => {
                 let handle = self.handle.clone();
                 self.files.aside(move || steer(effect, &handle));
             }

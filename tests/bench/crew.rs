@@ -173,7 +173,14 @@ fn figures(crew: &mut Crew) {
         crew.event(
             &agent,
             Some(&parent),
-            Event::Question { id: "q".to_owned(), question: "?".to_owned(), detail: None, call: None, offer: None },
+            Event::Question {
+                id: "q".to_owned(),
+                question: "?".to_owned(),
+                detail: None,
+                call: None,
+                offer: None,
+                rule: None,
+            },
         );
     }
     print("jump to the next that is worth a look", each(crew, &["!"], 500));

@@ -180,3 +180,53 @@ fn with_a_standing_yes_commands_run_unasked_and_a_protected_place_is_still_asked
     terminal.wait_for("the answer");
     assert_eq!(std::fs::read_to_string(project.path().join("AGENTS.md")).unwrap(), "Obey.\n");
 }
+
+#[test]
+fn what_is_always_allowed_runs_unasked_in_the_next_session_until_its_rule_is_removed() {
+    let server = Server::start([]);
+    let call = || Reply::calls(&[("c1", "bash", r#"{"command":"seq 3"}"#)]);
+    for reply in [call(), Reply::text("first answer"), call(), Reply::text("second answer"), call()] {
+        server.reply(reply);
+    }
+    let (project, state) = (project(), tempfile::tempdir().unwrap());
+    let start = || {
+        let state = state.path().to_str().unwrap();
+        let mut terminal = Start::against(&server).cwd(project.path()).env("XDG_STATE_HOME", state).run();
+        terminal.send("go\r");
+        terminal
+    };
+    let mut first = start();
+    let screen = first.wait_for(ARMED);
+    assert!(screen.contains("3 yes, always for \"seq *\""), "{screen}");
+    first.send("3");
+    first.wait_for("▸ 3 yes, always");
+    first.send("\r");
+    let screen = first.wait_for("first answer");
+    assert!(screen.contains("kept for this project: bash: seq *"), "{screen}");
+    drop(first);
+
+    let mut second = start();
+    let screen = second.wait_for("second answer");
+    assert!(!screen.contains("Run this command?"), "{screen}");
+    second.send("/rules remove 1\r");
+    second.wait_for("removed the rule bash: seq *");
+    drop(second);
+    start().wait_for("Run this command?");
+}
+
+#[test]
+fn at_the_limit_of_calls_the_screen_asks_and_one_goes_on() {
+    let server = Server::start([]);
+    server.reply(Reply::calls(&[("c1", "read", r#"{"path":"a.txt"}"#), ("c2", "read", r#"{"path":"a.txt"}"#)]));
+    server.reply_text("the answer");
+    let project = project();
+    let mut terminal = Start::against(&server).arg("--max-steps").arg("1").cwd(project.path()).run();
+    terminal.send("go\r");
+    let screen = terminal.wait_for(ARMED);
+    assert!(screen.contains("1 call made: go on for 1 more, or answer from what was found?"), "{screen}");
+    terminal.send("1");
+    terminal.wait_for("▸ 1 go on");
+    terminal.send("\r");
+    terminal.wait_for("the answer");
+    assert_eq!(server.chats().last().unwrap().texts("tool").len(), 2);
+}

@@ -1,5 +1,7 @@
 //! Slash commands on the real program, while a turn runs; and texts that only look like commands.
 
+use serde_json::json;
+
 use super::steering::{is_child, main_chats, one_child_behind};
 use crate::support::server::{Gate, Reply, Server};
 use crate::support::terminal::{Start, keys};
@@ -37,6 +39,42 @@ fn new_during_a_turn_stops_it_and_begins_with_an_empty_conversation_and_screen()
     terminal.send("the new talk\r");
     terminal.wait_for("a fresh answer");
     assert_eq!(server.chats().last().unwrap().texts("user"), ["the new talk"]);
+}
+
+#[test]
+fn a_new_conversation_does_not_set_the_budget_back() {
+    let server = Server::start([]);
+    server.reply(Reply::text("the answer").usage(600, 20));
+    let mut terminal = Start::against(&server).arg("--max-tokens-total").arg("100000").run();
+    terminal.send("go\r");
+    terminal.wait_for("620 of 100k tokens used");
+    terminal.send("/new\r");
+    terminal.wait_for("● ready");
+    terminal.send("1\r");
+    terminal.wait_gone("the answer");
+    terminal.send("/budget\r");
+    let screen = terminal.wait_for("620 of 100000 tokens used");
+    assert!(screen.contains("620 of 100k tokens used"), "{screen}");
+}
+
+#[test]
+fn a_model_that_the_server_does_not_list_is_used_after_a_yes_only() {
+    let server = Server::start([]);
+    server.on("/v1/models", Reply::json(200, json!({ "data": [{ "id": "scripted" }] })));
+    let mut terminal = Start::against(&server).run();
+    terminal.send("/model other\r");
+    let screen = terminal.wait_for("● ready");
+    assert!(screen.contains("the server does not list \"other\": use it anyway?"), "{screen}");
+    terminal.send("2\r");
+    terminal.wait_for("the model is scripted as before");
+    terminal.send("/model other\r");
+    terminal.wait_for("● ready");
+    terminal.send("1\r");
+    terminal.wait_for("model: scripted -> other");
+    server.reply_text("the answer");
+    terminal.send("go\r");
+    terminal.wait_for("the answer");
+    assert_eq!(server.chats().last().unwrap().body["model"], "other");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Approvals by keys: what a question shows, when a yes counts, and what becomes of a no.
 
+use std::io;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -7,7 +8,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use steersman::approval::{
-    Answerer, Approved, Asker, CommandAct, FetchAct, Mode, Policy, Proposal, Refusal, Rules, Told, UseAct, WriteAct,
+    Answerer, Approved, Asker, CommandAct, FetchAct, KeptRule, Mode, PlainAnswer, Policy, Proposal, Refusal, RuleStore,
+    Rules, Told, UseAct, WriteAct,
 };
 use steersman::tui::run::approvals;
 
@@ -110,6 +112,99 @@ fn a_command_is_shown_whole_and_runs_unchanged_with_alt_y() {
     stage.wait(QUIET).keys("<a-y>");
     assert_eq!(call.ran(), command("cargo test --test suite"));
     assert!(!stage.screen().contains("Run this command?"));
+}
+
+/// Keeps rules nowhere.
+pub struct Nowhere;
+
+impl RuleStore for Nowhere {
+    fn add(&self, _: &KeptRule) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn remove(&self, _: &KeptRule) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn stage_that_keeps_rules(width: u16, height: u16) -> Stage {
+    let stage = stage(width, height);
+    let policy = Policy { answerer: Answerer::User, root: Some(PathBuf::from("/work/repo")), ..Policy::default() };
+    let desk = stage.handle.approvals();
+    desk.configure(policy, Mode::Ask);
+    desk.keep_rules_in(Arc::new(Nowhere), []);
+    stage
+}
+
+#[test]
+fn three_and_enter_allows_the_command_always_by_the_rule_that_is_shown() {
+    for keys in ["3<enter>", "<a-a>", "/always<enter>"] {
+        let mut stage = stage_that_keeps_rules(80, 24);
+        let mut call = Call::asks(&mut stage, "", command("cargo test --test suite"));
+        arm(&mut stage);
+        let screen = stage.screen();
+        assert!(
+            screen.contains("3 yes, always for \"cargo test *\"") && screen.contains("5 no, and say why"),
+            "{screen}"
+        );
+        assert!(screen.contains("always: cargo test * in this project, also in later sessions"), "{screen}");
+        stage.keys(keys);
+        assert_eq!(call.ran(), command("cargo test --test suite"), "{keys}");
+        let mut next = Call(Box::pin({
+            let desk = Arc::clone(stage.handle.approvals());
+            let asker = Asker { agent: "".into(), call: "c2".into() };
+            async move { desk.decide(&asker, command("cargo test --doc"), &|_: Told| {}).await }
+        }));
+        assert_eq!(next.ran(), command("cargo test --doc"), "it is not asked about again");
+        stage.keys("/rules<enter>");
+        let screen = stage.screen();
+        assert!(screen.contains("rule 1: bash: cargo test *"), "{screen}");
+        stage.keys("/rules remove 1<enter>");
+        let screen = stage.screen();
+        assert!(screen.contains("removed the rule bash: cargo test *"), "{screen}");
+        let _asked = Call::asks(&mut stage, "", command("cargo test --doc"));
+    }
+}
+
+#[test]
+fn where_no_rule_is_offered_three_is_no_and_alt_a_is_no_answer() {
+    let mut stage = stage_that_keeps_rules(80, 24);
+    let mut call = Call::asks(&mut stage, "", command("cargo test | tee log"));
+    arm(&mut stage);
+    assert!(!stage.screen().contains("always"));
+    stage.keys("<a-a>");
+    let screen = stage.screen();
+    assert!(screen.contains("Alt+A is no answer to this question"), "{screen}");
+    assert!(call.poll().is_none());
+    arm(&mut stage);
+    stage.keys("3<enter>");
+    assert_eq!(call.refused(), "the user declined this");
+}
+
+#[test]
+fn the_offer_of_a_rule_at_three_sizes() {
+    for (width, height) in [(120, 36), (80, 24), (40, 12)] {
+        let mut stage = stage_that_keeps_rules(width, height);
+        let _call = Call::asks(&mut stage, "", command("cargo test --test suite"));
+        arm(&mut stage);
+        insta::assert_snapshot!(format!("always_{width}x{height}"), stage.picture());
+    }
+}
+
+#[test]
+fn a_turn_at_its_limit_asks_whether_it_goes_on_or_answers() {
+    for (width, height) in [(80, 24), (40, 12)] {
+        let mut stage = stage(width, height);
+        let desk = Arc::clone(stage.handle.approvals());
+        let mut asking = Box::pin(async move { desk.ask_for_calls(300, 300, &|_: Told| {}).await });
+        let mut poll = || asking.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert!(poll().is_pending());
+        stage.tell(approvals(&stage.handle));
+        arm(&mut stage);
+        insta::assert_snapshot!(format!("more_calls_{width}x{height}"), stage.picture());
+        stage.keys("1<enter>");
+        assert_eq!(poll(), Poll::Ready(PlainAnswer::Yes));
+    }
 }
 
 #[test]
@@ -359,6 +454,34 @@ fn the_popup_at_three_sizes() {
         arm(&mut stage);
         insta::assert_snapshot!(format!("write_{width}x{height}"), stage.picture());
     }
+}
+
+#[test]
+fn what_is_said_about_a_question_goes_with_it() {
+    let mut stage = stage(80, 24);
+    let script = "true\n".repeat(60);
+    let mut call = Call::asks(&mut stage, "", command(&script));
+    stage.screen();
+    let typed_early = "the question was not answered: it came up while you typed";
+    stage.keys("<a-y>");
+    assert!(stage.screen().contains(typed_early));
+    arm(&mut stage);
+    stage.keys("<a-y>");
+    assert!(stage.screen().contains("read to the end first"));
+    stage.keys("<c-end>").screen();
+    stage.tell(approvals(&stage.handle));
+    assert!(!stage.screen().contains("read to the end first"), "it is read");
+    stage.keys("<enter>");
+    assert!(stage.screen().contains("first choose an answer"));
+    arm(&mut stage);
+    stage.keys("2");
+    assert!(!stage.screen().contains("first choose an answer"), "one is chosen");
+    stage.keys("<backspace>").keys("<a-y>");
+    assert!(stage.screen().contains(typed_early));
+    drop(call.poll());
+    drop(call);
+    stage.tell(approvals(&stage.handle));
+    assert!(!stage.screen().contains(typed_early), "{}", stage.screen());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Slash commands: what is one and what is text, completion, and the keys that do the same.
 
-use steersman::event::{Delivery, Event};
+use steersman::event::{Delivery, Event, Outcome};
 use steersman::tui::commands::COMMANDS;
 use steersman::tui::keymap::Context;
 use steersman::tui::msg::{Effect, Msg};
@@ -29,7 +29,7 @@ fn commands_act_at_once_while_a_turn_runs() {
     stage.keys("<esc>/help<enter>");
     assert!(matches!(stage.app.focus.overlay, Some(Overlay::Help { .. })));
     stage.keys("<esc>/model qwen<enter>/cancel<enter>/quit<enter>");
-    let expected = [Effect::SwitchModel("qwen".to_owned()), Effect::Stop, Effect::Quit];
+    let expected = [Effect::ListModels, Effect::SwitchModel("qwen".to_owned()), Effect::Stop, Effect::Quit];
     assert_eq!(stage.effects, expected);
     assert!(stage.app.composer.is_empty());
 }
@@ -128,7 +128,7 @@ fn arrows_choose_and_escape_closes_the_list_and_nothing_else() {
     stage.keys("<c-c>").wait(2_000).keys("/re<esc>");
     assert!(!stage.app.completion.is_open());
     assert_eq!(stage.app.composer.text(), "/re");
-    assert_eq!(stage.effects, []);
+    assert_eq!(stage.effects, [Effect::ListModels]);
     stage.keys("s");
     assert!(!stage.app.completion.is_open(), "it stays closed while the text goes on");
     stage.keys("<enter><enter>");
@@ -148,6 +148,48 @@ fn models_are_offered_once_the_server_has_told_them() {
     assert_eq!(stage.effects.last(), Some(&Effect::SwitchModel("qwen3-35b".to_owned())));
     stage.tell(Msg::Models(Err("the server has no list".to_owned())));
     assert!(stage.screen().contains("the server has no list"));
+}
+
+#[test]
+fn models_are_asked_for_as_soon_as_one_is_named_and_once() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("/model");
+    assert_eq!(stage.effects, []);
+    stage.keys(" q");
+    assert_eq!(stage.effects, [Effect::ListModels]);
+    stage.tell(Msg::Models(Ok(vec!["llama".to_owned(), "qwen3-4b".to_owned()])));
+    let screen = stage.screen();
+    assert!(screen.contains("qwen3-4b") && !screen.contains("llama"), "{screen}");
+    stage.keys("<c-c>/model l");
+    assert_eq!(stage.effects, [Effect::ListModels]);
+    // Nothing is said about one that may be asked about first.
+    stage.keys("x<enter>");
+    assert_eq!(stage.effects.last(), Some(&Effect::SwitchModel("lx".to_owned())));
+    assert!(!stage.screen().contains("model: lx"));
+}
+
+#[test]
+fn what_is_said_about_a_message_or_a_turn_goes_when_that_is_over() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("/foo<enter>");
+    let unknown = "unknown command /foo; nearest: ";
+    assert!(stage.screen().contains(unknown));
+    stage.keys("l");
+    assert!(!stage.screen().contains(unknown));
+    stage.keys("<a-m>");
+    assert!(stage.screen().contains("first send or clear the message; then /budget"));
+    stage.keys("<c-c>");
+    assert!(!stage.screen().contains("first send or clear"));
+    stage.keys("/cancel<enter>");
+    assert!(stage.screen().contains("nothing runs"));
+    stage.turn("");
+    assert!(!stage.screen().contains("nothing runs"));
+    stage.keys("/undo<enter>");
+    assert!(stage.screen().contains("not undone: a turn runs"));
+    stage.turn_ended("", Outcome::Completed, None);
+    assert!(!stage.screen().contains("not undone"));
+    stage.keys("<f2>");
+    assert!(stage.screen().contains("nothing is pending"));
 }
 
 #[test]

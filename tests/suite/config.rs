@@ -44,7 +44,7 @@ fn flags(change: impl FnOnce(&mut Layer)) -> Layer {
 fn nothing_configured_means_the_embedded_model_and_the_defaults() {
     let config = resolve(Layer::default(), &[], "").unwrap();
     assert_eq!(config.model, ModelSource::Embedded { pace: None });
-    assert_eq!(config.max_steps, 60);
+    assert_eq!(config.max_steps, 300);
     assert_eq!(config.streaming, Streaming::On);
     assert_eq!(config.context_window, None);
     assert_eq!(config.system_prompt, None);

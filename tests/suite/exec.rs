@@ -478,6 +478,8 @@ fn each_form_of_a_line_means_what_the_help_says() {
         ("/yes 12 ", Line::Answer(Some(12), Answer::Once)),
         ("/yes please", Line::Unknown("/yes please".to_owned())),
         ("/session 1", Line::Answer(Some(1), Answer::Session)),
+        ("/always", Line::Answer(None, Answer::Always)),
+        ("/always on", Line::Unknown("/always on".to_owned())),
         ("/no", Line::Answer(None, Answer::No(None))),
         ("/no 3", Line::Answer(Some(3), Answer::No(None))),
         ("/no 3 not this one", Line::Answer(Some(3), Answer::No(Some("not this one".to_owned())))),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use steersman::approval::{Mode, Policy};
-use steersman::control::Spending;
+use steersman::control::{OnExhausted, Spending};
 use steersman::error::Refused;
 use steersman::event::{Delivery, Envelope, Event};
 use steersman::host::{self, Command, Host, Last, Mailbox, Notice, Post, Setup, StartError, State};
@@ -40,6 +40,7 @@ pub fn setup(rig: &Rig, dir: &TempDir) -> Setup {
         caution: Caution::Project,
         workbench: bench(),
         max_steps: 9,
+        on_exhausted: OnExhausted::Synthesize,
         streaming: Streaming::Off,
         spending: Spending::default(),
         compact_at: 85,

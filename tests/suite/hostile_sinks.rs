@@ -166,7 +166,7 @@ fn no_call_and_no_result_is_obeyed_folded_or_open() {
             stage.event("", call);
             let (question, offer) = (sequence.to_owned(), Some(sequence.to_owned()));
             let id = "q".to_owned();
-            stage.event("", Event::Question { id, question, detail: None, call: Some("c".into()), offer });
+            stage.event("", Event::Question { id, question, detail: None, call: Some("c".into()), offer, rule: None });
             harmless(&mut stage, "an open question", sequence);
             let (id, words) = ("q".to_owned(), Some(sequence.to_owned()));
             stage.event("", Event::Answer { id, answer: "no".to_owned(), words });

@@ -314,7 +314,7 @@ fn a_command_that_failed_and_a_call_that_was_declined_say_so() {
     assert!(stage.written().starts_with("tool bash: src, failed, exit 3 in 1.2 s"));
     stage.call("", "b2", "bash");
     let (id, question) = ("q".to_owned(), "run it?".to_owned());
-    stage.event("", Event::Question { id, question, detail: None, call: Some("b2".into()), offer: None });
+    stage.event("", Event::Question { id, question, detail: None, call: Some("b2".into()), offer: None, rule: None });
     let words = Some("use make".to_owned());
     stage.event("", Event::Answer { id: "q".to_owned(), answer: "no".to_owned(), words });
     stage.written();

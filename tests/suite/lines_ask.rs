@@ -13,6 +13,7 @@ use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::run::approvals;
 use steersman::tui::state::hold::Verdict;
 
+use super::approval_popups::Nowhere;
 use super::lines::at_work;
 use crate::support::stage::Stage;
 
@@ -24,7 +25,8 @@ struct Call(Asking);
 impl Call {
     fn asks(stage: &mut Stage, command: &str) -> Self {
         let desk = Arc::clone(stage.handle.approvals());
-        desk.configure(Policy { answerer: Answerer::User, ..Policy::default() }, Mode::Ask);
+        let root = Some("/work".into());
+        desk.configure(Policy { answerer: Answerer::User, root, ..Policy::default() }, Mode::Ask);
         let asker = Asker { agent: "".into(), call: "c1".into() };
         let act = CommandAct { command: command.to_owned(), cwd: "/work".into(), timeout: Duration::from_mins(2) };
         let mut call = Self(Box::pin(async move { desk.decide(&asker, act, &|_: Told| {}).await }));
@@ -57,6 +59,24 @@ fn a_question_is_told_whole_and_answered_by_its_command_alone() {
         assert!(call.poll().is_none(), "{line:?} is no answer");
     }
     stage.line("/yes");
+    assert!(matches!(call.poll(), Some(Ok(_))));
+}
+
+#[test]
+fn always_says_its_rule_and_where_there_is_none_it_is_no_answer() {
+    let mut stage = at_work();
+    let mut call = Call::asks(&mut stage, "cargo test");
+    assert!(!stage.written().contains("always"));
+    stage.line("/always");
+    assert!(stage.written().contains("is no answer to this question") && call.poll().is_none());
+
+    let mut stage = at_work();
+    stage.handle.approvals().keep_rules_in(Arc::new(Nowhere), []);
+    let mut call = Call::asks(&mut stage, "cargo test --doc");
+    let written = stage.written();
+    assert!(written.contains("/always allows: cargo test * in this project, also in later sessions"), "{written}");
+    assert!(written.contains("/always yes, always for \"cargo test *\""), "{written}");
+    stage.line("/always");
     assert!(matches!(call.poll(), Some(Ok(_))));
 }
 

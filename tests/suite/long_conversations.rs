@@ -132,6 +132,21 @@ fn the_budget_is_shown_set_raised_and_taken_away_by_its_command() {
 }
 
 #[test]
+fn a_new_conversation_shows_what_the_session_has_spent_and_not_nothing() {
+    let mut stage = Stage::new(120, 24);
+    stage.turn("").event("", cost(420_000_000)).turn_ended("", Outcome::Completed, None);
+    stage.keys("/budget 1<enter>/budget 5000 tokens<enter>/new<enter>").screen();
+    stage.wait(1_000).keys("<a-y>").event("", Event::Reset {});
+    let standing = stage.handle.budget().standing();
+    assert_eq!((standing.nanos, standing.tokens), (420_000_000, 12_300), "the budget is the session's");
+    let screen = stage.wait(10_000).screen();
+    assert!(screen.contains("12.3k of 5.0k tokens used · $0.58 of $1.00 left"), "{screen}");
+    stage.keys("/budget<enter>");
+    let screen = stage.screen();
+    assert!(screen.contains("budget: $0.42 of $1.00 spent, $0.58 left · 12300 of 5000 tokens used"), "{screen}");
+}
+
+#[test]
 fn the_keys_begin_the_commands() {
     let mut stage = Stage::new(100, 24);
     stage.keys("<a-c>");

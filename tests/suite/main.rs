@@ -65,6 +65,7 @@ mod host;
 mod hostile_files;
 mod hostile_sinks;
 mod injection;
+mod kept_rules;
 mod keymap_file;
 mod keys;
 mod layers;

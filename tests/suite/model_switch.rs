@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
+use steersman::approval::{Answer, Answerer, Policy, Subject};
 use steersman::event::{Delivery, Event};
 use steersman::host::{self, Command, Host, Notice, Post, Setup};
 use steersman::id::AgentId;
@@ -32,6 +33,15 @@ pub struct Ship {
 }
 
 pub fn launch(first: ChatTransport, sources: impl IntoIterator<Item = Source>, registry: Registry) -> Ship {
+    launch_with(Answerer::Nobody, first, sources, registry)
+}
+
+fn launch_with(
+    answerer: Answerer,
+    first: ChatTransport,
+    sources: impl IntoIterator<Item = Source>,
+    registry: Registry,
+) -> Ship {
     let dir = TempDir::new().unwrap();
     std::fs::write(dir.path().join("notes.txt"), "tide at nine\n").unwrap();
     let events = Arc::new(InMemoryEventList::new());
@@ -42,6 +52,7 @@ pub fn launch(first: ChatTransport, sources: impl IntoIterator<Item = Source>, r
         sources: Arc::new(std::iter::once(own).chain(sources).collect::<Sources>()),
         streaming: Streaming::On,
         listeners: vec![events.clone()],
+        policy: Policy { answerer, ..Policy::default() },
         ..setup(&Rig::new([]), &dir)
     };
     Ship { host: host::start(&tokio::runtime::Handle::current(), setup), events, _dir: dir }
@@ -165,6 +176,42 @@ async fn a_model_that_its_server_does_not_list_is_asked_for_with_a_word_or_refus
     ship.switch("known").await;
     ship.switch("vendor/x").await;
     assert_eq!(ship.switches().len(), 2);
+}
+
+#[tokio::test]
+async fn a_user_is_asked_before_a_model_that_its_server_does_not_list_is_used() {
+    let server = Server::start([]);
+    server.on("/v1/models", Reply::json(200, json!({ "data": [{ "id": "small" }, { "id": "vendor/x" }] })));
+    let start = transport(&server, "openai", Some("small"));
+    let ship = launch_with(Answerer::User, start, [], Registry::default());
+    let wish = |name: &str| drop(ship.host.handle().request(Command::SwitchModel(name.to_owned())));
+    let open = || ship.host.handle().approvals().open();
+    let asks_about = |name: &str| {
+        let name = format!("{name:?}");
+        open().iter().any(|request| matches!(&request.subject, Subject::Plain { title, .. } if title.contains(&name)))
+    };
+    wish("qwen9");
+    ship.until("the question", || asks_about("qwen9")).await;
+    let Subject::Plain { title, detail } = open()[0].subject.clone() else { panic!("{:?}", open()) };
+    assert_eq!(title, "the server does not list \"qwen9\": use it anyway?");
+    assert_eq!(detail, "It lists:\nsmall\nvendor/x");
+    assert_eq!(ship.switches(), []);
+    ship.host.handle().approvals().answer(open()[0].id, Answer::No(None));
+    assert_eq!(ship.said("as before").await, "the model is small as before");
+
+    // A later wish takes the question of an earlier one away, also one that needs none.
+    wish("qwen9");
+    ship.until("the question", || asks_about("qwen9")).await;
+    wish("qwen8");
+    ship.until("the other question", || asks_about("qwen8") && open().len() == 1).await;
+    ship.switch("vendor/x").await;
+    ship.until("no question", || open().is_empty()).await;
+
+    wish("qwen9");
+    ship.until("the question", || asks_about("qwen9")).await;
+    ship.host.handle().approvals().answer(open()[0].id, Answer::Once);
+    ship.until("the switch", || ship.switches().len() == 2).await;
+    assert_eq!(ship.switches()[1].0, "qwen9");
 }
 
 #[tokio::test]

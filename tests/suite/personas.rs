@@ -136,7 +136,7 @@ fn the_table_tells_tools_budget_reach_and_source() {
     assert!(table.starts_with("name "), "{table}");
     assert_eq!(row(&table, "file_miner"), ["file_miner", "bundled", "30", "yes", "no", "no", "read grep glob"]);
     assert_eq!(row(&table, "spy"), ["spy", "user", "3", "yes", "no", "no", "read"]);
-    assert_eq!(row(&table, "(main agent)")[1], "60");
+    assert_eq!(row(&table, "(main agent)")[1], "300");
 }
 
 #[test]

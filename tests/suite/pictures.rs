@@ -55,6 +55,7 @@ fn a_change_is_asked_about_with_its_diff() {
         wanted,
         why: String::new(),
         session: Some("every change of a file within the workspace".to_owned()),
+        rule: None,
     };
     let sandbox = Some("bubblewrap".to_owned());
     stage.event("", Event::Guards { mode: "ask".to_owned(), sandbox, context_files: Vec::new() });

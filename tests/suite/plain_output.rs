@@ -60,6 +60,7 @@ fn a_command_says_that_it_failed_how_much_it_printed_and_how_long_it_took_itself
         detail: None,
         call: Some(call.into()),
         offer: None,
+        rule: None,
     };
     let end = CommandEnd {
         code: Some(2),
@@ -167,6 +168,7 @@ fn what_happens_around_the_turns_is_told_on_lines_of_their_own() {
                 detail: None,
                 call: None,
                 offer: None,
+                rule: None,
             },
             Event::Answer { id: "q".into(), answer: "no".into(), words: None },
             Event::ModelSwitched { from: None, to: Some("big".into()), provider: None },
@@ -298,6 +300,7 @@ fn hostile_text_is_shown_and_not_obeyed() {
                 detail: Some(evil.into()),
                 call: None,
                 offer: None,
+                rule: None,
             },
             Event::Answer { id: evil.into(), answer: evil.into(), words: Some(evil.into()) },
             Event::ModelSwitched { from: None, to: Some(evil.into()), provider: None },

@@ -83,7 +83,7 @@ fn scene(width: u16, height: u16) -> Stage {
 fn asked(stage: &mut Stage, id: &str, call: &str, offer: Option<&str>) {
     let question = "run this command?".to_owned();
     let (call, offer) = (Some(call.into()), offer.map(str::to_owned));
-    stage.event("", Event::Question { id: id.to_owned(), question, detail: None, call, offer });
+    stage.event("", Event::Question { id: id.to_owned(), question, detail: None, call, offer, rule: None });
 }
 
 fn answered(stage: &mut Stage, id: &str, answer: &str, words: Option<&str>) {
@@ -313,7 +313,8 @@ fn a_question_is_one_line_that_turns_into_its_answer() {
 fn a_question_of_no_call_is_a_line_of_its_own_that_turns_into_its_answer() {
     let mut stage = Stage::new(100, 20);
     let question = "trust this project?".to_owned();
-    stage.event("", Event::Question { id: "t".to_owned(), question, detail: None, call: None, offer: None });
+    stage
+        .event("", Event::Question { id: "t".to_owned(), question, detail: None, call: None, offer: None, rule: None });
     assert!(stage.screen().contains("! asks: trust this project?"));
     answered(&mut stage, "t", "no", None);
     let screen = stage.screen();

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use steersman::agent::{Agent, SYNTHESIZER_PROMPT, synthesizer_prompt};
+use steersman::approval::{Answer, Answerer, Approvals, Mode, Policy, Subject};
 use steersman::control::{OnExhausted, StepLimit};
 use steersman::error::{Exceeded, RunError};
 use steersman::event::{Envelope, Event, Outcome};
@@ -12,7 +13,7 @@ use steersman::listener::Listener;
 use steersman::message::{Arguments, AssistantMessage, Message, ToolCall};
 use steersman::provider::{Played, ProviderError, Streaming};
 
-use crate::support::doubles::{Rig, assert_sendable, calls, lines, run, tool};
+use crate::support::doubles::{Rig, Running, assert_sendable, calls, lines, run, settle, tool};
 
 const KEY: &str = "Evidence gathered";
 
@@ -164,6 +165,98 @@ async fn an_agent_that_shall_fail_then_does_so_without_a_rescue() {
     assert_eq!(rig.story().last().unwrap(), "ended 1 failed: agent exhausted 1 steps");
     run(agent, "And?").answered().await;
     assert_eq!(rig.last_request().lines()[4], "tool#c2: Error: step budget exhausted");
+}
+
+/// Starts a turn that may make two calls and wants five, with a user who can be asked for more.
+async fn at_the_limit(answerer: Answerer) -> (Rig, Arc<Approvals>, Running) {
+    let rig = Rig::new([
+        calls(&[("c1", "look"), ("c2", "look"), ("c3", "look"), ("c4", "look"), ("c5", "look")]),
+        Played::text("Green."),
+    ]);
+    rig.model.route(KEY, [Played::text("Green, as far as seen.")]);
+    let desk = Arc::new(Approvals::new(Policy { answerer, ..Policy::default() }, Mode::Ask));
+    let limit = StepLimit::new(2).unwrap().on_exhausted(OnExhausted::Ask);
+    let builder = rig.builder().step_limit(limit).approvals(Arc::clone(&desk));
+    let agent = rig.build(builder, [tool("look", "seen")]).await;
+    let running = run(agent, "Which colour?");
+    settle().await;
+    (rig, desk, running)
+}
+
+fn told(rig: &Rig) -> Vec<String> {
+    let words = |event: Event| match event {
+        Event::ToolResult { id, .. } => Some(id.to_string()),
+        Event::Question { question, .. } => Some(question),
+        Event::Answer { answer, .. } => Some(answer),
+        Event::StepLimit { max } => Some(format!("may make {max}")),
+        Event::FallbackNotice { reason } => Some(reason),
+        _ => None,
+    };
+    rig.events().into_iter().filter_map(words).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn at_the_limit_the_user_is_asked_and_each_yes_lets_as_many_calls_run_again() {
+    let (rig, desk, running) = at_the_limit(Answerer::User).await;
+    for _ in 0..2 {
+        let [open] = desk.open().try_into().unwrap();
+        assert!(desk.answer(open.id, Answer::Once));
+        settle().await;
+    }
+    let agent = running.answered().await;
+    assert_eq!(agent.last_assistant_content(), Some("Green."));
+    let expected = [
+        "c1",
+        "c2",
+        "2 calls made: go on for 2 more?",
+        "yes",
+        "may make 4",
+        "c3",
+        "c4",
+        "4 calls made: go on for 2 more?",
+        "yes",
+        "may make 6",
+        "c5",
+    ];
+    assert_eq!(told(&rig), expected);
+
+    // The next turn has two calls again.
+    rig.model.push(calls(&[("d1", "look"), ("d2", "look"), ("d3", "look")]));
+    let running = run(agent, "And now?");
+    settle().await;
+    let [open] = desk.open().try_into().unwrap();
+    assert_eq!(open.subject, Subject::MoreCalls { made: 2, more: 2 });
+    assert_eq!(told(&rig)[expected.len()], "may make 2");
+    assert!(desk.answer(open.id, Answer::No(None)));
+    assert!(running.answered().await.synthesized());
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_yes_at_the_limit_the_turn_answers_from_what_was_found() {
+    let reached = "step limit (2) reached: answering from what was found";
+    let (rig, desk, running) = at_the_limit(Answerer::User).await;
+    assert!(desk.answer(desk.open()[0].id, Answer::No(None)));
+    assert_eq!(running.answered().await.last_assistant_content(), Some("Green, as far as seen."));
+    assert_eq!(told(&rig), ["c1", "c2", "2 calls made: go on for 2 more?", "no", reached]);
+
+    // Nobody is there, or leaves while the question is open; a standing yes is none to calls without end.
+    for answerer in [Answerer::Nobody, Answerer::Yes] {
+        let (rig, _, running) = at_the_limit(answerer).await;
+        assert!(running.answered().await.synthesized());
+        assert_eq!(told(&rig), ["c1", "c2", reached]);
+    }
+    let (_rig, desk, running) = at_the_limit(Answerer::User).await;
+    desk.user_left();
+    assert!(running.answered().await.synthesized());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_while_the_user_is_asked_for_more_calls_ends_the_turn_and_takes_the_question_away() {
+    let (rig, desk, running) = at_the_limit(Answerer::User).await;
+    rig.cancellable.cancel();
+    running.cancelled().await;
+    assert_eq!(desk.open(), []);
+    assert_eq!(told(&rig), ["c1", "c2", "2 calls made: go on for 2 more?", "withdrawn"]);
 }
 
 // D10, D13

@@ -483,7 +483,7 @@ fn hostile_text_is_shown_and_never_reaches_a_cell_raw() {
         Event::FallbackNotice { reason: evil.into() },
         Event::Retrying { attempt: 2, after_ms: 1, reason: evil.into() },
         Event::ModelSwitched { from: None, to: Some(evil.into()), provider: None },
-        Event::Question { id: "q".into(), question: evil.into(), detail: None, call: None, offer: None },
+        Event::Question { id: "q".into(), question: evil.into(), detail: None, call: None, offer: None, rule: None },
         Event::Answer { id: "q".into(), answer: evil.into(), words: Some(evil.into()) },
         delta(evil),
         ended(Outcome::Failed, Some(evil)),

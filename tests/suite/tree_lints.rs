@@ -57,7 +57,14 @@ fn nobody_is_silent_while_parked_in_a_tool_or_asking() {
     stage.event("a", Event::Parked { call: Some(call) });
     stage.event(
         "b",
-        Event::Question { id: "q".to_owned(), question: "Sure?".to_owned(), detail: None, call: None, offer: None },
+        Event::Question {
+            id: "q".to_owned(),
+            question: "Sure?".to_owned(),
+            detail: None,
+            call: None,
+            offer: None,
+            rule: None,
+        },
     );
     stage.wait(100_000);
     assert_eq!(lints(&stage, "a"), []);
@@ -141,7 +148,14 @@ fn the_jump_goes_around_in_the_order_of_the_rows_and_opens_folds() {
     for agent in ["c", "a1"] {
         stage.event(
             agent,
-            Event::Question { id: "q".to_owned(), question: "Sure?".to_owned(), detail: None, call: None, offer: None },
+            Event::Question {
+                id: "q".to_owned(),
+                question: "Sure?".to_owned(),
+                detail: None,
+                call: None,
+                offer: None,
+                rule: None,
+            },
         );
     }
     stage.keys("<down> !");
@@ -179,7 +193,14 @@ fn lints_at_four_sizes() {
         stage.spawn("", "c").event("c", Event::ContextCap { tokens: Some(1_000) }).tokens("c", 860, 0);
         stage.event(
             "b",
-            Event::Question { id: "q".to_owned(), question: "Sure?".to_owned(), detail: None, call: None, offer: None },
+            Event::Question {
+                id: "q".to_owned(),
+                question: "Sure?".to_owned(),
+                detail: None,
+                call: None,
+                offer: None,
+                rule: None,
+            },
         );
         stage.says("c", "words").wait(75_000).says("c", "more").keys("<c-t>!");
         insta::assert_snapshot!(format!("tree_lints_{width}x{height}"), stage.picture());

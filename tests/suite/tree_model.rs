@@ -72,7 +72,7 @@ fn happens(stage: &mut Stage, agent: &str, what: u8) {
         5 => stage.result(agent, "c", "found"),
         6 => stage.event(agent, Event::Parked { call: Some(call) }),
         7 => stage.event(agent, Event::Unparked { decision: Decided::Run }),
-        8 => stage.event(agent, Event::Question { id, question, detail: None, call: None, offer: None }),
+        8 => stage.event(agent, Event::Question { id, question, detail: None, call: None, offer: None, rule: None }),
         9 => stage.event(agent, Event::Answer { id, answer: "yes".to_owned(), words: None }),
         10 => stage.turn_ended(agent, Outcome::Completed, None),
         11 => stage.event(agent, Event::Cancelled {}),

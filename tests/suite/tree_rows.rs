@@ -33,7 +33,7 @@ pub fn crew(width: u16, height: u16) -> Stage {
     let question = "Run it?".to_owned();
     stage.event(
         "file_miner 3",
-        Event::Question { id: "q1".to_owned(), question, detail: None, call: None, offer: None },
+        Event::Question { id: "q1".to_owned(), question, detail: None, call: None, offer: None, rule: None },
     );
     stage.spawn("", "file_miner 4").finished("", "file_miner 4", Outcome::Completed);
     stage

@@ -312,7 +312,7 @@ fn exec_without_a_recorded_trust_ignores_it_and_says_so() {
     );
     let request = server.chats()[0].texts("system").concat();
     assert!(!request.contains("Canary") && !request.contains("`local`"), "{request}");
-    assert!(stdout(&output).lines().next().unwrap().contains("\"max_steps\":60"));
+    assert!(stdout(&output).lines().next().unwrap().contains("\"max_steps\":300"));
     assert!(!work.join("canary").exists());
 }
 

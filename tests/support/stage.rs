@@ -18,7 +18,7 @@ use steersman::id::AgentId;
 use steersman::message::Arguments;
 use steersman::tui::lines::{Printer, Typing};
 use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::run::{queue, steer};
+use steersman::tui::run::{queue, spent, steer};
 use steersman::tui::state::App;
 use steersman::tui::state::lines::Medium;
 use steersman::tui::state::status::{ModelSource, Status};
@@ -186,8 +186,14 @@ impl Stage {
             "" => None,
             other => other.strip_suffix("_synthesizer").or(Some("")).map(AgentId::new),
         };
+        let used = if let Event::Tokens(usage) = &event { Some(usage.clone()) } else { None };
         let envelope = Envelope { seq: self.seq, at: self.now, agent: agent.into(), parent, event };
-        self.tell(Msg::Envelope(envelope))
+        self.tell(Msg::Envelope(envelope));
+        if let Some(usage) = used {
+            self.handle.budget().charge("test-model", usage.context(), usage.cost_nanos);
+            self.tell(Msg::Spent(spent(&self.handle)));
+        }
+        self
     }
 
     pub fn turn(&mut self, agent: &str) -> &mut Self {

@@ -16,7 +16,7 @@ use crate::approval::Answerer;
 use crate::cli::args::Flags;
 use crate::cli::exit::{Exit, say};
 use crate::cli::load::{Start, load};
-use crate::cli::project::Front;
+use crate::cli::project::{Front, KeptRules};
 use crate::cli::sources::registry;
 use crate::cli::workbench::wanted_sandbox;
 use crate::cli::{keys, recovery, runtime};
@@ -99,6 +99,16 @@ fn configuration(start: &Start, flags: &Flags, report: &mut Report) {
     for (name, profile) in &start.config.profiles {
         if let Err(error) = profile {
             report.problem("configuration", &format!("the profile {name}: {error}"), todo_about(error));
+        }
+    }
+    if let Some(kept) = KeptRules::of(&start.places, &start.cwd) {
+        let mut faults = Vec::new();
+        let rules = kept.read(&mut faults).iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        if !rules.is_empty() {
+            report.note("kept rules", &format!("{rules}; /rules on the screen removes one"));
+        }
+        for fault in faults {
+            report.problem("kept rules", &fault, "correct the file, or take it away");
         }
     }
     if let Err(sentence) = registry(&start.config, start.places.config.as_deref()) {

@@ -10,6 +10,8 @@
 
 mod offer;
 mod record;
+mod rules;
+mod state_file;
 
 use std::path::Path;
 
@@ -19,6 +21,7 @@ use crate::subagent::{Roster, Source};
 
 pub use offer::{Offer, ProjectPersona};
 pub use record::Record;
+pub use rules::KeptRules;
 
 /// Says who is there to be asked about trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -36,6 +36,8 @@ pub enum LineVerb {
     Yes,
     /// Answers a question with yes, for the session.
     Session,
+    /// Answers a question with yes, and keeps a rule for later sessions.
+    Always,
     /// Answers a question with no.
     No,
     /// Leaves a question about an old text unanswered.

@@ -192,6 +192,8 @@ pub enum Answer {
     Once,
     /// Alt+S: yes, and do not ask again in this session.
     Session,
+    /// Alt+A: yes, and keep a rule for later sessions.
+    Always,
     /// Alt+N: no.
     No,
     /// Alt+W: no, with words that the composer takes.
@@ -201,11 +203,20 @@ pub enum Answer {
 }
 
 impl Answer {
+    /// Tells whether it approves.
+    pub fn is_yes(self) -> bool {
+        match self {
+            Self::Once | Self::Session | Self::Always => true,
+            Self::No | Self::Words | Self::Leave => false,
+        }
+    }
+
     /// Returns the name that it has in a file of keys.
     pub fn id(self) -> &'static str {
         match self {
             Self::Once => "yes",
             Self::Session => "yes-for-session",
+            Self::Always => "yes-always",
             Self::No => "no",
             Self::Words => "no-with-words",
             Self::Leave => "leave-question",
@@ -217,6 +228,7 @@ impl Answer {
         match self {
             Self::Once => "Alt+Y",
             Self::Session => "Alt+S",
+            Self::Always => "Alt+A",
             Self::No => "Alt+N",
             Self::Words => "Alt+W",
             Self::Leave => "Esc",

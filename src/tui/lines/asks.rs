@@ -106,6 +106,7 @@ pub fn rows(detail: &[Part], gutter: &str) -> Vec<String> {
             Part::Text(text) => rows.extend(crate::text::visible(text).lines().map(str::to_owned)),
             Part::Note(words) => rows.push(words.clone()),
             Part::Fact("session", covers) => rows.push(format!("/session covers: {}", exactly(covers))),
+            Part::Fact("always", covers) => rows.push(format!("/always allows: {}", exactly(covers))),
             Part::Fact(label, value) => rows.push(format!("{label}: {}", exactly(value))),
             Part::Exact(text) => rows.extend(text.split('\n').map(|line| format!("{gutter}{}", exactly(line)))),
             Part::Diff(diff) => {
@@ -130,6 +131,7 @@ fn answers(question: &Question, number: u64) -> String {
         let command = match answer {
             Answer::Once => "/yes",
             Answer::Session => "/session",
+            Answer::Always => "/always",
             Answer::No => "/no",
             Answer::Words if question.subject.must_be_read() => "/no WORDS",
             Answer::Words => "/edit N TEXT",
@@ -137,10 +139,10 @@ fn answers(question: &Question, number: u64) -> String {
             Answer::Leave if question.subject.must_be_read() => continue,
             Answer::Leave => "/leave",
         };
-        let what = if question.session.is_empty() || *answer != Answer::Session {
-            (*meaning).to_owned()
-        } else {
-            format!("{meaning}: {}", question.session)
+        let what = match (answer, &question.rule) {
+            (Answer::Session, _) if !question.session.is_empty() => format!("{meaning}: {}", question.session),
+            (Answer::Always, Some(rule)) => format!("{meaning} for \"{}\"", visible_line(rule)),
+            _ => (*meaning).to_owned(),
         };
         words.push(format!("{command} {what}"));
     }

@@ -325,6 +325,7 @@ fn answered(answer: &str) -> &str {
     match answer {
         "yes" => "approved once",
         "session" => "approved for this session",
+        "always" => "approved, and the rule is kept",
         "no" => "declined",
         "allowed" => "allowed meanwhile, no answer is needed",
         "denied" => "refused meanwhile",

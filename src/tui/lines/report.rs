@@ -95,7 +95,7 @@ fn cost(app: &App, page: &mut Page) {
     let room = share(main).map(|share| format!(", the conversation takes {share} of the window")).unwrap_or_default();
     let money = money(totals).map(|money| format!(", {money}")).unwrap_or_default();
     page.say("cost", &format!("{} tokens{money}{room}", totals.tokens()));
-    page.add(&app.budget.sentence(totals));
+    page.add(&app.budget.sentence(app.spent));
 }
 
 fn agents(app: &App, page: &mut Page) {

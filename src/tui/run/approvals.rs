@@ -5,7 +5,7 @@
 use crate::host::{self, Act, Handle, Request, RequestId, Subject};
 use crate::mode::Mode;
 use crate::tui::msg::{Accepted, Msg};
-use crate::tui::state::approval::{Approval, ApprovalId, Reply, Wanted};
+use crate::tui::state::approval::{Approval, ApprovalId, Reply, RuleAct, Wanted};
 use crate::tui::state::guards::ModeChoice;
 use crate::tui::state::undo::{Change, Fate};
 
@@ -20,6 +20,7 @@ pub(super) fn reply(handle: &Handle, id: ApprovalId, reply: Reply) -> Vec<Msg> {
     let answer = match reply.clone() {
         Reply::Once => host::Answer::Once,
         Reply::Session => host::Answer::Session,
+        Reply::Always => host::Answer::Always,
         Reply::No(words) => host::Answer::No(words),
     };
     let outcome = handle.approvals().try_answer(RequestId(id.0), answer);
@@ -37,6 +38,28 @@ pub(super) fn set_mode(handle: &Handle, choice: ModeChoice) -> Vec<Msg> {
         ModeChoice::Next => set(desk.next_mode()),
     };
     vec![Msg::ModeSet(outcome), approvals(handle)]
+}
+
+/// Lists the kept rules, or removes one. Writes a file, so it takes a moment.
+pub(super) fn rules(handle: &Handle, act: RuleAct) -> Msg {
+    let desk = handle.approvals();
+    let rules = desk.kept_rules();
+    Msg::Rules(match act {
+        RuleAct::List if rules.is_empty() => {
+            vec!["no rule is kept for this project; the answer \"yes, always\" keeps one".to_owned()]
+        }
+        RuleAct::List => {
+            let rows = rules.iter().zip(1..).map(|(rule, number)| format!("rule {number}: {rule}"));
+            rows.chain(["/rules remove N takes rule N back".to_owned()]).collect()
+        }
+        RuleAct::Remove(number) => vec![match number.checked_sub(1).and_then(|place| rules.get(place)) {
+            None => format!("there is no rule {number}; /rules lists them"),
+            Some(rule) => match desk.remove_rule(rule) {
+                Ok(()) => format!("removed the rule {rule}: it is asked about again"),
+                Err(error) => format!("removed the rule {rule} for this session only: {error}"),
+            },
+        }],
+    })
 }
 
 /// Looks at what the tools of the last turn changed. Looks at files, so it takes a moment.
@@ -58,11 +81,13 @@ fn change(change: host::Change) -> Change {
 pub fn approval(request: Request) -> Approval {
     let wanted = match request.subject {
         Subject::Plain { title, detail } => Wanted::Plain { title, detail },
+        Subject::MoreCalls { made, more } => Wanted::MoreCalls { made, more },
         Subject::Act(act) => wanted(act),
     };
     let (agent, call) = request.asker.map(|asker| (asker.agent, asker.call)).unzip();
     let session = request.grant.map(|grant| grant.to_string());
-    Approval { id: ApprovalId(request.id.0), agent, call, wanted, why: request.why, session }
+    let rule = request.rule.map(|rule| rule.pattern().to_owned());
+    Approval { id: ApprovalId(request.id.0), agent, call, wanted, why: request.why, session, rule }
 }
 
 fn wanted(act: Act) -> Wanted {

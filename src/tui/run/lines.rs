@@ -23,7 +23,7 @@ use tokio::time::sleep_until;
 use super::bell::Bell;
 use super::memory::Memory;
 use super::suspend;
-use super::{Ending, ScreenOptions, approvals, msg_of, new_app, queue, steer};
+use super::{Ending, ScreenOptions, approvals, msg_of, new_app, queue, spent, steer};
 use crate::clock;
 use crate::event::{Delivery, Event};
 use crate::host::Handle;
@@ -311,6 +311,10 @@ impl<'a> Desk<'a> {
         for post in posts {
             self.tell(msg_of(post));
         }
+        let spent = spent(self.handle);
+        if spent != self.app.spent {
+            self.tell(Msg::Spent(spent));
+        }
     }
 
     /// Ends the program when the input has ended and nothing is left to be done.
@@ -433,7 +437,7 @@ impl<'a> Desk<'a> {
             Effect::Quit => self.ending = Some(Ending::Quit),
             Effect::Tell(report) => self.printer.report(&self.app, &report),
             Effect::Write { request, text } => self.files.write(request, text),
-            Effect::LookAtChanges | Effect::UndoChanges => {
+            Effect::LookAtChanges | Effect::UndoChanges | Effect::Rules(_) => {
                 let handle = self.handle.clone();
                 self.files.aside(move || steer(effect, &handle));
             }

@@ -8,7 +8,8 @@ use crate::host::{Command, Decision, Handle, LocalOffer, Notice, Post, Shift};
 use crate::id::{AgentId, CallId, MessageId};
 use crate::tui::fuzzy::find;
 use crate::tui::msg::{Accepted, Effect, Msg, QueueAct, QueueOutcome, Towards};
-use crate::tui::run::approvals::{look_at_changes, reply, set_mode, undo_changes};
+use crate::tui::run::approvals::{look_at_changes, reply, rules, set_mode, undo_changes};
+use crate::tui::state::budget::Spent;
 use crate::tui::state::hold::{Gate, Verdict};
 use crate::tui::state::status::Offer;
 
@@ -34,6 +35,7 @@ pub fn steer(effect: Effect, handle: &Handle) -> Vec<Msg> {
         Effect::SetMode(choice) => return set_mode(handle, choice),
         Effect::LookAtChanges => return vec![look_at_changes(handle)],
         Effect::UndoChanges => return vec![undo_changes(handle)],
+        Effect::Rules(act) => return vec![rules(handle, act)],
         Effect::Resume => {
             handle.interloper().resume();
             return vec![queue(handle)];
@@ -177,6 +179,12 @@ pub fn msg_of(post: Post) -> Msg {
             Msg::Offer(Offer { what, address, model, name })
         }
     }
+}
+
+/// Returns what the session has spent up to here.
+pub fn spent(handle: &Handle) -> Spent {
+    let standing = handle.budget().standing();
+    Spent { nanos: standing.nanos, tokens: standing.tokens }
 }
 
 /// Takes a snapshot of the queues.

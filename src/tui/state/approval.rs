@@ -3,11 +3,13 @@
 //! `run` puts the host's requests into these; `update` makes questions of them. Always holds: what a question shows is
 //! made of the very value that runs, every part of it, and nothing else.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use super::clock::clock;
 use super::composer::Composer;
 use crate::id::{AgentId, CallId};
+use crate::summary::calls_made;
 
 /// Most characters that are named one by one.
 const NAMED: usize = 8;
@@ -31,6 +33,8 @@ pub struct Approval {
     pub why: String,
     /// What an answer for the session would cover; none is taken without.
     pub session: Option<String>,
+    /// The pattern of the rule that an answer for good would keep; none is taken without.
+    pub rule: Option<String>,
 }
 
 /// Says what exactly would happen (untrusted).
@@ -82,6 +86,13 @@ pub enum Wanted {
         /// The path, or the words that the tool gets.
         what: String,
     },
+    /// The turn has made all its tool calls and would make more.
+    MoreCalls {
+        /// The calls that it made.
+        made: u32,
+        /// The calls that a yes allows.
+        more: u32,
+    },
     /// Something of the program itself.
     Plain {
         /// What is asked.
@@ -98,8 +109,19 @@ pub enum Reply {
     Once,
     /// Yes, and what was offered for the rest of the session.
     Session,
+    /// Yes, and the rule that was offered is kept for later sessions.
+    Always,
     /// No, with words for the model or without.
     No(Option<String>),
+}
+
+/// What is done about the kept rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RuleAct {
+    /// They are listed.
+    List,
+    /// The rule of this number is removed, counted from 1.
+    Remove(usize),
 }
 
 /// Is a no whose words are being written.
@@ -128,8 +150,8 @@ pub enum Part {
 
 impl Approval {
     /// Returns the question, in one line; nothing in it comes from a tool or a model.
-    pub fn title(&self) -> &str {
-        match &self.wanted {
+    pub fn title(&self) -> Cow<'_, str> {
+        Cow::Borrowed(match &self.wanted {
             Wanted::Command { .. } => "Run this command?",
             Wanted::Write { before: None, .. } => "Create this file?",
             Wanted::Write { before: Some(_), .. } => "Change this file?",
@@ -137,8 +159,11 @@ impl Approval {
             Wanted::Search { .. } => "Search the web for this?",
             Wanted::Clone { .. } => "Clone this repository?",
             Wanted::Use { .. } => "Use this tool?",
+            Wanted::MoreCalls { made, more } => {
+                return format!("{}: go on for {more} more, or answer from what was found?", calls_made(*made)).into();
+            }
             Wanted::Plain { title, .. } => title,
-        }
+        })
     }
 
     /// Returns everything that there is to know before an answer.
@@ -177,6 +202,7 @@ impl Approval {
                 parts.push(Part::Fact("tool", (*tool).to_owned()));
                 exact(what, &mut parts);
             }
+            Wanted::MoreCalls { .. } => {}
             Wanted::Plain { detail, .. } => parts.push(Part::Exact(detail.clone())),
         }
         if !self.why.is_empty() {
@@ -184,6 +210,9 @@ impl Approval {
         }
         if let Some(session) = &self.session {
             parts.push(Part::Fact("session", session.clone()));
+        }
+        if let Some(rule) = &self.rule {
+            parts.push(Part::Fact("always", format!("{rule} in this project, also in later sessions")));
         }
         parts
     }

@@ -1,7 +1,7 @@
-//! What the session may spend, as the status line and `/budget` show it. What was spent is in the tree.
+//! What the session may spend and has spent, as the status line and `/budget` show it: the host's own count, which no new
+//! conversation sets back.
 
 use crate::price::{Money, dollars};
-use crate::tui::state::tree::Totals;
 
 /// Holds the limits; none unless set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -12,29 +12,34 @@ pub struct Limits {
     pub max_tokens: Option<u64>,
 }
 
+/// What the session has spent, all its conversations together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Billionths of a US dollar, as far as prices are known.
+    pub nanos: u64,
+    /// Tokens.
+    pub tokens: u64,
+}
+
 impl Limits {
     /// Says what was spent and what is left, in a sentence.
-    pub fn sentence(&self, totals: &Totals) -> String {
-        let spent = nanos(totals);
+    pub fn sentence(&self, spent: Spent) -> String {
+        let Spent { nanos, tokens } = spent;
         let money = match self.max_cost {
-            Some(max) => format!("{} of {max} spent, {} left", dollars(spent), left(max, spent)),
-            None => format!("{} spent, no limit", dollars(spent)),
+            Some(max) => format!("{} of {max} spent, {} left", dollars(nanos), left(max, nanos)),
+            None => format!("{} spent, no limit", dollars(nanos)),
         };
         let tokens = match self.max_tokens {
-            Some(max) => format!("{} of {max} tokens used", totals.tokens()),
-            None => format!("{} tokens used, no limit", totals.tokens()),
+            Some(max) => format!("{tokens} of {max} tokens used"),
+            None => format!("{tokens} tokens used, no limit"),
         };
         format!("budget: {money} · {tokens}")
     }
 
     /// Says how much money is left, in few words; `None` without a limit.
-    pub fn money_left(&self, totals: &Totals) -> Option<String> {
-        self.max_cost.map(|max| format!("{} of {max} left", left(max, nanos(totals))))
+    pub fn money_left(&self, spent: Spent) -> Option<String> {
+        self.max_cost.map(|max| format!("{} of {max} left", left(max, spent.nanos)))
     }
-}
-
-fn nanos(totals: &Totals) -> u64 {
-    u64::try_from(totals.cost_nanos).unwrap_or(u64::MAX)
 }
 
 fn left(max: Money, spent: u64) -> String {

@@ -27,6 +27,8 @@ pub struct Completion {
     refused: Option<String>,
     /// The models that the server offers, as far as it was asked.
     pub models: Vec<String>,
+    /// Whether it was asked.
+    has_asked_models: bool,
 }
 
 /// Is one thing that could stand there.
@@ -88,6 +90,11 @@ impl Completion {
         self.chosen = place.min(self.offers.len().saturating_sub(1));
     }
 
+    /// Notes that the models are asked for; false when they were before.
+    pub fn ask_models(&mut self) -> bool {
+        !std::mem::replace(&mut self.has_asked_models, true)
+    }
+
     /// Closes the list for this text and what continues it.
     pub fn close(&mut self, text: String) {
         self.closed = Some(text);
@@ -147,6 +154,16 @@ impl App {
             offers.extend(self.path_offers());
         }
         self.completion.offer(&text, offers);
+    }
+
+    /// Tells whether the name of a model is being typed.
+    pub fn is_naming_model(&self) -> bool {
+        if self.medium != Medium::Screen || !self.is_drafting() {
+            return false;
+        }
+        let text = self.composer.shown();
+        let command = text.split_once(' ').map(|(command, _)| commands::read(command));
+        matches!(command, Some(Draft::Command(command, _)) if command.verb == Verb::Model)
     }
 
     fn offers_for(&self, text: &str) -> Vec<Offer> {

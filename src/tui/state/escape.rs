@@ -9,7 +9,7 @@ use super::App;
 use super::focus::{Overlay, Pane};
 use super::history::Origin;
 use super::pending::Stage;
-use super::question::{Question, Subject};
+use super::question::{Offer, Subject};
 use crate::id::MessageId;
 
 /// Says what the next Esc does.
@@ -25,6 +25,8 @@ pub enum Escape {
     LeaveQuestion,
     /// It answers the question with no.
     Decline,
+    /// It lets the turn answer from what was found.
+    AnswerNow,
     /// Nothing: a question has just come up, or a key came just before.
     Wait,
     /// It leaves the words of a no, and goes back to the question.
@@ -71,12 +73,15 @@ pub fn next_escape(app: &App) -> Escape {
         return Escape::LeaveWords;
     }
     if app.questions.is_shown() && app.focus.pane.whole() == Pane::Composer && !app.focus.is_on(Pane::History) {
-        let is_approval = |question: &Question| matches!(question.subject, Subject::Approval(..));
-        let declines = app.questions.current().is_some_and(is_approval);
-        return match (app.questions.armed(app.now) || app.questions.selected().is_some(), declines) {
-            (false, _) => Escape::Wait,
-            (true, true) => Escape::Decline,
-            (true, false) => Escape::LeaveQuestion,
+        if !app.questions.armed(app.now) && app.questions.selected().is_none() {
+            return Escape::Wait;
+        }
+        return match app.questions.current().map(|question| &question.subject) {
+            Some(Subject::Approval(_, Offer::MoreCalls)) => Escape::AnswerNow,
+            Some(Subject::Approval(..)) => Escape::Decline,
+            Some(Subject::StillTrue(_) | Subject::New | Subject::Reset | Subject::Quit | Subject::Undo) | None => {
+                Escape::LeaveQuestion
+            }
         };
     }
     if app.holds.writing.is_some() {
@@ -130,6 +135,7 @@ impl Escape {
             Self::CloseLedger => vec!["Esc: closes the ledger".to_owned(), "Esc: closes".to_owned()],
             Self::LeaveQuestion => vec!["Esc: leaves the question".to_owned(), "Esc: not now".to_owned()],
             Self::Decline => vec!["Esc: no".to_owned()],
+            Self::AnswerNow => vec!["Esc: answers from what was found".to_owned(), "Esc: answers".to_owned()],
             Self::Wait => vec!["Esc: wait a moment".to_owned(), "Esc: wait".to_owned()],
             Self::LeaveWords => vec!["Esc: back to the question".to_owned(), "Esc: back".to_owned()],
             Self::LeaveEdit(id) => {

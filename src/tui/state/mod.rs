@@ -2,6 +2,7 @@
 //!
 //! # Where things are
 //!
+//! - a message of the status line goes with its cause: `cause.rs`; stories: `commands.rs`, `approval_popups.rs`
 //! - gauge, compaction, budget and notes on the screen: `budget.rs`, `src/tui/update/budget.rs`; stories:
 //!   `long_conversations.rs`
 //! - search in a transcript: what is typed, what is found, piece by piece: `search.rs`,
@@ -42,6 +43,7 @@ pub mod alerts;
 pub mod approval;
 pub mod attention;
 pub mod budget;
+pub mod cause;
 pub mod cell;
 pub mod clock;
 pub mod colours;
@@ -92,7 +94,7 @@ use crate::tui::theme::{Theme, Themes};
 use alerts::Alerts;
 use approval::Declining;
 use attention::{Attention, MouseMode};
-use budget::Limits;
+use budget::{Limits, Spent};
 use cell::CellId;
 use colours::Colours;
 use completion::Completion;
@@ -187,6 +189,8 @@ pub struct App {
     pub guards: Guards,
     /// What the session may spend.
     pub budget: Limits,
+    /// What it has spent.
+    pub spent: Spent,
     /// The status line.
     pub status: Status,
     /// How far the tree and the details are scrolled, and how wide they are.
@@ -307,6 +311,7 @@ impl App {
             declining: None,
             guards: Guards::default(),
             budget: Limits::default(),
+            spent: Spent::default(),
             status,
             sight: Sight::default(),
             searches: Vec::new(),

@@ -37,6 +37,8 @@ pub struct Question {
     pub detail: Vec<Part>,
     /// What an answer for the session covers, where the detail does not say it.
     pub session: String,
+    /// The pattern of the rule that an answer for good keeps (untrusted).
+    pub rule: Option<String>,
 }
 
 /// Says what an answer decides.
@@ -59,12 +61,16 @@ pub enum Subject {
 /// Says which answers there are besides yes and no.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offer {
+    /// One for the session and one for good; the question says for what. And words for the model.
+    Always,
     /// One for the session; the question says for what. And words for the model.
     Session,
     /// Words for the model; it is asked each time.
     Words,
     /// None: the program itself asks.
     Nothing,
+    /// None: without a yes the turn answers from what was found.
+    MoreCalls,
 }
 
 /// Is what a frame shows of a question.
@@ -94,6 +100,14 @@ impl Subject {
             Self::New | Self::Reset => {
                 &[(Answer::Once, "yes"), (Answer::Session, "always yes"), (Answer::No, "no"), (Answer::Leave, "no")]
             }
+            Self::Approval(_, Offer::Always) => &[
+                (Answer::Once, "yes"),
+                (Answer::Session, "yes, for this session"),
+                (Answer::Always, "yes, always"),
+                (Answer::No, "no"),
+                (Answer::Words, "no, and say why"),
+                (Answer::Leave, "no"),
+            ],
             Self::Approval(_, Offer::Session) => &[
                 (Answer::Once, "yes"),
                 (Answer::Session, "yes, for this session"),
@@ -104,6 +118,11 @@ impl Subject {
             Self::Approval(_, Offer::Words) => {
                 &[(Answer::Once, "yes"), (Answer::No, "no"), (Answer::Words, "no, and say why"), (Answer::Leave, "no")]
             }
+            Self::Approval(_, Offer::MoreCalls) => &[
+                (Answer::Once, "go on"),
+                (Answer::No, "answer from what was found"),
+                (Answer::Leave, "answer from what was found"),
+            ],
             Self::Quit | Self::Undo | Self::Approval(_, Offer::Nothing) => {
                 &[(Answer::Once, "yes"), (Answer::No, "no"), (Answer::Leave, "no")]
             }

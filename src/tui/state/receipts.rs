@@ -278,6 +278,7 @@ impl Receipts {
             | Event::Pending { .. }
             | Event::Question { .. }
             | Event::Answer { .. }
+            | Event::StepLimit { .. }
             | Event::ModelSwitched { .. }
             | Event::Compacting { .. }
             | Event::Compacted { .. }

@@ -2,6 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::cause::Cause;
 use crate::limits;
 
 /// The sentence after the first of two Ctrl+C.
@@ -54,6 +55,8 @@ pub struct Status {
     /// The model server of this machine that one key uses in place of the embedded model.
     pub offer: Option<Offer>,
     message: Option<(String, Timestamp)>,
+    /// What the message is about, where that can end before its time.
+    cause: Option<Cause>,
     /// How many sentences there were.
     said: usize,
     quit_armed: Option<Timestamp>,
@@ -90,6 +93,17 @@ impl Status {
     /// Shows a sentence for a while.
     pub fn say(&mut self, sentence: impl Into<String>, now: Timestamp) {
         self.say_until(sentence.into(), later(now, limits::MESSAGE_TIME));
+    }
+
+    /// Shows a sentence for a while, but not longer than its cause lasts.
+    pub fn say_while(&mut self, cause: impl Into<Option<Cause>>, sentence: impl Into<String>, now: Timestamp) {
+        self.say(sentence, now);
+        self.cause = cause.into();
+    }
+
+    /// Returns the cause of the sentence, where it has one.
+    pub fn cause(&self) -> Option<&Cause> {
+        self.cause.as_ref().filter(|_| self.message.is_some())
     }
 
     /// Takes the sentence back: what it was about is over.
@@ -135,6 +149,7 @@ impl Status {
 
     fn say_until(&mut self, text: String, until: Timestamp) {
         self.message = Some((text, until));
+        self.cause = None;
         self.said += 1;
     }
 }

@@ -183,6 +183,7 @@ impl Transcript {
             Event::SessionStarted { .. }
             | Event::Compacting { .. }
             | Event::ContextSize { .. }
+            | Event::StepLimit { .. }
             | Event::Tokens(_)
             | Event::Pending { .. }
             | Event::Seen { .. }

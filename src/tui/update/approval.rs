@@ -8,7 +8,9 @@ use crate::text::is_blank;
 use crate::tui::keymap::Answer;
 use crate::tui::msg::{Accepted, Effect};
 use crate::tui::state::App;
-use crate::tui::state::approval::{Approval, ApprovalId, Declining, Reply, Wanted};
+use crate::tui::state::approval::{Approval, ApprovalId, Declining, Reply, RuleAct, Wanted};
+use crate::tui::state::cause::Cause;
+use crate::tui::state::cell::Level;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::guards::ModeChoice;
 use crate::tui::state::question::{Offer, Question, Subject};
@@ -28,17 +30,20 @@ pub fn snapshot(app: &mut App, mode: Mode, open: &[Approval]) {
         Subject::StillTrue(_) | Subject::New | Subject::Reset | Subject::Quit | Subject::Undo => true,
     });
     for approval in open {
-        let offer = match (&approval.wanted, &approval.session) {
-            (Wanted::Plain { .. }, _) => Offer::Nothing,
-            (_, Some(_)) => Offer::Session,
-            (_, None) => Offer::Words,
+        let offer = match (&approval.wanted, &approval.session, &approval.rule) {
+            (Wanted::Plain { .. }, _, _) => Offer::Nothing,
+            (Wanted::MoreCalls { .. }, _, _) => Offer::MoreCalls,
+            (_, _, Some(_)) => Offer::Always,
+            (_, Some(_), None) => Offer::Session,
+            (_, None, None) => Offer::Words,
         };
         app.questions.ask_once(Question {
             agent: approval.agent.clone(),
             subject: Subject::Approval(approval.id, offer),
-            title: approval.title().to_owned(),
+            title: approval.title().into_owned(),
             detail: approval.parts(),
             session: String::new(),
+            rule: approval.rule.clone(),
         });
     }
 }
@@ -48,6 +53,7 @@ pub fn reply(answer: Answer) -> Reply {
     match answer {
         Answer::Once => Reply::Once,
         Answer::Session => Reply::Session,
+        Answer::Always => Reply::Always,
         Answer::No | Answer::Words | Answer::Leave => Reply::No(None),
     }
 }
@@ -80,7 +86,8 @@ pub fn decline(app: &mut App, id: ApprovalId) {
 pub fn commit(app: &mut App) -> Vec<Effect> {
     let text = app.composer.text();
     if is_blank(&text) {
-        app.status.say("write what the model is to be told; Esc goes back to the question", app.now);
+        let words = "write what the model is to be told; Esc goes back to the question";
+        app.status.say_while(Cause::Message(text), words, app.now);
         return Vec::new();
     }
     let Some(Declining { id, draft }) = app.declining.take() else { return Vec::new() };
@@ -95,6 +102,27 @@ pub fn leave(app: &mut App) {
     let text = std::mem::replace(&mut app.composer, declining.draft).text();
     if !is_blank(&text) {
         app.removed.push(Removed::Draft(text), &app.composer.text());
+    }
+}
+
+/// Carries out `/rules`.
+pub fn rules(app: &mut App, argument: &str) -> Vec<Effect> {
+    let number = argument.strip_prefix("remove ").and_then(|number| number.trim().parse().ok());
+    match (argument, number) {
+        ("", _) => vec![Effect::Rules(RuleAct::List)],
+        (_, Some(number)) => vec![Effect::Rules(RuleAct::Remove(number))],
+        (_, None) => {
+            app.status.say("it is /rules, or /rules remove N", app.now);
+            Vec::new()
+        }
+    }
+}
+
+/// Tells what `/rules` found or did.
+pub fn rules_told(app: &mut App, sentences: &[String]) {
+    let shown = app.tree.selected().clone();
+    for sentence in sentences {
+        app.reader_mut(&shown).transcript.tell(Level::Info, sentence);
     }
 }
 

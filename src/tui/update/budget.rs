@@ -3,6 +3,7 @@
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::budget::Limits;
+use crate::tui::state::cause::Cause;
 
 /// Behind a number, says that it is one of tokens.
 const TOKENS: &str = "tokens";
@@ -12,7 +13,7 @@ const OFF: &str = "off";
 /// Shows or sets the budget.
 pub fn budget(app: &mut App, argument: &str) -> Vec<Effect> {
     if argument.is_empty() {
-        let sentence = app.budget.sentence(app.tree.main().totals());
+        let sentence = app.budget.sentence(app.spent);
         app.status.say(format!("{sentence}; /budget 5 sets dollars, /budget 100000 tokens, /budget off"), app.now);
         return Vec::new();
     }
@@ -35,13 +36,13 @@ pub fn budget(app: &mut App, argument: &str) -> Vec<Effect> {
 /// Notes what the budget is now.
 pub fn set(app: &mut App, limits: Limits) {
     app.budget = limits;
-    app.status.say(limits.sentence(app.tree.main().totals()), app.now);
+    app.status.say(limits.sentence(app.spent), app.now);
 }
 
 /// Asks for room in the conversation.
 pub fn compact(app: &mut App, words: &str) -> Vec<Effect> {
     if app.tree.main().running() {
-        app.status.say("older rounds are summarised before the next request", app.now);
+        app.status.say_while(Cause::Turn, "older rounds are summarised before the next request", app.now);
     }
     vec![Effect::Compact(Some(words.to_owned()).filter(|words| !words.is_empty()))]
 }

@@ -8,6 +8,7 @@ use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::approval::Part;
 use crate::tui::state::attention::MouseMode;
+use crate::tui::state::cause::Cause;
 use crate::tui::state::cell::Level;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::{Medium, Report};
@@ -32,7 +33,10 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Help => app.focus.overlay = Some(Overlay::Help { top: 0 }),
         Verb::Model if argument.is_empty() => return choose_model(app),
         Verb::Model => {
-            app.status.say(format!("model: {argument}"), app.now);
+            // One that is not listed may be asked about first.
+            if app.completion.models.is_empty() || app.completion.models.iter().any(|model| model == argument) {
+                app.status.say(format!("model: {argument}"), app.now);
+            }
             return vec![Effect::SwitchModel(argument.to_owned())];
         }
         Verb::New => return ask(app, Subject::New),
@@ -57,6 +61,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Fold => reading::shown(app).transcript.toggle_all(),
         Verb::Times => reading::times(app),
         Verb::Undo => return undo::begin(app),
+        Verb::Rules => return approval::rules(app, argument),
         Verb::Mouse => return mouse(app, argument),
         Verb::Quit => return vec![Effect::Quit],
         // It carries a text, so it is sent like one.
@@ -81,6 +86,7 @@ pub fn choose_model(app: &mut App) -> Vec<Effect> {
         return vec![Effect::SwitchModel(name)];
     }
     prefill(app, "/model ");
+    app.completion.ask_models();
     vec![Effect::ListModels]
 }
 
@@ -116,6 +122,7 @@ pub fn ask(app: &mut App, subject: Subject) -> Vec<Effect> {
         title: title.to_owned(),
         detail: vec![Part::Text(detail.to_owned())],
         session: session.to_owned(),
+        rule: None,
     });
     Vec::new()
 }
@@ -197,6 +204,6 @@ fn stop(app: &mut App) -> Vec<Effect> {
         app.tree.cancelling(app.now);
         return vec![Effect::Stop];
     }
-    app.status.say("nothing is running", app.now);
+    app.status.say_while(Cause::NoTurn, "nothing is running", app.now);
     Vec::new()
 }

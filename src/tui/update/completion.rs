@@ -52,6 +52,9 @@ pub fn refresh(app: &mut App) -> Vec<Effect> {
     if is_new {
         effects.extend(seek(app));
     }
+    if app.is_naming_model() && app.completion.ask_models() {
+        effects.push(Effect::ListModels);
+    }
     app.refresh_completion();
     effects
 }

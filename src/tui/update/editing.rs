@@ -8,6 +8,7 @@ use crate::id::{AgentId, MessageId};
 use crate::text::is_blank;
 use crate::tui::msg::{Effect, QueueAct, QueueOutcome};
 use crate::tui::state::App;
+use crate::tui::state::cause::Cause;
 use crate::tui::state::editing::Editing;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::removed::Removed;
@@ -108,11 +109,12 @@ pub fn is_edited(app: &App, id: &MessageId) -> bool {
 /// Tells whether an edit is on, and says so: first it has to be ended.
 pub fn blocked(app: &mut App) -> bool {
     if app.is_writing_aside() {
-        app.status.say("finish what you write about the call: first Enter, or Esc", app.now);
+        let words = "finish what you write about the call: first Enter, or Esc";
+        app.status.say_while(Cause::NoDraft, words, app.now);
         return true;
     }
     let Some(editing) = &app.editing else { return false };
     let sentence = format!("{} is being edited: first Enter, or Esc", editing.entry.id);
-    app.status.say(sentence, app.now);
+    app.status.say_while(Cause::NoDraft, sentence, app.now);
     true
 }

@@ -4,6 +4,7 @@ use super::{approval, completion, editing, hold, question, reading, recall, sear
 use crate::tui::keymap::Answer;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
+use crate::tui::state::cause::Cause;
 use crate::tui::state::escape::{Escape, next_escape};
 use crate::tui::state::focus::Pane;
 
@@ -13,8 +14,11 @@ pub fn press(app: &mut App) -> Vec<Effect> {
         Escape::CloseCompletion => completion::close(app),
         Escape::CloseHelp | Escape::CloseLedger => app.focus.overlay = None,
         Escape::LeaveWords => approval::leave(app),
-        Escape::LeaveQuestion | Escape::Decline => return question::give(app, Answer::Leave),
-        Escape::Wait => app.status.say("nothing was done: the question has just come up", app.now),
+        Escape::LeaveQuestion | Escape::Decline | Escape::AnswerNow => return question::give(app, Answer::Leave),
+        Escape::Wait => {
+            let cause = app.about_question(Cause::Question);
+            app.status.say_while(cause, "nothing was done: the question has just come up", app.now);
+        }
         Escape::LeaveEdit(_) => return editing::leave(app),
         Escape::LeaveCall => hold::leave(app),
         Escape::LeaveCommand => {

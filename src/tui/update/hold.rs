@@ -10,6 +10,7 @@ use crate::text::is_blank;
 use crate::tui::keymap::Action;
 use crate::tui::msg::{Accepted, Effect};
 use crate::tui::state::App;
+use crate::tui::state::cause::Cause;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::hold::{Gate, Place, Verdict, Waiting, Writing, Written, editable, read_arguments};
 use crate::tui::state::lines::Medium;
@@ -153,7 +154,8 @@ pub fn commit(app: &mut App) -> Vec<Effect> {
             }
         },
         Written::Reason if is_blank(&text) => {
-            app.status.say("not skipped: the model is told why, so write a reason; Esc leaves it", app.now);
+            let words = "not skipped: the model is told why, so write a reason; Esc leaves it";
+            app.status.say_while(Cause::Message(text), words, app.now);
             return Vec::new();
         }
         Written::Reason => Verdict::Skip(text),

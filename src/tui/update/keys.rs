@@ -12,6 +12,7 @@ use crate::event::Delivery;
 use crate::tui::keymap::{Action, Chord, Context, Edit, ReadKey, WriteKey};
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
+use crate::tui::state::cause::Cause;
 use crate::tui::state::composer::Expanded;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::guards::ModeChoice;
@@ -252,7 +253,7 @@ fn follow_up(app: &mut App) -> Vec<Effect> {
         return Vec::new();
     }
     if !app.busy() {
-        app.status.say("no turn runs, so there is nothing to follow: Enter sends", app.now);
+        app.status.say_while(Cause::NoTurn, "no turn runs, so there is nothing to follow: Enter sends", app.now);
         return Vec::new();
     }
     submit(app, Delivery::FollowUp)

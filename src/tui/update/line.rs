@@ -224,6 +224,7 @@ pub fn run(app: &mut App, verb: LineVerb, argument: &str) -> Vec<Effect> {
         LineVerb::Drop => return drop_kept(app),
         LineVerb::Yes => return answer(app, Answer::Once, argument),
         LineVerb::Session => return answer(app, Answer::Session, argument),
+        LineVerb::Always => return answer(app, Answer::Always, argument),
         LineVerb::No => return answer(app, Answer::No, argument),
         LineVerb::Leave => return answer(app, Answer::Leave, argument),
         LineVerb::Step => return gates::step(app),
@@ -251,10 +252,7 @@ pub fn choose_model(app: &mut App) -> Vec<Effect> {
 }
 
 fn word(answer: Answer) -> &'static str {
-    match answer {
-        Answer::Once | Answer::Session => "yes",
-        Answer::No | Answer::Words | Answer::Leave => "no",
-    }
+    if answer.is_yes() { "yes" } else { "no" }
 }
 
 /// Selects the pending text with this number; false when there is none.
@@ -308,7 +306,7 @@ fn answer(app: &mut App, answer: Answer, argument: &str) -> Vec<Effect> {
     }
     let subject = app.questions.current().map(|question| question.subject.clone());
     match subject {
-        Some(Subject::Approval(id, Offer::Session | Offer::Words)) if !words.is_empty() => {
+        Some(Subject::Approval(id, Offer::Always | Offer::Session | Offer::Words)) if !words.is_empty() => {
             approval::decline(app, id);
             app.composer.load(words);
             approval::commit(app)
@@ -329,6 +327,7 @@ fn name(answer: Answer) -> &'static str {
     match answer {
         Answer::Once => "yes",
         Answer::Session => "session",
+        Answer::Always => "always",
         Answer::No | Answer::Words => "no",
         Answer::Leave => "leave",
     }

@@ -117,8 +117,10 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Replied { reply, accepted, why, .. } => approval::replied(app, reply, accepted, why.as_deref()),
         Msg::ModeSet(outcome) => approval::mode_set(app, outcome),
         Msg::Budget(limits) => budget::set(app, limits),
+        Msg::Spent(spent) => app.spent = spent,
         Msg::Changes(changes) => undo::ask(app, &changes),
         Msg::Undone(changes) => undo::done(app, &changes),
+        Msg::Rules(sentences) => approval::rules_told(app, &sentences),
         Msg::Sent { to, text, outcome } => effects = submit::sent(app, &to, &text, outcome),
         Msg::History(Ok(older)) => recall::begin(app, older),
         Msg::History(Err(reason)) | Msg::NotRemembered(reason) => recall::unwritable(app, &reason),
@@ -177,6 +179,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     effects.extend(alerts::due(app));
     effects.extend(completion::refresh(app));
     app.fit_composer();
+    app.settle_message();
     effects
 }
 

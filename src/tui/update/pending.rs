@@ -9,6 +9,7 @@ use crate::id::{AgentId, MessageId};
 use crate::tui::keymap::Action;
 use crate::tui::msg::{Effect, Place, QueueAct, QueueOutcome, Towards};
 use crate::tui::state::App;
+use crate::tui::state::cause::Cause;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::pending::{Entry, Stage};
 use crate::tui::state::removed::{Removed, Taken};
@@ -16,7 +17,7 @@ use crate::tui::state::removed::{Removed, Taken};
 /// Gives the list the focus, with the newest entry selected when none is.
 pub fn focus(app: &mut App) {
     if app.pending.is_empty() {
-        app.status.say("nothing is pending", app.now);
+        app.status.say_while(Cause::NothingPending, "nothing is pending", app.now);
         return;
     }
     if app.pending.selected().is_none() {

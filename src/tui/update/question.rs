@@ -6,6 +6,7 @@ use crate::tui::keymap::{Action, Answer, Chord, Context, Edit};
 use crate::tui::msg::{Effect, QueueAct};
 use crate::tui::state::App;
 use crate::tui::state::approval::Part;
+use crate::tui::state::cause::Cause;
 use crate::tui::state::lines::Medium;
 use crate::tui::state::pending::{Entry, Stage};
 use crate::tui::state::question::{Question, Subject, Unarmed};
@@ -26,6 +27,7 @@ pub fn ask_about_stale(app: &mut App) {
             title: "Still true? Typed a while ago, not sent yet.".to_owned(),
             detail: vec![Part::Text(entry.message.text)],
             session: "sends every old text of this session without asking".to_owned(),
+            rule: None,
             subject: Subject::StillTrue(entry.message.id),
         });
     }
@@ -41,7 +43,8 @@ pub fn settle_quit(app: &mut App) {
 /// Gives an answer to the shown question; `None` when the key has nothing to do with a question.
 pub fn answer(app: &mut App, answer: Answer) -> Option<Vec<Effect>> {
     if app.declining.is_some() {
-        app.status.say("first Enter, which sends your words as a no, or Esc, which goes back to the question", app.now);
+        let words = "first Enter, which sends your words as a no, or Esc, which goes back to the question";
+        app.status.say_while(Cause::NoDraft, words, app.now);
         return Some(Vec::new());
     }
     if let Some(unarmed) = app.questions.unarmed(app.now) {
@@ -78,7 +81,8 @@ pub fn choose(app: &mut App, chord: Chord) -> Option<Vec<Effect>> {
         Action::Send => {
             let selected = app.questions.selected_answer();
             if selected.is_none() {
-                app.status.say("nothing was answered: first choose an answer by its number", app.now);
+                let cause = app.about_question(Cause::Unselected);
+                app.status.say_while(cause, "nothing was answered: first choose an answer by its number", app.now);
             }
             Some(selected.map(|answer| give(app, answer)).unwrap_or_default())
         }
@@ -101,19 +105,21 @@ pub fn not_answered(app: &mut App, unarmed: Unarmed) {
         Unarmed::Hidden => "the question was not answered: it was not on the screen",
         Unarmed::Typing => "the question was not answered: it came up while you typed",
     };
-    app.status.say(why, app.now);
+    app.status.say_while(app.about_question(Cause::Question), why, app.now);
 }
 
 /// Gives an answer to the question, which is armed.
 pub fn give(app: &mut App, answer: Answer) -> Vec<Effect> {
     if !app.questions.current().is_some_and(|question| question.subject.takes(answer)) {
-        app.status.say(format!("{} is not an answer to this question", answer.key()), app.now);
+        let cause = app.about_question(Cause::Question);
+        app.status.say_while(cause, format!("{} is not an answer to this question", answer.key()), app.now);
         return Vec::new();
     }
-    if matches!(answer, Answer::Once | Answer::Session) && !app.questions.is_read() {
+    if answer.is_yes() && !app.questions.is_read() {
         let below = app.questions.below();
         let lines = if below == 1 { "line" } else { "lines" };
-        app.status.say(format!("read to the end first: PgDn, {below} {lines} below"), app.now);
+        let cause = app.about_question(Cause::Unread);
+        app.status.say_while(cause, format!("read to the end first: PgDn, {below} {lines} below"), app.now);
         return Vec::new();
     }
     if let (Some(Subject::Approval(id, _)), Answer::Words) =
@@ -132,7 +138,7 @@ pub fn carry_out(app: &mut App, question: Question, answer: Answer) -> Vec<Effec
     match subject {
         Subject::StillTrue(id) => match answer {
             Answer::Once => vec![Effect::Queue { agent, id, act: QueueAct::Confirm }],
-            Answer::Session => vec![Effect::NeverAskIfTrue],
+            Answer::Session | Answer::Always => vec![Effect::NeverAskIfTrue],
             Answer::Words => editing::ask(app, agent, id),
             Answer::No => pending::delete(app, &id),
             Answer::Leave => {
@@ -143,14 +149,14 @@ pub fn carry_out(app: &mut App, question: Question, answer: Answer) -> Vec<Effec
         },
         Subject::New | Subject::Reset | Subject::Quit => match answer {
             Answer::Once => command::decided(app, &subject),
-            Answer::Session => {
+            Answer::Session | Answer::Always => {
                 app.questions.waive(subject.clone());
                 command::decided(app, &subject)
             }
             Answer::No | Answer::Words | Answer::Leave => Vec::new(),
         },
         Subject::Undo => match answer {
-            Answer::Once | Answer::Session => undo::confirmed(app),
+            Answer::Once | Answer::Session | Answer::Always => undo::confirmed(app),
             Answer::No | Answer::Words | Answer::Leave => Vec::new(),
         },
         Subject::Approval(id, _) => vec![Effect::Reply { id, reply: approval::reply(answer) }],

@@ -9,6 +9,7 @@ use crate::target;
 use crate::tui::commands::{self, Draft, LineVerb, Verb};
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
+use crate::tui::state::cause::Cause;
 use crate::tui::state::lines::Medium;
 use crate::tui::state::scroll::Request;
 use crate::tui::state::status::HostState;
@@ -38,7 +39,7 @@ pub fn submit(app: &mut App, delivery: Delivery) -> Vec<Effect> {
             effects
         }
         Draft::Misfit(command) => {
-            app.status.say(command.misfit(), app.now);
+            app.status.say_while(Cause::Message(app.composer.text()), command.misfit(), app.now);
             Vec::new()
         }
         Draft::Escaped(text) | Draft::Text(text) => send(app, &draft, text, delivery),
@@ -49,7 +50,8 @@ pub fn submit(app: &mut App, delivery: Delivery) -> Vec<Effect> {
                 Medium::Lines => format!("/{word} sends it as text"),
             };
             let nearest = commands::nearest(word);
-            app.status.say(format!("unknown command {word}; nearest: /{nearest}. {again}"), app.now);
+            let sentence = format!("unknown command {word}; nearest: /{nearest}. {again}");
+            app.status.say_while(Cause::Message(app.composer.text()), sentence, app.now);
             if app.medium == Medium::Screen {
                 app.completion.refuse(draft);
             }

@@ -6,6 +6,7 @@ use crate::id::AgentId;
 use crate::summary::count;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
+use crate::tui::state::cause::Cause;
 use crate::tui::state::cell::Level;
 use crate::tui::state::question::{Question, Subject};
 use crate::tui::state::undo::{Change, Fate, parts};
@@ -30,6 +31,7 @@ pub fn ask(app: &mut App, changes: &[Change]) {
         title: "Take back what the last turn changed?".to_owned(),
         detail: parts(changes),
         session: String::new(),
+        rule: None,
     });
 }
 
@@ -57,7 +59,7 @@ pub fn done(app: &mut App, changes: &[Change]) {
 fn is_refused(app: &mut App) -> bool {
     let is_refused = app.busy();
     if is_refused {
-        app.status.say("not undone: a turn runs; stop it first, or wait for its end", app.now);
+        app.status.say_while(Cause::Turn, "not undone: a turn runs; stop it first, or wait for its end", app.now);
     }
     is_refused
 }

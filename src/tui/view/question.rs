@@ -104,7 +104,7 @@ impl Keys {
     fn takes(self, answer: Answer) -> bool {
         match self {
             Self::Count => true,
-            Self::Locked => !matches!(answer, Answer::Once | Answer::Session),
+            Self::Locked => !answer.is_yes(),
             Self::Wait | Self::Words => false,
         }
     }
@@ -270,6 +270,12 @@ fn answer_rows(app: &App, question: &Question, keys: Keys, width: u16, form: Ans
         };
         let key = format!("  {}", app.spell(answer.key()));
         let number = format!("{mark}{}", place + 1);
+        // Where it has no room the detail alone says it.
+        let pattern = question.rule.as_deref().filter(|_| answer == Answer::Always);
+        let what = pattern
+            .map(|pattern| format!("{what} for \"{}\"", one_line(pattern)))
+            .filter(|what| columns(&number) + columns(what) <= width)
+            .unwrap_or(what);
         let needed = usize::from(columns(&number) + columns(&what) + columns(&key));
         let begins = match rows.last() {
             None => true,

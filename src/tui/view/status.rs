@@ -167,10 +167,13 @@ fn countdown(until: Timestamp, now: Timestamp) -> String {
 /// Returns context share, tokens and money; in fewer and fewer words.
 fn figures(app: &App) -> Vec<String> {
     let totals = app.tree.main().totals();
-    let spent = app.tree.spent();
-    let most = app.budget.max_tokens.map(|max| format!(" of {}", count(max))).unwrap_or_default();
+    // A limit is one of the session; without one the conversation counts.
+    let (spent, most) = match app.budget.max_tokens {
+        Some(max) => (app.spent.tokens, format!(" of {}", count(max))),
+        None => (app.tree.spent(), String::new()),
+    };
     let tokens = (spent > 0 || !most.is_empty()).then(|| format!("{}{most} tokens used", count(spent)));
-    let money = app.budget.money_left(totals).or_else(|| money(totals));
+    let money = app.budget.money_left(app.spent).or_else(|| money(totals));
     let join = |parts: [Option<String>; 3]| parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     let share = share(app);
     let mut all = vec![join([share.clone(), tokens, money.clone()])];

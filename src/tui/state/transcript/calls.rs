@@ -142,6 +142,7 @@ fn in_words(answer: &str, words: Option<&str>, offer: Option<&str>) -> Answered 
     let (went_on, words) = match answer {
         "yes" => (WentOn::Yes, "approved once".to_owned()),
         "session" => (WentOn::Yes, format!("approved for this session{}", behind(offer))),
+        "always" => (WentOn::Yes, "approved, and the rule is kept".to_owned()),
         "no" => (WentOn::No, format!("declined{}", behind(words))),
         "allowed" => (WentOn::Yes, "allowed meanwhile, no answer needed".to_owned()),
         "denied" => (WentOn::No, format!("refused meanwhile{}", behind(words))),

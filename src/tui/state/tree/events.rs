@@ -289,6 +289,7 @@ fn apply_to(node: &mut Node, envelope: &Envelope) {
             node.heard = Some(at);
         }
         Event::Cancelled {} => node.set(Activity::Cancelling, at),
+        Event::StepLimit { max } => node.max_steps = Some(*max),
         Event::ModelSwitched { to, .. } => node.model.clone_from(to),
         Event::Compacted { after, .. } => {
             node.context = *after;

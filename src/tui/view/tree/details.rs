@@ -174,6 +174,6 @@ fn used(app: &App) -> String {
     let own = (node.spent > 0).then(|| format!("{} tokens{}", count(node.spent), cost(&node.own())));
     let tokens = count(totals.tokens());
     let all = node.has_children().then(|| format!("Σ {tokens} in {} agents{}", totals.agents, cost(totals)));
-    let left = if node.id.is_main() { app.budget.money_left(totals) } else { None };
+    let left = if node.id.is_main() { app.budget.money_left(app.spent) } else { None };
     [own, all, left].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }

@@ -1,0 +1,55 @@
+//! What the desk does with the rules that the user keeps: they hold at once, and are written down off its lock.
+
+use std::io;
+use std::sync::Arc;
+
+use super::Approvals;
+use crate::approval::{Grant, KeptRule, RuleStore};
+
+impl Approvals {
+    /// Takes the rules that earlier sessions kept, and where new ones are kept.
+    pub fn keep_rules_in(&self, store: Arc<dyn RuleStore>, rules: impl IntoIterator<Item = KeptRule>) {
+        let mut inner = self.lock();
+        inner.store = Some(store);
+        inner.grants.extend(rules.into_iter().map(Grant::Kept));
+    }
+
+    /// Returns the rules that hold in later sessions too, the oldest first.
+    pub fn kept_rules(&self) -> Vec<KeptRule> {
+        let kept = |grant: &Grant| match grant {
+            Grant::Kept(rule) => Some(rule.clone()),
+            Grant::Edits | Grant::Prefix { .. } | Grant::Command { .. } | Grant::Host(_) | Grant::Searches => None,
+        };
+        self.lock().grants.iter().filter_map(kept).collect()
+    }
+
+    /// Takes a kept rule back, at once and for later sessions. Writes a file, so it takes a moment.
+    ///
+    /// # Errors
+    /// What the system says; then later sessions still have it.
+    pub fn remove_rule(&self, rule: &KeptRule) -> io::Result<()> {
+        let store = {
+            let mut inner = self.lock();
+            inner.grants.retain(|grant| *grant != Grant::Kept(rule.clone()));
+            inner.store.clone()
+        };
+        store.map_or(Ok(()), |store| store.remove(rule))
+    }
+
+    /// Writes a rule down for later sessions. Goes on where the call that asked is gone meanwhile.
+    pub(super) async fn keep(&self, rule: KeptRule) -> Result<(), String> {
+        let Some(store) = self.lock().store.clone() else { return Err("there is no place for it".to_owned()) };
+        let kept = aside(move || store.add(&rule)).await.map_err(|error| error.to_string())?;
+        kept.map_err(|error| error.to_string())
+    }
+}
+
+/// Does something that can take a moment, off the async threads where there are some.
+pub(super) async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, tokio::task::JoinError> {
+    if tokio::runtime::Handle::try_current().is_err() {
+        return Ok(work());
+    }
+    tokio::task::spawn_blocking(work).await
+}

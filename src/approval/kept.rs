@@ -1,0 +1,82 @@
+//! Allow rules that the user keeps for later sessions of a project.
+//!
+//! A kept rule is offered with a question, shown exactly, and narrower than what a user may write: the first words of a
+//! program that runs no other code by its arguments, or one host. Always holds: what is read back is held to the same.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use crate::approval::rules::Rule;
+use crate::approval::shell::Shape;
+use crate::approval::{Act, Grant, RuleError};
+
+/// An allow rule that holds in later sessions too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptRule(Rule);
+
+/// A place where rules are kept. Its functions may take a moment.
+pub trait RuleStore: Send + Sync {
+    /// Adds a rule.
+    ///
+    /// # Errors
+    /// What the system says; the place is as it was.
+    fn add(&self, rule: &KeptRule) -> io::Result<()>;
+
+    /// Takes a rule out.
+    ///
+    /// # Errors
+    /// What the system says; the place is as it was.
+    fn remove(&self, rule: &KeptRule) -> io::Result<()>;
+}
+
+impl KeptRule {
+    /// Reads a rule: `bash: cargo test *`.
+    ///
+    /// # Errors
+    /// [`RuleError`] for what is no rule, or one that is too wide to be kept.
+    pub fn parse(text: &str) -> Result<Self, RuleError> {
+        let rule = Rule::parse(text)?;
+        if rule.is_narrow() { Ok(Self(rule)) } else { Err(RuleError::new(text, "it is too wide to be kept")) }
+    }
+
+    /// Returns the rule that can be kept with an act for which this is offered; `None` where no narrow one covers it.
+    pub(super) fn offered(act: &Act, grant: &Grant, root: Option<&Path>) -> Option<Self> {
+        let pattern = match grant {
+            Grant::Prefix { words, .. } => format!("{} *", words.join(" ")),
+            Grant::Host(origin) => format!("{origin}/*"),
+            Grant::Edits | Grant::Command { .. } | Grant::Searches | Grant::Kept(_) => return None,
+        };
+        let shape = match act {
+            Act::Command(act) => Some(Shape::of(&act.command)),
+            Act::Write(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) | Act::Use(_) => None,
+        };
+        let rule = Self::parse(&format!("{}: {pattern}", act.tool())).ok()?;
+        rule.covers(act, shape.as_ref(), root).then_some(rule)
+    }
+
+    /// Returns the rule as a configuration would have it.
+    pub fn text(&self) -> &str {
+        self.0.text()
+    }
+
+    /// Returns its pattern, without the tool.
+    pub fn pattern(&self) -> &str {
+        self.text().split_once(':').map_or(self.text(), |(_, pattern)| pattern.trim())
+    }
+
+    /// Tells whether it covers an act; a command must run within the workspace.
+    pub(super) fn covers(&self, act: &Act, shape: Option<&Shape>, root: Option<&Path>) -> bool {
+        let is_here = match act {
+            Act::Command(act) => root.is_some_and(|root| act.cwd.starts_with(root)),
+            Act::Write(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) | Act::Use(_) => true,
+        };
+        is_here && self.0.allows(act, shape, root)
+    }
+}
+
+impl fmt::Display for KeptRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}

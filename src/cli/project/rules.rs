@@ -1,0 +1,102 @@
+//! The allow rules that the user keeps for later sessions, by project: never in the project, which others write to.
+//!
+//! Always holds: a file that cannot be read allows nothing and is not written over, and a rule that is wider than what is
+//! ever offered is left out.
+
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::state_file::StateFile;
+use crate::approval::{KeptRule, RuleStore};
+use crate::cli::places::Places;
+use crate::limits;
+use crate::text::visible_line;
+
+/// The kept rules of one project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptRules {
+    file: StateFile,
+    root: String,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct All {
+    #[serde(default)]
+    project: Vec<Project>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Project {
+    root: String,
+    allow: Vec<String>,
+}
+
+impl KeptRules {
+    /// Names the rules of the project that a real working directory lies in, or of that directory; `None` without a place
+    /// for them.
+    pub fn of(places: &Places, cwd: &Path) -> Option<Self> {
+        let root = places.project.as_deref().unwrap_or(cwd).to_str()?.to_owned();
+        Some(Self { file: StateFile::new(places.state.as_deref()?, "rules"), root })
+    }
+
+    /// Reads the rules, the oldest first; sentences about what does not count go to `notes`.
+    pub fn read(&self, notes: &mut Vec<String>) -> Vec<KeptRule> {
+        let path = visible_line(&self.file.path().to_string_lossy()).into_owned();
+        let all: All = match self.file.read() {
+            Ok(all) => all,
+            Err(error) => {
+                notes.push(format!("no kept rule holds: {path}: {}", visible_line(&error.to_string())));
+                return Vec::new();
+            }
+        };
+        let texts =
+            all.project.into_iter().filter(|project| project.root == self.root).flat_map(|project| project.allow);
+        let parsed = texts.take(limits::KEPT_RULES).map(|text| KeptRule::parse(&text));
+        let mut rules: Vec<KeptRule> = Vec::new();
+        for rule in parsed {
+            match rule {
+                Ok(rule) if rules.contains(&rule) => {}
+                Ok(rule) => rules.push(rule),
+                Err(error) => notes.push(format!("{path}: {error}; it is left out")),
+            }
+        }
+        rules
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Vec<String>) -> io::Result<()>) -> io::Result<()> {
+        self.file.change(|all: io::Result<All>| {
+            let mut all = all.map_err(|error| io::Error::other(format!("{}: {error}", self.file.path().display())))?;
+            if !all.project.iter().any(|project| project.root == self.root) {
+                all.project.push(Project { root: self.root.clone(), allow: Vec::new() });
+            }
+            if let Some(project) = all.project.iter_mut().find(|project| project.root == self.root) {
+                change(&mut project.allow)?;
+            }
+            all.project.retain(|project| !project.allow.is_empty());
+            Ok(all)
+        })
+    }
+}
+
+impl RuleStore for KeptRules {
+    fn add(&self, rule: &KeptRule) -> io::Result<()> {
+        self.change(|allow| {
+            if allow.len() >= limits::KEPT_RULES {
+                return Err(io::Error::other(format!("{} rules are kept already", limits::KEPT_RULES)));
+            }
+            if !allow.iter().any(|text| text == rule.text()) {
+                allow.push(rule.text().to_owned());
+            }
+            Ok(())
+        })
+    }
+
+    fn remove(&self, rule: &KeptRule) -> io::Result<()> {
+        self.change(|allow| {
+            allow.retain(|text| text.trim() != rule.text());
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,73 @@
+//! A file of what the user has decided, in the state directory, 0600. Instances that write at once take turns, so that
+//! no decision is lost.
+
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::limits;
+use crate::regular_file::read_head;
+
+/// The path of such a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct StateFile {
+    directory: PathBuf,
+    /// Its name without the ending.
+    name: &'static str,
+}
+
+impl StateFile {
+    pub(super) fn new(directory: &Path, name: &'static str) -> Self {
+        Self { directory: directory.to_owned(), name }
+    }
+
+    /// Reads the file; what is not there holds nothing.
+    pub(super) fn read<T: Default + DeserializeOwned>(&self) -> io::Result<T> {
+        let head = match read_head(&self.path(), limits::STATE_FILE_BYTES) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(T::default()),
+            head => head?,
+        };
+        if head.is_cut() {
+            return Err(io::Error::other(format!("it is larger than {} bytes", limits::STATE_FILE_BYTES)));
+        }
+        let text = String::from_utf8(head.bytes).map_err(|_| io::Error::other("it is not UTF-8"))?;
+        toml::from_str(&text).map_err(|error| io::Error::other(error.message().to_owned()))
+    }
+
+    /// Writes what `change` makes of what the file holds, in its place at once or not at all.
+    pub(super) fn change<T: Default + DeserializeOwned + Serialize>(
+        &self,
+        change: impl FnOnce(io::Result<T>) -> io::Result<T>,
+    ) -> io::Result<()> {
+        let Self { directory, name } = self;
+        DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+        std::fs::set_permissions(directory, Permissions::from_mode(0o700))?;
+        // What another instance adds meanwhile is read too: until the end of this function nobody else writes.
+        let _lock = lock(&directory.join(format!(".{name}.lock")))?;
+        let text = toml::to_string(&change(self.read())?).map_err(io::Error::other)?;
+        let mut file = tempfile::Builder::new().prefix(&format!(".{name}")).tempfile_in(directory)?;
+        file.write_all(text.as_bytes())?;
+        file.as_file().sync_all()?;
+        file.persist(self.path()).map_err(|error| error.error)?;
+        Ok(())
+    }
+
+    pub(super) fn path(&self) -> PathBuf {
+        self.directory.join(format!("{}.toml", self.name))
+    }
+}
+
+/// Waits until no other instance writes. The file is the user's own and never followed as a link; the lock ends with it.
+fn lock(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o600);
+    options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
+    let file = options.open(path)?;
+    file.lock()?;
+    Ok(file)
+}
