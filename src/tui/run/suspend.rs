@@ -54,7 +54,9 @@ fn has_shell() -> bool {
     let mut parent = Some(getppid());
     for _ in 0..PARENTS {
         // The parent of the first process of a namespace has the number 0 too; asked about, it would be this process.
-        let Some(pid) = parent.filter(|pid| pid.as_raw() != 0 && getsid(Some(*pid)) == Ok(session)) else { return false };
+        let Some(pid) = parent.filter(|pid| pid.as_raw() != 0 && getsid(Some(*pid)) == Ok(session)) else {
+            return false;
+        };
         if getpgid(Some(pid)).is_ok_and(|of| of != group) {
             return true;
         }

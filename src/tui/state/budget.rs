@@ -1,6 +1,7 @@
 //! What the session may spend, as the status line and `/budget` show it. What was spent is in the tree.
 
 use crate::price::{Money, dollars};
+use crate::summary::tokens as count;
 use crate::tui::state::tree::Totals;
 
 /// Holds the limits; none unless set.
@@ -21,8 +22,8 @@ impl Limits {
             None => format!("{} spent, no limit", dollars(spent)),
         };
         let tokens = match self.max_tokens {
-            Some(max) => format!("{} of {max} tokens used", totals.tokens()),
-            None => format!("{} tokens used, no limit", totals.tokens()),
+            Some(max) => format!("{} of {} tokens used", count(totals.tokens()), count(max)),
+            None => format!("{} tokens used, no limit", count(totals.tokens())),
         };
         format!("budget: {money} · {tokens}")
     }

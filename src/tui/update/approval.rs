@@ -110,7 +110,7 @@ pub fn mode(app: &mut App, name: &str) -> Vec<Effect> {
     } else {
         format!("no mode is called {name}; there are {}", names.join(", "))
     };
-    app.status.say(sentence, app.now);
+    app.reply(&sentence);
     Vec::new()
 }
 
@@ -119,8 +119,8 @@ pub fn mode_set(app: &mut App, outcome: Result<Mode, String>) {
     match outcome {
         Ok(mode) => {
             app.guards.mode = mode;
-            app.status.say(format!("mode {}: {}", mode.name(), mode.help()), app.now);
+            app.status.say(format!("mode: {}", mode.name()), app.now);
         }
-        Err(why) => app.status.say(format!("the mode is as it was: {why}"), app.now),
+        Err(why) => app.reply(&format!("the mode is as it was: {why}")),
     }
 }

@@ -9,11 +9,13 @@ use crate::tui::state::App;
 use crate::tui::state::approval::Part;
 use crate::tui::state::attention::MouseMode;
 use crate::tui::state::cell::Level;
-use crate::tui::state::focus::{Overlay, Pane};
+use crate::tui::state::focus::Pane;
 use crate::tui::state::lines::{Medium, Report};
 use crate::tui::state::question::{Question, Subject};
 use crate::tui::state::status::Offer;
-use crate::tui::update::{approval, budget, export, hold as gates, ledger, line, look, pending, reading, search, undo};
+use crate::tui::update::{
+    approval, budget, export, help, hold as gates, ledger, line, look, pending, reading, search, undo,
+};
 
 /// Carries a command out at once, whether a turn runs or not.
 pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
@@ -27,7 +29,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
     match verb {
         Verb::Line(verb) => return line::run(app, verb, argument),
         Verb::Model if argument.is_empty() && app.medium == Medium::Lines => return line::choose_model(app),
-        Verb::Help => app.focus.overlay = Some(Overlay::Help { top: 0 }),
+        Verb::Help => help::open(app),
         Verb::Model if argument.is_empty() => return choose_model(app),
         Verb::Model => {
             app.status.say(format!("model: {argument}"), app.now);
@@ -88,7 +90,7 @@ pub fn prefill(app: &mut App, command: &str) {
     if app.composer.is_empty() {
         app.composer.load(command);
     } else {
-        app.status.say(format!("first send or clear the message; then {}", command.trim()), app.now);
+        app.reply(&format!("first send or clear the message; then {}", command.trim()));
     }
 }
 
@@ -153,7 +155,7 @@ fn set_theme(app: &mut App, name: &str) {
             app.theme = theme;
             app.status.say(format!("theme: {name}"), app.now);
         }
-        Err(sentence) => app.status.say(sentence, app.now),
+        Err(sentence) => app.reply(&sentence),
     }
 }
 
@@ -163,7 +165,7 @@ pub fn mouse(app: &mut App, word: &str) -> Vec<Effect> {
         ("on", _) | ("", MouseMode::Off) => MouseMode::On,
         ("off", _) | ("", MouseMode::On) => MouseMode::Off,
         (other, _) => {
-            app.status.say(format!("/mouse is on or off; {other} is neither"), app.now);
+            app.reply(&format!("/mouse is on or off; {other} is neither"));
             return Vec::new();
         }
     };
@@ -172,7 +174,7 @@ pub fn mouse(app: &mut App, word: &str) -> Vec<Effect> {
         MouseMode::On => "mouse on: it clicks, scrolls and drags here; Shift+drag selects with the terminal itself",
         MouseMode::Off => "mouse off: the terminal selects with it",
     };
-    app.status.say(sentence, app.now);
+    app.reply(&sentence);
     vec![Effect::Mouse(mode)]
 }
 
@@ -181,7 +183,7 @@ fn hold(app: &mut App, whom: &str) -> Vec<Effect> {
         "" => gates::act(app, Action::HoldOrGoOn),
         ALL => gates::all(app),
         other => {
-            app.status.say(format!("/hold stands alone, or before {ALL}; {other} is neither"), app.now);
+            app.reply(&format!("/hold stands alone, or before {ALL}; {other} is neither"));
             Vec::new()
         }
     }

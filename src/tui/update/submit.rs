@@ -36,7 +36,7 @@ pub fn submit(app: &mut App, delivery: Delivery) -> Vec<Effect> {
             effects
         }
         Draft::Misfit(command) => {
-            app.status.say(command.misfit(), app.now);
+            app.reply(&command.misfit());
             Vec::new()
         }
         Draft::Escaped(text) | Draft::Text(text) => send(app, &draft, text, delivery),
@@ -47,7 +47,7 @@ pub fn submit(app: &mut App, delivery: Delivery) -> Vec<Effect> {
                 Medium::Lines => format!("/{word} sends it as text"),
             };
             let nearest = commands::nearest(word);
-            app.status.say(format!("unknown command {word}; nearest: /{nearest}. {again}"), app.now);
+            app.reply(&format!("unknown command {word}; nearest: /{nearest}. {again}"));
             if app.medium == Medium::Screen {
                 app.completion.refuse(draft);
             }
@@ -106,7 +106,7 @@ pub fn sent(app: &mut App, to: &AgentId, text: &str, outcome: Result<MessageId, 
                 (Refused::NotBuilt, HostState::Failed(reason)) => reason.clone(),
                 _ => refused.to_string(),
             };
-            app.status.say(format!("not sent{whom}: {why}"), app.now);
+            app.reply(&format!("not sent{whom}: {why}"));
         }
     }
     Vec::new()
