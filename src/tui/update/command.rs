@@ -174,7 +174,7 @@ pub fn mouse(app: &mut App, word: &str) -> Vec<Effect> {
         MouseMode::On => "mouse on: it clicks, scrolls and drags here; Shift+drag selects with the terminal itself",
         MouseMode::Off => "mouse off: the terminal selects with it",
     };
-    app.reply(&sentence);
+    app.reply(sentence);
     vec![Effect::Mouse(mode)]
 }
 
