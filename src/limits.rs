@@ -290,10 +290,10 @@ pub const FILTER_CHARS: usize = 1_000;
 pub const LINT_SILENCE: Duration = Duration::from_mins(1);
 /// The same call this often in a row is worth a look.
 pub const LINT_REPEATS: u32 = 3;
-/// A conversation that fills more than this of the context window is worth a look, per cent.
-pub const LINT_CONTEXT_PERCENT: u64 = 85;
+/// A conversation that fills this much of the context window is worth a look, per cent.
+pub const LINT_CONTEXT_PERCENT: u64 = 80;
 /// A step budget used up to this share is worth a look, per cent.
-pub const LINT_BUDGET_PERCENT: u64 = 85;
+pub const LINT_BUDGET_PERCENT: u64 = 80;
 /// Calls of a tool from which its usual time is known.
 pub const LINT_SAMPLES: usize = 20;
 /// Newest calls of a tool that its usual time is taken from.

@@ -58,7 +58,9 @@ pub enum Msg {
     Ready,
     /// The agent could not be built.
     BuildFailed(String),
-    /// A sentence for the status line.
+    /// The branch that is checked out; empty without one.
+    Branch(String),
+    /// A sentence for the user.
     Info(String),
     /// There will be no agent for these texts; they are the user's again.
     GivenBack(Vec<Pending>),

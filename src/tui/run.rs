@@ -12,6 +12,7 @@
 
 mod approvals;
 mod bell;
+pub mod branch;
 mod copy;
 mod edit;
 mod lines;
@@ -21,7 +22,7 @@ mod steer;
 mod suspend;
 
 use std::collections::VecDeque;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -31,7 +32,7 @@ use ratatui::layout::Size;
 use tokio::time::sleep_until;
 
 use crate::clock;
-use crate::event::Delivery;
+use crate::event::{Delivery, Envelope, Event};
 use crate::host::{Handle, Post};
 use crate::id::AgentId;
 use crate::limits;
@@ -134,7 +135,13 @@ impl Ending {
 /// # Errors
 /// When there is no terminal, or its modes cannot be set.
 pub fn run(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
-    with_runtime(handle, show(options, handle))
+    let mut farewell = Vec::new();
+    let ending = with_runtime(handle, show(options, handle, &mut farewell))?;
+    if ending == Ending::Quit {
+        // A terminal that takes nothing any more misses nothing that is kept.
+        let _ = farewell.iter().try_for_each(|line| writeln!(io::stdout(), "{line}"));
+    }
+    Ok(ending)
 }
 
 /// Makes the state that both loops begin with.
@@ -168,7 +175,7 @@ fn with_runtime(handle: &Handle, shown: impl Future<Output = io::Result<Ending>>
     ending
 }
 
-async fn show(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
+async fn show(options: ScreenOptions, handle: &Handle, farewell: &mut Vec<String>) -> io::Result<Ending> {
     let bell = Arc::new(Bell::default());
     let mut signals = Signals::new()?;
     let written: Written = {
@@ -185,6 +192,7 @@ async fn show(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
     screen.draw(&mut terminal)?;
     screen.ask_background(options.answers, &mut terminal);
     screen.memory.read(&screen.files);
+    screen.memory.find_branch(&screen.files);
     watchdog::watch(terminal::device()?, {
         let bell = Arc::clone(&bell);
         move || bell.ring(&bell.lost)
@@ -197,6 +205,7 @@ async fn show(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
         screen.catch_up(&mut terminal)?;
         if let Some(ending) = screen.ending {
             screen.end_editor().await;
+            *farewell = view::farewell(&screen.app);
             return Ok(ending);
         }
         if screen.suspending {
@@ -449,6 +458,10 @@ impl<'a> Screen<'a> {
 
     fn tell(&mut self, msg: Msg, terminal: &mut Terminal) {
         self.clock.want_frame();
+        // A turn may have switched the branch.
+        if let Msg::Envelope(Envelope { event: Event::TurnEnded { .. }, .. }) = &msg {
+            self.memory.find_branch(&self.files);
+        }
         for effect in update(&mut self.app, msg) {
             self.carry_out(effect, terminal);
         }

@@ -35,5 +35,5 @@ fn a_request_leads_to_a_report_on_the_real_files_by_parallel_sub_agents() {
 fn the_status_line_says_that_this_is_the_embedded_model_and_how_to_connect_a_real_one() {
     let terminal = Start::new([""; 0]).run();
     let screen = terminal.wait_for("embedded model");
-    assert!(screen.contains("--base-url"), "{screen}");
+    assert!(screen.contains("F1 says how to connect a real one"), "{screen}");
 }

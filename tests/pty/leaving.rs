@@ -50,6 +50,25 @@ fn ctrl_c_twice_quits() {
 }
 
 #[test]
+fn the_beginning_of_the_answer_is_left_in_the_terminal_and_that_the_rest_is_gone() {
+    let server = Server::start([]);
+    server.reply_text("It is in src/parse.rs.\n\nThe rest is \u{1b}[2Jlong.");
+    let mut terminal = Start::against(&server).run();
+    terminal.send("where is it?\r");
+    terminal.wait_for("The rest is");
+    terminal.wait_for("· idle");
+    terminal.send(keys::CTRL_D);
+    assert_eq!(terminal.wait_exit(Duration::from_secs(30)).exit_code(), 0);
+    assert_restored(&terminal);
+    let screen = terminal.screen();
+    for words in
+        ["The last answer:", "  It is in src/parse.rs.", "  The rest is ␛[2Jlong.", "The conversation is not kept. "]
+    {
+        assert!(screen.contains(words), "{words}\n{screen}");
+    }
+}
+
+#[test]
 fn sigterm_restores_the_terminal_and_exits_with_143() {
     let gate = Gate::new();
     let server = one_child_behind(&gate);

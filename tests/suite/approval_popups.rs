@@ -105,8 +105,8 @@ fn a_command_is_shown_whole_and_runs_unchanged_with_alt_y() {
     let mut call = Call::asks(&mut stage, "", command("cargo test --test suite"));
     let screen = stage.screen();
     assert!(screen.contains("main asks") && screen.contains("Run this command?"), "{screen}");
-    assert!(screen.contains("│ cargo test --test suite") && screen.contains("1 line, 23 characters"), "{screen}");
-    assert!(screen.contains("in: /work/repo") && screen.contains("at most: 2:00"), "{screen}");
+    assert!(screen.contains("│ cargo test --test suite") && screen.contains("in: /work/repo"), "{screen}");
+    assert!(!screen.contains("1 line") && !screen.contains("at most"), "only what is unusual is told\n{screen}");
     stage.keys("<a-y>");
     assert!(call.poll().is_none(), "it was not on the screen for long enough");
     stage.wait(QUIET).keys("<a-y>");
@@ -267,7 +267,7 @@ fn a_yes_is_refused_until_the_end_was_on_the_screen_and_a_no_never_is() {
     assert!(screen.contains("read to the end first: PgDn, "), "{screen}");
     stage.wait(QUIET).keys("<a-s>").wait(QUIET);
     assert!(call.poll().is_none());
-    while !stage.screen().contains("at most: 2:00") {
+    while !stage.screen().contains("in: /work/repo") {
         stage.keys("<pgdn>");
     }
     // Looking back up takes nothing of that away.
@@ -299,7 +299,7 @@ fn a_detail_of_more_lines_than_any_screen_counts_has_an_end() {
     stage.wait(QUIET).keys("<a-y>");
     assert!(call.poll().is_none());
     stage.keys("<c-end>").screen();
-    assert!(stage.screen().contains("at most: 2:00"));
+    assert!(stage.screen().contains("in: /work/repo"));
     stage.wait(QUIET).keys("<a-y>");
     assert_eq!(call.ran().command, script);
 }
@@ -348,7 +348,7 @@ fn questions_of_several_agents_queue_up_by_name() {
     arm(&mut stage);
     let screen = stage.screen();
     assert!(screen.contains("Change this file?") && screen.contains("file: src/a.rs"), "{screen}");
-    assert!(screen.contains("4 → 5 bytes") && screen.contains("│ -old") && screen.contains("│ +new!"), "{screen}");
+    assert!(!screen.contains(" bytes") && screen.contains("│ -old") && screen.contains("│ +new!"), "{screen}");
     stage.keys("<a-y>");
     assert_eq!(second.ran(), write("@@ -1 +1 @@\n-old\n+new!\n"));
 }
@@ -375,6 +375,25 @@ fn what_would_hide_is_marked() {
         let screen = stage.screen();
         assert!(screen.contains(shown), "{hidden:?}: {screen}");
     }
+}
+
+#[test]
+fn what_is_unusual_about_a_command_or_a_file_is_told() {
+    let mut stage = stage(100, 30);
+    let slow = CommandAct { timeout: Duration::from_mins(10), ..command("make all") };
+    let _slow = Call::asks(&mut stage, "", slow);
+    assert!(stage.screen().contains("at most: 10:00"), "{}", stage.screen());
+    for (text, size) in
+        [("a\nb\nc\nd".to_owned(), "4 lines, 7 characters"), ("x".repeat(201), "1 line, 201 characters")]
+    {
+        let mut stage = self::stage(100, 30);
+        let _call = Call::asks(&mut stage, "", command(&text));
+        assert!(stage.screen().contains(size), "{size}\n{}", stage.screen());
+    }
+    let mut stage = self::stage(100, 30);
+    let large = WriteAct { after: vec![b'x'; 100_000].into(), ..write("@@ -1 +1 @@\n-old\n+new!\n") };
+    let _large = Call::asks(&mut stage, "", large);
+    assert!(stage.screen().contains("size: 4 → 100000 bytes"), "{}", stage.screen());
 }
 
 #[test]

@@ -164,7 +164,7 @@ fn a_broad_screen_has_tree_transcript_and_details_beside_each_other() {
     insta::assert_snapshot!("broad", stage.picture());
     let screen = stage.screen();
     let head = screen.lines().next().unwrap();
-    assert!(head.contains("Agents") && head.contains("main  qwen3-35b") && head.contains("Details"), "{head}");
+    assert!(head.contains("Agents") && head.contains("│  main") && head.contains("Details"), "{head}");
     stage.keys("<c-t>").click_on("miner 0");
     assert!(stage.screen().contains("Look at the sources."), "the details are those of the shown agent");
     stage.keys("<c-t>i");

@@ -18,14 +18,23 @@ fn stage(width: u16, height: u16, sandboxed: Sandboxed) -> Stage {
 #[test]
 fn shift_tab_goes_round_and_auto_only_in_a_sandbox() {
     let mut sandboxed = stage(80, 24, Sandboxed::Yes);
-    for mode in ["auto-edit · bubblewrap", "▲ auto · bubblewrap", "read-only · bubblewrap", "ask · bubblewrap"] {
+    assert!(sandboxed.screen().ends_with("asks before changes · sandboxed"), "{}", sandboxed.screen());
+    for mode in ["edits", "▲ ", "reads", "asks"] {
         sandboxed.keys("<s-tab>");
-        assert!(sandboxed.screen().contains(mode), "{mode}: {}", sandboxed.screen());
+        let screen = sandboxed.screen();
+        let last = screen.lines().last().unwrap();
+        assert!(last.contains(mode) && last.ends_with(" · sandboxed"), "{mode}: {screen}");
     }
     let mut open = stage(80, 24, Sandboxed::No);
-    for mode in ["auto-edit · not sandboxed", "read-only · not sandboxed", "ask · not sandboxed"] {
+    assert!(open.screen().ends_with("asks before changes · not sandboxed"), "{}", open.screen());
+    for mode in ["edits", "reads", "asks"] {
         open.keys("<s-tab>");
-        assert!(open.screen().contains(mode), "{mode}: {}", open.screen());
+        let screen = open.screen();
+        let last = screen.lines().last().unwrap();
+        assert!(
+            last.contains(mode) && (last.ends_with("not sandboxed") || last.ends_with("no sandbox")),
+            "{mode}: {screen}"
+        );
     }
 }
 
@@ -34,11 +43,14 @@ fn a_mode_is_set_by_name_and_a_refusal_says_why() {
     let mut stage = stage(110, 24, Sandboxed::No);
     stage.keys("/mode auto <enter>");
     let screen = stage.screen();
-    assert!(screen.contains("the mode did not change") && screen.contains("ask · not sandboxed"), "{screen}");
+    assert!(
+        screen.contains("the mode did not change") && screen.contains("asks before changes · not sandboxed"),
+        "{screen}"
+    );
     assert_eq!(stage.handle.approvals().mode(), Mode::Ask);
     stage.keys("/mode auto-without-sandbox<enter>");
     assert_eq!(stage.handle.approvals().mode(), Mode::AutoWithoutSandbox);
-    assert!(stage.screen().contains("▲ auto-without-sandbox"));
+    assert!(stage.screen().contains("▲ "), "{}", stage.screen());
     stage.keys("/mode nonsense<enter>");
     assert!(stage.screen().contains("no mode is called nonsense"));
     stage.keys("/mode<enter>");
@@ -61,17 +73,17 @@ fn the_mode_is_in_sight_from_forty_columns_on_whatever_else_is_said() {
                         .app
                         .status
                         .say("a sentence that is long enough to fill the whole of a line ".repeat(3), stage.app.now);
-                    let word = if mode == Mode::AutoWithoutSandbox {
-                        "auto"
-                    } else {
-                        mode.name().split('-').next_back().unwrap()
+                    let word = match mode {
+                        Mode::Ask => "asks",
+                        Mode::AutoEdit => "edits",
+                        Mode::Auto | Mode::AutoWithoutSandbox => "▲ ",
+                        Mode::ReadOnly => "reads",
                     };
-                    let word = if mode == Mode::ReadOnly { "read" } else { word };
                     let screen = stage.screen();
                     let last = screen.lines().last().unwrap();
                     assert!(last.contains(word), "{mode:?} at {width}x{height}: {screen}");
                     let confined = if sandboxed == Sandboxed::Yes {
-                        ["bubblewrap", "bwrap"]
+                        ["· sandboxed", "· sandboxed"]
                     } else {
                         ["not sandboxed", "no sandbox"]
                     };

@@ -91,7 +91,7 @@ fn a_search_finds_what_is_folded_and_opens_it_and_esc_puts_everything_back() {
 
 #[test]
 fn enter_stays_and_n_goes_round_and_says_so() {
-    let mut stage = talk(80, 24);
+    let mut stage = talk(80, 23);
     stage.keys("<c-o>/hidden<enter>");
     let screen = stage.screen();
     assert!(screen.contains("/hidden · 6 of 6"), "{screen}");

@@ -60,16 +60,14 @@ fn every_state_has_a_word_and_a_mark() {
 }
 
 #[test]
-fn steps_tokens_and_time_are_counted_per_turn_and_round() {
+fn tokens_and_time_are_counted_per_turn_and_round() {
     let mut stage = Stage::new(80, 24);
     stage.turn("").spawn("", "miner").turn("miner");
     stage.tokens("miner", 900, 100).call("miner", "1", "read").call("miner", "2", "read").wait(65_000);
     let shown = row(&mut stage, "miner");
-    assert!(shown.contains("2/30") && shown.contains("1.0k tok") && shown.contains("1:05"), "{shown}");
+    assert!(shown.contains("1.0k tok") && shown.contains("1:05"), "{shown}");
     stage.finished("", "miner", Outcome::Completed).wait(20_000);
     assert!(row(&mut stage, "miner").contains("1:05"));
-    stage.turn("miner");
-    assert!(row(&mut stage, "miner").contains("0/30"));
     assert_eq!(stage.app.tree.spent(), 1_000);
 }
 

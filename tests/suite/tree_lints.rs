@@ -103,8 +103,10 @@ fn a_tool_slower_than_nearly_all_its_calls_is_told_once_there_are_twenty() {
 #[test]
 fn a_full_context_and_a_nearly_used_budget_are_told() {
     let mut stage = pair(120, 40);
-    stage.event("a", Event::ContextCap { tokens: Some(1_000) }).tokens("a", 850, 0);
+    stage.event("a", Event::ContextCap { tokens: Some(1_000) }).tokens("a", 799, 0);
     assert_eq!(lints(&stage, "a"), []);
+    stage.tokens("a", 800, 0);
+    assert_eq!(lints(&stage, "a"), [Lint::Context { percent: 80 }]);
     stage.tokens("a", 860, 0);
     assert_eq!(lints(&stage, "a"), [Lint::Context { percent: 86 }]);
     for step in 0..26 {

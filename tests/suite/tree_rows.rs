@@ -1,4 +1,4 @@
-//! What the rows of the agent tree show, at every size: states, figures, sums, the last minute, details.
+//! What the rows of the agent tree show, at every size: states, figures, sums, details.
 
 use steersman::event::{Event, Outcome, Usage};
 use steersman::message::{Arguments, ToolCall};
@@ -76,11 +76,11 @@ fn details_open_and_fold_and_say_why_an_agent_failed() {
 }
 
 #[test]
-fn sums_of_a_subtree_are_on_the_row_of_its_root() {
+fn the_row_of_an_agent_counts_its_own_tokens_and_the_tree_those_beneath_it_too() {
     let mut stage = crew(90, 30);
     let screen = stage.screen();
     let row = row_of(&screen, "researcher 0");
-    assert!(row.contains("9.3k tok") || row.contains("Σ12.4k tok"), "{row}");
+    assert!(row.contains("9.3k tok"), "{row}");
     let totals = *stage.app.tree.get(&"researcher 0".into()).unwrap().totals();
     assert_eq!((totals.agents, totals.running, totals.parked, totals.tokens), (3, 3, 1, 9_300 + 3_100));
     assert_eq!(stage.app.tree.spent(), 42_000 + 9_300 + 3_100 + 2_050);
@@ -126,16 +126,65 @@ fn an_agent_that_is_let_go_is_not_parked_any_more() {
 }
 
 #[test]
-fn the_sparkline_shows_the_last_minute_and_stands_still_when_the_agent_has_ended() {
-    let mut stage = Stage::new(120, 40);
-    stage.turn("").spawn("", "a").turn("a");
-    stage.says("a", &"x".repeat(4 * 200)).wait(1_000);
-    assert!(stage.screen().contains('▇'), "{}", stage.screen());
-    stage.finished("", "a", Outcome::Completed);
-    stage.keys("<c-t><down>").wait(50_000);
-    assert!(stage.screen().contains('▇'));
-    stage.turn("a").wait(61_000);
-    assert!(!stage.screen().contains('▇'));
+fn an_agent_has_one_row_with_its_mark_name_work_time_and_tokens() {
+    let mut stage = crew(120, 40);
+    let screen = stage.screen();
+    let rows: Vec<&str> = screen.lines().skip(1).take(9).collect();
+    for (row, words) in rows.iter().zip([
+        &["● main", "agent 0:15"][..],
+        &["● researcher 0", "bash 0:13", "9.3k tok"],
+        &["✎ file_miner 0", "writing", "3.1k tok"],
+        &["‖ file_miner 1", "parked"],
+        &["✗ researcher 1", "failed", "2.1k tok"],
+        &["■ file_miner 2", "cancelled"],
+        &["⊘ researcher 2", "step limit"],
+        &["? file_miner 3", "! asks you", "0:00"],
+        &["✓ file_miner 4", "done"],
+    ]) {
+        assert!(words.iter().all(|word| row.contains(word)), "{words:?} in\n{screen}");
+    }
+    assert!(!screen.contains(['▰', '▱', '━', '▁', '▃']), "nothing there has to be guessed\n{screen}");
+}
+
+#[test]
+fn the_details_and_help_say_what_each_sign_means() {
+    let mut stage = Stage::new(120, 250);
+    stage.turn("");
+    let help = stage.keys("<f1>").screen();
+    for state in State::ALL {
+        assert!(help.contains(state.meaning()), "{state:?}\n{help}");
+    }
+    for sign in ["Signs in the tree", "! reason", "9.3k tok", "Σ", "+2 done"] {
+        assert!(help.contains(sign), "{sign}\n{help}");
+    }
+    let mut stage = crew(120, 40);
+    stage.keys("<c-t><down>i");
+    for words in ["● runs tools", "✎ the model writes", "‖ is paused by you", "✗ has failed"] {
+        assert!(stage.screen().contains(words), "{words}\n{}", stage.screen());
+        stage.keys("<down>");
+    }
+}
+
+#[test]
+fn agents_that_come_move_nothing_of_what_is_read() {
+    for (width, height) in [(160, 40), (120, 36), (80, 24)] {
+        let mut stage = Stage::new(width, height);
+        stage.turn("").says("", &format!("{}\n\n", "A sentence of some length. ".repeat(20)).repeat(40));
+        stage.screen();
+        stage.keys("<pgup>").screen();
+        let before = stage.screen();
+        for child in ["a", "b", "c"] {
+            stage.spawn("", child).turn(child);
+        }
+        let after = stage.screen();
+        let text = |screen: &str| screen.lines().skip(1).take(10).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(text(&before), text(&after), "{width}x{height}\n{after}");
+        assert!(after.contains("4 of 4 running"), "they are counted\n{after}");
+        assert!(!after.contains("○ a"), "{after}");
+        stage.keys("<c-end>").screen();
+        stage.wait(1);
+        assert!(stage.screen().contains("○ a"), "{}", stage.screen());
+    }
 }
 
 #[test]

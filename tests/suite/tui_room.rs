@@ -27,7 +27,7 @@ fn row_of(screen: &str, part: &str) -> String {
 fn one_agent_alone_takes_one_row_and_a_crew_a_column() {
     let mut stage = crew(120, 36, 0);
     let screen = stage.screen();
-    assert!(screen.starts_with("○ main · waiting"), "{screen}");
+    assert!(screen.starts_with("main · turn 0:00\n› go"), "what it does stands in the status line: {screen}");
     assert!(row_of(&screen, "› go").starts_with("› go"), "{screen}");
     stage.call("", "c1", "agent").spawn("", "file_miner 0");
     assert!(stage.screen().contains("  Agents"));
@@ -68,14 +68,14 @@ fn a_step_beyond_the_budget_is_not_counted() {
     for step in 0..31 {
         stage.call("file_miner 0", &format!("x{step}"), ["grep", "read"][step % 2]);
     }
-    assert!(stage.screen().contains("30 of its 30 steps used"));
+    assert!(stage.screen().contains("! 30/30 steps"));
 }
 
 #[test]
 fn a_narrow_screen_keeps_the_keys_that_matter() {
     let mut stage = Stage::new(40, 12);
-    assert!(stage.screen().contains("── → starts a turn ───── Esc: nothing ──"));
-    assert!(stage.screen().contains("› Type a message. F1 shows the keys"));
+    assert!(stage.screen().contains("── → starts a turn ────────── F1 help ──"), "{}", stage.screen());
+    assert!(stage.screen().contains("› Type a message. Enter sends it"));
     assert!(stage.resize(20, 5).screen().contains("› Type a message"));
     assert!(!stage.screen().contains("Type a message."), "no sentence is cut");
     let mut stage = crew(40, 12, 0);
@@ -114,7 +114,7 @@ fn why_nothing_can_run_is_told_in_full() {
     stage.tell(Msg::BuildFailed(reason.to_owned()));
     let screen = stage.screen();
     assert!(screen.contains("✗ cannot run: cannot reach") && screen.contains("with --model NAME"), "{screen}");
-    assert!(screen.contains("✗ main · failed") && screen.contains("Ctrl+D quits"), "{screen}");
+    assert!(screen.contains("Ctrl+D quits"), "{screen}");
     assert!(!screen.contains("Enter sends ·"), "nothing can be sent\n{screen}");
 }
 
@@ -187,4 +187,55 @@ fn a_tree_of_one_row_shows_one_text_there() {
     stage.keys("one<enter><c-t>");
     let screen = stage.screen();
     assert_eq!(screen.lines().next(), Some("›● main agent ×2"), "{screen}");
+}
+
+#[test]
+fn the_idle_screen_says_what_can_be_done_and_each_fact_once() {
+    for (width, height) in [(160, 40), (120, 36), (80, 24)] {
+        let mut stage = Stage::new(width, height);
+        stage.app.status.source = ModelSource::Embedded;
+        stage.app.status.label = "embedded model".to_owned();
+        (stage.app.place, stage.app.branch) = ("project".to_owned(), "topic/one".to_owned());
+        let sandbox =
+            Event::Guards { mode: "ask".to_owned(), sandbox: Some("landlock".to_owned()), context_files: Vec::new() };
+        stage.event("", sandbox).event("", Event::ContextCap { tokens: Some(32_000) });
+        let screen = stage.screen();
+        for words in
+            ["/ commands · @ files · Shift+Tab mode", "F1 help", concat!("Steersman ", env!("CARGO_PKG_VERSION"))]
+        {
+            assert_eq!(screen.matches(words).count(), 1, "{words}\n{screen}");
+        }
+        let last = screen.lines().last().unwrap();
+        assert!(last.starts_with(" project · topic/one · embedded model"), "{last}");
+        assert!(last.ends_with("asks before changes · sandboxed"), "{last}");
+        for words in ["nothing to stop", "steps", "landlock", "Details"] {
+            assert!(!screen.contains(words), "{words}\n{screen}");
+        }
+        assert_eq!(screen.matches("idle").count(), 1, "{screen}");
+    }
+}
+
+#[test]
+fn the_bottom_row_gives_up_the_branch_and_the_directory_before_model_and_context() {
+    let mut stage = crew(120, 36, 0);
+    (stage.app.place, stage.app.branch) = ("project".to_owned(), "topic/one".to_owned());
+    stage.event("", Event::ContextCap { tokens: Some(131_072) }).tokens("", 40_000, 2_000);
+    let last = |stage: &mut Stage| stage.screen().lines().last().unwrap().to_owned();
+    assert!(
+        last(&mut stage).starts_with(" project · topic/one · openai · context 42.0k of 131k, 32 %"),
+        "{}",
+        last(&mut stage)
+    );
+    stage.resize(76, 24);
+    assert!(last(&mut stage).starts_with(" project · topic/one · openai · context 32 %"), "{}", last(&mut stage));
+    stage.resize(64, 24);
+    assert!(last(&mut stage).starts_with(" project · openai · context 32 %"), "{}", last(&mut stage));
+}
+
+#[test]
+fn a_branch_is_shown_as_one_safe_line() {
+    let mut stage = crew(120, 36, 0);
+    stage.tell(Msg::Branch("ma\u{1b}[2Jin\u{202e}\nx".to_owned()));
+    let screen = stage.screen();
+    assert!(screen.contains("ma␛[2Jin<U+202E> x") && !screen.contains('\u{1b}'), "{screen}");
 }

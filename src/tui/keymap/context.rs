@@ -56,10 +56,8 @@ impl Context {
     /// Tells whether plain characters are text there, or may be: what holds everywhere holds where text is typed too.
     pub fn takes_text(self) -> bool {
         match self {
-            Self::Global | Self::Composer | Self::History | Self::Filter | Self::Search => true,
-            Self::Tree | Self::Transcript | Self::Details | Self::Pending | Self::Help | Self::Gate | Self::Ledger => {
-                false
-            }
+            Self::Global | Self::Composer | Self::History | Self::Filter | Self::Search | Self::Help => true,
+            Self::Tree | Self::Transcript | Self::Details | Self::Pending | Self::Gate | Self::Ledger => false,
         }
     }
 

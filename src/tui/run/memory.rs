@@ -1,4 +1,4 @@
-//! Work of the message that must not hold the screen up: the history's file, the list of paths, fuzzy matching.
+//! Work that must not hold the screen up: the history's file, the list of paths, the branch, fuzzy matching.
 //!
 //! Always holds: texts are written in the order in which they were sent; of several searches the newest is answered.
 
@@ -14,6 +14,7 @@ use crate::tui::fuzzy::{Quest, find};
 use crate::tui::history_file::{HistoryFile, Record};
 use crate::tui::msg::Msg;
 use crate::tui::run::ScreenOptions;
+use crate::tui::run::branch::branch;
 use crate::tui::run::path_walk::walk;
 use crate::tui::state::history::Sent;
 
@@ -62,6 +63,12 @@ impl Memory {
             }
             Vec::new()
         });
+    }
+
+    /// Finds out which branch is checked out.
+    pub fn find_branch(&self, files: &Files) {
+        let cwd = self.cwd.clone();
+        files.aside(move || vec![Msg::Branch(branch(&cwd).unwrap_or_default())]);
     }
 
     /// Lists the paths of the working directory.

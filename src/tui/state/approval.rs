@@ -9,10 +9,20 @@ use std::time::Duration;
 use super::clock::clock;
 use super::composer::Composer;
 use crate::id::{AgentId, CallId};
+use crate::limits;
 use crate::summary::calls_made;
 
 /// Most characters that are named one by one.
 const NAMED: usize = 8;
+
+/// Most lines of a text whose size is not told.
+const USUAL_LINES: usize = 3;
+/// Most characters of such a text.
+const USUAL_CHARACTERS: usize = 200;
+/// Most bytes of a file whose size is not told beside its change.
+const USUAL_FILE: usize = 64 * 1024;
+/// How long a command may run unless it is given another time.
+const USUAL_TIME: Duration = limits::COMMAND_TIME;
 
 /// Names one open approval of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,7 +183,9 @@ impl Approval {
             Wanted::Command { command, cwd, timeout } => {
                 exact(command, &mut parts);
                 parts.push(Part::Fact("in", cwd.clone()));
-                parts.push(Part::Fact("at most", clock(timeout.as_secs())));
+                if *timeout != USUAL_TIME {
+                    parts.push(Part::Fact("at most", clock(timeout.as_secs())));
+                }
             }
             Wanted::Write { path, before, after, diff } => {
                 let size = match before {
@@ -182,7 +194,9 @@ impl Approval {
                 };
                 parts.push(Part::Fact("file", path.clone()));
                 parts.extend(foreign(path));
-                parts.push(Part::Fact("size", size));
+                if diff.is_empty() || (*after).max(before.unwrap_or(0)) > USUAL_FILE {
+                    parts.push(Part::Fact("size", size));
+                }
                 if diff.is_empty() {
                     parts.push(Part::Note("the change cannot be shown as text".to_owned()));
                 } else {
@@ -218,9 +232,11 @@ impl Approval {
     }
 }
 
-/// Tells a text whole, with its size before it and its letters that are none of ASCII behind it.
+/// Tells a text whole, with its size before it when that is unusual, and its letters that are none of ASCII behind it.
 fn exact(text: &str, parts: &mut Vec<Part>) {
-    parts.push(Part::Note(size(text)));
+    if text.split('\n').count() > USUAL_LINES || text.chars().count() > USUAL_CHARACTERS {
+        parts.push(Part::Note(size(text)));
+    }
     parts.push(Part::Exact(text.to_owned()));
     parts.extend(foreign(text));
 }

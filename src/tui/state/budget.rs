@@ -2,6 +2,7 @@
 //! conversation sets back.
 
 use crate::price::{Money, dollars};
+use crate::summary::tokens as count;
 
 /// Holds the limits; none unless set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -30,8 +31,8 @@ impl Limits {
             None => format!("{} spent, no limit", dollars(nanos)),
         };
         let tokens = match self.max_tokens {
-            Some(max) => format!("{tokens} of {max} tokens used"),
-            None => format!("{tokens} tokens used, no limit"),
+            Some(max) => format!("{} of {} tokens used", count(tokens), count(max)),
+            None => format!("{} tokens used, no limit", count(tokens)),
         };
         format!("budget: {money} · {tokens}")
     }

@@ -25,8 +25,7 @@ use chips::Chips;
 use clean::clean;
 
 /// What an empty composer shows, the longest first.
-const PLACEHOLDERS: [&str; 3] =
-    ["Type a message. Enter sends, F1 shows the keys", "Type a message. F1 shows the keys", "Type a message"];
+const PLACEHOLDERS: [&str; 2] = ["Type a message. Enter sends it", "Type a message"];
 
 /// What stands between two texts that came back.
 const GAP: &str = "\n\n";

@@ -127,7 +127,7 @@ pub fn next_escape(app: &App) -> Escape {
 }
 
 impl Escape {
-    /// Returns it in words, the longest first; each begins with the key.
+    /// Returns it in words, the longest first; each begins with the key. None where it does nothing.
     pub fn words(&self) -> Vec<String> {
         match self {
             Self::CloseCompletion => vec!["Esc: closes the list".to_owned(), "Esc: closes".to_owned()],
@@ -161,7 +161,7 @@ impl Escape {
             }
             Self::TakeBack(1) => vec!["Esc: the pending text comes back".to_owned(), "Esc: 1 back".to_owned()],
             Self::TakeBack(count) => vec![format!("Esc: {count} pending come back"), format!("Esc: {count} back")],
-            Self::Nothing => vec!["Esc: nothing to stop".to_owned(), "Esc: nothing".to_owned()],
+            Self::Nothing => Vec::new(),
         }
     }
 }

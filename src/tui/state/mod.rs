@@ -87,6 +87,7 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use ratatui::layout::Size;
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::id::AgentId;
 use crate::tui::keymap::Keymap;
@@ -95,7 +96,7 @@ use alerts::Alerts;
 use approval::Declining;
 use attention::{Attention, MouseMode};
 use budget::{Limits, Spent};
-use cell::CellId;
+use cell::{CellId, Level};
 use colours::Colours;
 use completion::Completion;
 use composer::Composer;
@@ -117,7 +118,7 @@ use removed::RemovedTexts;
 use scroll::Scroll;
 use search::Search;
 use selection::{Ask, Selection};
-use sight::Sight;
+use sight::{Settled, Sight};
 use status::Status;
 use target::Bound;
 use transcript::Transcript;
@@ -127,6 +128,8 @@ use tree::{Details, Tree};
 pub const MEDIUM: u16 = 60;
 /// Columns from which tree, transcript and details stand beside each other.
 pub const BROAD: u16 = 140;
+/// Columns of the longest reply that the status line shows.
+const REPLY_COLUMNS: usize = 72;
 /// Columns left of the composer's text.
 pub const PROMPT_COLUMNS: u16 = 2;
 
@@ -149,6 +152,8 @@ pub struct App {
     pub begun: Option<String>,
     /// Where the keys go.
     pub focus: Focus,
+    /// What help is filtered by.
+    pub help: String,
     /// The message being written.
     pub composer: Composer,
     /// The pending text that the composer holds instead of a new message.
@@ -219,6 +224,8 @@ pub struct App {
     pub keymap: Keymap,
     /// The name of the directory that is worked in (untrusted).
     pub place: String,
+    /// The branch of its repository, if it lies in one (untrusted).
+    pub branch: String,
     /// Whom the draft is for.
     bound: Option<Bound>,
     /// True once a new conversation was asked for, until it begins.
@@ -289,6 +296,7 @@ impl App {
             several: None,
             begun: None,
             focus: Focus::default(),
+            help: String::new(),
             composer: Composer::default(),
             editing: None,
             drafts: Drafts::default(),
@@ -326,6 +334,7 @@ impl App {
             mouse: MouseMode::default(),
             keymap: Keymap::default(),
             place: String::new(),
+            branch: String::new(),
             readers: HashMap::from([(main.clone(), Reader::new(main))]),
         };
         app.fit_composer();
@@ -400,10 +409,43 @@ impl App {
         self.holds.is_held(agent) && (agent.is_main() || self.tree.get(agent).is_none_or(has_gate))
     }
 
-    /// Tells whether the details of the shown agent are open; on a broad screen they usually are.
+    /// Shows a reply to the user: one short sentence in the status line, anything longer as a note at the end of the
+    /// transcript, where it is not cut and does not go.
+    pub fn reply(&mut self, text: &str) {
+        let room = usize::from(self.size.width.saturating_sub(12)).min(REPLY_COLUMNS);
+        let is_short = text.width() <= room && !text.contains([';', '·']) && !text.contains(". ");
+        if self.medium == Medium::Lines || is_short {
+            self.status.say(text, self.now);
+            return;
+        }
+        self.status.quiet();
+        let agent = self.tree.selected().clone();
+        let reader = self.reader_mut(&agent);
+        reader.transcript.tell(Level::Info, text);
+        let is_in_view =
+            reader.scroll.is_following() && matches!(self.focus.pane.whole(), Pane::Composer | Pane::Transcript);
+        if !is_in_view {
+            self.status.say("the reply is at the end of the transcript", self.now);
+        }
+    }
+
+    /// Gives the tree and the details the room that they want now, unless somebody reads further up: then the text there
+    /// stays where it is.
+    pub fn settle_panes(&mut self) {
+        let follows = self.reader().is_none_or(|reader| reader.scroll.is_following());
+        if !follows && self.focus.pane.whole() != Pane::Tree {
+            return;
+        }
+        let is_of_use =
+            |reader: &Reader| !reader.transcript.changed().is_empty() || reader.transcript.last_printed().is_some();
+        let details = !self.tree.selected().is_main() || self.reader().is_some_and(is_of_use);
+        self.sight.settled = Settled { agents: self.tree.rows().len(), details };
+    }
+
+    /// Tells whether the details of the shown agent are open; on a broad screen they are once they are of use.
     pub fn shows_details(&self) -> bool {
         match self.tree.details {
-            Details::Usual => self.size.width >= BROAD,
+            Details::Usual => self.size.width >= BROAD && self.sight.settled.details,
             Details::Open => true,
             Details::Folded => false,
         }

@@ -113,8 +113,8 @@ impl Scroll {
         self.seen
     }
 
-    /// Tells whether the view follows the end.
+    /// Tells whether the view follows the end, or will with the next frame.
     pub fn is_following(&self) -> bool {
-        self.position == Position::Bottom && self.requests.is_empty()
+        self.requests.last().map_or(self.position == Position::Bottom, |last| *last == Request::Bottom)
     }
 }

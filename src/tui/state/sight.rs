@@ -10,6 +10,8 @@ use crate::id::AgentId;
 pub struct Sight {
     /// The sizes that the user chose.
     pub sizes: Sizes,
+    /// What the panes beside the transcript get room for.
+    pub settled: Settled,
     tree: Option<(AgentId, usize)>,
     details: Option<(AgentId, usize)>,
     drawn: Tops,
@@ -26,6 +28,22 @@ pub struct Sizes {
     pub details_columns: Option<u16>,
     /// Rows of the details above the transcript.
     pub details_rows: Option<u16>,
+}
+
+/// What the panes beside the transcript get room for, as it was when nobody was reading further up: whatever comes later
+/// moves no text under somebody's eyes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settled {
+    /// Rows of the tree.
+    pub agents: usize,
+    /// Whether the details have something to say beyond what stands elsewhere.
+    pub details: bool,
+}
+
+impl Default for Settled {
+    fn default() -> Self {
+        Self { agents: 1, details: false }
+    }
 }
 
 /// Holds the first rows that a frame has shown.

@@ -138,7 +138,7 @@ pub fn mode(app: &mut App, name: &str) -> Vec<Effect> {
     } else {
         format!("no mode is called {name}; there are {}", names.join(", "))
     };
-    app.status.say(sentence, app.now);
+    app.reply(&sentence);
     Vec::new()
 }
 
@@ -147,8 +147,8 @@ pub fn mode_set(app: &mut App, outcome: Result<Mode, String>) {
     match outcome {
         Ok(mode) => {
             app.guards.mode = mode;
-            app.status.say(format!("mode {}: {}", mode.name(), mode.help()), app.now);
+            app.status.say(format!("mode: {}", mode.name()), app.now);
         }
-        Err(why) => app.status.say(format!("the mode did not change: {why}"), app.now),
+        Err(why) => app.reply(&format!("the mode did not change: {why}")),
     }
 }

@@ -14,7 +14,9 @@ const OFF: &str = "off";
 pub fn budget(app: &mut App, argument: &str) -> Vec<Effect> {
     if argument.is_empty() {
         let sentence = app.budget.sentence(app.spent);
-        app.status.say(format!("{sentence}; /budget 5 sets dollars, /budget 100000 tokens, /budget off"), app.now);
+        app.reply(&format!(
+            "{sentence}; /budget 5 sets dollars, /budget 100000 tokens sets tokens, /budget off takes both away"
+        ));
         return Vec::new();
     }
     let tokens = argument.strip_suffix(TOKENS).map(str::trim);
@@ -29,14 +31,14 @@ pub fn budget(app: &mut App, argument: &str) -> Vec<Effect> {
     if let Some(limits) = limits {
         return vec![Effect::SetBudget(limits)];
     }
-    app.status.say("write /budget 5, /budget 0.50, /budget 100000 tokens or /budget off", app.now);
+    app.reply("not set: write /budget 5, /budget 0.50, /budget 100000 tokens or /budget off");
     Vec::new()
 }
 
 /// Notes what the budget is now.
 pub fn set(app: &mut App, limits: Limits) {
     app.budget = limits;
-    app.status.say(limits.sentence(app.spent), app.now);
+    app.reply(&limits.sentence(app.spent));
 }
 
 /// Asks for room in the conversation.

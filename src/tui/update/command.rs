@@ -10,12 +10,12 @@ use crate::tui::state::approval::Part;
 use crate::tui::state::attention::MouseMode;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::cell::Level;
-use crate::tui::state::focus::{Overlay, Pane};
+use crate::tui::state::focus::Pane;
 use crate::tui::state::lines::{Medium, Report};
 use crate::tui::state::question::{Question, Subject};
 use crate::tui::state::status::Offer;
 use crate::tui::update::{
-    approval, budget, editing, export, hold as gates, ledger, line, look, pending, reading, recall, search, undo,
+    approval, budget, editing, export, help, hold as gates, ledger, line, look, pending, reading, recall, search, undo,
 };
 
 /// Carries a command out at once, whether a turn runs or not.
@@ -30,7 +30,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
     match verb {
         Verb::Line(verb) => return line::run(app, verb, argument),
         Verb::Model if argument.is_empty() && app.medium == Medium::Lines => return line::choose_model(app),
-        Verb::Help => app.focus.overlay = Some(Overlay::Help { top: 0 }),
+        Verb::Help => help::open(app),
         Verb::Model if argument.is_empty() => return choose_model(app),
         Verb::Model => {
             // One that is not listed may be asked about first.
@@ -160,7 +160,7 @@ fn set_theme(app: &mut App, name: &str) {
             app.theme = theme;
             app.status.say(format!("theme: {name}"), app.now);
         }
-        Err(sentence) => app.status.say(sentence, app.now),
+        Err(sentence) => app.reply(&sentence),
     }
 }
 
@@ -170,7 +170,7 @@ pub fn mouse(app: &mut App, word: &str) -> Vec<Effect> {
         ("on", _) | ("", MouseMode::Off) => MouseMode::On,
         ("off", _) | ("", MouseMode::On) => MouseMode::Off,
         (other, _) => {
-            app.status.say(format!("/mouse takes on or off, not {other}"), app.now);
+            app.reply(&format!("/mouse takes on or off, not {other}"));
             return Vec::new();
         }
     };
@@ -179,7 +179,7 @@ pub fn mouse(app: &mut App, word: &str) -> Vec<Effect> {
         MouseMode::On => "mouse on: it clicks, scrolls and drags here; Shift+drag selects with the terminal itself",
         MouseMode::Off => "mouse off: the terminal selects with it",
     };
-    app.status.say(sentence, app.now);
+    app.reply(sentence);
     vec![Effect::Mouse(mode)]
 }
 
@@ -188,7 +188,7 @@ fn hold(app: &mut App, whom: &str) -> Vec<Effect> {
         "" => gates::act(app, Action::HoldOrGoOn),
         ALL => gates::all(app),
         other => {
-            app.status.say(format!("/hold takes nothing or {ALL}, not {other}"), app.now);
+            app.reply(&format!("/hold takes nothing or {ALL}, not {other}"));
             Vec::new()
         }
     }

@@ -9,7 +9,7 @@ pub fn export(app: &mut App, arguments: &str) -> Vec<Effect> {
     let request = match Request::parse(arguments) {
         Ok(request) => request,
         Err(sentence) => {
-            app.status.say(format!("not exported: {sentence}"), app.now);
+            app.reply(&format!("not exported: {sentence}"));
             return Vec::new();
         }
     };
@@ -37,7 +37,7 @@ pub fn written(app: &mut App, subject: Subject, outcome: Result<String, String>)
         Ok(path) => format!("{} written to {path}", noun(subject)),
         Err(reason) => format!("{} not exported: {reason}", noun(subject)),
     };
-    app.status.say(sentence, app.now);
+    app.reply(&sentence);
 }
 
 fn noun(subject: Subject) -> &'static str {

@@ -5,8 +5,8 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::reading::shown;
 use super::submit::submit;
 use super::{
-    approval, bring_back, command, completion, editing, escape, hold, hunt, ledger, line, look, manuscript, pending,
-    question, reading, recall, search, tree, undo,
+    approval, bring_back, command, completion, editing, escape, help, hold, hunt, ledger, line, look, manuscript,
+    pending, question, reading, recall, search, tree, undo,
 };
 use crate::event::Delivery;
 use crate::tui::keymap::{Action, Chord, Context, Edit, ReadKey, WriteKey};
@@ -14,7 +14,7 @@ use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::composer::Expanded;
-use crate::tui::state::focus::{Overlay, Pane};
+use crate::tui::state::focus::Pane;
 use crate::tui::state::guards::ModeChoice;
 use crate::tui::state::lines::Medium;
 use crate::tui::state::question::Subject;
@@ -50,6 +50,10 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
         return Vec::new();
     }
     if let Some(c) = chord.typed() {
+        if help::is_open(app) {
+            help::type_text(app, c.encode_utf8(&mut [0; 4]));
+            return Vec::new();
+        }
         if app.focus.is_on(Pane::Filter) {
             tree::type_filter(app, c.encode_utf8(&mut [0; 4]));
             return Vec::new();
@@ -171,12 +175,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
             }
         }
         Action::FoldAll => shown(app).transcript.toggle_all(),
-        Action::Help => {
-            app.focus.overlay = match app.focus.overlay {
-                Some(Overlay::Help { .. }) => None,
-                Some(Overlay::Ledger { .. }) | None => Some(Overlay::Help { top: 0 }),
-            }
-        }
+        Action::Help => help::toggle(app),
         Action::HoldOrGoOn | Action::GoOn | Action::FocusGate | Action::Step | Action::EditCall | Action::SkipCall => {
             return hold::act(app, action);
         }
@@ -202,6 +201,7 @@ fn write(app: &mut App, key: WriteKey) -> Vec<Effect> {
             Expanded::NoChip => app.status.say("there is no folded paste at the cursor", app.now),
         },
         WriteKey::Search => return hunt::open(app, ""),
+        WriteKey::RubOut | WriteKey::RubOutWord | WriteKey::RubOutAll if help::is_open(app) => help::act(app, key),
         WriteKey::TakeText | WriteKey::RubOut | WriteKey::RubOutWord | WriteKey::RubOutAll => {
             return hunt::act(app, key);
         }
@@ -302,7 +302,7 @@ fn quit_or_delete(app: &mut App) -> Vec<Effect> {
 /// Selects or scrolls, according to the focus.
 fn travel(app: &mut App, action: Action) {
     match (app.focus.context(), action) {
-        (Context::Help, action) => travel_help(app, action),
+        (Context::Help, action) => help::travel(app, action),
         (Context::Ledger, action) => ledger::travel(app, action),
         (Context::Gate, action) => hold::travel(app, action),
         (Context::Composer, Action::PageUp | Action::PageDown | Action::First | Action::Last)
@@ -321,17 +321,4 @@ fn travel(app: &mut App, action: Action) {
         (_, Action::Last) => shown(app).scroll.ask(Request::Bottom),
         (_, _) => {}
     }
-}
-
-fn travel_help(app: &mut App, action: Action) {
-    let page = (app.size.height / 2).max(1);
-    let Some(Overlay::Help { top }) = &mut app.focus.overlay else { return };
-    *top = match action {
-        Action::Previous => top.saturating_sub(1),
-        Action::Next => top.saturating_add(1),
-        Action::PageUp => top.saturating_sub(page),
-        Action::PageDown => top.saturating_add(page),
-        Action::Last => u16::MAX,
-        _ => 0,
-    };
 }

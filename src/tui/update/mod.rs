@@ -25,6 +25,7 @@ mod drafts;
 mod editing;
 mod escape;
 pub mod export;
+mod help;
 pub mod hold;
 mod hunt;
 mod keys;
@@ -102,11 +103,12 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.tree.cannot_run(&reason, app.now);
             app.status.host = HostState::Failed(reason);
         }
-        Msg::Info(sentence) => app.status.say(sentence, app.now),
+        Msg::Branch(name) => app.branch = name,
+        Msg::Info(sentence) => app.reply(&sentence),
         Msg::GivenBack(entries) => bring_back::given_back(app, &entries),
         Msg::Offer(offer) => command::offer(app, offer),
         Msg::Models(Ok(models)) => app.completion.models = models,
-        Msg::Models(Err(reason)) => app.status.say(format!("no list of models: {reason}"), app.now),
+        Msg::Models(Err(reason)) => app.reply(&format!("no list of models: {reason}")),
         Msg::Queue { queues, paused } => {
             app.receipts.snapshot(&queues);
             app.tree.ask_about(&queues, app.now);
@@ -172,6 +174,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         }
     }
     hold::settle_focus(app);
+    app.settle_panes();
     question::settle_quit(app);
     hunt::settle(app);
     app.bind_draft();

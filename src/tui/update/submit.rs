@@ -114,7 +114,7 @@ pub fn sent(app: &mut App, to: &AgentId, text: &str, outcome: Result<MessageId, 
                 (Refused::NotBuilt, HostState::Failed(reason)) => reason.clone(),
                 _ => refused.to_string(),
             };
-            app.status.say(format!("not sent{whom}: {why}"), app.now);
+            app.reply(&format!("not sent{whom}: {why}"));
         }
     }
     Vec::new()

@@ -93,7 +93,11 @@ fn below(metrics: &Metrics) -> Option<String> {
 /// Returns the hints for the present state, the best first: rather fewer keys than fewer words about Esc.
 fn hints(app: &App) -> Vec<String> {
     let mut hints = Vec::new();
-    for words in next_escape(app).words() {
+    let escape = next_escape(app).words();
+    if escape.is_empty() {
+        hints.extend(keys(app).iter().map(|keys| (*keys).to_owned()));
+    }
+    for words in escape {
         hints.extend(keys(app).iter().map(|keys| format!("{keys} · {words}")));
         hints.push(words);
     }
@@ -161,8 +165,11 @@ fn keys(app: &App) -> &'static [&'static str] {
         Pane::Composer if matches!(app.status.host, HostState::Failed(_)) => {
             &["Ctrl+D quits · F1 keys", "Ctrl+D quits"]
         }
-        Pane::Composer => {
-            &["Ctrl+J new line · Ctrl+T agents · Ctrl+O transcript · F1 keys", "Ctrl+J new line · F1 keys", "F1 keys"]
-        }
+        Pane::Composer => &[
+            "/ commands · @ files · Shift+Tab mode · Ctrl+J new line · F1 help",
+            "/ commands · @ files · Shift+Tab mode · F1 help",
+            "/ commands · @ files · F1 help",
+            "F1 help",
+        ],
     }
 }

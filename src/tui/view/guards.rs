@@ -7,24 +7,36 @@ use crate::mode::Mode;
 use crate::tui::state::App;
 use crate::tui::state::guards::Confined;
 
-/// Returns the longest words that fit into so many columns, or the shortest, with their style.
-pub fn badge(app: &App, room: u16) -> (String, Style) {
+/// The room for the words, columns.
+#[derive(Debug, Clone, Copy)]
+pub enum Room {
+    /// Nothing else needs it.
+    Ample(u16),
+    /// Something else needs it: the mode is said in one word.
+    Scarce(u16),
+}
+
+/// Returns the longest words that fit, or the shortest, with their style.
+pub fn badge(app: &App, room: Room) -> (String, Style) {
     let guards = &app.guards;
     let sandbox: &[&str] = match &guards.sandbox {
         Confined::Unknown => &[],
         Confined::Not => &["not sandboxed", "no sandbox"],
-        Confined::By(name) if name == "bubblewrap" => &["bubblewrap", "bwrap"],
-        Confined::By(name) if name == "namespaces" => &["namespaces", "ns"],
-        Confined::By(name) => &[name],
+        Confined::By(_) => &["sandboxed"],
     };
     let mut words = Vec::new();
-    for name in names(guards.mode) {
+    let names = names(guards.mode);
+    let (names, room) = match room {
+        Room::Ample(room) => (names, room),
+        Room::Scarce(room) => (names.get(1..).unwrap_or(names), room),
+    };
+    for name in names {
         words.extend(sandbox.iter().map(|sandbox| format!("{name} · {sandbox}")));
         if sandbox.is_empty() {
             words.push((*name).to_owned());
         }
     }
-    words.extend(names(guards.mode).iter().map(|name| (*name).to_owned()));
+    words.extend(names.iter().map(|name| (*name).to_owned()));
     let shortest = words.last().cloned().unwrap_or_default();
     let fitting = words.into_iter().find(|words| columns(words) <= room).unwrap_or(shortest);
     let style = match (guards.mode.is_auto(), &guards.sandbox) {
@@ -35,13 +47,13 @@ pub fn badge(app: &App, room: u16) -> (String, Style) {
     (fitting, style)
 }
 
-/// Returns a mode's names, the longest first; those that run commands unasked have a mark too.
+/// Says in words what a mode does, the longest first; those that run commands unasked have a mark too.
 fn names(mode: Mode) -> &'static [&'static str] {
     match mode {
-        Mode::Ask => &["ask"],
-        Mode::AutoEdit => &["auto-edit", "edit"],
-        Mode::Auto => &["▲ auto"],
-        Mode::AutoWithoutSandbox => &["▲ auto-without-sandbox", "▲ auto!"],
-        Mode::ReadOnly => &["read-only", "read"],
+        Mode::Ask => &["asks before changes", "asks"],
+        Mode::AutoEdit => &["edits without asking", "edits"],
+        Mode::Auto => &["▲ runs without asking", "▲ auto"],
+        Mode::AutoWithoutSandbox => &["▲ runs anything without asking", "▲ auto!"],
+        Mode::ReadOnly => &["reads only", "reads"],
     }
 }

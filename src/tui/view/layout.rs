@@ -22,7 +22,7 @@ pub struct Demand {
     pub list: ListUse,
     /// Rows of the panel of a held agent.
     pub gate: u16,
-    /// Agents in the tree.
+    /// Rows of the tree.
     pub agents: u16,
     /// What the tree is for at the moment.
     pub tree: TreeUse,
@@ -66,7 +66,7 @@ pub enum DetailsUse {
 /// Says how the tree is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreeForm {
-    /// A column with two rows for each agent.
+    /// A column with one row for each agent.
     Column,
     /// Rows for each agent, as many as fit.
     Rows,
@@ -247,7 +247,7 @@ fn take_tree(rest: &mut Rect, width: u16, details: u16, demand: Demand) -> (Rect
     // One agent alone needs no column: the transcript gets the room.
     let is_of_use = demand.agents > 1 || demand.tree == TreeUse::Focused;
     if width >= WIDE && body >= 4 && is_of_use {
-        let usual = if details > 0 { (width * 2 / 7).clamp(36, 64) } else { (width / 3 - 2).clamp(36, 64) };
+        let usual = if details > 0 { (width * 2 / 7).clamp(36, 64) } else { (width * 3 / 7).clamp(36, 60) };
         let most = width.saturating_sub(TRANSCRIPT + details + 2).max(LEAST);
         let tree = take_left(rest, demand.sizes.tree_columns.unwrap_or(usual).clamp(LEAST, most));
         return (tree, TreeForm::Column, take_left(rest, 1));
@@ -265,7 +265,7 @@ fn take_tree(rest: &mut Rect, width: u16, details: u16, demand: Demand) -> (Rect
         TreeUse::Watched => (TreeForm::Line, u16::from(body >= 4)),
     };
     let tree = take_top(rest, rows);
-    let divider = take_top(rest, u16::from(body >= 10));
+    let divider = take_top(rest, u16::from(body >= 10 && form == TreeForm::Rows));
     (tree, form, divider)
 }
 

@@ -23,6 +23,7 @@ mod code;
 mod completion;
 pub mod composer;
 pub mod exact;
+mod farewell;
 mod finds;
 pub mod fit;
 pub mod forecast;
@@ -55,6 +56,7 @@ pub mod transcript;
 pub mod tree;
 pub mod wrap;
 
+pub use farewell::farewell;
 pub use look::look;
 
 use std::collections::HashMap;
@@ -62,6 +64,7 @@ use std::collections::HashMap;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
 
 use crate::id::AgentId;
 use crate::tui::msg::Drawn;
@@ -71,6 +74,7 @@ use crate::tui::state::pointer::Grip;
 use crate::tui::state::question::Seen;
 use crate::tui::state::regions::{Divider, Region, Regions};
 use crate::tui::state::sight::Tops;
+use crate::tui::state::status::ModelSource;
 use crate::tui::state::{App, Times};
 use cache::TranscriptCache;
 use finds::Finds;
@@ -83,6 +87,13 @@ use wrap::{Break, Line, Wrap};
 
 pub use title::title;
 
+/// The name of the program with its version.
+const NAME: &str = concat!("Steersman ", env!("CARGO_PKG_VERSION"));
+/// What an empty conversation says.
+const WELCOME: &str = "Ask for work on the files of this directory. While it runs, go on typing: what you send enters the \
+                       conversation as soon as the running tools have ended.";
+/// What it says besides where the embedded model answers.
+const CONNECT: &str = "The embedded model answers; F1 says how to connect a real one.";
 /// Rows below which a screen is low.
 const LOW: u16 = 16;
 /// Rows that a list needs to be of use.
@@ -125,7 +136,7 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
         pending: rows(app.pending.entries().len()).max(u16::from(app.focus.is_on(Pane::Pending))),
         list: if app.focus.is_on(Pane::Pending) { ListUse::Focused } else { ListUse::Watched },
         gate: gate::rows(app, area.width),
-        agents: rows(app.tree.rows().len() + usize::from(tree::has_filter(app))),
+        agents: rows(app.sight.settled.agents + usize::from(tree::has_filter(app))),
         tree,
         details: if app.shows_details() { DetailsUse::Open } else { DetailsUse::Folded },
         tab: tabs::shown(app),
@@ -188,14 +199,19 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
         composer::draw_rule(app, &metrics, gate.waiting.as_ref(), panes.rule, buffer);
         None
     };
+    let mut filtering = None;
     let overlay = app.focus.overlay.map(|overlay| match overlay {
-        Overlay::Help { top } => Overlay::Help { top: help::draw(app, top, area, &mut regions, buffer) },
+        Overlay::Help { top } => {
+            let (top, cursor) = help::draw(app, top, area, &mut regions, buffer);
+            filtering = Some(cursor);
+            Overlay::Help { top }
+        }
         Overlay::Ledger { selected, top } => {
             let (selected, top) = ledger::draw(app, selected, top, area, &mut regions, buffer);
             Overlay::Ledger { selected, top }
         }
     });
-    if let Some(cursor) = cursor.or(filter).or(searching).or(search) {
+    if let Some(cursor) = cursor.or(filter).or(searching).or(search).or(filtering) {
         frame.set_cursor_position(cursor);
     }
     Drawn {
@@ -280,26 +296,32 @@ fn draw_transcript(
     metrics
 }
 
-/// Says in an empty transcript what can be done here, where there is room for it.
+/// Says in an empty transcript what this is and what can be done here, as much as there is room for.
 fn draw_welcome(app: &App, area: Rect, buffer: &mut Buffer) {
-    let lines: &[&str] = if app.tree.selected().is_main() {
-        &[
-            "Ask for work on the files of this directory. While it runs, go on typing:",
-            "what you send enters the conversation as soon as the running tools have ended.",
-        ]
-    } else {
-        &["Nothing was said here yet."]
-    };
+    let theme = &app.theme;
     let room = Rect { x: area.x + area.width.min(2), width: area.width.saturating_sub(2), ..area };
-    let mut rows = Vec::new();
     let none = Line::default();
-    let text = Line::new(&lines.join(" "), app.theme.dim);
     let width = usize::from(room.width.min(80));
-    Wrap { width, at: Break::Words, first: &none, rest: &none }.line(&text, &mut rows);
-    if rows.len() < usize::from(room.height) {
-        for (line, y) in rows.iter().zip(room.y..) {
-            line.draw(buffer, room.x, y, room.width);
+    let lay_out = |(text, style): (&str, Style)| {
+        let mut rows = Vec::new();
+        Wrap { width, at: Break::Words, first: &none, rest: &none }
+            .line(&Line::new(&app.spell(text), style), &mut rows);
+        rows
+    };
+    let is_embedded = app.status.source == ModelSource::Embedded && app.status.offer.is_none();
+    let parts: &[(&str, Style)] = match (app.tree.selected().is_main(), is_embedded) {
+        (false, _) => &[("Nothing was said here yet.", theme.dim)],
+        (true, true) => &[(NAME, theme.title), (WELCOME, theme.dim), (CONNECT, theme.dim)],
+        (true, false) => &[(NAME, theme.title), (WELCOME, theme.dim)],
+    };
+    let mut rows: Vec<Line> = Vec::new();
+    for part in parts.iter().copied().map(lay_out) {
+        if rows.len() + part.len() <= usize::from(room.height) {
+            rows.extend(part);
         }
+    }
+    for (line, y) in rows.iter().zip(room.y..) {
+        line.draw(buffer, room.x, y, room.width);
     }
 }
 
@@ -337,7 +359,8 @@ fn draw_title(app: &App, area: Rect, buffer: &mut Buffer) {
     if app.is_held(&node.id) {
         rest = put(buffer, rest, "  ‖ held", theme.notice);
     }
-    let model = node.model.as_ref().map(|model| format!("  {}", one_line(model)));
+    // That of the main agent stands in the status line.
+    let model = node.model.as_ref().filter(|_| !node.id.is_main()).map(|model| format!("  {}", one_line(model)));
     rest = put(buffer, rest, &model.unwrap_or_default(), theme.dim);
     if !app.shows_details() && !node.task.is_empty() {
         put(buffer, rest, &format!("  {}", one_line(&node.task)), theme.dim);

@@ -1,4 +1,4 @@
-//! Draws the status line: turn state, context share, tokens, model, and short messages.
+//! Draws the status line: turn state, tokens and money; below it directory, branch, model, context and mode, or a message.
 //!
 //! Two rows where there is room, one otherwise. Every state has a word; colour only repeats it. The approval mode stands
 //! at the right end of the lowest row, whatever else there is to say.
@@ -9,14 +9,17 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::fit::{clock, columns, one_line, put, put_right, row};
-use super::guards::badge;
+use super::guards::{Room, badge};
 use super::tree::{self, longest, money, tools};
 use crate::event::Outcome;
 use crate::summary::tokens as count;
-use crate::tui::state::App;
 use crate::tui::state::clock::seconds_between;
-use crate::tui::state::status::{HostState, ModelSource};
+use crate::tui::state::status::HostState;
 use crate::tui::state::tree::Activity;
+use crate::tui::state::{App, MEDIUM};
+
+/// Columns of the shortest words that say both mode and sandbox.
+const BADGE: u16 = 20;
 
 /// Draws the status line into one or two rows.
 pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
@@ -34,33 +37,25 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
         draw_note(app, second, buffer);
         return;
     }
-    // One row: a message replaces everything but the mode, then the state goes before the figures and the model.
+    // One row: a message replaces everything but the mode, then the state goes before the context and the model.
     let first = draw_mode(app, first, buffer);
     if let Some(message) = app.status.message(app.now) {
         put(buffer, first, &one_line(message), theme.notice);
         return;
     }
     let rest = put(buffer, first, &state, style);
-    let mut rest = Rect { width: rest.width.saturating_sub(2), x: rest.x + rest.width.min(2), ..rest };
-    let short = match app.status.source {
-        ModelSource::Embedded => {
-            ["embedded model (F1: connect a real one)", "embedded model, F1 to connect", "embedded model"]
-                .map(str::to_owned)
-                .to_vec()
-        }
-        ModelSource::Configured => vec![model(app)],
-    };
-    if let Some(note) = short.iter().find(|note| columns(note) <= rest.width) {
-        rest = put_right(buffer, rest, note, theme.dim);
-    }
-    if let Some(share) = share(app) {
-        put_right(buffer, rest, &format!("{share}  "), theme.dim);
-    }
+    let rest = Rect { width: rest.width.saturating_sub(2), x: rest.x + rest.width.min(2), ..rest };
+    let context = share(app).map(|share| format!("{share} · {}", model(app)));
+    let fitting = context.into_iter().chain([model(app)]).find(|words| columns(words) <= rest.width);
+    put_right(buffer, rest, &fitting.unwrap_or_default(), theme.dim);
 }
 
 /// Draws the approval mode and the sandbox at the right end; returns what is left.
 fn draw_mode(app: &App, line: Rect, buffer: &mut Buffer) -> Rect {
-    let (words, style) = badge(app, line.width / 2);
+    // A message needs the room more than the long words do.
+    let is_scarce = app.status.message(app.now).is_some() || line.width < MEDIUM;
+    let room = if is_scarce { Room::Scarce((line.width / 4).max(BADGE)) } else { Room::Ample(line.width / 2) };
+    let (words, style) = badge(app, room);
     // Below that width there is room for hardly a word of anything.
     if line.width < 16 {
         return line;
@@ -86,24 +81,30 @@ fn draw_note(app: &App, line: Rect, buffer: &mut Buffer) {
         put(buffer, line, &format!(" {}", app.spell(&one_line(message))), theme.notice);
         return;
     }
-    let note = match app.status.source {
-        ModelSource::Configured => model(app),
-        ModelSource::Embedded if app.status.offer.is_some() => {
-            let (what, model) = app.status.offer.as_ref().map_or(("", ""), |offer| (&offer.what, &offer.model));
-            let long = one_line(&format!("embedded model · F6 uses {model} of {what}"));
-            if columns(&long) + 2 <= line.width { long } else { "embedded model · F6: a local one".to_owned() }
+    let fitting = facts(app).into_iter().find(|facts| columns(facts) + 2 <= line.width);
+    put(buffer, line, &format!(" {}", fitting.unwrap_or_else(|| model(app))), theme.dim);
+}
+
+/// Returns directory, branch, model and context; in fewer and fewer words.
+fn facts(app: &App) -> Vec<String> {
+    let named = |name: &str| Some(one_line(name)).filter(|name| !name.is_empty());
+    let (place, branch) = (named(&app.place), named(&app.branch));
+    let model = Some(match &app.status.offer {
+        Some(offer) => {
+            let (name, what) = (one_line(&offer.model), one_line(&offer.what));
+            format!("{} · {} {name} of {what}", model(app), app.spell("F6 uses"))
         }
-        ModelSource::Embedded => {
-            let long = "embedded model · connect a real one: --base-url URL --model NAME (F1)";
-            let short = "embedded model · --base-url connects a real one";
-            let fitting = [long, short].into_iter().find(|note| columns(note) + 2 <= line.width);
-            fitting.unwrap_or("embedded model · F1: connect").to_owned()
-        }
-    };
-    let keys = app.spell("F1 keys ·");
-    let is_room = columns(&note) + columns(&keys) + 3 <= line.width;
-    let line = if is_room { put_right(buffer, line, &keys, theme.dim) } else { line };
-    put(buffer, line, &format!(" {}", app.spell(&note)), theme.dim);
+        None => model(app),
+    });
+    let (long, short) = (share(app), tree::share(app.tree.main()).map(|share| format!("context {share}")));
+    let rows: [[&Option<String>; 4]; 5] = [
+        [&place, &branch, &model, &long],
+        [&place, &branch, &model, &short],
+        [&place, &None, &model, &short],
+        [&None, &None, &model, &short],
+        [&None, &None, &model, &None],
+    ];
+    rows.map(|row| row.into_iter().flatten().cloned().collect::<Vec<_>>().join(" · ")).to_vec()
 }
 
 fn model(app: &App) -> String {
@@ -164,7 +165,7 @@ fn countdown(until: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// Returns context share, tokens and money; in fewer and fewer words.
+/// Returns tokens and money; in fewer and fewer words.
 fn figures(app: &App) -> Vec<String> {
     let totals = app.tree.main().totals();
     // A limit is one of the session; without one the conversation counts.
@@ -174,12 +175,8 @@ fn figures(app: &App) -> Vec<String> {
     };
     let tokens = (spent > 0 || !most.is_empty()).then(|| format!("{}{most} tokens used", count(spent)));
     let money = app.budget.money_left(app.spent).or_else(|| money(totals));
-    let join = |parts: [Option<String>; 3]| parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
-    let share = share(app);
-    let mut all = vec![join([share.clone(), tokens, money.clone()])];
-    all.extend(money.is_some().then(|| join([share.clone(), None, money.clone()])));
-    all.extend(share.into_iter().chain(money));
-    all
+    let all = [tokens, money.clone()].into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    [all].into_iter().chain(money).collect()
 }
 
 fn share(app: &App) -> Option<String> {

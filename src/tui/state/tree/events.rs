@@ -12,9 +12,6 @@ use crate::event::{Envelope, Event, Outcome, Usage};
 use crate::id::AgentId;
 use crate::limits;
 
-/// Characters that are counted as one token where only text is known.
-const CHARS_PER_TOKEN: usize = 4;
-
 impl Tree {
     /// Returns what a round of an agent cost, billionths of a US dollar: what its server said, else what the prices make
     /// of it; `None` when neither is known.
@@ -64,7 +61,6 @@ impl Tree {
             }
             _ => apply_to(&mut self.nodes[index], envelope),
         }
-        self.nodes[index].sparks.add(at, weight(&envelope.event));
         self.settle(index, at);
     }
 
@@ -219,15 +215,6 @@ impl Tree {
 /// Returns when the row of an agent that ended at this moment may go.
 fn folds_at(ended: Timestamp) -> Option<Timestamp> {
     ended.checked_add(SignedDuration::try_from(limits::FOLD_AFTER).ok()?).ok()
-}
-
-/// Tells roughly how many tokens an event stands for.
-fn weight(event: &Event) -> usize {
-    match event {
-        Event::ThinkingDelta { text } | Event::AssistantDelta { text } => text.len().div_ceil(CHARS_PER_TOKEN),
-        Event::ToolCall { .. } | Event::ToolProgress { .. } | Event::ToolResult { .. } => 1,
-        _ => 0,
-    }
 }
 
 /// Changes the agent that an event is about.

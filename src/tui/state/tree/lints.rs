@@ -55,7 +55,7 @@ pub enum Lint {
 /// Finds what is odd about an agent, the most urgent first.
 pub(super) fn of(node: &Node, now: Timestamp, times: &ToolTimes) -> Vec<Lint> {
     // An agent that has ended needs nobody; a conversation that goes on later still is full.
-    let full = node.context_percent().filter(|percent| *percent > limits::LINT_CONTEXT_PERCENT);
+    let full = node.context_percent().filter(|percent| *percent >= limits::LINT_CONTEXT_PERCENT);
     let full = full.map(|percent| Lint::Context { percent });
     if !node.running() {
         return full.filter(|_| node.id.is_main()).into_iter().collect();

@@ -18,7 +18,6 @@ mod filter;
 mod lints;
 mod node;
 mod rows;
-mod sparks;
 mod totals;
 
 use std::cell::OnceCell;
@@ -36,7 +35,6 @@ pub use filter::Filter;
 pub use lints::Lint;
 pub use node::{Activity, Node, OpenCall, State};
 pub use rows::{Fold, Kind, Row};
-pub use sparks::Sparks;
 pub use totals::Totals;
 
 /// Holds every agent of the session, which rows show them, and which one is selected.

@@ -7,7 +7,6 @@ use jiff::Timestamp;
 
 use super::lints::{Lint, Repeats};
 use super::rows::Fold;
-use super::sparks::Sparks;
 use super::totals::Totals;
 use crate::event::{Outcome, Usage};
 use crate::id::{AgentId, CallId};
@@ -59,8 +58,6 @@ pub struct Node {
     pub model: Option<String>,
     /// What is odd about it, the most urgent first.
     pub lints: Vec<Lint>,
-    /// What it did in the last minute.
-    pub sparks: Sparks,
     /// Whether its children are shown.
     pub fold: Fold,
     /// What it did before older rounds were summarised.
@@ -195,7 +192,6 @@ impl Node {
             unpriced: 0,
             model: None,
             lints: Vec::new(),
-            sparks: Sparks::default(),
             fold: Fold::default(),
             before: None,
             questions: Vec::new(),
@@ -392,6 +388,46 @@ impl Node {
 }
 
 impl State {
+    /// Every state, in the order in which help explains their signs.
+    pub const ALL: [Self; 15] = [
+        Self::Idle,
+        Self::Waiting,
+        Self::Thinking,
+        Self::Writing,
+        Self::Tools,
+        Self::Asking,
+        Self::Parked,
+        Self::Retrying,
+        Self::Compacting,
+        Self::Rescue,
+        Self::Stopping,
+        Self::Done,
+        Self::OutOfBudget,
+        Self::Cancelled,
+        Self::Failed,
+    ];
+
+    /// Says what it means, for the details and help.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Idle => "has nothing to do yet",
+            Self::Waiting => "waits for the model's reply",
+            Self::Thinking => "the model thinks",
+            Self::Writing => "the model writes",
+            Self::Tools => "runs tools",
+            Self::Asking => "waits for your answer",
+            Self::Parked => "is paused by you",
+            Self::Retrying => "waits before it asks the model again",
+            Self::Compacting => "summarises older rounds",
+            Self::Rescue => "is out of steps and writes its answer",
+            Self::Stopping => "is being stopped",
+            Self::Done => "has ended with an answer",
+            Self::OutOfBudget => "has answered at its step limit",
+            Self::Cancelled => "was cancelled",
+            Self::Failed => "has failed",
+        }
+    }
+
     /// Returns the word for it; tools are named by their own names instead.
     pub fn word(self) -> &'static str {
         match self {

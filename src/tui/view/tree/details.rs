@@ -1,4 +1,5 @@
-//! The details of the selected agent: the task it was given, what it was made from, what it may do and what it has used.
+//! The details of the selected agent: what it does, the files it changed, what it printed last, what it was made from, what
+//! it may do and what it has used.
 //!
 //! On a broad screen they stand beside the transcript, else above it, on a narrow one in a tab of their own. Folded they are
 //! the rest of the title's row.
@@ -6,11 +7,13 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::words::{ending, money, reasons, share, tokens};
-use crate::summary::tokens as count;
+use super::words::{ending, look, money, reasons, share, tokens};
+use crate::summary::{count, tokens as tokens_in_words};
 use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
+use crate::tui::state::guards::Confined;
 use crate::tui::state::regions::{Divider, Region, Regions};
+use crate::tui::state::transcript::Transcript;
 use crate::tui::state::tree::Totals;
 use crate::tui::view::fit::{one_line, put, put_right, row};
 use crate::tui::view::layout::Panes;
@@ -20,6 +23,10 @@ use crate::tui::view::wrap::{Break, Line, Wrap};
 const LOW: u16 = 9;
 /// Bytes of a task that are shown here; the whole of it begins the transcript.
 const TASK: usize = 4_000;
+/// Most files that are named, the newest first.
+const FILES: usize = 8;
+/// Most lines of the newest output.
+const OUTPUT: usize = 6;
 /// Columns of the labels, where there is room for them.
 const LABEL: usize = 9;
 
@@ -118,6 +125,7 @@ fn fit(app: &App, lines: usize, height: u16) -> (usize, u16) {
     // At the end nothing is hidden: the text has the last row too.
     if wanted >= last { (last, height) } else { (wanted, room) }
 }
+
 fn lines(app: &App, width: u16) -> Vec<Line> {
     let node = app.tree.selected_node();
     let theme = &app.theme;
@@ -136,9 +144,11 @@ fn lines(app: &App, width: u16) -> Vec<Line> {
         } else {
             (Line::new(" ", theme.dim), Line::new(" ", theme.dim))
         };
-        let text = if label_width > 0 { text.to_owned() } else { format!("{label}: {text}") };
+        let text = if label_width > 0 || label.is_empty() { text.to_owned() } else { format!("{label}: {text}") };
         Wrap { width, at: Break::Words, first: &first, rest: &rest }.line(&Line::new(&text, style), &mut lines);
     };
+    let (mark, style) = look(node.state(), theme);
+    add("state", &format!("{mark} {}", node.state().meaning()), style);
     for lint in &node.lints {
         let [why, _] = reasons(lint, app.now);
         add("look", &format!("! {why}"), theme.notice);
@@ -148,13 +158,34 @@ fn lines(app: &App, width: u16) -> Vec<Line> {
     let task = node.task.get(..cut).unwrap_or_default();
     let more = if cut < node.task.len() { " …" } else { "" };
     add("task", &format!("{}{more}", one_line(task)), theme.text);
+    let transcript = app.reader().map(|reader| &reader.transcript);
+    let changed = transcript.map(Transcript::changed).unwrap_or_default();
+    for (number, file) in changed.iter().rev().take(FILES).enumerate() {
+        let label = if number == 0 { "changed" } else { "" };
+        add(label, &format!("{} +{} −{}", file.path, file.added, file.removed), theme.text);
+    }
+    if changed.len() > FILES {
+        add("", &format!("… {}", count(changed.len() - FILES, "more file")), theme.dim);
+    }
+    add("used", &used(app), theme.text);
+    add("budget", &budget(app), theme.text);
     add("persona", &one_line(&node.persona), theme.text);
     add("model", &one_line(node.model.as_deref().unwrap_or_default()), theme.text);
     add("tools", &one_line(&node.tools.join(", ")), theme.text);
-    add("budget", &budget(app), theme.text);
-    add("used", &used(app), theme.text);
     if node.id.is_main() {
         add("context", &one_line(&app.guards.context_files.join(", ")), theme.text);
+        if let Confined::By(name) = &app.guards.sandbox {
+            add("sandbox", name, theme.text);
+        }
+    }
+    if let Some(call) = transcript.and_then(Transcript::last_printed) {
+        add("output", &one_line(&format!("{} {}", call.name, call.summary)), theme.text);
+        let newest = call.output().lines().rev().filter(|line| !line.trim().is_empty()).take(OUTPUT);
+        for line in newest.collect::<Vec<_>>().into_iter().rev() {
+            let mut row = Line::frame(" │ ", theme.gutter);
+            row.push(&one_line(line), theme.output);
+            lines.push(row.truncate(width));
+        }
     }
     lines
 }
@@ -162,7 +193,7 @@ fn lines(app: &App, width: u16) -> Vec<Line> {
 fn budget(app: &App) -> String {
     let node = app.tree.selected_node();
     let steps = node.max_steps.map(|max| format!("{} of {max} steps", node.steps.min(max)));
-    let known = share(node).zip(node.cap).map(|(share, cap)| format!("context {share} of {}", count(cap)));
+    let known = share(node).zip(node.cap).map(|(share, cap)| format!("context {share} of {}", tokens_in_words(cap)));
     let context = known.or_else(|| tokens(node).map(|tokens| format!("context {tokens} of ?")));
     [steps, context].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
@@ -171,8 +202,8 @@ fn used(app: &App) -> String {
     let node = app.tree.selected_node();
     let totals = node.totals();
     let cost = |totals: &Totals| money(totals).map(|cost| format!(", {cost}")).unwrap_or_default();
-    let own = (node.spent > 0).then(|| format!("{} tokens{}", count(node.spent), cost(&node.own())));
-    let tokens = count(totals.tokens());
+    let own = (node.spent > 0).then(|| format!("{} tokens{}", tokens_in_words(node.spent), cost(&node.own())));
+    let tokens = tokens_in_words(totals.tokens());
     let all = node.has_children().then(|| format!("Σ {tokens} in {} agents{}", totals.agents, cost(totals)));
     let left = if node.id.is_main() { app.budget.money_left(app.spent) } else { None };
     [own, all, left].into_iter().flatten().collect::<Vec<_>>().join(" · ")

@@ -19,7 +19,8 @@ use super::layout::TreeForm;
 use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::regions::{Region, Regions};
-use crate::tui::state::tree::Lint;
+use crate::tui::state::tree::{Lint, State};
+use crate::tui::theme::Theme;
 use row::{Look, Shown};
 
 pub use words::{agent_name, longest, money, name, share, tokens, tools};
@@ -88,13 +89,11 @@ fn one_line_kept(text: &str) -> String {
     format!("{}{blank}", one_line(text))
 }
 
-/// Draws each row of the tree in two rows of the screen where all have room, else in one; keeps the selected one in view
-/// unless the wheel has scrolled since. Returns the first row.
+/// Draws one row for each agent; keeps the selected one in view unless the wheel has scrolled since. Returns the first
+/// row.
 fn draw_rows(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer) -> usize {
     let rows = app.tree.rows();
-    let count = u16::try_from(rows.len()).unwrap_or(u16::MAX);
-    let rows_each: u16 = if count.saturating_mul(2) <= area.height { 2 } else { 1 };
-    let mut fits = usize::from(area.height / rows_each.max(1));
+    let mut fits = usize::from(area.height);
     if fits >= 2 && rows.len() > fits {
         fits -= 1;
     }
@@ -107,16 +106,11 @@ fn draw_rows(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer) 
         draw_hidden(app, rows.len(), &shown, line_of(area, area.height.saturating_sub(1)), buffer);
     }
     let widest = shown.iter().map(Shown::width).max().unwrap_or(0);
-    let guides = shown.iter().map(Shown::guide_width).max().unwrap_or(0);
-    let look = if rows_each > 1 {
-        Look::two(app, area.width.saturating_sub(widest), area.width.saturating_sub(guides))
-    } else {
-        Look::one(app, area.width.saturating_sub(widest))
-    };
-    for (shown, y) in shown.iter().zip((0..area.height).step_by(usize::from(rows_each.max(1)))) {
-        let (first, second) = (line_of(area, y), line_of(area, if rows_each > 1 { y + 1 } else { u16::MAX }));
-        regions.add(Rect { height: first.height + second.height, ..first }, shown.region());
-        row::draw(app, shown, &look, first, second, buffer);
+    let look = Look::of(area.width.saturating_sub(widest));
+    for (shown, y) in shown.iter().zip(0..) {
+        let line = line_of(area, y);
+        regions.add(line, shown.region());
+        row::draw(app, shown, &look, line, buffer);
     }
     top
 }
@@ -131,36 +125,29 @@ fn draw_hidden(app: &App, rows: usize, shown: &[Shown], line: Rect, buffer: &mut
     }
 }
 
-/// Draws the selected agent and how many others there are.
+/// Draws the selected agent, what is odd about it, and how many others there are. What the main agent does stands in the
+/// status line.
 fn draw_line(app: &App, area: Rect, buffer: &mut Buffer) {
     let theme = &app.theme;
     let node = app.tree.selected_node();
-    let (mark, style) = words::look(node.state(), theme);
-    let line = line_of(area, 0);
-    let line = put(buffer, line, &format!("{mark} "), style);
+    let mut line = line_of(area, 0);
+    let word = (!node.id.is_main()).then(|| {
+        let (mark, style) = words::look(node.state(), theme);
+        line = put(buffer, line, &format!("{mark} "), style);
+        words::word(node, app.now, line.width)
+    });
     let line = put(buffer, line, &one_line(&name(node)), theme.title);
     let line = if app.tree.nodes().len() > 1 {
         put_right(buffer, line, &format!(" {}", running(app)), theme.dim)
     } else {
         line
     };
-    let word = words::word(node, app.now, line.width);
     // That it asks is the word already.
-    let odd = node
-        .lints
-        .iter()
-        .find(|lint| **lint != Lint::Asking)
-        .map(|lint| format!("! {}", words::reasons(lint, app.now)[1]));
-    let steps = match (node.max_steps, node.steps) {
-        (Some(max), steps) => Some(format!("{}/{max} steps", steps.min(max))),
-        (None, 0) => None,
-        (None, 1) => Some("1 step".to_owned()),
-        (None, steps) => Some(format!("{steps} steps")),
-    };
-    let tokens = words::tokens(node).map(|tokens| format!("{tokens} tokens"));
-    let elapsed = node.elapsed(app.now).map(super::fit::clock);
+    let odd = node.lints.iter().find(|lint| **lint != Lint::Asking);
+    let odd = odd.map(|lint| format!("! {}", words::reasons(lint, app.now)[1]));
+    let elapsed = node.elapsed(app.now).map(|seconds| format!("turn {}", super::fit::clock(seconds)));
     let mut line = line;
-    for part in [Some(word), odd, elapsed, steps, tokens].into_iter().flatten().map(|part| format!(" · {part}")) {
+    for part in [word, odd, elapsed].into_iter().flatten().map(|part| format!(" · {part}")) {
         if columns(&part) > line.width {
             break;
         }
@@ -168,9 +155,18 @@ fn draw_line(app: &App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Says whose transcript is shown and what that agent does.
+/// Returns the sign of a state.
+pub fn sign(state: State) -> &'static str {
+    words::look(state, &Theme::default()).0
+}
+
+/// Says whose transcript is shown and what a sub-agent does; what the main agent does stands in the status line.
 pub fn at_work(app: &App) -> String {
-    format!("{} · {}", marked(app), words::word(app.tree.selected_node(), app.now, 24))
+    let node = app.tree.selected_node();
+    if node.id.is_main() {
+        return marked(app);
+    }
+    format!("{} · {}", marked(app), words::word(node, app.now, 24))
 }
 
 /// Says whose transcript is shown, behind the mark of what that agent does.

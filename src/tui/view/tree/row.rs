@@ -1,4 +1,4 @@
-//! Draws one row of the tree: guide, mark, name, what it does, and its figures or the reason to look at it.
+//! Draws one row of the tree: guide, mark, name, what it does, and its time and tokens or the reason to look at it.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -19,8 +19,6 @@ const LEAST_WORD: u16 = 10;
 const NAME: u16 = 30;
 /// Columns of selection, mark and the blanks around them.
 const MARKS: u16 = 5;
-/// Fewest columns in which a reason says anything.
-const REASON: u16 = 10;
 
 /// Is a row with its agent.
 #[derive(Debug)]
@@ -58,14 +56,12 @@ impl<'a> Shown<'a> {
     /// Returns the columns of guide and name.
     pub fn width(&self) -> u16 {
         match self.row.kind {
-            Kind::Agent | Kind::Folded => self.guide_width().saturating_add(columns(&self.name).min(NAME)),
+            Kind::Agent | Kind::Folded => {
+                let guide = u16::try_from(self.guide.len().saturating_mul(3)).unwrap_or(u16::MAX);
+                guide.saturating_add(columns(&self.name).min(NAME))
+            }
             Kind::Ended { .. } => 0,
         }
-    }
-
-    /// Returns the columns of the guide.
-    pub fn guide_width(&self) -> u16 {
-        u16::try_from(self.guide.len().saturating_mul(3)).unwrap_or(u16::MAX)
     }
 
     /// Returns what the row shows: of a folded one the worst beneath it.
@@ -131,145 +127,72 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// Says what the rows of one frame show.
+/// What the rows of one frame show beside the names.
 #[derive(Debug)]
 pub(super) struct Look {
-    /// The figures of the first line.
-    first: Vec<Figure>,
-    /// The figures of the second line.
-    second: Vec<Figure>,
-    /// Columns of the word.
-    word: u16,
+    figures: Vec<Figure>,
+    /// Columns of what stands right of the names, the figures included.
+    beside: u16,
 }
 
 impl Look {
-    /// Puts everything into one line with so much room beside guide and name.
-    pub fn one(app: &App, room: u16) -> Self {
-        let room = room.saturating_sub(MARKS);
-        let word = Self::word(room);
-        let wanted = [Figure::Elapsed, Figure::Steps, Figure::Tokens, Figure::Context];
-        let wanted: Vec<Figure> = wanted.into_iter().chain(extra(app)).collect();
-        Self { first: cells::fitting(&wanted, room.saturating_sub(word)), second: Vec::new(), word }
-    }
-
-    /// Puts the figures into a second line; `first` and `second` are the columns beside the names and the guides.
-    pub fn two(app: &App, first: u16, second: u16) -> Self {
-        let wanted = [Figure::Steps, Figure::Tokens];
-        let wanted: Vec<Figure> = wanted.into_iter().chain(extra(app)).chain([Figure::Context]).collect();
-        let first = first.saturating_sub(MARKS);
-        let word = Self::word(first);
-        Self {
-            first: cells::fitting(&[Figure::Elapsed], first.saturating_sub(word)),
-            second: cells::fitting(&wanted, second.saturating_sub(4)),
-            word,
-        }
-    }
-
-    /// Returns the columns of the word, where so many are left for it and everything behind it.
-    fn word(room: u16) -> u16 {
-        let beside_time = room.saturating_sub(Figure::Elapsed.width());
-        if beside_time < LEAST_WORD { room.min(WORD) } else { beside_time.min(WORD) }
+    /// Divides so much room beside guide and name.
+    pub fn of(room: u16) -> Self {
+        let beside = room.saturating_sub(MARKS);
+        Self { figures: cells::fitting(beside.saturating_sub(LEAST_WORD)), beside }
     }
 }
 
-/// Returns the figures that not every tree has a use for.
-fn extra(app: &App) -> impl Iterator<Item = Figure> {
-    let totals = app.tree.main().totals();
-    let cost = (totals.cost_nanos > 0).then_some(Figure::Cost);
-    let total = (totals.agents > 1).then_some(Figure::Total);
-    [Some(Figure::Spark(cells::LEAST_SPARK)), cost, total].into_iter().flatten()
-}
-
-/// Says how a row is drawn.
-#[derive(Debug, Clone, Copy)]
-struct Place {
-    is_selected: bool,
-    /// Whether it has no second line.
-    is_alone: bool,
-}
-
-/// Draws a row of the tree; the second line may be empty.
-pub(super) fn draw(app: &App, shown: &Shown, look: &Look, first: Rect, second: Rect, buffer: &mut Buffer) {
+/// Draws a row of the tree: selection, guide, mark, name and word, then the figures or what there is to say instead.
+pub(super) fn draw(app: &App, shown: &Shown, look: &Look, line: Rect, buffer: &mut Buffer) {
     let theme = &app.theme;
     if let Kind::Ended { children, cancelled } = shown.row.kind {
-        let left = put(buffer, first, &format!(" {}", shown.guide(["├─ ", "└─ "], first.width)), theme.border);
+        let left = put(buffer, line, &format!(" {}", shown.guide(["├─ ", "└─ "], line.width)), theme.border);
         put(buffer, left, &words::ended(children, cancelled), theme.dim);
         return;
     }
-    let place = Place { is_selected: *app.tree.selected() == shown.node.id, is_alone: second.is_empty() };
-    draw_first(app, shown, look, first, place, buffer);
-    if !place.is_alone {
-        draw_second(app, shown, look, second, buffer);
-    }
-    if place.is_selected && app.focus.is_on(Pane::Tree) {
-        buffer.set_style(first.intersection(*buffer.area()), theme.selected);
-    }
-}
-
-/// Draws selection, guide, mark, name and word, and in a lone line the figures or what there is to say instead.
-fn draw_first(app: &App, shown: &Shown, look: &Look, line: Rect, place: Place, buffer: &mut Buffer) {
-    let theme = &app.theme;
     let node = shown.node;
+    let is_selected = *app.tree.selected() == node.id;
     let (mark, style) = words::look(shown.state(), theme);
-    let notes = if place.is_alone { shown.notes(app) } else { Vec::new() };
+    let notes = shown.notes(app);
     let right = Rect { width: line.width.saturating_sub(1), ..line };
-    let figures: &[Figure] = if notes.is_empty() {
-        &look.first
-    } else {
-        look.first
-            .iter()
-            .position(|figure| *figure == Figure::Elapsed)
-            .and_then(|at| look.first.get(at..))
-            .unwrap_or(&[])
-    };
-    let name = if app.tree.matches(shown.row.agent) {
-        if place.is_selected { theme.title } else { theme.text }
-    } else {
-        theme.dim
-    };
-    let right = cells::draw(figures, node, app.now, theme, right, buffer);
+    // A reason takes the place of the tokens, not of the time.
+    let figures: Vec<Figure> =
+        look.figures.iter().copied().filter(|figure| notes.is_empty() || *figure == Figure::Elapsed).collect();
+    let right = cells::draw(&figures, node, app.now, theme, right, buffer);
     // What stands right of the name begins at the same column in every row.
-    let all = look.first.iter().map(|figure| figure.width()).sum::<u16>() + look.word;
-    let beside = right.width.min((all + right.width).saturating_sub(line.width.saturating_sub(1)));
+    let figures = line.width.saturating_sub(1).saturating_sub(right.width);
+    let beside = right.width.min(look.beside.saturating_sub(figures));
     let beside = Rect { x: right.right() - beside, width: beside, ..right };
     let left = Rect { width: right.width - beside.width, ..right };
 
-    let left = put(buffer, left, if place.is_selected { "›" } else { " " }, theme.accent);
+    let name = match (app.tree.matches(shown.row.agent), is_selected) {
+        (true, true) => theme.title,
+        (true, false) => theme.text,
+        (false, _) => theme.dim,
+    };
+    let left = put(buffer, left, if is_selected { "›" } else { " " }, theme.accent);
     let left = put(buffer, left, &shown.guide(["├─ ", "└─ "], line.width), theme.border);
     let left = put(buffer, left, mark, style);
     put(buffer, Rect { x: left.x + left.width.min(1), width: left.width.saturating_sub(2), ..left }, &shown.name, name);
 
-    let word = clip(&shown.word(app, look.word), look.word).into_owned();
-    let fits = |room: u16| notes.iter().find(|note| columns(note) <= room).or(notes.last());
-    match fits(beside.width.saturating_sub(look.word)) {
-        Some(reason) if beside.width >= look.word + REASON => {
-            let rest = put(buffer, beside, &format!("{word:<width$}", width = usize::from(look.word)), style);
-            put(buffer, rest, reason, theme.notice);
+    let width = beside.width.min(WORD);
+    let word = clip(&shown.word(app, width), width).into_owned();
+    let room_behind = beside.width.saturating_sub(WORD);
+    // A longer reason says more than the word does, which the mark says too.
+    match notes.iter().find(|note| columns(note) <= beside.width).or(notes.last()) {
+        Some(note) if columns(note) <= room_behind => {
+            let rest = put(buffer, beside, &format!("{word:<width$}", width = usize::from(WORD)), style);
+            put(buffer, rest, note, theme.notice);
         }
-        Some(_) => {
-            put(buffer, beside, fits(beside.width).map_or("", String::as_str), theme.notice);
+        Some(note) => {
+            put(buffer, beside, note, theme.notice);
         }
         None => {
             put(buffer, beside, &word, style);
         }
     }
-}
-
-/// Draws what there is to say of an agent, else its figures and as much of its task as there is room for.
-fn draw_second(app: &App, shown: &Shown, look: &Look, line: Rect, buffer: &mut Buffer) {
-    let theme = &app.theme;
-    let left = put(buffer, line, &format!(" {}", shown.guide(["│  ", "   "], line.width)), theme.border);
-    let goes_on = if shown.node.has_children() && shown.row.kind == Kind::Agent { "│ " } else { "  " };
-    let left = put(buffer, left, goes_on, theme.border);
-    let left = Rect { width: left.width.saturating_sub(1), ..left };
-    let notes = shown.notes(app);
-    if let Some(note) = notes.iter().find(|note| columns(note) <= left.width).or(notes.last()) {
-        put(buffer, left, note, theme.notice);
-        return;
-    }
-    let left = cells::draw(&look.second, shown.node, app.now, theme, left, buffer);
-    let task = Rect { width: left.width.saturating_sub(1), ..left };
-    if task.width >= REASON {
-        put(buffer, task, &one_line(&shown.node.task), theme.dim);
+    if is_selected && app.focus.is_on(Pane::Tree) {
+        buffer.set_style(line.intersection(*buffer.area()), theme.selected);
     }
 }

@@ -1,0 +1,41 @@
+//! What stands in the terminal after the screen is gone: the beginning of the last answer, and what becomes of the rest.
+
+use super::fit::clip;
+use super::tree::money;
+use crate::id::AgentId;
+use crate::summary::{count, tokens};
+use crate::tui::state::App;
+use crate::tui::state::cell::Body;
+
+/// Most lines of the answer.
+const LINES: usize = 5;
+
+/// Returns the lines to leave behind; none when nothing was said.
+pub fn farewell(app: &App) -> Vec<String> {
+    let cells = app.reader_of(&AgentId::main()).map(|reader| reader.transcript.cells()).unwrap_or_default();
+    if !cells.iter().any(|cell| matches!(cell.body(), Body::User { .. })) {
+        return Vec::new();
+    }
+    let answer = cells.iter().rev().find_map(|cell| match cell.body() {
+        Body::Assistant { text, .. } if !text.trim().is_empty() => Some(text.trim()),
+        Body::Assistant { .. }
+        | Body::User { .. }
+        | Body::Thinking { .. }
+        | Body::Call(_)
+        | Body::Child(_)
+        | Body::Compaction { .. }
+        | Body::Notice { .. } => None,
+    });
+    let mut lines = Vec::new();
+    if let Some(answer) = answer {
+        lines.push("The last answer:".to_owned());
+        let width = app.size.width.saturating_sub(2);
+        lines.extend(answer.lines().take(LINES).map(|line| format!("  {}", clip(line, width)).trim_end().to_owned()));
+        let more = answer.lines().count().saturating_sub(LINES);
+        lines.extend((more > 0).then(|| format!("  … {}", count(more, "more line"))));
+        lines.push(String::new());
+    }
+    let cost = money(app.tree.main().totals()).map(|cost| format!(", {cost}")).unwrap_or_default();
+    lines.push(format!("The conversation is not kept. {} tokens used{cost}.", tokens(app.tree.spent())));
+    lines
+}
