@@ -124,8 +124,7 @@ fn main() {
             print(name, texts, read);
         }
     };
-    let mut few = vec![("40 × (".to_owned(), "(".repeat(40) + "ls")];
-    few.push(("30 × case".to_owned(), "case x in x) ".repeat(30)));
+    let few = [("40 × (".to_owned(), "(".repeat(40) + "ls"), ("30 × case".to_owned(), "case x in x) ".repeat(30))];
     row("shell, few characters", &few, &shell);
     row("shell, 96 KiB", &texts(&SHELL, COMMAND), &shell);
     row("shell, 96 KiB, mixed", &mixed(), &shell);

@@ -1,7 +1,7 @@
 //! A host that has no descriptor left for itself: whatever its command started is dead all the same.
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -48,7 +48,7 @@ async fn a_host_that_has_no_descriptor_left() {
     let variable = |name: &str| std::env::var(name).unwrap();
     let (directory, mark) = (PathBuf::from(variable("HOST_DIRECTORY")), variable("HOST_MARK"));
     let mut job = job(&["bash", "-c", &variable("HOST_SCRIPT")], &mark);
-    job.cwd = Path::new(&directory).to_owned();
+    job.cwd.clone_from(&directory);
     let mut running = spawner(&mark).start(&job).unwrap();
     wait_until("the tree", PATIENCE, || directory.join("ready").exists()).await;
     let cancels = variable("HOST_WAY") == format!("{:?}", Way::Cancels);
