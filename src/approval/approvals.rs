@@ -374,9 +374,10 @@ impl Inner {
         study: Option<Arc<Study>>,
     ) -> Question {
         self.asked += 1;
-        let rule = match (&self.store, &subject, &grant) {
-            (Some(_), Subject::Act(act), Some(grant)) => KeptRule::offered(act, grant, self.policy.root.as_deref()),
-            _ => None,
+        let rule = if let (Some(_), Subject::Act(act), Some(grant)) = (&self.store, &subject, &grant) {
+            KeptRule::offered(act, grant, self.policy.root.as_deref())
+        } else {
+            None
         };
         let request = Request { id: RequestId(self.asked), asker, subject, why, grant, rule };
         let (sender, reply) = oneshot::channel();

@@ -86,7 +86,7 @@ pub struct ExecArgs {
     pub json: bool,
     /// Inject each line of standard input: `/stop` cancels, `> text` is a follow-up, `@researcher 0 text` and `@all text`
     /// go to sub-agents that run, `//x`, `\>x` and `@main @x` send `/x`, `>x` and `@x`. A question on standard error is
-    /// answered by its number: `/yes 1`, `/session 1`, `/no 1` or `/no 1 words`.
+    /// answered by its number: `/yes 1`, `/session 1`, `/always 1`, `/no 1` or `/no 1 words`.
     #[arg(long)]
     pub steer_stdin: bool,
     /// What to send; `-` reads standard input (not together with --steer-stdin).

@@ -139,10 +139,13 @@ fn answers(question: &Question, number: u64) -> String {
             Answer::Leave if question.subject.must_be_read() => continue,
             Answer::Leave => "/leave",
         };
-        let what = match (answer, &question.rule) {
-            (Answer::Session, _) if !question.session.is_empty() => format!("{meaning}: {}", question.session),
-            (Answer::Always, Some(rule)) => format!("{meaning} for \"{}\"", visible_line(rule)),
-            _ => (*meaning).to_owned(),
+        let what = match answer {
+            Answer::Session if !question.session.is_empty() => format!("{meaning}: {}", question.session),
+            Answer::Always => {
+                let rule = question.rule.as_deref().unwrap_or_default();
+                format!("{meaning} for \"{}\"", visible_line(rule))
+            }
+            Answer::Once | Answer::Session | Answer::No | Answer::Words | Answer::Leave => (*meaning).to_owned(),
         };
         words.push(format!("{command} {what}"));
     }

@@ -16,6 +16,7 @@ const NAMES: &[(&str, &str)] = &[
     ("was not on the screen", "was not written yet"),
     ("Alt+Y", "/yes"),
     ("Alt+S", "/session"),
+    ("Alt+A", "/always"),
     ("Alt+N", "/no"),
     ("Alt+W", "/no WORDS"),
 ];
