@@ -58,6 +58,7 @@ fn calls_side_by_side_get_ids_where_none_were_given() {
     assert_eq!((reply.finish, reply.content.as_str()), (Finish::Stop, "I look."));
 }
 
+#[allow(clippy::needless_pass_by_value)] // Callers write `json!` in place.
 fn call_parts(call: Value) -> Value {
     parts(json!([{"functionCall": call}]))
 }
