@@ -228,8 +228,11 @@ async fn a_share_of_0_compacts_never_beforehand_but_what_did_not_fit() {
         let rig = script(rounds(4, WINDOW - 1), [too_much, Played::text("Done.")]);
         let agent = rig.build(rig.builder().context_window(WINDOW).compact_at(0), [wordy("one")]).await;
         let agent = run(agent, "Go.").answered().await;
-        assert_eq!(rig.requests().len(), 6, "each round, the one that was too much, and that again");
-        assert_eq!(compactions(&rig).len(), 1);
+        let requests = rig.requests();
+        for pair in requests[..5].windows(2) {
+            assert!(pair[1].messages.starts_with(&pair[0].messages), "nothing is taken out before it is too much");
+        }
+        assert_eq!((rig.model.requests_of(SUMMARY).len(), compactions(&rig).len()), (1, 1));
         assert_eq!(agent.last_assistant_content(), Some("Done."));
     }
 }
