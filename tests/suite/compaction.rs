@@ -222,6 +222,22 @@ async fn an_overflow_compacts_once_and_asks_again() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_share_of_0_compacts_never_beforehand_but_what_did_not_fit() {
+    let silent = Played::text("Half deaf.").with_usage(filled(WINDOW + 1));
+    for too_much in [Played::error(overflow()), silent] {
+        let rig = script(rounds(4, WINDOW - 1), [too_much, Played::text("Done.")]);
+        let agent = rig.build(rig.builder().context_window(WINDOW).compact_at(0), [wordy("one")]).await;
+        let agent = run(agent, "Go.").answered().await;
+        let requests = rig.requests();
+        for pair in requests[..5].windows(2) {
+            assert!(pair[1].messages.starts_with(&pair[0].messages), "nothing is taken out before it is too much");
+        }
+        assert_eq!((rig.model.requests_of(SUMMARY).len(), compactions(&rig).len()), (1, 1));
+        assert_eq!(agent.last_assistant_content(), Some("Done."));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_second_overflow_is_shown_and_the_next_turn_works() {
     let failing = [Played::error(overflow()), Played::error(overflow()), Played::text("Better.")];
     let rig = script(rounds(4, 100), failing);

@@ -184,8 +184,10 @@ fn a_stop_gives_the_pending_texts_back_visibly_and_never_into_the_line() {
 fn a_text_of_several_lines_is_one_message() {
     let mut stage = at_work();
     stage.line("/paste").line("/help").line("").line("second").line(".");
-    stage.line("one \\");
-    assert_eq!(pending(&stage), [("/help\n\nsecond", Delivery::Steer), ("one \\", Delivery::Steer)]);
+    stage.line("one \\").line("and two");
+    assert_eq!(pending(&stage), [("/help\n\nsecond", Delivery::Steer), ("one \nand two", Delivery::Steer)]);
+    stage.line("begun \\").keys("<c-c>").line("new");
+    assert_eq!(pending(&stage).last().unwrap().0, "new");
     stage.keys("first\\<enter>second<enter>");
     assert_eq!(pending(&stage).last().unwrap().0, "first\nsecond");
 }

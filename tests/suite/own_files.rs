@@ -236,7 +236,8 @@ fn the_logs_of_seven_days_are_kept_that_of_today_included() {
     assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
     let names = fs::read_dir(home.path().join(".local/state/steersman")).unwrap();
     let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut left: Vec<String> = names.filter(|name| name.ends_with(".log")).collect();
+    let mut left: Vec<String> =
+        names.filter(|name| Path::new(name).extension().is_some_and(|end| end == "log")).collect();
     left.sort();
     let mut expected: Vec<String> = (0..7).map(day).chain(["other.log".to_owned()]).collect();
     expected.sort();

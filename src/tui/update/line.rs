@@ -22,6 +22,9 @@ use crate::tui::state::removed::Removed;
 /// Ends a text of several lines.
 const END_OF_TEXT: &str = ".";
 
+/// Says that a line was dropped.
+const EMPTY_AGAIN: &str = "the line is empty again; /back brings it back";
+
 /// Ends a line that goes on in the next.
 pub const GOES_ON: char = '\\';
 
@@ -153,13 +156,15 @@ pub fn interrupt(app: &mut App) -> Vec<Effect> {
     }
     if let Some(text) = app.begun.take() {
         keep(app, text);
+        app.status.say(EMPTY_AGAIN, app.now);
+        return Vec::new();
     }
     if app.editing.is_some() || app.is_writing_aside() {
         return escape(app);
     }
     if !app.composer.is_empty() {
         bring_back::clear(app);
-        app.status.say("the line is empty again; /back brings it back", app.now);
+        app.status.say(EMPTY_AGAIN, app.now);
         return Vec::new();
     }
     if app.status.arm_quit(app.now) {
