@@ -125,7 +125,7 @@ pub const COMMANDS: &[Command] = &[
         "use this model from the next request on; without a name: list them",
     ),
     row(Verb::New, "new", "/new", Nothing, "F9", "new conversation on an empty screen; asks first"),
-    row(Verb::Reset, "reset", "/reset", Nothing, "F10", "back to the system prompt; the transcript stays; asks first"),
+    row(Verb::Reset, "reset", "/reset", Nothing, "F10", "back to the system prompt; asks first"),
     row(Verb::Cancel, "cancel", "/cancel", Nothing, "Esc", "stop the turn; pending texts come back"),
     row(
         Verb::Line(LineVerb::Yes),

@@ -142,9 +142,9 @@ fn an_empty_transcript_says_what_to_do_here() {
 fn a_message_of_the_status_line_goes_when_a_text_is_sent() {
     let mut stage = Stage::new(80, 24);
     stage.paste(&"x".repeat(3_000_000)).keys("hello");
-    assert!(stage.screen().contains("paste too long"));
+    assert!(stage.screen().contains("not pasted: a message has at most"));
     stage.keys("<enter>");
-    assert!(!stage.screen().contains("paste too long"));
+    assert!(!stage.screen().contains("not pasted: a message has at most"));
 }
 
 #[test]

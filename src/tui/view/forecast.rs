@@ -103,7 +103,7 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery) -> Vec<String> {
             words(&["at the next tool boundary", "next boundary"])
         }
         (_, Activity::Writing) => {
-            words(&["after this answer, sooner if it calls a tool", "after this answer, or sooner", "after it"])
+            words(&["after this answer, sooner if it calls a tool", "after this answer, or sooner", "next turn?"])
         }
         (_, Activity::Tools) => after_tools(app, &node.open),
     }
