@@ -307,7 +307,7 @@ fn type_of(event: &Event) -> &'static str {
 }
 
 /// The types of spec 1.1, in its order, and behind them those of the steering desk.
-const TYPES: [&str; 38] = [
+const TYPES: [&str; 39] = [
     "session_started",
     "turn_started",
     "round_started",
