@@ -17,13 +17,13 @@ mod copy;
 mod edit;
 mod lines;
 mod memory;
+mod options;
 pub mod path_walk;
 mod steer;
 mod suspend;
 
 use std::collections::VecDeque;
 use std::io::{self, Write as _};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -36,23 +36,20 @@ use crate::event::{Delivery, Envelope, Event};
 use crate::host::{Handle, Post};
 use crate::id::AgentId;
 use crate::limits;
-use crate::price::Prices;
 use crate::tui::files::Files;
 use crate::tui::frame_clock::FrameClock;
 use crate::tui::input::{self, Input, LineEnds, Reader};
-use crate::tui::keymap::Keymap;
 use crate::tui::msg::{Effect, Msg, Rest};
 use crate::tui::outside::Outside;
 use crate::tui::state::App;
-use crate::tui::state::alerts::When;
 use crate::tui::state::budget::Limits;
 use crate::tui::state::question::Seen;
-use crate::tui::state::status::{ModelSource, Status};
-use crate::tui::terminal::alert::{Relay, Titled, Way, alert};
+use crate::tui::state::status::Status;
+use crate::tui::terminal::alert::{Relay, Way, alert};
 use crate::tui::terminal::signals::{self, Asked, Signals};
 use crate::tui::terminal::writer::Written;
-use crate::tui::terminal::{self, MouseMode, Terminal, watchdog};
-use crate::tui::theme::{Ground, Themes};
+use crate::tui::terminal::{self, Terminal, watchdog};
+use crate::tui::theme::Ground;
 use crate::tui::update::update;
 use crate::tui::view::{self, ViewCache};
 use memory::Memory;
@@ -62,73 +59,8 @@ use edit::{Loan, editor_ended};
 
 pub use approvals::{approval, approvals};
 pub use lines::run_lines;
+pub use options::{Answers, Ending, ScreenOptions};
 pub use steer::{msg_of, queue, spent, steer};
-
-/// Says what the screen is to show from the start.
-#[derive(Debug, Clone, Default)]
-pub struct ScreenOptions {
-    /// The provider and model as configured, for the status line.
-    pub label: String,
-    /// Whether the embedded model answers.
-    pub source: ModelSource,
-    /// A text to send at once.
-    pub prompt: Option<String>,
-    /// The themes.
-    pub themes: Themes,
-    /// What tokens cost.
-    pub prices: Prices,
-    /// Where exported files go.
-    pub cwd: PathBuf,
-    /// Where the program remembers things from one session to the next.
-    pub state: Option<PathBuf>,
-    /// What `~/` means in the path of an exported file.
-    pub home: Option<PathBuf>,
-    /// Starts the user's own programs.
-    pub outside: Option<Arc<dyn Outside>>,
-    /// Whether the mouse is asked for from the start.
-    pub mouse: MouseMode,
-    /// Whether the terminal's title says what the agents do.
-    pub titled: Titled,
-    /// How the user is told who does not look at the screen.
-    pub way: Way,
-    /// What that has to pass on its way.
-    pub relay: Relay,
-    /// Whether the terminal can be asked something.
-    pub answers: Answers,
-    /// When the user is told.
-    pub when: When,
-    /// The keys.
-    pub keymap: Keymap,
-}
-
-/// Says whether a terminal can be asked something.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Answers {
-    /// It answers, or passes over the question.
-    #[default]
-    Perhaps,
-    /// It would show the question.
-    No,
-}
-
-/// Says why the screen ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// The user quit.
-    Quit,
-    /// A signal asked for it, or the terminal is gone; the code that the program is to exit with.
-    Signal(u8),
-}
-
-impl Ending {
-    /// Returns the exit code of the program.
-    pub fn exit_code(self) -> u8 {
-        match self {
-            Self::Quit => 0,
-            Self::Signal(code) => code,
-        }
-    }
-}
 
 /// Shows the screen until the user quits; blocks the calling thread. The run is cancelled when it returns.
 ///

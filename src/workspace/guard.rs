@@ -97,6 +97,8 @@ fn guard(argv: &[OsString], memory: Option<u64>) -> Ended {
             reap(&news);
         }
     });
+    // Before the job, which may take much at once.
+    let before = processes::machine().ok();
     let main = match start(argv, score) {
         Ok(main) => main,
         Err(error) => {
@@ -109,8 +111,9 @@ fn guard(argv: &[OsString], memory: Option<u64>) -> Ended {
     // Among thousands of processes it must still get its turn. Only root may; the kernel limits all others itself.
     let _ = rustix::process::setpriority_process(None, limits::GUARD_NICENESS);
     let share = |machine: Machine| machine.memory / 100 * limits::JOB_MEMORY_PERCENT;
-    let most = memory.or_else(|| processes::machine().ok().map(share));
-    Watch { inbox, main, status: None, is_alone: false, children, memory: most }.follow()
+    let most = memory.or_else(|| before.map(share));
+    let before = before.unwrap_or_default();
+    Watch { inbox, main, status: None, is_alone: false, children, memory: most, before }.follow()
 }
 
 /// Closes what the host's own starter left open in every process below: the job gets the three streams, nothing else.
@@ -233,6 +236,8 @@ struct Watch {
     children: Children,
     /// Most memory of the job, bytes.
     memory: Option<u64>,
+    /// The machine before the job.
+    before: Machine,
 }
 
 impl Watch {
@@ -260,7 +265,6 @@ impl Watch {
     /// Waits until the first process of the job ends, or everything is to end. What it left gets a moment, for those who
     /// read the job's last words.
     fn main_end(&mut self) -> Option<Failure> {
-        let before = processes::machine().unwrap_or_default();
         let mut unseen = 0;
         let mut looks = 0_u32;
         let mut due = Instant::now() + limits::JOB_WATCH;
@@ -274,7 +278,7 @@ impl Watch {
             if self.status.is_some() || Instant::now() < due {
                 continue;
             }
-            match self.look(before, looks.is_multiple_of(limits::JOB_MEMORY_LOOKS)) {
+            match self.look(looks.is_multiple_of(limits::JOB_MEMORY_LOOKS)) {
                 Ok(None) => unseen = 0,
                 Ok(failure) => return failure,
                 Err(_) if unseen < limits::JOB_UNSEEN => unseen += 1,
@@ -287,13 +291,13 @@ impl Watch {
         None
     }
 
-    /// Looks whether the job has too much of something. `before` is the machine before it; only a look that is `thorough`
-    /// is dear where the machine is not much busier now.
-    fn look(&self, before: Machine, thorough: bool) -> io::Result<Option<Failure>> {
+    /// Looks whether the job has too much of something. Only a look that is `thorough` is dear where the machine is not much
+    /// busier than before.
+    fn look(&self, thorough: bool) -> io::Result<Option<Failure>> {
         if cfg!(not(target_os = "linux")) {
             return Ok(None);
         }
-        let now = processes::machine()?;
+        let (before, now) = (self.before, processes::machine()?);
         let more = now.threads.saturating_sub(before.threads);
         if more > limits::JOB_CROWD {
             // Whoever they belong to: this job must not keep the host and its guard from their turn.

@@ -174,7 +174,7 @@ fn where_no_rule_is_offered_three_is_no_and_alt_a_is_no_answer() {
     assert!(!stage.screen().contains("always"));
     stage.keys("<a-a>");
     let screen = stage.screen();
-    assert!(screen.contains("Alt+A is no answer to this question"), "{screen}");
+    assert!(screen.contains("Alt+A is not an answer to this question"), "{screen}");
     assert!(call.poll().is_none());
     arm(&mut stage);
     stage.keys("3<enter>");

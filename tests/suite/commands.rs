@@ -176,14 +176,10 @@ fn what_is_said_about_a_message_or_a_turn_goes_when_that_is_over() {
     assert!(stage.screen().contains(unknown));
     stage.keys("l");
     assert!(!stage.screen().contains(unknown));
-    stage.keys("<a-m>");
-    assert!(stage.screen().contains("first send or clear the message; then /budget"));
-    stage.keys("<c-c>");
-    assert!(!stage.screen().contains("first send or clear"));
-    stage.keys("/cancel<enter>");
-    assert!(stage.screen().contains("nothing runs"));
+    stage.keys("<c-c>/cancel<enter>");
+    assert!(stage.screen().contains("nothing is running"));
     stage.turn("");
-    assert!(!stage.screen().contains("nothing runs"));
+    assert!(!stage.screen().contains("nothing is running"));
     stage.keys("/undo<enter>");
     assert!(stage.screen().contains("not undone: a turn runs"));
     stage.turn_ended("", Outcome::Completed, None);

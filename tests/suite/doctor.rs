@@ -8,6 +8,7 @@ use serde_json::json;
 use steersman::workspace::Sandbox;
 use steersman::workspace::sandbox::{Choice, Surroundings};
 
+use crate::support::cut_off::{CHANGED, cut_off};
 use crate::support::program::{Program, exit_code, stdout};
 use crate::support::server::{Reply, Server};
 
@@ -184,35 +185,11 @@ fn ctrl_c_ends_it_at_once() {
 
 #[test]
 fn what_a_command_left_when_the_program_was_killed_is_put_back() {
-    for kind in ["bubblewrap", "landlock"] {
-        let evil = "printf '[core]\\nfsmonitor = evil\\n' > .git/config.worktree; echo planted; sleep 600";
-        let call = json!({ "command": evil }).to_string();
-        let server = server([Reply::calls(&[("c1", "bash", &call)])]);
-        let url = server.url();
-        let arguments =
-            ["--sandbox", kind, "--base-url", &url, "--model", "m", "--mode", "auto", "exec", "--json", "go"];
-        let program = Program::new().args(arguments);
-        let (home, work) = (program.home().to_owned(), program.work());
-        assert!(std::process::Command::new("git").args(["init", "-q"]).current_dir(&work).status().unwrap().success());
-        let config = work.join(".git/config.worktree");
-        let running = program.run();
-        let end = Instant::now() + Duration::from_secs(30);
-        while !config.exists() && Instant::now() < end {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        if !config.exists() {
-            eprintln!("skipped: no {kind} here: {}", running.end().stderr);
-            continue;
-        }
-        running.signal(Signal::KILL);
-        let (_, kept) = running.end_with_home();
-        assert!(config.exists());
-        let mut doctor = std::process::Command::new(env!("CARGO_BIN_EXE_steersman"));
-        doctor.args(["--base-url", &url, "--model", "m", "doctor"]).env_clear().env("HOME", &home);
-        let output = doctor.current_dir(&work).stdin(std::process::Stdio::null()).output().unwrap();
-        let said = stdout(&output);
-        assert!(said.contains("protected files") && said.contains("config.worktree"), "{said}");
-        assert!(!config.exists(), "{said}");
-        drop(kept);
-    }
+    let Some(home) = cut_off() else { return };
+    let server = server([Reply::text("ready"), Reply::calls(CALL)]);
+    let program = Program::within(home).args(["--base-url", &server.url(), "--model", "m", "doctor"]);
+    let (output, home) = program.output_with_home();
+    let said = stdout(&output);
+    assert!(said.contains("protected files") && said.contains("config.worktree"), "{said}");
+    assert!(!home.path().join(CHANGED).exists(), "{said}");
 }

@@ -252,7 +252,6 @@ fn a_question_shows_everything_and_is_answered_by_its_number() {
     let server = Server::start([removal(), Reply::text("I leave it.")]);
     let mut run = steered(&server);
     run.wait_for_error("question 1: Run this command?");
-    run.wait_for_error("1 line, 10 characters");
     run.wait_for_error("│ rm  kept·→");
     run.wait_for_error("answer: /yes 1");
     run.write("/yes 2\n");

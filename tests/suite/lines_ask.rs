@@ -68,7 +68,7 @@ fn always_says_its_rule_and_where_there_is_none_it_is_no_answer() {
     let mut call = Call::asks(&mut stage, "cargo test");
     assert!(!stage.written().contains("always"));
     stage.line("/always");
-    assert!(stage.written().contains("/always is no answer to this question") && call.poll().is_none());
+    assert!(stage.written().contains("/always is not an answer to this question") && call.poll().is_none());
 
     let mut stage = at_work();
     stage.handle.approvals().keep_rules_in(Arc::new(Nowhere), []);

@@ -143,7 +143,7 @@ fn a_new_conversation_shows_what_the_session_has_spent_and_not_nothing() {
     assert!(screen.contains("12.3k of 5.0k tokens used · $0.58 of $1.00 left"), "{screen}");
     stage.keys("/budget<enter>");
     let screen = stage.screen();
-    assert!(screen.contains("budget: $0.42 of $1.00 spent, $0.58 left · 12300 of 5000 tokens used"), "{screen}");
+    assert!(screen.contains("budget: $0.42 of $1.00 spent, $0.58 left · 12.3k of 5.0k tokens used"), "{screen}");
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn a_reply_of_more_than_one_short_sentence_is_a_whole_note_in_the_transcript() {
             ),
             ("/budget five", "not set: write /budget 5, /budget 0.50, /budget 100000 tokens or /budget off"),
             ("/mode", "there are ask, auto-edit, auto, auto-without-sandbox, read-only"),
-            ("/mode auto", "the mode is as it was:"),
+            ("/mode auto", "the mode did not change:"),
         ] {
             let mut stage = Stage::new(width, height);
             stage.keys(line).keys(if line == "/mode auto" { " <enter>" } else { "<enter>" });

@@ -124,7 +124,13 @@ fn on_every_screen_of_forty_columns_and_more_a_search_says_that_it_went_around_a
             stage.screen()
         };
         stage.keys("<c-o>/hidden<enter>");
-        settled(&mut stage);
+        // Where it begins depends on what is in view.
+        for _ in 0..6 {
+            if settled(&mut stage).contains("6 of 6") {
+                break;
+            }
+            stage.keys("n");
+        }
         stage.keys("n");
         let screen = settled(&mut stage);
         assert!(screen.contains("top: 1 of 6"), "{width}: {screen}");

@@ -283,7 +283,7 @@ fn reading_is_denied_and_asked_about_by_rules_whatever_the_mode_and_with_all_tha
                 assert!(matches!(verdict, Verdict::Deny(_)), "{tool} {path} in {mode:?}: {verdict:?}");
             }
             let verdict = decide(&rules, mode, &reading(tool, "drafts/one"));
-            let asks = Verdict::Ask { why: "your rule \"glob: drafts/\" asks".to_owned(), grant: None };
+            let asks = Verdict::Ask { why: "your rule \"glob: drafts/\" asks about this".to_owned(), grant: None };
             assert_eq!(verdict, asks, "{tool} in {mode:?}");
             for path in ["secrets", "secret/key", "a/secrets/key", "drafts", "src/main.rs", "."] {
                 assert_eq!(decide(&rules, mode, &reading(tool, path)), Verdict::Allow, "{tool} {path} in {mode:?}");

@@ -49,8 +49,10 @@ pub fn draw_rule(app: &App, metrics: &Metrics, waiting: Option<&Waiting>, area: 
         if whole.is_some() {
             hints.clear();
         }
-        let fits = |words: &&String| columns(words) + 2 + escape <= inner.width;
-        if let Some(words) = whole.or_else(|| words.iter().find(fits)) {
+        // Rather fewer words about Enter than none about what lies below.
+        let lower = below(metrics).map_or(0, |below| columns(&below) + 1);
+        let fits = |room: u16| words.iter().find(move |words| columns(words) + 2 + escape + room <= inner.width);
+        if let Some(words) = whole.or_else(|| fits(lower)).or_else(|| fits(0)) {
             inner = put(buffer, inner, &format!(" {words} "), theme.accent);
         }
     }

@@ -223,7 +223,10 @@ pub(super) fn sweep(
             let Ok(place) = snapshot.grounds.place(&path) else { continue };
             let before = snapshot.entries.get(&path).and_then(|(_, before)| before.bytes()).unwrap_or_default();
             match snapshot.grounds.look(&directory.join(&name), &mut Room::for_one()) {
-                Content::File { bytes, .. } | Content::Link(bytes) if before.starts_with(&bytes) => {
+                // Nobody's but the program's own: a part of what was there before, or a lock that was not put in its place.
+                Content::File { bytes, .. } | Content::Link(bytes)
+                    if before.starts_with(&bytes) || shelf.mark.as_bytes().starts_with(&bytes) =>
+                {
                     remove(&place, &name);
                 }
                 Content::File { .. } | Content::Link(_) => {
@@ -272,14 +275,14 @@ fn exchange(place: &Place, made: &OsStr, mark: &str) -> rustix::io::Result<OsStr
 }
 
 /// Removes a file, a link or an empty directory.
-fn remove(place: &Place, name: &OsStr) {
+pub(super) fn remove(place: &Place, name: &OsStr) {
     for flags in [AtFlags::empty(), AtFlags::REMOVEDIR] {
         let _ = rustix::fs::unlinkat(&place.dir, name, flags);
     }
 }
 
 /// Writes a new file.
-fn write(place: &Place, name: &OsStr, bytes: &[u8], mode: u32) -> io::Result<()> {
+pub(super) fn write(place: &Place, name: &OsStr, bytes: &[u8], mode: u32) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut file = File::from(rustix::fs::openat(&place.dir, name, flags, Mode::from_raw_mode(0o600))?);
     let written = file
@@ -293,7 +296,7 @@ fn write(place: &Place, name: &OsStr, bytes: &[u8], mode: u32) -> io::Result<()>
 }
 
 /// Returns a name beside a place that nothing has.
-fn free_name(place: &Place, mark: &str) -> io::Result<OsString> {
+pub(super) fn free_name(place: &Place, mark: &str) -> io::Result<OsString> {
     let mut number = [0; 8];
     getrandom::fill(&mut number).map_err(|error| io::Error::other(error.to_string()))?;
     let name = place.name.as_bytes();

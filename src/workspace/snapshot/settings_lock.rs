@@ -4,14 +4,13 @@
 //! Who does not get it goes on without: a command can make such a file, but then no other git writes either.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::io::Write as _;
 use std::time::Duration;
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, RenameFlags};
 use rustix::io::Errno;
 
 use crate::workspace::beneath::Place;
+use crate::workspace::snapshot::restore::{free_name, remove, write};
 
 /// The files that git changes under a lock of the same name with this ending.
 const SETTINGS: [&str; 2] = ["config", "config.worktree"];
@@ -31,19 +30,20 @@ impl<'a> SettingsLock<'a> {
         }
         let mut name = place.name.to_os_string();
         name.push(ENDING);
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        // Whole from its first moment: a program that is killed now leaves nothing that cannot be told to be its own.
+        let made = free_name(place, mark).ok()?;
+        write(place, &made, mark.as_bytes(), 0o600).ok()?;
         loop {
-            match rustix::fs::openat(&place.dir, &*name, flags, Mode::from_raw_mode(0o600)) {
-                Ok(file) => {
-                    // Without the mark it is only not found when this program is killed now.
-                    let _ = File::from(file).write_all(mark.as_bytes());
-                    return Some(Self { place, name });
-                }
+            match rustix::fs::renameat_with(&place.dir, &*made, &place.dir, &*name, RenameFlags::NOREPLACE) {
+                Ok(()) => return Some(Self { place, name }),
                 Err(Errno::EXIST) if *looks > 0 => {
                     *looks -= 1;
                     std::thread::sleep(Duration::from_millis(10));
                 }
-                Err(_) => return None,
+                Err(_) => {
+                    remove(place, &made);
+                    return None;
+                }
             }
         }
     }

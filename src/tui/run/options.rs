@@ -1,0 +1,79 @@
+//! What the screen is started with, and how it ended.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::price::Prices;
+use crate::tui::keymap::Keymap;
+use crate::tui::outside::Outside;
+use crate::tui::state::alerts::When;
+use crate::tui::state::status::ModelSource;
+use crate::tui::terminal::MouseMode;
+use crate::tui::terminal::alert::{Relay, Titled, Way};
+use crate::tui::theme::Themes;
+
+/// Says what the screen is to show from the start.
+#[derive(Debug, Clone, Default)]
+pub struct ScreenOptions {
+    /// The provider and model as configured, for the status line.
+    pub label: String,
+    /// Whether the embedded model answers.
+    pub source: ModelSource,
+    /// A text to send at once.
+    pub prompt: Option<String>,
+    /// The themes.
+    pub themes: Themes,
+    /// What tokens cost.
+    pub prices: Prices,
+    /// Where exported files go.
+    pub cwd: PathBuf,
+    /// Where the program remembers things from one session to the next.
+    pub state: Option<PathBuf>,
+    /// What `~/` means in the path of an exported file.
+    pub home: Option<PathBuf>,
+    /// Starts the user's own programs.
+    pub outside: Option<Arc<dyn Outside>>,
+    /// Whether the mouse is asked for from the start.
+    pub mouse: MouseMode,
+    /// Whether the terminal's title says what the agents do.
+    pub titled: Titled,
+    /// How the user is told who does not look at the screen.
+    pub way: Way,
+    /// What that has to pass on its way.
+    pub relay: Relay,
+    /// Whether the terminal can be asked something.
+    pub answers: Answers,
+    /// When the user is told.
+    pub when: When,
+    /// The keys.
+    pub keymap: Keymap,
+}
+
+/// Says whether a terminal can be asked something.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Answers {
+    /// It answers, or passes over the question.
+    #[default]
+    Perhaps,
+    /// It would show the question.
+    No,
+}
+
+/// Says why the screen ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// The user quit.
+    Quit,
+    /// A signal asked for it, or the terminal is gone; the code that the program is to exit with.
+    Signal(u8),
+}
+
+impl Ending {
+    /// Returns the exit code of the program.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Quit => 0,
+            Self::Signal(code) => code,
+        }
+    }
+}
