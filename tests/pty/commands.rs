@@ -53,7 +53,7 @@ fn a_new_conversation_does_not_set_the_budget_back() {
     terminal.send("1\r");
     terminal.wait_gone("the answer");
     terminal.send("/budget\r");
-    let screen = terminal.wait_for("620 of 100000 tokens used");
+    let screen = terminal.wait_for("no limit · 620 of 100k tokens used");
     assert!(screen.contains("620 of 100k tokens used"), "{screen}");
 }
 
@@ -64,7 +64,7 @@ fn a_model_that_the_server_does_not_list_is_used_after_a_yes_only() {
     let mut terminal = Start::against(&server).run();
     terminal.send("/model other\r");
     let screen = terminal.wait_for("● ready");
-    assert!(screen.contains("the server does not list \"other\": use it anyway?"), "{screen}");
+    assert!(screen.contains("\"other\" is not in the server's list: use it anyway?"), "{screen}");
     terminal.send("2\r");
     terminal.wait_for("the model is scripted as before");
     terminal.send("/model other\r");

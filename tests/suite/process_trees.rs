@@ -229,7 +229,7 @@ async fn nothing_survives_a_cancel_in_a_sandbox() {
         };
         match Sandbox::detect(kind, &around).await {
             Ok(sandbox) => cancel(&sandbox).await,
-            Err(missing) => eprintln!("skipped: {missing}"),
+            Err(missing) => skip(Need::of_sandbox(kind), &missing.to_string()),
         }
     }
 }

@@ -79,7 +79,10 @@ fn come_to_rest(terminal: &mut Terminal, seed: u64) {
         let rested = at_rest && empty && !held && !waits;
         rests = if rested { rests + 1 } else { 0 };
         assert!(Instant::now() < deadline, "seed {seed}: no rest; the screen was:\n{screen}");
-        if held {
+        if screen.contains("@main before it sends it as text") {
+            // For an agent that has ended meanwhile.
+            terminal.send("\u{1}@main ");
+        } else if held {
             terminal.send(keys::ALT_H);
         } else if !rested && (at_rest || !empty) {
             terminal.send(keys::ENTER);
