@@ -11,7 +11,7 @@ use crate::cli::project::{Front, KeptRules, adopted, trusted};
 use crate::cli::recovery;
 use crate::cli::sources::{registry_or_bundled, sources};
 use crate::cli::workbench::workbench;
-use crate::config::{ModelSource, RuleLists, Server};
+use crate::config::{Config, ModelSource, RuleLists, Server};
 use crate::control::OnExhausted;
 use crate::demo::{self, DemoServer, Pace};
 use crate::error::BuildError;
@@ -19,7 +19,8 @@ use crate::fault;
 use crate::host::{ContextPlaces, ProjectContext, Setup, StartError};
 use crate::listener::Listener;
 use crate::provider::{
-    ApiKey, ChatProvider, ChatTransport, Connector, Http, HttpConnector, ProviderError, Registry, Source, list_models,
+    ApiKey, ChatProvider, ChatTransport, Connector, Http, HttpConnector, ProviderError, Registry, Source, Sources,
+    list_models,
 };
 use crate::subagent::Roster;
 use crate::workspace::Caution;
@@ -69,42 +70,8 @@ pub async fn setup(
         return Err(StartError::Configuration(ModeRefused::NotSandboxed.to_string()));
     }
     let config = start.config;
-    let http = config.http();
-    let registry = registry_or_bundled(&config, start.places.config.as_deref(), &mut notes);
-    let mut connector: Arc<dyn Connector> = Arc::new(HttpConnector::new(http.clone()).with_registry(registry));
-    let mut found = Vec::new();
-    let mut embedded = None;
-    let transport = match &config.model {
-        ModelSource::Embedded { pace } => {
-            let pace = pace.map_or_else(Pace::default, Pace::words_per_second);
-            let ports = if config.unconfigured { config.local_ports.as_slice() } else { &[] };
-            let (server, local) = tokio::join!(demo::start(pace), look(&http, ports));
-            found = local;
-            let server =
-                server.map_err(|error| StartError::Failed(format!("the embedded model does not start: {error}")))?;
-            demo_transport(embedded.insert(server), config.context_window)
-        }
-        ModelSource::Server(server) => {
-            notes.extend(keys::warning(&server.key));
-            notes.extend(server.plain_http());
-            let key = keys::read(&server.key).await.map_err(StartError::Configuration)?;
-            let transport = transport_of(server, key);
-            match transport.model {
-                Some(_) => transport,
-                None => with_first_model(&http, &transport, &mut notes).await?,
-            }
-        }
-    };
-    if embedded.is_none() && start.front == Front::Screen {
-        // Without it the list of models is shorter, and nothing else.
-        embedded = demo::start(Pace::default()).await.ok();
-    }
-    let demo = embedded.as_ref().map(|server| Source::new(demo::SOURCE, demo_transport(server, None)));
-    if let Some(server) = embedded {
-        connector = Arc::new(WithServer { http: connector, _server: server });
-    }
-    let current = Source::new(config.source.clone(), transport.clone());
-    let sources = Arc::new(sources(&config, Some(current), &found).iter().cloned().chain(demo).collect());
+    let Answering { transport, connector, sources } =
+        answering(&config, start.front, start.places.config.as_deref(), &mut notes).await?;
     // Any server may be llama.cpp, and the embedded model answers as one: it is asked for its context window.
     let llama_probe_url = transport.api_base.clone();
     Ok(Setup {
@@ -141,6 +108,59 @@ pub async fn setup(
         notes,
         listeners,
     })
+}
+
+/// What answers, and what can be switched to.
+struct Answering {
+    transport: ChatTransport,
+    connector: Arc<dyn Connector>,
+    sources: Arc<Sources>,
+}
+
+/// Finds out what answers: the embedded model, which is started, or a server. `user` is the user's configuration directory.
+async fn answering(
+    config: &Config,
+    front: Front,
+    user: Option<&Path>,
+    notes: &mut Vec<String>,
+) -> Result<Answering, StartError> {
+    let http = config.http();
+    let registry = registry_or_bundled(config, user, notes);
+    let mut connector: Arc<dyn Connector> = Arc::new(HttpConnector::new(http.clone()).with_registry(registry));
+    let mut found = Vec::new();
+    let mut embedded = None;
+    let transport = match &config.model {
+        ModelSource::Embedded { pace } => {
+            let pace = pace.map_or_else(Pace::default, Pace::words_per_second);
+            let ports = if config.unconfigured { config.local_ports.as_slice() } else { &[] };
+            let (server, local) = tokio::join!(demo::start(pace), look(&http, ports));
+            found = local;
+            let server =
+                server.map_err(|error| StartError::Failed(format!("the embedded model does not start: {error}")))?;
+            demo_transport(embedded.insert(server), config.context_window)
+        }
+        ModelSource::Server(server) => {
+            notes.extend(keys::warning(&server.key));
+            notes.extend(server.plain_http());
+            let key = keys::read(&server.key).await.map_err(StartError::Configuration)?;
+            let transport = transport_of(server, key);
+            match transport.model {
+                Some(_) => transport,
+                None => with_first_model(&http, &transport, notes).await?,
+            }
+        }
+    };
+    if embedded.is_none() && front == Front::Screen {
+        // Without it the list of models is shorter, and nothing else.
+        embedded = demo::start(Pace::default()).await.ok();
+    }
+    let demo = embedded.as_ref().map(|server| Source::new(demo::SOURCE, demo_transport(server, None)));
+    if let Some(server) = embedded {
+        connector = Arc::new(WithServer { http: connector, _server: server });
+    }
+    let current = Source::new(config.source.clone(), transport.clone());
+    let sources = Arc::new(sources(config, Some(current), &found).iter().cloned().chain(demo).collect());
+    Ok(Answering { transport, connector, sources })
 }
 
 fn rules(lists: &RuleLists) -> Result<Rules, StartError> {

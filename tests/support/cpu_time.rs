@@ -15,6 +15,6 @@ impl CpuTime {
 
     /// Returns what the calling thread, which must be the same, has used since.
     pub fn elapsed(&self) -> Duration {
-        Self::now().0 - self.0
+        Self::now().0.saturating_sub(self.0)
     }
 }
