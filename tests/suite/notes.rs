@@ -137,4 +137,7 @@ fn what_is_left_in_the_terminal_is_the_beginning_of_the_answer_and_that_the_rest
         lines[4..],
         ["  ␛[31mred", "  4", "  … 3 more lines", "", "The conversation is not kept. 12.3k tokens used."]
     );
+    // A server that does not count them: what the program has guessed for the budget.
+    stage.app.spent.tokens = 20_000;
+    assert_eq!(farewell(&stage.app)[8], "The conversation is not kept. 20.0k tokens used.");
 }

@@ -232,6 +232,10 @@ fn the_time_of_a_call_is_its_own_and_the_wait_for_the_user_stands_beside_it() {
     stage.event("", result("out", 42_100));
     let screen = stage.screen();
     assert!(screen.contains("exit 0, 2.1 s (waited 40.0 s for you), 1 line"), "{screen}");
+    // Where that has no room, how it ended is the last to go.
+    stage.resize(60, 20);
+    let screen = stage.screen();
+    assert!(screen.contains("$ make · exit 0"), "{screen}");
 }
 
 #[test]

@@ -171,15 +171,16 @@ fn extent(count: usize, result: &str, noun: &str) -> String {
 fn tally(words: &[String], result: &str) -> String {
     let hits = facts::hits(result);
     let names = and(&words.iter().map(|word| code(word)).collect::<Vec<_>>());
+    let stands = if words.len() == 1 { "stands" } else { "stand" };
     let mut files: BTreeMap<&str, usize> = BTreeMap::new();
     for hit in &hits {
         *files.entry(hit.path.as_str()).or_default() += 1;
     }
     let most = files.iter().max_by_key(|(path, count)| (**count, std::cmp::Reverse(**path)));
     match most {
-        None => format!("{names} stands nowhere."),
+        None => format!("{names} {stands} nowhere."),
         Some((path, count)) => format!(
-            "{names} stands in {} of {}; most often in {} ({count}).",
+            "{names} {stands} in {} of {}; most often in {} ({count}).",
             extent(hits.len(), result, "line"),
             number(files.len(), "file"),
             code(path),

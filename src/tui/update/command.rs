@@ -34,7 +34,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Model if argument.is_empty() => return choose_model(app),
         Verb::Model => {
             // One that is not listed may be asked about first.
-            if app.completion.models.is_empty() || app.completion.models.iter().any(|model| model == argument) {
+            if app.completion.models.iter().any(|model| model == argument) {
                 app.status.say(format!("model: {argument}"), app.now);
             }
             return vec![Effect::SwitchModel(argument.to_owned())];

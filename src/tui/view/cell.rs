@@ -227,16 +227,15 @@ impl Pen<'_> {
         self.with_end(&line, &end)
     }
 
-    /// Cuts a line so that its end, written dim, is in view.
+    /// Cuts a line so that its end, written dim, is in view. Where there is hardly room, what the line says matters more: the
+    /// end gives up its parts, the last first, and then goes itself.
     pub(super) fn with_end(&self, line: &Line, end: &str) -> Line {
-        let room = self.room.saturating_sub(width(end));
-        let end = Line::new(end, self.theme.dim);
-        // Where there is hardly room, what the line says matters more than its end.
-        if room < self.room / 3 || room < 8 {
-            return clean(line).truncate(self.room);
-        }
-        let mut cut = clean(line).truncate(room);
-        cut.append(&end);
+        let room = |end: &str| self.room.saturating_sub(width(end));
+        let fits = |end: &&str| room(end) >= (self.room / 3).max(8);
+        let mut ends = std::iter::successors(Some(end), |end| end.rsplit_once(", ").map(|(kept, _)| kept));
+        let Some(end) = ends.find(fits) else { return clean(line).truncate(self.room) };
+        let mut cut = clean(line).truncate(room(end));
+        cut.append(&Line::new(end, self.theme.dim));
         cut
     }
 
