@@ -115,6 +115,7 @@ fn what_one_session_sent_the_next_one_recalls_and_finds() {
         terminal.wait_for("second");
         terminal.send("run the tests\r");
         terminal.wait_for("third");
+        terminal.wait_for("· idle");
         terminal.send(keys::CTRL_D);
         terminal.wait_exit(std::time::Duration::from_secs(30));
     }

@@ -28,6 +28,8 @@ fn written(terminal: &Terminal) -> String {
 
 /// Ends the program, and checks every byte that it wrote: lines that were only ever added.
 fn leave(mut terminal: Terminal) -> String {
+    // While a turn runs it would be asked about.
+    terminal.wait_for("turn ended: ");
     terminal.send(keys::CTRL_D);
     assert_eq!(terminal.wait_exit(Duration::from_secs(30)).exit_code(), 0);
     let written = written(&terminal);
@@ -156,6 +158,7 @@ fn a_terminal_that_edits_lines_by_itself_gets_no_escape_byte_at_all() {
     terminal.wait_for("pending 2: and the examples");
     gate.open();
     terminal.wait_for("answer: the main agent is done");
+    terminal.wait_for("turn ended: ");
     terminal.send(keys::CTRL_D);
     assert_eq!(terminal.wait_exit(Duration::from_secs(30)).exit_code(), 0);
     assert!(!terminal.raw().contains(&0x1b), "{}", written(&terminal));

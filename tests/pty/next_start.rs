@@ -19,6 +19,7 @@ fn what_a_killed_program_left_is_asked_about_before_anything_runs() {
         assert_eq!(server.chats().len(), 0, "nothing runs before the answer");
         terminal.send(answer);
         terminal.wait_for("the answer");
+        terminal.wait_for("· idle");
         assert_eq!(terminal.home().join(CHANGED).exists(), stays);
         terminal.send(keys::CTRL_D);
         assert_eq!(terminal.wait_exit(Duration::from_secs(30)).exit_code(), 0);

@@ -36,6 +36,7 @@ fn a_no_ignores_what_it_brings_and_says_so() {
     let mut terminal = asked(&server, dir.path());
     terminal.send("\x1bn");
     terminal.wait_for("the answer");
+    terminal.wait_for("· idle");
     assert!(!system_prompt(&server).contains("You belong to the project."));
     assert!(!terminal.home().join(".local/state/steersman/trust.toml").exists());
     terminal.send(keys::CTRL_D);
@@ -52,6 +53,7 @@ fn a_yes_takes_it_over_and_is_remembered() {
     assert!(screen.contains("rule, allow: bash: make *") && screen.contains("You belong to the project."), "{screen}");
     terminal.send("\x1by");
     terminal.wait_for("the answer");
+    terminal.wait_for("· idle");
     assert!(system_prompt(&server).starts_with("You belong to the project."));
     assert!(terminal.home().join(".local/state/steersman/trust.toml").exists());
     terminal.send(keys::CTRL_D);
@@ -69,5 +71,6 @@ fn a_standing_yes_does_not_answer_whether_a_project_is_trusted() {
     assert_eq!(server.chats().len(), 0, "nothing runs before the answer");
     terminal.send("\x1bn");
     terminal.wait_for("the answer");
+    terminal.wait_for("· idle");
     assert!(!system_prompt(&server).contains("You belong to the project."));
 }

@@ -36,6 +36,9 @@ pub fn farewell(app: &App) -> Vec<String> {
         lines.push(String::new());
     }
     let cost = money(app.tree.main().totals()).map(|cost| format!(", {cost}")).unwrap_or_default();
-    lines.push(format!("The conversation is not kept. {} tokens used{cost}.", tokens(app.tree.spent().max(app.spent.tokens))));
+    lines.push(format!(
+        "The conversation is not kept. {} tokens used{cost}.",
+        tokens(app.tree.spent().max(app.spent.tokens))
+    ));
     lines
 }
