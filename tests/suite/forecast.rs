@@ -48,6 +48,24 @@ fn through_a_turn_it_says_when_the_text_enters() {
 }
 
 #[test]
+fn a_call_that_waits_for_an_answer_is_not_said_to_run() {
+    let mut stage = Stage::new(100, 20);
+    stage.turn("").call("", "c1", "bash");
+    let question = |id: &str| Event::Question {
+        id: id.to_owned(),
+        question: "Run this command?".to_owned(),
+        detail: None,
+        call: Some("c1".into()),
+        offer: None,
+        rule: None,
+    };
+    stage.event("", question("q"));
+    says(&mut stage, "→ main, after bash (waits for you)");
+    stage.event("", Event::Answer { id: "q".to_owned(), answer: "yes".to_owned(), words: None });
+    says(&mut stage, "→ main, after bash (running 0:00)");
+}
+
+#[test]
 fn of_a_held_agent_it_promises_only_what_enter_does() {
     let mut stage = Stage::new(160, 40);
     stage.turn("").event(

@@ -12,7 +12,7 @@ use crate::tui::state::clock::seconds_between;
 use crate::tui::state::hold::{Waiting, Written};
 use crate::tui::state::pending::Stage;
 use crate::tui::state::status::HostState;
-use crate::tui::state::tree::{Activity, OpenCall};
+use crate::tui::state::tree::{Activity, Node};
 
 /// Returns what Enter will do with the message, the longest words first; `waiting` is who waits where, as this frame
 /// shows it: only that an empty message decides about.
@@ -55,7 +55,7 @@ pub fn of_enter(app: &App, waiting: Option<&Waiting>) -> Vec<String> {
         return vec![words, short];
     }
     let target = app.draft_target();
-    let running = app.tree.get(&target).is_some_and(crate::tui::state::tree::Node::running);
+    let running = app.tree.get(&target).is_some_and(Node::running);
     if target.is_main() && app.pending.paused && !running {
         return held_back(app);
     }
@@ -105,7 +105,7 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery) -> Vec<String> {
         (_, Activity::Writing) => {
             words(&["after this answer, sooner if it calls a tool", "after this answer, or sooner", "next turn?"])
         }
-        (_, Activity::Tools) => after_tools(app, &node.open),
+        (_, Activity::Tools) => after_tools(app, node),
     }
 }
 
@@ -121,7 +121,8 @@ fn held_back(app: &App) -> Vec<String> {
 }
 
 /// Names the call that has run longest, and how many run beside it.
-fn after_tools(app: &App, open: &[OpenCall]) -> Vec<String> {
+fn after_tools(app: &App, node: &Node) -> Vec<String> {
+    let open = &node.open;
     let Some(longest) = open.iter().min_by_key(|call| call.since) else { return vec!["after the tools".to_owned()] };
     let name = one_line(&longest.name);
     let time = clock(seconds_between(longest.since, app.now));
@@ -129,7 +130,10 @@ fn after_tools(app: &App, open: &[OpenCall]) -> Vec<String> {
     if open.len() > 1 {
         words.push(format!("after {name} (running {time}) and {} more", open.len() - 1));
     }
-    words.push(format!("after {name} (running {time})"));
+    // Of several calls it is not known which one is asked about.
+    let waits = open.len() == 1 && !node.questions().is_empty();
+    let how = if waits { "waits for you".to_owned() } else { format!("running {time}") };
+    words.push(format!("after {name} ({how})"));
     words.push(format!("after {name}"));
     words.push("after tools".to_owned());
     words
