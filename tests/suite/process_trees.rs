@@ -168,7 +168,10 @@ impl Site {
         let command = format!("{script}\necho ready\n{end}");
         let serde_json::Value::Object(map) = json!({"command": command, "timeout": timeout}) else { unreachable!() };
         let args = self.tool.parameters().validate(&Arguments::Object(map)).unwrap();
-        self.tool.execute(args, &self.context).await
+        let outcome = self.tool.execute(args, &self.context).await;
+        // A command that kills its guard may be ended before it has said so.
+        self.ready.store(true, Ordering::SeqCst);
+        outcome
     }
 
     async fn stands(&self, name: &str) {
