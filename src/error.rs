@@ -2,8 +2,11 @@
 //!
 //! What the model causes is never an error here: it is an `Error: …` observation in the conversation.
 
-/// Says why text was not taken into the queue; the caller keeps the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+use serde::{Deserialize, Serialize};
+
+/// Why a text was not taken into the queue; the caller keeps the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 pub enum Refused {
     /// Nothing but white space or invisible characters.
     #[error("the message is blank")]
@@ -23,6 +26,18 @@ pub enum Refused {
     /// A follow-up for a sub-agent, which ends with its first turn.
     #[error("a sub-agent has one turn only, nothing can follow it")]
     OneTurn,
+}
+
+/// Why there is no agent, in one sentence, and what it is to be blamed on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum StartError {
+    /// A setting is wrong; the user must change it.
+    #[error("{0}")]
+    Configuration(String),
+    /// A server or this machine failed; the same start may succeed later.
+    #[error("{0}")]
+    Failed(String),
 }
 
 /// Is raised when the user stops the run; passes through every tool.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::event::Usage;
 
@@ -18,8 +18,8 @@ const PICOS: f64 = 1e6;
 const NANOS: u64 = 1_000_000_000;
 
 /// Is an amount of US dollars that may be spent; always more than nothing. Its serde form is a number of dollars.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(try_from = "f64")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
 pub struct Money {
     nanos: u64,
 }
@@ -28,6 +28,13 @@ impl Money {
     /// Returns it in billionths of a US dollar.
     pub fn nanos(self) -> u64 {
         self.nanos
+    }
+}
+
+impl From<Money> for f64 {
+    #[allow(clippy::cast_precision_loss)] // Exact up to nine million dollars.
+    fn from(money: Money) -> Self {
+        money.nanos as Self / NANOS as Self
     }
 }
 

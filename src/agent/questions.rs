@@ -1,6 +1,6 @@
 //! Questions of tools, as the events that record them.
 
-use crate::approval::{Act, Answer, RequestId, Subject, Told};
+use crate::approval::{Answer, ApprovalId, Subject, Told};
 use crate::event::Event;
 use crate::summary::calls_made;
 
@@ -8,11 +8,10 @@ use crate::summary::calls_made;
 pub(super) fn event(told: Told) -> Event {
     match told {
         Told::Asked(request) => {
-            let offer = request.grant.as_ref().map(ToString::to_string);
-            let rule = request.rule.as_ref().map(ToString::to_string);
+            let rule = request.rule.map(|rule| rule.text);
             let call = request.asker.map(|asker| asker.call);
             let (question, detail) = words(request.subject);
-            Event::Question { id: name(request.id), question, detail, call, offer, rule }
+            Event::Question { id: name(request.id), question, detail, call, offer: request.session, rule }
         }
         Told::Answered(id, answer) => {
             let (answer, words) = match answer {
@@ -35,23 +34,18 @@ pub(super) fn event(told: Told) -> Event {
     }
 }
 
-fn name(id: RequestId) -> String {
+fn name(id: ApprovalId) -> String {
     format!("approval {}", id.0)
 }
 
 /// Returns what is asked, in one line, and what exactly would happen.
 fn words(subject: Subject) -> (String, Option<String>) {
-    let act = match subject {
-        Subject::Act(act) => act,
-        Subject::Plain { title, detail } => return (title, Some(detail)),
-        Subject::MoreCalls { made, more } => return (format!("{}: go on for {more} more?", calls_made(made)), None),
-    };
-    match act {
-        Act::Command(act) => ("run this command?".to_owned(), Some(act.command)),
-        Act::Write(act) => (format!("write {}?", act.shown), Some(act.diff)),
-        Act::Fetch(act) => ("get this address?".to_owned(), Some(act.url)),
-        Act::Search(act) => ("search the web for this?".to_owned(), Some(act.query)),
-        Act::Clone(act) => ("clone this repository?".to_owned(), Some(act.url)),
-        Act::Use(act) => (format!("use the tool {}?", act.tool), Some(act.shown)),
+    match subject {
+        Subject::Act { act } => {
+            let (question, detail) = act.summary();
+            (question, Some(detail))
+        }
+        Subject::Plain { title, detail } => (title, Some(detail)),
+        Subject::MoreCalls { made, more } => (format!("{}: go on for {more} more?", calls_made(made)), None),
     }
 }

@@ -1,94 +1,10 @@
 //! What a tool is about to do, as a value: shown to the user, decided about, and then carried out unchanged.
 
 use std::fmt;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 
-/// Is one thing that a tool wants to do.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Act {
-    /// Run a shell command.
-    Command(CommandAct),
-    /// Create or change a file.
-    Write(WriteAct),
-    /// Get an address.
-    Fetch(FetchAct),
-    /// Send a query to a search service.
-    Search(SearchAct),
-    /// Copy a repository.
-    Clone(CloneAct),
-    /// Use a tool that changes and sends nothing.
-    Use(UseAct),
-}
-
-/// Is a command for `bash -c`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandAct {
-    /// Exactly what the shell gets.
-    pub command: String,
-    /// Where it runs; real and absolute.
-    pub cwd: PathBuf,
-    /// How long it may run.
-    pub timeout: Duration,
-}
-
-/// Is a file with its new content.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WriteAct {
-    /// The tool: `write` or `edit`.
-    pub tool: &'static str,
-    /// Real and absolute.
-    pub path: PathBuf,
-    /// As it is shown.
-    pub shown: String,
-    /// What the file held when the tool looked; `None` when there was no file.
-    pub before: Option<Arc<[u8]>>,
-    /// What it is to hold.
-    pub after: Arc<[u8]>,
-    /// The change as a unified diff, for the user.
-    pub diff: String,
-}
-
-/// Is an address that is to be asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FetchAct {
-    /// The tool: `fetch` or `web_scrape`.
-    pub tool: &'static str,
-    /// The whole address, as it is requested.
-    pub url: String,
-}
-
-/// Is a query that leaves the machine.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SearchAct {
-    /// The words.
-    pub query: String,
-    /// The services that may get it, in order.
-    pub services: Vec<String>,
-}
-
-/// Is a repository that is to be copied.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CloneAct {
-    /// Its address.
-    pub url: String,
-    /// The directory that it goes to; real and absolute.
-    pub into: PathBuf,
-}
-
-/// A use of a tool that changes and sends nothing: reading, and what does no act of its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UseAct {
-    /// The tool.
-    pub tool: &'static str,
-    /// What it reads; real and absolute.
-    pub path: Option<PathBuf>,
-    /// The path as it is shown, or the words that the tool gets.
-    pub shown: String,
-}
+use crate::protocol::{Act, CloneAct, CommandAct, FetchAct, SearchAct, UseAct, WriteAct};
 
 /// Is a kind of act. Implemented by those kinds only.
 pub trait Proposal: Clone + Into<Act> {
@@ -165,18 +81,18 @@ impl Proposal for CommandAct {
 
 impl Proposal for WriteAct {
     fn feed(&self, fields: &mut Fields) {
-        fields.add("write").add(self.tool).add(self.path.as_os_str().as_encoded_bytes());
+        fields.add("write").add(&*self.tool).add(self.path.as_os_str().as_encoded_bytes());
         match &self.before {
-            Some(before) => fields.add("before").add(before),
+            Some(before) => fields.add("before").add(before.bytes()),
             None => fields.add("new"),
         };
-        fields.add(&self.after);
+        fields.add(self.after.bytes());
     }
 }
 
 impl Proposal for FetchAct {
     fn feed(&self, fields: &mut Fields) {
-        fields.add("fetch").add(self.tool).add(&self.url);
+        fields.add("fetch").add(&*self.tool).add(&self.url);
     }
 }
 
@@ -197,27 +113,20 @@ impl Proposal for CloneAct {
 
 impl Proposal for UseAct {
     fn feed(&self, fields: &mut Fields) {
-        fields.add("use").add(self.tool).add(&self.shown);
+        fields.add("use").add(&*self.tool).add(&self.shown);
         self.path.iter().for_each(|path| {
             fields.add(path.as_os_str().as_encoded_bytes());
         });
     }
 }
 
-macro_rules! into_act {
-    ($($kind:ident $name:ident),*) => {
-        $(impl From<$name> for Act {
-            fn from(act: $name) -> Self {
-                Self::$kind(act)
-            }
-        })*
-    };
-}
-into_act!(Command CommandAct, Write WriteAct, Fetch FetchAct, Search SearchAct, Clone CloneAct, Use UseAct);
-
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+    use std::time::Duration;
+
     use super::*;
+    use crate::protocol::Content;
 
     fn act() -> CommandAct {
         CommandAct { command: "ls".to_owned(), cwd: PathBuf::from("/work"), timeout: Duration::from_mins(1) }
@@ -247,9 +156,9 @@ mod tests {
         assert_ne!(search("ab", &["c"]), search("a", &["bc"]));
         assert_ne!(search("a", &["b", "c"]), search("a", &["bc"]));
         let write = |before: Option<&[u8]>, after: &[u8]| {
-            let (before, after) = (before.map(Arc::from), Arc::from(after));
+            let (before, after) = (before.map(Content::from), Content::from(after));
             digest(&WriteAct {
-                tool: "write",
+                tool: "write".into(),
                 path: PathBuf::from("/a"),
                 shown: "a".to_owned(),
                 before,

@@ -17,8 +17,9 @@ use self::kept_rules::aside;
 use crate::approval::act::digest;
 use crate::approval::policy::Study;
 use crate::approval::{
-    Act, Answer, Approved, Asker, Grant, HiddenFiles, KeptRule, Mode, ModeRefused, NOBODY, PlainAnswer, Policy,
-    Proposal, Refusal, Request, RequestId, RuleStore, Sandboxed, Standing, Subject, Taint, Told, Unanswered, Verdict,
+    Act, Answer, ApprovalId, ApprovalRequest, Approved, Asker, Grant, HiddenFiles, KeptRule, Mode, ModeRefused, NOBODY,
+    OfferedRule, PlainAnswer, Policy, Proposal, Refusal, RuleStore, Sandboxed, Standing, Subject, Taint, Told,
+    Unanswered, Verdict,
 };
 use crate::id::AgentId;
 use crate::limits;
@@ -57,7 +58,9 @@ enum Reply {
 
 /// An open question, with what is known about its act.
 struct Waiting {
-    request: Request,
+    request: ApprovalRequest,
+    grant: Option<Grant>,
+    rule: Option<KeptRule>,
     study: Option<Arc<Study>>,
     sender: oneshot::Sender<Reply>,
 }
@@ -108,7 +111,7 @@ impl Approvals {
     }
 
     /// Returns the open questions, the oldest first.
-    pub fn open(&self) -> Vec<Request> {
+    pub fn open(&self) -> Vec<ApprovalRequest> {
         self.lock().open.iter().map(|waiting| waiting.request.clone()).collect()
     }
 
@@ -118,7 +121,7 @@ impl Approvals {
     }
 
     /// Answers a question and tells whether the answer was taken; see [`Approvals::try_answer`].
-    pub fn answer(&self, id: RequestId, answer: Answer) -> bool {
+    pub fn answer(&self, id: ApprovalId, answer: Answer) -> bool {
         self.try_answer(id, answer).is_ok()
     }
 
@@ -127,7 +130,7 @@ impl Approvals {
     ///
     /// # Errors
     /// [`Unanswered`]; what is still open stays open.
-    pub fn try_answer(&self, id: RequestId, answer: Answer) -> Result<(), Unanswered> {
+    pub fn try_answer(&self, id: ApprovalId, answer: Answer) -> Result<(), Unanswered> {
         let answer = match answer {
             Answer::No(Some(words)) => Answer::No((!is_blank(&words)).then(|| words.trim().to_owned())),
             other => other,
@@ -138,8 +141,8 @@ impl Approvals {
             let place = inner.open.iter().position(|waiting| waiting.request.id == id).ok_or(Unanswered::Gone)?;
             let waiting = inner.open.get(place).ok_or(Unanswered::Gone)?;
             let granted = match answer {
-                Answer::Session => Some(waiting.request.grant.clone().ok_or(Unanswered::NotForSession)?),
-                Answer::Always => Some(waiting.request.rule.clone().map(Grant::Kept).ok_or(Unanswered::NotKept)?),
+                Answer::Session => Some(waiting.grant.clone().ok_or(Unanswered::NotForSession)?),
+                Answer::Always => Some(waiting.rule.clone().map(Grant::Kept).ok_or(Unanswered::NotKept)?),
                 Answer::Once | Answer::No(_) => None,
             };
             if is_yes && let Some(why) = inner.forbids(waiting) {
@@ -186,7 +189,7 @@ impl Approvals {
         };
         let id = question.request.id;
         let mut open = Open { approvals: self, id, tell, is_answered: false };
-        let rule = question.request.rule.clone();
+        let rule = question.rule;
         tell(Told::Asked(Box::new(question.request)));
         let reply = question.reply.await;
         open.is_answered = reply.is_ok();
@@ -314,7 +317,7 @@ impl Approvals {
                     Verdict::Allow => return Ok(None),
                     Verdict::Deny(why) => return Err(Refusal(why)),
                     Verdict::Ask { why, grant } => {
-                        inner.open(Some(asker.clone()), Subject::Act(act), why, grant, Some(study))
+                        inner.open(Some(asker.clone()), Subject::Act { act }, why, grant, Some(study))
                     }
                 }
             };
@@ -323,7 +326,7 @@ impl Approvals {
         }
     }
 
-    fn withdraw(&self, id: RequestId) {
+    fn withdraw(&self, id: ApprovalId) {
         self.lock().open.retain(|waiting| waiting.request.id != id);
         self.changed();
     }
@@ -374,22 +377,25 @@ impl Inner {
         study: Option<Arc<Study>>,
     ) -> Question {
         self.asked += 1;
-        let rule = if let (Some(_), Subject::Act(act), Some(grant)) = (&self.store, &subject, &grant) {
+        let rule = if let (Some(_), Subject::Act { act }, Some(grant)) = (&self.store, &subject, &grant) {
             KeptRule::offered(act, grant, self.policy.root.as_deref())
         } else {
             None
         };
-        let request = Request { id: RequestId(self.asked), asker, subject, why, grant, rule };
+        let session = grant.as_ref().map(ToString::to_string);
+        let offered =
+            rule.as_ref().map(|rule| OfferedRule { text: rule.to_string(), pattern: rule.pattern().to_owned() });
+        let request = ApprovalRequest { id: ApprovalId(self.asked), asker, subject, why, session, rule: offered };
         let (sender, reply) = oneshot::channel();
-        self.open.push(Waiting { request: request.clone(), study, sender });
-        Question { request, reply }
+        self.open.push(Waiting { request: request.clone(), grant, rule: rule.clone(), study, sender });
+        Question { request, rule, reply }
     }
 
     /// Returns why no yes lets what is asked about run.
     fn forbids(&self, waiting: &Waiting) -> Option<String> {
         match (&waiting.request.subject, &waiting.study) {
-            (Subject::Act(act), Some(study)) => self.policy.forbids(act, study, self.mode),
-            (Subject::Act(_) | Subject::Plain { .. } | Subject::MoreCalls { .. }, _) => None,
+            (Subject::Act { act }, Some(study)) => self.policy.forbids(act, study, self.mode),
+            (Subject::Act { .. } | Subject::Plain { .. } | Subject::MoreCalls { .. }, _) => None,
         }
     }
 
@@ -408,8 +414,8 @@ impl Inner {
     /// answered.
     fn allow_granted(&mut self) {
         for waiting in mem::take(&mut self.open) {
-            let is_granted = match (&waiting.request, &waiting.study) {
-                (Request { asker: Some(asker), subject: Subject::Act(act), grant: Some(_), .. }, Some(study)) => {
+            let is_granted = match (&waiting.request, &waiting.grant, &waiting.study) {
+                (ApprovalRequest { asker: Some(asker), subject: Subject::Act { act }, .. }, Some(_), Some(study)) => {
                     // The mode may allow it meanwhile, which answers nothing.
                     self.policy.is_granted(act, study, &self.standing(asker))
                         && self.judge(asker, act, study) == Verdict::Allow
@@ -439,14 +445,15 @@ async fn studied(policy: &Arc<Policy>, act: &Act) -> Result<Arc<Study>, Refusal>
 }
 
 struct Question {
-    request: Request,
+    request: ApprovalRequest,
+    rule: Option<KeptRule>,
     reply: oneshot::Receiver<Reply>,
 }
 
 /// Takes a question away whose call is gone.
 struct Open<'a> {
     approvals: &'a Approvals,
-    id: RequestId,
+    id: ApprovalId,
     tell: &'a (dyn Fn(Told) + Send + Sync),
     is_answered: bool,
 }
@@ -472,7 +479,7 @@ mod tests {
         let act =
             CommandAct { command: "cargo test".to_owned(), cwd: "/work".into(), timeout: std::time::Duration::ZERO };
         let Ok(Some(question)) = approvals.ask(&asker, act.into()).await else { panic!("it is asked about") };
-        assert!(question.request.grant.is_some(), "the session can be offered");
+        assert!(question.request.session.is_some(), "the session can be offered");
         // The call goes; the question is not taken away yet.
         drop(question.reply);
         assert!(!approvals.answer(question.request.id, Answer::Session));

@@ -27,14 +27,16 @@ mod shell;
 mod taint;
 
 pub use crate::mode::{Mode, ModeRefused, Sandboxed};
-pub use act::{
-    Act, Approved, CloneAct, CommandAct, Digest, FetchAct, Fields, Proposal, SearchAct, Tampered, UseAct, WriteAct,
+pub use crate::protocol::{
+    Act, Answer, ApprovalId, ApprovalRequest, Asker, CloneAct, CommandAct, Content, FetchAct, OfferedRule, SearchAct,
+    Subject, UseAct, WriteAct,
 };
+pub use act::{Approved, Digest, Fields, Proposal, Tampered};
 pub use approvals::Approvals;
 pub use grant::Grant;
 pub use kept::{KeptRule, RuleStore};
 pub use policy::{Answerer, HiddenFiles, MainWeb, NOBODY, Network, Policy, Standing, Verdict};
-pub use request::{Answer, Asker, PlainAnswer, Refusal, Request, RequestId, Subject, Told, Unanswered};
+pub use request::{PlainAnswer, Refusal, Told, Unanswered};
 pub use rules::{RuleError, Rules};
 pub use shell::Shape;
 pub use taint::Taint;

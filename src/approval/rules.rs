@@ -397,14 +397,14 @@ pub(super) fn is_within(act: &WriteAct, root: Option<&Path>) -> bool {
 
 impl Act {
     /// Returns the name of the tool that it belongs to.
-    pub fn tool(&self) -> &'static str {
+    pub fn tool(&self) -> &str {
         match self {
             Self::Command(_) => "bash",
-            Self::Write(act) => act.tool,
-            Self::Fetch(act) => act.tool,
+            Self::Write(act) => &act.tool,
+            Self::Fetch(act) => &act.tool,
             Self::Search(_) => "web_search",
             Self::Clone(_) => "git_clone",
-            Self::Use(act) => act.tool,
+            Self::Use(act) => &act.tool,
         }
     }
 

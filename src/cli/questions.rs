@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::approval::{Answer, Approvals, NOBODY, Request, RequestId};
+use crate::approval::{Answer, ApprovalId, ApprovalRequest, Approvals, NOBODY};
 use crate::cli::output::Output;
 use crate::cli::steer_stdin::Lines;
 use crate::event::{Envelope, Event};
@@ -16,7 +16,7 @@ use crate::listener::Listener;
 use crate::message::Arguments;
 use crate::text::visible_line;
 use crate::tui::lines::question_rows;
-use crate::tui::run::approval;
+use crate::tui::state::approval::{parts, title};
 
 /// Where in the input each question was whole on an output, by its number; shared with the threads that write.
 #[derive(Clone, Default)]
@@ -39,7 +39,7 @@ impl Marks {
 pub struct Questions {
     err: Output,
     lines: Option<Lines>,
-    written: HashSet<RequestId>,
+    written: HashSet<ApprovalId>,
     marks: Marks,
 }
 
@@ -59,7 +59,7 @@ impl Questions {
         for request in approvals.open() {
             if self.written.insert(request.id) {
                 mark_at_end(&self.err, self.lines.as_ref(), &self.marks, request.id.0);
-                self.err.say(&words(request));
+                self.err.say(&words(&request));
             }
         }
     }
@@ -90,7 +90,7 @@ impl Questions {
                 "not answered: the line was there before question {id} was written; read it, then answer"
             ));
         }
-        if answer == Answer::Session && request.grant.is_none() {
+        if answer == Answer::Session && request.session.is_none() {
             return Err(format!(
                 "not answered: question {id} is asked each time; /yes {id} or /no {id} WORDS answers it"
             ));
@@ -128,17 +128,16 @@ fn mark_at_end(output: &Output, lines: Option<&Lines>, marks: &Marks, number: u6
 }
 
 /// Returns a question with all that would happen, and how it is answered.
-fn words(request: Request) -> String {
+fn words(request: &ApprovalRequest) -> String {
     let who = request.asker.as_ref().filter(|asker| !asker.agent.is_main());
     let who = who.map(|asker| format!("{} asks: ", visible_line(asker.agent.as_str()))).unwrap_or_default();
-    let (number, has_grant, has_rule) = (request.id.0, request.grant.is_some(), request.rule.is_some());
-    let question = approval(request);
-    let rows = question_rows(&question.parts(), "│ ");
+    let (number, has_grant, has_rule) = (request.id.0, request.session.is_some(), request.rule.is_some());
+    let rows = question_rows(&parts(request), "│ ");
     let session = if has_grant { format!("/session {number}, ") } else { String::new() };
     let always = if has_rule { format!("/always {number}, ") } else { String::new() };
     format!(
         "question {number}: {who}{}\n{}\nanswer: /yes {number}, {session}{always}/no {number} or /no {number} WORDS",
-        question.title(),
+        title(request),
         rows.join("\n"),
     )
 }

@@ -16,6 +16,7 @@ use crate::cli::runtime;
 use crate::cli::setup::setup;
 use crate::cli::themes::themes;
 use crate::config::{Environment, ModelSource, Notify, NotifyWhen};
+use crate::session::LocalClient;
 use crate::tui::keymap::Keymap;
 use crate::tui::state::alerts::When;
 use crate::tui::state::status;
@@ -88,7 +89,8 @@ fn show(start: Start, options: ScreenOptions) -> io::Result<Exit> {
     let host = host::start_with(runtime.handle(), |approvals| setup(start, Vec::new(), approvals));
     host.handle().set_staleness(still_true);
     host.handle().budget().configure(spending);
-    let ending = if is_read { tui::run_lines(options, host.handle()) } else { tui::run(options, host.handle()) };
+    let client = LocalClient::new(host.handle().clone());
+    let ending = if is_read { tui::run_lines(options, &client) } else { tui::run(options, &client) };
     // With a clock of its own: that of a worker which does not answer stands still.
     tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(host.shutdown(limits::EXIT_GRACE));
     runtime.shutdown_background();

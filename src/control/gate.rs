@@ -8,7 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 use crate::id::CallId;
-use crate::message::{Arguments, ToolCall};
+use crate::message::ToolCall;
+use crate::protocol::Decision;
 
 /// Holds an agent at its boundaries and calls.
 #[derive(Debug, Default)]
@@ -31,17 +32,6 @@ pub enum Parked {
     Boundary,
     /// Before this call.
     Call(ToolCall),
-}
-
-/// Says how a parked agent goes on. The gate stays closed: it parks again where it next comes by.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Decision {
-    /// As it would have.
-    Run,
-    /// With other arguments for the call.
-    Edited(Arguments),
-    /// Without the call; the model is told this reason.
-    Skip(String),
 }
 
 impl Gate {

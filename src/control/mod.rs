@@ -20,10 +20,10 @@ mod interloper;
 mod queue;
 mod step_limit;
 
+pub use crate::protocol::{Decision, Shift};
 pub use budget::{Budget, Charged, Spending, Standing};
 pub use cancellable::Cancellable;
 pub use crew::{Controls, Crew};
-pub use gate::{Decision, Gate, Parked, Parking};
+pub use gate::{Gate, Parked, Parking};
 pub use interloper::{Injection, Interloper, Modes, QueueMode, Staleness, Watcher};
-pub use queue::Shift;
 pub use step_limit::{OnExhausted, StepLimit};

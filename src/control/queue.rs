@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use crate::control::{Modes, QueueMode, Staleness};
 use crate::event::{Delivery, Pending};
 use crate::id::MessageId;
+use crate::protocol::Shift;
 
 /// The messages that wait, in the order of their delivery.
 #[derive(Debug, Default)]
@@ -43,15 +44,6 @@ impl Entry {
     fn sync(&mut self) {
         self.pending.held = self.edited || self.pending.stale;
     }
-}
-
-/// Says which neighbour an entry changes places with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shift {
-    /// The one before it.
-    Earlier,
-    /// The one behind it.
-    Later,
 }
 
 /// Is what a drain did.

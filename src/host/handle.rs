@@ -6,13 +6,14 @@
 use std::sync::Arc;
 
 use crate::approval::Approvals;
-use crate::control::{Budget, Cancellable, Controls, Crew, Decision, Injection, Interloper, Staleness, Watcher};
+use crate::control::{Budget, Cancellable, Controls, Crew, Injection, Interloper, Staleness, Watcher};
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
 use crate::host::command::Commands;
 use crate::host::{Command, Mailbox};
 use crate::id::{AgentId, CallId, MessageId};
-use crate::workspace::{Change, Changes};
+use crate::protocol::{BudgetLimits, BudgetStatus, Decision, UndoneFile};
+use crate::workspace::Changes;
 
 /// Steers a running agent. Cheap to clone.
 #[derive(Clone)]
@@ -177,6 +178,13 @@ impl Handle {
         &self.budget
     }
 
+    /// Returns what the session may spend and has spent.
+    pub fn budget_status(&self) -> BudgetStatus {
+        let standing = self.budget.standing();
+        let limits = BudgetLimits { max_cost: standing.max_cost, max_tokens: standing.max_tokens };
+        BudgetStatus { limits, nanos: standing.nanos, tokens: standing.tokens }
+    }
+
     /// Returns what decides about the acts of tools: the mode and the open questions.
     pub fn approvals(&self) -> &Arc<Approvals> {
         &self.approvals
@@ -184,13 +192,13 @@ impl Handle {
 
     /// Returns the files that the tools of the last turn changed, the newest change first, and what an undo would do to
     /// each. Looks at the files, so it takes a moment.
-    pub fn undo_preview(&self) -> Vec<Change> {
+    pub fn undo_preview(&self) -> Vec<UndoneFile> {
         self.changes.last_turn()
     }
 
     /// Takes these changes back and says what was done; what somebody else changed since is left alone. Writes files, so
     /// it takes a moment.
-    pub fn undo(&self) -> Vec<Change> {
+    pub fn undo(&self) -> Vec<UndoneFile> {
         self.changes.undo_last()
     }
 

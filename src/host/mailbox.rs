@@ -8,49 +8,10 @@ use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use crate::event::{Envelope, Event, Pending};
-use crate::host::StartError;
+use crate::event::Envelope;
 use crate::limits;
 use crate::listener::Listener;
-
-/// One thing that the worker tells the UI.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Post {
-    /// An event of the tree.
-    Envelope(Envelope),
-    /// Something about the host itself.
-    Notice(Notice),
-}
-
-/// What the host says outside the event stream.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Notice {
-    /// The agent is built and takes turns.
-    Ready,
-    /// The agent could not be built; nothing will run.
-    BuildFailed(StartError),
-    /// A sentence for the status line.
-    Info(String),
-    /// These texts are the user's again: no agent will take them. Told before [`Notice::BuildFailed`].
-    Returned(Vec<Pending>),
-    /// A model server answers on this machine while the embedded model is used.
-    Offer(LocalOffer),
-    /// The models that can be switched to, those of the server that answers first, or why there is no list.
-    Models(Result<Vec<String>, String>),
-}
-
-/// A model server of this machine that could answer instead of the embedded model.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LocalOffer {
-    /// What it is.
-    pub what: String,
-    /// Host and port.
-    pub address: String,
-    /// The model that it would answer with.
-    pub model: String,
-    /// The name by which that model is switched to.
-    pub name: String,
-}
+use crate::protocol::Post;
 
 type Wake = Arc<dyn Fn() + Send + Sync>;
 
@@ -119,43 +80,6 @@ impl Mailbox {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Post {
-    /// Returns the bytes of a piece of text; 0 for everything else.
-    pub fn piece_bytes(&self) -> usize {
-        match self {
-            Self::Envelope(Envelope {
-                event: Event::AssistantDelta { text } | Event::ThinkingDelta { text } | Event::ToolProgress { text, .. },
-                ..
-            }) => text.len(),
-            Self::Envelope(_) | Self::Notice(_) => 0,
-        }
-    }
-
-    /// Cuts a piece of text that is longer than `most` bytes, and returns what is behind.
-    pub fn split_off(&mut self, most: usize) -> Option<Self> {
-        if self.piece_bytes() <= most {
-            return None;
-        }
-        let text = self.piece()?;
-        let behind = text.split_off(text.floor_char_boundary(most));
-        let mut rest = self.clone();
-        *rest.piece()? = behind;
-        Some(rest)
-    }
-
-    fn piece(&mut self) -> Option<&mut String> {
-        match self {
-            Self::Envelope(envelope) => match &mut envelope.event {
-                Event::AssistantDelta { text } | Event::ThinkingDelta { text } | Event::ToolProgress { text, .. } => {
-                    Some(text)
-                }
-                _ => None,
-            },
-            Self::Notice(_) => None,
-        }
     }
 }
 

@@ -22,15 +22,15 @@ mod tools;
 mod turn_marks;
 mod worker;
 
-pub use crate::approval::{Act, Answer, Request, RequestId, Subject};
-pub use crate::control::{Decision, Shift, Staleness};
-pub use crate::workspace::{Bounds, Change, EntryKind, Walk};
+pub use crate::control::Staleness;
+pub use crate::error::StartError;
+pub use crate::protocol::{LocalServer, Notice, Post};
 pub use command::Command;
 pub use context_files::{
     ContextFile, ContextFiles, ContextPlaces, ProjectContext, find as find_context_files, snippet as context_snippet,
 };
 pub use handle::Handle;
-pub use mailbox::{LocalOffer, Mailbox, Notice, Post};
-pub use setup::{Setup, StartError};
+pub use mailbox::Mailbox;
+pub use setup::Setup;
 pub use tools::{Pools, WebPool, Workbench};
 pub use worker::{Host, Last, State, start, start_with};

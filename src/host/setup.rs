@@ -11,7 +11,7 @@ use crate::agent::{Agent, CompactWish, ModelChoice};
 use crate::approval::{Approvals, MainWeb, Mode, Network, Policy, Sandboxed};
 use crate::assets;
 use crate::control::{Budget, Controls, Crew, OnExhausted, Spending, StepLimit};
-use crate::error::{BuildError, ProviderError};
+use crate::error::{BuildError, ProviderError, StartError};
 use crate::event::{Event, SCHEMA};
 use crate::host::context_files::{self, ContextFile, ContextPlaces};
 use crate::host::guards::Guards;
@@ -20,17 +20,6 @@ use crate::listener::{Listener, ListenerList};
 use crate::provider::{ChatTransport, Connector, Sources, Streaming};
 use crate::subagent::{Persona, Roster, SubAgents};
 use crate::workspace::{self, Caution, Changes, Workspace};
-
-/// Says why there is no agent, in one sentence, and what it is to be blamed on.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum StartError {
-    /// A setting is wrong; the user must change it.
-    #[error("{0}")]
-    Configuration(String),
-    /// A server or this machine failed; the same start may succeed later.
-    #[error("{0}")]
-    Failed(String),
-}
 
 impl From<BuildError> for StartError {
     fn from(error: BuildError) -> Self {

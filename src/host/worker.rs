@@ -19,7 +19,7 @@ use crate::host::errands::Errands;
 use crate::host::guards::Guards;
 use crate::host::setup::{Built, Shared};
 use crate::host::turn_marks::TurnMarks;
-use crate::host::{Handle, LocalOffer, Mailbox, Notice, Post, Setup, StartError};
+use crate::host::{Handle, LocalServer, Mailbox, Notice, Post, Setup, StartError};
 use crate::listener::{Listener, ListenerList};
 use crate::provider::{ChatTransport, Sources};
 use crate::workspace::Changes;
@@ -161,7 +161,7 @@ impl Worker {
                 }
                 self.mailbox.push(Post::Notice(Notice::Ready));
                 if let Some(offer) = offer(agent.transport(), &sources) {
-                    self.mailbox.push(Post::Notice(Notice::Offer(offer)));
+                    self.mailbox.push(Post::Notice(Notice::LocalServer(offer)));
                 }
                 self.take_turns(agent, guards, sources).await;
             }
@@ -280,14 +280,14 @@ impl Worker {
 }
 
 /// Returns the model server of this machine that could answer instead of the embedded model.
-fn offer(current: &ChatTransport, sources: &Sources) -> Option<LocalOffer> {
+fn offer(current: &ChatTransport, sources: &Sources) -> Option<LocalServer> {
     if current.provider.as_deref() != Some("demo") {
         return None;
     }
     let source = sources.iter().find(|source| source.found.is_some())?;
     let model = source.transport.model.clone()?;
     let base = source.transport.api_base.as_deref()?;
-    Some(LocalOffer {
+    Some(LocalServer {
         what: source.found.clone()?,
         address: base.trim_start_matches("http://").trim_end_matches("/v1").to_owned(),
         name: format!("{}/{model}", source.name),

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::approval::WriteAct;
+use crate::approval::{Content, WriteAct};
 use crate::details::Details;
 use crate::error::Cancelled;
 use crate::limits;
@@ -54,6 +54,7 @@ impl Target {
         if workspace.changes().room_for(old.len() as u64) == Undoable::TooMuch {
             whole.push_str("\\ Undo will not bring the old content back: the turn has changed too much already\n");
         }
+        let (tool, before) = (tool.into(), before.map(Content::from));
         let act = WriteAct { tool, path: self.path, shown: self.shown, before, after: after.into(), diff: whole };
         Ok(Proposal { act, difference })
     }
@@ -96,11 +97,11 @@ pub(super) async fn carry_out(
     let act = approved.take().map_err(|tampered| ToolError::failed(tampered.to_string()))?;
     let workspace = Arc::clone(workspace);
     let done = blocking::run(context, move |_| {
-        let written = workspace.write(&act.path, act.before.as_deref(), &act.after);
+        let written = workspace.write(&act.path, act.before.as_ref().map(Content::bytes), act.after.bytes());
         Ok(Done { undoable: written.map_err(ToolError::Failed)?, act })
     })
     .await?;
     let shown = visible_line(&done.act.shown).into_owned();
-    context.details(Details::Diff(file_diff(shown, done.act.before.as_deref(), &difference)));
+    context.details(Details::Diff(file_diff(shown, done.act.before.as_ref().map(Content::bytes), &difference)));
     Ok(done)
 }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
+use crate::approval::Content;
 use crate::tool::change::{self, Proposal, Target};
 use crate::tool::edit::matching::Flat;
 use crate::tool::{Args, OnCancel, Parameters, Tool, ToolContext, ToolError, Traits, blocking, read};
@@ -62,15 +63,15 @@ impl Tool for EditTool {
             let workspace = Arc::clone(&self.workspace);
             let (proposal, edit) = blocking::run(context, move |_| propose(&workspace, &args)).await?;
             let done = change::carry_out(&self.workspace, context, proposal).await?;
-            let old = done.act.before.as_deref().map_or(0, <[u8]>::len);
+            let old = done.act.before.as_ref().map_or(0, Content::size);
             let mut text = format!("edited {}: ", done.act.shown);
             // Writing to a string cannot fail.
             let _ = match edit.lines.as_slice() {
                 [line] => write!(text, "line {line}"),
                 lines => write!(text, "{} places, lines {}", lines.len(), named(lines)),
             };
-            let _ = writeln!(text, ", {old} → {} bytes", done.act.after.len());
-            text.push_str(&edit.excerpt(&done.act.after));
+            let _ = writeln!(text, ", {old} → {} bytes", done.act.after.size());
+            text.push_str(&edit.excerpt(done.act.after.bytes()));
             text.push_str(done.note().trim_start());
             Ok(text)
         }

@@ -297,7 +297,7 @@ impl ToolContext {
     /// # Errors
     /// [`ToolError::Failed`] with the refusal.
     pub(crate) async fn approve_use(&self, tool: &'static str, what: &str) -> Result<(), ToolError> {
-        self.approve(UseAct { tool, path: None, shown: what.to_owned() }).await.map(|_| ())
+        self.approve(UseAct { tool: tool.into(), path: None, shown: what.to_owned() }).await.map(|_| ())
     }
 
     /// Resolves what a tool is to read, and asks for leave where a rule wants that.
@@ -312,7 +312,7 @@ impl ToolContext {
     ) -> Result<PathBuf, ToolError> {
         let (within, named) = (Arc::clone(workspace), path.to_owned());
         let path = blocking::run(self, move |_| within.resolve_read(&named).map_err(ToolError::Failed)).await?;
-        self.approve(UseAct { tool, shown: workspace.display(&path), path: Some(path.clone()) }).await?;
+        self.approve(UseAct { tool: tool.into(), shown: workspace.display(&path), path: Some(path.clone()) }).await?;
         Ok(path)
     }
 

@@ -75,7 +75,7 @@ async fn ask(
     tool: &'static str,
     target: &Target,
 ) -> Result<Result<Reply, WebError>, ToolError> {
-    let approved = context.approve(FetchAct { tool, url: target.url().to_string() }).await?;
+    let approved = context.approve(FetchAct { tool: tool.into(), url: target.url().to_string() }).await?;
     let act = approved.take().map_err(|tampered| ToolError::failed(tampered.to_string()))?;
     let target = client.target(&act.url)?;
     Ok(client.get(&target).await)

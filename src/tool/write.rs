@@ -56,10 +56,10 @@ impl Tool for WriteTool {
             let proposal =
                 blocking::run(context, move |_| propose(&workspace, args.str("path"), args.str("content"))).await?;
             let done = change::carry_out(&self.workspace, context, proposal).await?;
-            let (shown, new) = (&done.act.shown, done.act.after.len());
+            let (shown, new) = (&done.act.shown, done.act.after.size());
             let what = match &done.act.before {
                 None => format!("created {shown}: {new} bytes"),
-                Some(old) => format!("replaced {shown}: {} → {new} bytes", old.len()),
+                Some(old) => format!("replaced {shown}: {} → {new} bytes", old.size()),
             };
             Ok(format!("{what}{}", done.note()))
         }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use jiff::Zoned;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::tui::export::{Request, save};
+use crate::tui::export::{ExportRequest, save};
 use crate::tui::highlight::Job;
 use crate::tui::highlight::worker::Worker;
 use crate::tui::msg::Msg;
@@ -47,7 +47,7 @@ impl Files {
     }
 
     /// Writes a document. Must be called within a runtime.
-    pub fn write(&self, request: Request, text: String) {
+    pub fn write(&self, request: ExportRequest, text: String) {
         let (cwd, home, answers) = (self.cwd.clone(), self.home.clone(), self.answers.clone());
         tokio::task::spawn_blocking(move || {
             let saved = save(&request, &text, &cwd, home.as_deref(), Zoned::now().datetime());

@@ -6,19 +6,15 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::Timestamp;
 use ratatui::layout::Size;
 
-use crate::error::Refused;
-use crate::event::{Delivery, Envelope, Pending};
-use crate::id::{AgentId, CallId, MessageId};
-use crate::mode::Mode;
-use crate::tui::export::{Request, Subject};
+use crate::event::Envelope;
+use crate::id::AgentId;
+use crate::protocol::{Notice, Post, Request};
+use crate::tui::export::{ExportRequest, Subject};
 use crate::tui::fuzzy::{Hits, Quest};
 use crate::tui::highlight::{Coloured, Job};
-use crate::tui::state::approval::{Approval, ApprovalId, Reply, RuleAct};
-use crate::tui::state::budget::{Limits, Spent};
 use crate::tui::state::focus::Overlay;
-use crate::tui::state::guards::ModeChoice;
 use crate::tui::state::history::Sent;
-use crate::tui::state::hold::{Gate, Shown, Verdict};
+use crate::tui::state::hold::Shown;
 use crate::tui::state::lines::Report;
 use crate::tui::state::paths::PathList;
 use crate::tui::state::question::Seen;
@@ -27,8 +23,6 @@ use crate::tui::state::scroll::{Point, Position};
 use crate::tui::state::search::Found;
 use crate::tui::state::selection::Selection;
 use crate::tui::state::sight::Tops;
-use crate::tui::state::status::Offer;
-use crate::tui::state::undo::Change;
 use crate::tui::theme::Ground;
 
 pub use crate::tui::state::attention::{Attention, MouseMode};
@@ -52,81 +46,10 @@ pub enum Msg {
     Resize(Size),
     /// Time passed; sent while something with a clock is shown.
     Tick(Timestamp),
-    /// The agent tree did something.
-    Envelope(Envelope),
-    /// The agent is built and takes turns.
-    Ready,
-    /// The agent could not be built.
-    BuildFailed(String),
+    /// The run says something.
+    Post(Post),
     /// The branch that is checked out; empty without one.
     Branch(String),
-    /// A sentence for the user.
-    Info(String),
-    /// There will be no agent for these texts; they are the user's again.
-    GivenBack(Vec<Pending>),
-    /// The models that can be switched to, those of the server that answers first, or why there is no list.
-    Models(Result<Vec<String>, String>),
-    /// A model server answers on this machine while the embedded model is used.
-    Offer(Offer),
-    /// All pending queues after a change, and whether the main agent's waits for the user.
-    Queue {
-        /// What is pending for whom, each in delivery order; agents without anything are left out.
-        queues: Vec<(AgentId, Vec<Pending>)>,
-        /// True when a failed or stopped turn holds it back.
-        paused: bool,
-    },
-    /// The approval mode, and everything that waits for leave, after a change of either.
-    Approvals {
-        /// The mode.
-        mode: Mode,
-        /// The oldest first.
-        open: Vec<Approval>,
-    },
-    /// Answers [`Effect::Reply`].
-    Replied {
-        /// What was answered.
-        id: ApprovalId,
-        /// The answer.
-        reply: Reply,
-        /// Whether it was taken.
-        accepted: Accepted,
-        /// Why it was not.
-        why: Option<String>,
-    },
-    /// Answers [`Effect::SetMode`] with the mode that holds now, or with why it is as it was.
-    ModeSet(Result<Mode, String>),
-    /// Answers [`Effect::LookAtChanges`]: the files that the last turn changed, and what an undo would do to each.
-    Changes(Vec<Change>),
-    /// What the session may spend from here on.
-    Budget(Limits),
-    /// What the session has spent up to here.
-    Spent(Spent),
-    /// Answers [`Effect::Rules`], in sentences.
-    Rules(Vec<String>),
-    /// Answers [`Effect::UndoChanges`]: what was done about each file.
-    Undone(Vec<Change>),
-    /// Answers [`Effect::Send`].
-    Sent {
-        /// The agent that it was for.
-        to: AgentId,
-        /// The text that was offered.
-        text: String,
-        /// Its id, or why the queue did not take it.
-        outcome: Result<MessageId, Refused>,
-    },
-    /// Answers [`Effect::Stop`] with what was pending, in order.
-    Stopped(Vec<Pending>),
-    /// Answers [`Effect::Queue`].
-    QueueAnswer {
-        /// The agent whose queue it was.
-        agent: AgentId,
-        /// The entry.
-        id: MessageId,
-        /// What was asked for.
-        act: QueueAct,
-        /// What became of it.
-        outcome: QueueOutcome,
-    },
     /// Answers [`Effect::Write`].
     Written {
         /// What was to be written.
@@ -142,26 +65,6 @@ pub enum Msg {
     Paths(PathList),
     /// Answers [`Effect::Match`].
     Matched(Hits),
-    /// Answers [`Effect::Gate`].
-    Gated {
-        /// The agent; `None` for all.
-        agent: Option<AgentId>,
-        /// How its gate was to stand.
-        gate: Gate,
-        /// Whether it does.
-        accepted: Accepted,
-    },
-    /// Answers [`Effect::Decide`].
-    Decided {
-        /// The agent.
-        agent: AgentId,
-        /// What was decided.
-        verdict: Verdict,
-        /// Whether it waited there to hear it.
-        accepted: Accepted,
-    },
-    /// Answers [`Effect::Cancel`] with those that are being cancelled.
-    Cancelling(Vec<AgentId>),
     /// Answers [`Effect::Copy`] with how the text went, or why it did not.
     Copied(Result<String, String>),
     /// Answers [`Effect::Edit`].
@@ -185,6 +88,18 @@ pub enum Msg {
     NobodyThere(Timestamp),
     /// The terminal has taken a frame, with this question on it.
     Shown(Option<Seen>, Timestamp),
+}
+
+impl From<Notice> for Msg {
+    fn from(notice: Notice) -> Self {
+        Self::Post(Post::Notice(notice))
+    }
+}
+
+impl From<Envelope> for Msg {
+    fn from(envelope: Envelope) -> Self {
+        Self::Post(Post::Envelope(envelope))
+    }
 }
 
 /// Is what the layout answers to the state before a frame.
@@ -248,70 +163,12 @@ pub struct Drawn {
 /// Is one thing that the screen wants done outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
-    /// Put a text into the queue.
-    Send {
-        /// The agent that it is for.
-        to: AgentId,
-        /// Exactly what the user typed.
-        text: String,
-        /// Where it shall enter.
-        delivery: Delivery,
-    },
-    /// Stop the turn and take every pending text back.
-    Stop,
-    /// Let every text that was held for its age go, and hold none for it any more.
-    NeverAskIfTrue,
-    /// Change something about one pending text.
-    Queue {
-        /// The agent whose queue it is in.
-        agent: AgentId,
-        /// The entry.
-        id: MessageId,
-        /// What is to be done with it.
-        act: QueueAct,
-    },
-    /// Close or open the gate at which an agent is held.
-    Gate {
-        /// The agent; `None` for all, also those that come later.
-        agent: Option<AgentId>,
-        /// How it shall stand.
-        gate: Gate,
-    },
-    /// Say how a parked agent goes on.
-    Decide {
-        /// The agent.
-        agent: AgentId,
-        /// The call before which it waits; `None` at a boundary.
-        call: Option<CallId>,
-        /// How it goes on.
-        verdict: Verdict,
-    },
-    /// Cancel these sub-agents; whoever spawned them goes on.
-    Cancel {
-        /// The one that was selected, or it and everything beneath it.
-        agents: Vec<AgentId>,
-    },
-    /// Answer what waits for leave.
-    Reply {
-        /// What is answered.
-        id: ApprovalId,
-        /// The answer.
-        reply: Reply,
-    },
-    /// Decide how much runs without a question.
-    SetMode(ModeChoice),
-    /// Look at what the tools of the last turn changed; answered with [`Msg::Changes`].
-    LookAtChanges,
-    /// Take these changes back; answered with [`Msg::Undone`].
-    UndoChanges,
-    /// List the kept rules, or remove one; answered with [`Msg::Rules`].
-    Rules(RuleAct),
-    /// Let what a failed turn holds back start a turn.
-    Resume,
+    /// Ask the run for something.
+    Request(Request),
     /// Write a document into a file, away from the screen.
     Write {
         /// What it is and where it shall go.
-        request: Request,
+        request: ExportRequest,
         /// The document.
         text: String,
     },
@@ -336,16 +193,6 @@ pub enum Effect {
     ListPaths,
     /// Search a list of texts; answered with [`Msg::Matched`], unless a newer search was begun meanwhile.
     Match(Quest),
-    /// Set what the session may spend; answered with [`Msg::Budget`].
-    SetBudget(Limits),
-    /// Summarise older rounds; the words are what to keep in mind.
-    Compact(Option<String>),
-    /// Use this model from the next request on.
-    SwitchModel(String),
-    /// Ask the server for its models; answered with [`Msg::Models`].
-    ListModels,
-    /// Stop the turn and take the conversation back to its system prompt; answered with [`Msg::Stopped`].
-    Reset,
     /// Find out the colours of code, away from the screen; answered with [`Msg::Coloured`].
     Colour(Vec<Job>),
     /// Write the whole screen again.
@@ -363,96 +210,4 @@ pub enum Manuscript {
     Draft,
     /// An entry of the transcript, to be read.
     Entry,
-}
-
-/// Says whether there was anybody to do what was asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Accepted {
-    /// It is done.
-    Yes,
-    /// The agent has ended, or does not wait there any more.
-    No,
-}
-
-/// Is one thing that the user does with a pending text. Each is one step: the agent takes the text before it or after it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum QueueAct {
-    /// Keep it from being delivered while it is edited.
-    Hold {
-        /// What to go on with when an edit that was left is taken up again; `None` begins with the entry's own text.
-        text: Option<String>,
-    },
-    /// End the edit and leave the text as it was.
-    Release,
-    /// End the edit with this text.
-    Commit {
-        /// The new text.
-        text: String,
-        /// Where it shall enter from now on; `None` leaves that as it was.
-        delivery: Option<Delivery>,
-    },
-    /// Take it out of the queue.
-    Withdraw {
-        /// What becomes of the text.
-        to: Place,
-        /// The entries that stand before it, so that it can be put back.
-        before: Vec<MessageId>,
-    },
-    /// Put it back behind the last of these that still waits, or to the front.
-    Restore {
-        /// As it was withdrawn.
-        entry: Pending,
-        /// The entries that stood before it.
-        before: Vec<MessageId>,
-    },
-    /// Change places with its neighbour.
-    Shift(Towards),
-    /// Change where it will enter.
-    Deliver(Delivery),
-    /// Join it with the one behind it.
-    Merge,
-    /// Make two of it again.
-    Part {
-        /// The first as it was.
-        first: Pending,
-        /// The second as it was.
-        second: Pending,
-    },
-    /// Say that it still holds, however long it has waited.
-    Confirm,
-}
-
-/// Says where a text goes that leaves the queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// Away; it can be brought back.
-    Removed,
-    /// Into the message being written, before the draft.
-    Message,
-}
-
-/// Says which of the two neighbours is meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Towards {
-    /// The one that is delivered before it.
-    Front,
-    /// The one that is delivered after it.
-    Back,
-}
-
-/// Says what became of a [`QueueAct`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum QueueOutcome {
-    /// It is done.
-    Done,
-    /// It left the queue, as it was then.
-    Withdrawn(Pending),
-    /// The two were joined; as they were before.
-    Merged(Pending, Pending),
-    /// The agent had taken the entry before: nothing was changed.
-    Gone,
-    /// The agent has ended: what was pending comes back with [`crate::event::Event::Returned`].
-    Ended,
-    /// The queue did not take the text; the entry is as it was.
-    Refused(Refused),
 }

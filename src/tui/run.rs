@@ -1,4 +1,4 @@
-//! The loop of the screen: ties terminal, state and host together; the only part of the screen that sees the host.
+//! The loop of the screen: ties terminal, state and host together; the only part of the screen that sees the run.
 //!
 //! One thread waits for input, signals, mail and time, input first. It never waits for the agent, and never for the
 //! terminal: frames go to a writer of their own. With nothing to show it does not wake up at all.
@@ -10,7 +10,6 @@
 //! - line output: its loop, the line being typed: `lines.rs`, `src/tui/lines/echo.rs`; stories:
 //!   `tests/pty/lines.rs`
 
-mod approvals;
 mod bell;
 pub mod branch;
 mod copy;
@@ -19,7 +18,6 @@ mod lines;
 mod memory;
 mod options;
 pub mod path_walk;
-mod steer;
 mod suspend;
 
 use std::collections::VecDeque;
@@ -33,16 +31,16 @@ use tokio::time::sleep_until;
 
 use crate::clock;
 use crate::event::{Delivery, Envelope, Event};
-use crate::host::{Handle, Post};
 use crate::id::AgentId;
 use crate::limits;
+use crate::protocol::{Post, Request};
+use crate::session::Client;
 use crate::tui::files::Files;
 use crate::tui::frame_clock::FrameClock;
 use crate::tui::input::{self, Input, LineEnds, Reader};
 use crate::tui::msg::{Effect, Msg, Rest};
 use crate::tui::outside::Outside;
 use crate::tui::state::App;
-use crate::tui::state::budget::Limits;
 use crate::tui::state::question::Seen;
 use crate::tui::state::status::Status;
 use crate::tui::terminal::alert::{Relay, Way, alert};
@@ -57,18 +55,16 @@ use memory::Memory;
 use bell::Bell;
 use edit::{Loan, editor_ended};
 
-pub use approvals::{approval, approvals};
 pub use lines::run_lines;
 pub use options::{Answers, Ending, ScreenOptions};
-pub use steer::{msg_of, queue, spent, steer};
 
 /// Shows the screen until the user quits; blocks the calling thread. The run is cancelled when it returns.
 ///
 /// # Errors
 /// When there is no terminal, or its modes cannot be set.
-pub fn run(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
+pub fn run(options: ScreenOptions, client: &dyn Client) -> io::Result<Ending> {
     let mut farewell = Vec::new();
-    let ending = with_runtime(handle, show(options, handle, &mut farewell))?;
+    let ending = with_runtime(client, show(options, client, &mut farewell))?;
     if ending == Ending::Quit {
         // A terminal that takes nothing any more misses nothing that is kept.
         let _ = farewell.iter().try_for_each(|line| writeln!(io::stdout(), "{line}"));
@@ -77,7 +73,7 @@ pub fn run(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
 }
 
 /// Makes the state that both loops begin with.
-fn new_app(options: &ScreenOptions, handle: &Handle, size: Size) -> App {
+fn new_app(options: &ScreenOptions, size: Size) -> App {
     let status = Status::new(options.label.clone(), options.source);
     let mut app = App::new(size, clock::now(), status, options.themes.clone());
     app.tree.prices = options.prices.clone();
@@ -86,13 +82,11 @@ fn new_app(options: &ScreenOptions, handle: &Handle, size: Size) -> App {
     app.keymap = options.keymap.clone();
     app.alerts.when = options.when;
     app.place = options.cwd.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let standing = handle.budget().standing();
-    app.budget = Limits { max_cost: standing.max_cost, max_tokens: standing.max_tokens };
     app
 }
 
 /// Runs a loop to its end on this thread, then ends the run.
-fn with_runtime(handle: &Handle, shown: impl Future<Output = io::Result<Ending>>) -> io::Result<Ending> {
+fn with_runtime(client: &dyn Client, shown: impl Future<Output = io::Result<Ending>>) -> io::Result<Ending> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ending = runtime.block_on(shown);
     // Whoever holds what the rest needs, the program ends.
@@ -101,13 +95,13 @@ fn with_runtime(handle: &Handle, shown: impl Future<Output = io::Result<Ending>>
         Ok(Ending::Quit) => watchdog::end_within(limits::QUIT_TIME, 0),
         Err(_) => watchdog::end_within(limits::QUIT_TIME, 1),
     }
-    handle.cancellable().cancel();
+    client.end();
     // The signal handlers' tasks need no farewell; a file that is being written gets its time.
     runtime.shutdown_timeout(limits::EXIT_GRACE);
     ending
 }
 
-async fn show(options: ScreenOptions, handle: &Handle, farewell: &mut Vec<String>) -> io::Result<Ending> {
+async fn show(options: ScreenOptions, client: &dyn Client, farewell: &mut Vec<String>) -> io::Result<Ending> {
     let bell = Arc::new(Bell::default());
     let mut signals = Signals::new()?;
     let written: Written = {
@@ -117,9 +111,12 @@ async fn show(options: ScreenOptions, handle: &Handle, farewell: &mut Vec<String
     let mut terminal = Terminal::open(written, options.mouse, options.titled)?;
     let reader = Reader::start(terminal::keyboard()?, watchdog::end_interrupted)?;
     let (writer, mut files) = Files::new(options.cwd.clone(), options.home.clone());
-    let mut screen = Screen::new(&options, handle, &terminal, reader, writer);
+    let mut screen = Screen::new(&options, client, &terminal, reader, writer);
     if let Some(text) = options.prompt {
-        screen.carry_out(Effect::Send { to: AgentId::main(), text, delivery: Delivery::Steer }, &mut terminal);
+        screen.carry_out(
+            Effect::Request(Request::Inject { to: AgentId::main(), text, delivery: Delivery::Steer }),
+            &mut terminal,
+        );
     }
     screen.draw(&mut terminal)?;
     screen.ask_background(options.answers, &mut terminal);
@@ -129,9 +126,8 @@ async fn show(options: ScreenOptions, handle: &Handle, farewell: &mut Vec<String
         let bell = Arc::clone(&bell);
         move || bell.ring(&bell.lost)
     })?;
-    bell.listen(handle);
+    bell.listen(client);
     screen.clock.mail_came(Instant::now());
-    screen.tell(approvals(handle), &mut terminal);
 
     loop {
         screen.catch_up(&mut terminal)?;
@@ -166,7 +162,7 @@ struct Screen<'a> {
     app: App,
     cache: ViewCache,
     clock: FrameClock,
-    handle: &'a Handle,
+    client: &'a dyn Client,
     files: Files,
     /// What was taken out of the mailbox and is not folded yet, in order.
     mail: VecDeque<Post>,
@@ -189,12 +185,12 @@ struct Screen<'a> {
 }
 
 impl<'a> Screen<'a> {
-    fn new(options: &ScreenOptions, handle: &'a Handle, terminal: &Terminal, reader: Reader, files: Files) -> Self {
+    fn new(options: &ScreenOptions, client: &'a dyn Client, terminal: &Terminal, reader: Reader, files: Files) -> Self {
         Self {
-            app: new_app(options, handle, terminal.size()),
+            app: new_app(options, terminal.size()),
             cache: ViewCache::default(),
             clock: FrameClock::new(Instant::now()),
-            handle,
+            client,
             files,
             mail: VecDeque::new(),
             folded: 0,
@@ -281,14 +277,18 @@ impl<'a> Screen<'a> {
             terminal.written();
             self.shown();
         }
-        if bell.mail.swap(false, Ordering::SeqCst) {
+        if bell.events.swap(false, Ordering::SeqCst) {
             self.clock.mail_came(Instant::now());
         }
-        if bell.queue.swap(false, Ordering::SeqCst) {
-            self.tell(queue(self.handle), terminal);
+        if bell.answers.swap(false, Ordering::SeqCst) {
+            self.take_answers(terminal);
         }
-        if bell.approvals.swap(false, Ordering::SeqCst) {
-            self.tell(approvals(self.handle), terminal);
+    }
+
+    /// Takes what came of requests, and what changed.
+    fn take_answers(&mut self, terminal: &mut Terminal) {
+        for post in self.client.answers() {
+            self.tell(Msg::Post(post), terminal);
         }
     }
 
@@ -297,7 +297,7 @@ impl<'a> Screen<'a> {
         let now = Instant::now();
         if self.clock.mail_due().is_some_and(|due| due <= now) && self.mail.is_empty() {
             self.clock.folded(now);
-            self.mail.extend(self.handle.mailbox().take());
+            self.mail.extend(self.client.events());
         }
         // As much as leaves room for keys: what a crew does in a second can be more than fits between two frames, and what
         // a flood brings can be more than one frame can lay out.
@@ -308,12 +308,7 @@ impl<'a> Screen<'a> {
                 self.mail.push_front(rest);
             }
             self.folded += post.piece_bytes();
-            self.tell(msg_of(post), terminal);
-            // Not later: a command may ask for it next.
-            let spent = spent(self.handle);
-            if spent != self.app.spent {
-                self.tell(Msg::Spent(spent), terminal);
-            }
+            self.tell(Msg::Post(post), terminal);
             if now.elapsed() >= limits::FOLD_TIME {
                 break;
             }
@@ -391,7 +386,7 @@ impl<'a> Screen<'a> {
     fn tell(&mut self, msg: Msg, terminal: &mut Terminal) {
         self.clock.want_frame();
         // A turn may have switched the branch.
-        if let Msg::Envelope(Envelope { event: Event::TurnEnded { .. }, .. }) = &msg {
+        if let Msg::Post(Post::Envelope(Envelope { event: Event::TurnEnded { .. }, .. })) = &msg {
             self.memory.find_branch(&self.files);
         }
         for effect in update(&mut self.app, msg) {
@@ -415,28 +410,9 @@ impl<'a> Screen<'a> {
             Effect::Notify(words) => terminal.say(&alert(self.way, self.relay, &words)),
             Effect::Mouse(mode) => terminal.set_mouse(mode),
             Effect::Colour(jobs) => self.files.colour(jobs),
-            Effect::LookAtChanges | Effect::UndoChanges | Effect::Rules(_) => {
-                let handle = self.handle.clone();
-                self.files.aside(move || steer(effect, &handle));
-            }
-            Effect::Send { .. }
-            | Effect::Stop
-            | Effect::Queue { .. }
-            | Effect::Gate { .. }
-            | Effect::Decide { .. }
-            | Effect::Reply { .. }
-            | Effect::SetMode(_)
-            | Effect::Resume
-            | Effect::NeverAskIfTrue
-            | Effect::SetBudget(_)
-            | Effect::Compact(_)
-            | Effect::SwitchModel(_)
-            | Effect::ListModels
-            | Effect::Reset
-            | Effect::Cancel { .. } => {
-                for answer in steer(effect, self.handle) {
-                    self.tell(answer, terminal);
-                }
+            Effect::Request(request) => {
+                self.client.send(request);
+                self.take_answers(terminal);
             }
         }
     }

@@ -4,13 +4,13 @@
 //! before the first change, or, when somebody else changed it in between, before the first change after that. What is
 //! not as the tools left it is never touched, and neither are permissions, which no tool changes. Commands of `bash` are not recorded.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sha2::{Digest as _, Sha256};
 
 use crate::limits;
+use crate::protocol::{Undo, UndoneFile};
 use crate::workspace::atomic::{self, Held, Unwritten};
 use crate::workspace::beneath::Beneath;
 
@@ -67,55 +67,6 @@ pub enum Undoable {
     TooMuch,
 }
 
-/// Is one file that the tools changed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    /// The file, as it is shown.
-    pub path: String,
-    /// What undo would do about it, or did.
-    pub undo: Undo,
-}
-
-/// Says what undo does about a file. Its sentence reads behind the path.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Undo {
-    /// It gets its old content back.
-    Restored {
-        /// Bytes of that.
-        bytes: u64,
-    },
-    /// It goes away: there was none before.
-    Removed,
-    /// Nothing: it was changed, removed or replaced since by somebody else.
-    ChangedSince,
-    /// Nothing: what it held was too much to be kept.
-    NotKept,
-    /// Nothing: the file system said this.
-    Failed(String),
-}
-
-impl Undo {
-    /// Tells whether the file is as it was before the turn, or would be.
-    pub fn is_done(&self) -> bool {
-        match self {
-            Self::Restored { .. } | Self::Removed => true,
-            Self::ChangedSince | Self::NotKept | Self::Failed(_) => false,
-        }
-    }
-}
-
-impl fmt::Display for Undo {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Restored { bytes } => write!(f, "back to its {bytes} bytes"),
-            Self::Removed => write!(f, "removed, it was new"),
-            Self::ChangedSince => write!(f, "left alone, it was changed since by somebody else"),
-            Self::NotKept => write!(f, "left alone, its old content was too large to be kept"),
-            Self::Failed(why) => write!(f, "left alone: {why}"),
-        }
-    }
-}
-
 /// Is one change, for the record.
 pub(super) struct Written<'a> {
     pub(super) beneath: &'a Arc<Beneath>,
@@ -141,21 +92,26 @@ impl Changes {
 
     /// Returns the files of the last turn that changed any, the newest change first, and what undo would do to them now.
     /// Looks at the files.
-    pub fn last_turn(&self) -> Vec<Change> {
+    pub fn last_turn(&self) -> Vec<UndoneFile> {
         let inner = self.lock();
-        inner.entries.iter().rev().map(|entry| Change { path: entry.shown.clone(), undo: entry.forecast() }).collect()
+        inner
+            .entries
+            .iter()
+            .rev()
+            .map(|entry| UndoneFile { path: entry.shown.clone(), undo: entry.forecast() })
+            .collect()
     }
 
     /// Takes the changes of the last turn back, the newest first, and then removes the directories made for them that
     /// are empty. What cannot be taken back is said, and stays on record.
-    pub fn undo_last(&self) -> Vec<Change> {
+    pub fn undo_last(&self) -> Vec<UndoneFile> {
         let mut inner = self.lock();
         let mut report = Vec::new();
         let mut left = Vec::new();
         let mut made = Vec::new();
         while let Some(mut entry) = inner.entries.pop() {
             let undo = entry.undo();
-            report.push(Change { path: entry.shown.clone(), undo: undo.clone() });
+            report.push(UndoneFile { path: entry.shown.clone(), undo: undo.clone() });
             if undo.is_done() {
                 made.push((Arc::clone(&entry.beneath), std::mem::take(&mut entry.made)));
             } else {

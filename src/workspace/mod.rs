@@ -47,9 +47,10 @@ use crate::text::visible_line;
 use crate::workspace::beneath::Beneath;
 use crate::workspace::seen::Seen;
 
+pub use crate::protocol::{Undo, UndoneFile};
 pub use crate::regular_file::read_head;
 pub use atomic::Held;
-pub use changes::{Change, Changes, Undo, Undoable};
+pub use changes::{Changes, Undoable};
 pub use diff::{Difference, diff, file_diff};
 pub use environment::{ChildEnvironment, is_secret};
 pub use job::{Confinement, Ended, Failure, Job, Network, signal_name};

@@ -16,6 +16,7 @@ use ratatui::backend::TestBackend;
 use ratatui::layout::Size;
 use steersman::event::{Envelope, Event, Outcome, Usage};
 use steersman::id::AgentId;
+use steersman::protocol::Notice;
 use steersman::tui::msg::Msg;
 use steersman::tui::state::App;
 use steersman::tui::state::status::{ModelSource, Status};
@@ -57,7 +58,7 @@ impl Crew {
             names: Vec::new(),
             frames: 0,
         };
-        update(&mut crew.app, Msg::Ready);
+        update(&mut crew.app, Msg::from(Notice::Ready));
         let main = AgentId::main();
         crew.event(&main, None, Event::TurnStarted { turn: 1 });
         let mut lead = main.clone();
@@ -92,7 +93,7 @@ impl Crew {
     fn event(&mut self, agent: &AgentId, parent: Option<&AgentId>, event: Event) {
         self.seq += 1;
         let envelope = Envelope { seq: self.seq, at: self.now, agent: agent.clone(), parent: parent.cloned(), event };
-        update(&mut self.app, Msg::Envelope(envelope));
+        update(&mut self.app, Msg::from(envelope));
     }
 
     /// Folds in what sixteen agents say between two frames.

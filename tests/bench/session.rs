@@ -21,6 +21,7 @@ use ratatui::layout::Size;
 use steersman::event::{Envelope, Event, Outcome, Usage};
 use steersman::id::AgentId;
 use steersman::message::Arguments;
+use steersman::protocol::Notice;
 use steersman::tui::msg::Msg;
 use steersman::tui::state::App;
 use steersman::tui::state::status::{ModelSource, Status};
@@ -132,7 +133,7 @@ impl Screen {
         let now: Timestamp = "2026-11-21T09:30:00Z".parse().unwrap();
         let status = Status::new("openai", ModelSource::Configured);
         let mut app = App::new(SIZE, now, status, Themes::default());
-        update(&mut app, Msg::Ready);
+        update(&mut app, Msg::from(Notice::Ready));
         let terminal = Terminal::new(TestBackend::new(SIZE.width, SIZE.height)).unwrap();
         Self { app, cache: ViewCache::default(), terminal, now, seq: 0, frames: 0 }
     }
@@ -140,7 +141,7 @@ impl Screen {
     fn fold(&mut self, envelope: Envelope) {
         self.now = envelope.at;
         self.seq = envelope.seq;
-        update(&mut self.app, Msg::Envelope(envelope));
+        update(&mut self.app, Msg::from(envelope));
     }
 
     fn draw(&mut self) {
@@ -162,7 +163,7 @@ impl Screen {
                 let event = Event::AssistantDelta { text: "word ".to_owned() };
                 let parent = Some(parent.clone());
                 let (seq, at) = (self.seq, self.now);
-                update(&mut self.app, Msg::Envelope(Envelope { seq, at, agent: agent.clone(), parent, event }));
+                update(&mut self.app, Msg::from(Envelope { seq, at, agent: agent.clone(), parent, event }));
             }
         }
         self.frames += 1;
@@ -273,7 +274,7 @@ fn keys(screen: &mut Screen, names: &[(AgentId, AgentId)]) {
         screen.seq += 1;
         let event = Event::AgentFinished { child: agent.clone(), outcome: Outcome::Completed, message: None };
         let (seq, at) = (screen.seq, screen.now);
-        update(&mut screen.app, Msg::Envelope(Envelope { seq, at, agent: parent.clone(), parent: None, event }));
+        update(&mut screen.app, Msg::from(Envelope { seq, at, agent: parent.clone(), parent: None, event }));
     }
     let mut sizes = Vec::new();
     for at in 0..50 {

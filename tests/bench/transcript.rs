@@ -11,7 +11,7 @@ use steersman::event::{Envelope, Event};
 use steersman::id::AgentId;
 use steersman::message::Arguments;
 use steersman::tui::state::colours::Colours;
-use steersman::tui::state::scroll::{Request, Scroll};
+use steersman::tui::state::scroll::{Scroll, ScrollRequest};
 use steersman::tui::state::transcript::Transcript;
 use steersman::tui::theme::Theme;
 use steersman::tui::view::cache::TranscriptCache;
@@ -118,7 +118,7 @@ fn unchanged_frame_on_10_000_cells(bencher: Bencher<'_, '_>) {
 fn page_up_on_10_000_cells(bencher: Bencher<'_, '_>) {
     let mut pane = Pane::long();
     bencher.bench_local(|| {
-        pane.scroll.ask(Request::PageUp);
+        pane.scroll.ask(ScrollRequest::PageUp);
         pane.frame();
     });
 }

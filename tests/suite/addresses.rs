@@ -474,7 +474,7 @@ async fn http_is_asked_behind_https_that_nobody_answers_and_approved_by_itself()
     let answering = async {
         loop {
             if let Some(open) = desk.open().pop() {
-                if let Subject::Act(Act::Fetch(act)) = &open.subject {
+                if let Subject::Act { act: Act::Fetch(act) } = &open.subject {
                     shown.lock().unwrap().push(act.url.clone());
                 }
                 desk.answer(open.id, Answer::Once);

@@ -11,7 +11,6 @@ use steersman::approval::{
     Answerer, Approved, Asker, CommandAct, FetchAct, KeptRule, Mode, PlainAnswer, Policy, Proposal, Refusal, RuleStore,
     Rules, Told, UseAct, WriteAct,
 };
-use steersman::tui::run::approvals;
 
 use crate::support::stage::Stage;
 
@@ -30,7 +29,7 @@ impl<A: Proposal + std::fmt::Debug + 'static> Call<A> {
         let asker = Asker { agent: agent.into(), call: "c1".into() };
         let mut call = Self(Box::pin(async move { desk.decide(&asker, act, &|_: Told| {}).await }));
         assert!(call.poll().is_none(), "it waits");
-        stage.tell(approvals(&stage.handle));
+        stage.refresh();
         call
     }
 
@@ -64,11 +63,11 @@ fn command(command: &str) -> CommandAct {
 
 fn write(diff: &str) -> WriteAct {
     WriteAct {
-        tool: "edit",
+        tool: "edit".into(),
         path: PathBuf::from("/work/repo/src/a.rs"),
         shown: "src/a.rs".to_owned(),
-        before: Some(Arc::from(&b"old\n"[..])),
-        after: Arc::from(&b"new!\n"[..]),
+        before: Some(Arc::<[u8]>::from(&b"old\n"[..]).into()),
+        after: Arc::<[u8]>::from(&b"new!\n"[..]).into(),
         diff: diff.to_owned(),
     }
 }
@@ -88,7 +87,7 @@ fn a_path_that_a_rule_asks_about_is_shown_with_the_tool_and_the_rule() {
         let policy = Policy { answerer: Answerer::User, rules, root, ..Policy::default() };
         stage.handle.approvals().configure(policy, Mode::Auto);
         let path = PathBuf::from("/work/repo/secrets/key.txt");
-        let act = UseAct { tool: "read", path: Some(path), shown: "secrets/key.txt".to_owned() };
+        let act = UseAct { tool: "read".into(), path: Some(path), shown: "secrets/key.txt".to_owned() };
         let mut call = Call::asks(&mut stage, "", act.clone());
         arm(&mut stage);
         insta::assert_snapshot!(format!("reading_{width}x{height}"), stage.picture());
@@ -199,7 +198,7 @@ fn a_turn_at_its_limit_asks_whether_it_goes_on_or_answers() {
         let mut asking = Box::pin(async move { desk.ask_for_calls(300, 300, &|_: Told| {}).await });
         let mut poll = || asking.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         assert!(poll().is_pending());
-        stage.tell(approvals(&stage.handle));
+        stage.refresh();
         arm(&mut stage);
         insta::assert_snapshot!(format!("more_calls_{width}x{height}"), stage.picture());
         stage.keys("1<enter>");
@@ -215,7 +214,7 @@ fn alt_n_and_escape_are_a_no_and_no_turn_is_stopped() {
         arm(&mut stage);
         stage.keys(key);
         assert_eq!(call.refused(), "the user declined this");
-        assert!(!stage.effects.contains(&steersman::tui::msg::Effect::Stop));
+        assert!(!stage.effects.contains(&steersman::tui::msg::Effect::Request(steersman::protocol::Request::Stop)));
     }
 }
 
@@ -327,7 +326,7 @@ fn the_question_goes_with_its_call_and_words_that_were_begun_come_back() {
     arm(&mut stage);
     stage.keys("<a-w>too late");
     drop(call);
-    stage.tell(approvals(&stage.handle));
+    stage.refresh();
     let screen = stage.screen();
     assert!(screen.contains("the question is gone") && !screen.contains("Run this command?"), "{screen}");
     assert_eq!(stage.app.composer.text(), "draft");
@@ -417,7 +416,7 @@ fn a_question_of_the_program_itself_is_answered_like_any_other_and_no_words_are_
         let mut asking = Box::pin(async move { desk.ask_user("Trust this project?", "it brings\nhooks.toml").await });
         let mut poll = || asking.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         assert!(poll().is_pending());
-        stage.tell(approvals(&stage.handle));
+        stage.refresh();
         arm(&mut stage);
         let screen = stage.screen();
         assert!(screen.contains("Steersman asks") && screen.contains("Trust this project?"), "{screen}");
@@ -445,7 +444,7 @@ fn a_screen_without_room_takes_no_answer_and_says_so() {
     stage.screen();
     stage.wait(QUIET).keys("<a-y>");
     assert!(call.poll().is_none());
-    let url = FetchAct { tool: "fetch", url: "http://example.com/".to_owned() };
+    let url = FetchAct { tool: "fetch".into(), url: "http://example.com/".to_owned() };
     let mut other = Call::asks(&mut stage, "", url);
     stage.resize(80, 24);
     arm(&mut stage);
@@ -488,7 +487,7 @@ fn what_is_said_about_a_question_goes_with_it() {
     stage.keys("<a-y>");
     assert!(stage.screen().contains("read to the end first"));
     stage.keys("<c-end>").screen();
-    stage.tell(approvals(&stage.handle));
+    stage.wait(1);
     assert!(!stage.screen().contains("read to the end first"), "it is read");
     stage.keys("<enter>");
     assert!(stage.screen().contains("first choose an answer"));
@@ -499,7 +498,7 @@ fn what_is_said_about_a_question_goes_with_it() {
     assert!(stage.screen().contains(typed_early));
     drop(call.poll());
     drop(call);
-    stage.tell(approvals(&stage.handle));
+    stage.refresh();
     assert!(!stage.screen().contains(typed_early), "{}", stage.screen());
 }
 
@@ -611,7 +610,7 @@ fn esc_right_behind_a_letter_neither_declines_nor_stops() {
     arm(&mut stage);
     stage.keys("x<esc>");
     assert!(call.poll().is_none());
-    assert!(!stage.effects.contains(&steersman::tui::msg::Effect::Stop));
+    assert!(!stage.effects.contains(&steersman::tui::msg::Effect::Request(steersman::protocol::Request::Stop)));
     assert!(stage.screen().contains("Esc: wait"), "{}", stage.screen());
     stage.wait(QUIET);
     assert!(stage.screen().contains("Esc: no"));

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use steersman::agent::Agent;
 use steersman::approval::{
-    Act, Answer, Answerer, Approvals, Asker, CommandAct, FetchAct, Grant, Mode, ModeRefused, Network, Policy, Refusal,
-    Request, RequestId, Rules, Sandboxed, Subject, Told, Unanswered, WriteAct,
+    Act, Answer, Answerer, ApprovalId, ApprovalRequest, Approvals, Asker, CommandAct, FetchAct, Grant, Mode,
+    ModeRefused, Network, Policy, Refusal, Rules, Sandboxed, Subject, Told, Unanswered, WriteAct,
 };
 use steersman::event::Event;
 use steersman::message::Message;
@@ -39,11 +39,11 @@ fn command(command: &str) -> CommandAct {
 
 fn change(path: &str) -> WriteAct {
     WriteAct {
-        tool: "edit",
+        tool: "edit".into(),
         path: PathBuf::from(ROOT).join(path),
         shown: path.to_owned(),
-        before: Some(Arc::from(&b"old"[..])),
-        after: Arc::from(&b"new"[..]),
+        before: Some(Arc::<[u8]>::from(&b"old"[..]).into()),
+        after: Arc::<[u8]>::from(&b"new"[..]).into(),
         diff: "-old\n+new\n".to_owned(),
     }
 }
@@ -80,8 +80,8 @@ async fn agent(rig: &Rig, desk: &Arc<Approvals>, log: &Log) -> Agent {
 }
 
 fn asked(desk: &Approvals) -> Vec<String> {
-    let text = |request: &Request| match &request.subject {
-        Subject::Act(Act::Command(act)) => act.command.clone(),
+    let text = |request: &ApprovalRequest| match &request.subject {
+        Subject::Act { act: Act::Command(act) } => act.command.clone(),
         other => format!("{other:?}"),
     };
     desk.open().iter().map(text).collect()
@@ -154,7 +154,7 @@ async fn questions_come_in_order_and_are_answered_by_name() {
     let running = run(agent(&rig, &desk, &log).await, "Go.");
     settle().await;
     assert_eq!(asked(&desk), ["make a", "make b", "make c"]);
-    let ids: Vec<RequestId> = desk.open().iter().map(|request| request.id).collect();
+    let ids: Vec<ApprovalId> = desk.open().iter().map(|request| request.id).collect();
     assert!(desk.answer(ids[1], Answer::Once));
     assert!(!desk.answer(ids[1], Answer::Once), "it is gone");
     settle().await;
@@ -340,7 +340,7 @@ async fn a_dropped_call_withdraws_its_question_and_says_so() {
     deciding.abort();
     settle().await;
     assert_eq!(desk.open(), []);
-    assert_eq!(told.lock().unwrap().last(), Some(&Told::Withdrawn(RequestId(1))));
+    assert_eq!(told.lock().unwrap().last(), Some(&Told::Withdrawn(ApprovalId(1))));
 }
 
 #[tokio::test(start_paused = true)]
@@ -379,7 +379,7 @@ async fn nothing_is_offered_for_the_session_where_each_time_counts() {
     settle().await;
     let request = desk.open().remove(0);
     assert_eq!(
-        (request.grant.clone(), request.why.as_str()),
+        (request.session.clone(), request.why.as_str()),
         (None, ".git/hooks/pre-commit is a Git hook (protected)")
     );
     assert!(!desk.answer(request.id, Answer::Session), "the question stays");
@@ -405,7 +405,7 @@ async fn the_program_itself_asks_too_and_no_is_the_default() {
         };
         settle().await;
         let request = desk.open().remove(0);
-        assert_eq!((request.asker.clone(), request.grant.clone()), (None, None));
+        assert_eq!((request.asker.clone(), request.session.clone()), (None, None));
         let subject = Subject::Plain { title: "trust this project?".to_owned(), detail: "hooks: ./evil.sh".to_owned() };
         assert_eq!(request.subject, subject);
         // No mode answers it.
@@ -445,7 +445,7 @@ async fn an_approved_act_comes_back_unchanged() {
     let act = command("echo 'a\u{200b}b'\n\tx");
     let approved = desk.decide(&asker(), act.clone(), &|_| {}).await.unwrap();
     assert_eq!(approved.take(), Ok(act));
-    let act = FetchAct { tool: "fetch", url: "HTTPS://Docs.rs/%41".to_owned() };
+    let act = FetchAct { tool: "fetch".into(), url: "HTTPS://Docs.rs/%41".to_owned() };
     let approved = desk.decide(&asker(), act.clone(), &|_| {}).await.unwrap();
     assert_eq!(approved.take(), Ok(act), "not even normalised");
 }

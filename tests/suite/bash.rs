@@ -234,7 +234,7 @@ async fn what_is_approved_is_asked_first_and_a_no_runs_nothing() {
         site.call(json!({"command": "touch made\n", "timeout": 7})),
         answer(Answer::No(Some("use make".to_owned())))
     );
-    let Subject::Act(Act::Command(act)) = request.subject else { panic!("not a command") };
+    let Subject::Act { act: Act::Command(act) } = request.subject else { panic!("not a command") };
     let root = site.dir.path().join("work").canonicalize().unwrap();
     assert_eq!((act.command.as_str(), act.cwd.clone(), act.timeout.as_secs()), ("touch made\n", root.clone(), 7));
     let Err(ToolError::Failed(sentence)) = outcome else { panic!("{outcome:?}") };

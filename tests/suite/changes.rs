@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use steersman::limits;
-use steersman::workspace::{Change, Undo, Undoable, Workspace};
+use steersman::workspace::{Undo, Undoable, UndoneFile, Workspace};
 use tempfile::TempDir;
 
 struct Site {
@@ -44,7 +44,7 @@ impl Site {
     }
 }
 
-fn pairs(changes: Vec<Change>) -> Vec<(String, Undo)> {
+fn pairs(changes: Vec<UndoneFile>) -> Vec<(String, Undo)> {
     changes.into_iter().map(|change| (change.path, change.undo)).collect()
 }
 

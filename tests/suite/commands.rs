@@ -1,11 +1,12 @@
 //! Slash commands: what is one and what is text, completion, and the keys that do the same.
 
 use steersman::event::{Delivery, Event, Outcome};
+use steersman::protocol::PauseState;
+use steersman::protocol::{Notice, Request};
 use steersman::tui::commands::COMMANDS;
 use steersman::tui::keymap::Context;
 use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::state::focus::{Overlay, Pane};
-use steersman::tui::state::hold::Gate;
 
 use crate::support::stage::Stage;
 
@@ -29,7 +30,12 @@ fn commands_act_at_once_while_a_turn_runs() {
     stage.keys("<esc>/help<enter>");
     assert!(matches!(stage.app.focus.overlay, Some(Overlay::Help { .. })));
     stage.keys("<esc>/model qwen<enter>/cancel<enter>/quit<enter>");
-    let expected = [Effect::ListModels, Effect::SwitchModel("qwen".to_owned()), Effect::Stop, Effect::Quit];
+    let expected = [
+        Effect::Request(Request::ListModels),
+        Effect::Request(Request::SwitchModel { name: "qwen".to_owned() }),
+        Effect::Request(Request::Stop),
+        Effect::Quit,
+    ];
     assert_eq!(stage.effects, expected);
     assert!(stage.app.composer.is_empty());
 }
@@ -38,7 +44,7 @@ fn commands_act_at_once_while_a_turn_runs() {
 fn cancel_stops_the_turn_and_pending_texts_come_back() {
     let mut stage = running();
     stage.keys("wait for me<enter>/cancel<enter>");
-    assert_eq!(stage.effects.last(), Some(&Effect::Stop));
+    assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::Stop)));
     assert_eq!(stage.app.composer.text(), "wait for me");
 }
 
@@ -117,7 +123,7 @@ fn enter_on_a_part_of_a_name_completes_rather_than_sends() {
     stage.keys("/ca<enter>");
     assert_eq!((stage.app.composer.text().as_str(), stage.effects.len()), ("/cancel", 0));
     stage.keys("<enter>");
-    assert_eq!(stage.effects, [Effect::Stop]);
+    assert_eq!(stage.effects, [Effect::Request(Request::Stop)]);
 }
 
 #[test]
@@ -128,7 +134,7 @@ fn arrows_choose_and_escape_closes_the_list_and_nothing_else() {
     stage.keys("<c-c>").wait(2_000).keys("/re<esc>");
     assert!(!stage.app.completion.is_open());
     assert_eq!(stage.app.composer.text(), "/re");
-    assert_eq!(stage.effects, [Effect::ListModels]);
+    assert_eq!(stage.effects, [Effect::Request(Request::ListModels)]);
     stage.keys("s");
     assert!(!stage.app.completion.is_open(), "it stays closed while the text goes on");
     stage.keys("<enter><enter>");
@@ -140,13 +146,13 @@ fn models_are_offered_once_the_server_has_told_them() {
     let mut stage = Stage::new(80, 24);
     stage.keys("<f6>");
     assert_eq!(stage.app.composer.text(), "/model ");
-    assert_eq!(stage.effects, [Effect::ListModels]);
-    stage.tell(Msg::Models(Ok(vec!["llama".to_owned(), "qwen3-4b".to_owned(), "qwen3-35b".to_owned()])));
+    assert_eq!(stage.effects, [Effect::Request(Request::ListModels)]);
+    stage.tell(Msg::from(Notice::Models(Ok(vec!["llama".to_owned(), "qwen3-4b".to_owned(), "qwen3-35b".to_owned()]))));
     stage.keys("qwen3-3<enter>");
     assert_eq!(stage.app.composer.text(), "/model qwen3-35b");
     stage.keys("<enter>");
-    assert_eq!(stage.effects.last(), Some(&Effect::SwitchModel("qwen3-35b".to_owned())));
-    stage.tell(Msg::Models(Err("the server has no list".to_owned())));
+    assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::SwitchModel { name: "qwen3-35b".to_owned() })));
+    stage.tell(Msg::from(Notice::Models(Err("the server has no list".to_owned()))));
     assert!(stage.screen().contains("the server has no list"));
 }
 
@@ -156,15 +162,15 @@ fn models_are_asked_for_as_soon_as_one_is_named_and_once() {
     stage.keys("/model");
     assert_eq!(stage.effects, []);
     stage.keys(" q");
-    assert_eq!(stage.effects, [Effect::ListModels]);
-    stage.tell(Msg::Models(Ok(vec!["llama".to_owned(), "qwen3-4b".to_owned()])));
+    assert_eq!(stage.effects, [Effect::Request(Request::ListModels)]);
+    stage.tell(Msg::from(Notice::Models(Ok(vec!["llama".to_owned(), "qwen3-4b".to_owned()]))));
     let screen = stage.screen();
     assert!(screen.contains("qwen3-4b") && !screen.contains("llama"), "{screen}");
     stage.keys("<c-c>/model l");
-    assert_eq!(stage.effects, [Effect::ListModels]);
+    assert_eq!(stage.effects, [Effect::Request(Request::ListModels)]);
     // Nothing is said about one that may be asked about first.
     stage.keys("x<enter>");
-    assert_eq!(stage.effects.last(), Some(&Effect::SwitchModel("lx".to_owned())));
+    assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::SwitchModel { name: "lx".to_owned() })));
     assert!(!stage.screen().contains("model: lx"));
 }
 
@@ -194,11 +200,11 @@ fn f9_and_f10_ask_first_and_no_is_the_default() {
     stage.keys("<f9>");
     assert!(stage.screen().contains("Start a new conversation?"));
     stage.keys("y<enter>").wait(350).keys("<esc>");
-    assert!(!stage.effects.contains(&Effect::Reset));
+    assert!(!stage.effects.contains(&Effect::Request(Request::Reset)));
     stage.keys("<f10>");
     assert!(stage.screen().contains("Reset the conversation?"));
     stage.wait(350).keys("<a-y>");
-    assert_eq!(stage.effects.last(), Some(&Effect::Reset));
+    assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::Reset)));
 }
 
 #[test]
@@ -206,9 +212,9 @@ fn yes_for_the_session_asks_no_more() {
     let mut stage = running();
     stage.keys("<f10>").screen();
     stage.wait(350).keys("<a-s>");
-    assert_eq!(stage.effects, [Effect::Reset]);
+    assert_eq!(stage.effects, [Effect::Request(Request::Reset)]);
     stage.keys("<f10>");
-    assert_eq!(stage.effects, [Effect::Reset, Effect::Reset]);
+    assert_eq!(stage.effects, [Effect::Request(Request::Reset), Effect::Request(Request::Reset)]);
     stage.keys("<f9>");
     assert_eq!(stage.effects.len(), 2, "the other question is still asked");
 }
@@ -287,7 +293,10 @@ fn a_key_that_begins_a_command_keeps_the_message_and_gives_it_back() {
     }
     let mut stage = Stage::new(120, 24);
     stage.keys("half a sentence<a-c>the names of files<enter>");
-    assert_eq!(stage.effects.last(), Some(&Effect::Compact(Some("the names of files".to_owned()))));
+    assert_eq!(
+        stage.effects.last(),
+        Some(&Effect::Request(Request::Compact { words: Some("the names of files".to_owned()) }))
+    );
     assert_eq!(text(&stage), "half a sentence");
     // One key behind the other changes the command alone.
     stage.keys("<f7><a-m>5<enter>");
@@ -307,7 +316,7 @@ fn a_key_that_begins_a_command_keeps_the_message_and_gives_it_back() {
 fn hold_and_export_are_carried_out_by_their_own_keys_too() {
     let mut stage = running();
     stage.keys("/hold all<enter>/hold everyone<enter>");
-    assert_eq!(stage.effects, [Effect::Gate { agent: None, gate: Gate::Closed }]);
+    assert_eq!(stage.effects, [Effect::Request(Request::Pause { agent: None, state: PauseState::Paused })]);
     assert!(stage.screen().contains("not everyone"));
     stage.keys("<f7>");
     assert_eq!(stage.app.composer.text(), "/export ");

@@ -2,6 +2,7 @@
 
 use steersman::event::{Event, Outcome};
 use steersman::limits;
+use steersman::protocol::{Post, Reply};
 use steersman::tui::keymap::Edit;
 use steersman::tui::msg::{Effect, Manuscript, Msg};
 use steersman::tui::state::removed::Removed;
@@ -252,7 +253,7 @@ fn texts_that_come_back_while_the_editor_is_open_stay_before_what_it_returns() {
     let mut stage = crew(80, 24);
     stage.keys("pending<enter>draft<c-g>");
     let entries = stage.handle.stop();
-    stage.tell(Msg::Stopped(entries));
+    stage.tell(Msg::Post(Post::Reply(Reply::Stopped(entries))));
     assert_eq!(text(&stage), "pending\n\ndraft");
     edited(&mut stage, "a better draft");
     assert_eq!(text(&stage), "pending\n\na better draft");

@@ -64,7 +64,7 @@ async fn a_file_that_changes_while_the_question_is_open_is_refused() {
     let user = async {
         let act = files.asked().await;
         assert_eq!(
-            (act.tool, &*act.diff),
+            (&*act.tool, &*act.diff),
             ("edit", "@@ -1 +1 @@\n-old\n\\ No newline at end of file\n+new\n\\ No newline at end of file\n")
         );
         files.put("a", "mine");

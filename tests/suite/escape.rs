@@ -1,6 +1,7 @@
 //! Esc: the hint line says what it will do, and it does exactly that.
 
 use steersman::event::Outcome;
+use steersman::protocol::Request;
 use steersman::tui::msg::Effect;
 use steersman::tui::state::escape::{Escape, next_escape};
 use steersman::tui::state::focus::Pane;
@@ -27,7 +28,7 @@ fn each_esc_does_what_the_screen_said_before_it() {
     escape(&mut stage, "Esc: back to the message");
     assert_eq!(stage.app.focus.pane, Pane::Composer);
     escape(&mut stage, "Esc: stops main, 2 pending come back");
-    assert_eq!(stage.effects.iter().filter(|effect| **effect == Effect::Stop).count(), 1);
+    assert_eq!(stage.effects.iter().filter(|effect| **effect == Effect::Request(Request::Stop)).count(), 1);
     assert_eq!(stage.app.composer.text(), "one\n\ntwo");
     stage.turn_ended("", Outcome::Cancelled, None);
     let before = stage.effects.len();

@@ -6,7 +6,7 @@ use std::path::Path;
 use jiff::civil::{DateTime, date};
 use proptest::prelude::*;
 use steersman::event::{Event, Outcome, Usage};
-use steersman::tui::export::{Form, Request, Subject, csv, default_name, save};
+use steersman::tui::export::{ExportRequest, Form, Subject, csv, default_name, save};
 use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::update::export::export;
 
@@ -16,8 +16,8 @@ fn now() -> DateTime {
     date(2026, 11, 21).at(9, 30, 5, 0)
 }
 
-fn request(arguments: &str) -> Request {
-    Request::parse(arguments).unwrap()
+fn request(arguments: &str) -> ExportRequest {
+    ExportRequest::parse(arguments).unwrap()
 }
 
 /// Reads RFC 4180, and takes the guards off.
@@ -68,7 +68,7 @@ fn fields_are_quoted_and_guarded_as_they_need() {
 
 #[test]
 fn the_arguments_name_subject_form_and_path_in_any_sensible_way() {
-    let read = |arguments| Request::parse(arguments).map(|r: Request| (r.subject, r.form, r.path));
+    let read = |arguments| ExportRequest::parse(arguments).map(|r: ExportRequest| (r.subject, r.form, r.path));
     let (transcript, ledger) = (Subject::Transcript, Subject::Ledger);
     let path = |path: &str| Some(path.to_owned());
     assert_eq!(read(""), Ok((transcript, Form::Markdown, None)));

@@ -65,8 +65,8 @@ async fn nothing_is_sent_before_it_is_approved_and_then_exactly_what_was_shown()
             tokio::task::yield_now().await;
         };
         assert_eq!(site.connections(), 0, "asked before the approval");
-        let Subject::Act(Act::Fetch(act)) = &open.subject else { panic!("{open:?}") };
-        assert_eq!((act.tool, act.url.as_str()), ("fetch", site.url("/a%20b?q=%C3%BC").as_str()));
+        let Subject::Act { act: Act::Fetch(act) } = &open.subject else { panic!("{open:?}") };
+        assert_eq!((&*act.tool, act.url.as_str()), ("fetch", site.url("/a%20b?q=%C3%BC").as_str()));
         assert!(desk.answer(open.id, Answer::Once));
     };
     let ((result, _), ()) = tokio::join!(asking, answering);
@@ -392,7 +392,7 @@ async fn http_is_asked_as_https_first_and_approved_for_each() {
     let answering = async {
         loop {
             if let Some(open) = desk.open().pop() {
-                if let Subject::Act(Act::Fetch(act)) = &open.subject {
+                if let Subject::Act { act: Act::Fetch(act) } = &open.subject {
                     shown.lock().unwrap().push(act.url.clone());
                 }
                 desk.answer(open.id, Answer::No(None));

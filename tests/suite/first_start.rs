@@ -7,9 +7,11 @@ use serde_json::{Value, json};
 use steersman::cli::first_start::{Found, look, look_for};
 use steersman::config::{Config, Environment, Layer, parse};
 use steersman::event::Event;
+use steersman::protocol::LocalServer;
+use steersman::protocol::{Notice, Request};
 use steersman::provider::Http;
 use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::state::status::{ModelSource, Offer};
+use steersman::tui::state::status::ModelSource;
 
 use crate::support::doubles::within;
 use crate::support::program::{Program, exit_code, stderr, stdout};
@@ -127,8 +129,8 @@ fn exec_without_a_configured_model_is_refused_and_says_what_answers_here() {
     assert!(exit_code(&Program::new().env("STEERSMAN_LOCAL_PORTS", "80,x").args(["exec", "x"]).output()) == 2);
 }
 
-fn offer() -> Offer {
-    Offer {
+fn offer() -> LocalServer {
+    LocalServer {
         what: "Ollama".to_owned(),
         address: "127.0.0.1:11434".to_owned(),
         model: "qwen3:8b".to_owned(),
@@ -139,7 +141,7 @@ fn offer() -> Offer {
 fn stage(width: u16) -> Stage {
     let mut stage = Stage::new(width, 24);
     stage.app.status.source = ModelSource::Embedded;
-    stage.tell(Msg::Offer(offer()));
+    stage.tell(Msg::from(Notice::LocalServer(offer())));
     stage
 }
 
@@ -150,7 +152,7 @@ fn one_key_takes_the_offered_server_and_the_conversation_goes_on_with_it() {
     assert!(screen.contains("Ollama answers on 127.0.0.1:11434 with qwen3:8b: F6 uses it"), "{screen}");
     assert!(screen.contains("F6 uses qwen3:8b of Ollama"), "{screen}");
     stage.keys("a draft<f6>");
-    assert_eq!(stage.effects, [Effect::SwitchModel("ollama/qwen3:8b".to_owned())]);
+    assert_eq!(stage.effects, [Effect::Request(Request::SwitchModel { name: "ollama/qwen3:8b".to_owned() })]);
     assert_eq!(stage.app.composer.text(), "a draft", "the draft is not touched");
     let [from, to, provider] = ["steersman-embedded", "qwen3:8b", "openai"].map(|word| Some(word.to_owned()));
     stage.event("", Event::ModelSwitched { from, to, provider });
@@ -159,7 +161,7 @@ fn one_key_takes_the_offered_server_and_the_conversation_goes_on_with_it() {
     assert!(screen.contains("model: steersman-embedded -> qwen3:8b (openai)"), "{screen}");
     // From here on the key lists models, as ever.
     stage.keys("<c-c><f6>");
-    assert_eq!(stage.effects.last(), Some(&Effect::ListModels));
+    assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::ListModels)));
 }
 
 #[test]
@@ -169,7 +171,7 @@ fn typing_instead_means_the_embedded_model() {
     stage.event("", Event::UserTurn { content, mid_loop: false, injection: None, after: None, step: 0 });
     assert_eq!(stage.app.status.offer, None);
     stage.keys("<f6>");
-    assert_eq!(stage.effects, [Effect::ListModels]);
+    assert_eq!(stage.effects, [Effect::Request(Request::ListModels)]);
     assert_eq!(stage.app.composer.text(), "/model ");
 }
 
@@ -177,8 +179,8 @@ fn typing_instead_means_the_embedded_model() {
 fn an_offer_fits_every_width_and_obeys_nothing_in_its_names() {
     for width in [20, 40, 80, 200] {
         let mut stage = stage(width);
-        let evil = Offer { model: "m\u{1b}[2J\n\u{202e}x".to_owned(), what: "W\u{7}".to_owned(), ..offer() };
-        stage.tell(Msg::Offer(evil));
+        let evil = LocalServer { model: "m\u{1b}[2J\n\u{202e}x".to_owned(), what: "W\u{7}".to_owned(), ..offer() };
+        stage.tell(Msg::from(Notice::LocalServer(evil)));
         let screen = stage.screen();
         assert!(!screen.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{screen:?}");
     }

@@ -148,7 +148,7 @@ async fn the_user_sees_the_address_and_the_directory_and_nothing_is_asked_before
             tokio::task::yield_now().await;
         }
         let request = desk.open().remove(0);
-        let Subject::Act(Act::Clone(act)) = &request.subject else { panic!("{request:?}") };
+        let Subject::Act { act: Act::Clone(act) } = &request.subject else { panic!("{request:?}") };
         assert_eq!(act.url, forge.url("repo.git"));
         assert_eq!(act.into, bench.work().join("deep/copy"));
         assert!(forge.heads().is_empty() && !act.into.exists());

@@ -2,7 +2,9 @@
 //! must never do.
 
 use steersman::event::{Delivery, Outcome};
-use steersman::tui::msg::{Effect, QueueAct};
+use steersman::protocol::QueueAct;
+use steersman::protocol::Request;
+use steersman::tui::msg::Effect;
 use steersman::tui::state::focus::Pane;
 use steersman::tui::state::question::Subject;
 
@@ -18,9 +20,9 @@ fn ctrl_c_clears_then_stops_then_quits_and_any_other_key_disarms_it() {
     let mut stage = Stage::new(80, 24);
     stage.turn("");
     stage.keys("half a thought<c-c>");
-    assert_eq!((stage.app.composer.text().as_str(), count(&stage, &Effect::Stop)), ("", 0));
+    assert_eq!((stage.app.composer.text().as_str(), count(&stage, &Effect::Request(Request::Stop))), ("", 0));
     stage.keys("<c-c>");
-    assert_eq!(count(&stage, &Effect::Stop), 1, "with an empty message it stops the turn");
+    assert_eq!(count(&stage, &Effect::Request(Request::Stop)), 1, "with an empty message it stops the turn");
     stage.turn_ended("", Outcome::Cancelled, None);
     stage.keys("<c-c>");
     assert!(stage.screen().contains("Ctrl+C again quits"));
@@ -64,7 +66,7 @@ fn alt_and_a_letter_without_a_meaning_types_nothing_and_stops_nothing() {
     let mut stage = Stage::new(80, 24);
     stage.turn("").keys("draft<a-y><a-q>");
     assert_eq!(stage.app.composer.text(), "draft");
-    assert_eq!(count(&stage, &Effect::Stop), 0);
+    assert_eq!(count(&stage, &Effect::Request(Request::Stop)), 0);
     assert!(stage.screen().contains("Alt+Q does nothing here"));
 }
 
@@ -134,7 +136,9 @@ fn f5_in_an_empty_message_delivers_what_is_pending_in_its_order() {
         .effects
         .iter()
         .filter_map(|effect| match effect {
-            Effect::Queue { id, act: QueueAct::Deliver(Delivery::Now), .. } => Some(id.as_str()),
+            Effect::Request(Request::Queue { id, act: QueueAct::Deliver { delivery: Delivery::Now }, .. }) => {
+                Some(id.as_str())
+            }
             _ => None,
         })
         .collect();
@@ -157,8 +161,8 @@ fn new_and_reset_ask_before_they_act_as_their_keys_do() {
     for command in ["/new", "/reset"] {
         let mut stage = Stage::new(80, 24);
         stage.keys(&format!("{command}<enter>")).screen();
-        assert_eq!(count(&stage, &Effect::Reset), 0, "{command}");
+        assert_eq!(count(&stage, &Effect::Request(Request::Reset)), 0, "{command}");
         stage.wait(1_000).keys("<a-y>");
-        assert_eq!(count(&stage, &Effect::Reset), 1, "{command}");
+        assert_eq!(count(&stage, &Effect::Request(Request::Reset)), 1, "{command}");
     }
 }

@@ -7,6 +7,7 @@ use steersman::control::{Cancellable, Decision, Gate, Parked, Parking};
 use steersman::event::{Decided, Event, Outcome};
 use steersman::id::AgentId;
 use steersman::message::{Arguments, ToolCall};
+use steersman::protocol::Request;
 use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::state::focus::Pane;
 
@@ -197,7 +198,7 @@ fn esc_leaves_the_arguments_as_they_were_and_what_was_typed_comes_back() {
     stage.keys("<esc>");
     assert_eq!(stage.app.composer.text(), "my draft");
     assert_eq!(decided(&parking), None);
-    assert!(!stage.effects.contains(&Effect::Stop));
+    assert!(!stage.effects.contains(&Effect::Request(Request::Stop)));
     stage.keys("<c-_>");
     assert!(stage.app.composer.text().contains("\"path\": \"tests\""));
 }
@@ -266,16 +267,12 @@ fn all_are_held_and_go_on_together() {
     stage.keys("<a-h>");
     let effects = steersman::tui::update::hold::all(&stage.app);
     for effect in effects {
-        for answer in steersman::tui::run::steer(effect, &stage.handle) {
-            stage.tell(answer);
-        }
+        stage.carry_out(effect);
     }
     assert!(gate(&stage).is_held());
     assert!(stage.app.holds.is_held(&AgentId::new("file_miner 7")), "who comes later is held too");
     for effect in steersman::tui::update::hold::all(&stage.app) {
-        for answer in steersman::tui::run::steer(effect, &stage.handle) {
-            stage.tell(answer);
-        }
+        stage.carry_out(effect);
     }
     assert!(!gate(&stage).is_held() && !stage.app.holds.is_held(&AgentId::main()));
 }

@@ -404,7 +404,7 @@ fn nothing_but_deltas_is_merged_and_nothing_is_dropped() {
         .into_iter()
         .map(|post| match post {
             Post::Envelope(envelope) => envelope.event,
-            Post::Notice(notice) => panic!("{notice:?}"),
+            other => panic!("{other:?}"),
         })
         .collect();
     let progress = |id: &str, text: &str| Event::ToolProgress { id: id.into(), text: text.to_owned() };

@@ -11,9 +11,9 @@ use steersman::approval::{
 use steersman::details::{CommandEnd, Details, FileDiff, PageFacts};
 use steersman::event::Event;
 use steersman::message::Arguments;
+use steersman::protocol::{Post, Reply};
+use steersman::protocol::{Undo, UndoneFile};
 use steersman::tui::msg::Msg;
-use steersman::tui::run::approvals;
-use steersman::tui::state::undo::{Change, Fate};
 
 use crate::support::stage::Stage;
 
@@ -92,7 +92,7 @@ fn asks_under<A: Proposal + 'static>(place: &str, sequence: &str, rules: Rules, 
     let asker = Asker { agent: format!("worker {sequence}").as_str().into(), call: "c1".into() };
     let mut asking = Box::pin(async move { desk.decide(&asker, act, &|_: Told| {}).await.is_ok() });
     assert!(asking.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
-    stage.tell(approvals(&stage.handle));
+    stage.refresh();
     harmless(&mut stage, place, sequence);
     stage.keys("<c-end>");
     harmless(&mut stage, place, sequence);
@@ -100,11 +100,11 @@ fn asks_under<A: Proposal + 'static>(place: &str, sequence: &str, rules: Rules, 
 
 fn write(shown: &str, diff: &str) -> WriteAct {
     WriteAct {
-        tool: "edit",
+        tool: "edit".into(),
         path: PathBuf::from("/w/a"),
         shown: shown.to_owned(),
         before: None,
-        after: Arc::from(&b"new"[..]),
+        after: Arc::<[u8]>::from(&b"new"[..]).into(),
         diff: diff.to_owned(),
     }
 }
@@ -123,10 +123,10 @@ fn no_question_obeys_what_it_asks_about() {
         for sign in ["+", "@@ ", ""] {
             asks("a diff", sequence, write("a", &format!("@@ -1 +1 @@\n{sign}{sequence}\n")));
         }
-        asks("an address", sequence, FetchAct { tool: "fetch", url: format!("https://a/{sequence}") });
+        asks("an address", sequence, FetchAct { tool: "fetch".into(), url: format!("https://a/{sequence}") });
         asks("a query", sequence, SearchAct { query: sequence.to_owned(), services: vec![sequence.to_owned()] });
         let rules = Rules::parse(&[], &["read"], &[]).unwrap();
-        let act = UseAct { tool: "read", path: None, shown: sequence.to_owned() };
+        let act = UseAct { tool: "read".into(), path: None, shown: sequence.to_owned() };
         asks_under("a path to read", sequence, rules, act);
         asks("a clone", sequence, CloneAct { url: sequence.to_owned(), into: PathBuf::from(sequence) });
     }
@@ -142,14 +142,20 @@ fn no_question_of_the_program_obeys_what_it_asks_about() {
         let (title, detail) = (format!("Trust {sequence}?"), format!("hooks:\n{sequence}"));
         let mut asking = Box::pin(async move { desk.ask_user(title, detail).await });
         assert!(asking.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
-        stage.tell(approvals(&stage.handle));
+        stage.refresh();
         harmless(&mut stage, "trust", sequence);
 
         let mut stage = Stage::new(80, 24);
-        let change = |fate| Change { path: sequence.to_owned(), fate, words: sequence.to_owned() };
-        stage.tell(Msg::Changes(vec![change(Fate::TakenBack), change(Fate::Stays)]));
+        let change = |undo| UndoneFile { path: sequence.to_owned(), undo };
+        stage.tell(Msg::Post(Post::Reply(Reply::UndoPreview(vec![
+            change(Undo::Removed),
+            change(Undo::Failed(sequence.to_owned())),
+        ]))));
         harmless(&mut stage, "the question about undo", sequence);
-        stage.tell(Msg::Undone(vec![change(Fate::TakenBack), change(Fate::Stays)]));
+        stage.tell(Msg::Post(Post::Reply(Reply::Undone(vec![
+            change(Undo::Removed),
+            change(Undo::Failed(sequence.to_owned())),
+        ]))));
         harmless(&mut stage, "what undo did", sequence);
     }
 }
@@ -216,7 +222,7 @@ fn no_word_of_the_status_line_is_obeyed() {
         harmless(&mut stage, "guards", sequence);
         stage.keys("<c-t>i");
         harmless(&mut stage, "details of main", sequence);
-        stage.tell(Msg::ModeSet(Err(text())));
+        stage.tell(Msg::Post(Post::Reply(Reply::Mode(Err(text())))));
         harmless(&mut stage, "a mode that was refused", sequence);
     }
 }

@@ -69,7 +69,7 @@ impl Site {
         let request = desk.open().pop().expect("it is asked about");
         assert!(desk.answer(request.id, Answer::No(None)));
         assert!(asking.await.unwrap().0.is_err());
-        request.rule.map(|rule| rule.text().to_owned())
+        request.rule.map(|rule| rule.text)
     }
 
     /// Answers the question about a command with "yes, always".
@@ -140,7 +140,7 @@ async fn a_rule_is_offered_for_a_program_that_runs_no_other_code_and_for_one_hos
     }
     let elsewhere = CommandAct { cwd: "/elsewhere".into(), ..site.command("cargo test") };
     assert_eq!(site.offered(elsewhere).await, None);
-    let fetch = FetchAct { tool: "fetch", url: "https://docs.rs/serde/latest".to_owned() };
+    let fetch = FetchAct { tool: "fetch".into(), url: "https://docs.rs/serde/latest".to_owned() };
     assert_eq!(site.offered(fetch).await.as_deref(), Some("fetch: https://docs.rs/*"));
     let search = SearchAct { query: "serde".to_owned(), services: vec!["a".to_owned()] };
     assert_eq!(site.offered(search).await, None);

@@ -1,5 +1,6 @@
 //! The file of keys: every action is in it, what it says holds everywhere on the screen, and a mistake is named.
 
+use steersman::protocol::Request;
 use steersman::tui::keymap::{Context, Keymap};
 use steersman::tui::msg::Effect;
 
@@ -55,7 +56,7 @@ fn a_list_gives_several_keys_and_an_empty_one_none() {
     stage.turn("").spawn("", "coder").spawn("", "reviewer").keys("<f3>n");
     assert_eq!(stage.app.tree.selected().as_str(), "coder");
     stage.keys("jx");
-    assert!(stage.effects.iter().all(|effect| !matches!(effect, Effect::Cancel { .. })));
+    assert!(stage.effects.iter().all(|effect| !matches!(effect, Effect::Request(Request::Cancel { .. }))));
 }
 
 #[test]

@@ -25,6 +25,7 @@ const WORDS: &[&str] = &[
     "fault",
     "clock",
     "manual",
+    "protocol",
     "tls",
 ];
 const PARTS: &[&str] = &["approval", "control", "listener", "provider", "web", "workspace"];
@@ -47,10 +48,11 @@ fn allowed(module: &str) -> Option<BTreeSet<&'static str>> {
         "agent" => &[WORDS, PARTS, &["tool"]],
         "subagent" => &[WORDS, PARTS, &["tool", "agent"]],
         "host" => &[WORDS, PARTS, &["tool", "agent", "subagent"]],
-        // Only `tui/run` sees the host, see below.
-        "tui" => &[WORDS, &["host"]],
+        "session" => &[WORDS, PARTS, &["agent", "subagent", "host"]],
+        // A client sees a run only through the protocol; only `tui/run` holds a client, see below.
+        "tui" => &[WORDS, &["session"]],
         program if PROGRAM.contains(&program) => {
-            &[WORDS, PARTS, PROGRAM, &["tool", "agent", "subagent", "host", "tui"]]
+            &[WORDS, PARTS, PROGRAM, &["tool", "agent", "subagent", "host", "session", "tui"]]
         }
         _ => return None,
     };
@@ -204,12 +206,12 @@ fn allowed_anywhere(name: &str) -> bool {
 }
 
 #[test]
-fn only_the_loop_of_the_screen_knows_the_host() {
+fn only_the_loop_of_the_screen_holds_a_client_of_the_run() {
     let faults: Vec<String> = sources()
         .iter()
         .filter(|source| source.module[0] == "tui" && source.module.get(1).is_none_or(|part| part != "run"))
-        .filter(|source| uses(source).iter().any(|used| used[0] == "host"))
-        .map(|source| format!("{} names the host", source.path))
+        .filter(|source| uses(source).iter().any(|used| used[0] == "session"))
+        .map(|source| format!("{} names the session", source.path))
         .collect();
     report(&faults);
 }

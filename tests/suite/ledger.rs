@@ -2,6 +2,7 @@
 
 use steersman::event::{Event, Outcome, Pending, Usage};
 use steersman::price::Price;
+use steersman::protocol::Request;
 use steersman::tui::msg::Effect;
 use steersman::tui::state::focus::{Overlay, Pane};
 use steersman::tui::state::receipts::Spent;
@@ -118,7 +119,7 @@ fn esc_closes_the_ledger_and_does_not_stop_the_turn() {
     let mut stage = session(80, 24);
     stage.keys("<f4><esc>");
     assert_eq!(stage.app.focus.overlay, None);
-    assert!(!stage.effects.contains(&Effect::Stop));
+    assert!(!stage.effects.contains(&Effect::Request(Request::Stop)));
     stage.keys("<f4><f4>");
     assert_eq!(stage.app.focus.overlay, None, "the key that opens it closes it");
 }

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use steersman::details::{CommandEnd, Details};
 use steersman::event::{Delivery, Event, Outcome};
+use steersman::protocol::Request;
 use steersman::tui::commands::{COMMANDS, LINE_COMMANDS, only_drawn};
 use steersman::tui::msg::Effect;
 use steersman::tui::state::removed::Removed;
@@ -160,7 +161,10 @@ fn a_number_never_means_another_text_than_it_was_told_for() {
     stage.line("/delete 2").line("/delete 3");
     let written = stage.written();
     assert!(written.contains("m2 is being delivered"), "{written}");
-    assert_eq!(stage.effects.iter().filter(|effect| matches!(effect, Effect::Queue { .. })).count(), 0);
+    assert_eq!(
+        stage.effects.iter().filter(|effect| matches!(effect, Effect::Request(Request::Queue { .. }))).count(),
+        0
+    );
 }
 
 #[test]
@@ -212,9 +216,9 @@ fn ctrl_c_empties_the_line_then_stops_the_turn_then_quits() {
     stage.line("waits").written();
     stage.keys("a draft<c-c>");
     assert_eq!(waits_in_back(&stage), ["a draft"]);
-    assert!(!stage.effects.contains(&Effect::Stop));
+    assert!(!stage.effects.contains(&Effect::Request(Request::Stop)));
     stage.later(3_000).keys("<c-c>");
-    assert!(stage.effects.contains(&Effect::Stop));
+    assert!(stage.effects.contains(&Effect::Request(Request::Stop)));
     assert!(!stage.effects.contains(&Effect::Quit));
     stage.later(300).keys("<c-c>");
     assert!(stage.effects.contains(&Effect::Quit));
@@ -239,7 +243,12 @@ fn other_agents_are_told_in_short_and_the_one_that_is_read_whole() {
     stage.line("dig deeper");
     assert!(stage.written().contains("pending 2 for file_miner 0: dig deeper"));
     stage.line("/cancel-agent file_miner 0");
-    assert!(stage.effects.iter().any(|effect| matches!(effect, Effect::Cancel { agents } if agents.len() == 1)));
+    assert!(
+        stage
+            .effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::Request(Request::Cancel { agents }) if agents.len() == 1))
+    );
     stage.written();
     stage.line("/agents");
     assert_eq!(stage.written().lines().filter(|line| line.starts_with("agent file_miner 0: ")).count(), 1);

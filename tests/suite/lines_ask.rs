@@ -9,9 +9,8 @@ use std::time::Duration;
 use steersman::approval::{Answerer, Approved, Asker, CommandAct, Mode, Policy, Refusal, Told};
 use steersman::event::{Event, Outcome};
 use steersman::message::{Arguments, ToolCall};
+use steersman::protocol::{Decision, Post, Request};
 use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::run::approvals;
-use steersman::tui::state::hold::Verdict;
 
 use super::approval_popups::Nowhere;
 use super::lines::at_work;
@@ -31,7 +30,7 @@ impl Call {
         let act = CommandAct { command: command.to_owned(), cwd: "/work".into(), timeout: Duration::from_mins(2) };
         let mut call = Self(Box::pin(async move { desk.decide(&asker, act, &|_: Told| {}).await }));
         assert!(call.poll().is_none(), "it waits");
-        stage.tell(approvals(&stage.handle));
+        stage.refresh();
         call
     }
 
@@ -191,18 +190,23 @@ fn a_held_call_runs_runs_changed_or_is_skipped_by_words() {
     let written = stage.written();
     assert!(written.contains("argument:   \"command\": \"cargo test\""), "{written}");
     assert!(written.contains("not run: invalid JSON"), "{written}");
-    assert!(!stage.effects.iter().any(|effect| matches!(effect, Effect::Decide { .. })), "nothing was decided");
+    assert!(
+        !stage.effects.iter().any(|effect| matches!(effect, Effect::Request(Request::Decide { .. }))),
+        "nothing was decided"
+    );
     stage.line(r#"/edit-call {"command":"cargo check"}"#);
-    let edited = Verdict::Edited(Arguments::parse(r#"{"command":"cargo check"}"#));
-    assert!(matches!(stage.effects.last(), Some(Effect::Decide { verdict, .. }) if *verdict == edited));
+    let edited = Decision::Edited(Arguments::parse(r#"{"command":"cargo check"}"#));
+    assert!(
+        matches!(stage.effects.last(), Some(Effect::Request(Request::Decide { decision: verdict, .. })) if *verdict == edited)
+    );
     stage.line("/skip not now");
     assert!(
-        matches!(stage.effects.last(), Some(Effect::Decide { verdict: Verdict::Skip(why), .. }) if why == "not now")
+        matches!(stage.effects.last(), Some(Effect::Request(Request::Decide { decision: Decision::Skip(why), .. })) if why == "not now")
     );
     stage.line("/step");
-    assert!(matches!(stage.effects.last(), Some(Effect::Decide { verdict: Verdict::Run, .. })));
+    assert!(matches!(stage.effects.last(), Some(Effect::Request(Request::Decide { decision: Decision::Run, .. }))));
     stage.line("/go");
-    assert!(stage.effects.iter().any(|effect| matches!(effect, Effect::Gate { .. })));
+    assert!(stage.effects.iter().any(|effect| matches!(effect, Effect::Request(Request::Pause { .. }))));
     assert!(stage.app.composer.is_empty() && stage.app.holds.writing.is_none());
 }
 
@@ -212,7 +216,7 @@ fn an_old_text_is_asked_about_and_answered_in_words() {
     stage.line("old news");
     let mut stale = stage.app.pending.entries()[0].message.clone();
     stale.stale = true;
-    stage.tell(Msg::Queue { queues: vec![("".into(), vec![stale])], paused: false });
+    stage.tell(Msg::Post(Post::Queues { queues: vec![("".into(), vec![stale])], paused: false }));
     let written = stage.written();
     assert!(written.contains("/edit N TEXT edit, /no drop, /leave not now"), "{written}");
     stage.line("/leave");

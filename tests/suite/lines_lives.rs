@@ -137,7 +137,7 @@ impl Life {
         let agent: AgentId = if child { CHILD.into() } else { AgentId::main() };
         let Some(controls) = self.stage.handle.crew().get(&agent) else { return };
         let taken = controls.interloper.drain();
-        self.stage.tell(steersman::tui::run::queue(&self.stage.handle));
+        self.stage.refresh();
         self.untold.extend(taken.into_iter().map(|entry| (agent.clone(), entry)));
         if told {
             self.tell();
@@ -145,7 +145,7 @@ impl Life {
     }
 
     fn tell(&mut self) {
-        self.stage.tell(steersman::tui::run::queue(&self.stage.handle));
+        self.stage.refresh();
         for (agent, entry) in std::mem::take(&mut self.untold) {
             self.stage.deliver_after(agent.as_str(), std::slice::from_ref(&entry), 1, "bash");
             self.taken.push((agent, entry));

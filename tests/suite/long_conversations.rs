@@ -2,8 +2,9 @@
 
 use steersman::event::{Event, Outcome, Usage};
 use steersman::price::Money;
+use steersman::protocol::BudgetLimits;
+use steersman::protocol::Request;
 use steersman::tui::msg::Effect;
-use steersman::tui::state::budget::Limits;
 
 use crate::support::stage::Stage;
 
@@ -71,11 +72,11 @@ fn between_turns_a_compaction_is_stopped_by_escape_and_then_all_is_idle_again() 
     let mut stage = Stage::new(100, 24);
     stage.turn("").says("", "Done.").turn_ended("", Outcome::Completed, None);
     stage.keys("/compact mind the port<enter>");
-    assert_eq!(stage.effects, [Effect::Compact(Some("mind the port".to_owned()))]);
+    assert_eq!(stage.effects, [Effect::Request(Request::Compact { words: Some("mind the port".to_owned()) })]);
     stage.event("", Event::Compacting { messages: 8 });
     assert!(stage.screen().contains("≡ summarising 8 older messages"));
     stage.keys("<esc>");
-    assert_eq!(stage.effects.last(), Some(&Effect::Stop));
+    assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::Stop)));
     let stopped = "the compaction was stopped; the conversation is as it was";
     stage.event("", Event::Notice { text: stopped.to_owned() });
     let screen = stage.screen();
@@ -128,7 +129,7 @@ fn the_budget_is_shown_set_raised_and_taken_away_by_its_command() {
         assert!(stage.screen().contains("not set: write /budget 5, /budget 0.50"), "{}", stage.screen());
     }
     assert_eq!(set(&mut stage, "off"), (None, None));
-    assert_eq!(stage.app.budget, Limits::default());
+    assert_eq!(stage.app.budget.limits, BudgetLimits::default());
 }
 
 #[test]
@@ -152,7 +153,7 @@ fn the_keys_begin_the_commands() {
     stage.keys("<a-c>");
     assert_eq!(stage.app.composer.text(), "/compact ");
     stage.keys("<enter>");
-    assert_eq!(stage.effects, [Effect::Compact(None)]);
+    assert_eq!(stage.effects, [Effect::Request(Request::Compact { words: None })]);
     stage.keys("<a-m>");
     assert_eq!(stage.app.composer.text(), "/budget ");
 }

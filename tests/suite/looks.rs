@@ -10,6 +10,7 @@ use steersman::details::{Details, FileDiff};
 use steersman::event::{Event, Outcome};
 use steersman::message::{Arguments, ToolCall};
 use steersman::mode::Mode;
+use steersman::protocol::Post;
 use steersman::tui::msg::Msg;
 use steersman::tui::state::focus::{Focus, Pane};
 use steersman::tui::state::sight::{Sight, Sizes};
@@ -428,7 +429,7 @@ fn every_mode_is_told_without_colour() {
     let mut told = Told::default();
     for mode in Mode::ALL {
         let mut stage = Stage::new(80, 24);
-        stage.tell(Msg::Approvals { mode, open: Vec::new() });
+        stage.tell(Msg::Post(Post::Approvals { mode, open: Vec::new() }));
         told.add(mode.name(), stage);
     }
     told.all_differ();

@@ -2,14 +2,13 @@
 
 use steersman::approval::{Mode, Policy, Sandboxed};
 use steersman::event::Event;
-use steersman::tui::run::approvals;
 
 use crate::support::stage::Stage;
 
 fn stage(width: u16, height: u16, sandboxed: Sandboxed) -> Stage {
     let mut stage = Stage::new(width, height);
     stage.handle.approvals().configure(Policy { sandboxed: Some(sandboxed), ..Policy::default() }, Mode::Ask);
-    stage.tell(approvals(&stage.handle));
+    stage.refresh();
     let sandbox = (sandboxed == Sandboxed::Yes).then(|| "bubblewrap".to_owned());
     stage.event("", Event::Guards { mode: "ask".to_owned(), sandbox, context_files: Vec::new() });
     stage
@@ -68,7 +67,7 @@ fn the_mode_is_in_sight_from_forty_columns_on_whatever_else_is_said() {
                         .handle
                         .approvals()
                         .configure(Policy { sandboxed: Some(sandboxed), ..Policy::default() }, mode);
-                    stage.tell(approvals(&stage.handle));
+                    stage.refresh();
                     stage
                         .app
                         .status

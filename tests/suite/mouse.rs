@@ -1,6 +1,7 @@
 //! The mouse: a click goes where it points, the wheel scrolls what lies under the pointer, nothing is decided by it.
 
 use crossterm::event::{MouseButton, MouseEventKind};
+use steersman::protocol::Request;
 use steersman::tui::msg::Effect;
 use steersman::tui::state::cell::Fold;
 use steersman::tui::state::focus::Pane;
@@ -148,7 +149,7 @@ fn no_click_answers_a_question() {
     assert_eq!(stage.effects, []);
     assert_eq!(stage.app.questions.len(), 1);
     stage.keys("<a-y>");
-    assert_eq!(stage.effects, [Effect::Reset], "and its keys still count");
+    assert_eq!(stage.effects, [Effect::Request(Request::Reset)], "and its keys still count");
 }
 
 #[test]

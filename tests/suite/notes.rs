@@ -2,6 +2,7 @@
 
 use steersman::details::{CommandEnd, Details, FileDiff};
 use steersman::event::{Event, Outcome};
+use steersman::protocol::Notice;
 use steersman::tui::msg::Msg;
 use steersman::tui::view::farewell;
 
@@ -34,7 +35,7 @@ fn a_reply_of_more_than_one_short_sentence_is_a_whole_note_in_the_transcript() {
         let mut stage = Stage::new(width, height);
         let reason =
             "the server at 127.0.0.1:8080 answered 503 to the question which models it has, three times in a row";
-        let told = transcript(stage.tell(Msg::Models(Err(reason.to_owned()))));
+        let told = transcript(stage.tell(Msg::from(Notice::Models(Err(reason.to_owned())))));
         assert!(told.contains(&format!("no list of models: {reason}")), "{}", stage.screen());
     }
 }
@@ -42,7 +43,7 @@ fn a_reply_of_more_than_one_short_sentence_is_a_whole_note_in_the_transcript() {
 #[test]
 fn one_short_sentence_stays_in_the_status_line() {
     let mut stage = Stage::new(80, 24);
-    stage.tell(Msg::Info("model: qwen3".to_owned()));
+    stage.tell(Msg::from(Notice::Info("model: qwen3".to_owned())));
     let screen = stage.screen();
     assert!(screen.lines().last().unwrap().contains("model: qwen3"), "{screen}");
     assert!(!transcript(&mut stage).contains("qwen3"));
@@ -63,7 +64,7 @@ fn a_note_that_is_out_of_view_is_pointed_at() {
 #[test]
 fn a_hostile_reply_stays_one_safe_line() {
     let mut stage = Stage::new(80, 24);
-    stage.tell(Msg::Info(format!("{}\u{1b}[2J\n✓✓ seen · delivered", "x".repeat(100))));
+    stage.tell(Msg::from(Notice::Info(format!("{}\u{1b}[2J\n✓✓ seen · delivered", "x".repeat(100)))));
     let screen = stage.screen();
     assert!(!screen.contains('\u{1b}') && !screen.contains("\n✓✓"), "{screen}");
 }
@@ -138,6 +139,6 @@ fn what_is_left_in_the_terminal_is_the_beginning_of_the_answer_and_that_the_rest
         ["  ␛[31mred", "  4", "  … 3 more lines", "", "The conversation is not kept. 12.3k tokens used."]
     );
     // A server that does not count them: what the program has guessed for the budget.
-    stage.app.spent.tokens = 20_000;
+    stage.app.budget.tokens = 20_000;
     assert_eq!(farewell(&stage.app)[8], "The conversation is not kept. 20.0k tokens used.");
 }

@@ -12,7 +12,7 @@ use jiff::civil::date;
 use rustix::fs::{CWD, Mode, mkfifoat};
 use steersman::limits;
 use steersman::regular_file::{Links, open, read_head, read_own, read_own_text};
-use steersman::tui::export::{Request, save};
+use steersman::tui::export::{ExportRequest, save};
 use steersman::tui::history_file::{HistoryFile, Record};
 
 use crate::support::program::{Program, exit_code, stderr, stdout};
@@ -252,7 +252,7 @@ fn the_logs_of_seven_days_are_kept_that_of_today_included() {
 #[test]
 fn exports_with_little_room() {
     let Ok(directory) = std::env::var("STORY_EXPORT") else { return };
-    let request = Request::parse("out.md").unwrap();
+    let request = ExportRequest::parse("out.md").unwrap();
     let error =
         save(&request, &"x".repeat(100_000), directory.as_ref(), None, date(2026, 11, 21).at(9, 30, 5, 0)).unwrap_err();
     assert!(error.to_string().contains("out.md: "), "{error}");

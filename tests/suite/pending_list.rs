@@ -5,11 +5,13 @@ use std::time::Duration;
 use steersman::control::{Cancellable, Staleness};
 use steersman::event::{Delivery, Event, Pending};
 use steersman::id::AgentId;
+use steersman::protocol::{Post, Reply};
 use steersman::tui::msg::Msg;
 use steersman::tui::state::focus::Pane;
 use steersman::tui::state::question::Seen;
 
 use crate::support::doubles::texts_of;
+use crate::support::json_client::through_json;
 use crate::support::stage::Stage;
 
 /// A running turn with these texts pending for the main agent.
@@ -279,7 +281,7 @@ fn a_stop_while_editing_keeps_the_edit_in_its_place_among_the_texts_that_come_ba
     let mut stage = waiting(&["one", "two", "three"]);
     stage.keys("draft<f2>ke changed");
     let back = stage.handle.stop();
-    stage.tell(Msg::Stopped(back));
+    stage.tell(Msg::Post(Post::Reply(Reply::Stopped(back))));
     assert_eq!(stage.app.composer.text(), "one\n\ntwo changed\n\nthree\n\ndraft");
     stage.keys("!");
     assert!(stage.app.composer.text().contains("two changed!"), "the cursor stays where the user wrote");
@@ -401,9 +403,9 @@ fn what_the_screen_shows_is_what_peek_says_and_what_it_sends_goes_through_inject
     stage.keys("follow<tab>");
     let id = queue.inject_user_message("from a library").unwrap();
     let later = queue.inject_user_message(("later", Delivery::FollowUp)).unwrap();
-    stage.tell(steersman::tui::run::queue(&stage.handle));
+    stage.refresh();
     let shown: Vec<_> = stage.app.pending.entries().iter().map(|entry| entry.message.clone()).collect();
-    assert_eq!(shown, queue.peek());
+    assert_eq!(shown, through_json(&queue.peek()), "but for what the wire leaves out of a time");
     assert_eq!(stage.handle.peek(), [(AgentId::main(), queue.peek())]);
     let pending = queue.peek();
     let told: Vec<_> = pending.iter().map(|entry| (entry.text.as_str(), entry.delivery)).collect();

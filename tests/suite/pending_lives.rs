@@ -171,8 +171,7 @@ impl Life {
     }
 
     fn tell(&mut self) {
-        let snapshot = steersman::tui::run::queue(&self.stage.handle);
-        self.stage.tell(snapshot);
+        self.stage.refresh();
         for (agent, entry) in std::mem::take(&mut self.untold) {
             let injection = Some(entry.id.clone());
             let content = entry.text.clone();

@@ -6,8 +6,8 @@ use steersman::control::Staleness;
 use steersman::event::{Event, Outcome};
 use steersman::message::{Arguments, ToolCall};
 use steersman::mode::Mode;
+use steersman::protocol::{Act, ApprovalId, ApprovalRequest, Asker, Post, Subject, WriteAct};
 use steersman::tui::msg::Msg;
-use steersman::tui::state::approval::{Approval, ApprovalId, Wanted};
 
 use crate::support::picture::assert_picture;
 use crate::support::stage::Stage;
@@ -39,27 +39,28 @@ fn crew() -> Stage {
 #[test]
 fn a_change_is_asked_about_with_its_diff() {
     let mut stage = crew();
-    let wanted = Wanted::Write {
-        path: "src/parser.rs".to_owned(),
-        before: Some(4_210),
-        after: 4_268,
+    let act = Act::Write(WriteAct {
+        tool: "edit".into(),
+        path: "/work/src/parser.rs".into(),
+        shown: "src/parser.rs".to_owned(),
+        before: Some(vec![0; 4_210].into()),
+        after: vec![0; 4_268].into(),
         diff:
             "@@ -12,5 +12,6 @@\n fn parse(text: &str) -> Option<Tree> {\n-    let tokens = lex(text);\n+    let text = \
                text.trim_end();\n+    let tokens = lex(text)?;\n     Tree::of(tokens)\n }\n"
                 .to_owned(),
-    };
-    let approval = Approval {
+    });
+    let approval = ApprovalRequest {
         id: ApprovalId(1),
-        agent: Some("file_miner 0".into()),
-        call: Some("k2".into()),
-        wanted,
+        asker: Some(Asker { agent: "file_miner 0".into(), call: "k2".into() }),
+        subject: Subject::Act { act },
         why: String::new(),
         session: Some("every change of a file within the workspace".to_owned()),
         rule: None,
     };
     let sandbox = Some("bubblewrap".to_owned());
     stage.event("", Event::Guards { mode: "ask".to_owned(), sandbox, context_files: Vec::new() });
-    stage.tell(Msg::Approvals { mode: Mode::Ask, open: vec![approval] });
+    stage.tell(Msg::Post(Post::Approvals { mode: Mode::Ask, open: vec![approval] }));
     stage.draw();
     stage.wait(400);
     assert_picture("approval", &stage.draw());

@@ -26,11 +26,11 @@ fn generous(answerer: Answerer) -> Policy {
 
 fn write(path: &Path, before: Option<&[u8]>) -> Act {
     Act::Write(WriteAct {
-        tool: "write",
+        tool: "write".into(),
         path: path.to_path_buf(),
         shown: path.strip_prefix(ROOT).unwrap_or(path).display().to_string(),
-        before: before.map(Arc::from),
-        after: Arc::from(&b"new"[..]),
+        before: before.map(|before| Arc::<[u8]>::from(before).into()),
+        after: Arc::<[u8]>::from(&b"new"[..]).into(),
         diff: String::new(),
     })
 }

@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 use steersman::control::Staleness;
 use steersman::event::Event;
-use steersman::tui::msg::{Effect, QueueAct};
+use steersman::protocol::QueueAct;
+use steersman::protocol::Request;
+use steersman::tui::msg::Effect;
 
 use crate::support::stage::Stage;
 
@@ -36,7 +38,13 @@ fn answers(stage: &Stage) -> usize {
     stage
         .effects
         .iter()
-        .filter(|effect| matches!(effect, Effect::Queue { act: QueueAct::Confirm, .. } | Effect::NeverAskIfTrue))
+        .filter(|effect| {
+            matches!(
+                effect,
+                Effect::Request(Request::Queue { act: QueueAct::Confirm, .. })
+                    | Effect::Request(Request::NeverAskIfTrue)
+            )
+        })
         .count()
 }
 
@@ -111,7 +119,7 @@ fn two_questions_come_one_after_the_other_and_a_held_key_answers_one() {
 fn escape_is_not_now_and_the_text_stays_held() {
     let mut stage = armed(&["old"]);
     stage.keys("<esc>");
-    assert!(!stage.effects.contains(&Effect::Stop));
+    assert!(!stage.effects.contains(&Effect::Request(Request::Stop)));
     assert!(!stage.screen().contains("Still true?"));
     assert_eq!(deliverable(&mut stage), [""; 0]);
     assert_eq!(stage.app.pending.entries().len(), 1);
@@ -122,7 +130,7 @@ fn an_escape_that_came_before_the_question_was_armed_does_nothing() {
     let mut stage = with_old(80, 24, &["old"]);
     stage.screen();
     stage.wait(QUIET - 1).keys("<esc>");
-    assert!(!stage.effects.contains(&Effect::Stop));
+    assert!(!stage.effects.contains(&Effect::Request(Request::Stop)));
     assert_eq!(stage.app.questions.len(), 1);
     assert!(stage.screen().contains("the question has just come up"));
 }
@@ -145,7 +153,7 @@ fn the_question_goes_with_its_text_and_a_late_key_does_nothing() {
     assert!(stage.app.questions.is_empty());
     stage.wait(1_000).keys("<a-y>");
     assert!(stage.screen().contains("nothing was answered: the question is gone"));
-    assert!(!stage.effects.contains(&Effect::Stop));
+    assert!(!stage.effects.contains(&Effect::Request(Request::Stop)));
     assert_eq!(stage.app.composer.text(), "old");
 }
 

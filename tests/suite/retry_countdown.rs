@@ -3,6 +3,7 @@
 
 use jiff::Timestamp;
 use steersman::event::{Event, Outcome};
+use steersman::protocol::Request;
 use steersman::tui::msg::Effect;
 
 use crate::support::stage::Stage;
@@ -49,7 +50,7 @@ fn while_it_waits_the_clock_wakes_once_a_second_and_afterwards_not_at_all() {
 fn escape_ends_the_wait() {
     let mut stage = Stage::new(100, 24);
     stage.turn("").event("", retrying(2, 30_000)).keys("<esc>");
-    assert_eq!(stage.effects, [Effect::Stop]);
+    assert_eq!(stage.effects, [Effect::Request(Request::Stop)]);
     assert!(stage.screen().contains("■ stopping"));
 }
 

@@ -24,11 +24,11 @@ fn policy(allow: &[&str], ask: &[&str], deny: &[&str]) -> Policy {
 
 fn file(tool: &'static str, path: &str, before: Option<&[u8]>) -> Act {
     Act::Write(WriteAct {
-        tool,
+        tool: tool.into(),
         path: Path::new(ROOT).join(path),
         shown: path.to_owned(),
-        before: before.map(Arc::from),
-        after: Arc::from(&b"new"[..]),
+        before: before.map(|before| Arc::<[u8]>::from(before).into()),
+        after: Arc::<[u8]>::from(&b"new"[..]).into(),
         diff: String::new(),
     })
 }
@@ -38,20 +38,20 @@ fn change(path: &str) -> Act {
 }
 
 fn fetch(url: &str) -> Act {
-    Act::Fetch(FetchAct { tool: "fetch", url: url.to_owned() })
+    Act::Fetch(FetchAct { tool: "fetch".into(), url: url.to_owned() })
 }
 
 fn scrape(url: &str) -> Act {
-    Act::Fetch(FetchAct { tool: "web_scrape", url: url.to_owned() })
+    Act::Fetch(FetchAct { tool: "web_scrape".into(), url: url.to_owned() })
 }
 
 /// A use of a tool that reads this file of the workspace.
 fn reading(tool: &'static str, path: &str) -> Act {
-    Act::Use(UseAct { tool, path: Some(Path::new(ROOT).join(path)), shown: path.to_owned() })
+    Act::Use(UseAct { tool: tool.into(), path: Some(Path::new(ROOT).join(path)), shown: path.to_owned() })
 }
 
 fn uses(tool: &'static str, what: &str) -> Act {
-    Act::Use(UseAct { tool, path: None, shown: what.to_owned() })
+    Act::Use(UseAct { tool: tool.into(), path: None, shown: what.to_owned() })
 }
 
 fn search(query: &str) -> Act {

@@ -6,7 +6,7 @@ use crate::transcript::{Pane, assistant, call, delta, envelope, numbered, result
 use steersman::event::Envelope;
 use steersman::id::AgentId;
 use steersman::tui::state::cell::CellId;
-use steersman::tui::state::scroll::{Point, Position, Request, Scroll};
+use steersman::tui::state::scroll::{Point, Position, Scroll, ScrollRequest};
 use steersman::tui::state::transcript::Transcript;
 
 #[test]
@@ -22,7 +22,7 @@ fn the_view_follows_the_growing_end() {
 fn an_anchored_view_stays_put_while_content_grows_and_says_what_is_new() {
     let mut pane = Pane::new(numbered(100), (30, 5));
     pane.rows();
-    let before = pane.ask(Request::Up(20));
+    let before = pane.ask(ScrollRequest::Up(20));
     assert_eq!(before[0], "› message 87");
     pane.apply(delta("a\n\nb\n\nc"));
     pane.apply(user("another"));
@@ -35,7 +35,7 @@ fn an_anchored_view_stays_put_while_content_grows_and_says_what_is_new() {
     pane.apply(user("one more"));
     assert!(pane.rows()[4].ends_with("↓ 3 new"));
     assert_eq!(pane.metrics.new, 3);
-    pane.ask(Request::Bottom);
+    pane.ask(ScrollRequest::Bottom);
     assert!(pane.scroll.is_following());
     assert_eq!(pane.metrics.new, 0);
 }
@@ -45,7 +45,7 @@ fn an_anchor_survives_a_change_of_the_width() {
     let text = "some words that wrap differently at every width of the screen";
     let mut pane = Pane::new(told((0..50).map(|number| user(&format!("{number} {text}")))), (60, 6));
     pane.rows();
-    pane.ask(Request::Up(31));
+    pane.ask(ScrollRequest::Up(31));
     let Position::Anchor(Point { cell, .. }) = pane.scroll.position() else { panic!("not anchored") };
     for width in [20, 35, 60, 12] {
         pane.size.0 = width;
@@ -62,7 +62,7 @@ fn the_first_visible_words_come_back_with_the_width() {
     let long = (0..400).map(|number| format!("word{number}")).collect::<Vec<_>>().join(" ");
     let mut pane = Pane::new(told([user("first"), assistant(&long), user("last")]), (97, 6));
     pane.rows();
-    let wide = pane.ask(Request::Up(20));
+    let wide = pane.ask(ScrollRequest::Up(20));
     let word = wide[0].split_whitespace().next().unwrap().to_owned();
     for width in [34, 61, 20, 150, 8, 97] {
         pane.size.0 = width;
@@ -78,13 +78,13 @@ fn the_first_visible_words_come_back_with_the_width() {
 fn pages_lines_and_ends_lead_where_they_say() {
     let mut pane = Pane::new(numbered(50), (30, 6));
     pane.rows();
-    assert_eq!(pane.ask(Request::Top)[0], "› message 0");
-    assert_eq!(pane.ask(Request::Down(2))[0], "› message 1");
-    assert_eq!(pane.ask(Request::PageDown)[1], "› message 4");
-    assert_eq!(pane.ask(Request::PageUp)[0], "› message 1");
-    assert_eq!(pane.ask(Request::Up(999))[0], "› message 0");
+    assert_eq!(pane.ask(ScrollRequest::Top)[0], "› message 0");
+    assert_eq!(pane.ask(ScrollRequest::Down(2))[0], "› message 1");
+    assert_eq!(pane.ask(ScrollRequest::PageDown)[1], "› message 4");
+    assert_eq!(pane.ask(ScrollRequest::PageUp)[0], "› message 1");
+    assert_eq!(pane.ask(ScrollRequest::Up(999))[0], "› message 0");
     assert!(!pane.scroll.is_following());
-    pane.ask(Request::Down(999));
+    pane.ask(ScrollRequest::Down(999));
     assert!(pane.scroll.is_following());
 }
 
@@ -93,24 +93,24 @@ fn several_requests_between_two_frames_add_up() {
     let mut pane = Pane::new(numbered(50), (30, 6));
     pane.rows();
     for _ in 0..3 {
-        pane.scroll.ask(Request::Up(2));
+        pane.scroll.ask(ScrollRequest::Up(2));
     }
     let once = pane.rows();
     assert_eq!(pane.rows(), once, "settled requests are not repeated");
     let mut other = Pane::new(numbered(50), (30, 6));
     other.rows();
-    assert_eq!(other.ask(Request::Up(6)), once);
+    assert_eq!(other.ask(ScrollRequest::Up(6)), once);
 }
 
 #[test]
 fn a_selected_cell_can_be_brought_into_view_moving_as_little_as_possible() {
     let mut pane = Pane::new(numbered(50), (30, 5));
     pane.rows();
-    let still = pane.ask(Request::Reveal(pane.transcript.cells()[48].id()));
+    let still = pane.ask(ScrollRequest::Reveal(pane.transcript.cells()[48].id()));
     assert_eq!(still[4], "› message 49", "it was in view already");
-    let up = pane.ask(Request::Reveal(pane.transcript.cells()[20].id()));
+    let up = pane.ask(ScrollRequest::Reveal(pane.transcript.cells()[20].id()));
     assert_eq!(up[1], "› message 20");
-    let down = pane.ask(Request::Reveal(pane.transcript.cells()[30].id()));
+    let down = pane.ask(ScrollRequest::Reveal(pane.transcript.cells()[30].id()));
     assert!(down[4].starts_with("› message 30"), "{down:?}");
 }
 
@@ -122,7 +122,7 @@ fn opening_and_folding_a_cell_above_keeps_the_anchor() {
     }
     let mut pane = Pane::new(transcript, (30, 5));
     pane.rows();
-    let before = pane.ask(Request::Up(10));
+    let before = pane.ask(ScrollRequest::Up(10));
     pane.transcript.toggle(CellId::default());
     assert_eq!(pane.rows()[..4], before[..4]);
     pane.transcript.toggle_all();
@@ -132,7 +132,7 @@ fn opening_and_folding_a_cell_above_keeps_the_anchor() {
 #[test]
 fn what_fits_is_always_followed() {
     let mut pane = Pane::new(numbered(2), (30, 10));
-    pane.ask(Request::Up(3));
+    pane.ask(ScrollRequest::Up(3));
     assert!(pane.scroll.is_following());
 }
 
@@ -146,7 +146,9 @@ fn no_size_and_no_width_panics() {
         for width in 0..24 {
             for height in [0, 1, 2, 5, 60] {
                 let mut pane = Pane::new(transcript.clone(), (width, height));
-                for request in [Request::Top, Request::PageDown, Request::Up(1), Request::Bottom] {
+                for request in
+                    [ScrollRequest::Top, ScrollRequest::PageDown, ScrollRequest::Up(1), ScrollRequest::Bottom]
+                {
                     pane.scroll.ask(request);
                     pane.draw();
                 }

@@ -29,7 +29,7 @@ fn policy(network: Network) -> Policy {
 }
 
 fn fetch() -> FetchAct {
-    FetchAct { tool: "fetch", url: "https://docs.rs/x".to_owned() }
+    FetchAct { tool: "fetch".into(), url: "https://docs.rs/x".to_owned() }
 }
 
 fn sending() -> Vec<Act> {
@@ -106,7 +106,7 @@ async fn where_the_main_agent_has_the_web_each_of_its_own_requests_is_asked_abou
         let open = desk.open();
         assert_eq!(open.len(), 1, "{call} is asked about");
         assert_eq!(open[0].asker.as_ref().unwrap().call.as_str(), call, "in mode auto, with an allow rule");
-        assert_eq!(open[0].grant, None, "an answer for the session is not offered");
+        assert_eq!(open[0].session, None, "an answer for the session is not offered");
         desk.answer(open[0].id, Answer::Once);
     }
     running.answered().await;

@@ -1,6 +1,7 @@
 //! Whom a message goes to: the agent that it names, the agent that is shown, or the main agent; never one by surprise.
 
 use steersman::event::{Delivery, Outcome};
+use steersman::protocol::Request;
 use steersman::tui::msg::Effect;
 
 use crate::support::stage::Stage;
@@ -23,7 +24,7 @@ fn end(stage: &mut Stage, child: &str) {
 
 fn sends(stage: &Stage) -> Vec<(String, String)> {
     let send = |effect: &Effect| match effect {
-        Effect::Send { to, text, .. } => Some((to.to_string(), text.clone())),
+        Effect::Request(Request::Inject { to, text, .. }) => Some((to.to_string(), text.clone())),
         _ => None,
     };
     stage.effects.iter().filter_map(send).collect()

@@ -10,7 +10,7 @@ use steersman::id::AgentId;
 use steersman::message::Arguments;
 use steersman::tui::state::cell::{Body, CallState, Cell, CellId, ChildState, Fold, Stage};
 use steersman::tui::state::colours::Colours;
-use steersman::tui::state::scroll::{Request, Scroll};
+use steersman::tui::state::scroll::{Scroll, ScrollRequest};
 use steersman::tui::state::transcript::Transcript;
 use steersman::tui::theme::Theme;
 use steersman::tui::view::cache::TranscriptCache;
@@ -117,7 +117,7 @@ impl Pane {
         self.transcript.apply(&envelope(event));
     }
 
-    pub fn ask(&mut self, request: Request) -> Vec<String> {
+    pub fn ask(&mut self, request: ScrollRequest) -> Vec<String> {
         self.scroll.ask(request);
         self.rows()
     }
@@ -195,7 +195,7 @@ pub fn rich() -> Transcript {
 fn snapshot(name: &str, size: (u16, u16)) {
     let mut pane = Pane::new(rich(), size);
     let end = dump(&pane.draw());
-    pane.scroll.ask(Request::Top);
+    pane.scroll.ask(ScrollRequest::Top);
     pane.selected = Some(pane.transcript.cells()[3].id());
     let top = dump(&pane.draw());
     let mut settings = insta::Settings::clone_current();

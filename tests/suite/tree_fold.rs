@@ -1,6 +1,7 @@
 //! Folding in the agent tree: by key, and of agents that ended a while ago; the selection stays where it is.
 
 use steersman::event::Outcome;
+use steersman::protocol::Request;
 use steersman::tui::msg::Effect;
 
 use crate::support::stage::Stage;
@@ -122,9 +123,9 @@ fn x_cancels_one_child_and_refuses_what_would_hit_others() {
     assert!(stage.screen().contains("Esc in the message stops the main agent"), "{}", stage.screen());
     stage.keys("<down>x");
     assert!(stage.screen().contains("X cancels it and the 2 agents beneath"), "{}", stage.screen());
-    assert!(!stage.effects.iter().any(|effect| matches!(effect, Effect::Cancel { .. })));
+    assert!(!stage.effects.iter().any(|effect| matches!(effect, Effect::Request(Request::Cancel { .. }))));
     stage.keys("<down>x");
-    assert_eq!(stage.effects.last(), Some(&Effect::Cancel { agents: vec!["a1".into()] }));
+    assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::Cancel { agents: vec!["a1".into()] })));
     assert!(stage.screen().contains("not cancelled"), "nobody had controls here: {}", stage.screen());
     stage.finished("a", "a1", Outcome::Completed).keys("x");
     assert!(stage.screen().contains("a1 is not running"), "{}", stage.screen());
@@ -134,9 +135,12 @@ fn x_cancels_one_child_and_refuses_what_would_hit_others() {
 fn shift_x_cancels_the_subtree_and_on_main_stops_the_turn() {
     let mut stage = family(120, 40);
     stage.keys("<c-t><down>X");
-    assert_eq!(stage.effects.last(), Some(&Effect::Cancel { agents: vec!["a".into(), "a1".into(), "a2".into()] }));
+    assert_eq!(
+        stage.effects.last(),
+        Some(&Effect::Request(Request::Cancel { agents: vec!["a".into(), "a1".into(), "a2".into()] }))
+    );
     stage.keys("<home>X");
-    assert_eq!(stage.effects.last(), Some(&Effect::Stop));
+    assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::Stop)));
     assert!(stage.screen().contains("stopping"), "{}", stage.screen());
 }
 
@@ -157,7 +161,7 @@ fn many_characters_at_once_never_cancel_an_agent() {
     let mut stage = family(120, 40);
     let now = stage.app.now;
     stage.keys("<c-t><end>").tell(steersman::tui::msg::Msg::Typed("x marks the spot".to_owned(), now));
-    assert!(!stage.effects.iter().any(|effect| matches!(effect, Effect::Cancel { .. })));
+    assert!(!stage.effects.iter().any(|effect| matches!(effect, Effect::Request(Request::Cancel { .. }))));
     assert_eq!(stage.app.composer.text(), "x marks the spot");
 }
 

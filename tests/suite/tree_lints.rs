@@ -2,6 +2,7 @@
 
 use steersman::event::{Delivery, Event, Outcome, Pending};
 use steersman::message::{Arguments, ToolCall};
+use steersman::protocol::Post;
 use steersman::tui::msg::Msg;
 use steersman::tui::state::tree::Lint;
 
@@ -125,10 +126,10 @@ fn a_text_that_is_held_because_of_its_age_makes_its_agent_ask() {
     let at = stage.app.now;
     let entry =
         |stale| Pending { id: "m1".into(), text: "go".to_owned(), delivery: Delivery::Steer, held: stale, stale, at };
-    stage.tell(Msg::Queue { queues: vec![("b".into(), vec![entry(true)])], paused: false });
+    stage.tell(Msg::Post(Post::Queues { queues: vec![("b".into(), vec![entry(true)])], paused: false }));
     assert_eq!(lints(&stage, "b"), [Lint::Asking]);
     assert!(stage.screen().contains("? b"), "{}", stage.screen());
-    stage.tell(Msg::Queue { queues: vec![("b".into(), vec![entry(false)])], paused: false });
+    stage.tell(Msg::Post(Post::Queues { queues: vec![("b".into(), vec![entry(false)])], paused: false }));
     assert_eq!(lints(&stage, "b"), []);
 }
 

@@ -1,6 +1,8 @@
 //! What the screen says where there is much room and where there is little, and what it leaves out first.
 
+use steersman::error::StartError;
 use steersman::event::{Event, Outcome};
+use steersman::protocol::Notice;
 use steersman::tui::msg::Msg;
 use steersman::tui::state::status::ModelSource;
 
@@ -111,7 +113,7 @@ fn what_is_below_is_told_once() {
 fn why_nothing_can_run_is_told_in_full() {
     let reason = "cannot reach 127.0.0.1:1: tcp connect error: Connection refused; name a model with --model NAME";
     let mut stage = Stage::new(80, 24);
-    stage.tell(Msg::BuildFailed(reason.to_owned()));
+    stage.tell(Msg::from(Notice::BuildFailed(StartError::Failed(reason.to_owned()))));
     let screen = stage.screen();
     assert!(screen.contains("✗ cannot run: cannot reach") && screen.contains("with --model NAME"), "{screen}");
     assert!(screen.contains("Ctrl+D quits"), "{screen}");

@@ -1,7 +1,9 @@
 //! The screen around the transcript: what each key does, what each pane shows, at any size.
 
 use proptest::prelude::*;
+use steersman::error::StartError;
 use steersman::event::{Delivery, Event, Outcome};
+use steersman::protocol::{Notice, Request};
 use steersman::tui::keymap::Context;
 use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::state::focus::Pane;
@@ -119,9 +121,9 @@ fn escape_closes_help_then_leaves_the_pane_then_stops() {
     assert_eq!(stage.app.focus.pane, Pane::Tree);
     stage.keys("<esc>");
     assert_eq!(stage.app.focus.pane, Pane::Composer);
-    assert!(!stage.effects.contains(&Effect::Stop));
+    assert!(!stage.effects.contains(&Effect::Request(Request::Stop)));
     stage.keys("<esc>");
-    assert_eq!(stage.effects.last(), Some(&Effect::Stop));
+    assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::Stop)));
     assert!(stage.handle.cancellable().is_cancelled());
 }
 
@@ -159,7 +161,7 @@ fn escape_right_after_enter_takes_the_text_back() {
 fn an_escape_and_a_letter_that_were_read_together_are_an_alt_key_and_stop_nothing() {
     let mut stage = scene(120, 36);
     stage.keys("<a-x>");
-    assert!(!stage.effects.contains(&Effect::Stop));
+    assert!(!stage.effects.contains(&Effect::Request(Request::Stop)));
     assert!(stage.app.composer.text().ends_with("and a draft"));
 }
 
@@ -168,7 +170,7 @@ fn control_c_clears_and_undo_brings_it_back() {
     let mut stage = scene(120, 36);
     stage.keys("<c-c>");
     assert!(stage.app.composer.is_empty());
-    assert!(!stage.effects.contains(&Effect::Stop));
+    assert!(!stage.effects.contains(&Effect::Request(Request::Stop)));
     assert!(!stage.handle.cancellable().is_cancelled());
     stage.keys("<c-_>");
     assert_eq!(stage.app.composer.text(), "and a draft");
@@ -241,7 +243,7 @@ fn before_the_agent_is_built_texts_wait_for_it() {
     stage.keys("hello<enter>");
     let screen = stage.screen();
     assert!(screen.contains("→ as soon as the agent is ready") && screen.contains("○ starting"), "{screen}");
-    stage.tell(Msg::BuildFailed("the key file is missing".to_owned()));
+    stage.tell(Msg::from(Notice::BuildFailed(StartError::Failed("the key file is missing".to_owned()))));
     assert!(stage.screen().contains("✗ cannot run: the key file is missing"));
 }
 
@@ -252,7 +254,9 @@ fn without_an_agent_what_was_sent_comes_back_and_enter_is_refused_with_the_reaso
     stage.keys("hello<enter>");
     let returned = stage.handle.interloper().close();
     assert_eq!(returned.len(), 1);
-    stage.tell(Msg::GivenBack(returned)).tell(Msg::BuildFailed("the key file is missing".to_owned()));
+    stage
+        .tell(Msg::from(Notice::Returned(returned)))
+        .tell(Msg::from(Notice::BuildFailed(StartError::Failed("the key file is missing".to_owned()))));
     assert_eq!(stage.app.composer.text(), "hello");
     stage.keys(" again<enter>");
     assert_eq!(stage.app.composer.text(), "hello again", "it stays with the user");
@@ -271,7 +275,7 @@ fn after_a_failed_turn_enter_in_the_empty_composer_sends_what_waits() {
     assert!(screen.contains("✗ failed: HTTP 500 from the server"), "{screen}");
     assert!(screen.contains("→ waits: the last turn failed; Enter sends"), "{screen}");
     stage.keys("<enter>");
-    assert_eq!(stage.effects.last(), Some(&Effect::Resume));
+    assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::Resume)));
     assert!(stage.handle.interloper().deliverable());
 }
 
@@ -395,7 +399,7 @@ fn hostile_names_and_reasons_are_shown_not_obeyed() {
     let screen = stage.screen();
     assert!(screen.contains("gr␛[2Jep<U+202E>"), "{screen}");
     stage.turn_ended("", Outcome::Failed, Some("bad\u{9b}31m\u{1b}[31m thing"));
-    stage.tell(Msg::Info("note\u{1b}c".to_owned()));
+    stage.tell(Msg::from(Notice::Info("note\u{1b}c".to_owned())));
     let screen = stage.screen();
     assert!(!screen.chars().any(|c| c.is_control() && c != '\n'), "{screen:?}");
     assert!(screen.contains("note␛c"), "{screen}");

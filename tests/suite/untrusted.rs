@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use steersman::control::Staleness;
+use steersman::error::StartError;
 use steersman::event::{Delivery, Event, Outcome, Usage};
 use steersman::id::AgentId;
 use steersman::message::{Arguments, ToolCall};
+use steersman::protocol::Notice;
 use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::run::queue;
 use steersman::tui::update::export::export;
 
 use crate::support::stage::Stage;
@@ -87,7 +88,7 @@ fn no_place_of_the_screen_obeys_what_came_from_outside() {
     stage.keys("<a-o>");
     harmless(&mut stage, "open blocks");
 
-    stage.tell(Msg::Models(Ok(vec![format!("model{EVIL}"), format!("model{EVIL}2")])));
+    stage.tell(Msg::from(Notice::Models(Ok(vec![format!("model{EVIL}"), format!("model{EVIL}2")]))));
     stage.keys("<c-c>/model ");
     harmless(&mut stage, "models that are offered");
     stage.keys("<tab>");
@@ -98,7 +99,7 @@ fn no_place_of_the_screen_obeys_what_came_from_outside() {
     harmless(&mut stage, "the border with a target");
     stage.keys("<f5>");
     harmless(&mut stage, "what became of it");
-    stage.tell(Msg::Info(EVIL.to_owned())).tell(Msg::Models(Err(EVIL.to_owned())));
+    stage.tell(Msg::from(Notice::Info(EVIL.to_owned()))).tell(Msg::from(Notice::Models(Err(EVIL.to_owned()))));
     harmless(&mut stage, "the status line");
 
     stage.event("", Event::Retrying { attempt: 2, after_ms: 1, reason: EVIL.to_owned() });
@@ -109,7 +110,7 @@ fn no_place_of_the_screen_obeys_what_came_from_outside() {
     harmless(&mut stage, "the end of a child");
     stage.turn_ended("", Outcome::Failed, Some(EVIL));
     harmless(&mut stage, "the end of a turn");
-    stage.tell(Msg::BuildFailed(EVIL.to_owned()));
+    stage.tell(Msg::from(Notice::BuildFailed(StartError::Failed(EVIL.to_owned()))));
     harmless(&mut stage, "an agent that could not be built");
 }
 
@@ -134,7 +135,7 @@ fn the_panel_of_a_held_agent_and_what_is_written_about_its_call_are_harmless() {
 fn pending_texts_questions_receipts_and_the_ledger_are_harmless() {
     let mut stage = scene();
     stage.handle.inject_user_message(&AgentId::main(), (&format!("old {EVIL}"), Delivery::Steer)).unwrap();
-    stage.tell(queue(&stage.handle));
+    stage.refresh();
     harmless(&mut stage, "the pending list");
     std::thread::sleep(Duration::from_millis(2));
     assert!(stage.drain().is_empty(), "held for its age");

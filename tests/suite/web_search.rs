@@ -288,7 +288,7 @@ async fn the_question_shows_the_query_and_every_service_that_may_get_it() {
             }
             tokio::task::yield_now().await;
         };
-        let Subject::Act(Act::Search(act)) = &open.subject else { panic!("{open:?}") };
+        let Subject::Act { act: Act::Search(act) } = &open.subject else { panic!("{open:?}") };
         assert_eq!(act.query, "a query");
         assert_eq!(act.services, ["SearXNG", "Brave", "Exa", "DuckDuckGo"]);
         desk.answer(open.id, Answer::No(Some("use the files".to_owned())));

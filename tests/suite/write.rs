@@ -45,7 +45,7 @@ async fn another_content_is_asked_about_with_its_diff_and_keeps_the_permissions(
     let call = files.call("write", json!({"path": "./run.sh", "content": "#!/bin/sh\necho new!\n"}));
     let user = async {
         let act = files.asked().await;
-        assert_eq!((act.tool, act.shown.as_str(), &act.path), ("write", "run.sh", &files.at("run.sh")));
+        assert_eq!((&*act.tool, act.shown.as_str(), &act.path), ("write", "run.sh", &files.at("run.sh")));
         assert_eq!(act.diff, "@@ -1,2 +1,2 @@\n #!/bin/sh\n-echo old\n+echo new!\n");
         assert_eq!(files.held("run.sh"), b"#!/bin/sh\necho old\n");
         files.answer(Answer::Once);

@@ -103,7 +103,7 @@ impl Files {
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
         while std::time::Instant::now() < deadline {
             if let Some(request) = self.approvals.open().first() {
-                let Subject::Act(Act::Write(act)) = request.subject.clone() else { panic!("{request:?}") };
+                let Subject::Act { act: Act::Write(act) } = request.subject.clone() else { panic!("{request:?}") };
                 return act;
             }
             tokio::task::yield_now().await;

@@ -13,6 +13,7 @@ pub mod files;
 pub mod gguf;
 pub mod http2;
 pub mod items;
+pub mod json_client;
 pub mod messages;
 pub mod paced;
 pub mod picture;

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use super::json_client::JsonClient;
 use super::snapshot::dump;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use jiff::{SignedDuration, Timestamp};
@@ -16,9 +17,11 @@ use steersman::event::{Delivery, Envelope, Event, Outcome, Pending, Usage};
 use steersman::host::{Handle, Mailbox};
 use steersman::id::AgentId;
 use steersman::message::Arguments;
+use steersman::protocol::{Notice, Post, Request};
+use steersman::session::Client as _;
+use steersman::tui::fuzzy::find;
 use steersman::tui::lines::{Printer, Typing};
 use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::run::{queue, spent, steer};
 use steersman::tui::state::App;
 use steersman::tui::state::lines::Medium;
 use steersman::tui::state::status::{ModelSource, Status};
@@ -30,6 +33,7 @@ use steersman::tui::view::{ViewCache, draw, look};
 pub struct Stage {
     pub app: App,
     pub handle: Handle,
+    pub client: JsonClient,
     /// Every effect so far, but what is remembered.
     pub effects: Vec<Effect>,
     /// What is told in lines, where nothing is drawn.
@@ -55,10 +59,12 @@ impl Stage {
         let handle = Handle::new(Arc::new(Crew::new(main)), Arc::new(Mailbox::new()));
         let status = Status::new("openai", ModelSource::Configured);
         let mut app = App::new(Size { width, height }, now, status, Themes::default());
-        update(&mut app, Msg::Ready);
+        update(&mut app, Msg::from(Notice::Ready));
+        let client = JsonClient::new(handle.clone());
         Self {
             app,
             handle,
+            client,
             effects: Vec::new(),
             remembered: Vec::new(),
             printer: None,
@@ -101,7 +107,7 @@ impl Stage {
 
     /// Tells the screen something and carries out what it asks for.
     pub fn tell(&mut self, msg: Msg) -> &mut Self {
-        let envelope = if let Msg::Envelope(envelope) = &msg { Some(envelope.clone()) } else { None };
+        let envelope = if let Msg::Post(Post::Envelope(envelope)) = &msg { Some(envelope.clone()) } else { None };
         let effects = update(&mut self.app, msg);
         if let Some(printer) = &mut self.printer {
             for _ in 0..self.looks {
@@ -119,9 +125,31 @@ impl Stage {
                 Effect::Remember(text) => self.remembered.push(text.clone()),
                 effect => self.effects.push(effect.clone()),
             }
-            for answer in steer(effect, &self.handle) {
-                self.tell(answer);
+            self.carry_out(effect);
+        }
+        self
+    }
+
+    /// Carries an effect out, as far as it is about the run.
+    pub fn carry_out(&mut self, effect: Effect) {
+        match effect {
+            Effect::Request(request) => {
+                self.client.send(request);
+                self.refresh();
             }
+            Effect::Match(quest) => {
+                if let Some(found) = find(&quest, || true) {
+                    self.tell(Msg::Matched(found));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Tells the screen what came of requests, and what changed.
+    pub fn refresh(&mut self) -> &mut Self {
+        for post in self.client.answers() {
+            self.tell(Msg::Post(post));
         }
         self
     }
@@ -188,10 +216,10 @@ impl Stage {
         };
         let used = if let Event::Tokens(usage) = &event { Some(usage.clone()) } else { None };
         let envelope = Envelope { seq: self.seq, at: self.now, agent: agent.into(), parent, event };
-        self.tell(Msg::Envelope(envelope));
+        self.tell(Msg::from(envelope));
         if let Some(usage) = used {
             self.handle.budget().charge("test-model", usage.context(), usage.cost_nanos);
-            self.tell(Msg::Spent(spent(&self.handle)));
+            self.refresh();
         }
         self
     }
@@ -246,14 +274,14 @@ impl Stage {
     /// Plays the agent's boundary as far as the queue sees it; the events come with [`Stage::deliver`].
     pub fn drain(&mut self) -> Vec<Pending> {
         let taken = self.handle.interloper().drain();
-        self.tell(queue(&self.handle));
+        self.refresh();
         taken
     }
 
     /// Plays the start of a turn as far as the queue sees it.
     pub fn take_turn(&mut self) -> Vec<Pending> {
         let taken = self.handle.interloper().take_turn(Some(self.handle.cancellable()));
-        self.tell(queue(&self.handle));
+        self.refresh();
         taken
     }
 
@@ -284,13 +312,13 @@ impl Stage {
     /// Lets the queue wait, as the worker does after a failed turn.
     pub fn pause(&mut self) -> &mut Self {
         self.handle.interloper().pause();
-        self.tell(queue(&self.handle))
+        self.refresh()
     }
 
     /// Returns what was sent so far, in order.
     pub fn sent(&self) -> Vec<(String, Delivery)> {
         let sent = |effect: &Effect| match effect {
-            Effect::Send { text, delivery, .. } => Some((text.clone(), *delivery)),
+            Effect::Request(Request::Inject { text, delivery, .. }) => Some((text.clone(), *delivery)),
             _ => None,
         };
         self.effects.iter().filter_map(sent).collect()

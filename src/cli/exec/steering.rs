@@ -201,7 +201,8 @@ impl<'a> Run<'a> {
             Post::Notice(Notice::Returned(entries)) => {
                 self.unsent.extend(entries.iter().cloned());
             }
-            Post::Notice(Notice::Ready | Notice::Models(_) | Notice::Offer(_)) => {}
+            Post::Reply(_) | Post::Queues { .. } | Post::Approvals { .. } | Post::Budget(_) => {}
+            Post::Notice(Notice::Ready | Notice::Models(_) | Notice::LocalServer(_)) => {}
         }
     }
 

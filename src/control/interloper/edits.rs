@@ -3,11 +3,11 @@
 
 use super::{Interloper, check};
 use crate::clock;
-use crate::control::queue::Shift;
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
 use crate::id::MessageId;
 use crate::limits;
+use crate::protocol::Shift;
 
 impl Interloper {
     /// Takes one entry back; `None` when it is no longer pending.

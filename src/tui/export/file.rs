@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use jiff::civil::DateTime;
 
-use super::{Request, extension};
+use super::{ExportRequest, extension};
 use crate::limits;
 
 /// Returns the name of a file that the user did not name: what it is, and the local date and time.
-pub fn default_name(request: &Request, now: DateTime) -> String {
+pub fn default_name(request: &ExportRequest, now: DateTime) -> String {
     let (subject, extension) = (request.subject.word(), request.form.extension());
     format!("steersman-{subject}-{}.{extension}", now.strftime("%Y-%m-%d-%H%M%S"))
 }
@@ -21,7 +21,13 @@ pub fn default_name(request: &Request, now: DateTime) -> String {
 ///
 /// # Errors
 /// When the file cannot be written, or there are too many of that name.
-pub fn save(request: &Request, text: &str, cwd: &Path, home: Option<&Path>, now: DateTime) -> io::Result<PathBuf> {
+pub fn save(
+    request: &ExportRequest,
+    text: &str,
+    cwd: &Path,
+    home: Option<&Path>,
+    now: DateTime,
+) -> io::Result<PathBuf> {
     let named = request.path.as_deref().unwrap_or_default();
     let mut path = match (named.strip_prefix("~/"), home) {
         (Some(rest), Some(home)) => home.join(rest),

@@ -21,7 +21,7 @@ pub use transcript::transcript_markdown;
 
 /// Says what is to be written, in which form, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct ExportRequest {
     /// What.
     pub subject: Subject,
     /// How.
@@ -79,7 +79,7 @@ impl Form {
     }
 }
 
-impl Request {
+impl ExportRequest {
     /// Reads `[transcript|all|ledger] [PATH]`: without a subject a CSV is the ledger and all else the transcript; the path's end
     /// names the form.
     ///

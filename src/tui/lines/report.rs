@@ -7,6 +7,7 @@ use crate::limits;
 use crate::summary::count;
 use crate::tui::commands::{COMMANDS, Command, LINE_COMMANDS, Verb, only_drawn};
 use crate::tui::state::App;
+use crate::tui::state::budget::sentence;
 use crate::tui::state::ledger;
 use crate::tui::state::lines::Report;
 use crate::tui::state::status::{HostState, ModelSource};
@@ -95,7 +96,7 @@ fn cost(app: &App, page: &mut Page) {
     let room = share(main).map(|share| format!(", the conversation takes {share} of the window")).unwrap_or_default();
     let money = money(totals).map(|money| format!(", {money}")).unwrap_or_default();
     page.say("cost", &format!("{} tokens{money}{room}", totals.tokens()));
-    page.add(&app.budget.sentence(app.spent));
+    page.add(&sentence(app.budget));
 }
 
 fn agents(app: &App, page: &mut Page) {

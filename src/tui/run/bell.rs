@@ -5,15 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::Notify;
 
-use crate::host::Handle;
+use crate::session::{Client, Waiting};
 
 /// Rung from other threads; however often, one wake-up answers all.
 #[derive(Default)]
 pub(super) struct Bell {
     pub notify: Notify,
-    pub mail: AtomicBool,
-    pub queue: AtomicBool,
-    pub approvals: AtomicBool,
+    pub events: AtomicBool,
+    pub answers: AtomicBool,
     pub written: AtomicBool,
     pub lost: AtomicBool,
 }
@@ -24,13 +23,12 @@ impl Bell {
         self.notify.notify_one();
     }
 
-    /// Rings at mail, at changes of a queue, and at changes of what waits for approval.
-    pub fn listen(self: &Arc<Self>, handle: &Handle) {
+    /// Rings when the client has something to take.
+    pub fn listen(self: &Arc<Self>, client: &dyn Client) {
         let bell = Arc::clone(self);
-        handle.mailbox().on_wake(Arc::new(move || bell.ring(&bell.mail)));
-        let bell = Arc::clone(self);
-        handle.watch(move || bell.ring(&bell.queue));
-        let bell = Arc::clone(self);
-        handle.approvals().watch(Arc::new(move || bell.ring(&bell.approvals)));
+        client.on_wake(Arc::new(move |waiting| match waiting {
+            Waiting::Answers => bell.ring(&bell.answers),
+            Waiting::Events => bell.ring(&bell.events),
+        }));
     }
 }

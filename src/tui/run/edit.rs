@@ -18,6 +18,7 @@ use tokio::time::timeout;
 use super::Screen;
 use super::suspend::{self, Stop};
 use crate::limits;
+use crate::protocol::Notice;
 use crate::regular_file::read_own;
 use crate::text::visible_line;
 use crate::tui::msg::{Manuscript, Msg};
@@ -110,7 +111,8 @@ impl Screen<'_> {
         let stop = suspend::stop(signals).await?;
         self.take_back(terminal)?;
         if stop == Stop::Refused {
-            self.tell(Msg::Info("not suspended: no shell would bring it back".to_owned()), terminal);
+            let sentence = "not suspended: no shell would bring it back".to_owned();
+            self.tell(Notice::Info(sentence).into(), terminal);
         }
         self.release_held(terminal);
         Ok(())

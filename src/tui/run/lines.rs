@@ -23,12 +23,13 @@ use tokio::time::sleep_until;
 use super::bell::Bell;
 use super::memory::Memory;
 use super::suspend;
-use super::{Ending, ScreenOptions, approvals, msg_of, new_app, queue, spent, steer};
+use super::{Ending, ScreenOptions, new_app};
 use crate::clock;
 use crate::event::{Delivery, Event};
-use crate::host::Handle;
 use crate::id::AgentId;
 use crate::limits;
+use crate::protocol::{Post, Request};
+use crate::session::Client;
 use crate::summary::count;
 use crate::tui::files::Files;
 use crate::tui::frame_clock::FrameClock;
@@ -54,11 +55,11 @@ const MANY: usize = 3;
 ///
 /// # Errors
 /// When the input or the output cannot be used.
-pub fn run_lines(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
-    super::with_runtime(handle, read(options, handle))
+pub fn run_lines(options: ScreenOptions, client: &dyn Client) -> io::Result<Ending> {
+    super::with_runtime(client, read(options, client))
 }
 
-async fn read(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
+async fn read(options: ScreenOptions, client: &dyn Client) -> io::Result<Ending> {
     let bell = Arc::new(Bell::default());
     let mut signals = Signals::new()?;
     let paper = Paper::open({
@@ -67,20 +68,19 @@ async fn read(options: ScreenOptions, handle: &Handle) -> io::Result<Ending> {
     })?;
     let mut feed = Feed::start(paper.kind())?;
     let (writer, mut files) = Files::new(options.cwd.clone(), options.home.clone());
-    let mut desk = Desk::new(&options, handle, paper, writer);
+    let mut desk = Desk::new(&options, client, paper, writer);
     if let Some(text) = options.prompt {
-        desk.carry_out(Effect::Send { to: AgentId::main(), text, delivery: Delivery::Steer });
+        desk.carry_out(Effect::Request(Request::Inject { to: AgentId::main(), text, delivery: Delivery::Steer }));
     }
     if let Some(device) = Paper::device()? {
         let bell = Arc::clone(&bell);
         watchdog::watch(device, move || bell.ring(&bell.lost))?;
     }
-    bell.listen(handle);
+    bell.listen(client);
     desk.clock.mail_came(Instant::now());
-    desk.tell(approvals(handle));
 
     loop {
-        desk.catch_up(&bell);
+        desk.catch_up();
         if let Some(ending) = desk.ending {
             desk.close();
             return Ok(ending);
@@ -107,7 +107,7 @@ struct Desk<'a> {
     echo: Echo,
     paper: Paper,
     clock: FrameClock,
-    handle: &'a Handle,
+    client: &'a dyn Client,
     files: Files,
     memory: Memory,
     outside: Option<Arc<dyn Outside>>,
@@ -129,8 +129,8 @@ struct Desk<'a> {
 }
 
 impl<'a> Desk<'a> {
-    fn new(options: &ScreenOptions, handle: &'a Handle, paper: Paper, files: Files) -> Self {
-        let mut app = new_app(options, handle, Size { width: paper.columns(), height: 24 });
+    fn new(options: &ScreenOptions, client: &'a dyn Client, paper: Paper, files: Files) -> Self {
+        let mut app = new_app(options, Size { width: paper.columns(), height: 24 });
         app.medium = Medium::Lines;
         Self {
             printer: Printer::new(&app, if paper.kind() == Kind::Keys { Typing::Echoed } else { Typing::Whole }),
@@ -138,7 +138,7 @@ impl<'a> Desk<'a> {
             echo: Echo::default(),
             paper,
             clock: FrameClock::new(Instant::now()),
-            handle,
+            client,
             files,
             memory: Memory::new(options),
             outside: options.outside.clone(),
@@ -267,16 +267,11 @@ impl<'a> Desk<'a> {
         if bell.written.swap(false, Ordering::SeqCst) {
             self.note_written();
         }
-        if bell.mail.swap(false, Ordering::SeqCst) {
+        if bell.events.swap(false, Ordering::SeqCst) {
             self.clock.mail_came(Instant::now());
         }
-        if bell.queue.swap(false, Ordering::SeqCst) {
-            self.tell(queue(self.handle));
-        }
-        if bell.approvals.swap(false, Ordering::SeqCst) {
-            // What was said before a question is written before it.
-            self.fold(bell);
-            self.tell(approvals(self.handle));
+        if bell.answers.swap(false, Ordering::SeqCst) {
+            self.fold();
         }
     }
 
@@ -288,11 +283,11 @@ impl<'a> Desk<'a> {
     }
 
     /// Does what is due: fold the mail, let time pass, write.
-    fn catch_up(&mut self, bell: &Bell) {
+    fn catch_up(&mut self) {
         let now = Instant::now();
         if self.clock.mail_due().is_some_and(|due| due <= now) {
             self.clock.folded(now);
-            self.fold(bell);
+            self.fold();
         }
         let today = clock::now();
         if self.next_change().is_some_and(|at| at <= today) {
@@ -302,18 +297,15 @@ impl<'a> Desk<'a> {
         self.print();
     }
 
-    fn fold(&mut self, bell: &Bell) {
-        let posts = self.handle.mailbox().take();
-        // A turn that has started has left the queue before: a text of its own never seems to wait for it.
-        if bell.queue.swap(false, Ordering::SeqCst) {
-            self.tell(queue(self.handle));
-        }
-        for post in posts {
-            self.tell(msg_of(post));
-        }
-        let spent = spent(self.handle);
-        if spent != self.app.spent {
-            self.tell(Msg::Spent(spent));
+    /// Takes everything that the run says. A turn that has started has left the queue before, so the queue is told first: a
+    /// text of its own never seems to wait for it. What was said before a question is written before it.
+    fn fold(&mut self) {
+        let events = self.client.events();
+        let answers = self.client.answers();
+        let (questions, answers): (Vec<_>, Vec<_>) =
+            answers.into_iter().partition(|post| matches!(post, Post::Approvals { .. }));
+        for post in answers.into_iter().chain(events).chain(questions) {
+            self.tell(Msg::Post(post));
         }
     }
 
@@ -417,7 +409,7 @@ impl<'a> Desk<'a> {
 
     fn tell(&mut self, msg: Msg) {
         let envelope = match &msg {
-            Msg::Envelope(envelope) if !is_piece(&envelope.event) => Some(envelope.clone()),
+            Msg::Post(Post::Envelope(envelope)) if !is_piece(&envelope.event) => Some(envelope.clone()),
             _ => None,
         };
         let effects = update(&mut self.app, msg);
@@ -437,10 +429,6 @@ impl<'a> Desk<'a> {
             Effect::Quit => self.ending = Some(Ending::Quit),
             Effect::Tell(report) => self.printer.report(&self.app, &report),
             Effect::Write { request, text } => self.files.write(request, text),
-            Effect::LookAtChanges | Effect::UndoChanges | Effect::Rules(_) => {
-                let handle = self.handle.clone();
-                self.files.aside(move || steer(effect, &handle));
-            }
             Effect::Copy(text) => self.copy(text),
             Effect::Suspend => self.suspending = self.paper.kind() == Kind::Keys,
             Effect::Remember(text) => self.memory.remember(text, &self.files),
@@ -451,23 +439,10 @@ impl<'a> Desk<'a> {
                 let outcome = Err("the line output opens no editor".to_owned());
                 self.tell(Msg::Edited { subject, outcome });
             }
-            Effect::Send { .. }
-            | Effect::Stop
-            | Effect::Queue { .. }
-            | Effect::Gate { .. }
-            | Effect::Decide { .. }
-            | Effect::Reply { .. }
-            | Effect::SetMode(_)
-            | Effect::Resume
-            | Effect::NeverAskIfTrue
-            | Effect::SetBudget(_)
-            | Effect::Compact(_)
-            | Effect::SwitchModel(_)
-            | Effect::ListModels
-            | Effect::Reset
-            | Effect::Cancel { .. } => {
-                for answer in steer(effect, self.handle) {
-                    self.tell(answer);
+            Effect::Request(request) => {
+                self.client.send(request);
+                for post in self.client.answers() {
+                    self.tell(Msg::Post(post));
                 }
             }
         }

@@ -6,8 +6,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::host::{Bounds, EntryKind, Walk};
 use crate::limits;
+use crate::session::{Bounds, EntryKind, Walk};
 use crate::text::is_invisible;
 use crate::tui::state::paths::PathList;
 

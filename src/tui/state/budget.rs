@@ -2,45 +2,26 @@
 //! conversation sets back.
 
 use crate::price::{Money, dollars};
+use crate::protocol::BudgetStatus;
 use crate::summary::tokens as count;
 
-/// Holds the limits; none unless set.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Limits {
-    /// US dollars.
-    pub max_cost: Option<Money>,
-    /// Tokens.
-    pub max_tokens: Option<u64>,
+/// Says what was spent and what is left, in a sentence.
+pub fn sentence(budget: BudgetStatus) -> String {
+    let BudgetStatus { limits, nanos, tokens } = budget;
+    let money = match limits.max_cost {
+        Some(max) => format!("{} of {max} spent, {} left", dollars(nanos), left(max, nanos)),
+        None => format!("{} spent, no limit", dollars(nanos)),
+    };
+    let tokens = match limits.max_tokens {
+        Some(max) => format!("{} of {} tokens used", count(tokens), count(max)),
+        None => format!("{} tokens used, no limit", count(tokens)),
+    };
+    format!("budget: {money} · {tokens}")
 }
 
-/// What the session has spent, all its conversations together.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Spent {
-    /// Billionths of a US dollar, as far as prices are known.
-    pub nanos: u64,
-    /// Tokens.
-    pub tokens: u64,
-}
-
-impl Limits {
-    /// Says what was spent and what is left, in a sentence.
-    pub fn sentence(&self, spent: Spent) -> String {
-        let Spent { nanos, tokens } = spent;
-        let money = match self.max_cost {
-            Some(max) => format!("{} of {max} spent, {} left", dollars(nanos), left(max, nanos)),
-            None => format!("{} spent, no limit", dollars(nanos)),
-        };
-        let tokens = match self.max_tokens {
-            Some(max) => format!("{} of {} tokens used", count(tokens), count(max)),
-            None => format!("{} tokens used, no limit", count(tokens)),
-        };
-        format!("budget: {money} · {tokens}")
-    }
-
-    /// Says how much money is left, in few words; `None` without a limit.
-    pub fn money_left(&self, spent: Spent) -> Option<String> {
-        self.max_cost.map(|max| format!("{} of {max} left", left(max, spent.nanos)))
-    }
+/// Says how much money is left, in few words; `None` without a limit.
+pub fn money_left(budget: BudgetStatus) -> Option<String> {
+    budget.limits.max_cost.map(|max| format!("{} of {max} left", left(max, budget.nanos)))
 }
 
 fn left(max: Money, spent: u64) -> String {

@@ -6,15 +6,6 @@ use crate::event::Event;
 use crate::mode::Mode;
 use crate::text::visible_line;
 
-/// Says which mode is to be taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ModeChoice {
-    /// The one behind the present one, of those that a key may switch to.
-    Next,
-    /// This one.
-    Named(Mode),
-}
-
 /// Says what confines commands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Confined {

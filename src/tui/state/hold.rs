@@ -12,6 +12,7 @@ use crate::event::{Envelope, Event};
 use crate::id::{AgentId, CallId};
 use crate::limits;
 use crate::message::{Arguments, ToolCall};
+use crate::protocol::PauseState;
 
 /// Holds what is known of every gate.
 #[derive(Debug, Default)]
@@ -90,17 +91,6 @@ pub enum Written {
     Reason,
 }
 
-/// Says how a parked agent is to go on; it stays held.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
-    /// As it would have.
-    Run,
-    /// With other arguments.
-    Edited(Arguments),
-    /// Without the call, for this reason.
-    Skip(String),
-}
-
 impl Holds {
     /// Tells whether an agent's gate is closed: it waits, or will where it next comes by.
     pub fn is_held(&self, agent: &AgentId) -> bool {
@@ -166,13 +156,13 @@ impl Holds {
     }
 
     /// Notes that one agent's gate was closed or opened.
-    pub fn set(&mut self, agent: &AgentId, gate: Gate) {
-        self.gates.insert(agent.clone(), gate == Gate::Closed);
+    pub fn set(&mut self, agent: &AgentId, state: PauseState) {
+        self.gates.insert(agent.clone(), state == PauseState::Paused);
     }
 
     /// Notes that every gate was closed or opened.
-    pub fn set_all(&mut self, gate: Gate) {
-        self.all = gate == Gate::Closed;
+    pub fn set_all(&mut self, state: PauseState) {
+        self.all = state == PauseState::Paused;
         self.gates.clear();
     }
 
@@ -199,15 +189,6 @@ impl Holds {
     pub fn is_current(&self, writing: &Writing) -> bool {
         self.parked(&writing.agent).and_then(Place::call) == Some(&writing.call.id)
     }
-}
-
-/// Says how a gate stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gate {
-    /// An agent that comes by waits.
-    Closed,
-    /// Everybody passes.
-    Open,
 }
 
 /// Writes arguments as the user edits them: JSON with line breaks, or the text that is none.

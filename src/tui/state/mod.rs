@@ -31,7 +31,7 @@
 //! - questions, and when a key may answer one: `question.rs`, `src/tui/update/question.rs`,
 //!   `src/tui/view/question.rs`; stories: `questions.rs`, `tests/pty/questions.rs`
 //! - approvals: what a question shows, when a yes counts, a no with words: `approval.rs`,
-//!   `src/tui/update/approval.rs`, `src/tui/view/exact.rs`, `src/tui/run/approvals.rs`; stories:
+//!   `src/tui/update/approval.rs`, `src/tui/view/exact.rs`, `src/session/permissions.rs`; stories:
 //!   `approval_popups.rs`, `tests/pty/approvals.rs`
 //! - undo on the screen: `undo.rs`, `src/tui/update/undo.rs`; stories: `undo.rs`
 //! - the approval mode and the sandbox in the status line: `guards.rs`, `src/tui/view/guards.rs`; stories:
@@ -90,12 +90,12 @@ use ratatui::layout::Size;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::id::AgentId;
+use crate::protocol::BudgetStatus;
 use crate::tui::keymap::Keymap;
 use crate::tui::theme::{Theme, Themes};
 use alerts::Alerts;
 use approval::Declining;
 use attention::{Attention, MouseMode};
-use budget::{Limits, Spent};
 use cell::{CellId, Level};
 use colours::Colours;
 use completion::Completion;
@@ -192,10 +192,8 @@ pub struct App {
     pub declining: Option<Declining>,
     /// What keeps tools within bounds.
     pub guards: Guards,
-    /// What the session may spend.
-    pub budget: Limits,
-    /// What it has spent.
-    pub spent: Spent,
+    /// What the session may spend and has spent.
+    pub budget: BudgetStatus,
     /// The status line.
     pub status: Status,
     /// How far the tree and the details are scrolled, and how wide they are.
@@ -318,8 +316,7 @@ impl App {
             questions: Questions::default(),
             declining: None,
             guards: Guards::default(),
-            budget: Limits::default(),
-            spent: Spent::default(),
+            budget: BudgetStatus::default(),
             status,
             sight: Sight::default(),
             searches: Vec::new(),

@@ -8,9 +8,10 @@ use std::collections::VecDeque;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::approval::{ApprovalId, Part};
+use super::approval::Part;
 use crate::id::{AgentId, MessageId};
 use crate::limits;
+use crate::protocol::ApprovalId;
 use crate::tui::keymap::{Action, Answer};
 
 /// Names one question of the session.

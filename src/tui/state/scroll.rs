@@ -29,7 +29,7 @@ pub struct Point {
 
 /// Is one wish to look elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Request {
+pub enum ScrollRequest {
     /// Go up by lines.
     Up(usize),
     /// Go down by lines; arriving at the end follows it again.
@@ -56,7 +56,7 @@ pub enum Request {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Scroll {
     position: Position,
-    requests: Vec<Request>,
+    requests: Vec<ScrollRequest>,
     seen: usize,
     top: Option<Point>,
 }
@@ -68,17 +68,17 @@ impl Scroll {
     }
 
     /// Asks to look elsewhere; the next frame resolves it.
-    pub fn ask(&mut self, request: Request) {
+    pub fn ask(&mut self, request: ScrollRequest) {
         match request {
             // These forget whatever was asked before.
-            Request::Top | Request::Bottom | Request::Return(_) => self.requests.clear(),
-            Request::Up(_)
-            | Request::Down(_)
-            | Request::PageUp
-            | Request::PageDown
-            | Request::Reveal(_)
-            | Request::Reach(_)
-            | Request::Show(_) => {}
+            ScrollRequest::Top | ScrollRequest::Bottom | ScrollRequest::Return(_) => self.requests.clear(),
+            ScrollRequest::Up(_)
+            | ScrollRequest::Down(_)
+            | ScrollRequest::PageUp
+            | ScrollRequest::PageDown
+            | ScrollRequest::Reveal(_)
+            | ScrollRequest::Reach(_)
+            | ScrollRequest::Show(_) => {}
         }
         self.requests.push(request);
     }
@@ -104,7 +104,7 @@ impl Scroll {
     }
 
     /// Returns what was asked since the last frame, in order.
-    pub fn requests(&self) -> &[Request] {
+    pub fn requests(&self) -> &[ScrollRequest] {
         &self.requests
     }
 
@@ -115,6 +115,6 @@ impl Scroll {
 
     /// Tells whether the view follows the end, or will with the next frame.
     pub fn is_following(&self) -> bool {
-        self.requests.last().map_or(self.position == Position::Bottom, |last| *last == Request::Bottom)
+        self.requests.last().map_or(self.position == Position::Bottom, |last| *last == ScrollRequest::Bottom)
     }
 }

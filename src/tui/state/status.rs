@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::cause::Cause;
 use crate::limits;
+use crate::protocol::LocalServer;
 
 /// The sentence after the first of two Ctrl+C.
 const QUITS: &str = "Ctrl+C again quits";
@@ -16,19 +17,6 @@ pub enum ModelSource {
     /// A model that the user configured.
     #[default]
     Configured,
-}
-
-/// Is a model server of this machine that could answer instead of the embedded model; all of it is untrusted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Offer {
-    /// What it is.
-    pub what: String,
-    /// Host and port.
-    pub address: String,
-    /// The model that it would answer with.
-    pub model: String,
-    /// The name by which that model is switched to.
-    pub name: String,
 }
 
 /// Says how far the host is with the agent.
@@ -53,7 +41,7 @@ pub struct Status {
     /// How far the host is.
     pub host: HostState,
     /// The model server of this machine that one key uses in place of the embedded model.
-    pub offer: Option<Offer>,
+    pub offer: Option<LocalServer>,
     message: Option<(String, Timestamp)>,
     /// What the message is about, where that can end before its time.
     cause: Option<Cause>,

@@ -4,21 +4,21 @@
 //! before a no was written comes back.
 
 use crate::mode::Mode;
+use crate::protocol::{self, ApprovalId, ApprovalRequest, ModeChoice, Request, RuleRequest};
 use crate::text::is_blank;
 use crate::tui::keymap::Answer;
-use crate::tui::msg::{Accepted, Effect};
+use crate::tui::msg::Effect;
 use crate::tui::state::App;
-use crate::tui::state::approval::{Approval, ApprovalId, Declining, Reply, RuleAct, Wanted};
+use crate::tui::state::approval::{Declining, parts, title};
 use crate::tui::state::cause::Cause;
 use crate::tui::state::cell::Level;
 use crate::tui::state::focus::Pane;
-use crate::tui::state::guards::ModeChoice;
 use crate::tui::state::question::{Offer, Question, Subject};
 use crate::tui::state::removed::Removed;
 use crate::tui::update::{editing, recall};
 
 /// Takes everything that is open: asks about what is new, stops asking about what is gone.
-pub fn snapshot(app: &mut App, mode: Mode, open: &[Approval]) {
+pub fn snapshot(app: &mut App, mode: Mode, open: &[ApprovalRequest]) {
     app.guards.mode = mode;
     let is_open = |id: ApprovalId| open.iter().any(|approval| approval.id == id);
     if app.declining.as_ref().is_some_and(|declining| !is_open(declining.id)) {
@@ -30,44 +30,43 @@ pub fn snapshot(app: &mut App, mode: Mode, open: &[Approval]) {
         Subject::StillTrue(_) | Subject::New | Subject::Reset | Subject::Quit | Subject::Undo => true,
     });
     for approval in open {
-        let offer = match (&approval.wanted, &approval.session, &approval.rule) {
-            (Wanted::Plain { .. }, _, _) => Offer::Nothing,
-            (Wanted::MoreCalls { .. }, _, _) => Offer::MoreCalls,
-            (_, _, Some(_)) => Offer::Always,
-            (_, Some(_), None) => Offer::Session,
-            (_, None, None) => Offer::Words,
+        let offer = match (&approval.subject, &approval.session, &approval.rule) {
+            (protocol::Subject::Plain { .. }, _, _) => Offer::Nothing,
+            (protocol::Subject::MoreCalls { .. }, _, _) => Offer::MoreCalls,
+            (protocol::Subject::Act { .. }, _, Some(_)) => Offer::Always,
+            (protocol::Subject::Act { .. }, Some(_), None) => Offer::Session,
+            (protocol::Subject::Act { .. }, None, None) => Offer::Words,
         };
         app.questions.ask_once(Question {
-            agent: approval.agent.clone(),
+            agent: approval.asker.as_ref().map(|asker| asker.agent.clone()),
             subject: Subject::Approval(approval.id, offer),
-            title: approval.title().into_owned(),
-            detail: approval.parts(),
+            title: title(approval).into_owned(),
+            detail: parts(approval),
             session: String::new(),
-            rule: approval.rule.clone(),
+            rule: approval.rule.as_ref().map(|rule| rule.pattern.clone()),
         });
     }
 }
 
 /// Returns what a key answers.
-pub fn reply(answer: Answer) -> Reply {
-    match answer {
-        Answer::Once => Reply::Once,
-        Answer::Session => Reply::Session,
-        Answer::Always => Reply::Always,
-        Answer::No | Answer::Words | Answer::Leave => Reply::No(None),
+pub fn answer_of(key: Answer) -> protocol::Answer {
+    match key {
+        Answer::Once => protocol::Answer::Once,
+        Answer::Session => protocol::Answer::Session,
+        Answer::Always => protocol::Answer::Always,
+        Answer::No | Answer::Words | Answer::Leave => protocol::Answer::No(None),
     }
 }
 
-/// Takes the answer to a reply; `why` says why it was not accepted.
-pub fn replied(app: &mut App, reply: Reply, accepted: Accepted, why: Option<&str>) {
-    let why = why.unwrap_or("the question is gone");
-    match (accepted, reply) {
-        (Accepted::Yes, _) => app.status.quiet(),
-        (Accepted::No, Reply::No(Some(words))) => {
+/// Notes whether an answer was taken.
+pub fn answered(app: &mut App, answer: protocol::Answer, outcome: Result<(), String>) {
+    match (outcome, answer) {
+        (Ok(()), _) => app.status.quiet(),
+        (Err(why), protocol::Answer::No(Some(words))) => {
             app.removed.push(Removed::Draft(words), &app.composer.text());
             app.status.say(format!("nothing was answered: {why}; Ctrl+_ brings your words back"), app.now);
         }
-        (Accepted::No, _) => app.status.say(format!("nothing was answered: {why}"), app.now),
+        (Err(why), _) => app.status.say(format!("nothing was answered: {why}"), app.now),
     }
 }
 
@@ -93,7 +92,7 @@ pub fn commit(app: &mut App) -> Vec<Effect> {
     let Some(Declining { id, draft }) = app.declining.take() else { return Vec::new() };
     app.composer = draft;
     app.questions.take(app.now);
-    vec![Effect::Reply { id, reply: Reply::No(Some(text)) }]
+    vec![Effect::Request(Request::Answer { id, answer: protocol::Answer::No(Some(text)) })]
 }
 
 /// Leaves the words of a no; they can be brought back.
@@ -109,8 +108,8 @@ pub fn leave(app: &mut App) {
 pub fn rules(app: &mut App, argument: &str) -> Vec<Effect> {
     let number = argument.strip_prefix("remove ").and_then(|number| number.trim().parse().ok());
     match (argument, number) {
-        ("", _) => vec![Effect::Rules(RuleAct::List)],
-        (_, Some(number)) => vec![Effect::Rules(RuleAct::Remove(number))],
+        ("", _) => vec![Effect::Request(Request::Rules { request: RuleRequest::List })],
+        (_, Some(number)) => vec![Effect::Request(Request::Rules { request: RuleRequest::Remove(number) })],
         (_, None) => {
             app.status.say("it is /rules, or /rules remove N", app.now);
             Vec::new()
@@ -129,7 +128,7 @@ pub fn rules_told(app: &mut App, sentences: &[String]) {
 /// Carries out `/mode`.
 pub fn mode(app: &mut App, name: &str) -> Vec<Effect> {
     if let Some(mode) = Mode::named(name) {
-        return vec![Effect::SetMode(ModeChoice::Named(mode))];
+        return vec![Effect::Request(Request::SetMode { choice: ModeChoice::Named(mode) })];
     }
     let names: Vec<&str> = Mode::ALL.iter().map(|mode| mode.name()).collect();
     let sentence = if name.is_empty() {

@@ -6,8 +6,9 @@
 use super::{editing, line, recall};
 use crate::event::Pending;
 use crate::id::{AgentId, MessageId};
+use crate::protocol::{QueueAct, Request};
 use crate::text::is_blank;
-use crate::tui::msg::{Effect, QueueAct};
+use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::composer::Composer;
 use crate::tui::state::editing::Editing;
@@ -183,7 +184,7 @@ pub fn draft(app: &mut App) -> &mut Composer {
 
 fn restore(Taken { agent, entry, before }: Taken) -> Effect {
     let id = entry.id.clone();
-    Effect::Queue { agent, id, act: QueueAct::Restore { entry, before } }
+    Effect::Request(Request::Queue { agent, id, act: QueueAct::Restore { entry, before } })
 }
 
 fn part(app: &mut App, agent: AgentId, first: Pending, second: Pending, text: &str) -> Option<Effect> {
@@ -195,7 +196,7 @@ fn part(app: &mut App, agent: AgentId, first: Pending, second: Pending, text: &s
     }
     match app.pending.get(&id) {
         Some(entry) if entry.message.text == text => {
-            Some(Effect::Queue { agent, id, act: QueueAct::Part { first, second } })
+            Some(Effect::Request(Request::Queue { agent, id, act: QueueAct::Split { first, second } }))
         }
         Some(_) => {
             app.status.say(format!("{id} was changed since, it stays joined"), app.now);
@@ -228,5 +229,5 @@ fn edit_again(app: &mut App, agent: AgentId, id: MessageId, text: String, was: S
         app.status.say(format!("{id} was changed since; what you had written is in the message"), app.now);
         return Vec::new();
     }
-    vec![Effect::Queue { agent, id, act: QueueAct::Hold { text: Some(text) } }]
+    vec![Effect::Request(Request::Queue { agent, id, act: QueueAct::Hold { text: Some(text) } })]
 }

@@ -1,8 +1,9 @@
 //! `/budget` and `/compact`: what the session may spend, and room in the conversation.
 
+use crate::protocol::{BudgetLimits, Request};
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
-use crate::tui::state::budget::Limits;
+use crate::tui::state::budget::sentence;
 use crate::tui::state::cause::Cause;
 
 /// Behind a number, says that it is one of tokens.
@@ -13,7 +14,7 @@ const OFF: &str = "off";
 /// Shows or sets the budget.
 pub fn budget(app: &mut App, argument: &str) -> Vec<Effect> {
     if argument.is_empty() {
-        let sentence = app.budget.sentence(app.spent);
+        let sentence = sentence(app.budget);
         app.reply(&format!(
             "{sentence}; /budget 5 sets dollars, /budget 100000 tokens sets tokens, /budget off takes both away"
         ));
@@ -21,24 +22,24 @@ pub fn budget(app: &mut App, argument: &str) -> Vec<Effect> {
     }
     let tokens = argument.strip_suffix(TOKENS).map(str::trim);
     let limits = match (argument, tokens) {
-        (OFF, _) => Some(Limits::default()),
+        (OFF, _) => Some(BudgetLimits::default()),
         (_, Some(number)) => {
             let max_tokens = number.parse().ok().filter(|max| *max > 0);
-            max_tokens.map(|max| Limits { max_tokens: Some(max), ..app.budget })
+            max_tokens.map(|max| BudgetLimits { max_tokens: Some(max), ..app.budget.limits })
         }
-        (amount, None) => amount.parse().ok().map(|max| Limits { max_cost: Some(max), ..app.budget }),
+        (amount, None) => amount.parse().ok().map(|max| BudgetLimits { max_cost: Some(max), ..app.budget.limits }),
     };
     if let Some(limits) = limits {
-        return vec![Effect::SetBudget(limits)];
+        return vec![Effect::Request(Request::SetBudget { limits })];
     }
     app.reply("not set: write /budget 5, /budget 0.50, /budget 100000 tokens or /budget off");
     Vec::new()
 }
 
 /// Notes what the budget is now.
-pub fn set(app: &mut App, limits: Limits) {
-    app.budget = limits;
-    app.reply(&limits.sentence(app.spent));
+pub fn set(app: &mut App, limits: BudgetLimits) {
+    app.budget.limits = limits;
+    app.reply(&sentence(app.budget));
 }
 
 /// Asks for room in the conversation.
@@ -46,5 +47,5 @@ pub fn compact(app: &mut App, words: &str) -> Vec<Effect> {
     if app.tree.main().running() {
         app.status.say_while(Cause::Turn, "older rounds are summarised before the next request", app.now);
     }
-    vec![Effect::Compact(Some(words.to_owned()).filter(|words| !words.is_empty()))]
+    vec![Effect::Request(Request::Compact { words: Some(words.to_owned()).filter(|words| !words.is_empty()) })]
 }

@@ -1,6 +1,7 @@
 //! What the commands do; their keys come here too.
 
 use crate::id::AgentId;
+use crate::protocol::{LocalServer, Request};
 use crate::target::ALL;
 use crate::tui::commands::{self, Verb};
 use crate::tui::keymap::Action;
@@ -13,7 +14,6 @@ use crate::tui::state::cell::Level;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::lines::{Medium, Report};
 use crate::tui::state::question::{Question, Subject};
-use crate::tui::state::status::Offer;
 use crate::tui::update::{
     approval, budget, editing, export, help, hold as gates, ledger, line, look, pending, reading, recall, search, undo,
 };
@@ -37,7 +37,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
             if app.completion.models.iter().any(|model| model == argument) {
                 app.status.say(format!("model: {argument}"), app.now);
             }
-            return vec![Effect::SwitchModel(argument.to_owned())];
+            return vec![Effect::Request(Request::SwitchModel { name: argument.to_owned() })];
         }
         Verb::New => return ask(app, Subject::New),
         Verb::Reset => return ask(app, Subject::Reset),
@@ -71,8 +71,8 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
 }
 
 /// Offers a model server of this machine in place of the embedded model.
-pub fn offer(app: &mut App, offer: Offer) {
-    let Offer { what, address, model, .. } = &offer;
+pub fn offer(app: &mut App, offer: LocalServer) {
+    let LocalServer { what, address, model, .. } = &offer;
     let told =
         format!("{what} answers on {address} with {model}: F6 uses it; what you send now goes to the embedded model");
     app.reader_mut(&AgentId::main()).transcript.tell(Level::Info, &told);
@@ -81,13 +81,13 @@ pub fn offer(app: &mut App, offer: Offer) {
 
 /// Takes the offered server, else begins the choice of a model: the command in the composer, and the names that the server offers.
 pub fn choose_model(app: &mut App) -> Vec<Effect> {
-    if let Some(Offer { name, .. }) = app.status.offer.take() {
+    if let Some(LocalServer { name, .. }) = app.status.offer.take() {
         app.status.say(format!("model: {name}"), app.now);
-        return vec![Effect::SwitchModel(name)];
+        return vec![Effect::Request(Request::SwitchModel { name })];
     }
     prefill(app, "/model ");
     app.completion.ask_models();
-    vec![Effect::ListModels]
+    vec![Effect::Request(Request::ListModels)]
 }
 
 /// Begins a command in the message; a draft comes back behind it. A text about an entry or a call is ended first.
@@ -196,13 +196,13 @@ fn hold(app: &mut App, whom: &str) -> Vec<Effect> {
 
 fn reset(app: &mut App) -> Vec<Effect> {
     app.tree.cancelling(app.now);
-    vec![Effect::Reset]
+    vec![Effect::Request(Request::Reset)]
 }
 
 fn stop(app: &mut App) -> Vec<Effect> {
     if app.tree.main().running() || !app.pending.is_empty() {
         app.tree.cancelling(app.now);
-        return vec![Effect::Stop];
+        return vec![Effect::Request(Request::Stop)];
     }
     app.status.say_while(Cause::NoTurn, "nothing is running", app.now);
     Vec::new()

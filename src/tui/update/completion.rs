@@ -2,6 +2,7 @@
 //! needs from outside: the paths of the working directory, and which of them match.
 
 use super::hunt;
+use crate::protocol::Request;
 use crate::tui::keymap::{Action, Edit};
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
@@ -53,7 +54,7 @@ pub fn refresh(app: &mut App) -> Vec<Effect> {
         effects.extend(seek(app));
     }
     if app.is_naming_model() && app.completion.ask_models() {
-        effects.push(Effect::ListModels);
+        effects.push(Effect::Request(Request::ListModels));
     }
     app.refresh_completion();
     effects

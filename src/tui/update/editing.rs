@@ -5,8 +5,9 @@
 
 use crate::event::Delivery;
 use crate::id::{AgentId, MessageId};
+use crate::protocol::{QueueAct, QueueOutcome, Request};
 use crate::text::is_blank;
-use crate::tui::msg::{Effect, QueueAct, QueueOutcome};
+use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::editing::Editing;
@@ -23,7 +24,7 @@ pub fn ask(app: &mut App, agent: AgentId, id: MessageId) -> Vec<Effect> {
     if blocked(app) {
         return Vec::new();
     }
-    vec![Effect::Queue { agent, id, act: QueueAct::Hold { text: None } }]
+    vec![Effect::Request(Request::Queue { agent, id, act: QueueAct::Hold { text: None } })]
 }
 
 /// Takes the answer to a hold: the edit begins, or the screen says why not.
@@ -51,7 +52,7 @@ pub fn held(app: &mut App, id: &MessageId, text: Option<&String>, outcome: &Queu
 pub fn commit(app: &App, delivery: Option<Delivery>) -> Vec<Effect> {
     let Some(editing) = &app.editing else { return Vec::new() };
     let act = QueueAct::Commit { text: app.composer.text(), delivery };
-    vec![Effect::Queue { agent: editing.agent.clone(), id: editing.entry.id.clone(), act }]
+    vec![Effect::Request(Request::Queue { agent: editing.agent.clone(), id: editing.entry.id.clone(), act })]
 }
 
 /// Takes the answer to [`commit`].
@@ -91,7 +92,7 @@ pub fn leave(app: &mut App) -> Vec<Effect> {
         let edit = Removed::Edit { agent: agent.clone(), id: entry.id.clone(), text, was: entry.text };
         app.removed.push(edit, &app.composer.text());
     }
-    vec![Effect::Queue { agent, id: entry.id, act: QueueAct::Release }]
+    vec![Effect::Request(Request::Queue { agent, id: entry.id, act: QueueAct::Release })]
 }
 
 /// Ends the edit without its entry: what is written stays in the composer, with the draft from before behind it.

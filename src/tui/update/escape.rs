@@ -1,6 +1,7 @@
 //! Carries out what [`next_escape`] says; decides nothing by itself.
 
 use super::{approval, completion, editing, hold, question, reading, recall, search, tree};
+use crate::protocol::Request;
 use crate::tui::keymap::Answer;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
@@ -39,5 +40,5 @@ pub fn press(app: &mut App) -> Vec<Effect> {
 /// Stops the turn; what is pending comes back.
 pub fn stop(app: &mut App) -> Vec<Effect> {
     app.tree.cancelling(app.now);
-    vec![Effect::Stop]
+    vec![Effect::Request(Request::Stop)]
 }

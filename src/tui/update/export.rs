@@ -1,12 +1,12 @@
 //! The command that exports: makes the document; writing it is left to the effect.
 
-use crate::tui::export::{Form, Request, Subject, ledger_csv, ledger_markdown, transcript_markdown};
+use crate::tui::export::{ExportRequest, Form, Subject, ledger_csv, ledger_markdown, transcript_markdown};
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 
 /// Carries out `/export` with these arguments, or says what is wrong with them.
 pub fn export(app: &mut App, arguments: &str) -> Vec<Effect> {
-    let request = match Request::parse(arguments) {
+    let request = match ExportRequest::parse(arguments) {
         Ok(request) => request,
         Err(sentence) => {
             app.reply(&format!("not exported: {sentence}"));

@@ -6,13 +6,14 @@
 use super::{editing, recall};
 use crate::event::Envelope;
 use crate::id::AgentId;
+use crate::protocol::{Accepted, Decision, PauseState, Request};
 use crate::text::is_blank;
 use crate::tui::keymap::Action;
-use crate::tui::msg::{Accepted, Effect};
+use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::focus::Pane;
-use crate::tui::state::hold::{Gate, Place, Verdict, Waiting, Writing, Written, editable, read_arguments};
+use crate::tui::state::hold::{Place, Waiting, Writing, Written, editable, read_arguments};
 use crate::tui::state::lines::Medium;
 use crate::tui::state::removed::Removed;
 use crate::tui::state::told::name_of;
@@ -34,10 +35,10 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     let agent = app.tree.selected().clone();
     match action {
         Action::HoldOrGoOn => {
-            let gate = if is_shown(app) { Gate::Open } else { Gate::Closed };
-            vec![Effect::Gate { agent: Some(agent), gate }]
+            let gate = if is_shown(app) { PauseState::Running } else { PauseState::Paused };
+            vec![Effect::Request(Request::Pause { agent: Some(agent), state: gate })]
         }
-        Action::GoOn => vec![Effect::Gate { agent: Some(agent), gate: Gate::Open }],
+        Action::GoOn => vec![Effect::Request(Request::Pause { agent: Some(agent), state: PauseState::Running })],
         Action::Step => step(app),
         Action::EditCall => write(app, Written::Arguments),
         Action::SkipCall => write(app, Written::Reason),
@@ -60,8 +61,8 @@ pub fn focus(app: &mut App) {
 
 /// Holds every agent, or lets every agent go on when each is held: who is held alone is not let go by this.
 pub fn all(app: &App) -> Vec<Effect> {
-    let gate = if app.holds.all_held() { Gate::Open } else { Gate::Closed };
-    vec![Effect::Gate { agent: None, gate }]
+    let gate = if app.holds.all_held() { PauseState::Running } else { PauseState::Paused };
+    vec![Effect::Request(Request::Pause { agent: None, state: gate })]
 }
 
 /// Tells whether the panel is shown: the selected agent waits, or will.
@@ -112,7 +113,7 @@ pub fn step(app: &mut App) -> Vec<Effect> {
         app.status.say(sentence, app.now);
         return Vec::new();
     };
-    vec![Effect::Decide { agent, call, verdict: Verdict::Run }]
+    vec![Effect::Request(Request::Decide { agent, call, decision: Decision::Run })]
 }
 
 /// Begins a text about the call before which the selected agent waits.
@@ -147,7 +148,7 @@ pub fn commit(app: &mut App) -> Vec<Effect> {
     let text = app.composer.text();
     let verdict = match writing.what {
         Written::Arguments => match read_arguments(&text) {
-            Ok(arguments) => Verdict::Edited(arguments),
+            Ok(arguments) => Decision::Edited(arguments),
             Err(sentence) => {
                 app.status.say(format!("not run: {sentence}"), app.now);
                 return Vec::new();
@@ -158,9 +159,13 @@ pub fn commit(app: &mut App) -> Vec<Effect> {
             app.status.say_while(Cause::Message(text), words, app.now);
             return Vec::new();
         }
-        Written::Reason => Verdict::Skip(text),
+        Written::Reason => Decision::Skip(text),
     };
-    vec![Effect::Decide { agent: writing.agent.clone(), call: Some(writing.call.id.clone()), verdict }]
+    vec![Effect::Request(Request::Decide {
+        agent: writing.agent.clone(),
+        call: Some(writing.call.id.clone()),
+        decision: verdict,
+    })]
 }
 
 /// Leaves what is written; the call waits as before, and the text can be brought back.
@@ -174,11 +179,11 @@ pub fn leave(app: &mut App) {
 }
 
 /// Takes the answer to a decision.
-pub fn decided(app: &mut App, agent: &AgentId, verdict: &Verdict, accepted: Accepted) {
+pub fn decided(app: &mut App, agent: &AgentId, decision: &Decision, accepted: Accepted) {
     let name = name_of(agent);
     match accepted {
         Accepted::Yes => {
-            if matches!(verdict, Verdict::Edited(_) | Verdict::Skip(_))
+            if matches!(decision, Decision::Edited(_) | Decision::Skip(_))
                 && let Some(writing) = app.holds.writing.take()
             {
                 app.composer = writing.draft;
@@ -196,14 +201,14 @@ pub fn decided(app: &mut App, agent: &AgentId, verdict: &Verdict, accepted: Acce
 }
 
 /// Takes the answer to a gate that was closed or opened.
-pub fn gated(app: &mut App, agent: Option<&AgentId>, gate: Gate, accepted: Accepted) {
+pub fn paused(app: &mut App, agent: Option<&AgentId>, state: PauseState, accepted: Accepted) {
     match (agent, accepted) {
-        (Some(agent), Accepted::Yes) => app.holds.set(agent, gate),
+        (Some(agent), Accepted::Yes) => app.holds.set(agent, state),
         (None, Accepted::Yes) => {
-            app.holds.set_all(gate);
-            let sentence = match gate {
-                Gate::Closed => "every agent is held; /hold all lets them go on",
-                Gate::Open => "every agent goes on",
+            app.holds.set_all(state);
+            let sentence = match state {
+                PauseState::Paused => "every agent is held; /hold all lets them go on",
+                PauseState::Running => "every agent goes on",
             };
             app.status.say(sentence, app.now);
         }

@@ -9,16 +9,16 @@ use super::{
     pending, question, reading, recall, search, tree, undo,
 };
 use crate::event::Delivery;
+use crate::protocol::{ModeChoice, Request};
 use crate::tui::keymap::{Action, Chord, Context, Edit, ReadKey, WriteKey};
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::composer::Expanded;
 use crate::tui::state::focus::Pane;
-use crate::tui::state::guards::ModeChoice;
 use crate::tui::state::lines::Medium;
 use crate::tui::state::question::Subject;
-use crate::tui::state::scroll::Request;
+use crate::tui::state::scroll::ScrollRequest;
 
 /// Carries out one key.
 pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
@@ -133,7 +133,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Quit => return vec![Effect::Quit],
         Action::Answer(answer) => return question::answer(app, answer).unwrap_or_default(),
         Action::UndoChanges => return undo::begin(app),
-        Action::NextMode => return vec![Effect::SetMode(ModeChoice::Next)],
+        Action::NextMode => return vec![Effect::Request(Request::SetMode { choice: ModeChoice::Next })],
         Action::Redraw => return vec![Effect::Redraw],
         Action::Editor => return manuscript::open(app),
         Action::Suspend => return vec![Effect::Suspend],
@@ -171,7 +171,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
             let reader = shown(app);
             if let Some(cell) = reader.selected {
                 reader.transcript.toggle(cell);
-                reader.scroll.ask(Request::Reveal(cell));
+                reader.scroll.ask(ScrollRequest::Reveal(cell));
             }
         }
         Action::FoldAll => shown(app).transcript.toggle_all(),
@@ -234,7 +234,7 @@ pub fn send(app: &mut App) -> Vec<Effect> {
     if !app.composer.is_empty() {
         return submit(app, Delivery::Steer);
     }
-    if app.pending.paused && app.pending.waiting() { vec![Effect::Resume] } else { Vec::new() }
+    if app.pending.paused && app.pending.waiting() { vec![Effect::Request(Request::Resume)] } else { Vec::new() }
 }
 
 /// Ends what is written about a call.
@@ -312,13 +312,13 @@ fn travel(app: &mut App, action: Action) {
         }
         (Context::Details, action) => look::travel_details(app, action),
         (Context::Transcript, action) => reading::travel(app, action),
-        (_, Action::PageUp) => shown(app).scroll.ask(Request::PageUp),
-        (_, Action::PageDown) => shown(app).scroll.ask(Request::PageDown),
+        (_, Action::PageUp) => shown(app).scroll.ask(ScrollRequest::PageUp),
+        (_, Action::PageDown) => shown(app).scroll.ask(ScrollRequest::PageDown),
         (Context::History, action) => hunt::travel(app, action),
         (Context::Tree | Context::Filter, action) => tree::travel(app, action),
         (Context::Pending, action) => pending::travel(app, action),
-        (_, Action::First) => shown(app).scroll.ask(Request::Top),
-        (_, Action::Last) => shown(app).scroll.ask(Request::Bottom),
+        (_, Action::First) => shown(app).scroll.ask(ScrollRequest::Top),
+        (_, Action::Last) => shown(app).scroll.ask(ScrollRequest::Bottom),
         (_, _) => {}
     }
 }

@@ -3,7 +3,7 @@
 use crate::tui::keymap::Action;
 use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
-use crate::tui::state::scroll::Request;
+use crate::tui::state::scroll::ScrollRequest;
 use crate::tui::state::told::told;
 
 /// Opens the ledger at its newest row, or closes it.
@@ -53,5 +53,5 @@ pub fn jump(app: &mut App) {
     app.focus.go(Pane::Transcript);
     let reader = app.reader_mut(&agent);
     reader.selected = Some(cell);
-    reader.scroll.ask(Request::Reveal(cell));
+    reader.scroll.ask(ScrollRequest::Reveal(cell));
 }

@@ -8,13 +8,13 @@
 use super::{approval, bring_back, command, editing, hold as gates, keys, pending, question, submit, tree};
 use crate::event::{Delivery, Pending};
 use crate::id::{AgentId, MessageId};
+use crate::protocol::{PauseState, QueueAct, Request};
 use crate::text::is_blank;
 use crate::tui::commands::{self, Command, Draft, LineVerb, Verb};
 use crate::tui::keymap::{Action, Answer};
-use crate::tui::msg::{Effect, QueueAct};
+use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::cell::{Body, Level};
-use crate::tui::state::hold::Gate;
 use crate::tui::state::lines::Report;
 use crate::tui::state::question::{Offer, Subject};
 use crate::tui::state::removed::Removed;
@@ -75,7 +75,7 @@ pub fn take(app: &mut App, text: &str) -> Vec<Effect> {
     let effects = submit::submit(app, Delivery::Steer);
     let line = std::mem::replace(&mut app.composer, kept).text();
     // What was typed is in an effect now; else it was refused with a sentence.
-    let is_sent = effects.iter().any(|effect| matches!(effect, Effect::Send { .. }));
+    let is_sent = effects.iter().any(|effect| matches!(effect, Effect::Request(Request::Inject { .. })));
     if !is_sent && line == text {
         keep(app, line);
     } else if !is_sent && !line.is_empty() {
@@ -131,7 +131,7 @@ pub fn nobody_there(app: &mut App) -> Vec<Effect> {
         effects.extend(question::carry_out(app, asked, answer));
     }
     if app.tree.nodes().iter().any(|node| app.is_held(&node.id)) {
-        effects.push(Effect::Gate { agent: None, gate: Gate::Open });
+        effects.push(Effect::Request(Request::Pause { agent: None, state: PauseState::Running }));
     }
     effects
 }
@@ -172,7 +172,7 @@ pub fn interrupt(app: &mut App) -> Vec<Effect> {
     }
     if app.tree.main().running() || !app.pending.is_empty() {
         app.tree.cancelling(app.now);
-        return vec![Effect::Stop];
+        return vec![Effect::Request(Request::Stop)];
     }
     Vec::new()
 }
@@ -252,7 +252,7 @@ pub fn run(app: &mut App, verb: LineVerb, argument: &str) -> Vec<Effect> {
 pub fn choose_model(app: &mut App) -> Vec<Effect> {
     match app.status.offer {
         Some(_) => command::choose_model(app),
-        None => vec![Effect::ListModels],
+        None => vec![Effect::Request(Request::ListModels)],
     }
 }
 
@@ -283,12 +283,12 @@ fn edit(app: &mut App, argument: &str) -> Vec<Effect> {
     }
     let mut effects = pending::act(app, Action::EditEntry);
     let text = text.trim_start();
-    if let ([Effect::Queue { agent, id, act }], false) = (&mut effects[..], text.is_empty())
+    if let ([Effect::Request(Request::Queue { agent, id, act })], false) = (&mut effects[..], text.is_empty())
         && matches!(act, QueueAct::Hold { .. })
     {
         *act = QueueAct::Hold { text: Some(text.to_owned()) };
         let commit = QueueAct::Commit { text: text.to_owned(), delivery: None };
-        let commit = Effect::Queue { agent: agent.clone(), id: id.clone(), act: commit };
+        let commit = Effect::Request(Request::Queue { agent: agent.clone(), id: id.clone(), act: commit });
         effects.push(commit);
     }
     effects

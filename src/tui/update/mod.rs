@@ -46,6 +46,7 @@ mod undo;
 
 use crate::event::Event;
 use crate::id::AgentId;
+use crate::protocol::{Notice, Post, Reply};
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::state::App;
 use crate::tui::state::composer::Pasted;
@@ -89,41 +90,11 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.now = at;
             app.tree.tick(at);
         }
-        Msg::Envelope(envelope) => {
-            agent::apply(app, &envelope);
-            alerts::apply(app, &envelope);
-            // The pieces of a stream come by the thousand, and change nothing about the message.
-            if let Event::AssistantDelta { .. } | Event::ThinkingDelta { .. } = envelope.event {
-                return effects;
-            }
-        }
-        Msg::Ready => app.status.host = HostState::Ready,
-        Msg::BuildFailed(reason) => {
-            app.reader_mut(&AgentId::main()).transcript.cannot_run(&reason);
-            app.tree.cannot_run(&reason, app.now);
-            app.status.host = HostState::Failed(reason);
-        }
+        Msg::Post(post) => match told(app, post) {
+            Told::Piece => return effects,
+            Told::Changed(more) => effects = more,
+        },
         Msg::Branch(name) => app.branch = name,
-        Msg::Info(sentence) => app.reply(&sentence),
-        Msg::GivenBack(entries) => bring_back::given_back(app, &entries),
-        Msg::Offer(offer) => command::offer(app, offer),
-        Msg::Models(Ok(models)) => app.completion.models = models,
-        Msg::Models(Err(reason)) => app.reply(&format!("no list of models: {reason}")),
-        Msg::Queue { queues, paused } => {
-            app.receipts.snapshot(&queues);
-            app.tree.ask_about(&queues, app.now);
-            app.pending.snapshot(queues, paused);
-            question::ask_about_stale(app);
-        }
-        Msg::Approvals { mode, open } => approval::snapshot(app, mode, &open),
-        Msg::Replied { reply, accepted, why, .. } => approval::replied(app, reply, accepted, why.as_deref()),
-        Msg::ModeSet(outcome) => approval::mode_set(app, outcome),
-        Msg::Budget(limits) => budget::set(app, limits),
-        Msg::Spent(spent) => app.spent = spent,
-        Msg::Changes(changes) => undo::ask(app, &changes),
-        Msg::Undone(changes) => undo::done(app, &changes),
-        Msg::Rules(sentences) => approval::rules_told(app, &sentences),
-        Msg::Sent { to, text, outcome } => effects = submit::sent(app, &to, &text, outcome),
         Msg::History(Ok(older)) => recall::begin(app, older),
         Msg::History(Err(reason)) | Msg::NotRemembered(reason) => recall::unwritable(app, &reason),
         Msg::Paths(list) => effects = completion::listed(app, list),
@@ -131,14 +102,9 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             hunt::found(app, found.clone());
             app.paths.take(found);
         }
-        Msg::Stopped(entries) => bring_back::stopped(app, &entries),
-        Msg::QueueAnswer { agent, id, act, outcome } => pending::answered(app, &agent, &id, act, outcome),
         Msg::Written { subject, outcome } => export::written(app, subject, outcome),
         Msg::Copied(outcome) => manuscript::copied(app, outcome),
         Msg::Edited { subject, outcome } => manuscript::edited(app, subject, outcome),
-        Msg::Gated { agent, gate, accepted } => hold::gated(app, agent.as_ref(), gate, accepted),
-        Msg::Decided { agent, verdict, accepted } => hold::decided(app, &agent, &verdict, accepted),
-        Msg::Cancelling(agents) => tree::cancelled(app, &agents),
         Msg::Line(text, at) => {
             app.now = at;
             effects = line::take(app, &text);
@@ -184,6 +150,75 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     app.fit_composer();
     app.settle_message();
     effects
+}
+
+/// What a post has changed.
+enum Told {
+    /// A piece of a stream: they come by the thousand, and change nothing about the message.
+    Piece,
+    /// Anything; with what is to be done.
+    Changed(Vec<Effect>),
+}
+
+/// Folds what the run says.
+fn told(app: &mut App, post: Post) -> Told {
+    match post {
+        Post::Envelope(envelope) => {
+            agent::apply(app, &envelope);
+            alerts::apply(app, &envelope);
+            if let Event::ThinkingDelta { .. } | Event::AssistantDelta { .. } = envelope.event {
+                return Told::Piece;
+            }
+        }
+        Post::Reply(reply) => return Told::Changed(replied(app, reply)),
+        Post::Queues { queues, paused } => {
+            app.receipts.snapshot(&queues);
+            app.tree.ask_about(&queues, app.now);
+            app.pending.snapshot(queues, paused);
+            question::ask_about_stale(app);
+        }
+        Post::Approvals { mode, open } => approval::snapshot(app, mode, &open),
+        Post::Budget(status) => app.budget = status,
+        Post::Notice(notice) => noticed(app, notice),
+    }
+    Told::Changed(Vec::new())
+}
+
+/// Folds what came of a request.
+fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
+    match reply {
+        Reply::Injected { to, text, outcome } => return submit::sent(app, &to, &text, outcome),
+        Reply::Stopped(entries) => bring_back::stopped(app, &entries),
+        Reply::Queue { agent, id, act, outcome } => pending::answered(app, &agent, &id, act, outcome),
+        Reply::Pause { agent, state, accepted } => hold::paused(app, agent.as_ref(), state, accepted),
+        Reply::Decided { agent, decision, accepted } => hold::decided(app, &agent, &decision, accepted),
+        Reply::Cancelling(agents) => tree::cancelled(app, &agents),
+        Reply::Answered { answer, outcome, .. } => approval::answered(app, answer, outcome),
+        Reply::Mode(outcome) => approval::mode_set(app, outcome),
+        Reply::UndoPreview(files) => undo::ask(app, &files),
+        Reply::Undone(files) => undo::done(app, &files),
+        Reply::Rules(sentences) => approval::rules_told(app, &sentences),
+        Reply::Budget(limits) => budget::set(app, limits),
+    }
+    Vec::new()
+}
+
+/// Folds a notice.
+fn noticed(app: &mut App, notice: Notice) {
+    match notice {
+        Notice::Ready => app.status.host = HostState::Ready,
+        Notice::BuildFailed(error) => {
+            let reason = error.to_string();
+            app.reader_mut(&AgentId::main()).transcript.cannot_run(&reason);
+            app.tree.cannot_run(&reason, app.now);
+            app.status.host = HostState::Failed(reason);
+        }
+        Notice::Info(sentence) => app.reply(&sentence),
+        Notice::Returned(entries) => bring_back::given_back(app, &entries),
+        Notice::LocalServer(server) => command::offer(app, server),
+        Notice::Models(Ok(models)) => app.completion.models = models,
+        Notice::Models(Err(reason)) => app.reply(&format!("no list of models: {reason}")),
+    }
 }
 
 fn paste(app: &mut App, text: &str) -> Vec<Effect> {

@@ -15,7 +15,7 @@ use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::pointer::{Grip, Presses};
 use crate::tui::state::regions::{Part, Point, Region, ShownLine};
-use crate::tui::state::scroll::Request;
+use crate::tui::state::scroll::ScrollRequest;
 use crate::tui::state::selection::Ask;
 
 /// Lines for each step of the wheel.
@@ -158,9 +158,9 @@ fn scroll_at_edge(app: &mut App, place: Position) {
     let Some(area) = app.regions.area_of(&Region::Pane(Pane::Transcript)) else { return };
     let agent = app.tree.selected().clone();
     if place.y < area.top() || place.y == 0 {
-        app.reader_mut(&agent).scroll.ask(Request::Up(1));
+        app.reader_mut(&agent).scroll.ask(ScrollRequest::Up(1));
     } else if place.y >= area.bottom() {
-        app.reader_mut(&agent).scroll.ask(Request::Down(1));
+        app.reader_mut(&agent).scroll.ask(ScrollRequest::Down(1));
     }
 }
 
@@ -192,8 +192,8 @@ fn wheel(app: &mut App, place: Position, wheel: Wheel) {
         Region::Line(_) | Region::Pane(Pane::Transcript | Pane::Search) | Region::Divider(_) | Region::Tab(_) => {
             let agent = app.tree.selected().clone();
             let request = match wheel {
-                Wheel::Up => Request::Up(STEP),
-                Wheel::Down => Request::Down(STEP),
+                Wheel::Up => ScrollRequest::Up(STEP),
+                Wheel::Down => ScrollRequest::Down(STEP),
             };
             app.reader_mut(&agent).scroll.ask(request);
         }

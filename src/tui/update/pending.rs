@@ -6,8 +6,9 @@
 use super::{bring_back, editing};
 use crate::event::Delivery;
 use crate::id::{AgentId, MessageId};
+use crate::protocol::{QueueAct, QueueOutcome, Request, Shift, Withdrawn};
 use crate::tui::keymap::Action;
-use crate::tui::msg::{Effect, Place, QueueAct, QueueOutcome, Towards};
+use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::focus::Pane;
@@ -56,11 +57,11 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
             return Vec::new();
         }
         Action::DeleteEntry => return delete(app, &id),
-        Action::MoveEarlier => QueueAct::Shift(Towards::Front),
-        Action::MoveLater => QueueAct::Shift(Towards::Back),
-        Action::AsFollowUp => QueueAct::Deliver(Delivery::FollowUp),
-        Action::AsSteer => QueueAct::Deliver(Delivery::Steer),
-        Action::DeliverNow => QueueAct::Deliver(Delivery::Now),
+        Action::MoveEarlier => QueueAct::Move { shift: Shift::Earlier },
+        Action::MoveLater => QueueAct::Move { shift: Shift::Later },
+        Action::AsFollowUp => QueueAct::Deliver { delivery: Delivery::FollowUp },
+        Action::AsSteer => QueueAct::Deliver { delivery: Delivery::Steer },
+        Action::DeliverNow => QueueAct::Deliver { delivery: Delivery::Now },
         Action::Merge => {
             let Some(next) = behind(app, &agent, &id) else {
                 app.status.say(format!("there is no text after {id} to join it with"), app.now);
@@ -74,13 +75,13 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
         }
         _ => return Vec::new(),
     };
-    vec![Effect::Queue { agent, id, act }]
+    vec![Effect::Request(Request::Queue { agent, id, act })]
 }
 
 /// Delivers what is pending at once: the selected entry, else all that the agents have not been asked about, in order.
 pub fn deliver_now(app: &mut App) -> Vec<Effect> {
     if app.pending.paused && app.pending.waiting() && !app.tree.main().running() {
-        return vec![Effect::Resume];
+        return vec![Effect::Request(Request::Resume)];
     }
     let selected = app.pending.selected().map(|entry| entry.message.id.clone());
     let is_wanted = |entry: &&Entry| {
@@ -89,10 +90,12 @@ pub fn deliver_now(app: &mut App) -> Vec<Effect> {
             && selected.as_ref().map_or(!entry.message.stale, |selected| selected == id)
             && !editing::is_edited(app, id)
     };
-    let act = |entry: &Entry| Effect::Queue {
-        agent: entry.agent.clone(),
-        id: entry.message.id.clone(),
-        act: QueueAct::Deliver(Delivery::Now),
+    let act = |entry: &Entry| {
+        Effect::Request(Request::Queue {
+            agent: entry.agent.clone(),
+            id: entry.message.id.clone(),
+            act: QueueAct::Deliver { delivery: Delivery::Now },
+        })
     };
     let effects: Vec<Effect> = app.pending.entries().iter().filter(is_wanted).map(act).collect();
     if effects.is_empty() {
@@ -103,7 +106,7 @@ pub fn deliver_now(app: &mut App) -> Vec<Effect> {
 
 /// Asks for the deletion of an entry; it can be brought back.
 pub fn delete(app: &App, id: &MessageId) -> Vec<Effect> {
-    withdraw(app, id, Place::Removed)
+    withdraw(app, id, Withdrawn::Removed)
 }
 
 /// Asks for the newest entry of all, to be put into the message.
@@ -116,7 +119,7 @@ pub fn take_back(app: &mut App) -> Vec<Effect> {
         app.status.say("nothing is pending", app.now);
         return Vec::new();
     };
-    withdraw(app, &newest, Place::Message)
+    withdraw(app, &newest, Withdrawn::Message)
 }
 
 /// Takes the answer to an act: carries it over to the screen, and says what happened where the list does not show it.
@@ -130,11 +133,11 @@ pub fn answered(app: &mut App, agent: &AgentId, id: &MessageId, act: QueueAct, o
             let text = entry.text.clone();
             let taken = Taken { agent: agent.clone(), entry, before };
             match to {
-                Place::Removed => {
+                Withdrawn::Removed => {
                     app.removed.push(Removed::Deleted(taken), &app.composer.text());
                     app.status.say(format!("{id} is deleted; u or Ctrl+_ brings it back"), app.now);
                 }
-                Place::Message => {
+                Withdrawn::Message => {
                     bring_back::draft(app).put_before(&[text]);
                     app.removed.push(Removed::TakenBack(taken), &app.composer.text());
                 }
@@ -155,23 +158,25 @@ pub fn answered(app: &mut App, agent: &AgentId, id: &MessageId, act: QueueAct, o
             let merged = Removed::Merged { agent: agent.clone(), first, second, text };
             app.removed.push(merged, &app.composer.text());
         }
-        (QueueAct::Part { second, .. }, QueueOutcome::Done) => {
+        (QueueAct::Split { second, .. }, QueueOutcome::Done) => {
             app.status.say(format!("{id} and {} are two texts again", second.id), app.now);
         }
-        (QueueAct::Part { second, .. }, QueueOutcome::Withdrawn(_)) => {
+        (QueueAct::Split { second, .. }, QueueOutcome::Withdrawn(_)) => {
             let sentence = format!("{} has ended: {} is back in the message", name(agent), second.id);
             bring_back::draft(app).put_before(&[second.text]);
             app.status.say(sentence, app.now);
         }
         (QueueAct::Release, _)
-        | (QueueAct::Shift(_) | QueueAct::Deliver(_) | QueueAct::Confirm, QueueOutcome::Done) => {}
+        | (QueueAct::Move { .. } | QueueAct::Deliver { .. } | QueueAct::Confirm, QueueOutcome::Done) => {}
         (act, QueueOutcome::Refused(refused)) => {
             app.status.say(format!("{id} was not {}: {refused}", past(&act)), app.now);
         }
         (act, QueueOutcome::Ended) => {
             app.status.say(format!("{id} was not {}: {} has ended", past(&act), name(agent)), app.now);
         }
-        (QueueAct::Deliver(Delivery::Now), _) => app.status.say(format!("{id} was delivered already"), app.now),
+        (QueueAct::Deliver { delivery: Delivery::Now }, _) => {
+            app.status.say(format!("{id} was delivered already"), app.now)
+        }
         (act, _) => app.status.say(format!("{id} was delivered before it could be {}", past(&act)), app.now),
     }
 }
@@ -181,10 +186,10 @@ pub fn name(agent: &AgentId) -> &str {
     if agent.is_main() { "main" } else { agent.as_str() }
 }
 
-fn withdraw(app: &App, id: &MessageId, to: Place) -> Vec<Effect> {
+fn withdraw(app: &App, id: &MessageId, to: Withdrawn) -> Vec<Effect> {
     let Some(entry) = app.pending.get(id) else { return Vec::new() };
     let act = QueueAct::Withdraw { to, before: app.pending.before(id) };
-    vec![Effect::Queue { agent: entry.agent.clone(), id: id.clone(), act }]
+    vec![Effect::Request(Request::Queue { agent: entry.agent.clone(), id: id.clone(), act })]
 }
 
 /// Returns the selected entry. When it has left by itself, nothing is acted on: the next one is shown first.
@@ -215,14 +220,14 @@ fn past(act: &QueueAct) -> &'static str {
     match act {
         QueueAct::Hold { .. } | QueueAct::Release => "edited",
         QueueAct::Commit { .. } | QueueAct::Restore { .. } => "put back",
-        QueueAct::Withdraw { to: Place::Removed, .. } => "deleted",
-        QueueAct::Withdraw { to: Place::Message, .. } => "taken back",
-        QueueAct::Shift(_) => "moved",
-        QueueAct::Deliver(Delivery::Steer) => "made a steer",
-        QueueAct::Deliver(Delivery::FollowUp) => "made a follow-up",
-        QueueAct::Deliver(Delivery::Now) => "delivered now",
+        QueueAct::Withdraw { to: Withdrawn::Removed, .. } => "deleted",
+        QueueAct::Withdraw { to: Withdrawn::Message, .. } => "taken back",
+        QueueAct::Move { .. } => "moved",
+        QueueAct::Deliver { delivery: Delivery::Steer } => "made a steer",
+        QueueAct::Deliver { delivery: Delivery::FollowUp } => "made a follow-up",
+        QueueAct::Deliver { delivery: Delivery::Now } => "delivered now",
         QueueAct::Merge => "joined with the next",
-        QueueAct::Part { .. } => "parted",
+        QueueAct::Split { .. } => "parted",
         QueueAct::Confirm => "confirmed",
     }
 }

@@ -2,8 +2,9 @@
 
 use super::{approval, command, editing, pending, undo};
 use crate::id::AgentId;
+use crate::protocol::{QueueAct, Request};
 use crate::tui::keymap::{Action, Answer, Chord, Context, Edit};
-use crate::tui::msg::{Effect, QueueAct};
+use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::approval::Part;
 use crate::tui::state::cause::Cause;
@@ -137,8 +138,8 @@ pub fn carry_out(app: &mut App, question: Question, answer: Answer) -> Vec<Effec
     let agent = agent.unwrap_or_else(AgentId::main);
     match subject {
         Subject::StillTrue(id) => match answer {
-            Answer::Once => vec![Effect::Queue { agent, id, act: QueueAct::Confirm }],
-            Answer::Session | Answer::Always => vec![Effect::NeverAskIfTrue],
+            Answer::Once => vec![Effect::Request(Request::Queue { agent, id, act: QueueAct::Confirm })],
+            Answer::Session | Answer::Always => vec![Effect::Request(Request::NeverAskIfTrue)],
             Answer::Words => editing::ask(app, agent, id),
             Answer::No => pending::delete(app, &id),
             Answer::Leave => {
@@ -159,6 +160,6 @@ pub fn carry_out(app: &mut App, question: Question, answer: Answer) -> Vec<Effec
             Answer::Once | Answer::Session | Answer::Always => undo::confirmed(app),
             Answer::No | Answer::Words | Answer::Leave => Vec::new(),
         },
-        Subject::Approval(id, _) => vec![Effect::Reply { id, reply: approval::reply(answer) }],
+        Subject::Approval(id, _) => vec![Effect::Request(Request::Answer { id, answer: approval::answer_of(answer) })],
     }
 }

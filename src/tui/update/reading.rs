@@ -9,7 +9,7 @@ use crate::tui::msg::{Effect, Looked, Manuscript};
 use crate::tui::state::cell::{Body, CallStatus, Cell, CellId, Level};
 use crate::tui::state::focus::Pane;
 use crate::tui::state::regions::{Part, Region};
-use crate::tui::state::scroll::{Point, Position, Request};
+use crate::tui::state::scroll::{Point, Position, ScrollRequest};
 use crate::tui::state::selection::{Ask, Selection, Shape};
 use crate::tui::state::{App, Copying, Reader};
 
@@ -64,13 +64,13 @@ pub fn travel(app: &mut App, action: Action) {
                 _ => reader.transcript.next(reader.selected),
             };
             if let Some(cell) = reader.selected {
-                reader.scroll.ask(Request::Reveal(cell));
+                reader.scroll.ask(ScrollRequest::Reveal(cell));
             }
         }
-        Action::PageUp => reader.scroll.ask(Request::PageUp),
-        Action::PageDown => reader.scroll.ask(Request::PageDown),
-        Action::First => reader.scroll.ask(Request::Top),
-        Action::Last => reader.scroll.ask(Request::Bottom),
+        Action::PageUp => reader.scroll.ask(ScrollRequest::PageUp),
+        Action::PageDown => reader.scroll.ask(ScrollRequest::PageDown),
+        Action::First => reader.scroll.ask(ScrollRequest::Top),
+        Action::Last => reader.scroll.ask(ScrollRequest::Bottom),
         _ => {}
     }
 }
@@ -101,7 +101,7 @@ pub fn looked(app: &mut App, looked: Looked) -> Vec<Effect> {
         reader.selection = looked.selection;
     }
     if let Some(point) = looked.reach {
-        reader.scroll.ask(Request::Reach(point));
+        reader.scroll.ask(ScrollRequest::Reach(point));
     }
     match looked.copy {
         None => Vec::new(),
@@ -183,7 +183,7 @@ fn jump(app: &mut App, way: Way, is_it: fn(&Cell) -> bool, what: &str) {
     }
     // Below the blank row that stands above all but the first.
     let line = usize::from(cell.index() > 0);
-    reader.scroll.ask(Request::Return(Position::Anchor(Point { cell, line, byte: 0 })));
+    reader.scroll.ask(ScrollRequest::Return(Position::Anchor(Point { cell, line, byte: 0 })));
 }
 
 fn select(app: &mut App) {

@@ -9,7 +9,7 @@ use crate::tui::keymap::ReadKey;
 use crate::tui::state::App;
 use crate::tui::state::cell::{CellId, Fold};
 use crate::tui::state::focus::Pane;
-use crate::tui::state::scroll::Request;
+use crate::tui::state::scroll::ScrollRequest;
 use crate::tui::state::search::{Found, Origin, Search, Visit, Wish};
 use crate::tui::state::transcript::Transcript;
 
@@ -144,7 +144,7 @@ pub fn found(app: &mut App, agent: &AgentId, found: Found) {
             search.at = None;
             fold_again(&mut reader.transcript, search.opened.take());
             if began {
-                reader.scroll.ask(Request::Return(search.origin().position));
+                reader.scroll.ask(ScrollRequest::Return(search.origin().position));
             }
         }
         Visit::At { spot, point, turned } => {
@@ -160,7 +160,7 @@ pub fn found(app: &mut App, agent: &AgentId, found: Found) {
                 }
             }
             reader.selected = Some(spot.cell);
-            reader.scroll.ask(Request::Show(point));
+            reader.scroll.ask(ScrollRequest::Show(point));
         }
     }
 }
@@ -169,7 +169,7 @@ fn go_back(app: &mut App) {
     let reader = shown(app);
     let Some(search) = &mut reader.search else { return };
     fold_again(&mut reader.transcript, search.opened.take());
-    reader.scroll.ask(Request::Return(search.origin().position));
+    reader.scroll.ask(ScrollRequest::Return(search.origin().position));
 }
 
 /// Folds the cell again that was opened to show a place in it.

@@ -5,13 +5,14 @@
 use crate::error::Refused;
 use crate::event::Delivery;
 use crate::id::{AgentId, MessageId};
+use crate::protocol::Request;
 use crate::target;
 use crate::tui::commands::{self, Draft, LineVerb, Verb};
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::lines::Medium;
-use crate::tui::state::scroll::Request;
+use crate::tui::state::scroll::ScrollRequest;
 use crate::tui::state::status::HostState;
 use crate::tui::state::target::Unaddressed;
 use crate::tui::update::{command, line, recall};
@@ -65,7 +66,11 @@ fn send(app: &mut App, draft: &str, text: &str, delivery: Delivery) -> Vec<Effec
         Ok(address) => {
             app.outgoing = Some(draft.to_owned());
             let text = app.composer.whole(address.text);
-            address.to.into_iter().map(|to| Effect::Send { to, text: text.clone(), delivery }).collect()
+            address
+                .to
+                .into_iter()
+                .map(|to| Effect::Request(Request::Inject { to, text: text.clone(), delivery }))
+                .collect()
         }
         Err(Unaddressed::Ended(agent)) => {
             not_for_the_ended(app, &agent);
@@ -85,7 +90,7 @@ pub fn sent(app: &mut App, to: &AgentId, text: &str, outcome: Result<MessageId, 
     match outcome {
         Ok(id) => {
             app.receipts.sent(&id, to, text, app.now);
-            app.reader_mut(to).scroll.ask(Request::Bottom);
+            app.reader_mut(to).scroll.ask(ScrollRequest::Bottom);
             if is_here {
                 let effects = recall::remember(app, &app.composer.text());
                 app.composer.forget();

@@ -2,6 +2,7 @@
 
 use super::look;
 use crate::id::AgentId;
+use crate::protocol::Request;
 use crate::tui::keymap::{Action, TreeKey};
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
@@ -90,7 +91,7 @@ fn cancel(app: &mut App) -> Vec<Effect> {
             app.status.say(why, app.now);
             Vec::new()
         }
-        None => vec![Effect::Cancel { agents: vec![agent] }],
+        None => vec![Effect::Request(Request::Cancel { agents: vec![agent] })],
     }
 }
 
@@ -104,7 +105,7 @@ pub fn cancel_all(app: &mut App) -> Vec<Effect> {
     }
     if id.is_main() {
         app.tree.cancelling(app.now);
-        return vec![Effect::Stop];
+        return vec![Effect::Request(Request::Stop)];
     }
-    vec![Effect::Cancel { agents }]
+    vec![Effect::Request(Request::Cancel { agents })]
 }

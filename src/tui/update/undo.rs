@@ -3,21 +3,22 @@
 //! Always holds: nothing is taken back without a yes to the list of files, and nothing while a turn runs.
 
 use crate::id::AgentId;
+use crate::protocol::{Request, UndoneFile};
 use crate::summary::count;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::cell::Level;
 use crate::tui::state::question::{Question, Subject};
-use crate::tui::state::undo::{Change, Fate, parts};
+use crate::tui::state::undo::parts;
 
 /// Looks at what there is to take back.
 pub fn begin(app: &mut App) -> Vec<Effect> {
-    if is_refused(app) { Vec::new() } else { vec![Effect::LookAtChanges] }
+    if is_refused(app) { Vec::new() } else { vec![Effect::Request(Request::PreviewUndo)] }
 }
 
 /// Asks about what was found.
-pub fn ask(app: &mut App, changes: &[Change]) {
+pub fn ask(app: &mut App, changes: &[UndoneFile]) {
     if changes.is_empty() {
         app.status
             .say("nothing to undo: the tools of the last turn changed no file; commands are not on record", app.now);
@@ -37,16 +38,16 @@ pub fn ask(app: &mut App, changes: &[Change]) {
 
 /// Takes a yes.
 pub fn confirmed(app: &mut App) -> Vec<Effect> {
-    if is_refused(app) { Vec::new() } else { vec![Effect::UndoChanges] }
+    if is_refused(app) { Vec::new() } else { vec![Effect::Request(Request::Undo)] }
 }
 
 /// Tells what was done.
-pub fn done(app: &mut App, changes: &[Change]) {
+pub fn done(app: &mut App, changes: &[UndoneFile]) {
     let main = AgentId::main();
-    let back = changes.iter().filter(|change| change.fate == Fate::TakenBack).count();
+    let back = changes.iter().filter(|change| change.undo.is_done()).count();
     for change in changes {
-        let level = if change.fate == Fate::TakenBack { Level::Info } else { Level::Warning };
-        let sentence = format!("undo: {}: {}", change.path, change.words);
+        let level = if change.undo.is_done() { Level::Info } else { Level::Warning };
+        let sentence = format!("undo: {}: {}", change.path, change.undo);
         app.reader_mut(&main).transcript.tell(level, &sentence);
     }
     let stay = match changes.len() - back {

@@ -38,7 +38,7 @@ pub fn farewell(app: &App) -> Vec<String> {
     let cost = money(app.tree.main().totals()).map(|cost| format!(", {cost}")).unwrap_or_default();
     lines.push(format!(
         "The conversation is not kept. {} tokens used{cost}.",
-        tokens(app.tree.spent().max(app.spent.tokens))
+        tokens(app.tree.spent().max(app.budget.tokens))
     ));
     lines
 }

@@ -15,7 +15,7 @@ use super::wrap::Line;
 use crate::tui::state::cell::CellId;
 use crate::tui::state::colours::Colours;
 use crate::tui::state::regions::{Part, ShownLine};
-use crate::tui::state::scroll::{Point, Position, Request, Scroll};
+use crate::tui::state::scroll::{Point, Position, Scroll, ScrollRequest};
 use crate::tui::state::transcript::Transcript;
 use crate::tui::theme::Theme;
 
@@ -144,21 +144,27 @@ impl Walk<'_> {
         let page = self.height.saturating_sub(1).max(1);
         for request in scroll.requests() {
             place = match request {
-                Request::Up(lines) => self.up(place, *lines),
-                Request::Down(lines) => self.down(place, *lines, bottom),
-                Request::PageUp => self.up(place, page),
-                Request::PageDown => self.down(place, page, bottom),
-                Request::Top => Place { cell: 0, line: 0 },
-                Request::Bottom | Request::Return(Position::Bottom) => bottom,
-                Request::Reveal(cell) => self.reveal(place, cell.index()),
-                Request::Show(point) => self.show(place, *point),
-                Request::Reach(point) => self.reach(place, *point),
-                Request::Return(Position::Anchor(point)) => self.place(*point),
+                ScrollRequest::Up(lines) => self.up(place, *lines),
+                ScrollRequest::Down(lines) => self.down(place, *lines, bottom),
+                ScrollRequest::PageUp => self.up(place, page),
+                ScrollRequest::PageDown => self.down(place, page, bottom),
+                ScrollRequest::Top => Place { cell: 0, line: 0 },
+                ScrollRequest::Bottom | ScrollRequest::Return(Position::Bottom) => bottom,
+                ScrollRequest::Reveal(cell) => self.reveal(place, cell.index()),
+                ScrollRequest::Show(point) => self.show(place, *point),
+                ScrollRequest::Reach(point) => self.reach(place, *point),
+                ScrollRequest::Return(Position::Anchor(point)) => self.place(*point),
             };
             follows = match request {
-                Request::Up(_) | Request::PageUp | Request::Top | Request::Show(_) | Request::Reach(_) => false,
-                Request::Return(position) => *position == Position::Bottom,
-                Request::Down(_) | Request::PageDown | Request::Bottom | Request::Reveal(_) => place >= bottom,
+                ScrollRequest::Up(_)
+                | ScrollRequest::PageUp
+                | ScrollRequest::Top
+                | ScrollRequest::Show(_)
+                | ScrollRequest::Reach(_) => false,
+                ScrollRequest::Return(position) => *position == Position::Bottom,
+                ScrollRequest::Down(_) | ScrollRequest::PageDown | ScrollRequest::Bottom | ScrollRequest::Reveal(_) => {
+                    place >= bottom
+                }
             };
         }
         let fits = bottom == Place { cell: 0, line: 0 };

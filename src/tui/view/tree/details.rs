@@ -10,6 +10,7 @@ use ratatui::layout::Rect;
 use super::words::{ending, look, money, reasons, share, tokens};
 use crate::summary::{count, tokens as tokens_in_words};
 use crate::tui::state::App;
+use crate::tui::state::budget::money_left;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::guards::Confined;
 use crate::tui::state::regions::{Divider, Region, Regions};
@@ -205,6 +206,6 @@ fn used(app: &App) -> String {
     let own = (node.spent > 0).then(|| format!("{} tokens{}", tokens_in_words(node.spent), cost(&node.own())));
     let tokens = tokens_in_words(totals.tokens());
     let all = node.has_children().then(|| format!("Σ {tokens} in {} agents{}", totals.agents, cost(totals)));
-    let left = if node.id.is_main() { app.budget.money_left(app.spent) } else { None };
+    let left = if node.id.is_main() { money_left(app.budget) } else { None };
     [own, all, left].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }

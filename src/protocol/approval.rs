@@ -1,0 +1,85 @@
+//! A question about an act, and what can be answered.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{AgentId, CallId};
+use crate::protocol::Act;
+
+/// The number of one approval request of the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ApprovalId(pub u64);
+
+/// The call that wants to act.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asker {
+    /// The agent.
+    pub agent: AgentId,
+    /// Its call.
+    pub call: CallId,
+}
+
+/// A question that waits for the user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalRequest {
+    /// Its number.
+    pub id: ApprovalId,
+    /// Who asks; `None` when the program itself does.
+    pub asker: Option<Asker>,
+    /// What it is about.
+    pub subject: Subject,
+    /// Why it is asked although the mode or a rule might allow it; empty when that is plain.
+    pub why: String,
+    /// What an answer for the session would cover; none is taken without.
+    pub session: Option<String>,
+    /// The rule that an answer for good would keep; none is taken without.
+    pub rule: Option<OfferedRule>,
+}
+
+/// An allow rule that an answer for good would keep.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfferedRule {
+    /// The whole rule, as it stands in the configuration (untrusted).
+    pub text: String,
+    /// Its pattern, without the tool (untrusted).
+    pub pattern: String,
+}
+
+/// What a question is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Subject {
+    /// What exactly a tool would do.
+    Act {
+        /// The act.
+        act: Act,
+    },
+    /// Something of the program itself, as trust in a project.
+    Plain {
+        /// What is asked, in one line.
+        title: String,
+        /// What exactly would happen, of any length.
+        detail: String,
+    },
+    /// Whether a turn that has made all its tool calls may make more.
+    MoreCalls {
+        /// The calls that it made.
+        made: u32,
+        /// The calls that a yes allows.
+        more: u32,
+    },
+}
+
+/// The user's answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// Yes, this once.
+    Once,
+    /// Yes, and for the rest of the session, what the question offered.
+    Session,
+    /// Yes, and in later sessions too, by the rule that the question offered.
+    Always,
+    /// No, with words for the model or without.
+    No(Option<String>),
+}

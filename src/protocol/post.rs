@@ -1,0 +1,276 @@
+//! What a client is told of a run: events, replies, snapshots and notices.
+//!
+//! A reply repeats what was asked for, so that a client needs no table of its own requests.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Refused, StartError};
+use crate::event::{Envelope, Event, Pending};
+use crate::id::{AgentId, MessageId};
+use crate::mode::Mode;
+use crate::protocol::{Answer, ApprovalId, ApprovalRequest, BudgetLimits, Decision, PauseState, QueueAct};
+
+/// One thing that a client is told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Post {
+    /// An event of the agent tree.
+    Envelope(Envelope),
+    /// What came of a request of this client.
+    Reply(Reply),
+    /// All pending queues, after a change.
+    Queues {
+        /// What is pending for whom, each in the order of delivery; agents without anything are left out.
+        queues: Vec<(AgentId, Vec<Pending>)>,
+        /// True when a failed or stopped turn holds the main agent's back.
+        paused: bool,
+    },
+    /// The approval mode and everything that waits for an answer, after a change of either.
+    Approvals {
+        /// The mode.
+        mode: Mode,
+        /// The oldest first.
+        open: Vec<ApprovalRequest>,
+    },
+    /// What the session may spend and has spent, after a change of either.
+    Budget(BudgetStatus),
+    /// Something about the run itself.
+    Notice(Notice),
+}
+
+impl Post {
+    /// Returns the bytes of a piece of text; 0 for everything else.
+    pub fn piece_bytes(&self) -> usize {
+        match self {
+            Self::Envelope(Envelope {
+                event: Event::AssistantDelta { text } | Event::ThinkingDelta { text } | Event::ToolProgress { text, .. },
+                ..
+            }) => text.len(),
+            Self::Envelope(_)
+            | Self::Reply(_)
+            | Self::Queues { .. }
+            | Self::Approvals { .. }
+            | Self::Budget(_)
+            | Self::Notice(_) => 0,
+        }
+    }
+
+    /// Cuts a piece of text that is longer than `most` bytes, and returns what is behind.
+    pub fn split_off(&mut self, most: usize) -> Option<Self> {
+        if self.piece_bytes() <= most {
+            return None;
+        }
+        let text = self.piece()?;
+        let behind = text.split_off(text.floor_char_boundary(most));
+        let mut rest = self.clone();
+        *rest.piece()? = behind;
+        Some(rest)
+    }
+
+    fn piece(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Envelope(envelope) => match &mut envelope.event {
+                Event::AssistantDelta { text } | Event::ThinkingDelta { text } | Event::ToolProgress { text, .. } => {
+                    Some(text)
+                }
+                _ => None,
+            },
+            Self::Reply(_) | Self::Queues { .. } | Self::Approvals { .. } | Self::Budget(_) | Self::Notice(_) => None,
+        }
+    }
+}
+
+/// What the session may spend and has spent, all its conversations together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BudgetStatus {
+    /// What it may spend.
+    pub limits: BudgetLimits,
+    /// Billionths of a US dollar that were spent, as far as prices are known.
+    pub nanos: u64,
+    /// Tokens that were used.
+    pub tokens: u64,
+}
+
+/// What came of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// A text was put into a queue, or was not.
+    Injected {
+        /// The agent that it was for.
+        to: AgentId,
+        /// The text that was offered.
+        text: String,
+        /// Its id, or why the queue did not take it.
+        outcome: Result<MessageId, Refused>,
+    },
+    /// The turn is being stopped; what was pending, in order.
+    Stopped(Vec<Pending>),
+    /// What became of a change of a pending text.
+    Queue {
+        /// The agent whose queue it was.
+        agent: AgentId,
+        /// The entry.
+        id: MessageId,
+        /// What was asked for.
+        act: QueueAct,
+        /// What became of it.
+        outcome: QueueOutcome,
+    },
+    /// An agent was paused, or goes on.
+    Pause {
+        /// The agent; `None` for all.
+        agent: Option<AgentId>,
+        /// What it was to do.
+        state: PauseState,
+        /// Whether it does.
+        accepted: Accepted,
+    },
+    /// A paused agent goes on.
+    Decided {
+        /// The agent.
+        agent: AgentId,
+        /// What was decided.
+        decision: Decision,
+        /// Whether it waited there to hear it.
+        accepted: Accepted,
+    },
+    /// These agents are being cancelled.
+    Cancelling(Vec<AgentId>),
+    /// An approval request was answered.
+    Answered {
+        /// Its number.
+        id: ApprovalId,
+        /// The answer.
+        answer: Answer,
+        /// Why it was not taken.
+        outcome: Result<(), String>,
+    },
+    /// The mode that holds now, or why it is as it was.
+    Mode(Result<Mode, String>),
+    /// The files that the last turn changed, and what an undo would do to each.
+    UndoPreview(Vec<UndoneFile>),
+    /// What was done about each file.
+    Undone(Vec<UndoneFile>),
+    /// The kept rules, or what became of one, in sentences.
+    Rules(Vec<String>),
+    /// The limits are set.
+    Budget(BudgetLimits),
+}
+
+/// Whether there was anybody to do what was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Accepted {
+    /// It is done.
+    Yes,
+    /// The agent has ended, or does not wait there any more.
+    No,
+}
+
+impl From<bool> for Accepted {
+    fn from(done: bool) -> Self {
+        if done { Self::Yes } else { Self::No }
+    }
+}
+
+/// What became of a [`QueueAct`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QueueOutcome {
+    /// It is done.
+    Done,
+    /// The entry left the queue, as it was then.
+    Withdrawn(Pending),
+    /// The two were joined; as they were before.
+    Merged(Pending, Pending),
+    /// The agent had taken the entry before: nothing was changed.
+    Gone,
+    /// The agent has ended: what was pending comes back with [`Event::Returned`].
+    Ended,
+    /// The queue did not take the text; the entry is as it was.
+    Refused(Refused),
+}
+
+/// What the host says outside the event stream.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Notice {
+    /// The agent is built and takes turns.
+    Ready,
+    /// The agent could not be built; nothing will run.
+    BuildFailed(StartError),
+    /// A sentence for the status line.
+    Info(String),
+    /// These texts are the user's again: no agent will take them. Told before [`Notice::BuildFailed`].
+    Returned(Vec<Pending>),
+    /// A model server answers on this machine while the embedded model is used.
+    LocalServer(LocalServer),
+    /// The models that can be switched to, those of the server that answers first, or why there is no list.
+    Models(Result<Vec<String>, String>),
+}
+
+/// A model server of this machine that could answer instead of the embedded model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LocalServer {
+    /// What it is.
+    pub what: String,
+    /// Host and port.
+    pub address: String,
+    /// The model that it would answer with.
+    pub model: String,
+    /// The name by which that model is switched to.
+    pub name: String,
+}
+
+/// One file that the tools changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UndoneFile {
+    /// The file, as it is shown (untrusted).
+    pub path: String,
+    /// What undo would do about it, or did.
+    pub undo: Undo,
+}
+
+/// What undo does about a file. Its sentence reads behind the path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Undo {
+    /// It gets its old content back.
+    Restored {
+        /// Bytes of that.
+        bytes: u64,
+    },
+    /// It goes away: there was none before.
+    Removed,
+    /// Nothing: it was changed, removed or replaced since by somebody else.
+    ChangedSince,
+    /// Nothing: what it held was too much to be kept.
+    NotKept,
+    /// Nothing: the file system said this.
+    Failed(String),
+}
+
+impl Undo {
+    /// Returns whether the file is as it was before the turn, or would be.
+    pub fn is_done(&self) -> bool {
+        match self {
+            Self::Restored { .. } | Self::Removed => true,
+            Self::ChangedSince | Self::NotKept | Self::Failed(_) => false,
+        }
+    }
+}
+
+impl fmt::Display for Undo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Restored { bytes } => write!(f, "back to its {bytes} bytes"),
+            Self::Removed => write!(f, "removed, it was new"),
+            Self::ChangedSince => write!(f, "left alone, it was changed since by somebody else"),
+            Self::NotKept => write!(f, "left alone, its old content was too large to be kept"),
+            Self::Failed(why) => write!(f, "left alone: {why}"),
+        }
+    }
+}

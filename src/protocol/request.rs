@@ -1,0 +1,253 @@
+//! What a client can ask of a run.
+//!
+//! Always holds: a request names what it is about by ids, and what its user had seen (the call before which an agent waits,
+//! the entry of a queue), so that it can meet nothing else.
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::{Delivery, Pending};
+use crate::id::{AgentId, CallId, MessageId};
+use crate::message::Arguments;
+use crate::mode::Mode;
+use crate::price::Money;
+use crate::protocol::{Answer, ApprovalId};
+
+/// The name of one client of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ClientId(pub String);
+
+/// A request with its sender and number: the same one, sent twice, is carried out once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Numbered {
+    /// Who asks.
+    pub client: ClientId,
+    /// Counted by the client, from 1.
+    pub number: u64,
+    /// What is asked for.
+    pub request: Request,
+}
+
+/// One thing that a client asks for. What comes of it is a [`super::Reply`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Request {
+    /// Put a text into the queue of an agent.
+    Inject {
+        /// The agent that it is for.
+        to: AgentId,
+        /// Exactly what the user typed.
+        text: String,
+        /// Where it is to enter.
+        delivery: Delivery,
+    },
+    /// Stop the turn and take every pending text back.
+    Stop,
+    /// Stop the turn and take the conversation back to its system prompt.
+    Reset,
+    /// Change something about one pending text.
+    Queue {
+        /// The agent whose queue it is in.
+        agent: AgentId,
+        /// The entry.
+        id: MessageId,
+        /// What is to be done with it.
+        act: QueueAct,
+    },
+    /// Send every text that is held for its age, and hold none for it any more.
+    NeverAskIfTrue,
+    /// Start a turn with what a failed turn holds back.
+    Resume,
+    /// Pause an agent at its next boundary or call, or let it go on.
+    Pause {
+        /// The agent; `None` for all, also those that come later.
+        agent: Option<AgentId>,
+        /// What it is to do.
+        state: PauseState,
+    },
+    /// Say how a paused agent goes on.
+    Decide {
+        /// The agent.
+        agent: AgentId,
+        /// The call before which it waits; `None` at a boundary.
+        call: Option<CallId>,
+        /// How it goes on.
+        decision: Decision,
+    },
+    /// Cancel these sub-agents; whoever spawned them goes on.
+    Cancel {
+        /// The one that was selected, or it and everything beneath it.
+        agents: Vec<AgentId>,
+    },
+    /// Answer an approval request.
+    Answer {
+        /// Its number.
+        id: ApprovalId,
+        /// The answer.
+        answer: Answer,
+    },
+    /// Decide how much runs without a question.
+    SetMode {
+        /// The mode.
+        choice: ModeChoice,
+    },
+    /// List the files that the tools of the last turn changed, and what an undo would do to each.
+    PreviewUndo,
+    /// Take these changes back.
+    Undo,
+    /// List the kept rules, or remove one.
+    Rules {
+        /// Which of both.
+        request: RuleRequest,
+    },
+    /// Set what the session may spend.
+    SetBudget {
+        /// The limits.
+        limits: BudgetLimits,
+    },
+    /// Summarise older rounds.
+    Compact {
+        /// What the summary is to keep in mind.
+        words: Option<String>,
+    },
+    /// Use this model from the next request to the server on.
+    SwitchModel {
+        /// Its name.
+        name: String,
+    },
+    /// Ask the server for its models; they come as a notice.
+    ListModels,
+}
+
+impl Request {
+    /// Returns whether it looks at files or writes some, so that a client must not wait for it.
+    pub fn takes_a_moment(&self) -> bool {
+        matches!(self, Self::PreviewUndo | Self::Undo | Self::Rules { .. })
+    }
+}
+
+/// One change of a pending text. Each is one step: the agent takes the text before it or after it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum QueueAct {
+    /// Keep it from being delivered while it is edited.
+    Hold {
+        /// What to go on with when an edit that was left is taken up again; `None` begins with the entry's own text.
+        text: Option<String>,
+    },
+    /// End the edit and leave the text as it was.
+    Release,
+    /// End the edit with this text.
+    Commit {
+        /// The new text.
+        text: String,
+        /// Where it is to enter from now on; `None` leaves that as it was.
+        delivery: Option<Delivery>,
+    },
+    /// Take it out of the queue.
+    Withdraw {
+        /// What the client does with the text.
+        to: Withdrawn,
+        /// The entries that stand before it, so that it can be put back.
+        before: Vec<MessageId>,
+    },
+    /// Put it back behind the last of these that still waits, or to the front.
+    Restore {
+        /// As it was withdrawn.
+        entry: Pending,
+        /// The entries that stood before it.
+        before: Vec<MessageId>,
+    },
+    /// Change places with its neighbour.
+    Move {
+        /// Which neighbour.
+        shift: Shift,
+    },
+    /// Change where it will enter.
+    Deliver {
+        /// Where.
+        delivery: Delivery,
+    },
+    /// Join it with the one behind it.
+    Merge,
+    /// Make two of it again.
+    Split {
+        /// The first as it was.
+        first: Pending,
+        /// The second as it was.
+        second: Pending,
+    },
+    /// Say that it still holds, however long it has waited.
+    Confirm,
+}
+
+/// What a client does with a text that it takes out of a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Withdrawn {
+    /// It is removed; it can be brought back.
+    Removed,
+    /// It goes into the message being written, before the draft.
+    Message,
+}
+
+/// The neighbour with which an entry changes places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shift {
+    /// The one that is delivered before it.
+    Earlier,
+    /// The one that is delivered after it.
+    Later,
+}
+
+/// Whether an agent is paused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PauseState {
+    /// It waits before its next call or at its next boundary.
+    Paused,
+    /// It runs on.
+    Running,
+}
+
+/// How a paused agent goes on. It stays paused: it waits again before its next call or at its next boundary.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// As it would have.
+    Run,
+    /// With other arguments for the call.
+    Edited(Arguments),
+    /// Without the call; the model is told this reason.
+    Skip(String),
+}
+
+/// The mode that is to be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModeChoice {
+    /// The one behind the present one, of those that a key may switch to.
+    Next,
+    /// This one.
+    Named(Mode),
+}
+
+/// What is done about the kept rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleRequest {
+    /// They are listed.
+    List,
+    /// The rule of this number is removed, counted from 1.
+    Remove(usize),
+}
+
+/// What the session may spend; no limit unless set.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BudgetLimits {
+    /// US dollars.
+    pub max_cost: Option<Money>,
+    /// Tokens.
+    pub max_tokens: Option<u64>,
+}

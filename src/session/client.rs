@@ -1,0 +1,36 @@
+//! The one way in which a screen, the line output or a script sees and steers a run.
+
+use std::sync::Arc;
+
+use crate::protocol::{Post, Request};
+
+/// Called from other threads when there is something to take. It must not block.
+pub type Wake = Arc<dyn Fn(Waiting) + Send + Sync>;
+
+/// What waits to be taken by a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waiting {
+    /// Replies and snapshots, which change what a key would do.
+    Answers,
+    /// Events and notices, which can be taken together for the next frame.
+    Events,
+}
+
+/// A client of a run. Nothing is lost: what is not taken waits.
+pub trait Client: Send + Sync {
+    /// Sends one request. What comes of it is among the next [`Client::answers`], at once or later.
+    fn send(&self, request: Request);
+
+    /// Takes the replies to requests in their order, and behind them a snapshot of everything that changed since the last
+    /// one.
+    fn answers(&self) -> Vec<Post>;
+
+    /// Takes the events and notices, in order, and behind them what they cost.
+    fn events(&self) -> Vec<Post>;
+
+    /// Sets what is called when there is something to take; at once when there is something already.
+    fn on_wake(&self, wake: Wake);
+
+    /// Ends the run: nothing more is done for this client.
+    fn end(&self);
+}

@@ -1,0 +1,18 @@
+//! A run as its clients see it: requests are carried out on the host, and everything that happens comes back as posts.
+//!
+//! # Where things are
+//!
+//! - what every client holds: `client.rs`; stories: `session.rs`
+//! - a client in the same process: `local.rs`; stories: `session.rs`
+//! - what each request does to the run: `requests.rs`, and to approvals and files: `permissions.rs`; stories: `hold.rs`,
+//!   `pending_list.rs`, `approval_popups.rs`
+
+mod client;
+mod local;
+mod permissions;
+mod requests;
+
+pub use crate::workspace::{Bounds, EntryKind, Walk};
+pub use client::{Client, Waiting, Wake};
+pub use local::LocalClient;
+pub use requests::Requests;

@@ -1,0 +1,184 @@
+//! What each request does to the run. Nothing here waits for an agent.
+//!
+//! Always holds: a request that comes again, by its client and number, is not carried out again; its reply is given again.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, PoisonError};
+
+use crate::error::Refused;
+use crate::fault;
+use crate::host::{Command, Handle};
+use crate::id::{AgentId, CallId, MessageId};
+use crate::protocol::{Accepted, ClientId, Decision, Numbered, PauseState, QueueAct, QueueOutcome, Reply, Request};
+use crate::session::permissions;
+
+/// Replies that are kept of each client in case a request comes again.
+const KEPT: usize = 64;
+
+/// Carries the requests of all clients out.
+pub struct Requests {
+    handle: Handle,
+    /// The newest replies of each client, by the number of their request.
+    replies: Mutex<HashMap<ClientId, VecDeque<(u64, Option<Reply>)>>>,
+}
+
+impl Requests {
+    /// Carries requests out on this run.
+    pub fn new(handle: Handle) -> Self {
+        Self { handle, replies: Mutex::default() }
+    }
+
+    /// Carries a request out, unless that was done before, and returns its reply where it has one.
+    pub fn carry_out(&self, numbered: Numbered) -> Option<Reply> {
+        let Numbered { client, number, request } = numbered;
+        // Held until the reply is kept: the same request on another thread waits for it.
+        let mut replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = replies.entry(client).or_default();
+        if let Some((_, reply)) = kept.iter().find(|(known, _)| *known == number) {
+            return reply.clone();
+        }
+        let reply = carry_out(&self.handle, request);
+        kept.push_back((number, reply.clone()));
+        if kept.len() > KEPT {
+            kept.pop_front();
+        }
+        reply
+    }
+}
+
+fn carry_out(handle: &Handle, request: Request) -> Option<Reply> {
+    Some(match request {
+        Request::Inject { to, text, delivery } => {
+            fault::block_at("send");
+            let outcome = handle.inject_user_message(&to, (text.as_str(), delivery));
+            Reply::Injected { to, text, outcome }
+        }
+        Request::Stop => Reply::Stopped(handle.stop()),
+        Request::Reset => Reply::Stopped(handle.request(Command::Reset)),
+        Request::Queue { agent, id, act } => {
+            let outcome = change(handle, &agent, &id, &act);
+            Reply::Queue { agent, id, act, outcome }
+        }
+        Request::NeverAskIfTrue => {
+            handle.never_ask_if_true();
+            return None;
+        }
+        Request::Resume => {
+            handle.interloper().resume();
+            return None;
+        }
+        Request::Pause { agent, state } => {
+            let accepted = pause(handle, agent.as_ref(), state).into();
+            Reply::Pause { agent, state, accepted }
+        }
+        Request::Decide { agent, call, decision } => decide(handle, agent, call.as_ref(), decision),
+        Request::Cancel { agents } => {
+            Reply::Cancelling(agents.into_iter().filter(|agent| handle.cancel_agent(agent)).collect())
+        }
+        Request::Answer { id, answer } => permissions::answer(handle, id, answer),
+        Request::SetMode { choice } => permissions::set_mode(handle, choice),
+        Request::PreviewUndo => Reply::UndoPreview(handle.undo_preview()),
+        Request::Undo => Reply::Undone(handle.undo()),
+        Request::Rules { request } => permissions::rules(handle, request),
+        Request::SetBudget { limits } => {
+            handle.budget().set_max_cost(limits.max_cost);
+            handle.budget().set_max_tokens(limits.max_tokens);
+            Reply::Budget(limits)
+        }
+        Request::Compact { words } => return ask_worker(handle, Command::Compact(words)),
+        Request::SwitchModel { name } => return ask_worker(handle, Command::SwitchModel(name)),
+        Request::ListModels => return ask_worker(handle, Command::ListModels),
+    })
+}
+
+/// Asks the worker for something that it tells about by events and notices.
+fn ask_worker(handle: &Handle, command: Command) -> Option<Reply> {
+    handle.request(command);
+    None
+}
+
+/// Pauses agents or lets them go on, and returns whether there was one.
+fn pause(handle: &Handle, agent: Option<&AgentId>, state: PauseState) -> bool {
+    match (agent, state) {
+        (Some(agent), PauseState::Paused) => handle.hold(agent),
+        (Some(agent), PauseState::Running) => handle.go_on(agent),
+        (None, PauseState::Paused) => {
+            handle.hold_all();
+            true
+        }
+        (None, PauseState::Running) => {
+            handle.go_on_all();
+            true
+        }
+    }
+}
+
+/// Passes a decision on to a paused agent.
+fn decide(handle: &Handle, agent: AgentId, call: Option<&CallId>, decision: Decision) -> Reply {
+    let accepted = Accepted::from(handle.decide(&agent, call, decision.clone()));
+    Reply::Decided { agent, decision, accepted }
+}
+
+/// Changes one pending entry.
+fn change(handle: &Handle, agent: &AgentId, id: &MessageId, act: &QueueAct) -> QueueOutcome {
+    let Some(controls) = handle.crew().get(agent) else { return QueueOutcome::Ended };
+    let queue = &controls.interloper;
+    let was_there = |there| if there { QueueOutcome::Done } else { QueueOutcome::Gone };
+    let accepted = |answer: Result<bool, Refused>| answer.map_or_else(QueueOutcome::Refused, was_there);
+    if new_delivery(act).is_some_and(|delivery| !handle.takes(agent, delivery)) {
+        return QueueOutcome::Refused(Refused::OneTurn);
+    }
+    let outcome = match act {
+        QueueAct::Hold { .. } => was_there(queue.hold(id)),
+        QueueAct::Release => was_there(queue.release(id)),
+        QueueAct::Commit { text, delivery: None } => accepted(queue.commit(id, text)),
+        QueueAct::Commit { text, delivery: Some(delivery) } => match queue.replace(id, text) {
+            // It is held until the text is put in, so it is taken neither half changed nor with the old delivery.
+            Ok(true) => {
+                queue.set_delivery(id, *delivery);
+                accepted(queue.commit(id, text))
+            }
+            answer => accepted(answer),
+        },
+        QueueAct::Withdraw { .. } => queue.withdraw(id).map_or(QueueOutcome::Gone, QueueOutcome::Withdrawn),
+        QueueAct::Restore { entry, before } => {
+            if queue.restore_behind(entry.clone(), before) {
+                QueueOutcome::Done
+            } else {
+                QueueOutcome::Ended
+            }
+        }
+        QueueAct::Move { shift } => was_there(queue.shift(id, *shift)),
+        QueueAct::Deliver { delivery } => was_there(queue.set_delivery(id, *delivery)),
+        QueueAct::Merge => match queue.merge(id) {
+            Ok(Some((first, second))) => QueueOutcome::Merged(first, second),
+            Ok(None) => QueueOutcome::Gone,
+            Err(refused) => QueueOutcome::Refused(refused),
+        },
+        // The first gets its own words before the second comes back, so the second is never in both.
+        QueueAct::Split { first, second } => match queue.replace(id, &first.text) {
+            Ok(true) if queue.restore_behind(second.clone(), std::slice::from_ref(id)) => QueueOutcome::Done,
+            Ok(true) => QueueOutcome::Withdrawn(second.clone()),
+            answer => accepted(answer),
+        },
+        QueueAct::Confirm => was_there(queue.confirm(id)),
+    };
+    // The agent ended between the look at the crew and the act: what was pending comes back, it was not delivered.
+    if outcome == QueueOutcome::Gone && queue.is_closed() { QueueOutcome::Ended } else { outcome }
+}
+
+/// Returns the delivery that an act sets.
+fn new_delivery(act: &QueueAct) -> Option<crate::event::Delivery> {
+    match act {
+        QueueAct::Deliver { delivery } => Some(*delivery),
+        QueueAct::Commit { delivery, .. } => *delivery,
+        QueueAct::Hold { .. }
+        | QueueAct::Release
+        | QueueAct::Withdraw { .. }
+        | QueueAct::Restore { .. }
+        | QueueAct::Move { .. }
+        | QueueAct::Merge
+        | QueueAct::Split { .. }
+        | QueueAct::Confirm => None,
+    }
+}

@@ -1,0 +1,196 @@
+//! A client of a run: requests go in, replies and snapshots come out; the same request twice is one act. Every story of the
+//! screen runs over the same client, with each request and post written as JSON and read again.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use steersman::control::{Cancellable, Controls, Crew, Gate, Interloper};
+use steersman::event::Delivery;
+use steersman::host::{Handle, Mailbox};
+use steersman::id::AgentId;
+use steersman::protocol::{
+    Act, BudgetLimits, ClientId, CommandAct, Content, Decision, ModeChoice, Numbered, PauseState, Post, QueueAct,
+    QueueOutcome, Reply, Request, RuleRequest, Shift, Withdrawn, WriteAct,
+};
+use steersman::session::{Client as _, LocalClient, Requests, Waiting};
+
+use crate::support::json_client::through_json;
+
+fn run() -> Handle {
+    let main = Controls {
+        interloper: Arc::new(Interloper::new()),
+        cancellable: Cancellable::new(),
+        gate: Arc::new(Gate::new()),
+    };
+    Handle::new(Arc::new(Crew::new(main)), Arc::new(Mailbox::new()))
+}
+
+fn inject(text: &str) -> Request {
+    Request::Inject { to: AgentId::main(), text: text.to_owned(), delivery: Delivery::Steer }
+}
+
+fn texts(handle: &Handle) -> Vec<String> {
+    handle.interloper().peek().into_iter().map(|entry| entry.text).collect()
+}
+
+#[test]
+fn a_request_that_comes_twice_is_carried_out_once_and_answered_twice() {
+    let handle = run();
+    let requests = Requests::new(handle.clone());
+    let numbered =
+        |client: &str, number, text| Numbered { client: ClientId(client.to_owned()), number, request: inject(text) };
+    let first = requests.carry_out(numbered("a", 1, "once"));
+    assert_eq!(requests.carry_out(numbered("a", 1, "once")), first, "the reply is given again");
+    assert!(matches!(first, Some(Reply::Injected { outcome: Ok(_), .. })), "{first:?}");
+    requests.carry_out(numbered("b", 1, "of another client"));
+    requests.carry_out(numbered("a", 2, "once"));
+    assert_eq!(texts(&handle), ["once", "of another client", "once"]);
+}
+
+#[test]
+fn a_request_from_two_threads_at_once_is_carried_out_once() {
+    let handle = run();
+    let requests = Requests::new(handle.clone());
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for number in 1..=50 {
+                    let client = ClientId("a".to_owned());
+                    requests.carry_out(Numbered { client, number, request: inject(&format!("text {number}")) });
+                }
+            });
+        }
+    });
+    let mut texts = texts(&handle);
+    texts.sort();
+    texts.dedup();
+    assert_eq!((texts.len(), handle.interloper().peek().len()), (50, 50));
+}
+
+#[test]
+fn a_client_hears_of_its_request_first_and_then_of_what_changed() {
+    let handle = run();
+    let client = LocalClient::new(handle.clone());
+    assert!(matches!(client.answers()[..], [Post::Queues { .. }, Post::Approvals { .. }, Post::Budget(_)]));
+    assert_eq!(client.answers(), []);
+    client.send(inject("text"));
+    match &client.answers()[..] {
+        [Post::Reply(Reply::Injected { outcome: Ok(id), .. }), Post::Queues { queues, paused: false }] => {
+            assert_eq!(queues, &[(AgentId::main(), handle.interloper().peek())]);
+            assert_eq!(&queues[0].1[0].id, id);
+        }
+        other => panic!("{other:?}"),
+    }
+    handle.interloper().inject_user_message("from elsewhere").unwrap();
+    assert!(matches!(&client.answers()[..], [Post::Queues { .. }]), "a change that it did not ask for");
+}
+
+#[test]
+fn a_client_is_woken_by_other_threads_and_told_of_what_there_was_before() {
+    let handle = run();
+    let client = LocalClient::new(handle.clone());
+    let woken = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&woken);
+    client.on_wake(Arc::new(move |waiting| {
+        assert_eq!(waiting, Waiting::Answers);
+        count.fetch_add(1, Ordering::SeqCst);
+    }));
+    assert_eq!(woken.load(Ordering::SeqCst), 1, "at once: everything is new to it");
+    std::thread::scope(|scope| {
+        scope.spawn(|| handle.interloper().inject_user_message("text").unwrap());
+    });
+    assert_eq!(woken.load(Ordering::SeqCst), 2);
+}
+
+#[test]
+fn a_budget_is_told_when_it_changes_and_only_then() {
+    let handle = run();
+    let client = LocalClient::new(handle.clone());
+    client.answers();
+    handle.budget().charge("m", 1_000, None);
+    assert!(matches!(&client.events()[..], [Post::Budget(status)] if status.tokens == 1_000));
+    assert_eq!(client.events(), []);
+    let limits = BudgetLimits { max_cost: None, max_tokens: Some(5_000) };
+    client.send(Request::SetBudget { limits });
+    assert!(matches!(
+        &client.answers()[..],
+        [Post::Reply(Reply::Budget(set)), Post::Budget(status)] if *set == limits && status.limits == limits
+    ));
+}
+
+#[test]
+fn every_request_is_the_same_behind_json() {
+    let entry = {
+        let handle = run();
+        handle.interloper().inject_user_message("pending").unwrap();
+        through_json(&handle.interloper().peek().remove(0))
+    };
+    let queue = |act| Request::Queue { agent: "a 0".into(), id: "m1".into(), act };
+    let requests = [
+        inject("ä\u{2028}\n\t\"text\""),
+        Request::Stop,
+        Request::Reset,
+        queue(QueueAct::Hold { text: Some("half".to_owned()) }),
+        queue(QueueAct::Release),
+        queue(QueueAct::Commit { text: "new".to_owned(), delivery: Some(Delivery::FollowUp) }),
+        queue(QueueAct::Withdraw { to: Withdrawn::Message, before: vec!["m0".into()] }),
+        queue(QueueAct::Restore { entry: entry.clone(), before: Vec::new() }),
+        queue(QueueAct::Move { shift: Shift::Earlier }),
+        queue(QueueAct::Deliver { delivery: Delivery::Now }),
+        queue(QueueAct::Merge),
+        queue(QueueAct::Split { first: entry.clone(), second: entry }),
+        queue(QueueAct::Confirm),
+        Request::NeverAskIfTrue,
+        Request::Resume,
+        Request::Pause { agent: None, state: PauseState::Paused },
+        Request::Decide { agent: AgentId::main(), call: Some("c".into()), decision: Decision::Skip("why".to_owned()) },
+        Request::Cancel { agents: vec!["a 0".into()] },
+        Request::SetMode { choice: ModeChoice::Next },
+        Request::PreviewUndo,
+        Request::Undo,
+        Request::Rules { request: RuleRequest::Remove(2) },
+        Request::SetBudget { limits: BudgetLimits { max_cost: Some("0.1".parse().unwrap()), max_tokens: None } },
+        Request::Compact { words: None },
+        Request::SwitchModel { name: "m".to_owned() },
+        Request::ListModels,
+    ];
+    for request in requests {
+        assert_eq!(through_json(&request), request);
+    }
+    insta::assert_snapshot!(
+        serde_json::to_string(&Numbered { client: ClientId("a".to_owned()), number: 7, request: inject("text") }).unwrap(),
+        @r#"{"client":"a","number":7,"request":{"type":"inject","to":"","text":"text","delivery":"steer"}}"#
+    );
+}
+
+#[test]
+fn an_act_keeps_what_a_question_shows_behind_json_and_not_the_contents_of_a_file() {
+    let command = Act::Command(CommandAct {
+        command: "ls".to_owned(),
+        cwd: "/work".into(),
+        timeout: std::time::Duration::from_millis(1_500),
+    });
+    assert_eq!(through_json(&command), command);
+    let write = Act::Write(WriteAct {
+        tool: "edit".into(),
+        path: "/work/a".into(),
+        shown: "a".to_owned(),
+        before: None,
+        after: Content::from(b"secret".to_vec()),
+        diff: "+secret".to_owned(),
+    });
+    let Act::Write(read) = through_json(&write) else { panic!("{write:?}") };
+    assert_eq!((read.after.size(), read.after.bytes(), read.diff.as_str()), (6, &b""[..], "+secret"));
+}
+
+#[test]
+fn a_change_of_a_text_that_was_delivered_says_so_and_changes_nothing() {
+    let handle = run();
+    let client = LocalClient::new(handle.clone());
+    client.send(inject("text"));
+    let id = handle.interloper().peek().remove(0).id;
+    handle.stop();
+    client.answers();
+    client.send(Request::Queue { agent: AgentId::main(), id, act: QueueAct::Confirm });
+    assert!(matches!(&client.answers()[..], [Post::Reply(Reply::Queue { outcome: QueueOutcome::Gone, .. })]));
+}
