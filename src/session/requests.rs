@@ -15,11 +15,13 @@ use crate::session::permissions;
 /// Replies that are kept of each client in case a request comes again.
 const KEPT: usize = 64;
 
+/// The newest replies of one client, with the numbers of their requests.
+type Replies = VecDeque<(u64, Option<Reply>)>;
+
 /// Carries the requests of all clients out.
 pub struct Requests {
     handle: Handle,
-    /// The newest replies of each client, by the number of their request.
-    replies: Mutex<HashMap<ClientId, VecDeque<(u64, Option<Reply>)>>>,
+    replies: Mutex<HashMap<ClientId, Replies>>,
 }
 
 impl Requests {

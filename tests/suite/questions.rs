@@ -39,11 +39,7 @@ fn answers(stage: &Stage) -> usize {
         .effects
         .iter()
         .filter(|effect| {
-            matches!(
-                effect,
-                Effect::Request(Request::Queue { act: QueueAct::Confirm, .. })
-                    | Effect::Request(Request::NeverAskIfTrue)
-            )
+            matches!(effect, Effect::Request(Request::Queue { act: QueueAct::Confirm, .. } | Request::NeverAskIfTrue))
         })
         .count()
 }

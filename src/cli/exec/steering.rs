@@ -201,8 +201,11 @@ impl<'a> Run<'a> {
             Post::Notice(Notice::Returned(entries)) => {
                 self.unsent.extend(entries.iter().cloned());
             }
-            Post::Reply(_) | Post::Queues { .. } | Post::Approvals { .. } | Post::Budget(_) => {}
-            Post::Notice(Notice::Ready | Notice::Models(_) | Notice::LocalServer(_)) => {}
+            Post::Notice(Notice::Ready | Notice::Models(_) | Notice::LocalServer(_))
+            | Post::Reply(_)
+            | Post::Queues { .. }
+            | Post::Approvals { .. }
+            | Post::Budget(_) => {}
         }
     }
 

@@ -175,7 +175,7 @@ pub fn answered(app: &mut App, agent: &AgentId, id: &MessageId, act: QueueAct, o
             app.status.say(format!("{id} was not {}: {} has ended", past(&act), name(agent)), app.now);
         }
         (QueueAct::Deliver { delivery: Delivery::Now }, _) => {
-            app.status.say(format!("{id} was delivered already"), app.now)
+            app.status.say(format!("{id} was delivered already"), app.now);
         }
         (act, _) => app.status.say(format!("{id} was delivered before it could be {}", past(&act)), app.now),
     }
