@@ -22,7 +22,7 @@ pub trait Client: Send + Sync {
     fn send(&self, request: Request);
 
     /// Takes the replies to requests in their order, and behind them a snapshot of everything that changed since the last
-    /// one.
+    /// one, or that a request was about.
     fn answers(&self) -> Vec<Post>;
 
     /// Takes the events and notices, in order, and behind them what they cost.

@@ -77,6 +77,28 @@ impl Client for LocalClient {
             *number
         };
         let takes_a_moment = request.takes_a_moment();
+        // Also when nothing changed: a client that expected a change learns what there is.
+        match &request {
+            Request::Inject { .. }
+            | Request::Stop
+            | Request::Reset
+            | Request::Queue { .. }
+            | Request::NeverAskIfTrue
+            | Request::Resume => self.shared.queues_changed.store(true, Ordering::SeqCst),
+            Request::Answer { .. } | Request::SetMode { .. } => {
+                self.shared.approvals_changed.store(true, Ordering::SeqCst);
+            }
+            Request::Pause { .. }
+            | Request::Decide { .. }
+            | Request::Cancel { .. }
+            | Request::PreviewUndo
+            | Request::Undo
+            | Request::Rules { .. }
+            | Request::SetBudget { .. }
+            | Request::Compact { .. }
+            | Request::SwitchModel { .. }
+            | Request::ListModels => {}
+        }
         let numbered = Numbered { client: ClientId("local".to_owned()), number, request };
         let (requests, shared) = (Arc::clone(&self.requests), Arc::clone(&self.shared));
         let carry_out = move || shared.reply(requests.carry_out(numbered).into_iter().map(Post::Reply).collect());

@@ -1,13 +1,15 @@
-//! The loop of the screen: ties terminal, state and host together; the only part of the screen that sees the run.
+//! The loop of the screen and of the line output: ties input, state and the client of the run together.
 //!
-//! One thread waits for input, signals, mail and time, input first. It never waits for the agent, and never for the
-//! terminal: frames go to a writer of their own. With nothing to show it does not wake up at all.
+//! One thread waits for input, signals, events and time, input first. It never waits for the agent, and never for the
+//! terminal: what is written goes to a writer of its own. With nothing to show it does not wake up at all. What differs
+//! between a screen and lines is a [`Surface`].
 //!
 //! # Where things are
 //!
 //! - the external editor, Ctrl+Z and back, copies: `edit.rs`, `suspend.rs`, `copy.rs`, `src/cli/outside.rs`;
 //!   stories: `tests/pty/terminal.rs`
-//! - line output: its loop, the line being typed: `lines.rs`, `src/tui/lines/echo.rs`; stories:
+//! - the screen, its frames and its pace: `screen.rs`, `src/tui/frame_clock.rs`; stories: `tests/pty/steering.rs`
+//! - line output, the line being typed: `lines.rs`, `src/tui/lines/echo.rs`; stories:
 //!   `tests/pty/lines.rs`
 
 mod bell;
@@ -18,64 +20,62 @@ mod lines;
 mod memory;
 mod options;
 pub mod path_walk;
+mod screen;
+mod surface;
 mod suspend;
 
-use std::collections::VecDeque;
 use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use ratatui::layout::Size;
 use tokio::time::sleep_until;
 
 use crate::clock;
-use crate::event::{Delivery, Envelope, Event};
+use crate::event::Delivery;
 use crate::id::AgentId;
 use crate::limits;
-use crate::protocol::{Post, Request};
+use crate::protocol::Request;
 use crate::session::Client;
 use crate::tui::files::Files;
-use crate::tui::frame_clock::FrameClock;
-use crate::tui::input::{self, Input, LineEnds, Reader};
-use crate::tui::msg::{Effect, Msg, Rest};
-use crate::tui::outside::Outside;
+use crate::tui::msg::Effect;
 use crate::tui::state::App;
-use crate::tui::state::question::Seen;
+use crate::tui::state::lines::Medium;
 use crate::tui::state::status::Status;
-use crate::tui::terminal::alert::{Relay, Way, alert};
-use crate::tui::terminal::signals::{self, Asked, Signals};
+use crate::tui::terminal::signals::Signals;
+use crate::tui::terminal::watchdog;
 use crate::tui::terminal::writer::Written;
-use crate::tui::terminal::{self, Terminal, watchdog};
-use crate::tui::theme::Ground;
-use crate::tui::update::update;
-use crate::tui::view::{self, ViewCache};
-use memory::Memory;
-
 use bell::Bell;
-use edit::{Loan, editor_ended};
+use lines::Lines;
+use screen::Screen;
+use surface::Surface;
 
-pub use lines::run_lines;
 pub use options::{Answers, Ending, ScreenOptions};
 
-/// Shows the screen until the user quits; blocks the calling thread. The run is cancelled when it returns.
+/// Shows the screen until the user quits; blocks the calling thread. The run is ended when it returns.
 ///
 /// # Errors
 /// When there is no terminal, or its modes cannot be set.
 pub fn run(options: ScreenOptions, client: &dyn Client) -> io::Result<Ending> {
-    let mut farewell = Vec::new();
-    let ending = with_runtime(client, show(options, client, &mut farewell))?;
-    if ending == Ending::Quit {
-        // A terminal that takes nothing any more misses nothing that is kept.
-        let _ = farewell.iter().try_for_each(|line| writeln!(io::stdout(), "{line}"));
-    }
-    Ok(ending)
+    with_runtime::<Screen<'_>>(options, client)
 }
 
-/// Makes the state that both loops begin with.
-fn new_app(options: &ScreenOptions, size: Size) -> App {
+/// Writes lines until the user quits, or until the input has ended and the turn is done; blocks the calling thread. The
+/// run is ended when it returns.
+///
+/// # Errors
+/// When the input or the output cannot be used.
+pub fn run_lines(options: ScreenOptions, client: &dyn Client) -> io::Result<Ending> {
+    with_runtime::<Lines<'_>>(options, client)
+}
+
+/// Makes the state that every surface begins with.
+fn new_app(options: &ScreenOptions, size: Size, medium: Medium) -> App {
     let status = Status::new(options.label.clone(), options.source);
     let mut app = App::new(size, clock::now(), status, options.themes.clone());
+    app.medium = medium;
     app.tree.prices = options.prices.clone();
     app.zone = jiff::tz::TimeZone::system();
     app.mouse = options.mouse;
@@ -85,10 +85,11 @@ fn new_app(options: &ScreenOptions, size: Size) -> App {
     app
 }
 
-/// Runs a loop to its end on this thread, then ends the run.
-fn with_runtime(client: &dyn Client, shown: impl Future<Output = io::Result<Ending>>) -> io::Result<Ending> {
+/// Runs the loop to its end on this thread, then ends the run.
+fn with_runtime<'a, S: Surface<'a>>(options: ScreenOptions, client: &'a dyn Client) -> io::Result<Ending> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let ending = runtime.block_on(shown);
+    let mut farewell = Vec::new();
+    let ending = runtime.block_on(show::<S>(options, client, &mut farewell));
     // Whoever holds what the rest needs, the program ends.
     match ending {
         Ok(Ending::Signal(code)) => watchdog::end_within(limits::EXIT_GRACE, code),
@@ -98,322 +99,87 @@ fn with_runtime(client: &dyn Client, shown: impl Future<Output = io::Result<Endi
     client.end();
     // The signal handlers' tasks need no farewell; a file that is being written gets its time.
     runtime.shutdown_timeout(limits::EXIT_GRACE);
-    ending
+    let ending = ending?;
+    if ending == Ending::Quit {
+        // A terminal that takes nothing any more misses nothing that is kept.
+        let _ = farewell.iter().try_for_each(|line| writeln!(io::stdout(), "{line}"));
+    }
+    Ok(ending)
 }
 
-async fn show(options: ScreenOptions, client: &dyn Client, farewell: &mut Vec<String>) -> io::Result<Ending> {
+async fn show<'a, S: Surface<'a>>(
+    mut options: ScreenOptions,
+    client: &'a dyn Client,
+    farewell: &mut Vec<String>,
+) -> io::Result<Ending> {
     let bell = Arc::new(Bell::default());
     let mut signals = Signals::new()?;
     let written: Written = {
         let bell = Arc::clone(&bell);
         Arc::new(move |written| bell.ring(if written.is_ok() { &bell.written } else { &bell.lost }))
     };
-    let mut terminal = Terminal::open(written, options.mouse, options.titled)?;
-    let reader = Reader::start(terminal::keyboard()?, watchdog::end_interrupted)?;
-    let (writer, mut files) = Files::new(options.cwd.clone(), options.home.clone());
-    let mut screen = Screen::new(&options, client, &terminal, reader, writer);
-    if let Some(text) = options.prompt {
-        screen.carry_out(
-            Effect::Request(Request::Inject { to: AgentId::main(), text, delivery: Delivery::Steer }),
-            &mut terminal,
-        );
+    let prompt = options.prompt.take();
+    let (files, mut answers) = Files::new(options.cwd.clone(), options.home.clone());
+    let mut surface = S::open(options, client, files, written)?;
+    if let Some(text) = prompt {
+        let request = Request::Inject { to: AgentId::main(), text, delivery: Delivery::Steer };
+        surface.carry_out(Effect::Request(request));
     }
-    screen.draw(&mut terminal)?;
-    screen.ask_background(options.answers, &mut terminal);
-    screen.memory.read(&screen.files);
-    screen.memory.find_branch(&screen.files);
-    watchdog::watch(terminal::device()?, {
+    surface.begin()?;
+    if let Some(device) = S::device()? {
         let bell = Arc::clone(&bell);
-        move || bell.ring(&bell.lost)
-    })?;
+        watchdog::watch(device, move || bell.ring(&bell.lost))?;
+    }
     bell.listen(client);
-    screen.clock.mail_came(Instant::now());
+    surface.core().clock.mail_came(Instant::now());
 
     loop {
-        screen.catch_up(&mut terminal)?;
-        if let Some(ending) = screen.ending {
-            screen.end_editor().await;
-            *farewell = view::farewell(&screen.app);
+        surface.catch_up()?;
+        if let Some(ending) = surface.core().ending {
+            *farewell = surface.close().await;
             return Ok(ending);
         }
-        if screen.suspending {
-            screen.suspend(&mut terminal, &mut signals).await?;
+        if surface.core().suspending {
+            suspend(&mut surface, &mut signals).await?;
             continue;
         }
-        let alarm = screen.alarm(&terminal);
+        let alarm = surface.alarm();
         tokio::select! {
             biased;
-            mut batch = screen.reader.recv() => {
-                batch.extend(std::iter::from_fn(|| screen.reader.try_recv()).flatten());
-                screen.inputs(batch, &mut terminal);
-            }
-            asked = signals.next() => screen.asked(asked, &mut terminal)?,
-            status = editor_ended(&mut screen.loan), if screen.loan.is_some() => {
-                screen.editor_ended(status, &mut terminal)?;
-            }
-            Some(written) = files.recv() => screen.tell(written, &mut terminal),
-            () = bell.notify.notified() => screen.hear(&bell, &mut terminal),
+            input = surface.input() => surface.take(input)?,
+            asked = signals.next() => surface.asked(asked)?,
+            Some(answer) = answers.recv() => surface.tell(answer),
+            () = bell.notify.notified() => hear(&mut surface, &bell),
             () = sleep_until(alarm.unwrap_or_else(Instant::now).into()), if alarm.is_some() => {}
         }
     }
 }
 
-struct Screen<'a> {
-    app: App,
-    cache: ViewCache,
-    clock: FrameClock,
-    client: &'a dyn Client,
-    files: Files,
-    /// What was taken out of the mailbox and is not folded yet, in order.
-    mail: VecDeque<Post>,
-    /// Bytes of text that were folded since the last frame.
-    folded: usize,
-    reader: Reader,
-    outside: Option<Arc<dyn Outside>>,
-    memory: Memory,
-    ending: Option<Ending>,
-    /// The editor that has the terminal.
-    loan: Option<Loan>,
-    /// True from the wish to go to the shell until the loop fulfils it.
-    suspending: bool,
-    /// What came in while somebody else had the terminal already.
-    held: Vec<Input>,
-    way: Way,
-    relay: Relay,
-    /// The question of the frame that was drawn last.
-    question: Option<Seen>,
+/// Answers the bell.
+fn hear<'a>(surface: &mut impl Surface<'a>, bell: &Bell) {
+    if bell.lost.swap(false, Ordering::SeqCst) {
+        surface.core().ending = Some(Ending::Signal(watchdog::HANG_UP));
+    }
+    if bell.written.swap(false, Ordering::SeqCst) {
+        surface.written();
+    }
+    if bell.events.swap(false, Ordering::SeqCst) {
+        surface.core().clock.mail_came(Instant::now());
+    }
+    if bell.answers.swap(false, Ordering::SeqCst) {
+        surface.changed();
+    }
 }
 
-impl<'a> Screen<'a> {
-    fn new(options: &ScreenOptions, client: &'a dyn Client, terminal: &Terminal, reader: Reader, files: Files) -> Self {
-        Self {
-            app: new_app(options, terminal.size()),
-            cache: ViewCache::default(),
-            clock: FrameClock::new(Instant::now()),
-            client,
-            files,
-            mail: VecDeque::new(),
-            folded: 0,
-            reader,
-            outside: options.outside.clone(),
-            memory: Memory::new(options),
-            ending: None,
-            loan: None,
-            suspending: false,
-            held: Vec::new(),
-            way: options.way,
-            relay: options.relay,
-            question: None,
-        }
-    }
+/// Gives the terminal to the shell until that lets the program go on.
+async fn suspend<'a>(surface: &mut impl Surface<'a>, signals: &mut Signals) -> io::Result<()> {
+    surface.core().suspending = false;
+    surface.lend();
+    let stop = suspend::stop(signals).await?;
+    surface.take_back(stop)
+}
 
-    /// Takes what has come in together, in order.
-    fn inputs(&mut self, batch: Vec<Input>, terminal: &mut Terminal) {
-        let line_ends = if self.app.focus.takes_lines() { LineEnds::Text } else { LineEnds::Keys };
-        for input in input::join(batch, line_ends) {
-            self.input(input, terminal);
-        }
-    }
-
-    /// Takes one input; keys change the picture at once.
-    fn input(&mut self, input: Input, terminal: &mut Terminal) {
-        if self.ending.is_some() {
-            return;
-        }
-        if (terminal.is_lent() || self.suspending) && input != Input::Lost {
-            self.held.push(input);
-            return;
-        }
-        match input {
-            Input::Key(key, at) => self.tell(Msg::Key(key, at), terminal),
-            Input::Typed(text, at) => self.tell(Msg::Typed(text, at), terminal),
-            Input::Paste(text, at) => self.tell(Msg::Paste(text, at), terminal),
-            Input::Mouse(event, at) => self.tell(Msg::Mouse(event, at), terminal),
-            Input::Attention(attention) => self.tell(Msg::Attention(attention), terminal),
-            Input::Background(colour) => self.tell(Msg::Background(Ground::of_colour(colour)), terminal),
-            Input::Resize(size) => {
-                terminal.resize(size);
-                self.tell(Msg::Resize(terminal.size()), terminal);
-            }
-            Input::Lost => self.ending = Some(Ending::Signal(watchdog::HANG_UP)),
-        }
-    }
-
-    /// Takes what was held back while somebody else had the terminal.
-    fn release_held(&mut self, terminal: &mut Terminal) {
-        for input in std::mem::take(&mut self.held) {
-            self.input(input, terminal);
-        }
-    }
-
-    /// Does as a signal asks.
-    fn asked(&mut self, asked: Asked, terminal: &mut Terminal) -> io::Result<()> {
-        match asked {
-            // Typed into the editor, for the editor: the terminal tells everybody who has it.
-            Asked::End(signals::INTERRUPTED | signals::QUIT) if self.loan.is_some() => {}
-            Asked::End(code) => self.ending = Some(Ending::Signal(code)),
-            // Whoever has the terminal gives it back and then it is measured.
-            Asked::Measure | Asked::Resume if terminal.is_lent() => {}
-            // It is for whoever has the terminal too, and that keeps its modes.
-            Asked::Stop if terminal.is_lent() => {
-                suspend::stop_group()?;
-            }
-            Asked::Stop => self.suspending = true,
-            Asked::Measure => self.input(Input::Resize(terminal::measure()?), terminal),
-            Asked::Resume => {
-                terminal.reclaim()?;
-                self.tell(Msg::Resize(terminal.size()), terminal);
-            }
-        }
-        Ok(())
-    }
-
-    /// Answers the bell.
-    fn hear(&mut self, bell: &Bell, terminal: &mut Terminal) {
-        if bell.lost.swap(false, Ordering::SeqCst) {
-            self.ending = Some(Ending::Signal(watchdog::HANG_UP));
-        }
-        if bell.written.swap(false, Ordering::SeqCst) {
-            terminal.written();
-            self.shown();
-        }
-        if bell.events.swap(false, Ordering::SeqCst) {
-            self.clock.mail_came(Instant::now());
-        }
-        if bell.answers.swap(false, Ordering::SeqCst) {
-            self.take_answers(terminal);
-        }
-    }
-
-    /// Takes what came of requests, and what changed.
-    fn take_answers(&mut self, terminal: &mut Terminal) {
-        for post in self.client.answers() {
-            self.tell(Msg::Post(post), terminal);
-        }
-    }
-
-    /// Does what is due: fold the mail, let time pass, draw.
-    fn catch_up(&mut self, terminal: &mut Terminal) -> io::Result<()> {
-        let now = Instant::now();
-        if self.clock.mail_due().is_some_and(|due| due <= now) && self.mail.is_empty() {
-            self.clock.folded(now);
-            self.mail.extend(self.client.events());
-        }
-        // As much as leaves room for keys: what a crew does in a second can be more than fits between two frames, and what
-        // a flood brings can be more than one frame can lay out.
-        while self.may_fold(terminal)
-            && let Some(mut post) = self.mail.pop_front()
-        {
-            if let Some(rest) = post.split_off(limits::FOLD_BYTES) {
-                self.mail.push_front(rest);
-            }
-            self.folded += post.piece_bytes();
-            self.tell(Msg::Post(post), terminal);
-            if now.elapsed() >= limits::FOLD_TIME {
-                break;
-            }
-        }
-        let today = clock::now();
-        if self.app.changes_at().is_some_and(|at| at <= today) {
-            self.tell(Msg::Tick(today), terminal);
-        }
-        if !terminal.is_busy() && self.clock.frame_due().is_some_and(|due| due <= now) {
-            self.draw(terminal)?;
-        }
-        Ok(())
-    }
-
-    /// Tells whether the next frame can take more text; where none is drawn, nothing is laid out.
-    fn may_fold(&self, terminal: &Terminal) -> bool {
-        self.folded < limits::FOLD_BYTES || terminal.is_busy()
-    }
-
-    /// Asks the terminal for its background where the theme depends on it. Nothing waits for the answer.
-    fn ask_background(&mut self, answers: Answers, terminal: &mut Terminal) {
-        if answers == Answers::Perhaps && self.app.themes.wants_ground() {
-            self.reader.expect_answer();
-            terminal.say(terminal::ASK_BACKGROUND);
-        }
-    }
-
-    fn draw(&mut self, terminal: &mut Terminal) -> io::Result<()> {
-        self.folded = 0;
-        let looked = view::look(&self.app, &mut self.cache);
-        let rest = looked.as_ref().map_or(Rest::Done, |looked| looked.rest);
-        if let Some(looked) = looked {
-            self.tell(Msg::Looked(looked), terminal);
-        }
-        let size = terminal.size();
-        let scrolling = view::scrolling(&self.app, &mut self.cache, (ratatui::layout::Position::ORIGIN, size).into());
-        let mut drawn = None;
-        terminal.draw(scrolling, |frame| drawn = Some(view::draw(&self.app, &mut self.cache, frame)))?;
-        self.clock.drawn(Instant::now());
-        if rest == Rest::More {
-            self.clock.want_frame();
-        }
-        terminal.set_title(&view::title(&self.app));
-        if let Some(drawn) = drawn {
-            self.question = drawn.question;
-            for effect in update(&mut self.app, Msg::Drawn(drawn)) {
-                self.carry_out(effect, terminal);
-            }
-        }
-        if !terminal.is_writing() {
-            self.shown();
-        }
-        Ok(())
-    }
-
-    /// Notes that the terminal has taken the frame: only what is on it can be answered.
-    fn shown(&mut self) {
-        update(&mut self.app, Msg::Shown(self.question, clock::now()));
-    }
-
-    /// Returns when something is due next; `None` when only the outside can change anything.
-    fn alarm(&self, terminal: &Terminal) -> Option<Instant> {
-        if !self.mail.is_empty() && self.may_fold(terminal) {
-            return Some(Instant::now());
-        }
-        let frame = if terminal.is_busy() { None } else { self.clock.frame_due() };
-        let mail = if self.mail.is_empty() { self.clock.mail_due() } else { None };
-        let tick = self.app.changes_at().map(|at| {
-            let wait = Duration::try_from(at.duration_since(clock::now())).unwrap_or(Duration::ZERO);
-            Instant::now() + wait
-        });
-        [frame, mail, tick].into_iter().flatten().min()
-    }
-
-    fn tell(&mut self, msg: Msg, terminal: &mut Terminal) {
-        self.clock.want_frame();
-        // A turn may have switched the branch.
-        if let Msg::Post(Post::Envelope(Envelope { event: Event::TurnEnded { .. }, .. })) = &msg {
-            self.memory.find_branch(&self.files);
-        }
-        for effect in update(&mut self.app, msg) {
-            self.carry_out(effect, terminal);
-        }
-    }
-
-    fn carry_out(&mut self, effect: Effect, terminal: &mut Terminal) {
-        match effect {
-            Effect::Redraw => terminal.forget(),
-            // A screen shows it anyway.
-            Effect::Tell(_) => {}
-            Effect::Quit => self.ending = Some(Ending::Quit),
-            Effect::Remember(text) => self.memory.remember(text, &self.files),
-            Effect::ListPaths => self.memory.list(&self.files),
-            Effect::Match(quest) => self.memory.find(quest, &self.files),
-            Effect::Write { request, text } => self.files.write(request, text),
-            Effect::Copy(text) => self.copy(text, terminal),
-            Effect::Edit { subject, text } => self.edit(subject, &text, terminal),
-            Effect::Suspend => self.suspending = true,
-            Effect::Notify(words) => terminal.say(&alert(self.way, self.relay, &words)),
-            Effect::Mouse(mode) => terminal.set_mouse(mode),
-            Effect::Colour(jobs) => self.files.colour(jobs),
-            Effect::Request(request) => {
-                self.client.send(request);
-                self.take_answers(terminal);
-            }
-        }
-    }
+/// Returns when a moment of the calendar comes.
+fn instant_of(at: Timestamp) -> Instant {
+    Instant::now() + Duration::try_from(at.duration_since(clock::now())).unwrap_or(Duration::ZERO)
 }

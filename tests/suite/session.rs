@@ -9,8 +9,8 @@ use steersman::event::Delivery;
 use steersman::host::{Handle, Mailbox};
 use steersman::id::AgentId;
 use steersman::protocol::{
-    Act, BudgetLimits, ClientId, CommandAct, Content, Decision, ModeChoice, Numbered, PauseState, Post, QueueAct,
-    QueueOutcome, Reply, Request, RuleRequest, Shift, Withdrawn, WriteAct,
+    Act, Answer, ApprovalId, BudgetLimits, ClientId, CommandAct, Content, Decision, ModeChoice, Numbered, PauseState,
+    Post, QueueAct, QueueOutcome, Reply, Request, RuleRequest, Shift, Withdrawn, WriteAct,
 };
 use steersman::session::{Client as _, LocalClient, Requests, Waiting};
 
@@ -192,5 +192,21 @@ fn a_change_of_a_text_that_was_delivered_says_so_and_changes_nothing() {
     handle.stop();
     client.answers();
     client.send(Request::Queue { agent: AgentId::main(), id, act: QueueAct::Confirm });
-    assert!(matches!(&client.answers()[..], [Post::Reply(Reply::Queue { outcome: QueueOutcome::Gone, .. })]));
+    let [Post::Reply(Reply::Queue { outcome, .. }), Post::Queues { queues, .. }] = &client.answers()[..] else {
+        panic!()
+    };
+    assert_eq!((outcome, queues.len()), (&QueueOutcome::Gone, 0));
+}
+
+#[test]
+fn a_yes_that_is_not_taken_is_answered_with_what_is_still_open() {
+    let handle = run();
+    let client = LocalClient::new(handle);
+    client.answers();
+    client.send(Request::Answer { id: ApprovalId(7), answer: Answer::Once });
+    let answers = client.answers();
+    let [Post::Reply(Reply::Answered { outcome: Err(why), .. }), Post::Approvals { open, .. }] = &answers[..] else {
+        panic!("{answers:?}")
+    };
+    assert_eq!((why.as_str(), open.len()), ("the question is gone", 0));
 }

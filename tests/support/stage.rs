@@ -2,6 +2,7 @@
 //!
 //! Effects are carried out on a real queue and cancel flag, by the same code as in the program.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::json_client::JsonClient;
@@ -34,6 +35,7 @@ pub struct Stage {
     pub app: App,
     pub handle: Handle,
     pub client: JsonClient,
+    posts: VecDeque<Post>,
     /// Every effect so far, but what is remembered.
     pub effects: Vec<Effect>,
     /// What is told in lines, where nothing is drawn.
@@ -65,6 +67,7 @@ impl Stage {
             app,
             handle,
             client,
+            posts: VecDeque::new(),
             effects: Vec::new(),
             remembered: Vec::new(),
             printer: None,
@@ -148,7 +151,8 @@ impl Stage {
 
     /// Tells the screen what came of requests, and what changed.
     pub fn refresh(&mut self) -> &mut Self {
-        for post in self.client.answers() {
+        self.posts.extend(self.client.answers());
+        while let Some(post) = self.posts.pop_front() {
             self.tell(Msg::Post(post));
         }
         self

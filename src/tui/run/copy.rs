@@ -5,29 +5,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::Screen;
 use crate::limits;
-use crate::tui::msg::Msg;
-use crate::tui::terminal::Terminal;
-
-impl Screen<'_> {
-    /// Carries out a copy; answered with [`Msg::Copied`].
-    pub(super) fn copy(&mut self, text: String, terminal: &mut Terminal) {
-        if text.len() > limits::COPY_BYTES {
-            let most = limits::COPY_BYTES / (1024 * 1024);
-            return self.tell(Msg::Copied(Err(format!("the text is longer than {most} MiB"))), terminal);
-        }
-        let sequence = sequence(&text);
-        let sent = sequence.is_some();
-        if let Some(sequence) = sequence {
-            terminal.say(&sequence);
-        }
-        let Some(outside) = self.outside.clone() else {
-            return self.tell(Msg::Copied(answer(sent, None)), terminal);
-        };
-        self.files.aside(move || vec![Msg::Copied(answer(sent, outside.copy(&text)))]);
-    }
-}
 
 /// Returns what makes a terminal take the text; `None` when it is longer than many terminals take.
 pub(super) fn sequence(text: &str) -> Option<Vec<u8>> {

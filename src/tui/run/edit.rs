@@ -15,21 +15,18 @@ use tempfile::TempDir;
 use tokio::process::Child;
 use tokio::time::timeout;
 
-use super::Screen;
-use super::suspend::{self, Stop};
+use super::screen::Screen;
+use super::surface::Surface as _;
 use crate::limits;
-use crate::protocol::Notice;
 use crate::regular_file::read_own;
 use crate::text::visible_line;
 use crate::tui::msg::{Manuscript, Msg};
-use crate::tui::terminal::Terminal;
-use crate::tui::terminal::signals::Signals;
 
 /// What an editor that still has the terminal gets in this order, each with the time that it has then; at last it is killed.
 const EDITOR_END: [(Signal, Duration); 2] =
     [(Signal::TERM, Duration::from_millis(800)), (Signal::HUP, Duration::from_millis(200))];
 
-/// An editor that has the terminal.
+/// An editor that has the self.terminal.
 #[derive(Debug)]
 pub(super) struct Loan {
     child: Child,
@@ -50,19 +47,19 @@ pub(super) async fn editor_ended(loan: &mut Option<Loan>) -> io::Result<ExitStat
 
 impl Screen<'_> {
     /// Opens a text in the user's editor; answered with [`Msg::Edited`].
-    pub(super) fn edit(&mut self, subject: Manuscript, text: &str, terminal: &mut Terminal) {
-        if let Err(reason) = self.lend_to_editor(subject, text, terminal) {
-            self.tell(Msg::Edited { subject, outcome: Err(reason) }, terminal);
+    pub(super) fn open_editor(&mut self, subject: Manuscript, text: &str) {
+        if let Err(reason) = self.lend_to_editor(subject, text) {
+            self.tell(Msg::Edited { subject, outcome: Err(reason) });
         }
     }
 
-    fn lend_to_editor(&mut self, subject: Manuscript, text: &str, terminal: &mut Terminal) -> Result<(), String> {
-        let outside = self.outside.clone().ok_or("there is no editor here")?;
+    fn lend_to_editor(&mut self, subject: Manuscript, text: &str) -> Result<(), String> {
+        let outside = self.core.outside.clone().ok_or("there is no editor here")?;
         let editor = outside.editor()?;
         let (directory, file) =
             write(subject, text).map_err(|error| format!("the text cannot be written for the editor: {error}"))?;
         self.reader.pause();
-        terminal.lend();
+        self.terminal.lend();
         match outside.edit(&editor, &file) {
             Ok(child) => {
                 let ends_in_newline = text.ends_with('\n');
@@ -70,29 +67,29 @@ impl Screen<'_> {
                 Ok(())
             }
             Err(error) => {
-                self.take_back(terminal).map_err(|error| error.to_string())?;
+                self.reclaim().map_err(|error| error.to_string())?;
                 Err(format!("{} does not start: {error}", visible_line(&editor)))
             }
         }
     }
 
     /// Takes the terminal and the text back from an editor that has ended.
-    pub(super) fn editor_ended(&mut self, status: io::Result<ExitStatus>, terminal: &mut Terminal) -> io::Result<()> {
+    pub(super) fn editor_ended(&mut self, status: io::Result<ExitStatus>) -> io::Result<()> {
         let Some(loan) = self.loan.take() else { return Ok(()) };
-        self.take_back(terminal)?;
+        self.reclaim()?;
         let outcome = match status {
             Ok(status) if status.success() => read(&loan),
             Ok(status) => Err(format!("the editor ended with {status}")),
             Err(error) => Err(format!("the editor is lost: {error}")),
         };
-        self.tell(Msg::Edited { subject: loan.subject, outcome }, terminal);
-        self.release_held(terminal);
+        self.tell(Msg::Edited { subject: loan.subject, outcome });
+        self.release_held();
         Ok(())
     }
 
     /// Ends an editor that still has the terminal, because the program ends, with all that it has started there.
     pub(super) async fn end_editor(&mut self) {
-        let (Some(mut loan), Some(outside)) = (self.loan.take(), self.outside.clone()) else { return };
+        let (Some(mut loan), Some(outside)) = (self.loan.take(), self.core.outside.clone()) else { return };
         let editor = loan.child.id();
         for (signal, patience) in EDITOR_END {
             outside.signal_editor(editor, signal);
@@ -103,25 +100,11 @@ impl Screen<'_> {
         outside.signal_editor(editor, Signal::KILL);
     }
 
-    /// Gives the terminal to the shell until that lets the program go on.
-    pub(super) async fn suspend(&mut self, terminal: &mut Terminal, signals: &mut Signals) -> io::Result<()> {
-        self.suspending = false;
-        self.reader.pause();
-        terminal.lend();
-        let stop = suspend::stop(signals).await?;
-        self.take_back(terminal)?;
-        if stop == Stop::Refused {
-            let sentence = "not suspended: no shell would bring it back".to_owned();
-            self.tell(Notice::Info(sentence).into(), terminal);
-        }
-        self.release_held(terminal);
-        Ok(())
-    }
-
-    fn take_back(&mut self, terminal: &mut Terminal) -> io::Result<()> {
-        terminal.take_back()?;
+    /// Takes the terminal back.
+    pub(super) fn reclaim(&mut self) -> io::Result<()> {
+        self.terminal.take_back()?;
         self.reader.go_on();
-        self.tell(Msg::Resize(terminal.size()), terminal);
+        self.tell(Msg::Resize(self.terminal.size()));
         Ok(())
     }
 }

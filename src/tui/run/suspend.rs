@@ -1,6 +1,6 @@
 //! The stop of the program and of what was started with it, until the shell lets them go on.
 //!
-//! Called by both loops once they have given the terminal back. The signal that the terminal sends for Ctrl+Z is handled,
+//! Called by the loop once it has given the terminal back. The signal that the terminal sends for Ctrl+Z is handled,
 //! so that nobody stops the program while the modes are set; the stop itself is one that no program can refuse, and
 //! therefore comes only where somebody is there to end it.
 
@@ -18,7 +18,10 @@ const STOP: Duration = Duration::from_millis(300);
 /// Most programs between this one and its shell.
 const PARENTS: usize = 16;
 
-/// Says what came of a wish to stop.
+/// What the user is told when the program was not stopped.
+pub const REFUSED: &str = "not suspended: no shell would bring it back";
+
+/// What came of a wish to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
     /// The program was stopped and goes on.

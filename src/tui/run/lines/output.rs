@@ -29,7 +29,7 @@ pub enum Kind {
 }
 
 /// Writes lines.
-pub struct Paper {
+pub struct Output {
     kind: Kind,
     writer: Writer,
     columns: u16,
@@ -38,7 +38,7 @@ pub struct Paper {
     done: Arc<AtomicUsize>,
 }
 
-impl Paper {
+impl Output {
     /// Starts the writer, and sets the modes of the terminal. `written` is called on the writer's thread.
     ///
     /// # Errors
@@ -48,13 +48,13 @@ impl Paper {
         let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
         let kind = if is_terminal && !is_dumb { Kind::Keys } else { Kind::Lines };
         let columns = crossterm::terminal::size().map_or(COLUMNS, |(columns, _)| columns);
-        let mut paper = Self::on(terminal::device()?, kind, columns, written)?;
+        let mut output = Self::on(terminal::device()?, kind, columns, written)?;
         if kind == Kind::Keys {
             enable_raw_mode()?;
             terminal::set_line_modes(true);
-            paper.write(MARKED_PASTES);
+            output.write(MARKED_PASTES);
         }
-        Ok(paper)
+        Ok(output)
     }
 
     /// Starts the writer and leaves the modes alone.
@@ -178,7 +178,7 @@ impl Paper {
     }
 }
 
-impl Drop for Paper {
+impl Drop for Output {
     fn drop(&mut self) {
         if self.kind == Kind::Keys {
             restore();
@@ -206,21 +206,21 @@ mod tests {
     fn a_question_is_written_although_the_terminal_has_not_taken_what_came_after_it() {
         let (mut reader, writer): (PipeReader, _) = io::pipe().unwrap();
         let (tell, told) = channel();
-        let mut paper =
-            Paper::on(writer.into(), Kind::Lines, COLUMNS, Arc::new(move |_| tell.send(()).unwrap())).unwrap();
-        paper.line("the question");
-        paper.flush();
-        let question = paper.handed_over();
+        let mut output =
+            Output::on(writer.into(), Kind::Lines, COLUMNS, Arc::new(move |_| tell.send(()).unwrap())).unwrap();
+        output.line("the question");
+        output.flush();
+        let question = output.handed_over();
         told.recv().unwrap();
         // More than a pipe holds: it is written once somebody reads.
         let long = "more ".repeat(100_000);
-        paper.line(&long);
-        paper.flush();
-        let rest = paper.handed_over();
-        assert!(paper.has_written(question) && !paper.has_written(rest));
+        output.line(&long);
+        output.flush();
+        let rest = output.handed_over();
+        assert!(output.has_written(question) && !output.has_written(rest));
         let mut read = vec![0; "the question\n".len() + long.len() + 1];
         reader.read_exact(&mut read).unwrap();
         told.recv().unwrap();
-        assert!(paper.has_written(rest));
+        assert!(output.has_written(rest));
     }
 }

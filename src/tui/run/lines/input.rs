@@ -8,7 +8,7 @@ use std::thread;
 use jiff::Timestamp;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use super::paper::Kind;
+use super::output::Kind;
 use crate::clock;
 use crate::limits;
 use crate::tui::input::{Input, Reader};
@@ -19,7 +19,7 @@ const WAITING: usize = 8;
 
 /// One thing that was read.
 #[derive(Debug)]
-pub enum Fed {
+pub enum LineInput {
     /// A terminal sent this.
     Input(Input),
     /// A whole line, without its end; read at this moment.
@@ -29,16 +29,16 @@ pub enum Fed {
 }
 
 /// Gives what was read, in order.
-pub enum Feed {
+pub enum LineReader {
     /// Keys.
     Keys(Reader),
     /// Lines.
-    Lines(Receiver<Fed>),
+    Lines(Receiver<LineInput>),
     /// Nothing comes any more.
     Over,
 }
 
-impl Feed {
+impl LineReader {
     /// Starts to read.
     ///
     /// # Errors
@@ -69,26 +69,26 @@ impl Feed {
     }
 
     /// Waits for what comes next, and returns everything that is there.
-    pub async fn next(&mut self) -> Vec<Fed> {
+    pub async fn next(&mut self) -> Vec<LineInput> {
         match self {
             Self::Keys(reader) => {
                 let mut batch = reader.recv().await;
                 batch.extend(std::iter::from_fn(|| reader.try_recv()).flatten());
-                batch.into_iter().map(Fed::Input).collect()
+                batch.into_iter().map(LineInput::Input).collect()
             }
             Self::Lines(lines) => {
-                let fed = lines.recv().await.unwrap_or(Fed::End);
-                if matches!(fed, Fed::End) {
+                let input = lines.recv().await.unwrap_or(LineInput::End);
+                if matches!(input, LineInput::End) {
                     *self = Self::Over;
                 }
-                vec![fed]
+                vec![input]
             }
             Self::Over => std::future::pending().await,
         }
     }
 }
 
-fn read(sender: &Sender<Fed>) {
+fn read(sender: &Sender<LineInput>) {
     let mut input = io::stdin().lock();
     loop {
         let mut line = Vec::new();
@@ -107,10 +107,10 @@ fn read(sender: &Sender<Fed>) {
         let text = String::from_utf8_lossy(&line);
         let text = text.strip_suffix('\n').unwrap_or(&text);
         let text = text.strip_suffix('\r').unwrap_or(text);
-        if sender.blocking_send(Fed::Line(text.to_owned(), clock::now())).is_err() {
+        if sender.blocking_send(LineInput::Line(text.to_owned(), clock::now())).is_err() {
             return;
         }
     }
     // A loop that is gone needs no end.
-    let _ = sender.blocking_send(Fed::End);
+    let _ = sender.blocking_send(LineInput::End);
 }

@@ -1,0 +1,328 @@
+//! The screen: frames at the pace of the terminal, keys first.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::process::ExitStatus;
+use std::time::Instant;
+
+use super::edit::{Loan, editor_ended};
+use super::surface::{Core, Surface};
+use super::suspend::{self, Stop};
+use super::{Answers, Ending, ScreenOptions, instant_of, new_app};
+use crate::clock;
+use crate::event::Envelope;
+use crate::limits;
+use crate::protocol::{Notice, Post};
+use crate::session::Client;
+use crate::tui::files::Files;
+use crate::tui::highlight::Job;
+use crate::tui::input::{self, Input, LineEnds, Reader};
+use crate::tui::msg::{Manuscript, MouseMode, Msg, Rest};
+use crate::tui::state::lines::{Medium, Report};
+use crate::tui::state::question::Seen;
+use crate::tui::terminal::alert::{Relay, Way, alert};
+use crate::tui::terminal::signals::{self, Asked};
+use crate::tui::terminal::writer::Written;
+use crate::tui::terminal::{self, Terminal, watchdog};
+use crate::tui::theme::Ground;
+use crate::tui::update::update;
+use crate::tui::view::{self, ViewCache};
+
+/// The screen, and what is on it.
+pub(super) struct Screen<'a> {
+    pub core: Core<'a>,
+    pub terminal: Terminal,
+    pub reader: Reader,
+    cache: ViewCache,
+    /// What was taken from the run and is not folded yet, in order.
+    mail: VecDeque<Post>,
+    /// Bytes of text that were folded since the last frame.
+    folded: usize,
+    /// The editor that has the terminal.
+    pub loan: Option<Loan>,
+    /// What came in while somebody else had the terminal already.
+    held: Vec<Input>,
+    /// How the terminal tells the user who does not look, and what that has to pass on its way.
+    alerts: (Way, Relay),
+    /// Whether the terminal can be asked something.
+    answers: Answers,
+    /// The question of the frame that was drawn last.
+    question: Option<Seen>,
+}
+
+/// What the screen reads at once.
+pub(super) enum ScreenInput {
+    /// Keys and the like.
+    Terminal(Vec<Input>),
+    /// The external editor has ended.
+    EditorEnded(io::Result<ExitStatus>),
+}
+
+impl<'a> Surface<'a> for Screen<'a> {
+    type Input = ScreenInput;
+
+    fn open(options: ScreenOptions, client: &'a dyn Client, files: Files, written: Written) -> io::Result<Self> {
+        let terminal = Terminal::open(written, options.mouse, options.titled)?;
+        let reader = Reader::start(terminal::keyboard()?, watchdog::end_interrupted)?;
+        let app = new_app(&options, terminal.size(), Medium::Screen);
+        Ok(Self {
+            core: Core::new(&options, app, client, files),
+            terminal,
+            reader,
+            cache: ViewCache::default(),
+            mail: VecDeque::new(),
+            folded: 0,
+            loan: None,
+            held: Vec::new(),
+            alerts: (options.way, options.relay),
+            answers: options.answers,
+            question: None,
+        })
+    }
+
+    fn device() -> io::Result<Option<OwnedFd>> {
+        terminal::device().map(Some)
+    }
+
+    fn core(&mut self) -> &mut Core<'a> {
+        &mut self.core
+    }
+
+    fn begin(&mut self) -> io::Result<()> {
+        self.draw()?;
+        // Nothing waits for the answer.
+        if self.answers == Answers::Perhaps && self.core.app.themes.wants_ground() {
+            self.reader.expect_answer();
+            self.terminal.say(terminal::ASK_BACKGROUND);
+        }
+        self.core.memory.read(&self.core.files);
+        self.core.memory.find_branch(&self.core.files);
+        Ok(())
+    }
+
+    async fn input(&mut self) -> ScreenInput {
+        tokio::select! {
+            biased;
+            mut batch = self.reader.recv() => {
+                batch.extend(std::iter::from_fn(|| self.reader.try_recv()).flatten());
+                ScreenInput::Terminal(batch)
+            }
+            status = editor_ended(&mut self.loan) => ScreenInput::EditorEnded(status),
+        }
+    }
+
+    fn take(&mut self, input: ScreenInput) -> io::Result<()> {
+        match input {
+            ScreenInput::Terminal(batch) => {
+                let line_ends = if self.core.app.focus.takes_lines() { LineEnds::Text } else { LineEnds::Keys };
+                for input in input::join(batch, line_ends) {
+                    self.take_one(input);
+                }
+            }
+            ScreenInput::EditorEnded(status) => self.editor_ended(status)?,
+        }
+        Ok(())
+    }
+
+    fn asked(&mut self, asked: Asked) -> io::Result<()> {
+        match asked {
+            // Typed into the editor, for the editor: the terminal tells everybody who has it.
+            Asked::End(signals::INTERRUPTED | signals::QUIT) if self.loan.is_some() => {}
+            Asked::End(code) => self.core.ending = Some(Ending::Signal(code)),
+            // Whoever has the terminal gives it back and then it is measured.
+            Asked::Measure | Asked::Resume if self.terminal.is_lent() => {}
+            // It is for whoever has the terminal too, and that keeps its modes.
+            Asked::Stop if self.terminal.is_lent() => {
+                suspend::stop_group()?;
+            }
+            Asked::Stop => self.core.suspending = true,
+            Asked::Measure => self.take_one(Input::Resize(terminal::measure()?)),
+            Asked::Resume => {
+                self.terminal.reclaim()?;
+                self.tell(Msg::Resize(self.terminal.size()));
+            }
+        }
+        Ok(())
+    }
+
+    fn written(&mut self) {
+        self.terminal.written();
+        self.shown();
+    }
+
+    fn changed(&mut self) {
+        self.take_answers();
+    }
+
+    fn catch_up(&mut self) -> io::Result<()> {
+        let now = Instant::now();
+        if self.core.clock.mail_due().is_some_and(|due| due <= now) && self.mail.is_empty() {
+            self.core.clock.folded(now);
+            self.mail.extend(self.core.client.events());
+        }
+        // As much as leaves room for keys: what a crew does in a second can be more than fits between two frames, and what
+        // a flood brings can be more than one frame can lay out.
+        while self.may_fold()
+            && let Some(mut post) = self.mail.pop_front()
+        {
+            if let Some(rest) = post.split_off(limits::FOLD_BYTES) {
+                self.mail.push_front(rest);
+            }
+            self.folded += post.piece_bytes();
+            self.tell(Msg::Post(post));
+            if now.elapsed() >= limits::FOLD_TIME {
+                break;
+            }
+        }
+        let today = clock::now();
+        if self.core.app.changes_at().is_some_and(|at| at <= today) {
+            self.tell(Msg::Tick(today));
+        }
+        if !self.terminal.is_busy() && self.core.clock.frame_due().is_some_and(|due| due <= now) {
+            self.draw()?;
+        }
+        Ok(())
+    }
+
+    fn alarm(&self) -> Option<Instant> {
+        if !self.mail.is_empty() && self.may_fold() {
+            return Some(Instant::now());
+        }
+        let frame = if self.terminal.is_busy() { None } else { self.core.clock.frame_due() };
+        let mail = if self.mail.is_empty() { self.core.clock.mail_due() } else { None };
+        let tick = self.core.app.changes_at().map(instant_of);
+        [frame, mail, tick].into_iter().flatten().min()
+    }
+
+    fn look(&mut self, _: Option<&Envelope>) {
+        self.core.clock.want_frame();
+    }
+
+    fn wants_events() -> bool {
+        false
+    }
+
+    fn lend(&mut self) {
+        self.reader.pause();
+        self.terminal.lend();
+    }
+
+    fn take_back(&mut self, stop: Stop) -> io::Result<()> {
+        self.reclaim()?;
+        if stop == Stop::Refused {
+            self.tell(Notice::Info(suspend::REFUSED.to_owned()).into());
+        }
+        self.release_held();
+        Ok(())
+    }
+
+    async fn close(&mut self) -> Vec<String> {
+        self.end_editor().await;
+        view::farewell(&self.core.app)
+    }
+
+    fn sequence(&mut self, sequence: &[u8]) -> bool {
+        self.terminal.say(sequence);
+        true
+    }
+
+    fn can_suspend(&self) -> bool {
+        true
+    }
+
+    fn redraw(&mut self) {
+        self.terminal.forget();
+    }
+
+    fn report(&mut self, _: &Report) {}
+
+    fn notify(&mut self, words: &str) {
+        let (way, relay) = self.alerts;
+        self.terminal.say(&alert(way, relay, words));
+    }
+
+    fn set_mouse(&mut self, mode: MouseMode) {
+        self.terminal.set_mouse(mode);
+    }
+
+    fn colour(&mut self, jobs: Vec<Job>) {
+        self.core.files.colour(jobs);
+    }
+
+    fn edit(&mut self, subject: Manuscript, text: &str) {
+        self.open_editor(subject, text);
+    }
+}
+
+impl Screen<'_> {
+    /// Takes one input; keys change the picture at once.
+    fn take_one(&mut self, input: Input) {
+        if self.core.ending.is_some() {
+            return;
+        }
+        if (self.terminal.is_lent() || self.core.suspending) && input != Input::Lost {
+            self.held.push(input);
+            return;
+        }
+        match input {
+            Input::Key(key, at) => self.tell(Msg::Key(key, at)),
+            Input::Typed(text, at) => self.tell(Msg::Typed(text, at)),
+            Input::Paste(text, at) => self.tell(Msg::Paste(text, at)),
+            Input::Mouse(event, at) => self.tell(Msg::Mouse(event, at)),
+            Input::Attention(attention) => self.tell(Msg::Attention(attention)),
+            Input::Background(colour) => self.tell(Msg::Background(Ground::of_colour(colour))),
+            Input::Resize(size) => {
+                self.terminal.resize(size);
+                self.tell(Msg::Resize(self.terminal.size()));
+            }
+            Input::Lost => self.core.ending = Some(Ending::Signal(watchdog::HANG_UP)),
+        }
+    }
+
+    /// Takes what was held back while somebody else had the self.terminal.
+    pub(super) fn release_held(&mut self) {
+        for input in std::mem::take(&mut self.held) {
+            self.take_one(input);
+        }
+    }
+
+    /// Tells whether the next frame can take more text; where none is drawn, nothing is laid out.
+    fn may_fold(&self) -> bool {
+        self.folded < limits::FOLD_BYTES || self.terminal.is_busy()
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        self.folded = 0;
+        let looked = view::look(&self.core.app, &mut self.cache);
+        let rest = looked.as_ref().map_or(Rest::Done, |looked| looked.rest);
+        if let Some(looked) = looked {
+            self.tell(Msg::Looked(looked));
+        }
+        let size = self.terminal.size();
+        let scrolling =
+            view::scrolling(&self.core.app, &mut self.cache, (ratatui::layout::Position::ORIGIN, size).into());
+        let mut drawn = None;
+        self.terminal.draw(scrolling, |frame| drawn = Some(view::draw(&self.core.app, &mut self.cache, frame)))?;
+        self.core.clock.drawn(Instant::now());
+        if rest == Rest::More {
+            self.core.clock.want_frame();
+        }
+        self.terminal.set_title(&view::title(&self.core.app));
+        if let Some(drawn) = drawn {
+            self.question = drawn.question;
+            for effect in update(&mut self.core.app, Msg::Drawn(drawn)) {
+                self.carry_out(effect);
+            }
+        }
+        if !self.terminal.is_writing() {
+            self.shown();
+        }
+        Ok(())
+    }
+
+    /// Notes that the terminal has taken the frame: only what is on it can be answered.
+    fn shown(&mut self) {
+        update(&mut self.core.app, Msg::Shown(self.question, clock::now()));
+    }
+}

@@ -1,0 +1,217 @@
+//! What the loop shows the run on: a screen, or lines.
+//!
+//! The loop and everything that both have in common ask a surface only for what differs. Effects are matched here, once and
+//! exhaustively.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::memory::Memory;
+use super::suspend::Stop;
+use super::{Ending, ScreenOptions, copy};
+use crate::event::{Envelope, Event};
+use crate::limits;
+use crate::protocol::Post;
+use crate::session::Client;
+use crate::tui::files::Files;
+use crate::tui::frame_clock::FrameClock;
+use crate::tui::highlight::Job;
+use crate::tui::msg::{Effect, Manuscript, MouseMode, Msg};
+use crate::tui::outside::Outside;
+use crate::tui::state::App;
+use crate::tui::state::lines::Report;
+use crate::tui::terminal::signals::Asked;
+use crate::tui::terminal::writer::Written;
+use crate::tui::update::update;
+
+/// What every surface has.
+pub(super) struct Core<'a> {
+    pub app: App,
+    pub clock: FrameClock,
+    pub client: &'a dyn Client,
+    /// What was taken from the client and is to be folded at once, in order.
+    pub posts: VecDeque<Post>,
+    pub files: Files,
+    pub memory: Memory,
+    pub outside: Option<Arc<dyn Outside>>,
+    pub ending: Option<Ending>,
+    /// True from the wish to go to the shell until the loop fulfils it.
+    pub suspending: bool,
+}
+
+impl<'a> Core<'a> {
+    pub fn new(options: &ScreenOptions, app: App, client: &'a dyn Client, files: Files) -> Self {
+        Self {
+            app,
+            clock: FrameClock::new(Instant::now()),
+            client,
+            posts: VecDeque::new(),
+            files,
+            memory: Memory::new(options),
+            outside: options.outside.clone(),
+            ending: None,
+            suspending: false,
+        }
+    }
+}
+
+/// What the run is shown on.
+pub(super) trait Surface<'a>: Sized {
+    /// What is read at once.
+    type Input;
+
+    /// Takes the terminal, or a pipe; `written` is called when it has taken what was written.
+    ///
+    /// # Errors
+    /// When it cannot be used.
+    fn open(options: ScreenOptions, client: &'a dyn Client, files: Files, written: Written) -> io::Result<Self>;
+
+    /// Returns what is watched, so that the program ends with it; `None` for what never goes away.
+    fn device() -> io::Result<Option<OwnedFd>>;
+
+    fn core(&mut self) -> &mut Core<'a>;
+
+    /// Shows what there is before the loop begins.
+    fn begin(&mut self) -> io::Result<()>;
+
+    /// Waits for input.
+    async fn input(&mut self) -> Self::Input;
+
+    /// Takes what has come in together, in order.
+    fn take(&mut self, input: Self::Input) -> io::Result<()>;
+
+    /// Does as a signal asks.
+    fn asked(&mut self, asked: Asked) -> io::Result<()>;
+
+    /// Notes that what was written has been taken.
+    fn written(&mut self);
+
+    /// Takes replies and snapshots that came by themselves.
+    fn changed(&mut self);
+
+    /// Does what is due: fold events, let time pass, write.
+    fn catch_up(&mut self) -> io::Result<()>;
+
+    /// Returns when something is due next; `None` when only the outside can change anything.
+    fn alarm(&self) -> Option<Instant>;
+
+    /// Looks at the state after a message; an event is given unless it is a piece of a stream.
+    fn look(&mut self, event: Option<&Envelope>);
+
+    /// Returns whether it wants to see the events.
+    fn wants_events() -> bool;
+
+    /// Lets go of the terminal, for the shell.
+    fn lend(&mut self);
+
+    /// Takes the terminal back.
+    fn take_back(&mut self, stop: Stop) -> io::Result<()>;
+
+    /// Writes the last and lets go of everything; returns what is written behind it.
+    async fn close(&mut self) -> Vec<String>;
+
+    /// Sends a sequence to the terminal; false when there is none that understands it.
+    fn sequence(&mut self, sequence: &[u8]) -> bool;
+
+    /// Returns whether the program can be stopped from the keyboard.
+    fn can_suspend(&self) -> bool;
+
+    /// Writes everything again.
+    fn redraw(&mut self);
+
+    /// Tells something that a screen shows anyway.
+    fn report(&mut self, report: &Report);
+
+    /// Tells the user, who does not look.
+    fn notify(&mut self, words: &str);
+
+    /// Asks the terminal for the mouse, or leaves it to the terminal.
+    fn set_mouse(&mut self, mode: MouseMode);
+
+    /// Finds out the colours of code.
+    fn colour(&mut self, jobs: Vec<Job>);
+
+    /// Opens a text in the user's editor; answered with [`Msg::Edited`].
+    fn edit(&mut self, subject: Manuscript, text: &str);
+
+    /// Folds a message and carries out what is wanted then.
+    fn tell(&mut self, msg: Msg) {
+        let event = match &msg {
+            Msg::Post(Post::Envelope(envelope)) => {
+                // A turn may have switched the branch.
+                if let Event::TurnEnded { .. } = envelope.event {
+                    let core = self.core();
+                    core.memory.find_branch(&core.files);
+                }
+                (Self::wants_events() && !is_piece(&envelope.event)).then(|| envelope.clone())
+            }
+            _ => None,
+        };
+        let effects = update(&mut self.core().app, msg);
+        self.look(event.as_ref());
+        for effect in effects {
+            self.carry_out(effect);
+        }
+    }
+
+    /// Takes what came of a request, and what changed.
+    fn take_answers(&mut self) {
+        let core = self.core();
+        core.posts.extend(core.client.answers());
+        self.fold_posts();
+    }
+
+    /// Folds what was taken. A post that makes a request is not overtaken by what comes of it, which would then be undone
+    /// by an older snapshot.
+    fn fold_posts(&mut self) {
+        while let Some(post) = self.core().posts.pop_front() {
+            self.tell(Msg::Post(post));
+        }
+    }
+
+    /// Carries an effect out.
+    fn carry_out(&mut self, effect: Effect) {
+        let core = self.core();
+        match effect {
+            Effect::Request(request) => {
+                core.client.send(request);
+                self.take_answers();
+            }
+            Effect::Quit => core.ending = Some(Ending::Quit),
+            Effect::Remember(text) => core.memory.remember(text, &core.files),
+            Effect::ListPaths => core.memory.list(&core.files),
+            Effect::Match(quest) => core.memory.find(quest, &core.files),
+            Effect::Write { request, text } => core.files.write(request, text),
+            Effect::Copy(text) => self.copy(text),
+            Effect::Edit { subject, text } => self.edit(subject, &text),
+            Effect::Suspend => self.core().suspending = self.can_suspend(),
+            Effect::Notify(words) => self.notify(&words),
+            Effect::Mouse(mode) => self.set_mouse(mode),
+            Effect::Colour(jobs) => self.colour(jobs),
+            Effect::Redraw => self.redraw(),
+            Effect::Tell(report) => self.report(&report),
+        }
+    }
+
+    /// Carries out a copy; answered with [`Msg::Copied`].
+    fn copy(&mut self, text: String) {
+        if text.len() > limits::COPY_BYTES {
+            let most = limits::COPY_BYTES / (1024 * 1024);
+            return self.tell(Msg::Copied(Err(format!("the text is longer than {most} MiB"))));
+        }
+        let sent = copy::sequence(&text).is_some_and(|sequence| self.sequence(&sequence));
+        let core = self.core();
+        let Some(outside) = core.outside.clone() else {
+            return self.tell(Msg::Copied(copy::answer(sent, None)));
+        };
+        core.files.aside(move || vec![Msg::Copied(copy::answer(sent, outside.copy(&text)))]);
+    }
+}
+
+/// Returns whether an event is a piece of a stream, of which there are thousands.
+fn is_piece(event: &Event) -> bool {
+    matches!(event, Event::AssistantDelta { .. } | Event::ThinkingDelta { .. } | Event::ToolProgress { .. })
+}
