@@ -25,10 +25,10 @@ use crate::cli::questions::Questions;
 use crate::cli::runtime;
 use crate::cli::setup::setup;
 use crate::cli::steer_stdin::Lines;
-use crate::event::Delivery;
 use crate::host;
 use crate::limits;
 use crate::listener::{JsonLines, Listener, Terminal};
+use crate::session::{Client, LocalClient};
 use crate::text::is_blank;
 use crate::tui::terminal::signals::Signals;
 use steering::Run;
@@ -85,8 +85,9 @@ async fn serve(start: Start, flags: &Flags, args: &ExecArgs, prompt: &str, runti
     listeners.extend([&out, &err].map(|output| Arc::new(output.clone()) as Arc<dyn Listener>));
     let cwd = start.cwd.clone();
     let host = host::start_with(runtime, |approvals| setup(start, listeners, approvals));
-    let mut run = Run::new(host.handle(), lines, questions, err.clone(), args);
-    let mut exit = steer(&mut run, prompt, &mut signals, &out).await;
+    let client = LocalClient::new(host.handle().clone());
+    let mut run = Run::new(&client, lines, questions, err.clone(), args);
+    let mut exit = steer(&mut run, &client, prompt, &mut signals, &out).await;
     let is_stopped = run.stop.is_some();
     let (unsent, reason) = (run.unsent, run.reason);
     let farewell = async {
@@ -125,25 +126,14 @@ async fn serve(start: Start, flags: &Flags, args: &ExecArgs, prompt: &str, runti
 }
 
 /// Sends the prompt and steers the run until it has ended.
-async fn steer(run: &mut Run<'_>, prompt: &str, signals: &mut Signals, out: &Output) -> Exit {
-    let handle = run.handle;
+async fn steer(run: &mut Run<'_>, client: &dyn Client, prompt: &str, signals: &mut Signals, out: &Output) -> Exit {
     let wake = Arc::new(Notify::new());
     let waker = Arc::clone(&wake);
-    handle.mailbox().on_wake(Arc::new(move || waker.notify_one()));
-    let waker = Arc::clone(&wake);
-    handle.approvals().watch(Arc::new(move || waker.notify_one()));
-    if let Err(refused) = run.send(prompt, Delivery::Steer) {
-        let sentence = refused.to_string();
-        run.err.say(&sentence);
-        run.reason = Some(sentence);
-        return Exit::Usage;
-    }
+    client.on_wake(Arc::new(move |_| waker.notify_one()));
+    run.begin(prompt);
     loop {
-        for post in handle.mailbox().take() {
-            run.take(&post);
-        }
+        run.take_posts();
         run.send_waiting();
-        run.questions.say_new(handle.approvals());
         if let Some(exit) = run.ended() {
             run.list_unsent();
             run.unasked.say(&run.err);

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::approval::{Answer, ApprovalId, ApprovalRequest, Approvals, NOBODY};
+use crate::approval::NOBODY;
 use crate::cli::output::Output;
 use crate::cli::steer_stdin::Lines;
 use crate::event::{Envelope, Event};
@@ -14,6 +14,7 @@ use crate::id::{AgentId, CallId};
 use crate::limits;
 use crate::listener::Listener;
 use crate::message::Arguments;
+use crate::protocol::{Answer, ApprovalId, ApprovalRequest};
 use crate::text::visible_line;
 use crate::tui::lines::question_rows;
 use crate::tui::state::approval::{parts, title};
@@ -55,23 +56,28 @@ impl Questions {
     }
 
     /// Writes the open questions that were not written yet, the oldest first.
-    pub fn say_new(&mut self, approvals: &Approvals) {
-        for request in approvals.open() {
+    pub fn say_new(&mut self, open: &[ApprovalRequest]) {
+        for request in open {
             if self.written.insert(request.id) {
                 mark_at_end(&self.err, self.lines.as_ref(), &self.marks, request.id.0);
-                self.err.say(&words(&request));
+                self.err.say(&words(request));
             }
         }
     }
 
-    /// Answers a question with a line that began at this place of the input, or returns why not.
+    /// Returns which question a line answers that began at this place of the input, or why none.
     ///
     /// # Errors
     /// One sentence for the user.
-    pub fn answer(&self, approvals: &Approvals, number: Option<u64>, answer: Answer, began: u64) -> Result<(), String> {
-        let open = approvals.open();
+    pub fn answered(
+        &self,
+        open: &[ApprovalRequest],
+        number: Option<u64>,
+        answer: &Answer,
+        began: u64,
+    ) -> Result<ApprovalId, String> {
         let names = || open.iter().map(|request| request.id.0.to_string()).collect::<Vec<_>>().join(", ");
-        let request = match (number, open.as_slice()) {
+        let request = match (number, open) {
             (_, []) => return Err("not answered: no question is open".to_owned()),
             (Some(number), _) => open
                 .iter()
@@ -90,12 +96,12 @@ impl Questions {
                 "not answered: the line was there before question {id} was written; read it, then answer"
             ));
         }
-        if answer == Answer::Session && request.session.is_none() {
+        if *answer == Answer::Session && request.session.is_none() {
             return Err(format!(
                 "not answered: question {id} is asked each time; /yes {id} or /no {id} WORDS answers it"
             ));
         }
-        approvals.try_answer(request.id, answer).map_err(|why| format!("not answered: {why}"))
+        Ok(request.id)
     }
 }
 
@@ -194,7 +200,7 @@ mod tests {
     use std::os::fd::AsFd as _;
 
     use super::*;
-    use crate::approval::{Answerer, Mode, Policy};
+    use crate::approval::{Answerer, Approvals, Mode, Policy};
 
     #[tokio::test]
     async fn with_several_open_an_answer_names_one_and_a_yes_needs_its_question_to_be_written() {
@@ -204,7 +210,10 @@ mod tests {
         let questions = Questions::new(Output::start(writer.as_fd()).unwrap(), None);
         let asked = async { tokio::join!(approvals.ask_user("one?", ""), approvals.ask_user("two?", "")) };
         let answered = async {
-            let answer = |number, answer, began| questions.answer(&approvals, number, answer, began);
+            let answer = |number, answer, began| {
+                let id = questions.answered(&approvals.open(), number, &answer, began)?;
+                approvals.try_answer(id, answer).map_err(|why| why.to_string())
+            };
             assert!(answer(None, Answer::No(None), 9).unwrap_err().ends_with("name one of them: 1, 2"));
             assert!(answer(Some(3), Answer::Once, 9).unwrap_err().ends_with("no question 3 is open; open: 1, 2"));
             assert!(answer(Some(2), Answer::Once, 9).unwrap_err().contains("before question 2 was written"));

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Refused, StartError};
-use crate::event::{Envelope, Event, Pending};
+use crate::event::{Delivery, Envelope, Event, Pending};
 use crate::id::{AgentId, MessageId};
 use crate::mode::Mode;
 use crate::protocol::{Answer, ApprovalId, ApprovalRequest, BudgetLimits, Decision, PauseState, QueueAct};
@@ -103,6 +103,8 @@ pub enum Reply {
         to: AgentId,
         /// The text that was offered.
         text: String,
+        /// Where it was to enter.
+        delivery: Delivery,
         /// Its id, or why the queue did not take it.
         outcome: Result<MessageId, Refused>,
     },

@@ -86,6 +86,8 @@ pub enum Request {
         /// The answer.
         answer: Answer,
     },
+    /// Nobody answers any more: what is open and what would be asked later is refused.
+    UserLeft,
     /// Decide how much runs without a question.
     SetMode {
         /// The mode.

@@ -85,7 +85,7 @@ impl Client for LocalClient {
             | Request::Queue { .. }
             | Request::NeverAskIfTrue
             | Request::Resume => self.shared.queues_changed.store(true, Ordering::SeqCst),
-            Request::Answer { .. } | Request::SetMode { .. } => {
+            Request::Answer { .. } | Request::UserLeft | Request::SetMode { .. } => {
                 self.shared.approvals_changed.store(true, Ordering::SeqCst);
             }
             Request::Pause { .. }

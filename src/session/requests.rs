@@ -53,7 +53,7 @@ fn carry_out(handle: &Handle, request: Request) -> Option<Reply> {
         Request::Inject { to, text, delivery } => {
             fault::block_at("send");
             let outcome = handle.inject_user_message(&to, (text.as_str(), delivery));
-            Reply::Injected { to, text, outcome }
+            Reply::Injected { to, text, delivery, outcome }
         }
         Request::Stop => Reply::Stopped(handle.stop()),
         Request::Reset => Reply::Stopped(handle.request(Command::Reset)),
@@ -78,6 +78,10 @@ fn carry_out(handle: &Handle, request: Request) -> Option<Reply> {
             Reply::Cancelling(agents.into_iter().filter(|agent| handle.cancel_agent(agent)).collect())
         }
         Request::Answer { id, answer } => permissions::answer(handle, id, answer),
+        Request::UserLeft => {
+            handle.approvals().user_left();
+            return None;
+        }
         Request::SetMode { choice } => permissions::set_mode(handle, choice),
         Request::PreviewUndo => Reply::UndoPreview(handle.undo_preview()),
         Request::Undo => Reply::Undone(handle.undo()),

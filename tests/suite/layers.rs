@@ -217,6 +217,18 @@ fn only_the_loop_of_the_screen_holds_a_client_of_the_run() {
 }
 
 #[test]
+fn a_run_without_a_screen_is_steered_through_its_client_alone() {
+    let faults: Vec<String> = sources()
+        .iter()
+        .filter(|source| source.path == "src/cli/exec/steering.rs" || source.path == "src/cli/exec/progress.rs")
+        .flat_map(|source| uses(source).into_iter().map(|used| (source.path.clone(), used)))
+        .filter(|(_, used)| ["host", "control", "approval", "agent"].contains(&used[0].as_str()))
+        .map(|(path, used)| format!("{path} uses {}", used.join("::")))
+        .collect();
+    report(&faults);
+}
+
+#[test]
 fn inside_the_screen_the_arrows_point_at_the_state() {
     let below = |part: &str| -> &[&str] {
         match part {

@@ -145,6 +145,7 @@ fn every_request_is_the_same_behind_json() {
         Request::Pause { agent: None, state: PauseState::Paused },
         Request::Decide { agent: AgentId::main(), call: Some("c".into()), decision: Decision::Skip("why".to_owned()) },
         Request::Cancel { agents: vec!["a 0".into()] },
+        Request::UserLeft,
         Request::SetMode { choice: ModeChoice::Next },
         Request::PreviewUndo,
         Request::Undo,

@@ -16,11 +16,12 @@ use crate::cli::output::Output;
 use crate::cli::questions::{Questions, Unasked};
 use crate::cli::steer_stdin::{Line, Lines, Read};
 use crate::clock;
-use crate::error::Refused;
+use crate::error::{Refused, StartError};
 use crate::event::{Delivery, Event, Outcome, Pending};
-use crate::host::{Handle, Notice, Post, StartError};
 use crate::id::{AgentId, MessageId};
 use crate::limits;
+use crate::protocol::{Answer, ApprovalRequest, Notice, Post, Reply, Request};
+use crate::session::Client;
 use crate::summary::count;
 use crate::target::{self, Addressed, Target};
 use crate::text::is_blank;
@@ -28,15 +29,26 @@ use crate::tui::terminal::watchdog;
 
 /// A run under way.
 pub(super) struct Run<'a> {
-    pub handle: &'a Handle,
+    client: &'a dyn Client,
+    /// What was taken and is to be folded, in order.
+    posts: VecDeque<Post>,
     pub lines: Option<Lines>,
     pub err: Output,
     pub progress: Progress,
     pub questions: Questions,
     pub unasked: Unasked,
     json: bool,
-    /// Texts that were read while a queue was full.
-    waiting: VecDeque<(String, Delivery)>,
+    /// The agents that run.
+    agents: Vec<AgentId>,
+    /// The questions that wait for an answer.
+    open: Vec<ApprovalRequest>,
+    /// Requests whose reply has not come.
+    unanswered: usize,
+    /// True once the prompt was taken.
+    has_sent: bool,
+    /// Texts that were read and are not sent yet: a queue was full, or the one before has no reply. For the agent
+    /// that is named there, else for whom the text itself names.
+    waiting: VecDeque<(Option<AgentId>, String, Delivery)>,
     /// Texts that were accepted or read, but not sent.
     pub unsent: Vec<Pending>,
     /// Why it failed.
@@ -54,9 +66,20 @@ pub(super) struct Stop {
 }
 
 impl<'a> Run<'a> {
-    pub fn new(handle: &'a Handle, lines: Option<Lines>, questions: Questions, err: Output, args: &ExecArgs) -> Self {
+    pub fn new(
+        client: &'a dyn Client,
+        lines: Option<Lines>,
+        questions: Questions,
+        err: Output,
+        args: &ExecArgs,
+    ) -> Self {
         Self {
-            handle,
+            client,
+            posts: VecDeque::new(),
+            agents: vec![AgentId::main()],
+            open: Vec::new(),
+            unanswered: 0,
+            has_sent: false,
             lines,
             progress: Progress::new(err.clone()),
             err,
@@ -71,37 +94,98 @@ impl<'a> Run<'a> {
         }
     }
 
-    pub fn send(&mut self, text: &str, delivery: Delivery) -> Result<(), Refused> {
-        let id = self.handle.inject_user_message(&AgentId::main(), (text, delivery))?;
-        self.progress.accepted(id);
-        Ok(())
+    /// Sends the prompt. What comes of it is among the replies.
+    pub fn begin(&mut self, prompt: &str) {
+        self.inject(AgentId::main(), prompt, Delivery::Steer);
+        self.take_posts();
     }
 
-    /// Sends a text to whom it names, else to the main agent; says what was not taken. False when the queue is full.
-    fn send_to_named(&mut self, text: &str, delivery: Delivery) -> bool {
-        let known = self.handle.crew().ids();
-        let Addressed { target, text } = target::parse(text, &known);
-        let outcomes = match target {
-            Target::Unnamed => {
-                if let Some(name) = named(text) {
-                    self.refuse(&format!("no agent @{name} runs; @main before it sends it as text"), text);
-                    return true;
+    fn inject(&mut self, to: AgentId, text: &str, delivery: Delivery) {
+        self.unanswered += 1;
+        self.client.send(Request::Inject { to, text: text.to_owned(), delivery });
+    }
+
+    /// Sends a text to whom it names, else to the main agent.
+    fn send_to_named(&mut self, text: &str, delivery: Delivery) {
+        let Addressed { target, text } = target::parse(text, &self.agents);
+        match target {
+            Target::Unnamed => match named(text) {
+                Some(name) => self.refuse(&format!("no agent @{name} runs; @main before it sends it as text"), text),
+                None => self.inject(AgentId::main(), text, delivery),
+            },
+            Target::Agent(agent) => self.inject(agent, text, delivery),
+            Target::All => {
+                for agent in self.agents.clone() {
+                    self.inject(agent, text, delivery);
                 }
-                vec![self.handle.inject_user_message(&AgentId::main(), (text, delivery))]
-            }
-            Target::Agent(agent) => vec![self.handle.inject_user_message(&agent, (text, delivery))],
-            Target::All => self.handle.inject_all((text, delivery)).into_iter().map(|(_, outcome)| outcome).collect(),
-        };
-        if let [Err(Refused::TooMany)] = outcomes.as_slice() {
-            return false;
-        }
-        for outcome in outcomes {
-            match outcome {
-                Ok(id) => self.progress.accepted(id),
-                Err(refused) => self.refuse(&refused.to_string(), text),
             }
         }
-        true
+    }
+
+    /// Takes everything that the run says: what came of requests first.
+    pub fn take_posts(&mut self) {
+        let events = self.client.events();
+        self.posts.extend(self.client.answers().into_iter().chain(events));
+        // One that makes a request is not overtaken by what comes of that.
+        while let Some(post) = self.posts.pop_front() {
+            self.take(&post);
+        }
+        self.questions.say_new(&self.open);
+    }
+
+    fn replied(&mut self, reply: &Reply) {
+        match reply {
+            Reply::Injected { to, text, delivery, outcome } => {
+                self.unanswered = self.unanswered.saturating_sub(1);
+                match outcome {
+                    Ok(id) => {
+                        self.has_sent = true;
+                        self.progress.accepted(id.clone());
+                    }
+                    Err(refused) if !self.has_sent => {
+                        let sentence = refused.to_string();
+                        self.err.say(&sentence);
+                        self.reason = Some(sentence);
+                        self.stop(Exit::Usage);
+                    }
+                    Err(Refused::TooMany) if self.stop.is_some() => self.keep(text.clone(), *delivery),
+                    Err(Refused::TooMany) => self.waiting.push_front((Some(to.clone()), text.clone(), *delivery)),
+                    Err(refused) => self.refuse(&refused.to_string(), text),
+                }
+            }
+            Reply::Stopped(entries) => {
+                self.unanswered = self.unanswered.saturating_sub(1);
+                for entry in entries {
+                    self.progress.returned(&entry.id);
+                    self.unsent.push(entry.clone());
+                }
+            }
+            Reply::Answered { outcome: Err(why), .. } => self.refuse_answer(&format!("not answered: {why}")),
+            Reply::Answered { outcome: Ok(()), .. }
+            | Reply::Queue { .. }
+            | Reply::Pause { .. }
+            | Reply::Decided { .. }
+            | Reply::Cancelling(_)
+            | Reply::Mode(_)
+            | Reply::UndoPreview(_)
+            | Reply::Undone(_)
+            | Reply::Rules(_)
+            | Reply::Budget(_) => {}
+        }
+    }
+
+    fn refuse_answer(&mut self, sentence: &str) {
+        self.refused += 1;
+        if self.refused <= limits::REFUSED_LINES {
+            self.err.say(sentence);
+        }
+    }
+
+    fn answer(&mut self, number: Option<u64>, answer: Answer, began: u64) {
+        match self.questions.answered(&self.open, number, &answer, began) {
+            Ok(id) => self.client.send(Request::Answer { id, answer }),
+            Err(sentence) => self.refuse_answer(&sentence),
+        }
     }
 
     /// Says that a line is not sent; after many of them only their number is said, at the end.
@@ -114,15 +198,24 @@ impl<'a> Run<'a> {
 
     /// Tells whether more lines may be read.
     pub fn has_room(&self) -> bool {
-        let bytes: usize = self.waiting.iter().map(|(text, _)| text.len()).sum();
+        let bytes: usize = self.waiting.iter().map(|(_, text, _)| text.len()).sum();
         self.waiting.len() < limits::STEER_LINES && bytes < limits::STEER_BYTES
     }
 
-    /// Sends what waits for room in a queue, as far as there is some.
+    /// Sends what waits, one text after the reply to the one before, so that no order changes.
     pub fn send_waiting(&mut self) {
-        while let Some((text, delivery)) = self.waiting.pop_front() {
-            if !self.send_to_named(&text, delivery) {
-                self.waiting.push_front((text, delivery));
+        while self.unanswered == 0
+            && self.stop.is_none()
+            && let Some((to, text, delivery)) = self.waiting.pop_front()
+        {
+            let left = self.waiting.len();
+            match to {
+                Some(agent) => self.inject(agent, &text, delivery),
+                None => self.send_to_named(&text, delivery),
+            }
+            self.take_posts();
+            if self.waiting.len() > left {
+                // The queue is still full.
                 return;
             }
         }
@@ -130,6 +223,8 @@ impl<'a> Run<'a> {
 
     /// Takes the lines that are there.
     pub fn read_lines(&mut self) {
+        // Whom a line names may have begun by now.
+        self.take_posts();
         for _ in 0..limits::STEER_LINES {
             if !self.has_room() {
                 return;
@@ -140,7 +235,7 @@ impl<'a> Run<'a> {
         if self.lines.as_ref().is_some_and(Lines::is_over) {
             self.lines = None;
             // Nobody can answer any more.
-            self.handle.approvals().user_left();
+            self.client.send(Request::UserLeft);
         }
     }
 
@@ -149,30 +244,24 @@ impl<'a> Run<'a> {
             Line::Text(text) => (text, Delivery::Steer),
             Line::FollowUp(text) => (text, Delivery::FollowUp),
             Line::Stop => return self.stop(Exit::Cancelled),
-            Line::Answer(number, answer) => {
-                if let Err(sentence) = self.questions.answer(self.handle.approvals(), number, answer, read.began) {
-                    self.refused += 1;
-                    if self.refused <= limits::REFUSED_LINES {
-                        self.err.say(&sentence);
-                    }
-                }
-                return;
-            }
+            Line::Answer(number, answer) => return self.answer(number, answer, read.began),
             Line::Unknown(text) => {
                 return self.refuse("there is no such command here; a doubled / sends it as text", &text);
             }
             Line::NotText => return self.refuse("the line is not UTF-8 text", ""),
             Line::Ignore => return,
         };
-        if !self.waiting.is_empty() || !self.send_to_named(&text, delivery) {
-            self.waiting.push_back((text, delivery));
-        }
+        self.waiting.push_back((None, text, delivery));
+        self.send_waiting();
     }
 
-    pub fn take(&mut self, post: &Post) {
+    fn take(&mut self, post: &Post) {
         match post {
+            Post::Reply(reply) => self.replied(reply),
+            Post::Approvals { open, .. } => self.open.clone_from(open),
             Post::Envelope(envelope) => {
                 self.unasked.saw(envelope);
+                self.note_agents(&envelope.event);
                 // In plain output it is a line among the others.
                 if let (Event::Notice { text }, true) = (&envelope.event, self.json) {
                     self.err.say(text);
@@ -202,10 +291,17 @@ impl<'a> Run<'a> {
                 self.unsent.extend(entries.iter().cloned());
             }
             Post::Notice(Notice::Ready | Notice::Models(_) | Notice::LocalServer(_))
-            | Post::Reply(_)
             | Post::Queues { .. }
-            | Post::Approvals { .. }
             | Post::Budget(_) => {}
+        }
+    }
+
+    fn note_agents(&mut self, event: &Event) {
+        match event {
+            // A rescue takes no texts.
+            Event::AgentSpawned { child, persona, .. } if persona != "synthesizer" => self.agents.push(child.clone()),
+            Event::AgentFinished { child, .. } => self.agents.retain(|agent| agent != child),
+            _ => {}
         }
     }
 
@@ -227,11 +323,10 @@ impl<'a> Run<'a> {
     /// Stops the turn and takes back what was not sent. The first reason decides the exit code, but for a signal that ends
     /// the program.
     fn stop(&mut self, exit: Exit) {
-        for entry in self.handle.stop() {
-            self.progress.returned(&entry.id);
-            self.unsent.push(entry);
-        }
-        for (text, delivery) in mem::take(&mut self.waiting) {
+        self.unanswered += 1;
+        self.client.send(Request::Stop);
+        self.take_posts();
+        for (_, text, delivery) in mem::take(&mut self.waiting) {
             self.keep(text, delivery);
         }
         if let Some(lines) = self.lines.take() {
@@ -259,14 +354,14 @@ impl<'a> Run<'a> {
 
     /// Returns how the run ended, when it has. Lines that are there already count before that.
     pub fn ended(&mut self) -> Option<Exit> {
-        if !self.progress.idle() {
+        if !self.progress.idle() || self.unanswered > 0 {
             return None;
         }
         if let Some(stop) = self.stop {
             return Some(stop.exit);
         }
         self.read_lines();
-        if !self.progress.idle() || !self.waiting.is_empty() {
+        if !self.progress.idle() || self.unanswered > 0 || !self.waiting.is_empty() {
             return None;
         }
         let outcome = self.progress.outcome?;

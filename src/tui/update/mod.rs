@@ -187,7 +187,7 @@ fn told(app: &mut App, post: Post) -> Told {
 /// Folds what came of a request.
 fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
     match reply {
-        Reply::Injected { to, text, outcome } => return submit::sent(app, &to, &text, outcome),
+        Reply::Injected { to, text, outcome, .. } => return submit::sent(app, &to, &text, outcome),
         Reply::Stopped(entries) => bring_back::stopped(app, &entries),
         Reply::Queue { agent, id, act, outcome } => pending::answered(app, &agent, &id, act, outcome),
         Reply::Pause { agent, state, accepted } => hold::paused(app, agent.as_ref(), state, accepted),
