@@ -1,19 +1,19 @@
 //! Questions of tools, as the events that record them.
 
-use crate::approval::{Answer, ApprovalId, Subject, Told};
+use crate::approval::{Answer, ApprovalId, ApprovalRecord, Subject};
 use crate::event::Event;
 use crate::summary::calls_made;
 
 /// Returns the event that records what was asked or answered.
-pub(super) fn event(told: Told) -> Event {
+pub(super) fn event(told: ApprovalRecord) -> Event {
     match told {
-        Told::Asked(request) => {
+        ApprovalRecord::Asked(request) => {
             let rule = request.rule.map(|rule| rule.text);
             let call = request.asker.map(|asker| asker.call);
             let (question, detail) = words(request.subject);
             Event::Question { id: name(request.id), question, detail, call, offer: request.session, rule }
         }
-        Told::Answered(id, answer) => {
+        ApprovalRecord::Answered(id, answer) => {
             let (answer, words) = match answer {
                 Answer::Once => ("yes", None),
                 Answer::Session => ("session", None),
@@ -22,15 +22,17 @@ pub(super) fn event(told: Told) -> Event {
             };
             Event::Answer { id: name(id), answer: answer.to_owned(), words }
         }
-        Told::Kept(rule, Ok(())) => Event::Notice {
+        ApprovalRecord::Kept(rule, Ok(())) => Event::Notice {
             text: format!("kept for this project: {rule}; /rules on the screen lists and removes rules"),
         },
-        Told::Kept(rule, Err(why)) => {
+        ApprovalRecord::Kept(rule, Err(why)) => {
             Event::Notice { text: format!("{rule} is allowed in this session only, it could not be kept: {why}") }
         }
-        Told::Allowed(id) => Event::Answer { id: name(id), answer: "allowed".to_owned(), words: None },
-        Told::Denied(id, why) => Event::Answer { id: name(id), answer: "denied".to_owned(), words: Some(why) },
-        Told::Withdrawn(id) => Event::Answer { id: name(id), answer: "withdrawn".to_owned(), words: None },
+        ApprovalRecord::Allowed(id) => Event::Answer { id: name(id), answer: "allowed".to_owned(), words: None },
+        ApprovalRecord::Denied(id, why) => {
+            Event::Answer { id: name(id), answer: "denied".to_owned(), words: Some(why) }
+        }
+        ApprovalRecord::Withdrawn(id) => Event::Answer { id: name(id), answer: "withdrawn".to_owned(), words: None },
     }
 }
 

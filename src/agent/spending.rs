@@ -2,7 +2,7 @@
 
 use crate::agent::Agent;
 use crate::agent::context_size::{self, Size};
-use crate::control::Charged;
+use crate::control::ChargeOutcome;
 use crate::error::RunError;
 use crate::event::{Event, Usage};
 use crate::message::Message;
@@ -35,7 +35,7 @@ impl Agent {
         };
         let charged = self.budget.charge(model, tokens, nanos);
         self.listeners.emit(Event::Tokens(Usage { cost_nanos: nanos, ..usage }));
-        if charged == Charged::Unpriced {
+        if charged == ChargeOutcome::Unpriced {
             self.notice(format!(
                 "no price is known for {model}: the budget in money does not count it, only its tokens"
             ));

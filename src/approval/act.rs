@@ -6,13 +6,13 @@ use sha2::{Digest as _, Sha256};
 
 use crate::protocol::{Act, CloneAct, CommandAct, FetchAct, SearchAct, UseAct, WriteAct};
 
-/// Is a kind of act. Implemented by those kinds only.
+/// A kind of act. Implemented by those kinds only.
 pub trait Proposal: Clone + Into<Act> {
     /// Feeds everything that the carrying out depends on.
     fn feed(&self, fields: &mut Fields);
 }
 
-/// Is the fingerprint of an act.
+/// The fingerprint of an act.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Digest([u8; 32]);
 
@@ -41,7 +41,7 @@ impl Fields {
     }
 }
 
-/// Is an act that may be carried out. Only [`super::Approvals`] makes one.
+/// An act that may be carried out. Only [`super::Approvals`] makes one.
 #[derive(Debug)]
 pub struct Approved<A> {
     act: A,

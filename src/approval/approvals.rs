@@ -17,9 +17,9 @@ use self::kept_rules::aside;
 use crate::approval::act::digest;
 use crate::approval::policy::Study;
 use crate::approval::{
-    Act, Answer, ApprovalId, ApprovalRequest, Approved, Asker, Grant, HiddenFiles, KeptRule, Mode, ModeRefused, NOBODY,
-    OfferedRule, PlainAnswer, Policy, Proposal, Refusal, RuleStore, Sandboxed, Standing, Subject, Taint, Told,
-    Unanswered, Verdict,
+    Act, Answer, ApprovalId, ApprovalRecord, ApprovalRequest, Approved, Asker, Circumstances, Grant, HiddenFiles,
+    KeptRule, Mode, ModeRefused, NOBODY, OfferedRule, PlainAnswer, Policy, Proposal, Refusal, RuleStore, Sandboxed,
+    Subject, Taint, Unanswered, Verdict,
 };
 use crate::id::AgentId;
 use crate::limits;
@@ -181,7 +181,7 @@ impl Approvals {
         &self,
         asker: &Asker,
         act: A,
-        tell: &(dyn Fn(Told) + Send + Sync),
+        tell: &(dyn Fn(ApprovalRecord) + Send + Sync),
     ) -> Result<Approved<A>, Refusal> {
         let fingerprint = digest(&act);
         let Some(question) = self.ask(asker, act.clone().into()).await? else {
@@ -190,15 +190,15 @@ impl Approvals {
         let id = question.request.id;
         let mut open = Open { approvals: self, id, tell, is_answered: false };
         let rule = question.rule;
-        tell(Told::Asked(Box::new(question.request)));
+        tell(ApprovalRecord::Asked(Box::new(question.request)));
         let reply = question.reply.await;
         open.is_answered = reply.is_ok();
         match reply {
             Ok(Reply::Answer(answer)) => {
-                tell(Told::Answered(id, answer.clone()));
+                tell(ApprovalRecord::Answered(id, answer.clone()));
                 if let (Answer::Always, Some(rule)) = (&answer, rule) {
                     let outcome = self.keep(rule.clone()).await;
-                    tell(Told::Kept(rule, outcome));
+                    tell(ApprovalRecord::Kept(rule, outcome));
                 }
                 match answer {
                     Answer::Once | Answer::Session | Answer::Always => Ok(Approved::new(act, fingerprint)),
@@ -207,11 +207,11 @@ impl Approvals {
                 }
             }
             Ok(Reply::Allowed) => {
-                tell(Told::Allowed(id));
+                tell(ApprovalRecord::Allowed(id));
                 Ok(Approved::new(act, fingerprint))
             }
             Ok(Reply::Denied(why)) => {
-                tell(Told::Denied(id, why.clone()));
+                tell(ApprovalRecord::Denied(id, why.clone()));
                 Err(Refusal(why))
             }
             Err(_) => Err(Refusal("nobody answered".to_owned())),
@@ -231,11 +231,16 @@ impl Approvals {
     }
 
     /// Asks whether a turn that has made all its tool calls may make more; `tell` hears of the question for the record.
-    pub async fn ask_for_calls(&self, made: u32, more: u32, tell: &(dyn Fn(Told) + Send + Sync)) -> PlainAnswer {
+    pub async fn ask_for_calls(
+        &self,
+        made: u32,
+        more: u32,
+        tell: &(dyn Fn(ApprovalRecord) + Send + Sync),
+    ) -> PlainAnswer {
         self.ask_program(Subject::MoreCalls { made, more }, tell).await
     }
 
-    async fn ask_program(&self, subject: Subject, tell: &(dyn Fn(Told) + Send + Sync)) -> PlainAnswer {
+    async fn ask_program(&self, subject: Subject, tell: &(dyn Fn(ApprovalRecord) + Send + Sync)) -> PlainAnswer {
         let question = {
             let mut inner = self.lock();
             if !inner.policy.answerer.is_present() {
@@ -245,20 +250,20 @@ impl Approvals {
         };
         let id = question.request.id;
         let mut open = Open { approvals: self, id, tell, is_answered: false };
-        tell(Told::Asked(Box::new(question.request)));
+        tell(ApprovalRecord::Asked(Box::new(question.request)));
         self.changed();
         let reply = question.reply.await;
         open.is_answered = reply.is_ok();
         match reply {
             Ok(Reply::Answer(answer)) => {
-                tell(Told::Answered(id, answer.clone()));
+                tell(ApprovalRecord::Answered(id, answer.clone()));
                 match answer {
                     Answer::Once | Answer::Session | Answer::Always => PlainAnswer::Yes,
                     Answer::No(_) => PlainAnswer::No,
                 }
             }
             Ok(Reply::Denied(why)) => {
-                tell(Told::Denied(id, why));
+                tell(ApprovalRecord::Denied(id, why));
                 PlainAnswer::Nobody
             }
             Ok(Reply::Allowed) | Err(_) => PlainAnswer::Nobody,
@@ -355,8 +360,8 @@ impl Inner {
         }
     }
 
-    fn standing(&self, asker: &Asker) -> Standing<'_> {
-        Standing { mode: self.mode, grants: &self.grants, taint: self.taint(&asker.agent) }
+    fn standing(&self, asker: &Asker) -> Circumstances<'_> {
+        Circumstances { mode: self.mode, grants: &self.grants, taint: self.taint(&asker.agent) }
     }
 
     fn judge(&self, asker: &Asker, act: &Act, study: &Study) -> Verdict {
@@ -454,7 +459,7 @@ struct Question {
 struct Open<'a> {
     approvals: &'a Approvals,
     id: ApprovalId,
-    tell: &'a (dyn Fn(Told) + Send + Sync),
+    tell: &'a (dyn Fn(ApprovalRecord) + Send + Sync),
     is_answered: bool,
 }
 
@@ -462,7 +467,7 @@ impl Drop for Open<'_> {
     fn drop(&mut self) {
         if !self.is_answered {
             self.approvals.withdraw(self.id);
-            (self.tell)(Told::Withdrawn(self.id));
+            (self.tell)(ApprovalRecord::Withdrawn(self.id));
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::approval::shell::Shape;
 use crate::approval::shell::runners::{Reach, reach};
 use crate::approval::{Act, CommandAct, KeptRule};
 
-/// Is what the user allowed for the rest of the session.
+/// What the user allowed for the rest of the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Grant {
     /// Changes of files within the workspace.

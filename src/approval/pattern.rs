@@ -12,7 +12,7 @@ pub(super) fn lists(list: &str, member: &str) -> bool {
     list.split_ascii_whitespace().any(|listed| listed == member)
 }
 
-/// Is a glob over one text.
+/// A glob over one text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Glob {
     parts: Vec<Part>,
@@ -29,7 +29,7 @@ enum Part {
     All,
 }
 
-/// Says whether `*` stops at a `/`.
+/// Whether `*` stops at a `/`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slash {
     /// It does; `**` does not.
@@ -97,7 +97,7 @@ impl Glob {
     }
 }
 
-/// Is a pattern of paths; relative ones are below the workspace.
+/// A pattern of paths; relative ones are below the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PathPattern {
     is_absolute: bool,
@@ -190,7 +190,7 @@ impl PathPattern {
     }
 }
 
-/// Is a pattern of web addresses.
+/// A pattern of web addresses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct UrlPattern {
     scheme: String,

@@ -19,7 +19,7 @@ use crate::text::visible_line;
 /// Ends the sentence of what was refused because nobody was there to ask.
 pub const NOBODY: &str = "this needs the user's approval, and nobody is there to give it";
 
-/// Says who answers questions.
+/// Who answers questions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Answerer {
     /// The user, each time.
@@ -52,7 +52,7 @@ impl Answerer {
     }
 }
 
-/// Says whether commands reach the network.
+/// Whether commands reach the network.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Network {
     /// They do, or nobody can tell.
@@ -62,7 +62,7 @@ pub enum Network {
     Off,
 }
 
-/// Says how the main agent's own requests to the web are decided about.
+/// How the main agent's own requests to the web are decided about.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum MainWeb {
     /// As those of any agent.
@@ -86,7 +86,7 @@ impl HiddenFiles {
     }
 }
 
-/// Holds what decides besides the mode.
+/// What decides besides the mode.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
     /// Who answers.
@@ -109,7 +109,7 @@ pub struct Policy {
 
 /// What there is to know about who acts, and when.
 #[derive(Debug, Clone, Copy)]
-pub struct Standing<'a> {
+pub struct Circumstances<'a> {
     /// The mode now.
     pub mode: Mode,
     /// What the user has allowed in this session.
@@ -139,7 +139,7 @@ const UNCLEAR: &str = "the program cannot tell whether the user's deny rules cov
 
 impl Policy {
     /// Decides about an act.
-    pub fn decide(&self, act: &Act, standing: &Standing<'_>) -> Verdict {
+    pub fn decide(&self, act: &Act, standing: &Circumstances<'_>) -> Verdict {
         self.judge(act, &self.study(act), standing)
     }
 
@@ -172,13 +172,13 @@ impl Policy {
     }
 
     /// Tells whether what the user allowed for the session covers an act that may be covered at all.
-    pub(super) fn is_granted(&self, act: &Act, study: &Study, standing: &Standing<'_>) -> bool {
+    pub(super) fn is_granted(&self, act: &Act, study: &Study, standing: &Circumstances<'_>) -> bool {
         let (shape, root) = (study.shape.as_ref(), self.root.as_deref());
         standing.grants.iter().any(|grant| grant.covers(act, shape, root))
     }
 
     /// Decides about an act of which this is known.
-    pub(super) fn judge(&self, act: &Act, study: &Study, standing: &Standing<'_>) -> Verdict {
+    pub(super) fn judge(&self, act: &Act, study: &Study, standing: &Circumstances<'_>) -> Verdict {
         if let Some(why) = self.forbids(act, study, standing.mode) {
             return Verdict::Deny(why);
         }
@@ -226,7 +226,7 @@ impl Policy {
     }
 
     /// Decides about an act of the main agent of which this is known.
-    pub(super) fn judge_main(&self, act: &Act, study: &Study, standing: &Standing<'_>) -> Verdict {
+    pub(super) fn judge_main(&self, act: &Act, study: &Study, standing: &Circumstances<'_>) -> Verdict {
         let is_web = matches!(act, Act::Fetch(_) | Act::Search(_) | Act::Clone(_));
         match self.judge(act, study, standing) {
             Verdict::Allow | Verdict::Ask { grant: Some(_), .. } if is_web && self.main_web == MainWeb::Asked => {

@@ -15,7 +15,7 @@ use self::names::{DEEP, GIT_DATA, GIT_HOOKS, PAIRS, PATTERNS, listed};
 use crate::approval::pattern::lists;
 use crate::text::is_invisible;
 
-/// Knows the places of one workspace and one user.
+/// The places of one workspace and one user.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Places<'a> {
     /// The workspace's real root.

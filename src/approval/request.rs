@@ -15,14 +15,14 @@ pub enum PlainAnswer {
     Nobody,
 }
 
-/// Says why an act is not carried out; the sentence is for the model.
+/// Why an act is not carried out; the sentence is for the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Refusal(pub String);
 
 /// What happened to a question, for the record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Told {
+pub enum ApprovalRecord {
     /// The user is asked.
     Asked(Box<ApprovalRequest>),
     /// The question was answered.
@@ -37,7 +37,7 @@ pub enum Told {
     Withdrawn(ApprovalId),
 }
 
-/// Says why an answer was not taken.
+/// Why an answer was not taken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unanswered {
     /// Nobody waits for it any more.

@@ -39,7 +39,7 @@ enum Kind {
     Query,
 }
 
-/// Says what is wrong with a rule.
+/// What is wrong with a rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the rule {rule:?} is invalid: {why}")]
 pub struct RuleError {
@@ -55,7 +55,7 @@ impl RuleError {
     }
 }
 
-/// Holds the rules of the configuration.
+/// The rules of the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rules {
     allow: Vec<Rule>,
@@ -86,7 +86,7 @@ pub(super) enum Pattern {
     Query(Glob),
 }
 
-/// Is the pattern of a command.
+/// The pattern of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Words {
     words: Vec<WordPattern>,
@@ -101,7 +101,7 @@ enum WordPattern {
     Any,
 }
 
-/// Is an act as wide rules see it.
+/// An act as wide rules see it.
 pub(super) struct Seen<'a> {
     pub act: &'a Act,
     /// What its command may run.

@@ -3,7 +3,7 @@
 //! The desk keeps it per agent; tools say what their results bring. An agent that holds both can be made to send the one
 //! by the other, so whatever sends is asked about then.
 
-/// Is what an agent has seen so far.
+/// What an agent has seen so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Taint {
     /// Files of the user, or what commands said about them.

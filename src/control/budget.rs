@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::price::{Money, Prices, dollars};
 
-/// Says how much may be spent, and what tokens cost.
+/// How much may be spent, and what tokens cost.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Spending {
     /// US dollars; `None` is without a limit.
@@ -34,18 +34,18 @@ struct Inner {
     told: BTreeSet<String>,
 }
 
-/// Says what a charge did.
+/// What a charge did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Charged {
+pub enum ChargeOutcome {
     /// It is counted.
     Counted,
     /// There is a limit in money, and this model has no price: said once for each model.
     Unpriced,
 }
 
-/// Is how a budget stands.
+/// How a budget stands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct BudgetStanding {
     /// Billionths of a US dollar that were spent, as far as prices are known.
     pub nanos: u64,
     /// Tokens that were used.
@@ -85,18 +85,18 @@ impl Budget {
     }
 
     /// Counts one reply of a model: its tokens, and what it cost in billionths of a US dollar where that is known.
-    pub fn charge(&self, model: &str, tokens: u64, nanos: Option<u64>) -> Charged {
+    pub fn charge(&self, model: &str, tokens: u64, nanos: Option<u64>) -> ChargeOutcome {
         let mut inner = self.lock();
         inner.tokens = inner.tokens.saturating_add(tokens);
         inner.nanos = inner.nanos.saturating_add(nanos.unwrap_or(0));
         let unpriced = nanos.is_none() && inner.spending.max_cost.is_some();
-        if unpriced && inner.told.insert(model.to_owned()) { Charged::Unpriced } else { Charged::Counted }
+        if unpriced && inner.told.insert(model.to_owned()) { ChargeOutcome::Unpriced } else { ChargeOutcome::Counted }
     }
 
     /// Returns how it stands.
-    pub fn standing(&self) -> Standing {
+    pub fn standing(&self) -> BudgetStanding {
         let inner = self.lock();
-        Standing {
+        BudgetStanding {
             nanos: inner.nanos,
             tokens: inner.tokens,
             max_cost: inner.spending.max_cost,
@@ -114,7 +114,7 @@ impl Budget {
     }
 }
 
-impl Standing {
+impl BudgetStanding {
     /// Returns the sentence that says that the budget is used up; `None` while it is not.
     pub fn used_up(&self) -> Option<String> {
         if let Some(max) = self.max_cost.filter(|max| self.nanos >= max.nanos()) {

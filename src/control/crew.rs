@@ -11,7 +11,7 @@ use crate::control::{Cancellable, Gate, Interloper};
 use crate::event::Pending;
 use crate::id::AgentId;
 
-/// Holds the three handles through which one agent is steered. Clones are the same handles.
+/// The three handles through which one agent is steered. Clones are the same handles.
 #[derive(Debug, Clone)]
 pub struct Controls {
     /// Its queue.
@@ -22,7 +22,7 @@ pub struct Controls {
     pub gate: Arc<Gate>,
 }
 
-/// Holds the controls of all agents that run.
+/// The controls of all agents that run.
 pub struct Crew {
     inner: Mutex<Inner>,
 }

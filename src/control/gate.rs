@@ -11,7 +11,7 @@ use crate::id::CallId;
 use crate::message::ToolCall;
 use crate::protocol::Decision;
 
-/// Holds an agent at its boundaries and calls.
+/// The gate of one agent: closed, it pauses the agent at its next boundary or before its next call.
 #[derive(Debug, Default)]
 pub struct Gate {
     inner: Mutex<Inner>,
@@ -25,7 +25,7 @@ struct Inner {
     decision: Option<Decision>,
 }
 
-/// Says where an agent waits.
+/// Where an agent waits.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Parked {
     /// Behind the results of a batch, before the next request.
@@ -100,7 +100,7 @@ impl Gate {
     }
 }
 
-/// Is an agent that waits at the gate; dropping it leaves the gate.
+/// An agent that waits at the gate; dropping it leaves the gate.
 #[derive(Debug)]
 pub struct Parking<'a>(&'a Gate);
 

@@ -31,7 +31,7 @@ use crate::text::is_blank;
 /// logged and the others are still called: what was accepted or taken by then must reach the caller.
 pub type Watcher = Arc<dyn Fn() + Send + Sync>;
 
-/// Holds the messages that wait for delivery.
+/// The messages that wait for delivery.
 #[derive(Default)]
 pub struct Interloper {
     queue: Mutex<Queue>,
@@ -70,7 +70,7 @@ impl From<&str> for Injection {
     }
 }
 
-/// Says from when on a waiting text is held at its boundary until the user says that it still holds. Off by default.
+/// From when on a waiting text is held at its boundary until the user says that it still holds. Off by default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Staleness {
     /// It waited longer than this.
@@ -79,7 +79,7 @@ pub struct Staleness {
     pub steps: Option<u32>,
 }
 
-/// Says how many entries of each kind one boundary takes (D19).
+/// How many entries of each kind one boundary takes (D19).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Modes {
     /// Steers at a boundary; all by default.
@@ -88,7 +88,7 @@ pub struct Modes {
     pub follow_up: QueueMode,
 }
 
-/// Says how many entries are taken at once.
+/// How many entries are taken at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueueMode {
     /// Everything that is there.

@@ -21,7 +21,7 @@ mod queue;
 mod step_limit;
 
 pub use crate::protocol::{Decision, Shift};
-pub use budget::{Budget, Charged, Spending, Standing};
+pub use budget::{Budget, BudgetStanding, ChargeOutcome, Spending};
 pub use cancellable::Cancellable;
 pub use crew::{Controls, Crew};
 pub use gate::{Gate, Parked, Parking};

@@ -31,7 +31,7 @@ pub(crate) struct Queue {
     pub(crate) steps: u64,
 }
 
-/// Is one message with what its age is counted from.
+/// One message with what its age is counted from.
 #[derive(Debug)]
 struct Entry {
     pending: Pending,
@@ -46,7 +46,7 @@ impl Entry {
     }
 }
 
-/// Is what a drain did.
+/// What a drain did.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
     /// What leaves the list, in order.

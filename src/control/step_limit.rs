@@ -16,7 +16,7 @@ pub struct StepLimit {
     on_exhausted: OnExhausted,
 }
 
-/// Says what happens when the budget is used up.
+/// What happens when the budget is used up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum OnExhausted {
     /// A rescue without tools answers from the gathered evidence.

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tokio::sync::Notify;
 
-/// Is one thing that the worker is asked to do.
+/// One thing that the worker is asked to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     /// Go back to the system prompt. A running turn is stopped first; nothing runs before it is done.
@@ -18,7 +18,7 @@ pub enum Command {
     ListModels,
 }
 
-/// Holds what the worker has not looked at yet.
+/// What the worker has not looked at yet.
 #[derive(Debug, Default)]
 pub(super) struct Commands {
     waiting: Mutex<Vec<Command>>,

@@ -16,7 +16,7 @@ use crate::workspace::{Workspace, is_shared, project_root};
 /// The names, in the order in which they are looked for.
 const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 
-/// Says where context files are looked for.
+/// Where context files are looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContextPlaces {
     /// The user's own file.
@@ -27,7 +27,7 @@ pub struct ContextPlaces {
     pub project: ProjectContext,
 }
 
-/// Says whether a project's context files count.
+/// Whether a project's context files count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ProjectContext {
     /// They do.
@@ -37,7 +37,7 @@ pub enum ProjectContext {
     No,
 }
 
-/// Is one file whose text enters the system prompt.
+/// One file whose text enters the system prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextFile {
     /// The path as it is shown.

@@ -15,7 +15,7 @@ use crate::protocol::Post;
 
 type Wake = Arc<dyn Fn() + Send + Sync>;
 
-/// Holds what the UI has not taken yet.
+/// What the UI has not taken yet.
 #[derive(Default)]
 pub struct Mailbox {
     inner: Mutex<Inner>,

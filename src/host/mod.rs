@@ -33,4 +33,4 @@ pub use handle::Handle;
 pub use mailbox::Mailbox;
 pub use setup::Setup;
 pub use tools::{Pools, WebPool, Workbench};
-pub use worker::{Host, Last, State, start, start_with};
+pub use worker::{Host, LastRun, WorkerState, start, start_with};

@@ -33,7 +33,7 @@ impl From<BuildError> for StartError {
     }
 }
 
-/// Holds everything that the program decides before an agent is built.
+/// Everything that the program decides before an agent is built.
 pub struct Setup {
     /// Which model answers.
     pub transport: ChatTransport,
@@ -168,7 +168,7 @@ impl Setup {
     }
 }
 
-/// Holds what the agent shares with its host.
+/// What the agent shares with its host.
 pub(super) struct Shared {
     /// The model that the user chose.
     pub choice: Arc<ModelChoice>,
@@ -182,7 +182,7 @@ pub(super) struct Shared {
     pub changes: Arc<Changes>,
 }
 
-/// Is what came of a setup.
+/// What came of a setup.
 pub(super) struct Built {
     /// The main agent.
     pub agent: Agent,

@@ -10,7 +10,7 @@ use crate::tool::{self, BashTool, Calculator, GitCloneTool, Outputs, Tool};
 use crate::web;
 use crate::workspace::{Confinement, Spawner, Workspace};
 
-/// Holds what tools work with besides the workspace.
+/// What tools work with besides the workspace.
 #[derive(Clone)]
 pub struct Workbench {
     /// Starts commands.
@@ -23,7 +23,7 @@ pub struct Workbench {
     pub web_pool: WebPool,
 }
 
-/// Says who has the tools that reach the web.
+/// Who has the tools that reach the web.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WebPool {
     /// Sub-agents only, which see no files.
@@ -33,7 +33,7 @@ pub enum WebPool {
     Main,
 }
 
-/// Holds the tools of a session.
+/// The tools of a session.
 #[derive(Clone, Default)]
 pub struct Pools {
     /// On offer to the main agent; a persona may name them too.

@@ -24,22 +24,22 @@ use crate::listener::{Listener, ListenerList};
 use crate::provider::{ChatTransport, Sources};
 use crate::workspace::Changes;
 
-/// Says what the worker does.
+/// What the worker does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum State {
+pub enum WorkerState {
     /// The agent is being built.
     Building,
     /// It could not be built; nothing will run.
     Broken(String),
     /// It waits for a message.
-    Idle(Last),
+    Idle(LastRun),
     /// A turn runs.
     Running,
 }
 
-/// Says how the last run of turns ended.
+/// How the last run of turns ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Last {
+pub enum LastRun {
     /// No turn ran yet.
     None,
     /// With an answer.
@@ -53,7 +53,7 @@ pub enum Last {
 /// A running agent: the handle that steers it, and the task that runs it.
 pub struct Host {
     handle: Handle,
-    state: watch::Receiver<State>,
+    state: watch::Receiver<WorkerState>,
     end: Arc<Notify>,
     task: JoinHandle<()>,
 }
@@ -76,7 +76,7 @@ where
     };
     let crew = Arc::new(Crew::new(main.clone()));
     let mailbox = Arc::new(Mailbox::new());
-    let (publish, state) = watch::channel(State::Building);
+    let (publish, state) = watch::channel(WorkerState::Building);
     let end = Arc::new(Notify::new());
     let handle = Handle::new(Arc::clone(&crew), Arc::clone(&mailbox));
     let commands = Arc::clone(handle.commands());
@@ -98,7 +98,7 @@ impl Host {
     }
 
     /// Returns what the worker does now.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> WorkerState {
         self.state.borrow().clone()
     }
 
@@ -106,15 +106,15 @@ impl Host {
     ///
     /// # Errors
     /// The sentence of a construction that failed.
-    pub async fn settled(&mut self) -> Result<Last, String> {
+    pub async fn settled(&mut self) -> Result<LastRun, String> {
         loop {
             self.state.borrow_and_update();
             // In this order: once the queue was taken, the state says `Running` already.
             let waiting = self.handle.interloper().deliverable();
             match self.state() {
-                State::Broken(reason) => return Err(reason),
-                State::Idle(last) if !waiting => return Ok(last),
-                State::Building | State::Idle(_) | State::Running => {}
+                WorkerState::Broken(reason) => return Err(reason),
+                WorkerState::Idle(last) if !waiting => return Ok(last),
+                WorkerState::Building | WorkerState::Idle(_) | WorkerState::Running => {}
             }
             if self.state.changed().await.is_err() {
                 return Err("the worker ended".to_owned());
@@ -144,7 +144,7 @@ struct Worker {
     commands: Arc<Commands>,
     choice: Arc<ModelChoice>,
     wish: Arc<CompactWish>,
-    publish: watch::Sender<State>,
+    publish: watch::Sender<WorkerState>,
     end: Arc<Notify>,
 }
 
@@ -194,7 +194,7 @@ impl Worker {
             self.mailbox.push(Post::Notice(Notice::Returned(returned)));
         }
         self.mailbox.push(Post::Notice(Notice::BuildFailed(error)));
-        self.publish.send_replace(State::Broken(reason.clone()));
+        self.publish.send_replace(WorkerState::Broken(reason.clone()));
         loop {
             for command in self.commands.take() {
                 match command {
@@ -225,7 +225,7 @@ impl Worker {
 
         let errands =
             Errands::new(&agent, sources, &self.choice, &self.wish, &self.mailbox, &self.commands, &self.approvals);
-        let mut last = Last::None;
+        let mut last = LastRun::None;
         let mut resets = 0;
         let mut ending = false;
         while !ending {
@@ -235,7 +235,7 @@ impl Worker {
             }
             if resets > 0 {
                 agent.reset();
-                last = Last::None;
+                last = LastRun::None;
                 for _ in 0..std::mem::take(&mut resets) {
                     interloper.unbar();
                 }
@@ -243,7 +243,7 @@ impl Worker {
             // A turn makes room itself, before its first request.
             let compacts = self.wish.is_asked() && !interloper.deliverable();
             if !compacts && !interloper.deliverable() {
-                self.publish.send_replace(State::Idle(last.clone()));
+                self.publish.send_replace(WorkerState::Idle(last.clone()));
                 tokio::select! {
                     () = self.end.notified() => break,
                     () = changed.notified() => say_pending(),
@@ -252,7 +252,7 @@ impl Worker {
                 }
                 continue;
             }
-            self.publish.send_replace(State::Running);
+            self.publish.send_replace(WorkerState::Running);
             let work = async { if compacts { agent.compact().await } else { agent.run_queue().await.map(drop) } };
             let mut work = std::pin::pin!(work);
             let result = loop {
@@ -270,9 +270,9 @@ impl Worker {
                 continue;
             }
             last = match result {
-                Ok(()) => Last::Answered,
-                Err(RunError::Cancelled(_)) => Last::Cancelled,
-                Err(error) => Last::Failed(error.to_string()),
+                Ok(()) => LastRun::Answered,
+                Err(RunError::Cancelled(_)) => LastRun::Cancelled,
+                Err(error) => LastRun::Failed(error.to_string()),
             };
         }
         agent.close();

@@ -18,7 +18,7 @@ const KEPT: usize = 64;
 /// The newest replies of one client, with the numbers of their requests.
 type Replies = VecDeque<(u64, Option<Reply>)>;
 
-/// Carries the requests of all clients out.
+/// What carries the requests of all clients out, each once.
 pub struct Requests {
     handle: Handle,
     replies: Mutex<HashMap<ClientId, Replies>>,

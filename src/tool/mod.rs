@@ -266,7 +266,7 @@ pub enum Told {
     /// What a screen shows of the result; the last one counts.
     Details(Details),
     /// A question to the user, for the record.
-    Approval(approval::Told),
+    Approval(approval::ApprovalRecord),
 }
 
 impl ToolContext {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-use steersman::approval::{Act, CommandAct, Mode, Policy, Rules, Standing, Taint};
+use steersman::approval::{Act, Circumstances, CommandAct, Mode, Policy, Rules, Taint};
 use steersman::message::Arguments;
 use steersman::text::{CommandOutputReader, visible};
 use steersman::tui::theme::Theme;
@@ -197,7 +197,7 @@ fn patterns(text: &str) {
 fn decide(rules: Rules, text: &str) {
     let policy = Policy { rules, root: Some("/work".into()), ..Policy::default() };
     let act = CommandAct { command: text.to_owned(), cwd: "/work".into(), timeout: Duration::from_secs(1) };
-    black_box(policy.decide(&Act::Command(act), &Standing { mode: Mode::Auto, grants: &[], taint: Taint::NONE }));
+    black_box(policy.decide(&Act::Command(act), &Circumstances { mode: Mode::Auto, grants: &[], taint: Taint::NONE }));
 }
 
 fn html(text: &str) {

@@ -8,8 +8,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use steersman::approval::{
-    Answerer, Approved, Asker, CommandAct, FetchAct, KeptRule, Mode, PlainAnswer, Policy, Proposal, Refusal, RuleStore,
-    Rules, Told, UseAct, WriteAct,
+    Answerer, ApprovalRecord, Approved, Asker, CommandAct, FetchAct, KeptRule, Mode, PlainAnswer, Policy, Proposal,
+    Refusal, RuleStore, Rules, UseAct, WriteAct,
 };
 
 use crate::support::stage::Stage;
@@ -27,7 +27,7 @@ impl<A: Proposal + std::fmt::Debug + 'static> Call<A> {
     fn asks(stage: &mut Stage, agent: &str, act: A) -> Self {
         let desk = Arc::clone(stage.handle.approvals());
         let asker = Asker { agent: agent.into(), call: "c1".into() };
-        let mut call = Self(Box::pin(async move { desk.decide(&asker, act, &|_: Told| {}).await }));
+        let mut call = Self(Box::pin(async move { desk.decide(&asker, act, &|_: ApprovalRecord| {}).await }));
         assert!(call.poll().is_none(), "it waits");
         stage.refresh();
         call
@@ -152,7 +152,7 @@ fn three_and_enter_allows_the_command_always_by_the_rule_that_is_shown() {
         let mut next = Call(Box::pin({
             let desk = Arc::clone(stage.handle.approvals());
             let asker = Asker { agent: "".into(), call: "c2".into() };
-            async move { desk.decide(&asker, command("cargo test --doc"), &|_: Told| {}).await }
+            async move { desk.decide(&asker, command("cargo test --doc"), &|_: ApprovalRecord| {}).await }
         }));
         assert_eq!(next.ran(), command("cargo test --doc"), "it is not asked about again");
         stage.keys("/rules<enter>");
@@ -195,7 +195,7 @@ fn a_turn_at_its_limit_asks_whether_it_goes_on_or_answers() {
     for (width, height) in [(80, 24), (40, 12)] {
         let mut stage = stage(width, height);
         let desk = Arc::clone(stage.handle.approvals());
-        let mut asking = Box::pin(async move { desk.ask_for_calls(300, 300, &|_: Told| {}).await });
+        let mut asking = Box::pin(async move { desk.ask_for_calls(300, 300, &|_: ApprovalRecord| {}).await });
         let mut poll = || asking.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         assert!(poll().is_pending());
         stage.refresh();

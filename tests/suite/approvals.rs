@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use steersman::agent::Agent;
 use steersman::approval::{
-    Act, Answer, Answerer, ApprovalId, ApprovalRequest, Approvals, Asker, CommandAct, FetchAct, Grant, Mode,
-    ModeRefused, Network, Policy, Refusal, Rules, Sandboxed, Subject, Told, Unanswered, WriteAct,
+    Act, Answer, Answerer, ApprovalId, ApprovalRecord, ApprovalRequest, Approvals, Asker, CommandAct, FetchAct, Grant,
+    Mode, ModeRefused, Network, Policy, Refusal, Rules, Sandboxed, Subject, Unanswered, WriteAct,
 };
 use steersman::event::Event;
 use steersman::message::Message;
@@ -315,7 +315,7 @@ fn asker() -> Asker {
     Asker { agent: "".into(), call: "c1".into() }
 }
 
-type Deciding<A> = (tokio::task::JoinHandle<Result<A, Refusal>>, Arc<Mutex<Vec<Told>>>);
+type Deciding<A> = (tokio::task::JoinHandle<Result<A, Refusal>>, Arc<Mutex<Vec<ApprovalRecord>>>);
 
 /// Decides on a task, writing down what is told.
 fn decide<A>(desk: &Arc<Approvals>, act: A) -> Deciding<A>
@@ -340,7 +340,7 @@ async fn a_dropped_call_withdraws_its_question_and_says_so() {
     deciding.abort();
     settle().await;
     assert_eq!(desk.open(), []);
-    assert_eq!(told.lock().unwrap().last(), Some(&Told::Withdrawn(ApprovalId(1))));
+    assert_eq!(told.lock().unwrap().last(), Some(&ApprovalRecord::Withdrawn(ApprovalId(1))));
 }
 
 #[tokio::test(start_paused = true)]

@@ -11,7 +11,7 @@ use steersman::approval::{Mode, Policy};
 use steersman::control::{OnExhausted, Spending};
 use steersman::error::Refused;
 use steersman::event::{Delivery, Envelope, Event};
-use steersman::host::{self, Command, Host, Last, Mailbox, Notice, Post, Setup, StartError, State};
+use steersman::host::{self, Command, Host, LastRun, Mailbox, Notice, Post, Setup, StartError, WorkerState};
 use steersman::id::AgentId;
 use steersman::listener::{Listener, ListenerList};
 use steersman::provider::{self, ChatProvider, ChatRequest, FixedProvider, Played, ProviderError, Sink, Streaming};
@@ -66,7 +66,7 @@ impl Ship {
         self.host.handle().inject_user_message(&AgentId::main(), (text, Delivery::Steer)).unwrap();
     }
 
-    async fn settled(&mut self) -> Last {
+    async fn settled(&mut self) -> LastRun {
         within(PATIENCE, "the host settles", self.host.settled()).await.unwrap()
     }
 
@@ -93,11 +93,11 @@ impl Ship {
 #[tokio::test(start_paused = true)]
 async fn a_text_starts_a_turn_when_none_runs() {
     let mut ship = launch([Played::text("One."), Played::text("Two.")]);
-    assert_eq!(ship.settled().await, Last::None);
+    assert_eq!(ship.settled().await, LastRun::None);
     ship.send("a");
-    assert_eq!(ship.settled().await, Last::Answered);
+    assert_eq!(ship.settled().await, LastRun::Answered);
     ship.send("b");
-    assert_eq!(ship.settled().await, Last::Answered);
+    assert_eq!(ship.settled().await, LastRun::Answered);
     assert_eq!(
         ship.story(),
         [
@@ -121,7 +121,7 @@ async fn texts_typed_before_the_agent_is_built_wait_for_it_and_the_session_recor
     let mut ship = launch([Played::text("One.")]);
     ship.send("a");
     ship.send("b");
-    assert_eq!(ship.host.state(), State::Building);
+    assert_eq!(ship.host.state(), WorkerState::Building);
     ship.settled().await;
     assert_eq!(ship.rig.requests().len(), 1);
     assert_eq!(ship.rig.requests()[0].lines()[1..], ["user: a", "user: b"]);
@@ -158,7 +158,7 @@ async fn a_text_typed_into_the_last_answer_is_the_next_turn() {
     let mut ship = launch([Played::text("One.").paused(&pause), Played::text("Two.")]);
     ship.send("a");
     pause.reached().await;
-    assert_eq!(ship.host.state(), State::Running);
+    assert_eq!(ship.host.state(), WorkerState::Running);
     ship.send("b");
     settle().await;
     assert_eq!(ship.queues().last().unwrap(), &["b"], "it is shown as pending at once");
@@ -179,7 +179,7 @@ async fn after_a_failed_turn_what_waits_stays_until_it_is_resumed_or_a_text_is_s
         pause.reached().await;
         ship.send("b");
         pause.open();
-        assert_eq!(ship.settled().await, Last::Failed("the reply was cut off before its end".to_owned()));
+        assert_eq!(ship.settled().await, LastRun::Failed("the reply was cut off before its end".to_owned()));
         assert_eq!(texts_of(ship.host.handle().interloper()), ["b"]);
         let mut expected = vec!["user: a", "user: b"];
         if resumes {
@@ -188,7 +188,7 @@ async fn after_a_failed_turn_what_waits_stays_until_it_is_resumed_or_a_text_is_s
             ship.send("c");
             expected.push("user: c");
         }
-        assert_eq!(ship.settled().await, Last::Answered);
+        assert_eq!(ship.settled().await, LastRun::Answered);
         assert_eq!(ship.rig.last_request().lines()[1..], expected);
     }
 }
@@ -204,9 +204,9 @@ async fn a_stop_cancels_the_turn_gives_the_texts_back_and_the_next_turn_works() 
     ship.host.handle().inject_user_message(&AgentId::main(), ("c", Delivery::FollowUp)).unwrap();
     let back: Vec<String> = ship.host.handle().stop().into_iter().map(|entry| entry.text).collect();
     assert_eq!(back, ["b", "c"]);
-    assert_eq!(ship.settled().await, Last::Cancelled);
+    assert_eq!(ship.settled().await, LastRun::Cancelled);
     ship.send("d");
-    assert_eq!(ship.settled().await, Last::Answered);
+    assert_eq!(ship.settled().await, LastRun::Answered);
     assert_eq!(ship.rig.last_request().lines()[1..], ["user: a", "user: d"]);
 }
 
@@ -219,7 +219,7 @@ async fn a_text_sent_right_after_the_stop_starts_the_next_turn() {
     pause.reached().await;
     ship.host.handle().stop();
     ship.send("b");
-    assert_eq!(ship.settled().await, Last::Answered);
+    assert_eq!(ship.settled().await, LastRun::Answered);
     assert_eq!(ship.rig.last_request().lines()[1..], ["user: a", "user: b"]);
     assert!(!ship.host.handle().cancellable().is_cancelled());
 }
@@ -231,7 +231,7 @@ async fn a_stop_while_nothing_runs_changes_nothing_for_the_next_turn() {
     ship.settled().await;
     assert_eq!(ship.host.handle().stop(), []);
     ship.send("a");
-    assert_eq!(ship.settled().await, Last::Answered);
+    assert_eq!(ship.settled().await, LastRun::Answered);
 }
 
 // Q7 of the wire form: the whole queue after each change.
@@ -264,7 +264,7 @@ async fn an_agent_that_cannot_be_built_says_why_and_nothing_runs() {
     let mut host = host::start(&tokio::runtime::Handle::current(), setup);
     let reason = host.settled().await.unwrap_err();
     assert!(reason.starts_with("cannot work in ") && reason.contains("missing"), "{reason}");
-    assert_eq!(host.state(), State::Broken(reason.clone()));
+    assert_eq!(host.state(), WorkerState::Broken(reason.clone()));
     assert_eq!(host.handle().mailbox().take(), [Post::Notice(Notice::BuildFailed(StartError::Configuration(reason)))]);
 }
 
@@ -356,9 +356,9 @@ async fn a_panic_in_a_turn_fails_it_and_the_worker_goes_on() {
     let host = host::start(&tokio::runtime::Handle::current(), setup);
     let mut ship = Ship { rig, host, dir };
     ship.send("a");
-    assert!(matches!(ship.settled().await, Last::Failed(_)));
+    assert!(matches!(ship.settled().await, LastRun::Failed(_)));
     ship.send("b");
-    assert_eq!(ship.settled().await, Last::Answered);
+    assert_eq!(ship.settled().await, LastRun::Answered);
 }
 
 fn delta(seq: u64, agent: &str, text: &str) -> Envelope {

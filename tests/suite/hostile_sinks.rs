@@ -6,7 +6,8 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use steersman::approval::{
-    Answerer, Asker, CloneAct, CommandAct, FetchAct, Mode, Policy, Proposal, Rules, SearchAct, Told, UseAct, WriteAct,
+    Answerer, ApprovalRecord, Asker, CloneAct, CommandAct, FetchAct, Mode, Policy, Proposal, Rules, SearchAct, UseAct,
+    WriteAct,
 };
 use steersman::details::{CommandEnd, Details, FileDiff, PageFacts};
 use steersman::event::Event;
@@ -90,7 +91,7 @@ fn asks_under<A: Proposal + 'static>(place: &str, sequence: &str, rules: Rules, 
     stage.handle.approvals().configure(policy, Mode::Ask);
     let desk = Arc::clone(stage.handle.approvals());
     let asker = Asker { agent: format!("worker {sequence}").as_str().into(), call: "c1".into() };
-    let mut asking = Box::pin(async move { desk.decide(&asker, act, &|_: Told| {}).await.is_ok() });
+    let mut asking = Box::pin(async move { desk.decide(&asker, act, &|_: ApprovalRecord| {}).await.is_ok() });
     assert!(asking.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     stage.refresh();
     harmless(&mut stage, place, sequence);

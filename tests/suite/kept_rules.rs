@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use steersman::approval::{
-    Answer, Answerer, Approvals, Asker, CommandAct, FetchAct, KeptRule, Mode, Policy, Proposal, Refusal, Rules,
-    SearchAct, Told, Unanswered,
+    Answer, Answerer, ApprovalRecord, Approvals, Asker, CommandAct, FetchAct, KeptRule, Mode, Policy, Proposal,
+    Refusal, Rules, SearchAct, Unanswered,
 };
 use steersman::cli::places::Places;
 use steersman::cli::project::KeptRules;
@@ -73,7 +73,7 @@ impl Site {
     }
 
     /// Answers the question about a command with "yes, always".
-    async fn keep(&self, desk: &Arc<Approvals>, command: &str) -> Vec<Told> {
+    async fn keep(&self, desk: &Arc<Approvals>, command: &str) -> Vec<ApprovalRecord> {
         let asking = decide(desk, self.command(command));
         settle().await;
         assert_eq!(desk.try_answer(desk.open()[0].id, Answer::Always), Ok(()));
@@ -93,7 +93,7 @@ impl Site {
     }
 }
 
-type Deciding = tokio::task::JoinHandle<(Result<(), Refusal>, Vec<Told>)>;
+type Deciding = tokio::task::JoinHandle<(Result<(), Refusal>, Vec<ApprovalRecord>)>;
 
 fn decide(desk: &Arc<Approvals>, act: impl Proposal + Send + Sync + 'static) -> Deciding {
     let desk = Arc::clone(desk);
@@ -159,7 +159,7 @@ async fn what_is_always_allowed_runs_unasked_now_and_in_the_next_session_of_this
     let (outcome, told) = waiting.await.unwrap();
     outcome.unwrap();
     let rule = KeptRule::parse("bash: cargo test *").unwrap();
-    assert!(told.contains(&Told::Kept(rule.clone(), Ok(()))), "{told:?}");
+    assert!(told.contains(&ApprovalRecord::Kept(rule.clone(), Ok(()))), "{told:?}");
     assert_eq!(desk.open().len(), 1, "another command still waits");
     asked_later.abort();
 
@@ -223,7 +223,7 @@ async fn a_damaged_file_or_too_wide_a_rule_allows_nothing_and_is_not_written_ove
         assert_eq!(desk.kept_rules(), []);
         assert!(notes[0].starts_with("no kept rule holds: "), "{notes:?}");
         let told = site.keep(&desk, "cargo test").await;
-        assert!(matches!(told.last(), Some(Told::Kept(_, Err(_)))), "{told:?}");
+        assert!(matches!(told.last(), Some(ApprovalRecord::Kept(_, Err(_)))), "{told:?}");
         assert!(site.runs_unasked(&desk, site.command("cargo test")).await, "it holds in this session");
         assert_eq!(fs::read_to_string(site.file()).unwrap(), damaged);
     }

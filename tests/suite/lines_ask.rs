@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use steersman::approval::{Answerer, Approved, Asker, CommandAct, Mode, Policy, Refusal, Told};
+use steersman::approval::{Answerer, ApprovalRecord, Approved, Asker, CommandAct, Mode, Policy, Refusal};
 use steersman::event::{Event, Outcome};
 use steersman::message::{Arguments, ToolCall};
 use steersman::protocol::{Decision, Post, Request};
@@ -28,7 +28,7 @@ impl Call {
         desk.configure(Policy { answerer: Answerer::User, root, ..Policy::default() }, Mode::Ask);
         let asker = Asker { agent: "".into(), call: "c1".into() };
         let act = CommandAct { command: command.to_owned(), cwd: "/work".into(), timeout: Duration::from_mins(2) };
-        let mut call = Self(Box::pin(async move { desk.decide(&asker, act, &|_: Told| {}).await }));
+        let mut call = Self(Box::pin(async move { desk.decide(&asker, act, &|_: ApprovalRecord| {}).await }));
         assert!(call.poll().is_none(), "it waits");
         stage.refresh();
         call

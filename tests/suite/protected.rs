@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use steersman::approval::{
-    Act, Answerer, CommandAct, Grant, Mode, Network, Policy, Rules, Sandboxed, Standing, Taint, Verdict, WriteAct,
+    Act, Answerer, Circumstances, CommandAct, Grant, Mode, Network, Policy, Rules, Sandboxed, Taint, Verdict, WriteAct,
 };
 
 const ROOT: &str = "/home/me/work/project";
@@ -36,7 +36,7 @@ fn write(path: &Path, before: Option<&[u8]>) -> Act {
 }
 
 fn decide(policy: &Policy, act: &Act, mode: Mode) -> Verdict {
-    policy.decide(act, &Standing { mode, grants: &[Grant::Edits], taint: Taint::NONE })
+    policy.decide(act, &Circumstances { mode, grants: &[Grant::Edits], taint: Taint::NONE })
 }
 
 /// Every mode but the one in which nothing is written at all.

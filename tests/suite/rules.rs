@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use steersman::approval::{
-    Act, Answerer, CloneAct, CommandAct, FetchAct, Grant, Mode, Network, Policy, Rules, Sandboxed, SearchAct, Standing,
-    Taint, UseAct, Verdict, WriteAct,
+    Act, Answerer, Circumstances, CloneAct, CommandAct, FetchAct, Grant, Mode, Network, Policy, Rules, Sandboxed,
+    SearchAct, Taint, UseAct, Verdict, WriteAct,
 };
 
 const ROOT: &str = "/work/project";
@@ -68,7 +68,7 @@ fn command(command: &str) -> Act {
 }
 
 fn decide(policy: &Policy, mode: Mode, act: &Act) -> Verdict {
-    policy.decide(act, &Standing { mode, grants: &[], taint: Taint::NONE })
+    policy.decide(act, &Circumstances { mode, grants: &[], taint: Taint::NONE })
 }
 
 fn allows(policy: &Policy, act: &Act) -> bool {
@@ -181,7 +181,7 @@ fn a_file_outside_the_workspace_is_never_written_unasked() {
             for path in ["/work/other/x", "/work/project-2/x", "/work/x"] {
                 let verdict = policy.decide(
                     &file("write", path, None),
-                    &Standing { mode, grants: &[Grant::Edits], taint: Taint::NONE },
+                    &Circumstances { mode, grants: &[Grant::Edits], taint: Taint::NONE },
                 );
                 assert_ne!(verdict, Verdict::Allow, "{path} in {mode:?}");
             }
@@ -221,7 +221,7 @@ fn an_ask_rule_asks_whatever_was_allowed_for_the_session() {
         Grant::Searches,
     ];
     for act in [change("src/a.rs"), command("cargo test"), fetch("https://docs.rs/x"), search("x")] {
-        let verdict = policy.decide(&act, &Standing { mode: Mode::Auto, grants: &grants, taint: Taint::NONE });
+        let verdict = policy.decide(&act, &Circumstances { mode: Mode::Auto, grants: &grants, taint: Taint::NONE });
         assert!(matches!(verdict, Verdict::Ask { grant: None, .. }), "{act:?}: {verdict:?}");
     }
 }
@@ -453,7 +453,7 @@ fn grants_are_narrow_and_offered_only_where_they_make_sense() {
         other => panic!("{act:?}: {other:?}"),
     };
     let covered = |grant: &Grant, act: &Act| {
-        let standing = Standing { mode: Mode::Ask, grants: std::slice::from_ref(grant), taint: Taint::NONE };
+        let standing = Circumstances { mode: Mode::Ask, grants: std::slice::from_ref(grant), taint: Taint::NONE };
         policy.decide(act, &standing) == Verdict::Allow
     };
     let in_other = |text: &str| match command(text) {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use steersman::approval::{
-    Act, Answerer, CommandAct, Grant, Mode, Policy, Rules, Sandboxed, Shape, Standing, Taint, Verdict,
+    Act, Answerer, Circumstances, CommandAct, Grant, Mode, Policy, Rules, Sandboxed, Shape, Taint, Verdict,
 };
 
 use crate::support::cpu_time::CpuTime;
@@ -42,7 +42,7 @@ fn policy<A: AsRef<str>, D: AsRef<str>>(allow: &[A], deny: &[D]) -> Policy {
 }
 
 fn decide(policy: &Policy, mode: Mode, text: &str) -> Verdict {
-    policy.decide(&command(text), &Standing { mode, grants: &[], taint: Taint::NONE })
+    policy.decide(&command(text), &Circumstances { mode, grants: &[], taint: Taint::NONE })
 }
 
 fn asks(policy: &Policy, text: &str) -> bool {
@@ -742,8 +742,9 @@ fn a_granted_prefix_covers_no_argument_that_runs_code() {
     let grants: Vec<Grant> = ["cargo test", "find", "sort", "git diff", "ls", "sed"]
         .map(|text| Grant::Prefix { words: words(text), cwd: cwd.clone() })
         .to_vec();
-    let verdict =
-        |text: &str| policy.decide(&command(text), &Standing { mode: Mode::Ask, grants: &grants, taint: Taint::NONE });
+    let verdict = |text: &str| {
+        policy.decide(&command(text), &Circumstances { mode: Mode::Ask, grants: &grants, taint: Taint::NONE })
+    };
     for text in ["cargo test", "cargo test -q x", "find . -name x", "sort -u f", "git diff HEAD", "ls", "sed -n 1p f"] {
         assert_eq!(verdict(text), Verdict::Allow, "{text}");
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use steersman::approval::{
-    Act, Answer, Answerer, Approvals, CloneAct, CommandAct, FetchAct, Grant, MainWeb, Mode, Network, Policy, Rules,
-    Sandboxed, SearchAct, Standing, Taint, Verdict,
+    Act, Answer, Answerer, Approvals, Circumstances, CloneAct, CommandAct, FetchAct, Grant, MainWeb, Mode, Network,
+    Policy, Rules, Sandboxed, SearchAct, Taint, Verdict,
 };
 use steersman::id::AgentId;
 use steersman::provider::Played;
@@ -55,7 +55,7 @@ fn an_agent_with_both_sends_nothing_unasked_whatever_mode_rule_or_grant() {
     let policy = policy(Network::On);
     for mode in [Mode::Ask, Mode::AutoEdit, Mode::Auto, Mode::AutoWithoutSandbox] {
         for act in sending() {
-            let verdict = |taint| policy.decide(&act, &Standing { mode, grants: &grants, taint });
+            let verdict = |taint| policy.decide(&act, &Circumstances { mode, grants: &grants, taint });
             let Verdict::Ask { why, grant: None } = verdict(BOTH) else { panic!("{act:?} in {mode:?}") };
             assert!(why.contains("your files and text from strangers"), "{why}");
             for taint in [Taint::NONE, Taint { untrusted: false, ..BOTH }, Taint { private: false, ..BOTH }] {
@@ -68,7 +68,7 @@ fn an_agent_with_both_sends_nothing_unasked_whatever_mode_rule_or_grant() {
 #[test]
 fn a_command_without_a_network_sends_nothing_and_with_nobody_there_nothing_is_sent() {
     let offline = policy(Network::Off);
-    let standing = Standing { mode: Mode::Auto, grants: &[], taint: BOTH };
+    let standing = Circumstances { mode: Mode::Auto, grants: &[], taint: BOTH };
     let command = sending().pop().unwrap();
     assert_eq!(offline.decide(&command, &standing), Verdict::Allow);
     let unattended = Policy { answerer: Answerer::Nobody, ..policy(Network::On) };
@@ -82,7 +82,7 @@ fn a_command_that_nothing_confines_may_send_whatever_the_network_is_set_to() {
     let policy = Policy { sandboxed: Some(Sandboxed::No), ..policy(Network::Off) };
     let command = sending().pop().unwrap();
     for mode in [Mode::Ask, Mode::AutoEdit, Mode::AutoWithoutSandbox] {
-        let standing = Standing { mode, grants: &[], taint: BOTH };
+        let standing = Circumstances { mode, grants: &[], taint: BOTH };
         assert!(matches!(policy.decide(&command, &standing), Verdict::Ask { grant: None, .. }), "{mode:?}");
     }
 }

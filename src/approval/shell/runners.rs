@@ -121,7 +121,7 @@ fn words(list: &'static str) -> HashSet<&'static str> {
     list.split_ascii_whitespace().collect()
 }
 
-/// Says what the arguments of a command can do.
+/// What the arguments of a command can do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::approval) enum Reach {
     /// Nothing beyond the program's own purpose; a prefix of this many words may be granted.

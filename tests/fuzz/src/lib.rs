@@ -166,7 +166,7 @@ fn server(dialect: Dialect) -> &'static str {
 /// Decides about a command under rules, and panics when that takes more processor time than the budget.
 pub fn shell(text: &str, budget: std::time::Duration) {
     use std::time::Duration;
-    use steersman::approval::{Act, CommandAct, Mode, Policy, Rules, Standing, Taint};
+    use steersman::approval::{Act, Circumstances, CommandAct, Mode, Policy, Rules, Taint};
 
     let rules = Rules::parse(&["bash: git *"], &[], &["bash: rm *", "bash: git push *"]).expect("they are rules");
     let policy = Policy { rules, root: Some("/work".into()), ..Policy::default() };
@@ -175,7 +175,7 @@ pub fn shell(text: &str, budget: std::time::Duration) {
     for command in texts {
         let act = Act::Command(CommandAct { command, cwd: "/work".into(), timeout: Duration::from_secs(1) });
         let started = processor_time();
-        policy.decide(&act, &Standing { mode: Mode::Ask, grants: &[], taint: Taint::NONE });
+        policy.decide(&act, &Circumstances { mode: Mode::Ask, grants: &[], taint: Taint::NONE });
         let taken = processor_time().saturating_sub(started);
         assert!(taken < budget, "it took {taken:?}");
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use steersman::event::{Delivery, Envelope, Event};
-use steersman::host::{self, Command, Handle, Last, Notice, Post, Setup, State};
+use steersman::host::{self, Command, Handle, LastRun, Notice, Post, Setup, WorkerState};
 use steersman::id::AgentId;
 use steersman::listener::Listener;
 use steersman::provider::{ChatProvider, ChatTransport, Connector, Played, ProviderError};
@@ -28,9 +28,9 @@ async fn a_reset_goes_back_to_the_system_prompt_and_the_session_goes_on() {
     assert_eq!(ship.host.handle().request(Command::Reset), []);
     settle().await;
     assert_eq!(ship.story().last().unwrap(), "reset");
-    assert_eq!(ship.host.state(), State::Idle(Last::None));
+    assert_eq!(ship.host.state(), WorkerState::Idle(LastRun::None));
     ship.send("b");
-    assert_eq!(ship.settled().await, Last::Answered);
+    assert_eq!(ship.settled().await, LastRun::Answered);
     assert_eq!(conversation(&ship), ["user: b"]);
     assert_eq!(ship.story().last().unwrap(), "ended 2 completed");
 }
@@ -46,7 +46,7 @@ async fn a_reset_stops_the_turn_gives_its_texts_back_and_what_is_sent_next_start
     let back: Vec<String> = ship.host.handle().request(Command::Reset).into_iter().map(|entry| entry.text).collect();
     assert_eq!(back, ["b"]);
     ship.send("c");
-    assert_eq!(ship.settled().await, Last::Answered);
+    assert_eq!(ship.settled().await, LastRun::Answered);
     assert_eq!(conversation(&ship), ["user: c"]);
     let story = ship.story();
     let reset = story.iter().position(|line| line == "reset").unwrap();
@@ -66,7 +66,7 @@ async fn a_reset_gives_back_what_was_pending_for_a_child_too() {
     ship.send("for main");
     let back: Vec<String> = ship.host.handle().request(Command::Reset).into_iter().map(|entry| entry.text).collect();
     assert_eq!(back, ["for main", "for the child"]);
-    assert_eq!(ship.settled().await, Last::None);
+    assert_eq!(ship.settled().await, LastRun::None);
     assert_eq!(ship.story().last().unwrap(), "reset");
 }
 
@@ -90,7 +90,7 @@ async fn no_turn_starts_between_the_asking_for_a_reset_and_the_reset() {
     assert!(slot.set(host.handle().clone()).is_ok());
     let mut ship = Ship { rig, host, dir };
     ship.send("a");
-    assert_eq!(ship.settled().await, Last::Answered);
+    assert_eq!(ship.settled().await, LastRun::Answered);
     assert_eq!(conversation(&ship), ["user: c"]);
     assert_eq!(ship.rig.requests().len(), 2);
 }
@@ -200,7 +200,7 @@ async fn a_model_that_cannot_be_had_is_said_and_the_old_one_goes_on() {
     let said = Post::Notice(Notice::Info("there is no model gpt-9".to_owned()));
     assert_eq!(ship.host.handle().mailbox().take(), [said]);
     ship.send("a");
-    assert_eq!(ship.settled().await, Last::Answered);
+    assert_eq!(ship.settled().await, LastRun::Answered);
     assert_eq!(ship.rig.last_request().model, "test-model");
 }
 
@@ -245,10 +245,10 @@ async fn a_compaction_is_made_at_once_while_nothing_runs_and_what_is_typed_meanw
     }
     ship.host.handle().request(Command::Compact(Some("the port".to_owned())));
     pause.reached().await;
-    assert_eq!(ship.host.state(), State::Running);
+    assert_eq!(ship.host.state(), WorkerState::Running);
     ship.send("d");
     pause.open();
-    assert_eq!(ship.settled().await, Last::Answered);
+    assert_eq!(ship.settled().await, LastRun::Answered);
     assert_eq!(compactions(&ship), 1);
     let conversation = conversation(&ship);
     assert!(conversation[0].ends_with("What was said."), "{conversation:?}");
@@ -271,8 +271,8 @@ async fn a_compaction_is_stopped_like_a_turn_and_the_next_text_starts_one() {
     pause.reached().await;
     ship.host.handle().stop();
     settle().await;
-    assert_eq!((ship.host.state(), compactions(&ship)), (State::Idle(Last::Answered), 0));
+    assert_eq!((ship.host.state(), compactions(&ship)), (WorkerState::Idle(LastRun::Answered), 0));
     ship.send("d");
-    assert_eq!(ship.settled().await, Last::Answered);
+    assert_eq!(ship.settled().await, LastRun::Answered);
     assert_eq!(conversation(&ship).len(), 7, "nothing was taken out");
 }
