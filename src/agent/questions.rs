@@ -1,4 +1,4 @@
-//! Questions of tools, as the events that record them.
+//! The events that record questions of tools and their answers.
 
 use crate::approval::{Act, Answer, RequestId, Subject, Told};
 use crate::event::Event;

@@ -11,7 +11,7 @@ use futures_util::stream::FuturesUnordered;
 
 use tokio::task::AbortHandle;
 
-use crate::agent::{Agent, CompactWish, ModelChoice};
+use crate::agent::{Agent, CompactionRequest, ModelChoice};
 use crate::approval::{Approvals, PlainAnswer};
 use crate::host::command::{Command, Commands};
 use crate::host::{Mailbox, Notice, Post};
@@ -26,7 +26,7 @@ pub(super) struct Errands {
     transport: ChatTransport,
     sources: Arc<Sources>,
     choice: Arc<ModelChoice>,
-    wish: Arc<CompactWish>,
+    wish: Arc<CompactionRequest>,
     mailbox: Arc<Mailbox>,
     commands: Arc<Commands>,
     approvals: Arc<Approvals>,
@@ -44,7 +44,7 @@ impl Errands {
         agent: &Agent,
         sources: Arc<Sources>,
         choice: &Arc<ModelChoice>,
-        wish: &Arc<CompactWish>,
+        wish: &Arc<CompactionRequest>,
         mailbox: &Arc<Mailbox>,
         commands: &Arc<Commands>,
         approvals: &Arc<Approvals>,
