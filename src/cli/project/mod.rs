@@ -17,7 +17,7 @@ use std::path::Path;
 
 use crate::approval::Approvals;
 use crate::cli::places::Places;
-use crate::subagent::{Roster, Source};
+use crate::subagent::{PersonaSource, Roster};
 
 pub use offer::{Offer, ProjectPersona};
 pub use record::Record;
@@ -69,11 +69,11 @@ pub async fn trusted(front: Front, places: &Places, approvals: &Approvals, notes
 /// Adds the personas of a trusted project.
 pub fn adopted(offer: &Offer, roster: &mut Roster) {
     for ProjectPersona { file, text, .. } in &offer.personas {
-        roster.add(Source::Project(file.clone()), text);
+        roster.add(PersonaSource::Project(file.clone()), text);
     }
 }
 
-/// Says how the user stands to what a project brings.
+/// How the user stands to what a project brings.
 enum Standing {
     Trusted(Offer),
     Unknown(Offer, Option<Record>),

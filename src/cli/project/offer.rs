@@ -69,7 +69,7 @@ impl Offer {
         (!offer.files.is_empty() || !offer.faults.is_empty()).then_some(offer)
     }
 
-    /// Tells whether any of it would act once it is trusted.
+    /// Returns whether any of it would act once it is trusted.
     pub fn acts(&self) -> bool {
         self.layer.is_some() || !self.personas.is_empty()
     }

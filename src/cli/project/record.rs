@@ -38,7 +38,7 @@ impl Record {
         state.map(|state| Self(StateFile::new(state, "trust")))
     }
 
-    /// Tells whether the user trusts exactly this. A record that cannot be read trusts nothing.
+    /// Returns whether the user trusts exactly this. A record that cannot be read trusts nothing.
     pub fn knows(&self, offer: &Offer) -> bool {
         let trusted: Trusted = self.0.read().unwrap_or_default();
         Entry::of(offer).is_some_and(|entry| trusted.trusted.contains(&entry))
