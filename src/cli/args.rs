@@ -36,7 +36,7 @@ pub struct CommandLine {
     pub command: Option<Command>,
 }
 
-/// Is what the program does instead of opening the screen.
+/// What the program does instead of opening the screen.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run one turn without a screen, and the turns that texts sent meanwhile start.
@@ -70,7 +70,7 @@ pub enum Command {
     },
 }
 
-/// Holds what `models` is told.
+/// What `models` is told.
 #[derive(Debug, Args)]
 pub struct ModelsArgs {
     /// Write the lists as JSON.
@@ -78,7 +78,7 @@ pub struct ModelsArgs {
     pub json: bool,
 }
 
-/// Holds what `exec` is told.
+/// What `exec` is told.
 #[derive(Debug, Args)]
 pub struct ExecArgs {
     /// Write every event as one line of JSON.
@@ -93,7 +93,7 @@ pub struct ExecArgs {
     pub prompt: String,
 }
 
-/// Holds the flags that every command takes.
+/// The flags that every command takes.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Model and configuration")]
 pub struct Flags {

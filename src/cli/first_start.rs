@@ -10,9 +10,9 @@ use reqwest::Url;
 use serde_json::Value;
 
 use crate::limits;
-use crate::provider::{Http, Offered, read_models};
+use crate::provider::{Http, OfferedModel, read_models};
 
-/// Is a model server that answers on this machine.
+/// A model server that answers on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// What it is, for people.
@@ -50,8 +50,8 @@ async fn at(http: &Http, port: u16) -> Option<Found> {
     (!models.is_empty()).then(|| Found { what, name, base_url: format!("{origin}/v1"), models })
 }
 
-/// Tells what the server is; `None` for what is no model server.
-async fn kind(http: &Http, origin: &str, list: &str, offered: &[Offered]) -> Option<(&'static str, &'static str)> {
+/// Returns what the server is; `None` for what is no model server.
+async fn kind(http: &Http, origin: &str, list: &str, offered: &[OfferedModel]) -> Option<(&'static str, &'static str)> {
     match offered.first()?.owner.as_deref() {
         Some("llamacpp") => return Some(("llama.cpp", "llama.cpp")),
         Some("vllm") => return Some(("vLLM", "vllm")),

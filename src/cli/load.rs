@@ -13,7 +13,7 @@ use crate::regular_file::read_own_text;
 use crate::text::visible_line;
 use crate::workspace::programs;
 
-/// Is everything a start of the program needs, read and checked.
+/// Everything a start of the program needs, read and checked.
 #[derive(Debug)]
 pub struct Start {
     /// The interpreted configuration.
@@ -32,7 +32,7 @@ pub struct Start {
     pub flags: Layer,
 }
 
-/// Says why the program cannot start, in one sentence.
+/// Why the program cannot start, in one sentence.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// A setting is wrong.

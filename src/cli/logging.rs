@@ -112,7 +112,7 @@ fn logs(directory: &Path) -> io::Result<impl Iterator<Item = PathBuf>> {
     Ok(paths.filter(|path| path.extension().is_some_and(|extension| extension == "log")))
 }
 
-/// Tells whether a file is one of the appender's: `steersman.2026-01-31.log`.
+/// Returns whether a file is one of the appender's: `steersman.2026-01-31.log`.
 fn is_of_a_day(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     let date = name.and_then(|name| name.strip_prefix("steersman.")?.strip_suffix(".log"));

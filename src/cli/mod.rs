@@ -61,7 +61,7 @@ pub use models::run as run_models;
 pub use personas::run as run_personas;
 pub use screen::run as run_screen;
 
-/// Is what the command line asks for.
+/// What the command line asks for.
 #[derive(Debug)]
 pub enum Task {
     /// Open the screen, and send the prompt at once if there is one.

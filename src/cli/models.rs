@@ -22,7 +22,7 @@ use crate::config::ModelSource;
 use crate::demo;
 use crate::limits;
 use crate::price::Price;
-use crate::provider::{ChatTransport, Http, Offered, Registry, Source, offered_models};
+use crate::provider::{ChatTransport, Http, ModelServer, OfferedModel, Registry, offered_models};
 use crate::text::visible_line;
 
 /// Prints the lists.
@@ -101,13 +101,13 @@ fn embedded(current: bool) -> List {
     List { name: demo::SOURCE.to_owned(), server, provider, current, models: Ok(vec![row]) }
 }
 
-async fn list(http: &Http, registry: &Arc<Registry>, source: &Source, current: bool) -> List {
+async fn list(http: &Http, registry: &Arc<Registry>, source: &ModelServer, current: bool) -> List {
     let models = match source.unlocked().await {
         Ok(transport) => offered_models(http, &transport).await.map_err(|error| error.to_string()),
         Err(sentence) => Err(sentence),
     };
     let transport = &source.transport;
-    let row = |offered: Offered| known(registry, transport, offered);
+    let row = |offered: OfferedModel| known(registry, transport, offered);
     List {
         name: source.name.clone(),
         server: transport.api_base.as_deref().map(without_user).unwrap_or_default(),
@@ -118,8 +118,8 @@ async fn list(http: &Http, registry: &Arc<Registry>, source: &Source, current: b
 }
 
 /// Adds to a model what is known about it; a server of this machine says itself what holds there.
-fn known(registry: &Registry, transport: &ChatTransport, offered: Offered) -> Row {
-    let Offered { name, context_window, price, .. } = offered;
+fn known(registry: &Registry, transport: &ChatTransport, offered: OfferedModel) -> Row {
+    let OfferedModel { name, context_window, price, .. } = offered;
     let card = if transport.is_loopback() { None } else { registry.card(&name) };
     let configured = transport.context_window.filter(|_| transport.model_name() == name);
     let window = configured.or(context_window).or_else(|| card?.context_window);

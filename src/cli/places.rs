@@ -9,7 +9,7 @@ use etcetera::BaseStrategy as _;
 use crate::text::visible_line;
 use crate::workspace::project_root;
 
-/// Holds the user's directories; what cannot be found out is missing.
+/// The user's directories; what cannot be found out is missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Places {
     /// The home directory, real.

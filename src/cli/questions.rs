@@ -167,7 +167,7 @@ impl Unasked {
         }
     }
 
-    /// Says what was refused, and what would allow it.
+    /// Returns what was refused, and what would allow it.
     pub fn say(&self, err: &Output) {
         if self.refused.is_empty() {
             return;

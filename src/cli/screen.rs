@@ -59,7 +59,7 @@ pub fn run(flags: &Flags, prompt: Option<String>) -> Exit {
     }
 }
 
-/// Tells whether the user wants lines instead of a screen.
+/// Returns whether the user wants lines instead of a screen.
 fn is_read(start: &Start) -> bool {
     start.config.screen.screen_reader.unwrap_or(false)
 }

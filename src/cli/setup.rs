@@ -19,7 +19,7 @@ use crate::fault;
 use crate::host::{ContextPlaces, ProjectContext, Setup, StartError};
 use crate::listener::Listener;
 use crate::provider::{
-    ApiKey, ChatProvider, ChatTransport, Connector, Http, HttpConnector, ProviderError, Registry, Source, Sources,
+    ApiKey, ChatProvider, ChatTransport, Connector, Http, HttpConnector, ModelServer, ProviderError, Registry, Sources,
     list_models,
 };
 use crate::subagent::Roster;
@@ -154,11 +154,11 @@ async fn answering(
         // Without it the list of models is shorter, and nothing else.
         embedded = demo::start(Pace::default()).await.ok();
     }
-    let demo = embedded.as_ref().map(|server| Source::new(demo::SOURCE, demo_transport(server, None)));
+    let demo = embedded.as_ref().map(|server| ModelServer::new(demo::SOURCE, demo_transport(server, None)));
     if let Some(server) = embedded {
         connector = Arc::new(WithServer { http: connector, _server: server });
     }
-    let current = Source::new(config.source.clone(), transport.clone());
+    let current = ModelServer::new(config.source.clone(), transport.clone());
     let sources = Arc::new(sources(config, Some(current), &found).iter().cloned().chain(demo).collect());
     Ok(Answering { transport, connector, sources })
 }

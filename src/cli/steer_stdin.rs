@@ -208,7 +208,7 @@ impl Lines {
         Some(read)
     }
 
-    /// Tells whether the input has ended and every line of it was taken.
+    /// Returns whether the input has ended and every line of it was taken.
     pub fn is_over(&self) -> bool {
         let state = lock(&self.shared.state);
         state.is_over && state.lines.is_empty()

@@ -135,7 +135,7 @@ async fn earlier_commands(start: &Start, report: &mut Report) {
     }
 }
 
-/// Says what confines commands here, and why nothing better does.
+/// Returns what confines commands here, and why nothing better does.
 async fn sandbox(start: &Start, report: &mut Report) {
     let (wanted, around) = match wanted_sandbox(&start.config, &start.places, &start.cwd) {
         Ok(wanted) => wanted,
@@ -213,7 +213,7 @@ impl Report {
         self.line(("·", "-"), "skipped", what, why);
     }
 
-    /// Says what is wrong and what to do about it.
+    /// Returns what is wrong and what to do about it.
     pub(super) fn problem(&mut self, what: &str, said: &str, todo: &str) {
         self.problems += 1;
         self.line(("✗", "x"), "problem", what, said);

@@ -148,7 +148,7 @@ async fn ask<'a>(
     timeout(limits::DOCTOR_REPLY, asked).await.unwrap_or(Err(ProviderError::Stalled(limits::DOCTOR_REPLY.as_secs())))
 }
 
-/// Says what to do about an error of the server.
+/// Returns what to do about an error of the server.
 fn todo(error: &ProviderError) -> &'static str {
     match error {
         ProviderError::Status { status: 401 | 403, .. } => {

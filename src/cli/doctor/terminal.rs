@@ -68,7 +68,7 @@ pub(super) fn check(report: &mut Report) {
     }
 }
 
-/// Tells whether the locale is UTF-8; the first variable that is set counts.
+/// Returns whether the locale is UTF-8; the first variable that is set counts.
 pub(super) fn is_utf8() -> bool {
     let set =
         ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));

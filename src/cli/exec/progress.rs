@@ -70,7 +70,7 @@ impl Progress {
         self.open.clear();
     }
 
-    /// Tells whether nothing runs and nothing is on its way.
+    /// Returns whether nothing runs and nothing is on its way.
     pub fn idle(&self) -> bool {
         !self.running && self.open.is_empty()
     }

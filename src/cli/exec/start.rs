@@ -31,7 +31,7 @@ pub(super) fn check_model(config: &Config) -> Result<(), String> {
     ))
 }
 
-/// Says why nothing runs, also in the record where there is one.
+/// Returns why nothing runs, also in the record where there is one.
 pub(super) fn refuse(flags: &Flags, args: &ExecArgs, sentence: &str, exit: Exit) -> Exit {
     say(sentence);
     if args.json {

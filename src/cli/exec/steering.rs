@@ -112,7 +112,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Tells whether more lines may be read.
+    /// Returns whether more lines may be read.
     pub fn has_room(&self) -> bool {
         let bytes: usize = self.waiting.iter().map(|(text, _)| text.len()).sum();
         self.waiting.len() < limits::STEER_LINES && bytes < limits::STEER_BYTES
