@@ -1,13 +1,13 @@
-//! What the terminal can do, as far as the environment tells: nothing is written to it and nothing asked of it.
+//! The abilities of the terminal according to the environment; nothing is written to or read from the terminal.
 
 use std::io::{self, IsTerminal as _};
 
 use super::Report;
 
-/// Smallest screen on which everything has its place, columns and rows.
+/// The smallest screen on which everything fits, columns and rows.
 const COMFORTABLE: (u16, u16) = (80, 24);
 
-/// Terminals that are known to paint a frame at once when asked, by `TERM_PROGRAM` or a part of `TERM`.
+/// Terminals that support synchronized output, by `TERM_PROGRAM` or a part of `TERM`.
 const SYNCHRONIZED: [&str; 10] =
     ["alacritty", "contour", "foot", "ghostty", "iterm", "kitty", "mintty", "rio", "tmux", "wezterm"];
 

@@ -1,6 +1,6 @@
-//! A run without a screen while it is steered: what lines, signals and posts do, and when it has ended.
+//! A run without a screen: the effects of lines, signals and posts, and the end of the run.
 //!
-//! Always holds: every text that was read is delivered, refused with a word, or among the unsent ones at the end.
+//! Always holds: every text that was read is delivered, refused with a message, or listed as unsent at the end.
 
 use std::collections::VecDeque;
 use std::io;
@@ -13,8 +13,8 @@ use super::unwritten;
 use crate::cli::args::ExecArgs;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
-use crate::cli::questions::{Questions, Unasked};
-use crate::cli::steer_stdin::{Line, Lines, Read};
+use crate::cli::questions::{Questions, RefusedCalls};
+use crate::cli::steer_stdin::{Line, Lines, ReadLine};
 use crate::clock;
 use crate::error::Refused;
 use crate::event::{Delivery, Event, Outcome, Pending};
@@ -26,34 +26,34 @@ use crate::target::{self, Addressed, Target};
 use crate::text::is_blank;
 use crate::tui::terminal::watchdog;
 
-/// A run under way.
-pub(super) struct Run<'a> {
+/// The state of a run.
+pub(super) struct ExecRun<'a> {
     pub handle: &'a Handle,
     pub lines: Option<Lines>,
     pub err: Output,
     pub progress: Progress,
     pub questions: Questions,
-    pub unasked: Unasked,
+    pub unasked: RefusedCalls,
     json: bool,
     /// Texts that were read while a queue was full.
     waiting: VecDeque<(String, Delivery)>,
     /// Texts that were accepted or read, but not sent.
     pub unsent: Vec<Pending>,
-    /// Why it failed.
+    /// The reason of its failure.
     pub reason: Option<String>,
-    /// Lines that were refused.
+    /// The number of refused lines.
     refused: usize,
-    pub stop: Option<Stop>,
+    pub stop: Option<ExecStop>,
 }
 
-/// Says that nothing more is sent: what the program ends with, and how long the turn may take to end.
+/// A stop: nothing more is sent. Holds the exit code, and the time until which the turn may end by itself.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Stop {
+pub(super) struct ExecStop {
     pub exit: Exit,
     pub deadline: Instant,
 }
 
-impl<'a> Run<'a> {
+impl<'a> ExecRun<'a> {
     pub fn new(handle: &'a Handle, lines: Option<Lines>, questions: Questions, err: Output, args: &ExecArgs) -> Self {
         Self {
             handle,
@@ -61,7 +61,7 @@ impl<'a> Run<'a> {
             progress: Progress::new(err.clone()),
             err,
             questions,
-            unasked: Unasked::default(),
+            unasked: RefusedCalls::default(),
             json: args.json,
             waiting: VecDeque::new(),
             unsent: Vec::new(),
@@ -77,7 +77,8 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Sends a text to whom it names, else to the main agent; says what was not taken. False when the queue is full.
+    /// Sends a text to the agent that it names, else to the main agent; reports refusals. Returns false when the
+    /// queue is full.
     fn send_to_named(&mut self, text: &str, delivery: Delivery) -> bool {
         let known = self.handle.crew().ids();
         let Addressed { target, text } = target::parse(text, &known);
@@ -104,7 +105,7 @@ impl<'a> Run<'a> {
         true
     }
 
-    /// Says that a line is not sent; after many of them only their number is said, at the end.
+    /// Reports a line that is not sent; after many of them only their number is reported, at the end.
     fn refuse(&mut self, why: &str, text: &str) {
         self.refused += 1;
         if self.refused <= limits::REFUSED_LINES {
@@ -118,7 +119,7 @@ impl<'a> Run<'a> {
         self.waiting.len() < limits::STEER_LINES && bytes < limits::STEER_BYTES
     }
 
-    /// Sends what waits for room in a queue, as far as there is some.
+    /// Sends the texts that wait for room in a queue, until one is refused again.
     pub fn send_waiting(&mut self) {
         while let Some((text, delivery)) = self.waiting.pop_front() {
             if !self.send_to_named(&text, delivery) {
@@ -128,7 +129,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Takes the lines that are there.
+    /// Takes the lines that have been read.
     pub fn read_lines(&mut self) {
         for _ in 0..limits::STEER_LINES {
             if !self.has_room() {
@@ -139,12 +140,12 @@ impl<'a> Run<'a> {
         }
         if self.lines.as_ref().is_some_and(Lines::is_over) {
             self.lines = None;
-            // Nobody can answer any more.
+            // No question can be answered any more.
             self.handle.approvals().user_left();
         }
     }
 
-    fn line(&mut self, read: Read) {
+    fn line(&mut self, read: ReadLine) {
         let (text, delivery) = match read.line {
             Line::Text(text) => (text, Delivery::Steer),
             Line::FollowUp(text) => (text, Delivery::FollowUp),
@@ -173,7 +174,7 @@ impl<'a> Run<'a> {
         match post {
             Post::Envelope(envelope) => {
                 self.unasked.saw(envelope);
-                // In plain output it is a line among the others.
+                // In plain output the listener writes it.
                 if let (Event::Notice { text }, true) = (&envelope.event, self.json) {
                     self.err.say(text);
                 }
@@ -207,7 +208,7 @@ impl<'a> Run<'a> {
 
     pub fn signal(&mut self, code: u8) {
         let again = self.stop.is_some();
-        // Whatever does not answer below.
+        // Ends the program even if something below hangs.
         watchdog::end_within(limits::QUIT_TIME, code);
         self.stop(Exit::of_signal(code));
         if again {
@@ -220,8 +221,8 @@ impl<'a> Run<'a> {
         self.stop(exit);
     }
 
-    /// Stops the turn and takes back what was not sent. The first reason decides the exit code, but for a signal that ends
-    /// the program.
+    /// Stops the turn and takes back unsent messages. The first reason decides the exit code, unless a signal ends the
+    /// program.
     fn stop(&mut self, exit: Exit) {
         for entry in self.handle.stop() {
             self.progress.returned(&entry.id);
@@ -241,11 +242,11 @@ impl<'a> Run<'a> {
             }
             self.keep(begun, Delivery::Steer);
         }
-        let first = self.stop.get_or_insert(Stop { exit, deadline: Instant::now() + limits::EXIT_GRACE });
+        let first = self.stop.get_or_insert(ExecStop { exit, deadline: Instant::now() + limits::EXIT_GRACE });
         first.exit = first.exit.unless_ended_by(exit);
     }
 
-    /// Keeps a text that was read and is not sent, for the end.
+    /// Adds a text that was read to the unsent ones.
     fn keep(&mut self, text: String, delivery: Delivery) {
         if !is_blank(&text) {
             let id = MessageId::new(format!("unsent {}", self.unsent.len() + 1));
@@ -253,7 +254,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Returns how the run ended, when it has. Lines that are there already count before that.
+    /// Returns how the run ended, if it has. Lines that were read already are sent first.
     pub fn ended(&mut self) -> Option<Exit> {
         if !self.progress.idle() {
             return None;
@@ -284,12 +285,12 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Returns as much of a text as is said on standard error.
+/// Returns the beginning of a text, for messages on standard error.
 pub(super) fn start_of(text: &str) -> String {
     text.chars().take(limits::ERROR_CHARS).collect()
 }
 
-/// Returns the word behind the `@` of a text that begins like one for an agent.
+/// Returns the word after the `@` of a text that begins like one for an agent.
 fn named(text: &str) -> Option<&str> {
     let word = text.strip_prefix('@')?.split(char::is_whitespace).next()?;
     let is_name = !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_".contains(c));
