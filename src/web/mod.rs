@@ -119,7 +119,7 @@ pub enum WebError {
     /// The server is not reachable: no connection, or no TLS.
     #[error("{host} cannot be reached: {reason}")]
     Unreachable {
-        /// TargetHost and port.
+        /// Host and port.
         host: String,
         /// What failed.
         reason: String,

@@ -13,7 +13,7 @@ fn found() -> Vec<Change> {
     vec![
         change("src/a.rs", Fate::TakenBack, "back to its 120 bytes"),
         change("src/new.rs", Fate::TakenBack, "removed, it was new"),
-        change("b\u{202e}.rs", Fate::Stays, "left alone, it was changed since by somebody else"),
+        change("b\u{202e}.rs", Fate::Stays, "left alone, another program changed it since"),
     ]
 }
 
