@@ -1,11 +1,12 @@
-//! The texts that are built into the program, as constants. Each is a file under `assets/`, edited there.
+//! The texts that are built into the program. Each is a file under `assets/`, edited there.
 //!
 //! Used by the program (system prompt, personas, themes) and by tests. Nothing here is parsed.
 
 /// The default system prompt of the main agent, with the placeholders `{{cwd}}`, `{{date}}` and `{{tools}}`.
 pub const MAIN_PROMPT: &str = include_str!("../assets/prompts/main.md");
 
-/// The bundled personas: file name without its ending, and the file (a TOML header between `+++` lines, then the prompt).
+/// The bundled personas: file name without its ending, and the file (a TOML header between `+++` lines, then the
+/// prompt).
 pub const PERSONAS: &[(&str, &str)] = &[
     ("file_miner", include_str!("../assets/personas/file_miner.md")),
     ("git_repo_researcher", include_str!("../assets/personas/git_repo_researcher.md")),
@@ -13,7 +14,7 @@ pub const PERSONAS: &[(&str, &str)] = &[
     ("worker", include_str!("../assets/personas/worker.md")),
 ];
 
-/// The built-in themes by name, in the order in which the key goes through them.
+/// The built-in themes by name, in the order in which the key cycles through them.
 pub const THEMES: &[(&str, &str)] = &[
     ("dark", include_str!("../assets/themes/dark.toml")),
     ("light", include_str!("../assets/themes/light.toml")),
@@ -21,5 +22,5 @@ pub const THEMES: &[(&str, &str)] = &[
     ("plain", include_str!("../assets/themes/plain.toml")),
 ];
 
-/// What is known about models.
+/// The bundled table of models.
 pub const MODELS: &str = include_str!("../assets/models.toml");

@@ -1,14 +1,14 @@
-//! The moment that every wait and every rule counts with: the time of day of the program's start, and what has passed
-//! since by a clock that nobody can set.
+//! The clock for waits and rules: the time of day at the program's start, plus the time since then by a clock that
+//! cannot be set.
 //!
-//! A time of day that jumps would let a key answer a question that nobody can have read yet. What was slept through
-//! counts as passed, so a text that was typed before a night of the machine is an old one.
+//! With a time of day that jumps, a key could answer a question that was not readable yet. Suspended time counts, so a
+//! text that was typed before the machine slept is old.
 
 use std::sync::LazyLock;
 
 use jiff::{SignedDuration, Timestamp};
 
-/// A clock that began at a time of day, and counts from there by steady readings.
+/// A clock that starts at a time of day and advances by a steady clock.
 #[derive(Debug, Clone, Copy)]
 pub struct SteadyClock {
     began: Timestamp,
@@ -16,12 +16,12 @@ pub struct SteadyClock {
 }
 
 impl SteadyClock {
-    /// Makes a clock from what both clocks read at its beginning.
+    /// Makes a clock from the readings of both clocks at its start.
     pub fn new(time_of_day: Timestamp, steady: SignedDuration) -> Self {
         Self { began: time_of_day, origin: steady }
     }
 
-    /// Returns the moment at which the steady clock reads this, whatever the time of day became.
+    /// Returns the moment for a reading of the steady clock.
     pub fn at(&self, steady: SignedDuration) -> Timestamp {
         self.began.checked_add(steady - self.origin).unwrap_or(self.began)
     }
@@ -29,12 +29,12 @@ impl SteadyClock {
 
 static CLOCK: LazyLock<SteadyClock> = LazyLock::new(|| SteadyClock::new(Timestamp::now(), steady()));
 
-/// Returns the moment for waits and rules. What people read as a date takes the time of day itself.
+/// Returns the moment for waits and rules. Dates for people use the time of day itself.
 pub fn now() -> Timestamp {
     CLOCK.at(steady())
 }
 
-/// Reads the clock that nobody sets.
+/// Reads the clock that cannot be set.
 fn steady() -> SignedDuration {
     #[cfg(target_os = "linux")]
     let clock = rustix::time::ClockId::Boottime;

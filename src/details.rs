@@ -1,10 +1,10 @@
-//! What a screen shows of a tool's result beyond the words that the model gets.
+//! The data of a tool's result that a screen shows beyond the model's text.
 //!
-//! Made by the tools, carried by [`crate::event::Event::ToolResult`]. Every text in it is untrusted.
+//! Made by the tools, sent in [`crate::event::Event::ToolDetails`]. Every text in it is untrusted.
 
 use serde::{Deserialize, Serialize};
 
-/// Is what there is to see of one result.
+/// The details of one result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Details {
@@ -12,23 +12,23 @@ pub enum Details {
     Diff(FileDiff),
     /// A command ran.
     Command(CommandEnd),
-    /// An address was asked.
+    /// An address was requested.
     Page(PageFacts),
-    /// A kind that this version does not know; only ever read, never emitted.
+    /// A kind that this version does not know; read, but never emitted.
     #[serde(other)]
     Unknown,
 }
 
-/// Is the change of one file.
+/// The change of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileDiff {
-    /// The file, as it is shown.
+    /// The path of the file, for display.
     pub path: String,
-    /// True when there was no file before.
+    /// Whether the file is new.
     pub created: bool,
-    /// Lines that came.
+    /// The number of added lines.
     pub added: u32,
-    /// Lines that went.
+    /// The number of removed lines.
     pub removed: u32,
     /// The hunks of a unified diff with three lines of context, as `git diff` writes them, from the first `@@` on; cut
     /// at a limit.
@@ -42,38 +42,38 @@ pub struct CommandEnd {
     pub code: Option<i32>,
     /// The name of the signal that ended it.
     pub signal: Option<String>,
-    /// True when it took longer than it was given.
+    /// Whether it exceeded its time limit.
     pub timed_out: bool,
-    /// Bytes that it printed.
+    /// The bytes that it printed.
     pub bytes: u64,
-    /// Lines that it printed; none where nobody counted them.
+    /// The lines that it printed, where they were counted.
     #[serde(default)]
     pub lines: Option<u64>,
-    /// Lines of them that the model did not get.
+    /// The lines that the model did not get.
     #[serde(default)]
     pub lines_left_out: u64,
-    /// Processes of it that were left and had to be killed.
+    /// The number of its processes that were left and had to be killed.
     pub killed: u32,
     /// The file that holds its whole output, when the model did not get all of it.
     pub saved: Option<String>,
 }
 
 impl CommandEnd {
-    /// Tells whether it failed: only the exit code 0 says that it did not.
+    /// Returns whether it failed: only the exit code 0 is a success.
     pub fn failed(&self) -> bool {
         self.timed_out || self.code != Some(0)
     }
 }
 
-/// Is what came from an address.
+/// The facts of a web page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageFacts {
-    /// The address that answered, behind all redirects.
+    /// The address that answered, after all redirects.
     pub url: String,
     /// The HTTP status.
     pub status: u16,
     /// The content type.
     pub content_type: String,
-    /// Bytes of the body, decoded.
+    /// The bytes of the body, decoded.
     pub bytes: u64,
 }

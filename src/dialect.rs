@@ -1,17 +1,17 @@
-//! The dialects that model servers speak, by the names that users and transports call them.
+//! The dialects that model servers speak, with their names in settings.
 //!
-//! A dialect says how a request and a reply are written; which server speaks it is the transport's matter.
+//! A dialect is the form of requests and replies; the transport says which server speaks it.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Names how a server wants to be asked.
+/// A dialect of model servers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
-    /// Chat completions, as `OpenAI` brought them up and nearly every server speaks them.
+    /// Chat completions, the dialect of `OpenAI` that nearly every server speaks.
     #[default]
     #[serde(rename = "openai")]
     OpenAi,
@@ -45,7 +45,7 @@ impl fmt::Display for Dialect {
     }
 }
 
-/// Says that a name is no dialect's.
+/// The error for an unknown name of a dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("known: openai, openai-responses, anthropic, gemini")]
 pub struct NoDialect;

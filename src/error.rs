@@ -1,6 +1,6 @@
-//! The errors that callers of the library meet. Each prints as one clear sentence.
+//! The errors of the library. Each prints as one clear sentence.
 //!
-//! What the model causes is never an error here: it is an `Error: …` observation in the conversation.
+//! Mistakes of the model are not errors here, but `Error: …` observations in the conversation.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,10 +17,10 @@ pub enum Refused {
     /// Over `limits::PENDING_ENTRIES`.
     #[error("100 messages are pending already")]
     TooMany,
-    /// The agent that it is for has ended.
+    /// The agent has ended.
     #[error("that agent has ended")]
     Ended,
-    /// There is no agent to take it, and there will be none.
+    /// The agent was not built and never will be.
     #[error("the agent could not be built")]
     NotBuilt,
     /// A follow-up for a sub-agent, which ends with its first turn.
@@ -45,7 +45,7 @@ pub enum StartError {
 #[error("cancelled")]
 pub struct Cancelled;
 
-/// Is raised by the tool call that goes over the step budget.
+/// The error of the tool call that exceeds the step budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("agent exhausted {max_steps} steps")]
 pub struct Exceeded {
@@ -53,7 +53,7 @@ pub struct Exceeded {
     pub max_steps: u32,
 }
 
-/// Says why there is no reply. Each prints as one clear sentence; server text in it is not yet sanitised.
+/// The reason why there is no reply. Each prints as one clear sentence; server text in it is not yet sanitised.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProviderError {
     /// The server could not be reached.
@@ -61,7 +61,7 @@ pub enum ProviderError {
     Unreachable {
         /// Host and port.
         host: String,
-        /// Which step failed and how.
+        /// The step that failed, and how.
         reason: String,
     },
     /// The server answered with an error status.
@@ -87,10 +87,10 @@ pub enum ProviderError {
     /// Money or quota at the server is used up; waiting does not help.
     #[error("the money or quota at the server is used up: {0}")]
     Spent(String),
-    /// The server asks to wait longer than anybody should unasked.
+    /// The server asks for a wait that needs the user's consent.
     #[error("the server asks to wait {}: {message}", spell(*.wait_ms))]
     AsksToWait {
-        /// How long, milliseconds.
+        /// The wait, milliseconds.
         wait_ms: u64,
         /// The server's own words.
         message: String,
@@ -98,16 +98,16 @@ pub enum ProviderError {
     /// The server reported an error within a reply.
     #[error("the server reported an error: {0}")]
     Server(String),
-    /// The reply stopped before its end. Nothing of it was run.
+    /// The reply stopped before its end. None of its calls ran.
     #[error("the reply was cut off before its end")]
     CutOff,
     /// No bytes came for too long.
     #[error("the server was silent for {0} s")]
     Stalled(u64),
-    /// The reply was not what the protocol says.
+    /// The reply did not follow the protocol.
     #[error("the server sent something that is not a reply: {0}")]
     Malformed(String),
-    /// The server sends us elsewhere; the key does not go along.
+    /// The server redirects; the key is not sent to the new address.
     #[error("the server redirects to {0}; set that address as the base URL if it is right")]
     Redirect(String),
     /// A setting is wrong; the user must change it.
@@ -132,10 +132,10 @@ pub(crate) fn spell(ms: u64) -> String {
     }
 }
 
-/// Says why an agent could not be built.
+/// The reason why an agent could not be built.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// A value the host gave is not legal.
+    /// A value from the host is invalid.
     #[error("{0}")]
     Argument(String),
     /// The provider could not be set up.
@@ -150,16 +150,16 @@ pub enum BuildError {
 }
 
 impl BuildError {
-    /// Makes an argument error out of a sentence.
+    /// Makes an argument error from a sentence.
     pub fn argument(message: impl Into<String>) -> Self {
         Self::Argument(message.into())
     }
 }
 
-/// Says how a turn ended when it did not end with an answer.
+/// The reason why a turn ended without an answer.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The user message was blank; nothing happened at all.
+    /// The user message was blank; nothing happened.
     #[error("the message is blank")]
     Blank,
     /// The user stopped the turn.
@@ -174,7 +174,7 @@ pub enum RunError {
     /// An extension failed on a user message.
     #[error("an extension failed: {0}")]
     Extension(Box<dyn std::error::Error + Send + Sync>),
-    /// A part of the program panicked; what it was stands in the log.
+    /// A part of the program panicked; the log has the details.
     #[error("a part of the program broke down; the log says more")]
     Broken,
     /// The money or the tokens of the budget are used up; the sentence says which.

@@ -1,7 +1,7 @@
-//! What happens in a run, as values: the only thing the screen, the logs and the recorders see.
+//! The events of a run: all that the screen, the logs and other listeners see.
 //!
-//! The wire form (one JSON object per line, `spec.md` 1.1) is the serde form of [`Envelope`]: `exec --json`,
-//! logs and replays share it. Readers ignore types and fields that they do not know ([`Event::Unknown`]).
+//! The wire form (one JSON object per line) is the serde form of [`Envelope`]: `exec --json`, logs and replays
+//! share it. Readers ignore unknown types and fields ([`Event::Unknown`]).
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -14,10 +14,10 @@ use crate::message::{Arguments, Message, ToolCall};
 /// The version of the wire form, sent in [`Event::SessionStarted`].
 pub const SCHEMA: u32 = 1;
 
-/// Carries one event together with who did it and when.
+/// One event with its agent and its time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Envelope {
-    /// Rises by at least one per event, over the whole tree; starts at 1. Gaps are legal (merged deltas).
+    /// A number that rises by at least one per event of the whole tree, from 1. Gaps are valid (merged deltas).
     pub seq: u64,
     /// The moment of the event, UTC, to the microsecond.
     #[serde(serialize_with = "micros")]
@@ -31,8 +31,8 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// Appends `next` when both are deltas of the same agent and kind (progress: of the same call) and tells whether it
-    /// did; the later `seq` and time stay.
+    /// Appends `next` when both are deltas of the same agent and kind (progress: of the same call), and returns whether
+    /// it did; the later `seq` and time are kept.
     #[must_use]
     pub fn merge(&mut self, next: &Self) -> bool {
         if self.agent != next.agent {
@@ -56,11 +56,11 @@ fn micros<S: serde::Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, 
     serializer.collect_str(&format_args!("{at:.6}"))
 }
 
-/// Is one thing that happened.
+/// An event of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
-    /// Opens a session; always the first record.
+    /// A session starts; always the first event.
     SessionStarted {
         /// The version of this wire form, [`SCHEMA`].
         schema: u32,
@@ -77,12 +77,12 @@ pub enum Event {
         /// The tools that the main agent has.
         tools: Vec<String>,
     },
-    /// A turn begins: one user message up to its final answer. Truffle's `agent_start`.
+    /// A turn begins: one user message up to its final answer.
     TurnStarted {
         /// Counts from 1 per agent.
         turn: u32,
     },
-    /// A round begins: one model request with its tool batch. Truffle's `turn_start`.
+    /// A round begins: one model request with its tool calls.
     RoundStarted {
         /// The turn it belongs to.
         turn: u32,
@@ -100,35 +100,35 @@ pub enum Event {
     UserTurn {
         /// The text, exactly as typed.
         content: String,
-        /// True when it entered at a tool-result boundary of a running turn.
+        /// Whether it entered a running turn, at a tool-result boundary.
         mid_loop: bool,
         /// The id that `inject_user_message` returned; null for a turn started by `run_loop`.
         injection: Option<MessageId>,
         /// Tool calls of this turn before it; 0 at a turn's start.
         #[serde(default)]
         step: u32,
-        /// The tool behind whose result it entered; null at a turn's start and where it cut an answer.
+        /// The tool after whose result it entered; null at a turn's start and where it cut an answer.
         #[serde(default)]
         after: Option<String>,
     },
-    /// The first token came of the reply to the first request that carried these messages.
+    /// The reply to the first request with these messages has begun.
     Seen {
         /// The messages, in the order of their delivery.
         injections: Vec<MessageId>,
         /// Tool calls of this turn before the reply.
         step: u32,
     },
-    /// The agent ended before these texts were delivered; they are the user's again.
+    /// The agent ended before these messages were delivered; they go back to the user.
     Returned {
         /// In the order in which they waited.
         entries: Vec<Pending>,
     },
-    /// The agent is held and waits for the user, at a boundary or before a call.
+    /// The agent is paused and waits for the user, at a boundary or before a call.
     Parked {
         /// The call that would run next; null at a boundary.
         call: Option<ToolCall>,
     },
-    /// The agent goes on.
+    /// The agent continues after a pause.
     Unparked {
         /// What the user decided.
         decision: Decided,
@@ -155,7 +155,7 @@ pub enum Event {
         /// True when a cancel or a broken stream cut it.
         interrupted: bool,
     },
-    /// What a round consumed; once per round, also when the reply was tool calls only.
+    /// The usage of a round; once per round, also when the reply was tool calls only.
     Tokens(Usage),
     /// A tool call begins.
     ToolCall {
@@ -163,7 +163,7 @@ pub enum Event {
         id: CallId,
         /// The tool's name.
         name: String,
-        /// As the model wrote them, not validated.
+        /// The arguments as the model wrote them, not validated.
         arguments: Arguments,
     },
     /// Output of a call that still runs.
@@ -173,11 +173,11 @@ pub enum Event {
         /// The new piece of output.
         text: String,
     },
-    /// What a screen shows of a call beyond its observation; comes before the result.
+    /// The details of a call that a screen shows beyond its observation; comes before the result.
     ToolDetails {
         /// The call.
         id: CallId,
-        /// What there is to see.
+        /// The details.
         details: Details,
     },
     /// A tool call ended.
@@ -186,8 +186,7 @@ pub enum Event {
         id: CallId,
         /// The observation that the model gets.
         content: String,
-        /// True when the content starts with `Error: `, a line before it left out that says that the user changed the
-        /// call's arguments.
+        /// Whether the content starts with `Error: `, apart from a first line about arguments that the user changed.
         is_error: bool,
         /// How long it ran, milliseconds.
         elapsed_ms: u64,
@@ -198,7 +197,7 @@ pub enum Event {
         child: AgentId,
         /// Its persona's name; `synthesizer` for a rescue.
         persona: String,
-        /// The task it was given.
+        /// Its task.
         task: String,
         /// The `agent` call that spawned it; null for a rescue.
         call: Option<CallId>,
@@ -220,7 +219,7 @@ pub enum Event {
     },
     /// The model's context window; once at construction and again after a switch.
     ContextCap {
-        /// Tokens, when any source knew it.
+        /// Tokens, when any source knows it.
         tokens: Option<u64>,
     },
     /// The step budget is used up; a rescue writes the answer.
@@ -230,7 +229,7 @@ pub enum Event {
     },
     /// The provider waits before it tries again.
     Retrying {
-        /// The attempt that comes, from 2.
+        /// The number of the next attempt, from 2.
         attempt: u32,
         /// How long it waits, milliseconds.
         after_ms: u64,
@@ -253,30 +252,30 @@ pub enum Event {
         /// In delivery order.
         entries: Vec<Pending>,
     },
-    /// What keeps tools within bounds: at the start, and again when it changes.
+    /// The restrictions of tools: at the start, and again when they change.
     Guards {
         /// The name of the approval mode.
         mode: String,
-        /// What confines commands: `namespaces`, `bubblewrap`, `landlock`; null when nothing does.
+        /// The sandbox of commands: `namespaces`, `bubblewrap`, `landlock`; null without one.
         sandbox: Option<String>,
-        /// The files whose text is in the system prompt, as they are shown.
+        /// The files whose text is in the system prompt, for display.
         context_files: Vec<String>,
     },
     /// The program asks the user.
     Question {
         /// Names the question.
         id: String,
-        /// What is asked.
+        /// The question.
         question: String,
-        /// What exactly would happen.
+        /// The exact effect of a yes.
         detail: Option<String>,
         /// The call that waits for the answer; null when no call does.
         #[serde(default)]
         call: Option<CallId>,
-        /// What an answer for the session would cover; null when none is offered.
+        /// The scope of an answer for the session; null when none is offered.
         #[serde(default)]
         offer: Option<String>,
-        /// The allow rule that an answer for good would keep; null when none is offered.
+        /// The allow rule that the answer `always` would keep; null when none is offered.
         #[serde(default)]
         rule: Option<String>,
     },
@@ -286,27 +285,27 @@ pub enum Event {
         id: String,
         /// The answer's name: `yes`, `session`, `always`, `no`, or `withdrawn` when nobody answered.
         answer: String,
-        /// Words for the model that came with it.
+        /// The user's words for the model, if any.
         words: Option<String>,
     },
-    /// The turn may make this many tool calls in all from here on.
+    /// The limit of tool calls of this turn has changed.
     StepLimit {
-        /// The calls.
+        /// The limit, all calls of the turn included.
         max: u32,
     },
-    /// The conversation goes on with another model.
+    /// The conversation continues with another model.
     ModelSwitched {
         /// The model before.
         from: Option<String>,
-        /// The model from here on.
+        /// The model from now on.
         to: Option<String>,
-        /// The provider from here on; null when it stays the same.
+        /// The provider from now on; null when it stays the same.
         #[serde(default)]
         provider: Option<String>,
     },
-    /// The model is asked for a summary of older rounds; `Compacted` or a `Notice` of the same agent ends it.
+    /// A summary of older rounds is requested; `Compacted` or a `Notice` of the same agent follows.
     Compacting {
-        /// How many messages the summary is to stand for.
+        /// The number of messages that the summary is to replace.
         messages: usize,
     },
     /// Older rounds were replaced by a summary.
@@ -315,33 +314,33 @@ pub enum Event {
         before: Option<u64>,
         /// Tokens after, as far as known.
         after: Option<u64>,
-        /// How many messages the summary stands for, those of the system prompt not counted.
+        /// The number of messages that the summary replaces, without the system prompt.
         #[serde(default)]
         messages: usize,
-        /// The summary; empty when results were shortened only.
+        /// The summary; empty when only results were shortened.
         #[serde(default)]
         summary: String,
     },
-    /// How many tokens the conversation holds; before each request, and whenever it was found out anew.
+    /// The size of the conversation; before each request, and after each new count.
     ContextSize {
         /// Tokens.
         tokens: u64,
-        /// True when no server has counted them.
+        /// Whether the number is a guess, not a server's count.
         estimated: bool,
     },
-    /// The agent says something about its own run, for the user alone: a cut reply, a budget, a repaired history.
+    /// A notice about the run, for the user alone: a cut reply, a budget, a repaired history.
     Notice {
         /// One sentence.
         text: String,
     },
-    /// The history is back to the system prompt.
+    /// The history was emptied except for the system prompt.
     Reset {},
     /// One message as it was appended (session log only).
     History {
         /// The message.
         message: Message,
     },
-    /// Ends the record of a run without a screen; always its last.
+    /// A run without a screen ends; always its last event.
     SessionEnded {
         /// The exit code of the program.
         code: u8,
@@ -355,17 +354,17 @@ pub enum Event {
         /// Its own data.
         payload: Value,
     },
-    /// A type that this version does not know; only ever read, never emitted.
+    /// A type that this version does not know; read, but never emitted.
     #[serde(other)]
     Unknown,
 }
 
-/// Counts the tokens of one round, as the server reported them.
+/// The token counts of one round, as the server reported them.
 ///
-/// `input + cached + cache_creation` is the size of the prompt; adapters subtract where a dialect nests them.
+/// `input + cached + cache_creation` is the size of the prompt; providers subtract where a dialect nests them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Prompt tokens that no cache held.
+    /// Prompt tokens that were not read from or written to a cache.
     pub input: Option<u64>,
     /// Tokens of the reply, thinking included.
     pub output: Option<u64>,
@@ -377,7 +376,7 @@ pub struct Usage {
     pub thinking: Option<u64>,
     /// The model that answered.
     pub model: Option<String>,
-    /// What it cost, billionths of a US dollar: what the server says, which few do, else what a known price makes of it.
+    /// The cost in billionths of a US dollar: as the server reports it, else computed from a known price.
     #[serde(default)]
     pub cost_nanos: Option<u64>,
 }
@@ -389,13 +388,13 @@ impl Usage {
         part(self.input).saturating_add(part(self.cached)).saturating_add(part(self.cache_creation))
     }
 
-    /// Returns the tokens that the conversation holds after this reply.
+    /// Returns the tokens of the conversation after this reply.
     pub fn context(&self) -> u64 {
         self.prompt().saturating_add(self.output.unwrap_or(0))
     }
 }
 
-/// Says how a turn or an agent ended.
+/// The outcome of a turn or an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -409,34 +408,34 @@ pub enum Outcome {
     Failed,
 }
 
-/// Says how a parked agent went on.
+/// The way in which a paused agent continued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decided {
-    /// It goes on as it would have; the call runs as the model wrote it.
+    /// It continued; the call runs as the model wrote it.
     Run,
     /// The call runs with other arguments.
     Edited,
-    /// The call does not run; the model is told why.
+    /// The call does not run; the model gets the reason.
     Skipped,
-    /// A message that is to be delivered now took the place of what would have come.
+    /// A message that is to be delivered now ended the pause.
     Message,
     /// The run was stopped.
     Cancelled,
 }
 
-/// Is one message that waits for delivery.
+/// A message that waits for delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pending {
     /// The id that the injection returned.
     pub id: MessageId,
     /// The text, exactly as typed.
     pub text: String,
-    /// Where it will enter.
+    /// The point at which it will enter.
     pub delivery: Delivery,
-    /// True while the user edits it, and while it is `stale`: every drain passes over it.
+    /// Whether it is held back: while the user edits it, and while it is `stale`.
     pub held: bool,
-    /// True when it had waited so long at its boundary that the user must say whether it still holds.
+    /// Whether it waited so long that the user must confirm it before it is delivered.
     #[serde(default)]
     pub stale: bool,
     /// When it was accepted.
@@ -444,7 +443,7 @@ pub struct Pending {
     pub at: Timestamp,
 }
 
-/// Says where a pending message enters the conversation.
+/// The point at which a pending message enters the conversation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Delivery {
@@ -453,6 +452,6 @@ pub enum Delivery {
     Steer,
     /// Only after the turn has ended, as a turn of its own.
     FollowUp,
-    /// At once: the answer being written, or the calls not yet started, give way. As the next turn when none runs.
+    /// At once: it cuts the answer being written, or the calls not yet started. As the next turn when none runs.
     Now,
 }

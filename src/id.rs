@@ -1,6 +1,6 @@
-//! Newtypes for the three kinds of ids that travel through the program.
+//! Newtypes for the ids of agents, messages and tool calls.
 //!
-//! Owns nothing but the names. An id is opaque: it is compared, shown and sent back, never parsed.
+//! An id is opaque: it is compared, shown and sent back, never parsed.
 
 use std::fmt;
 use std::sync::Arc;
@@ -53,18 +53,18 @@ macro_rules! id_type {
 }
 
 id_type! {
-    /// Names one agent of the tree: empty for the main agent, `researcher 0` for a sub-agent,
+    /// The id of an agent: empty for the main agent, `researcher 0` for a sub-agent,
     /// `synthesizer` or `researcher 0_synthesizer` for a rescue.
     AgentId
 }
 
 id_type! {
-    /// Names one message typed by the user: `m1`, `m2`, … one counter per session.
+    /// The id of a message typed by the user: `m1`, `m2`, …, one counter per session.
     MessageId
 }
 
 id_type! {
-    /// Names one tool call, as the model server gave it. Sent back unchanged.
+    /// The id of a tool call, as the model server gave it. Sent back unchanged.
     CallId
 }
 
@@ -74,7 +74,7 @@ impl AgentId {
         Self::new("")
     }
 
-    /// Tells whether this is the main agent.
+    /// Returns whether this is the main agent.
     pub fn is_main(&self) -> bool {
         self.0.is_empty()
     }

@@ -2,10 +2,10 @@
 //!
 //! The program is `src/main.rs` and [`cli`]; everything else can be used without it.
 //!
-//! # An agent that is spoken to while it works
+//! # An agent that gets a message while it works
 //!
-//! A model is asked, calls a tool, and while the tool runs a message is injected. It enters the conversation at the
-//! boundary: behind the tool's result, and so in the very next request.
+//! A model calls a tool, and while the tool runs a message is injected. It enters the conversation at the boundary:
+//! after the tool's result, and so in the very next request.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -20,7 +20,7 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-//! // The model; `HttpConnector` in place of `FixedProvider` asks a server.
+//! // The model; for a real server use `HttpConnector` in place of `FixedProvider`.
 //! let model = Arc::new(ScriptedProvider::new([
 //!     Played::calls(&[("call_1", "weather", r#"{"place": "Reykjavik"}"#)]),
 //!     Played::text("Reykjavik: 4 °C. And Helsinki I look up next."),
@@ -89,19 +89,20 @@
 //!
 //! - *turn*: one user message up to the final answer. Counted per agent, from 1.
 //! - *round*: one model request with the batch of calls that its reply asks for. Counted per turn, from 1.
-//! - *batch*: the tool calls of one reply. *Group*: the neighbours in it that run at the same time.
+//! - *batch*: the tool calls of one reply. *Group*: adjacent calls in it that run at the same time.
 //! - *boundary*: the moment after a batch's last result. Here messages enter a running turn; only one that is to be
 //!   delivered now makes a place for itself, by a cut.
-//! - *cut*: the end that a message for now makes to the answer being written, or to the calls not yet started.
-//! - *steer*: a message for the next boundary; when the turn has none any more, it starts the next turn.
+//! - *cut*: the end of the answer being written, or of the calls not yet started, because of a message for now.
+//! - *steer*: a message for the next boundary; after the last one it starts the next turn.
 //! - *follow-up*: a message that starts a turn of its own when the running one has ended.
 //! - *now*: a message that is delivered at once, by a cut; with no turn running it starts one.
 //! - *pending*: accepted and not yet delivered; it can still be changed, moved, held and taken back.
-//! - *stale*: pending for so long that its boundary held it back; the user says whether it still holds.
-//! - *seen*: delivered, and a reply has begun to a request that carried it.
-//! - *held*: of an agent: it parks at its next boundary or call, and the user decides how it goes on.
+//! - *stale*: pending for so long that it is held back until the user confirms it.
+//! - *seen*: delivered, and the reply to a request with it has begun.
+//! - *held*: kept back in the queue, while it is edited or stale.
+//! - *paused*: of an agent: it waits at its next boundary or call until the user lets it continue.
 //! - *crew*: the controls of every agent that runs; through them a host steers each by itself.
-//! - *persona*: what a sub-agent is made from: name, prompt, tools, step budget.
+//! - *persona*: the kind of a sub-agent: name, prompt, tools, step budget.
 //! - *rescue*: the answer that a fresh, tools-free conversation (the [synthesizer](agent::synthesizer_prompt)) writes
 //!   from the evidence when a turn's step budget is used up.
 //! - *step*: one tool call. *Step budget*: how many of them a turn may make. *Budget*: the money and the tokens that a whole
@@ -116,48 +117,48 @@
 //!
 //! | rule | says |
 //! |---|---|
-//! | D1 | Messages enter a running turn behind the last result of a batch, never between a call and its result. |
+//! | D1 | Messages enter a running turn after the last result of a batch, never between a call and its result. |
 //! | D2 | Everything typed goes through the queue; with no turn running, the worker starts one with it. After a failed or cancelled turn it waits for the next text. |
 //! | D3 | Steers left at a turn's end start one turn together; follow-ups start one each. |
-//! | D4 | A pending message can be withdrawn, replaced, moved, held; each act says whether it still was pending. |
+//! | D4 | A pending message can be withdrawn, replaced, moved, held; each operation says whether it still was pending. |
 //! | D5 | A message is draft, pending, delivered or returned: exactly one of them, whatever happens. |
 //! | D6 | A cancel acts at once: requests are dropped, tools end, within a second. |
 //! | D7 | A history that cannot be sent cannot be built, and is checked again on every request. |
 //! | D8 | Text that came before a cancel or a cut is kept, marked interrupted; half calls are dropped. |
 //! | D9 | Only the root turn clears the cancel flag, under the queue's lock. |
-//! | D10 | A used-up budget ends in a rescue, unless told to fail; its answer enters the history. |
-//! | D11 | Neighbouring calls that allow it run beside each other, at most eight; results enter in call order. |
-//! | D12 | Events travel with agent, parent, time and one rising number for the whole tree. |
+//! | D10 | A used-up step budget ends in a rescue, unless set to fail; its answer enters the history. |
+//! | D11 | Adjacent calls that allow it run at the same time, at most eight; results enter in call order. |
+//! | D12 | Events have an agent, a parent, a time and one rising number for the whole tree. |
 //! | D13 | Turns and rounds have a begin and an end event each, always. |
-//! | D14 | What goes wrong in a tool is an `Error: …` observation; only a cancel passes through. |
+//! | D14 | A failure in a tool is an `Error: …` observation; only a cancel passes through. |
 //! | D15 | A call runs only out of a whole reply, with arguments that passed its schema. |
 //! | D16 | Blank means: nothing but white space and invisible characters. Refused text stays with its sender. |
 //! | D17 | A listener cannot break a turn. |
-//! | D18 | Truffle's surface (`on`, `on_any`, `reset`, `max_turns`) stands beside the listeners. |
+//! | D18 | `on`, `on_any`, `reset` and `max_turns` are offered besides the listeners. |
 //! | D19 | How many entries a boundary takes can be set per kind. A running call is never cut by a message; one that is to be delivered now cuts the answer being written, or the calls not yet started. |
 //! | D20 | Children are named `persona 0`, `persona 1`, …; a number is never used again. |
-//! | D21 | Children have no queue, cancel flag or gate of their own, unless the host hands a crew to what spawns them. |
+//! | D21 | Children have no queue, cancel flag or gate of their own, unless the host gives a crew to the tool that spawns them. |
 //! | D22 | A key is never shown, logged, recorded or passed on. |
 //! | D23 | A host sends with `inject_user_message` and shows what `peek` returns; there is no other way in. |
 //! | D24 | A turn or a construction that is dropped leaves a history that can be sent, and no event and no handler open. |
 //! | D25 | A running tool can add tools to its agent; they are on offer from the next request. |
-//! | D27 | Functions subscribed with `on` and `on_any` get the payloads of Truffle's events, from their own agent and its rescue. |
+//! | D27 | Functions subscribed with `on` and `on_any` get events with payloads from their own agent and its rescue. |
 //!
 //! # Where things are
 //!
 //! The documentation of each folder ends with such a list; `tests/suite` mirrors the names.
 //!
 //! - events and their wire form: `event.rs`; stories: `events.rs`
-//! - files are read with a bound, and only regular ones; the walk under ignore rules: `regular_file.rs`,
+//! - bounded reading of regular files; the walk under ignore rules: `regular_file.rs`,
 //!   `workspace/walk.rs`, `workspace/ignore_rules.rs`; stories: `hostile_files.rs`, `own_files.rs`
-//! - hostile text is shown, not obeyed; of a command's output colours and returns alone: `text.rs`,
+//! - the sanitiser of untrusted text; colours and carriage returns in a command's output: `text.rs`,
 //!   `text/command_output.rs`; stories: `text.rs`, `untrusted.rs`, `hostile_sinks.rs`
-//! - calls in words: heads, diffs, ends of commands, live output: `summary.rs`, `tui/state/result.rs`,
+//! - summaries of calls: heads, diffs, ends of commands, live output: `summary.rs`, `tui/state/result.rs`,
 //!   `tui/state/transcript/calls.rs`, `tui/view/call.rs`; stories: `result_views.rs`
-//! - `@researcher 0 …`, `@all …`: whom a text is for: `target.rs`; stories: `target.rs`
-//! - what tokens cost: `price.rs`; stories: `price.rs`
+//! - `@researcher 0 …`, `@all …`: the agent that a text is for: `target.rs`; stories: `target.rs`
+//! - prices of tokens: `price.rs`; stories: `price.rs`
 //! - every limit: `limits.rs`, `limits/jobs.rs`; stories: `controls.rs`
-//! - which module may use which: `lib.rs`; stories: `layers.rs`
+//! - the layers of modules: `lib.rs`; stories: `layers.rs`
 
 pub mod agent;
 pub mod approval;

@@ -1,4 +1,4 @@
-//! Every limit of the program, in one table. A limit that is not here does not exist.
+//! All limits of the program, in one table.
 
 mod jobs;
 mod lines;
@@ -32,11 +32,11 @@ pub const COMPACT_ENOUGH: u64 = 75;
 pub const KEPT_ROUNDS: usize = 2;
 /// A compaction cuts longer tool results of older rounds to this, characters.
 pub const OLD_RESULT_CHARS: usize = 2_000;
-/// Messages that must have come before a compaction is tried again that did not succeed.
+/// New messages before a failed compaction is tried again.
 pub const COMPACT_REST: usize = 8;
 /// A longer text of a summary is cut, characters.
 pub const SUMMARY_TEXT_CHARS: usize = 40_000;
-/// A count of more tokens is nonsense, where the window is not known.
+/// The largest plausible count of tokens, where the window is not known.
 pub const CONTEXT_MOST_TOKENS: u64 = 1_000_000_000;
 /// Times that a server may pause one reply before it counts as ended.
 pub const PAUSES: u32 = 10;
@@ -65,10 +65,10 @@ pub const PROBE_BYTES: usize = 4 * 1024 * 1024;
 pub const CALLS_PER_REPLY: usize = 128;
 /// Most items taken from one reply of the Responses dialect: messages, thoughts, calls.
 pub const ITEMS_PER_REPLY: usize = 1_024;
-/// Longest reply with its calls that is understood at all, bytes.
+/// Longest reply with its calls that is accepted, bytes.
 pub const REPLY_BYTES: usize = 32 * 1024 * 1024;
-/// Text and thinking that are taken of one reply, bytes, several times what any model writes at once; behind it the reply
-/// counts as cut, and no more of it is read.
+/// Text and thinking that are read of one reply, bytes, several times what any model writes at once; then the reply
+/// counts as cut.
 pub const ANSWER_BYTES: usize = 1024 * 1024;
 /// Pieces of replies and of output that wait for the screen before an agent reads no further in a reply, bytes.
 pub const MAILBOX_BYTES: usize = 8 * 1024 * 1024;
@@ -80,15 +80,15 @@ pub const COMPRESSED_PIECE_BYTES: usize = 4 * 1024;
 /// Longest time in which a server sends nothing but keep-alives.
 pub const KEEP_ALIVE_TIME: Duration = Duration::from_hours(2);
 
-/// Connections of which is remembered that they have answered.
+/// Connections that are remembered because they have answered.
 pub const KEPT_CONNECTIONS: usize = 1_024;
 /// Time to open a connection.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Longest silence of a server within a reply. Keep-alives count as life.
+/// Longest silence of a server within a reply; keep-alives end it.
 pub const READ_TIMEOUT: Duration = Duration::from_mins(5);
-/// Time for what may follow behind the end of a reply: its usage.
+/// Time for the usage that may follow the end of a reply.
 pub const TAIL_TIME: Duration = Duration::from_secs(5);
-/// Time for the end of a body behind `[DONE]`; after it the connection is given up.
+/// Time for the end of a body after `[DONE]`; then the connection is closed.
 pub const DRAIN_TIMEOUT: Duration = Duration::from_millis(20);
 /// Requests made for one reply before giving up, the first included.
 pub const ATTEMPTS: u32 = 4;
@@ -96,11 +96,11 @@ pub const ATTEMPTS: u32 = 4;
 pub const RETRY_BASE: Duration = Duration::from_millis(500);
 /// Longest wait between attempts that is made without asking.
 pub const RETRY_CAP: Duration = Duration::from_mins(1);
-/// Time for the llama.cpp `/props` question, and for `/v1/models`.
+/// Time for the requests of llama.cpp's `/props` and of `/v1/models`.
 pub const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
-/// Messages: tokens of one reply for a model whose limit is not known; the dialect wants a number.
+/// Messages: tokens of one reply for a model whose limit is not known; the dialect requires a number.
 pub const MESSAGES_TOKENS: u64 = 16_384;
-/// Messages: fewest tokens that a server takes as a budget for thinking.
+/// Messages: fewest tokens that a server accepts as a thinking budget.
 pub const THINKING_TOKENS: u64 = 1_024;
 /// Pages of a list of models that are read.
 pub const MODEL_PAGES: usize = 20;
@@ -161,9 +161,9 @@ pub const CLONE_MEMORY: u64 = 1024 * 1024 * 1024;
 pub const CLONE_BYTES: u64 = 1_000_000_000;
 /// `git_clone`: files of the new directory.
 pub const CLONE_FILES: u64 = 200_000;
-/// `git_clone`: time between two looks at what has come.
+/// `git_clone`: time between two checks of the new directory.
 pub const CLONE_WATCH: Duration = Duration::from_millis(500);
-/// `git_clone`: last words of git that are kept, bytes.
+/// `git_clone`: the end of git's output that is kept, bytes.
 pub const CLONE_OUTPUT_BYTES: usize = 4 * 1024;
 
 /// Longest part of one context file (`AGENTS.md`, …) that enters the system prompt, bytes.
@@ -176,25 +176,25 @@ pub const PROJECT_FILE_BYTES: u64 = 64 * 1024;
 pub const PROJECT_FILES: usize = 100;
 /// Names that are read of a directory of such files.
 pub const PROJECT_NAMES: usize = 10_000;
-/// Largest file of what the user has decided about projects, bytes.
+/// Largest file of the user's decisions about projects, bytes.
 pub const STATE_FILE_BYTES: u64 = 4 * 1024 * 1024;
 /// Models that a question about an unknown one names.
 pub const MODELS_SHOWN: usize = 20;
 /// Most rules that are kept for a project.
 pub const KEPT_RULES: usize = 200;
-/// `bash`: time of a command, unless it says otherwise.
+/// `bash`: default time of a command.
 pub const COMMAND_TIME: Duration = Duration::from_mins(2);
 /// `bash`: longest time of a command.
 pub const COMMAND_MOST_TIME: Duration = Duration::from_mins(10);
 /// `bash`: longest command, bytes; what the kernel takes as one argument, less what a sandbox may add.
 pub const COMMAND_LENGTH: usize = 96 * 1024;
-/// `bash`: output that the model gets, bytes; of more its beginning and its end.
+/// `bash`: output that the model gets, bytes; of longer output the beginning and the end.
 pub const COMMAND_BYTES: usize = 30 * 1024;
 /// `bash`: output that is kept in the file of one command, bytes.
 pub const OUTPUT_FILE_BYTES: u64 = 64 * 1024 * 1024;
 /// `bash`: output that is kept in all files of a session, bytes.
 pub const OUTPUT_FILES_BYTES: u64 = 512 * 1024 * 1024;
-/// `bash`: time that the disk has to take output, before no more of it is kept.
+/// `bash`: time for a write of output to disk, after which no more is kept.
 pub const OUTPUT_DISK_TIME: Duration = Duration::from_millis(500);
 /// `bash`: output that is shown live at once, bytes.
 pub const LIVE_BURST_BYTES: usize = 64 * 1024;
@@ -225,9 +225,9 @@ pub const PAGE_NODES: usize = 200_000;
 pub const PAGE_DEPTH: usize = 128;
 /// `web_scrape`: time for parsing a page; the rest is left out.
 pub const PAGE_TIME: Duration = Duration::from_secs(5);
-/// `web_scrape`: work of writing a page's texts as HTML, in bytes looked at; of a page that needs more the whole is shown.
+/// `web_scrape`: work of writing a page's texts as HTML, in bytes read; a page that needs more is shown whole.
 pub const PAGE_ESCAPE_BYTES: usize = 100_000_000;
-/// `web_scrape`: an article shorter than this and than half of its page is none, characters.
+/// `web_scrape`: an article shorter than this and than half of its page is ignored, characters.
 pub const PAGE_ARTICLE_CHARS: usize = 500;
 /// `web_scrape`: a link that is longer is shown without its address, bytes.
 pub const PAGE_LINK_BYTES: usize = 2_000;
@@ -235,7 +235,7 @@ pub const PAGE_LINK_BYTES: usize = 2_000;
 pub const PDF_TIME: Duration = Duration::from_secs(30);
 /// `web_search`: results at most.
 pub const SEARCH_RESULTS: usize = 20;
-/// `web_search`: results unless said.
+/// `web_search`: default number of results.
 pub const SEARCH_RESULTS_USUAL: usize = 8;
 /// `web_search`: longest query, characters.
 pub const SEARCH_QUERY_CHARS: usize = 400;
@@ -253,15 +253,15 @@ pub const BRAVE_DISTANCE: Duration = Duration::from_millis(1_100);
 pub const EXA_DISTANCE: Duration = Duration::from_millis(250);
 /// `web_search`: time between two requests to `DuckDuckGo`.
 pub const DUCKDUCKGO_DISTANCE: Duration = Duration::from_secs(2);
-/// `web_search`: time for which a service is left alone after a complaint, unless it says how long.
+/// `web_search`: pause of a service that reported too many requests, unless it says how long.
 pub const SEARCH_REST: Duration = Duration::from_mins(1);
-/// `web_search`: longest such time.
+/// `web_search`: longest such pause.
 pub const SEARCH_REST_CAP: Duration = Duration::from_mins(10);
-/// `web_search`: time for which what was found is kept.
+/// `web_search`: time for which results are cached.
 pub const SEARCH_CACHE_TIME: Duration = Duration::from_hours(6);
-/// `web_search`: size of all that is kept, bytes.
+/// `web_search`: size of the cache, bytes.
 pub const SEARCH_CACHE_BYTES: u64 = 8 * 1024 * 1024;
-/// `web_search`: queries whose results are kept.
+/// `web_search`: queries in the cache.
 pub const SEARCH_CACHE_FILES: usize = 1_000;
 
 /// Combining marks shown on one character; further ones are shown as their code.
@@ -277,7 +277,7 @@ pub const AGENT_DEPTH: usize = 64;
 
 /// Output of a running call that the screen keeps, bytes; its older half goes when there is more.
 pub const PROGRESS_BYTES: usize = 64 * 1024;
-/// Longest stretch of a transcript's text laid out at once, bytes; longer blocks are laid out piece by piece.
+/// Longest part of a transcript's text laid out at once, bytes; longer blocks are laid out in parts.
 pub const LAYOUT_BYTES: usize = 16 * 1024;
 /// Laid-out lines that the screen keeps for cells that are out of view.
 pub const LAYOUT_LINES: usize = 4_000;
@@ -286,24 +286,24 @@ pub const LAYOUT_LINES: usize = 4_000;
 pub const FOLD_AFTER: Duration = Duration::from_secs(30);
 /// Beginning of a task that the filter of the agents looks through, characters.
 pub const FILTER_CHARS: usize = 1_000;
-/// Time without a token from the model that is worth a look.
+/// Time without a token from the model after which a warning is shown.
 pub const LINT_SILENCE: Duration = Duration::from_mins(1);
-/// The same call this often in a row is worth a look.
+/// Repetitions of the same call in a row after which a warning is shown.
 pub const LINT_REPEATS: u32 = 3;
-/// A conversation that fills this much of the context window is worth a look, per cent.
+/// Fill of the context window from which on a warning is shown, per cent.
 pub const LINT_CONTEXT_PERCENT: u64 = 80;
-/// A step budget used up to this share is worth a look, per cent.
+/// Used share of a step budget from which on a warning is shown, per cent.
 pub const LINT_BUDGET_PERCENT: u64 = 80;
-/// Calls of a tool from which its usual time is known.
+/// Calls of a tool after which its usual time is known.
 pub const LINT_SAMPLES: usize = 20;
-/// Newest calls of a tool that its usual time is taken from.
+/// Newest calls of a tool that determine its usual time.
 pub const LINT_MOST_SAMPLES: usize = 1_000;
 /// Tools whose usual times are kept.
 pub const LINT_TOOLS: usize = 256;
 
 /// Longest command that an allow rule can cover, bytes.
 pub const RULED_COMMAND_BYTES: usize = 4 * 1024;
-/// Paths of one command that are looked at as parts of a repository.
+/// Paths of one command that are checked as parts of a repository.
 pub const PLANNED_PATHS: usize = 64;
 /// Depth up to which scripts within the strings of a command are read.
 pub const READ_DEPTH: usize = 4;
@@ -326,7 +326,7 @@ pub const FOLDED_DIFF: usize = 8;
 
 /// Files of one name that an export passes over before it gives up.
 pub const EXPORTS_OF_A_NAME: u32 = 1_000;
-/// Times that a text is looked at until no picture and no HTML is left in it.
+/// Passes over a text until no picture and no HTML is left in it.
 pub const TAMING_ROUNDS: usize = 4;
 
 /// Frames per second while text streams.
@@ -345,7 +345,7 @@ pub const QUESTION_GONE: Duration = Duration::from_secs(2);
 pub const DOUBLE_CLICK: Duration = Duration::from_millis(400);
 /// Time from losing the terminal (or a signal) to the end of the program, and for each step of an orderly end.
 pub const EXIT_GRACE: Duration = Duration::from_secs(2);
-/// Time for all steps of an orderly end, whatever does not answer.
+/// Time for all steps of an orderly end, even if some part hangs.
 pub const QUIT_TIME: Duration = Duration::from_secs(6);
 
 /// Embedded model: longest request body, bytes.
@@ -369,11 +369,11 @@ pub const LOG_FILES: usize = 7;
 pub const KEY_BYTES: u64 = 64 * 1024;
 /// Keys: time for reading a file that holds one.
 pub const KEY_FILE_TIME: Duration = Duration::from_secs(3);
-/// Keys: time for a command that prints one, in which it may ask its user.
+/// Keys: time for a command that prints one, which may ask the user.
 pub const KEY_COMMAND_TIME: Duration = Duration::from_secs(30);
 /// First start: time in which a model server of this machine must have answered.
 pub const LOOK_TIME: Duration = Duration::from_millis(150);
-/// `doctor`: time for one step of the way to the server.
+/// `doctor`: time for one step of the connection to the server.
 pub const DOCTOR_STEP: Duration = Duration::from_secs(5);
 /// `doctor`: time for a reply, in which a model may have to be loaded.
 pub const DOCTOR_REPLY: Duration = Duration::from_mins(1);
@@ -408,7 +408,7 @@ pub const CODE_BYTES: usize = 512 * 1024;
 pub const CODE_LINE_BYTES: usize = 2_000;
 /// Colours of code: lines that are kept; the oldest go first.
 pub const CODE_KNOWN: usize = 16_384;
-/// Colours of code: places that can be gone on from, the newest ones.
+/// Colours of code: newest states from which highlighting can continue.
 pub const CODE_ENDS: usize = 256;
 /// Colours of code: languages without a grammar that are remembered.
 pub const CODE_PLAIN: usize = 256;
@@ -416,14 +416,14 @@ pub const CODE_PLAIN: usize = 256;
 pub const CODE_AHEAD: usize = 100;
 /// Colours of code: time after which a first part of an answer is given.
 pub const CODE_TURN: Duration = Duration::from_millis(40);
-/// Colours of code: time for one line, a grammar's getting ready included, before the grammar is given up.
+/// Colours of code: time for one line, loading the grammar included, before the grammar is given up.
 pub const CODE_LINE_TIME: Duration = Duration::from_secs(20);
 /// Colours of code: time for one block before the grammar is given up.
 pub const CODE_BLOCK_TIME: Duration = Duration::from_mins(2);
-/// Colours of code: time without a question after which the grammars are given back.
+/// Colours of code: idle time after which the grammars are freed.
 pub const CODE_IDLE: Duration = Duration::from_mins(1);
 
-/// Changes: lines that are looked at in one place for words that differ.
+/// Changes: lines of one place that are compared word by word.
 pub const WORD_LINES: usize = 200;
 /// Changes: longest line that is compared word by word, bytes.
 pub const WORD_BYTES: usize = 1_000;
@@ -432,7 +432,7 @@ pub const OPENED_LINES: usize = 1_000;
 /// Opened calls: longest line of output that is shown whole, bytes.
 pub const OPENED_LINE_BYTES: usize = 8 * 1024;
 
-/// Search in a transcript: work of one frame, bytes that are laid out; passing over a byte is a small part of that.
+/// Search in a transcript: work of one frame, bytes that are laid out; skipping a byte costs a small part of that.
 pub const SEARCH_WORK: usize = 64 * 1024;
 /// Search in a transcript: longest text that is searched for, bytes.
 pub const SEARCH_BYTES: usize = 1_000;
@@ -441,11 +441,11 @@ pub const SEARCHES: usize = 100;
 /// Longest selection of a transcript that is copied, bytes.
 pub const SELECTED_BYTES: usize = 4 * 1024 * 1024;
 
-/// Terminal: characters at once that are a paste, whatever the terminal says.
+/// Terminal: characters at once that count as a paste, also without the terminal's marks.
 pub const BURST_CHARS: usize = 1_000;
 /// Terminal: time in which more of such a paste comes.
 pub const BURST_PAUSE: Duration = Duration::from_millis(50);
-/// Terminal: time in which what comes together still belongs to such a paste.
+/// Terminal: time in which further input still belongs to such a paste.
 pub const BURST_REST: Duration = Duration::from_millis(500);
 
 /// Message: a paste of more characters is shown as a chip.
@@ -464,11 +464,11 @@ pub const HISTORY_TEXT_BYTES: usize = 64 * 1024;
 /// History of sent texts: beginning of a text that the search looks through, characters.
 pub const HISTORY_SEARCH_CHARS: usize = 500;
 
-/// Paths behind `@`: files and directories that are listed.
+/// Paths after `@`: files and directories that are listed.
 pub const PATHS: usize = 100_000;
-/// Paths behind `@`: time for listing them.
+/// Paths after `@`: time for listing them.
 pub const PATHS_TIME: Duration = Duration::from_secs(3);
-/// Paths behind `@`: age from which on a list is made anew when paths are wanted again.
+/// Paths after `@`: age after which a list is made anew when paths are needed again.
 pub const PATHS_AGE: Duration = Duration::from_secs(5);
 /// Fuzzy matches that are shown.
 pub const HITS: usize = 100;

@@ -1,4 +1,4 @@
-//! The program, as a table of contents; each line leads to the file that does it.
+//! The program, as a table of contents; each task is done in its own file.
 
 use std::process::ExitCode;
 
@@ -14,10 +14,10 @@ fn main() -> ExitCode {
         Ok(task) => task,
         Err(exit) => return exit.into(),
     };
-    // Before the screen's own panic hook, which puts the terminal back and then calls this one.
+    // Before the screen's own panic hook, which restores the terminal and then calls this one.
     let _ = color_eyre::install();
     let log = logging::start();
-    // What a shell reads at each of its starts has nothing to log.
+    // Completion scripts, which a shell reads at each start, log nothing.
     if let (Err(error), false) = (&log, matches!(task, Task::Completions(_))) {
         say(&format!("nothing is logged: {error}"));
     }

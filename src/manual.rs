@@ -1,11 +1,12 @@
-//! The manual: pages of Markdown by topic. Each is a file under `assets/manual`, edited there and built into the program.
+//! The manual: pages of Markdown by topic. Each is a file under `assets/manual`, edited there and built into the
+//! program.
 //!
 //! Used by `steersman help`. Pure: pages and words in, text out.
 
 /// A page of the manual.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ManualPage {
-    /// The word by which it is asked for; the name of its file without the ending.
+    /// The name of the page, which is that of its file without the ending.
     pub topic: &'static str,
     /// Its Markdown.
     pub text: &'static str,
@@ -40,7 +41,8 @@ impl ManualPage {
         self.text.lines().next().unwrap_or_default().trim_start_matches('#').trim_start()
     }
 
-    /// Returns the Markdown for a terminal: without pictures and comments, each paragraph on one line, so that it fits every width.
+    /// Returns the Markdown for a terminal: without pictures and comments, each paragraph on one line, so that it
+    /// fits every width.
     pub fn flowing(&self) -> String {
         let mut text = String::with_capacity(self.text.len());
         let mut is_code = false;
@@ -65,7 +67,7 @@ impl ManualPage {
     }
 }
 
-/// Tells whether a line begins a block of its own instead of going on with the paragraph above it.
+/// Returns whether a line begins a block of its own instead of continuing the paragraph above it.
 fn begins_block(line: &str) -> bool {
     line.starts_with(['#', '|']) || line.trim_start().starts_with("- ")
 }
@@ -77,7 +79,7 @@ pub fn manual_page(topic: &str) -> Option<&'static ManualPage> {
     MANUAL.iter().find(|page| page.topic == topic).or_else(|| beginning.next().filter(|_| beginning.next().is_none()))
 }
 
-/// Returns the paragraphs that hold all the words, whatever their case, in the order of the pages.
+/// Returns the paragraphs that contain all the words, in any case of letters, in the order of the pages.
 pub fn search_manual(words: &[String]) -> Vec<ManualMatch> {
     let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
     let mut found = Vec::new();

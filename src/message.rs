@@ -10,16 +10,16 @@ use serde_json::{Map, Value};
 use crate::dialect::Dialect;
 use crate::id::CallId;
 
-/// Is one entry of the conversation.
+/// An entry of the conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum Message {
-    /// Instructions, or a text that an extension put behind a user message.
+    /// Instructions, or a text that an extension appended to a user message.
     System {
         /// The text.
         content: String,
     },
-    /// Words of the user (or, for a sub-agent, its task).
+    /// A message of the user (or, for a sub-agent, its task).
     User {
         /// The text, exactly as typed.
         content: String,
@@ -59,7 +59,7 @@ impl Message {
     }
 }
 
-/// Is one reply of the model: text, thinking and the tool calls it asks for.
+/// A reply of the model: text, thinking and the tool calls it asks for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct AssistantMessage {
     /// The visible text, Markdown; empty when the reply is tool calls only.
@@ -70,35 +70,35 @@ pub struct AssistantMessage {
     /// The calls, in the order in which the model wrote them.
     #[serde(default)]
     pub tool_calls: Vec<ToolCall>,
-    /// True when the reply was cut by a cancel or a broken stream.
+    /// Whether the reply was cut by a cancel or a broken stream.
     #[serde(default)]
     pub interrupted: bool,
-    /// The parts as its provider wrote them, when some of them must go back exactly as they came.
+    /// The parts as its provider wrote them, when some of them must go back unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub original: Option<Original>,
 }
 
-/// Is a reply in the parts in which its provider wrote it. They go back to the same model of the same server only; any
-/// other gets the reply translated from its text and calls.
+/// The parts of a reply as its provider wrote them. They go back only to the same model of the same server; any
+/// other gets the reply's text and calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Original {
     /// The dialect that the parts are written in.
     pub dialect: Dialect,
     /// The name of the server.
     pub server: String,
-    /// The model that was asked.
+    /// The requested model.
     pub model: String,
     /// The parts, in order.
     pub parts: Vec<Part>,
 }
 
-/// Is one part of a reply.
+/// A part of a reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// What only its provider understands (signed thinking, an encrypted item): its JSON, byte for byte.
+    /// A part that only its provider understands (signed thinking, an encrypted item): its JSON, byte for byte.
     Opaque(String),
-    /// A stretch of the visible text.
+    /// A part of the visible text.
     Text {
         /// The text.
         text: String,
@@ -107,14 +107,14 @@ pub enum Part {
     },
     /// One of the reply's calls.
     Call {
-        /// Its place among the calls, from 0.
+        /// Its index among the calls.
         index: usize,
         /// What its provider wrote beside it (a signature), as it is to come back.
         mark: Option<String>,
     },
 }
 
-/// Is one tool call that a reply asks for.
+/// A tool call that a reply asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// The server's id of the call, unique within the conversation on the wire.
@@ -125,7 +125,7 @@ pub struct ToolCall {
     pub arguments: Arguments,
 }
 
-/// Holds the arguments of a call as the model wrote them.
+/// The arguments of a call as the model wrote them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Arguments {

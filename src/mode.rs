@@ -1,8 +1,8 @@
-//! The modes: how much runs without a question. Shown always, switched at any time; one word for the desk and the screen.
+//! The approval modes: how much runs without a question. Always shown, switched at any time.
 
 use serde::{Deserialize, Serialize};
 
-/// Says how much runs without a question. Rules of the configuration and protected places stand above it.
+/// An approval mode. Rules of the configuration and protected places have precedence over it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
@@ -11,7 +11,7 @@ pub enum Mode {
     Ask,
     /// Files within the workspace are written without a question.
     AutoEdit,
-    /// Everything runs that the sandbox confines; only with a sandbox.
+    /// Everything runs that the sandbox confines; needs a sandbox.
     Auto,
     /// As [`Mode::Auto`], also without a sandbox. Only ever chosen by name.
     #[value(help = "As auto, also without a sandbox; only chosen by name")]
@@ -37,7 +37,7 @@ impl Mode {
         Self::ALL.into_iter().find(|mode| mode.name() == name)
     }
 
-    /// Returns what it comes to, in words.
+    /// Returns a description.
     pub fn help(self) -> &'static str {
         match self {
             Self::Ask => "changes of files, commands and the network are asked about",
@@ -48,7 +48,7 @@ impl Mode {
         }
     }
 
-    /// Tells whether commands run without a question.
+    /// Returns whether commands run without a question.
     pub fn is_auto(self) -> bool {
         matches!(self, Self::Auto | Self::AutoWithoutSandbox)
     }
@@ -68,7 +68,7 @@ impl Mode {
     }
 }
 
-/// Says whether commands are confined.
+/// Whether commands run in a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sandboxed {
     /// By namespaces, bubblewrap or Landlock.
@@ -77,7 +77,7 @@ pub enum Sandboxed {
     No,
 }
 
-/// Says why a mode was not taken.
+/// The reason why a mode was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ModeRefused {
     /// `auto` needs a sandbox.

@@ -1,7 +1,7 @@
-//! What tokens cost: prices per model as the user wrote them, and the cost of one round.
+//! Prices of tokens by model, and the cost of one round.
 //!
-//! Pure; the agent charges its budget with what comes out, the screen sums and shows it. A cost that the server itself reports goes before every price, and a
-//! model without a price has no cost: nothing is guessed.
+//! Pure; the agent charges its budget with the cost, the screen sums and shows it. A cost that the server reports has
+//! precedence over a price, and a model without a price has no cost: nothing is guessed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,7 +25,7 @@ pub struct Money {
 }
 
 impl Money {
-    /// Returns it in billionths of a US dollar.
+    /// Returns the amount in billionths of a US dollar.
     pub fn nanos(self) -> u64 {
         self.nanos
     }
@@ -58,7 +58,7 @@ impl FromStr for Money {
     /// Reads `2`, `0.50` and `$0.50`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let number = text.strip_prefix('$').unwrap_or(text);
-        // The names of no numbers (`inf`, `nan`) are numbers to the parser.
+        // The parser also accepts `inf` and `nan`.
         let digits = number.chars().all(|c| c.is_ascii_digit() || c == '.');
         Self::try_from(number.parse::<f64>().ok().filter(|_| digits).unwrap_or_default())
     }
@@ -70,7 +70,7 @@ impl fmt::Display for Money {
     }
 }
 
-/// Writes billionths of a US dollar as people say it: `$0.50`, `$12.34`; below a cent `$0.0042`, `<$0.0001`.
+/// Writes billionths of a US dollar for people: `$0.50`, `$12.34`; below a cent `$0.0042`, `<$0.0001`.
 pub fn dollars(nanos: u64) -> String {
     const CENT: u64 = NANOS / 100;
     const PART: u64 = NANOS / 10_000;
@@ -85,33 +85,33 @@ pub fn dollars(nanos: u64) -> String {
     }
 }
 
-/// Is what one model costs. Kept in whole parts of a dollar, so that sums come out the same in every order.
+/// The price of one model's tokens, in integers, so that sums are the same in every order.
 ///
 /// Its serde form is `{ input = 2.0, cached = 0.5, output = 8.0 }`, the arguments of [`Price::new`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Dollars")]
+#[serde(try_from = "PriceTable")]
 pub struct Price {
-    /// Trillionths of a US dollar per token, as the others.
+    /// Trillionths of a US dollar per token, like the others.
     input: u64,
     cached: u64,
     output: u64,
 }
 
 impl Price {
-    /// Takes prices in US dollars per million tokens; cached prompt tokens cost what the others do unless told.
-    /// `None` when one of them is negative or no number.
+    /// Makes a price from US dollars per million tokens; cached prompt tokens cost the same unless given. `None`
+    /// when one of them is negative or not a number.
     pub fn new(input: f64, cached: Option<f64>, output: f64) -> Option<Self> {
         let (input, output) = (picos(input)?, picos(output)?);
         Some(Self { input, cached: cached.map_or(Some(input), picos)?, output })
     }
 
-    /// Returns what a million tokens cost in US dollars: of input, of input that was cached, of output.
+    /// Returns the prices of a million tokens in US dollars: input, cached input, output.
     #[allow(clippy::cast_precision_loss)] // Prices are small numbers.
     pub fn dollars(self) -> [f64; 3] {
         [self.input, self.cached, self.output].map(|picos| picos as f64 / PICOS)
     }
 
-    /// Returns what a round cost, billionths of a US dollar; `None` when the server has counted nothing.
+    /// Returns the cost of a round in billionths of a US dollar; `None` when the server has counted nothing.
     pub fn nanos(self, usage: &Usage) -> Option<u64> {
         let fresh = [usage.input, usage.cache_creation].into_iter().flatten().fold(0, u64::saturating_add);
         if usage.prompt() == 0 && usage.output.is_none() {
@@ -127,16 +127,16 @@ impl Price {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Dollars {
+struct PriceTable {
     input: f64,
     cached: Option<f64>,
     output: f64,
 }
 
-impl TryFrom<Dollars> for Price {
+impl TryFrom<PriceTable> for Price {
     type Error = &'static str;
 
-    fn try_from(Dollars { input, cached, output }: Dollars) -> Result<Self, Self::Error> {
+    fn try_from(PriceTable { input, cached, output }: PriceTable) -> Result<Self, Self::Error> {
         Self::new(input, cached, output).ok_or("a price is a number of US dollars from 0")
     }
 }
@@ -146,7 +146,7 @@ fn picos(dollars: f64) -> Option<u64> {
     (dollars.is_finite() && dollars >= 0.0).then(|| (dollars * PICOS).round() as u64)
 }
 
-/// Holds the prices of models by their names.
+/// The prices of models by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct Prices(BTreeMap<String, Price>);
@@ -163,14 +163,14 @@ impl Prices {
         self.0.iter().map(|(name, price)| (name.as_str(), *price))
     }
 
-    /// Returns what a round cost, billionths of a US dollar: what the server said, else what the price of the model that
-    /// answered makes of it. `None` when neither is known.
+    /// Returns the cost of a round in billionths of a US dollar: as the server reported it, else by the price of
+    /// the model that answered. `None` when neither is known.
     pub fn cost_nanos(&self, usage: &Usage) -> Option<u64> {
         usage.cost_nanos.or_else(|| self.of(usage.model.as_deref()?)?.nanos(usage))
     }
 
-    /// Returns the price of a model. Servers answer with the date of a model behind its name (`gpt-5.2-2025-12-11`): the
-    /// price of the bare name counts for it.
+    /// Returns the price of a model. Servers append the date of a model to its name (`gpt-5.2-2025-12-11`): the
+    /// price of the bare name is used.
     fn of(&self, model: &str) -> Option<Price> {
         let dated = |name: &str| model.strip_prefix(name).and_then(|rest| rest.strip_prefix('-')).is_some_and(is_date);
         let bare = || self.0.iter().find(|(name, _)| dated(name)).map(|(_, price)| price);

@@ -1,7 +1,8 @@
-//! Regular files, read with a bound: the way in which the program opens every file that somebody else may have put there.
+//! Bounded reading of regular files: how the program opens every file that others may have put there.
 //!
-//! A FIFO, a socket, a device or a directory is refused without waiting for it, and what is larger than the bound is never
-//! read whole, whatever size the system tells. In a workspace links are refused; the user's own files may be links.
+//! A FIFO, a socket, a device or a directory is refused without waiting for it, and a file above the limit is never
+//! read whole, whatever size the system reports. In a workspace links are refused; the user's own files may be
+//! links.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
@@ -14,7 +15,7 @@ use rustix::io::Errno;
 /// Whether a symbolic link in the last part of a path is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Links {
-    /// It is refused: nobody vouches for the file.
+    /// It is refused: the file is not trusted.
     Refused,
     /// It is followed: the path is the user's own.
     Followed,
@@ -30,7 +31,7 @@ pub struct Head {
 }
 
 impl Head {
-    /// Returns whether there is more in the file.
+    /// Returns whether the file is longer than what was read.
     pub fn is_cut(&self) -> bool {
         (self.bytes.len() as u64) < self.size
     }
@@ -39,7 +40,7 @@ impl Head {
 /// Opens a regular file for reading. Nothing can block the opening.
 ///
 /// # Errors
-/// That of the system, or a sentence about what is no regular file.
+/// That of the system, or a sentence when it is no regular file.
 pub fn open(path: &Path, links: Links) -> io::Result<(File, Metadata)> {
     open_at(CWD, path, links)
 }
@@ -53,7 +54,7 @@ pub fn open_at(directory: impl AsFd, path: &Path, links: Links) -> io::Result<(F
         Links::Refused => (AtFlags::SYMLINK_NOFOLLOW, OFlags::NOFOLLOW),
         Links::Followed => (AtFlags::empty(), OFlags::empty()),
     };
-    // Before the opening: that of a device may do something already. What is opened is checked once more behind it.
+    // Checked before opening, since opening a device may have effects; the opened file is checked once more below.
     let stat = rustix::fs::statat(&directory, path, at_flags)?;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => {}
@@ -70,7 +71,7 @@ pub fn open_at(directory: impl AsFd, path: &Path, links: Links) -> io::Result<(F
     if metadata.is_file() { Ok((file, metadata)) } else { Err(irregular()) }
 }
 
-/// Reads at most `most` bytes from the beginning of a file that nobody vouches for.
+/// Reads at most `most` bytes from the beginning of a file that is not trusted.
 ///
 /// # Errors
 /// As [`open`].

@@ -9,22 +9,22 @@ use crate::limits;
 use crate::message::Arguments;
 use crate::text::visible_line;
 
-/// The arguments that say best what a call is about, most telling first.
-const TELLING: [&str; 12] =
+/// The arguments that describe a call best, the best first.
+const DESCRIPTIVE: [&str; 12] =
     ["path", "file", "pattern", "command", "query", "url", "expression", "persona", "task", "name", "content", "text"];
 
-/// Sums a call up: the path of a `read`, the command of a `bash` behind `$`, whom an `agent` call asks for what.
+/// Sums up a call: the path of a `read`, the command of a `bash` after `$`, the name and the task of an `agent` call.
 ///
-/// A tool that is not known is summed up by its most telling argument, the others behind it as `name=value`.
+/// A call of an unknown tool is summed up by its most descriptive argument, followed by the others as `name=value`.
 pub fn call(tool: &str, arguments: &Arguments) -> String {
     let map = match arguments {
         Arguments::Raw(raw) => return one_line(raw),
         Arguments::Object(map) => map,
     };
-    known(tool, &Fields(map)).unwrap_or_else(|| any(map))
+    known(tool, &ArgumentFields(map)).unwrap_or_else(|| any(map))
 }
 
-/// Says how a command ended, in a word or two.
+/// Returns how a command ended, in a word or two.
 pub fn ended(end: &CommandEnd) -> String {
     let how = match (end.timed_out, &end.signal, end.code) {
         (true, _, _) => "timed out".to_owned(),
@@ -39,15 +39,15 @@ pub fn ended(end: &CommandEnd) -> String {
     }
 }
 
-/// Says what came from an address: status, type and size.
+/// Returns the facts of a page: status, type and size.
 pub fn page(page: &PageFacts) -> String {
     let kind = page.content_type.split(';').next().unwrap_or_default().trim();
     let parts = [page.status.to_string(), one_line(kind), bytes(page.bytes)];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// Says what a compaction did to a conversation: its tokens before and after, as shares of the window where that is
-/// known, and how many messages a summary stands for.
+/// Returns the effect of a compaction: the tokens before and after, as shares of the window where that is known,
+/// and the number of summarised messages.
 pub fn compacted(sizes: [Option<u64>; 2], window: Option<u64>, messages: usize) -> String {
     let window = window.filter(|window| *window > 0);
     let size = |amount: Option<u64>| match (amount, window) {
@@ -61,8 +61,8 @@ pub fn compacted(sizes: [Option<u64>; 2], window: Option<u64>, messages: usize) 
     format!("compacted: {before} → {after}{unit}, {what}")
 }
 
-/// Says what a call has found, by its result: the lines of a `read`, the matches of a `grep`. `None` when the result says
-/// it best itself, or the tool is not known.
+/// Returns what a call has found: the lines of a `read`, the matches of a `grep`. `None` when the result itself
+/// says it best, or for an unknown tool.
 pub fn found(tool: &str, result: &str) -> Option<String> {
     let is_note = |line: &&str| line.starts_with('[');
     let lines = || result.lines().filter(|line| !is_note(line) && !line.is_empty());
@@ -99,7 +99,7 @@ pub fn found(tool: &str, result: &str) -> Option<String> {
     }
 }
 
-/// Returns a number of bytes as people say it: `950 B`, `1.2 KiB`.
+/// Returns a number of bytes for people: `950 B`, `1.2 KiB`.
 pub fn bytes(count: u64) -> String {
     const KIB: u64 = 1024;
     const MIB: u64 = 1024 * KIB;
@@ -114,7 +114,7 @@ pub fn bytes(count: u64) -> String {
     format!("{} {name}", with_tenth(count, unit))
 }
 
-/// Returns a number of tokens as people say it: `950`, `12.3k`, `131k`, `1.2M`.
+/// Returns a number of tokens for people: `950`, `12.3k`, `131k`, `1.2M`.
 pub fn tokens(count: u64) -> String {
     match count {
         0..1_000 => count.to_string(),
@@ -124,7 +124,7 @@ pub fn tokens(count: u64) -> String {
     }
 }
 
-/// Returns a time as people say it: `250 ms`, `1.5 s`, `2:05 min`.
+/// Returns a time for people: `250 ms`, `1.5 s`, `2:05 min`.
 pub fn seconds(millis: u64) -> String {
     match millis {
         0..1_000 => format!("{millis} ms"),
@@ -136,7 +136,7 @@ pub fn seconds(millis: u64) -> String {
     }
 }
 
-/// Returns how long a call took, and beside it how long it waited for the user before it could.
+/// Returns the time of a call, and the time for which it waited for the user.
 pub fn took(own_ms: u64, waited_ms: u64) -> String {
     match waited_ms {
         0 => seconds(own_ms),
@@ -165,9 +165,9 @@ pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
-struct Fields<'a>(&'a Map<String, Value>);
+struct ArgumentFields<'a>(&'a Map<String, Value>);
 
-impl<'a> Fields<'a> {
+impl<'a> ArgumentFields<'a> {
     fn str(&self, name: &str) -> Option<&'a str> {
         self.0.get(name).and_then(Value::as_str)
     }
@@ -181,8 +181,8 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Sums up a call of a tool of ours; `None` for another tool, or when what it needs is not there.
-fn known(tool: &str, fields: &Fields<'_>) -> Option<String> {
+/// Sums up a call of a built-in tool; `None` for another tool, or when an argument is missing.
+fn known(tool: &str, fields: &ArgumentFields<'_>) -> Option<String> {
     let line = |name: &str| fields.str(name).map(one_line);
     Some(match tool {
         "read" => format!("{}{}", line("path")?, lines(fields)),
@@ -208,7 +208,7 @@ fn known(tool: &str, fields: &Fields<'_>) -> Option<String> {
     })
 }
 
-/// Returns the first line of a command that shows something, and how many come behind it.
+/// Returns the first visible line of a command, and the number of lines after it.
 fn command(command: &str) -> String {
     let mut lines = command.lines().skip_while(|line| line.trim().is_empty());
     let first = one_line(lines.next().unwrap_or_default());
@@ -218,8 +218,8 @@ fn command(command: &str) -> String {
     }
 }
 
-/// Returns the lines that a `read` asks for.
-fn lines(fields: &Fields<'_>) -> String {
+/// Returns the lines that a `read` requests.
+fn lines(fields: &ArgumentFields<'_>) -> String {
     match (fields.int("offset"), fields.int("limit")) {
         (None, None) => String::new(),
         (Some(first), None) => format!(", from line {first}"),
@@ -232,7 +232,7 @@ fn lines(fields: &Fields<'_>) -> String {
 
 /// Sums up any call.
 fn any(map: &Map<String, Value>) -> String {
-    let rank = |key: &str| TELLING.iter().position(|telling| *telling == key).unwrap_or(TELLING.len());
+    let rank = |key: &str| DESCRIPTIVE.iter().position(|descriptive| *descriptive == key).unwrap_or(DESCRIPTIVE.len());
     let mut fields: Vec<_> = map.iter().collect();
     fields.sort_by_key(|(key, _)| rank(key));
     let mut line = String::new();
@@ -241,7 +241,7 @@ fn any(map: &Map<String, Value>) -> String {
             Value::String(text) => one_line(text),
             other => one_line(&other.to_string()),
         };
-        if line.is_empty() && rank(key) < TELLING.len() {
+        if line.is_empty() && rank(key) < DESCRIPTIVE.len() {
             line.push_str(&value);
         } else {
             let gap = if line.is_empty() { "" } else { " " };
@@ -251,7 +251,7 @@ fn any(map: &Map<String, Value>) -> String {
     line
 }
 
-/// Returns the beginning of a text as one visible line, words one blank apart.
+/// Returns the beginning of a text as one visible line, with single blanks.
 fn one_line(text: &str) -> String {
     let words = text.split_whitespace().flat_map(|word| [" ", word]).flat_map(str::chars);
     let line: String = words.skip(1).take(limits::SUMMARY_CHARS).collect();

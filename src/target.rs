@@ -1,37 +1,37 @@
-//! Whom a text is for, as it is written at its very start: `@researcher 0 and the tests`, `@all stop at ten`.
+//! The agent that a text is for, named at its very start: `@researcher 0 and the tests`, `@all stop at ten`.
 //!
-//! Pure; the screen and `exec --steer-stdin` read texts with this one rule. Always holds: only an agent that is known
-//! counts, the longest name first; everything else that starts with `@` is a text like any other (a path, a handle).
+//! Pure; the screen and `exec --steer-stdin` share this rule. Always holds: only a known agent counts, the longest name
+//! first; any other text that starts with `@` is an ordinary text (a path, a handle).
 
 use crate::id::AgentId;
 
-/// How the main agent is called where its empty id would be no name.
+/// The name of the main agent, whose id is empty.
 pub const MAIN: &str = "main";
-/// How all agents that run are called.
+/// The name for all running agents.
 pub const ALL: &str = "all";
 
-/// Says whom a text names.
+/// The agents that a text names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
-    /// Nobody: it goes where texts go by default.
+    /// None: it goes to the default agent.
     Unnamed,
     /// One agent.
     Agent(AgentId),
-    /// Every agent that runs.
+    /// Every running agent.
     All,
 }
 
-/// Is a text apart from the name before it.
+/// A text, split from the name before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Addressed<'a> {
-    /// Whom it names.
+    /// The agents that it names.
     pub target: Target,
-    /// What is to be sent; blank when nothing but the name was written.
+    /// The text to send; blank when only the name was written.
     pub text: &'a str,
 }
 
-/// Reads whom a text names: `@`, the id of an agent of `known` (or `main`, or `all`), then one blank or line end, which
-/// is dropped with the name; the end of the text counts as one. Upper and lower case differ.
+/// Splits the name off a text: `@`, the id of an agent of `known` (or `main`, or `all`), then one blank or line
+/// end, which is dropped with the name; the end of the text counts as one. Upper and lower case differ.
 ///
 /// The main agent is always known, and one of its texts can start with a name: `@main @all of them`.
 pub fn parse<'a>(text: &'a str, known: &[AgentId]) -> Addressed<'a> {
@@ -47,8 +47,8 @@ pub fn parse<'a>(text: &'a str, known: &[AgentId]) -> Addressed<'a> {
     named.max_by_key(|(length, _)| *length).map_or(unnamed, |(_, addressed)| addressed)
 }
 
-/// Returns the id of a sub-agent that a text seems to be for: `@`, a name, one blank, a number, then a blank or the end.
-/// Whether there is such an agent is not known here.
+/// Returns the id of a sub-agent that a text seems to be for: `@`, a name, one blank, a number, then a blank or the
+/// end. The agent need not exist.
 pub fn seems_for(text: &str) -> Option<&str> {
     let rest = text.strip_prefix('@')?;
     let (name, behind) = rest.split_once(' ')?;

@@ -1,8 +1,8 @@
-//! The one sanitiser: every text from outside passes here before it reaches a cell, a title, a log line or stderr.
+//! The sanitiser: every untrusted text passes it before it reaches a cell, a title, a log line or stderr.
 //!
-//! Escape, control, bidi and invisible characters are shown, not obeyed. Also the one rule for what is blank (D16).
-//! It never drops a character, changes nothing that is plain, and applied twice does no more than applied once.
-//! Give it whole texts: a line ending, an emoji or a letter with its marks must not be cut between two calls.
+//! Escape, control, bidi and invisible characters are shown, not obeyed. Also the rule for blank texts (D16). It
+//! never drops a character, leaves plain text unchanged, and applied twice does no more than applied once. Give it
+//! whole texts: a line ending, an emoji or a letter with its marks must not be split between two calls.
 
 mod command_output;
 
@@ -16,21 +16,21 @@ use crate::limits;
 
 pub use command_output::{Coloured, CommandOutput, CommandOutputReader, Hue};
 
-/// Columns from one tab stop to the next.
+/// The columns between tab stops.
 const TAB_STOP: usize = 4;
-/// Carries a combining mark that stands at the start of a line, lest it join what the screen has before it.
+/// The base for a combining mark at the start of a line, so that it does not join the cell before it.
 const MARK_BASE: char = '◌';
-/// Stands for a line break in a text of one line.
+/// The sign for a line break in a text of one line.
 const LINE_BREAK: char = '⏎';
-/// Ends a text that was cut.
+/// The end of a text that was cut.
 const ELLIPSIS: char = '…';
 
-/// Tells whether a text is empty after removing white space and invisible characters (D16).
+/// Returns whether a text is empty after removing white space and invisible characters (D16).
 pub fn is_blank(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || is_invisible(c))
 }
 
-/// Tells whether a character shows nothing by itself: controls, zero-width, fillers, bidi marks, tags, selectors.
+/// Returns whether a character shows nothing by itself: controls, zero-width, fillers, bidi marks, tags, selectors.
 pub fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -40,14 +40,14 @@ pub fn is_invisible(c: char) -> bool {
             | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
 }
 
-/// Makes a text of several lines safe to show; borrowed when it was already.
+/// Makes a text of several lines safe to show; borrowed when it is safe already.
 ///
 /// - `\n` stays, `\r\n` becomes `\n`, tabs become spaces up to the next stop of 4 columns.
 /// - Other controls become their pictures (`␛ ␍ ␀ ␡`); those of C1 and all invisible characters (bidi controls,
 ///   zero-width, tags, soft hyphen, fillers, line and paragraph separators) become `<U+202E>` and the like.
-/// - What real writing needs stays: joiners between two letters of one Arabic, Indic or similar script, or behind a
-///   virama; joiners between two emoji; one variation selector behind an emoji, an ideograph or a Mongolian letter;
-///   the keycap selector. Flags made of tag characters are not among it: tags can hide whole sentences.
+/// - Characters that scripts need stay: joiners between two letters of one Arabic, Indic or similar script, or after a
+///   virama; joiners between two emoji; one variation selector after an emoji, an ideograph or a Mongolian letter;
+///   the keycap selector. Flags made of tag characters do not: tags can hide whole sentences.
 /// - Combining marks stay, up to `limits::MARKS_PER_CHARACTER`; one without a letter before it gets a `◌`.
 pub fn visible(text: &str) -> Cow<'_, str> {
     show(text, LineBreaks::Kept)
@@ -58,12 +58,12 @@ pub fn visible_line(text: &str) -> Cow<'_, str> {
     show(text, LineBreaks::Shown)
 }
 
-/// Cuts a text of one line to a number of columns, between characters as the reader sees them, with `…` at the end.
+/// Cuts a text of one line to a number of columns, between visible characters, with `…` at the end.
 ///
 /// The text must have passed [`visible_line`]. Reads no more of it than fits.
 pub fn clip(text: &str, columns: usize) -> Cow<'_, str> {
     let mut used = 0;
-    // Where the text is cut if the rest turns out not to fit: the last place that leaves a column for the ellipsis.
+    // The cut if the rest does not fit: the last position that leaves a column for the ellipsis.
     let mut cut = 0;
     for (index, cluster) in text.grapheme_indices(true) {
         let end = used + cluster.width();
@@ -125,16 +125,16 @@ fn show(text: &str, breaks: LineBreaks) -> Cow<'_, str> {
     painter.out.map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
-/// Writes the shown text. It allocates at the first character that changes.
+/// The writer of the sanitised text, which allocates at the first character that changes.
 ///
-/// What it decides depends only on what is written already, and, for a joiner, on a next character that is sure to
-/// stay. So its own output passes unchanged.
+/// Its decisions depend only on the text written so far and, for a joiner, on a next character that is kept for
+/// sure. So its own output passes unchanged.
 struct Painter<'a> {
     text: &'a str,
     out: Option<String>,
     /// The last character written on this line.
     before: Option<char>,
-    /// Characters without width since the last one with.
+    /// The characters without width since the last one with width.
     marks: usize,
     column: usize,
 }
@@ -162,7 +162,7 @@ impl Painter<'_> {
             _ => match c.width() {
                 Some(0) if self.marks >= limits::MARKS_PER_CHARACTER => {
                     self.mark(index, c);
-                    // The rest of the heap is shown as codes as well.
+                    // Further marks on this character are shown as codes as well.
                     self.marks = limits::MARKS_PER_CHARACTER;
                 }
                 Some(0) => {
@@ -176,10 +176,10 @@ impl Painter<'_> {
         }
     }
 
-    /// Tells whether an invisible character does its work in real writing here.
+    /// Returns whether an invisible character is needed by the script here.
     fn needed(&self, c: char, next: Option<char>) -> bool {
         let Some(before) = self.before else { return false };
-        // Room for the character and for a mark behind it, so that what it joins cannot be replaced.
+        // Room for the character and a following mark, so that the joined character is not replaced.
         if self.marks + 2 > limits::MARKS_PER_CHARACTER {
             return false;
         }
@@ -242,7 +242,7 @@ impl Painter<'_> {
     }
 }
 
-/// Tells whether a joiner belongs between two characters: both of one script that uses it, or the first a virama.
+/// Returns whether a joiner belongs between two characters: both of one script that uses it, or the first a virama.
 fn joins(before: char, next: Option<char>) -> bool {
     let Some(script) = joining_script(before) else { return false };
     let same = next.is_some_and(|next| joining_script(next) == Some(script) && !is_invisible(next));
@@ -263,7 +263,7 @@ fn joins(before: char, next: Option<char>) -> bool {
     )
 }
 
-/// Numbers the scripts in which joiners change letters; the number has no other meaning.
+/// Returns a number for each script in which joiners change letters; the number has no other meaning.
 fn joining_script(c: char) -> Option<u32> {
     match c {
         '\u{0600}'..='\u{06FF}'
@@ -283,7 +283,7 @@ fn joining_script(c: char) -> Option<u32> {
     }
 }
 
-/// Tells, a little generously, whether a character can be an emoji. Each of them is visible.
+/// Returns whether a character can be an emoji; somewhat too broad, but all of these characters are visible.
 fn is_emoji(c: char) -> bool {
     matches!(c,
         '\u{A9}' | '\u{AE}' | '\u{203C}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{2190}'..='\u{21FF}'

@@ -1,5 +1,5 @@
-//! How the HTTP clients of the program secure their connections: with settings of their own. A default of the process is
-//! the business of whoever uses the library.
+//! The TLS settings of the program's HTTP clients. They do not depend on a default of the process, which the user
+//! of the library may set.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, ConfigBuilder, Error, RootCertStore, WantsVerifier};
 use rustls_platform_verifier::Verifier;
 
-/// Returns settings that trust these authorities beside those of the system.
+/// Returns settings that trust these authorities and those of the system.
 ///
 /// # Errors
 /// When one of the authorities is no certificate.
@@ -17,7 +17,7 @@ pub fn trusting(authorities: &[CertificateDer<'static>]) -> Result<ClientConfig,
     let (provider, builder) = begin()?;
     Ok(end(match Verifier::new_with_extra_roots(authorities.iter().cloned(), provider) {
         Ok(verifier) => builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier)),
-        // A machine without certificates could build no client at all, not even for plain http.
+        // Without this a machine without certificates could build no client, not even for plain http.
         Err(error) => {
             tracing::warn!(%error, "no certificates of the system, using the built-in ones");
             let mut roots = RootCertStore::empty();
@@ -28,10 +28,10 @@ pub fn trusting(authorities: &[CertificateDer<'static>]) -> Result<ClientConfig,
     }))
 }
 
-/// Returns settings that trust nobody: for plain http, where the certificates of the system need not be read.
+/// Returns settings without authorities, for plain http, where the certificates of the system need not be read.
 ///
 /// # Errors
-/// None that a caller could cause.
+/// None that a caller can cause.
 pub fn trusting_nobody() -> Result<ClientConfig, Error> {
     Ok(end(begin()?.1.with_root_certificates(RootCertStore::empty())))
 }

@@ -15,8 +15,8 @@ use futures_util::stream::{self, StreamExt};
 use futures_util::{FutureExt, future::BoxFuture};
 use tokio::sync::mpsc;
 
-use crate::agent::park::{self, Pass};
-use crate::agent::{Agent, Unrun, questions};
+use crate::agent::pause::{self, Resume};
+use crate::agent::{Agent, NotRunReason, questions};
 use crate::approval::{Asker, PlainAnswer};
 use crate::control::{Cancellable, OnExhausted, StepLimit};
 use crate::error::{Cancelled, Exceeded, RunError};
@@ -26,29 +26,29 @@ use crate::message::ToolCall;
 use crate::provider::Finish;
 use crate::tool::{Concurrency, Found, OnCancel, Told, ToolContext, ToolError};
 
-/// Starts every observation of a recoverable failure.
+/// The beginning of every observation of a recoverable failure.
 const ERROR: &str = "Error: ";
 
-/// Is what came of a batch.
+/// The outcome of the tool calls of one reply.
 #[derive(Default)]
 pub(super) struct Batch {
-    /// The tool of its last call that was started.
+    /// The tool of the last call that was started.
     pub after: Option<String>,
-    /// Messages in favour of which the calls behind that one were not started; to be delivered.
+    /// Messages for which the calls after that one were not started; the caller delivers them.
     pub cut: Vec<Pending>,
 }
 
-/// Says whether a call of a group came to its end.
+/// The outcome of one call of a group.
 #[derive(Debug, Clone)]
-pub(super) enum Ran {
-    /// With this observation.
-    Yes(String),
-    /// It was not started, or not ended.
-    No(Unrun),
+pub(super) enum CallOutcome {
+    /// The call ended with this observation.
+    Ended(String),
+    /// The call was not started, or did not end.
+    NotRun(NotRunReason),
 }
 
 impl Agent {
-    /// Runs the calls of a reply whose message is in the history already; each has its result in the end.
+    /// Runs the calls of a reply whose message is in the history already; afterwards each call has a result.
     pub(super) async fn run_batch(&mut self, calls: &[ToolCall], finish: &Finish) -> Result<Batch, RunError> {
         let mut batch = Batch::default();
         if let Some(refusal) = refusal(finish) {
@@ -63,40 +63,40 @@ impl Agent {
         while let Some((call, behind)) = rest.split_first() {
             batch.cut = self.take_now();
             if !batch.cut.is_empty() {
-                self.history.close_open(Unrun::UserMessage);
+                self.history.close_open(NotRunReason::UserMessage);
                 break;
             }
             self.ask_for_calls().await?;
-            // Each call of a held agent is decided by itself.
-            let ran = match self.park_at_call(call).await? {
-                Pass::Open => {
+            // The user decides about each call of a paused agent by itself.
+            let ran = match self.pause_before_call(call).await? {
+                Resume::Open => {
                     let (group, behind) = rest.split_at(self.group_length(rest));
                     rest = behind;
                     self.run_group(group, "").await?
                 }
-                Pass::Run => {
+                Resume::Run => {
                     rest = behind;
                     self.run_group(slice::from_ref(call), "").await?
                 }
-                Pass::Edited(arguments) => {
+                Resume::Edited(arguments) => {
                     rest = behind;
-                    let note = park::note(&arguments);
+                    let note = pause::note(&arguments);
                     self.run_group(&[ToolCall { arguments, ..call.clone() }], &note).await?
                 }
-                Pass::Skip(why) => {
+                Resume::Skip(why) => {
                     rest = behind;
                     self.refuse(call, &why)?;
                     Some(call.name.clone())
                 }
                 // Taken above, unless it was withdrawn meanwhile.
-                Pass::Message => continue,
+                Resume::Message => continue,
             };
             batch.after = ran.or(batch.after);
         }
         Ok(batch)
     }
 
-    /// Gives a call its result without running it; it counts as a step.
+    /// Gives a call an error as its result, without running it; it counts as a step.
     fn refuse(&mut self, call: &ToolCall, why: &str) -> Result<(), RunError> {
         self.prepare(call)?;
         self.emit_result(call, why, why, Instant::now());
@@ -104,12 +104,12 @@ impl Agent {
         Ok(())
     }
 
-    /// Takes what is to go now; nothing once the turn is stopped.
+    /// Takes the messages that are to be delivered now; none once the turn is stopped.
     pub(super) fn take_now(&self) -> Vec<Pending> {
         self.interloper.as_ref().map_or_else(Vec::new, |queue| queue.take_now(self.cancellable.as_ref()))
     }
 
-    /// Tells whether a call that has not started gives way to a message.
+    /// Returns whether a message is to be delivered before further calls start.
     fn gives_way(&self) -> bool {
         self.interloper.as_ref().is_some_and(|interloper| interloper.urgent())
     }
@@ -119,7 +119,7 @@ impl Agent {
         let beside = |call: &&ToolCall| {
             self.toolbox.find(&call.name).is_some_and(|found| found.concurrency() == Concurrency::Beside)
         };
-        // Where the user can be asked for more calls, those that are allowed run before.
+        // Where the user can be asked for more calls, the calls that are still allowed run first.
         let allowed = self.asks_at_limit().map_or(usize::MAX, |limit| limit.left().try_into().unwrap_or(usize::MAX));
         calls.iter().take(allowed).take_while(beside).count().max(1)
     }
@@ -128,7 +128,7 @@ impl Agent {
         self.step_limit.as_ref().filter(|limit| limit.exhausted_action() == OnExhausted::Ask)
     }
 
-    /// Asks the user for more calls when the turn has none left. Without a yes the next call trips the limit.
+    /// Asks the user for more calls when the turn has none left. Without a yes the next call exceeds the limit.
     async fn ask_for_calls(&self) -> Result<(), Cancelled> {
         let Some(limit) = self.asks_at_limit().filter(|limit| limit.left() == 0) else { return Ok(()) };
         let tell = |told| self.listeners.emit(questions::event(told));
@@ -148,7 +148,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Runs one group; returns the tool of its last call that was started. The note stands before each observation.
+    /// Runs one group; returns the tool of its last call that was started. The note is put before each observation.
     async fn run_group(&mut self, group: &[ToolCall], note: &str) -> Result<Option<String>, RunError> {
         let mut prepared = Vec::with_capacity(group.len());
         let mut exceeded: Option<Exceeded> = None;
@@ -163,7 +163,7 @@ impl Agent {
             }
         }
 
-        self.group = Mutex::new(vec![Ran::No(Unrun::Interrupted); prepared.len()]);
+        self.group = Mutex::new(vec![CallOutcome::NotRun(NotRunReason::Interrupted); prepared.len()]);
         let runs: Vec<BoxFuture<'_, _>> =
             prepared.iter().enumerate().map(|(place, call)| self.run_in_place(place, call, note).boxed()).collect();
         // Not in call order while they run: a slow first call must not keep the others waiting.
@@ -179,7 +179,7 @@ impl Agent {
         }
     }
 
-    /// Runs a call of a group and notes what came of it.
+    /// Runs a call of a group and stores its outcome.
     async fn run_in_place(&self, place: usize, call: &ToolCall, note: &str) -> Result<(), Cancelled> {
         let ran = self.run_unless_cut(call, note).await?;
         if let Some(slot) = self.group.lock().unwrap_or_else(PoisonError::into_inner).get_mut(place) {
@@ -188,44 +188,44 @@ impl Agent {
         Ok(())
     }
 
-    /// Puts the results of the calls that ran into the history, also when they were not let come to their end; returns the
-    /// place of the last one that was started. Without such calls it does nothing.
+    /// Puts the results of the calls that ran into the history, also when they were interrupted; returns the
+    /// index of the last one that was started. Without such calls it does nothing.
     pub(super) fn settle_group(&mut self) -> Option<usize> {
         let group = mem::take(self.group.get_mut().unwrap_or_else(PoisonError::into_inner));
-        let started = group.iter().rposition(|ran| matches!(ran, Ran::Yes(_)));
+        let started = group.iter().rposition(|ran| matches!(ran, CallOutcome::Ended(_)));
         for ran in group {
             match ran {
-                Ran::Yes(observation) => self.history.push_result(observation),
-                Ran::No(why) => self.history.push_result(why.observation()),
+                CallOutcome::Ended(observation) => self.history.push_result(observation),
+                CallOutcome::NotRun(why) => self.history.push_result(why.observation()),
             }
         }
         started
     }
 
-    /// Runs a call of a group, unless a message is to go now by the time that it is its turn: it was announced with
-    /// its group, so its end is said too.
-    async fn run_unless_cut(&self, call: &ToolCall, note: &str) -> Result<Ran, Cancelled> {
+    /// Runs a call of a group, unless a message is to be delivered before it. The call was announced with its group, so
+    /// its result is emitted too.
+    async fn run_unless_cut(&self, call: &ToolCall, note: &str) -> Result<CallOutcome, Cancelled> {
         if self.gives_way() {
-            let why = Unrun::UserMessage;
+            let why = NotRunReason::UserMessage;
             self.emit_result(call, why.observation(), why.observation(), Instant::now());
-            return Ok(Ran::No(why));
+            return Ok(CallOutcome::NotRun(why));
         }
-        self.run_call(call, note).await.map(Ran::Yes)
+        self.run_call(call, note).await.map(CallOutcome::Ended)
     }
 
-    /// Runs one call to its observation and emits it.
+    /// Runs one call, emits its observation and returns it.
     async fn run_call(&self, call: &ToolCall, note: &str) -> Result<String, Cancelled> {
         let started = Instant::now();
-        // Pieces travel through a channel so that events are emitted on the agent's task only.
-        let (said, receiver) = mpsc::unbounded_channel();
-        let mut pieces = Pieces { agent: self, call, receiver };
+        // Updates go through a channel so that events are emitted on the agent's task only.
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let mut updates = CallUpdates { agent: self, call, receiver };
         let context = ToolContext {
             asker: Asker { agent: self.id.clone(), call: call.id.clone() },
             cancellable: self.cancellable.clone().unwrap_or_default(),
             approvals: Arc::clone(&self.approvals),
             tell: Arc::new(move |told| {
-                // The receiver lives as long as the call; what is told after that has nobody left to hear it.
-                let _ = said.send(told);
+                // The receiver lives as long as the call; a later update has no receiver.
+                let _ = sender.send(told);
             }),
             additions: self.toolbox.additions().clone(),
         };
@@ -235,13 +235,13 @@ impl Agent {
             loop {
                 tokio::select! {
                     biased;
-                    Some(told) = pieces.receiver.recv() => self.emit_told(call, told),
+                    Some(told) = updates.receiver.recv() => self.emit_update(call, told),
                     outcome = &mut work => break outcome,
                 }
             }
         };
-        drop(pieces);
-        // However it ended: a call that failed may have sent, and its error may quote what came back.
+        drop(updates);
+        // Also after a failure: the call may have sent data, and its error may quote the response.
         if let Some(found) = self.toolbox.find(&call.name) {
             self.approvals.mark(&self.id, found.traits().taint());
         }
@@ -255,8 +255,8 @@ impl Agent {
         Ok(observation)
     }
 
-    /// Says what a running call tells.
-    fn emit_told(&self, call: &ToolCall, told: Told) {
+    /// Emits an update of a running call.
+    fn emit_update(&self, call: &ToolCall, told: Told) {
         let id = call.id.clone();
         self.listeners.emit(match told {
             Told::Progress(text) => Event::ToolProgress { id, text },
@@ -265,7 +265,7 @@ impl Agent {
         });
     }
 
-    /// Says what the model is told; `result` is that without the note on changed arguments.
+    /// Emits a call's observation; `result` is the observation without the note on changed arguments.
     fn emit_result(&self, call: &ToolCall, content: &str, result: &str, started: Instant) {
         self.listeners.emit(Event::ToolResult {
             id: call.id.clone(),
@@ -282,7 +282,7 @@ impl Agent {
             return async { Err(ToolError::Failed(message)) }.boxed();
         };
         let on_cancel = found.on_cancel();
-        // The whole of it, so that a panic before the first await is contained too.
+        // One future for all of it, so that a panic before the first await is contained too.
         let work = async move {
             match &found {
                 Found::Tool(tool) => {
@@ -305,17 +305,17 @@ impl Agent {
     }
 }
 
-/// What a running call tells. Dropped, it passes on what was told last: the end of a question, above all.
-struct Pieces<'a> {
+/// The updates of a running call. Dropping it emits those that are left, such as the end of a question.
+struct CallUpdates<'a> {
     agent: &'a Agent,
     call: &'a ToolCall,
     receiver: mpsc::UnboundedReceiver<Told>,
 }
 
-impl Drop for Pieces<'_> {
+impl Drop for CallUpdates<'_> {
     fn drop(&mut self) {
         while let Ok(told) = self.receiver.try_recv() {
-            self.agent.emit_told(self.call, told);
+            self.agent.emit_update(self.call, told);
         }
     }
 }

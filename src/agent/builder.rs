@@ -1,6 +1,6 @@
 //! How an agent is built: the builder with its inputs, and the Configurator that the build block fills.
 //!
-//! The order (spec 2.2.2): register for clean-up, run the block (each extension's `configure` at once), compose the
+//! The order: register for clean-up, run the block (each extension's `configure` at once), compose the
 //! prompt, make the conversation, resolve the context window and emit it, bind the extensions. On an error what was
 //! armed is cleaned up, newest first, and the same error is returned.
 
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use crate::agent::call_ids::CallIds;
 use crate::agent::context_size::ContextSize;
 use crate::agent::finalizers::Closer;
-use crate::agent::{Agent, CompactWish, EmptyReply, Extension, History, ModelChoice, Subscribers};
+use crate::agent::{Agent, CompactionRequest, EmptyReply, Extension, History, ModelChoice, Subscribers};
 use crate::approval::Approvals;
 use crate::control::{Budget, Cancellable, Gate, Interloper, StepLimit};
 use crate::error::BuildError;
@@ -20,7 +20,7 @@ use crate::listener::{Listener, ListenerList};
 use crate::provider::{ChatTransport, Connector, ContextWindowDetector, ProviderError, Streaming, list_models};
 use crate::tool::{Tool, Toolbox};
 
-/// Collects the inputs of an agent; [`AgentBuilder::build`] makes it.
+/// The inputs of an agent, which [`AgentBuilder::build`] makes.
 #[must_use]
 pub struct AgentBuilder {
     pub(crate) transport: ChatTransport,
@@ -34,7 +34,7 @@ pub struct AgentBuilder {
     pub(crate) model_choice: Option<Arc<ModelChoice>>,
     pub(crate) approvals: Arc<Approvals>,
     pub(crate) budget: Arc<Budget>,
-    pub(crate) wish: Arc<CompactWish>,
+    pub(crate) compaction_request: Arc<CompactionRequest>,
     pub(crate) compact_at: u8,
     pub(crate) context_window: Option<u64>,
     pub(crate) llama_probe_url: Option<String>,
@@ -60,7 +60,7 @@ impl AgentBuilder {
             model_choice: None,
             approvals: Arc::default(),
             budget: Arc::default(),
-            wish: Arc::default(),
+            compaction_request: Arc::default(),
             compact_at: limits::COMPACT_AT,
             context_window: None,
             llama_probe_url: None,
@@ -99,7 +99,7 @@ impl AgentBuilder {
         self
     }
 
-    /// Sets the gate at which a host can hold the agent, at its boundaries and before each call.
+    /// Sets the gate with which a host pauses the agent at its boundaries and before each call.
     pub fn gate(mut self, gate: Arc<Gate>) -> Self {
         self.gate = Some(gate);
         self
@@ -111,7 +111,7 @@ impl AgentBuilder {
         self
     }
 
-    /// Sets what decides about the acts of its tools; without it, what would be asked about is refused.
+    /// Sets what decides about the actions of its tools; without it, an action that needs an answer is refused.
     pub fn approvals(mut self, approvals: Arc<Approvals>) -> Self {
         self.approvals = approvals;
         self
@@ -123,16 +123,16 @@ impl AgentBuilder {
         self
     }
 
-    /// Sets how full the context window is when older rounds are summarised, per cent; 0 is never beforehand. Without a known
-    /// window nothing is summarised unasked.
+    /// Sets how full the context window is when older rounds are summarised, per cent; 0 turns it off. Without a known
+    /// window only a request of the user starts a summary.
     pub fn compact_at(mut self, percent: u8) -> Self {
         self.compact_at = percent;
         self
     }
 
-    /// Sets where a host asks for a compaction.
-    pub fn compact_wish(mut self, wish: Arc<CompactWish>) -> Self {
-        self.wish = wish;
+    /// Sets the handle through which a host asks for a compaction.
+    pub fn compaction_request(mut self, compaction_request: Arc<CompactionRequest>) -> Self {
+        self.compaction_request = compaction_request;
         self
     }
 
@@ -160,14 +160,14 @@ impl AgentBuilder {
         self
     }
 
-    /// Limits the model rounds of a turn (Truffle's `max_turns`); without it there is no limit, while Truffle's is 12. A
-    /// round whose request the user cut does not count.
+    /// Limits the model rounds of a turn; without it there is no limit. A round whose request the user cut does not
+    /// count.
     pub fn max_turns(mut self, max_turns: u32) -> Self {
         self.max_turns = Some(max_turns);
         self
     }
 
-    /// Emits through this list: the one that a parent derived for a child, with its seq counter.
+    /// Sets the list that events go through: the one that a parent derived for a child, with its seq counter.
     pub fn listeners(mut self, listeners: ListenerList) -> Self {
         self.listeners = listeners;
         self
@@ -178,7 +178,7 @@ impl AgentBuilder {
         self
     }
 
-    /// Takes the model as it is: that of an agent whose construction, or whose host, has looked already.
+    /// Skips the check whether the model exists: a parent or the host has made it already.
     pub(crate) fn model_checked(mut self) -> Self {
         self.model_checked = true;
         self
@@ -195,7 +195,7 @@ impl AgentBuilder {
         if self.transport.model.is_none() {
             self.transport.model = self.connector.default_model();
         }
-        // Owned by whatever holds the unfinished agent: an error, a panic and a dropped future clean up alike.
+        // An error, a panic and a dropped future all clean up through it.
         let mut configurator = Configurator::new(self, Closer::registered());
         block(&mut configurator)?;
         let Configurator { inputs, closer, toolbox, sub_agent_tools, listeners, extensions, snippets } = configurator;
@@ -238,7 +238,7 @@ impl AgentBuilder {
             model_choice: inputs.model_choice,
             approvals: inputs.approvals,
             budget: inputs.budget,
-            wish: inputs.wish,
+            compaction_request: inputs.compaction_request,
             compact_at: inputs.compact_at,
             compact_from: 0,
             context_size: ContextSize::default(),
@@ -267,7 +267,7 @@ impl AgentBuilder {
 /// Refuses a model that neither the registry nor its server knows, unless it is to be used anyway.
 async fn refuse_unknown(connector: &dyn Connector, transport: &ChatTransport) -> Result<(), ProviderError> {
     let (registry, model) = (connector.registry(), transport.model_name());
-    // Without any knowledge there is none to the contrary.
+    // An empty registry cannot tell that a model is unknown.
     if transport.assume_model_exists || registry.is_empty() || model.is_empty() || registry.card(model).is_some() {
         return Ok(());
     }
@@ -278,7 +278,7 @@ async fn refuse_unknown(connector: &dyn Connector, transport: &ChatTransport) ->
     Err(ProviderError::Configuration(format!("{model} is not known, and its server does not list it")))
 }
 
-/// Collects what the build block adds (seed: `Configurator`). Lives during the construction only.
+/// The parts that the build block adds to an agent under construction.
 pub struct Configurator {
     inputs: AgentBuilder,
     closer: Arc<Closer>,
@@ -319,8 +319,8 @@ impl Configurator {
         tools.into_iter().try_for_each(|tool| self.add_tool(tool))
     }
 
-    /// Adds a tool for sub-agents only: this agent's model never sees it, which keeps network egress away from
-    /// whoever reads private files.
+    /// Adds a tool for sub-agents only. This agent's model never sees it: an agent that reads private files thus
+    /// gets no network access.
     ///
     /// # Errors
     /// As [`Configurator::add_tool`].

@@ -1,24 +1,24 @@
-//! The ids of tool calls, unique over the whole conversation: servers number them anew in each reply, or use them again.
+//! The ids of tool calls, made unique in the whole conversation: servers reuse ids, or number them anew in each reply.
 //!
-//! Only the ids of a new reply change, before anybody sees them; no id is ever refused.
+//! Only the ids of a new reply change, before anything else reads them; no id is refused.
 
 use std::collections::HashMap;
 
 use crate::id::CallId;
 use crate::message::ToolCall;
 
-/// The longest id that every server takes back, bytes.
+/// The longest id that every server accepts, bytes.
 const LONGEST: usize = 40;
-/// The length of the ids of servers that take no other, all letters and digits.
+/// The length of ids of servers that accept no other length; all letters and digits.
 const STRICT: usize = 9;
 
-/// Remembers the ids that were used, and the last number that was put behind each.
+/// The ids that were used, each with the last number that was appended to it.
 #[derive(Debug, Default)]
 pub(super) struct CallIds(HashMap<CallId, u64>);
 
 impl CallIds {
-    /// Gives each call whose id was used before one that is free, much like the old one.
-    pub(super) fn free(&mut self, calls: &mut [ToolCall]) {
+    /// Replaces each id that was used before by a free one that resembles it.
+    pub(super) fn make_unique(&mut self, calls: &mut [ToolCall]) {
         for call in calls {
             if self.0.contains_key(&call.id) || call.id.as_str().is_empty() {
                 call.id = self.next(&call.id);
@@ -63,7 +63,7 @@ mod tests {
     fn freed(ids: &mut CallIds, written: &[&str]) -> Vec<String> {
         let call = |id: &&str| ToolCall { id: (*id).into(), name: "t".to_owned(), arguments: Arguments::parse("") };
         let mut calls: Vec<ToolCall> = written.iter().map(call).collect();
-        ids.free(&mut calls);
+        ids.make_unique(&mut calls);
         calls.iter().map(|call| call.id.to_string()).collect()
     }
 

@@ -1,10 +1,11 @@
 //! Makes room in a long conversation: shortens old tool results, and lets the model summarise older rounds.
 //!
-//! Called before a request, behind an overflow, and by hand. Always holds: the history changes only when a summary is
-//! whole and shorter than what it stands for; a failure says so and is not repeated at once; a cancel leaves all as it was.
+//! Called before a request, after an overflow, and when the user asks. Always holds: the history changes only when a
+//! summary is whole and shorter than the messages it replaces; a failure is reported and not repeated at once; a cancel
+//! changes nothing.
 
 mod prompt;
-mod wish;
+mod request;
 
 use crate::agent::on_drop::OnDrop;
 use crate::agent::reply::stopped;
@@ -16,37 +17,37 @@ use crate::message::Message;
 use crate::provider::{ChatRequest, Finish, Piece, ProviderError, Reply};
 use crate::text::is_blank;
 
-pub use wish::CompactWish;
+pub use request::CompactionRequest;
 
-/// Says why room is made.
-enum Why<'a> {
-    /// The window is filled to the share at which it is due.
+/// The reason for a compaction.
+enum CompactionReason<'a> {
+    /// The conversation fills the configured share of the window.
     Share {
-        /// The size from which on it is, tokens.
+        /// The size at which that share begins, tokens.
         due: u64,
     },
     /// A request did not fit.
     Overflow,
-    /// The user asks for it, with what the summary is to keep in mind.
+    /// The user asks for it, with words on what the summary must keep.
     Asked(Option<&'a str>),
 }
 
-/// Says whether there is more room now.
+/// The result of a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Room {
-    Made,
-    AsBefore,
+pub(super) enum CompactionResult {
+    MadeRoom,
+    Unchanged,
 }
 
 impl Agent {
-    /// Compacts the conversation now, as the wish asks that the agent was built with; for a host, while no turn runs.
-    /// Without a wish it does nothing.
+    /// Compacts the conversation now if the request that the agent was built with asks for it; for a host, while no
+    /// turn runs.
     ///
     /// # Errors
     /// [`RunError::Cancelled`] and [`RunError::Budget`]; the conversation is as it was. Any other failure is a
     /// [`Event::Notice`].
     pub async fn compact(&mut self) -> Result<(), RunError> {
-        if !self.wish.is_asked() {
+        if !self.compaction_request.is_asked() {
             return Ok(());
         }
         self.begin();
@@ -54,7 +55,7 @@ impl Agent {
         let made = match open.check_budget() {
             Ok(()) => open.make_room().await,
             Err(error) => {
-                open.wish.take();
+                open.compaction_request.take();
                 Err(error)
             }
         };
@@ -78,68 +79,68 @@ impl Agent {
         }
     }
 
-    /// Makes room where it is due before a request, or asked for.
+    /// Makes room before a request when it is due or asked for.
     pub(super) async fn make_room(&mut self) -> Result<(), RunError> {
-        if let Some(wish) = self.wish.take() {
-            self.make(Why::Asked(wish.words.as_deref())).await?;
+        if let Some(compaction_request) = self.compaction_request.take() {
+            self.make(CompactionReason::Asked(compaction_request.words.as_deref())).await?;
         } else if let Some(due) = self.due()
             && self.size().tokens >= due
             && self.history.messages().len() >= self.compact_from
         {
-            self.make(Why::Share { due }).await?;
+            self.make(CompactionReason::Share { due }).await?;
         }
         Ok(())
     }
 
-    /// Makes room behind a request that did not fit.
-    pub(super) async fn make_room_for_overflow(&mut self) -> Result<Room, RunError> {
-        self.make(Why::Overflow).await
+    /// Makes room after a request that did not fit.
+    pub(super) async fn make_room_for_overflow(&mut self) -> Result<CompactionResult, RunError> {
+        self.make(CompactionReason::Overflow).await
     }
 
-    /// Returns the size from which on the conversation is compacted, tokens; `None` when it never is.
+    /// Returns the size at which the conversation is compacted, tokens; `None` when it never is.
     fn due(&self) -> Option<u64> {
         let window = self.context_window_cap.filter(|window| *window > 0)?;
         let share = Some(u64::from(self.compact_at)).filter(|share| *share > 0)?;
         Some((window.saturating_mul(share) / 100).max(1))
     }
 
-    async fn make(&mut self, why: Why<'_>) -> Result<Room, RunError> {
+    async fn make(&mut self, why: CompactionReason<'_>) -> Result<CompactionResult, RunError> {
         let before = self.size().tokens;
-        if let Why::Share { due } = why
+        if let CompactionReason::Share { due } = why
             && let Some(shorter) = self.history.shortened()
             && self.size_of(&shorter) <= due.saturating_mul(limits::COMPACT_ENOUGH) / 100
         {
             self.replace(shorter, before, 0, String::new());
-            return Ok(Room::Made);
+            return Ok(CompactionResult::MadeRoom);
         }
         let older = self.history.older();
         if older.is_empty() {
-            if let Why::Asked(_) = why {
+            if let CompactionReason::Asked(_) = why {
                 self.notice("there is nothing to compact yet: the last rounds always stay".to_owned());
             }
-            return Ok(Room::AsBefore);
+            return Ok(CompactionResult::Unchanged);
         }
         let messages = older.len();
         let room = self.context_window_cap.unwrap_or(before) / 2;
         let room = self.context_size.room(self.transport.model_name(), room);
-        let words = if let Why::Asked(words) = why { words } else { None };
+        let words = if let CompactionReason::Asked(words) = why { words } else { None };
         let request = [Message::system(prompt::SYSTEM), Message::user(prompt::build(&older, words, room))];
         self.listeners.emit(Event::Compacting { messages });
         let failed = match self.summary(&request).await {
             Ok(summary) => match self.history.compacted(&summary) {
                 Some(history) if self.size_of(&history) < self.size_of(&self.history) => {
                     self.replace(history, before, messages, summary);
-                    return Ok(Room::Made);
+                    return Ok(CompactionResult::MadeRoom);
                 }
-                Some(_) | None => "the summary was not shorter than what it stands for".to_owned(),
+                Some(_) | None => "the summary was not shorter than the messages it was to replace".to_owned(),
             },
             Err(ProviderError::Cancelled(cancelled)) => return Err(cancelled.into()),
             Err(error) => error.to_string(),
         };
         self.compact_from = self.history.messages().len().saturating_add(limits::COMPACT_REST);
         self.notice(format!("the conversation could not be compacted and stays as it was: {failed}"));
-        self.say_size();
-        Ok(Room::AsBefore)
+        self.emit_size();
+        Ok(CompactionResult::Unchanged)
     }
 
     fn replace(&mut self, history: History, before: u64, messages: usize, summary: String) {
@@ -148,10 +149,10 @@ impl Agent {
         self.compact_from = 0;
         let after = Some(self.size().tokens);
         self.listeners.emit(Event::Compacted { before: Some(before), after, messages, summary });
-        self.say_size();
+        self.emit_size();
     }
 
-    /// Asks the model for a summary, without tools; costs and waits are told as those of any request.
+    /// Asks the model for a summary, without tools; costs and retries are reported as those of any request.
     async fn summary(&self, messages: &[Message]) -> Result<String, ProviderError> {
         let request = ChatRequest::new(self.transport.model_name(), messages, &[], self.streaming)?;
         let request = request.answering(self.transport.answering);
@@ -175,8 +176,8 @@ impl Agent {
         self.spend(usage, (messages, &[]), &content);
         let refused = |why: &str| Err(ProviderError::Server(why.to_owned()));
         match finish {
-            _ if is_blank(&content) => refused("the model gave an empty summary"),
-            _ if !tool_calls.is_empty() => refused("the model gave a call in place of a summary"),
+            _ if is_blank(&content) => refused("the model wrote an empty summary"),
+            _ if !tool_calls.is_empty() => refused("the model called a tool instead of writing a summary"),
             Finish::ContentFilter => refused("the content filter cut the summary"),
             Finish::Stop | Finish::Length | Finish::TooLong | Finish::Paused | Finish::Unknown(_) => {
                 Ok(clipped(content))

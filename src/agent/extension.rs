@@ -1,4 +1,4 @@
-//! Extensions: parts that add tools, prompt text and per-message words to an agent (seed: `Pikuri::Agent::Extension`).
+//! Extensions: parts that add tools, prompt text and notes on each user message to an agent.
 //!
 //! `configure` runs inside `add_extension`, `bind` once at the end of the construction, `on_user_message` on each user
 //! turn and each drained injection. Sub-agents do not inherit extensions.
@@ -9,12 +9,12 @@ use crate::event::Event;
 use crate::id::AgentId;
 use crate::listener::ListenerList;
 
-/// Is the error of an extension's own making.
+/// An error that an extension returns.
 pub type ExtensionError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Adds to an agent. Every hook does nothing unless written.
+/// A part that adds to an agent. Every hook does nothing by default.
 pub trait Extension: Send + Sync {
-    /// Returns its name, for logs and for its events.
+    /// Returns the name, for logs and for the extension's events.
     fn name(&self) -> &str;
 
     /// Adds tools, listeners, prompt text. Arm clean-up with `on_close` first, then do what can fail.
@@ -26,7 +26,7 @@ pub trait Extension: Send + Sync {
         Ok(())
     }
 
-    /// Ties itself to the finished agent.
+    /// Attaches the extension to the finished agent.
     ///
     /// # Errors
     /// As [`Extension::configure`].
@@ -35,7 +35,7 @@ pub trait Extension: Send + Sync {
         Ok(())
     }
 
-    /// Looks at a user message; a returned text is appended behind it as a system message.
+    /// Looks at a user message; a returned text is appended after it as a system message.
     ///
     /// # Errors
     /// Ends the turn: a [`crate::error::Cancelled`] inside as cancelled, anything else as failed.
@@ -45,7 +45,7 @@ pub trait Extension: Send + Sync {
     }
 }
 
-/// Is what an extension sees of a running agent.
+/// The part of a running agent that an extension can use.
 pub struct AgentContext<'a> {
     pub(crate) listeners: &'a ListenerList,
     pub(crate) extension: &'a str,

@@ -1,24 +1,24 @@
-//! Clean-up that must not be forgotten (seed: `Pikuri::Finalizers`): a process-global list, run once at the exit.
+//! Clean-up at the exit: a process-wide list, run once.
 //!
-//! An agent registers before anything of its construction can fail and leaves on close. Entries are weak, so the list
-//! keeps nothing alive. `main` calls [`run`] on every way out; there is no hidden exit hook.
+//! An agent registers before anything of its construction can fail, and is removed when it closes. Entries are
+//! weak, so the list keeps nothing alive. `main` calls [`run`] on every way out; there is no hidden exit hook.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-type Handler = Box<dyn FnOnce() + Send>;
+type CloseHandler = Box<dyn FnOnce() + Send>;
 
-enum Entry {
+enum ExitEntry {
     Closer(Weak<Closer>),
-    Closure(Handler),
+    Closure(CloseHandler),
 }
 
-static ENTRIES: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
+static ENTRIES: Mutex<Vec<ExitEntry>> = Mutex::new(Vec::new());
 
 /// Registers a closure for the exit.
 pub fn register(closure: impl FnOnce() + Send + 'static) {
-    entries().push(Entry::Closure(Box::new(closure)));
+    entries().push(ExitEntry::Closure(Box::new(closure)));
 }
 
 /// Runs every entry, newest first, and empties the list; a second run does nothing. A panicking entry is logged.
@@ -27,22 +27,22 @@ pub fn run() {
         // One entry at a time, without the lock while it runs: an entry may register or close others.
         let Some(entry) = entries().pop() else { return };
         match entry {
-            Entry::Closer(closer) => {
+            ExitEntry::Closer(closer) => {
                 if let Some(closer) = closer.upgrade() {
                     closer.close();
                 }
             }
-            Entry::Closure(closure) => contained("finalizer", closure),
+            ExitEntry::Closure(closure) => contained("finalizer", closure),
         }
     }
 }
 
 /// Returns how many entries would run.
 pub fn registered() -> usize {
-    entries().iter().filter(|entry| !matches!(entry, Entry::Closer(closer) if closer.strong_count() == 0)).count()
+    entries().iter().filter(|entry| !matches!(entry, ExitEntry::Closer(closer) if closer.strong_count() == 0)).count()
 }
 
-fn entries() -> MutexGuard<'static, Vec<Entry>> {
+fn entries() -> MutexGuard<'static, Vec<ExitEntry>> {
     ENTRIES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -52,19 +52,19 @@ fn contained(what: &str, closure: impl FnOnce()) {
     }
 }
 
-/// The clean-up of one agent: handlers, run newest first, once. An agent that is forgotten, or never finished, cleans up
-/// too; the order across agents is what `close` and [`run`] are for.
+/// The clean-up of one agent: handlers, run newest first, once. An agent that is forgotten, or never finished,
+/// cleans up too; the order across agents is what `close` and [`run`] are for.
 #[derive(Default)]
 pub(crate) struct Closer {
     closed: AtomicBool,
-    handlers: Mutex<Vec<Handler>>,
+    handlers: Mutex<Vec<CloseHandler>>,
 }
 
 impl Closer {
-    /// Makes a closer that is on the exit list.
+    /// Makes a closer and adds it to the exit list.
     pub(crate) fn registered() -> Arc<Self> {
         let closer = Arc::new(Self::default());
-        entries().push(Entry::Closer(Arc::downgrade(&closer)));
+        entries().push(ExitEntry::Closer(Arc::downgrade(&closer)));
         closer
     }
 
@@ -81,20 +81,20 @@ impl Closer {
         self.closed.load(Ordering::SeqCst)
     }
 
-    /// Leaves the exit list and runs the handlers, newest first. A second or re-entrant call does nothing.
+    /// Removes itself from the exit list and runs the handlers, newest first. A second or re-entrant call does nothing.
     pub(crate) fn close(&self) {
         if self.closed.swap(true, Ordering::SeqCst) {
             return;
         }
         let me = std::ptr::from_ref(self);
-        entries().retain(|entry| !matches!(entry, Entry::Closer(closer) if closer.as_ptr() == me));
+        entries().retain(|entry| !matches!(entry, ExitEntry::Closer(closer) if closer.as_ptr() == me));
         loop {
             let Some(handler) = self.lock().pop() else { return };
             contained("close handler", handler);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Handler>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<CloseHandler>> {
         self.handlers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

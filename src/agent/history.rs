@@ -12,16 +12,16 @@ use crate::message::{AssistantMessage, Message, ToolCall};
 pub use older::SUMMARY_HEAD;
 pub(super) use older::{is_summary, shorten};
 
-/// Holds the messages and the calls that wait for their results.
+/// The messages of a conversation and the calls that wait for their results.
 #[derive(Debug, Clone, Default)]
 pub struct History {
     messages: Vec<Message>,
     open: VecDeque<ToolCall>,
 }
 
-/// Says why a call has no result of its own. The model reads these words.
+/// The reason why a call has no result. The model reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unrun {
+pub enum NotRunReason {
     /// The turn was cancelled before the call ran.
     Cancelled,
     /// The turn was cancelled while the call ran.
@@ -32,8 +32,8 @@ pub enum Unrun {
     UserMessage,
 }
 
-impl Unrun {
-    /// Returns the observation that stands in for the result.
+impl NotRunReason {
+    /// Returns the observation that takes the place of the result.
     pub fn observation(self) -> &'static str {
         match self {
             Self::Cancelled => "Error: cancelled before it ran",
@@ -60,7 +60,7 @@ impl History {
         self.open.iter()
     }
 
-    /// Appends words of the user.
+    /// Appends a message of the user.
     pub fn push_user(&mut self, content: impl Into<String>) {
         self.push(Message::user(content));
     }
@@ -84,8 +84,8 @@ impl History {
         }
     }
 
-    /// Gives every open call the observation that says why it has no result.
-    pub fn close_open(&mut self, why: Unrun) {
+    /// Closes every open call with the reason why it has no result.
+    pub fn close_open(&mut self, why: NotRunReason) {
         while !self.open.is_empty() {
             self.push_result(why.observation());
         }
@@ -100,7 +100,7 @@ impl History {
     }
 
     fn push(&mut self, message: Message) {
-        self.close_open(Unrun::UserMessage);
+        self.close_open(NotRunReason::UserMessage);
         self.messages.push(message);
     }
 }

@@ -1,7 +1,7 @@
-//! A server that asks to wait longer than anybody should unasked: the user is asked, and the wait is shown.
+//! A server that asks for a long wait: the user is asked first, and the wait is shown.
 //!
-//! Used by `reply` around each request. Dropping the future takes the question away or ends the wait; where nobody is
-//! there to answer, the request fails with the server's words.
+//! Used by `reply` around each request. Dropping the future withdraws the question or ends the wait; where nobody
+//! can answer, the request fails with the server's message.
 
 use std::time::Duration;
 
@@ -11,16 +11,16 @@ use crate::event::Event;
 use crate::listener::ListenerList;
 use crate::provider::{ChatProvider, ChatRequest, ProviderError, Reply, Sink};
 
-/// Knows whom to ask and whom to tell.
+/// The parts that a long wait needs: who asks the user, and who hears of the wait.
 pub(super) struct LongWait<'a> {
-    /// The desk that asks the user.
+    /// Asks the user.
     pub approvals: &'a Approvals,
-    /// Hear of the wait.
+    /// Receive the event that announces the wait.
     pub listeners: &'a ListenerList,
 }
 
 impl LongWait<'_> {
-    /// Asks the model; waits and asks again as often as the server asks for it and the user agrees.
+    /// Sends a request; waits and sends it again as often as the server asks for that and the user agrees.
     pub async fn complete(
         self,
         provider: &dyn ChatProvider,

@@ -1,29 +1,29 @@
-//! The agent: one conversation, its loop and its lifecycle (seed: `Pikuri::Agent`, with Truffle's surface, D18).
+//! The agent: one conversation, its loop and its lifecycle.
 //!
-//! `run_loop` holds the loop; this file holds the state and the readers. One future runs a turn and spawns no task;
+//! `run_loop` holds the loop; this file holds the state and its getters. One future runs a turn and spawns no task;
 //! the controls are shared handles, read at fixed boundaries. The agent is the sole emitter of its events.
 //!
 //! # Where things are
 //!
-//! - one turn: reply, batch, boundary; what waits when it ends: `run_loop.rs`; stories: `agent.rs`,
+//! - one turn: reply, batch, boundary; messages that wait when it ends: `run_loop.rs`; stories: `agent.rs`,
 //!   `injection.rs`, `next_turn.rs`
-//! - what is left when the future of a turn or a construction is dropped: `on_drop.rs`, `finalizers.rs`; stories:
+//! - clean-up when the future of a turn or a construction is dropped: `on_drop.rs`, `finalizers.rs`; stories:
 //!   `dropped.rs`, `lifecycle.rs`
-//! - deliver now: what a message cuts, and how fast: `reply.rs`, `batch.rs`; stories: `deliver_now.rs`,
+//! - deliver now: what a message interrupts, and how fast: `reply.rs`, `batch.rs`; stories: `deliver_now.rs`,
 //!   `tests/bench/deliver_now.rs`
-//! - receipts: delivered where, seen when: `run_loop.rs`, `reply.rs`; stories: `receipts.rs`
+//! - receipts: where a message was delivered, when the model saw it: `run_loop.rs`, `reply.rs`; stories: `receipts.rs`
 //! - tool calls side by side, in order, after a cut reply: `batch.rs`; stories: `tools_parallel.rs`
-//! - compaction: what is taken out of a long conversation, and what never is: `compaction.rs`,
+//! - compaction: what is removed from a long conversation, and what always stays: `compaction.rs`,
 //!   `history/older.rs`; stories: `compaction.rs`
-//! - how large a conversation is: counted, guessed, not believed: `context_size.rs`; stories: `context_size.rs`
-//! - ids of tool calls that servers use again: `call_ids.rs`; stories: `call_ids.rs`
+//! - the size of a conversation: counted, guessed, impossible counts: `context_size.rs`; stories: `context_size.rs`
+//! - ids of tool calls that servers reuse: `call_ids.rs`; stories: `call_ids.rs`
 //! - a history that cannot be sent invalid: `history.rs`; stories: `history.rs`
 //! - the rescue when the steps are used up: `synthesizer.rs`, `src/control/step_limit.rs`; stories:
 //!   `synthesizer.rs`, `flag_and_budget.rs`
 //! - building and closing an agent, extensions, finalizers: `builder.rs`, `finalizers.rs`; stories:
 //!   `building.rs`, `lifecycle.rs`
-//! - `on`, `reset`, `max_turns` (Truffle's surface): `subscribe.rs`; stories: `truffle.rs`
-//! - what a reply says: deltas, cut and empty replies: `reply.rs`; stories: `replies.rs`
+//! - `on`, `reset`, `max_turns`: `subscribe.rs`; stories: `truffle.rs`
+//! - replies: deltas, cut and empty ones: `reply.rs`; stories: `replies.rs`
 
 mod batch;
 mod builder;
@@ -37,7 +37,7 @@ mod long_wait;
 mod model;
 mod model_choice;
 mod on_drop;
-mod park;
+mod pause;
 mod questions;
 mod reply;
 mod run_loop;
@@ -59,20 +59,20 @@ use crate::provider::{ChatProvider, ChatTransport, Connector, Streaming};
 use crate::tool::{RawTool, Tool, Toolbox};
 
 pub use builder::{AgentBuilder, Configurator};
-pub use compaction::CompactWish;
+pub use compaction::CompactionRequest;
 pub use extension::{AgentContext, Extension, ExtensionError};
-pub use history::{History, SUMMARY_HEAD, Unrun};
-pub use model_choice::{Chosen, ModelChoice};
-pub use subscribe::{EventKind, Heard, Payload, Speaker};
+pub use history::{History, NotRunReason, SUMMARY_HEAD};
+pub use model_choice::{ChosenModel, ModelChoice};
+pub use subscribe::{EventKind, EventPayload, EventSource, ObservedEvent};
 pub use synthesizer::{SYSTEM_PROMPT as SYNTHESIZER_PROMPT, build_prompt as synthesizer_prompt};
 pub use think::think;
 
-use batch::Ran;
+use batch::CallOutcome;
 use call_ids::CallIds;
 use context_size::ContextSize;
 use subscribe::Subscribers;
 
-/// Is one agent: a model, a conversation, tools, and the events of what it does.
+/// An agent: a model, a conversation, tools, and the events of what it does.
 pub struct Agent {
     id: AgentId,
     transport: ChatTransport,
@@ -92,8 +92,8 @@ pub struct Agent {
     model_choice: Option<Arc<ModelChoice>>,
     approvals: Arc<Approvals>,
     budget: Arc<Budget>,
-    wish: Arc<CompactWish>,
-    /// How full the window is when older rounds are summarised, per cent; 0 is never beforehand.
+    compaction_request: Arc<CompactionRequest>,
+    /// How full the window is when older rounds are summarised, per cent; 0 turns it off.
     compact_at: u8,
     /// A compaction that failed is not tried again before the conversation has so many messages.
     compact_from: usize,
@@ -109,21 +109,21 @@ pub struct Agent {
     turns: u32,
     /// Tool calls of the running turn so far, also without a budget.
     steps: u32,
-    /// Injected messages that are in the history and that no reply has followed yet.
+    /// Injected messages that no reply has followed yet.
     unseen: Vec<MessageId>,
-    /// Text of the reply that is being received; empty else.
+    /// Text of the reply that is being received; empty otherwise.
     partial: String,
-    /// What came so far of the calls that run now, in call order; their results are not in the history yet.
-    group: Mutex<Vec<Ran>>,
+    /// The outcomes so far of the calls that run now, in call order; their results are not in the history yet.
+    group: Mutex<Vec<CallOutcome>>,
     closer: Arc<finalizers::Closer>,
 }
 
-/// Says what an answer without text and without calls means.
+/// The handling of a reply without text and without calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EmptyReply {
     /// Ask once more, then fail.
     AskAgain,
-    /// It is an answer (a rescue's: seed, row 20).
+    /// Take it as the answer, as the rescue does.
     Accept,
 }
 
@@ -147,7 +147,7 @@ impl Agent {
         &self.transport
     }
 
-    /// Returns what makes providers out of transports.
+    /// Returns the connector, which makes providers for transports.
     pub fn connector(&self) -> &Arc<dyn Connector> {
         &self.connector
     }
@@ -192,27 +192,27 @@ impl Agent {
         self.interloper.as_ref()
     }
 
-    /// Returns what decides about the acts of its tools.
+    /// Returns what decides about the actions of its tools.
     pub fn approvals(&self) -> &Arc<Approvals> {
         &self.approvals
     }
 
-    /// Returns the gate at which a host holds this agent.
+    /// Returns the gate with which a host pauses this agent.
     pub fn gate(&self) -> Option<&Arc<Gate>> {
         self.gate.as_ref()
     }
 
-    /// Returns what a host chooses the model with, if it can.
+    /// Returns the handle with which a host switches the model, if there is one.
     pub fn model_choice(&self) -> Option<&Arc<ModelChoice>> {
         self.model_choice.as_ref()
     }
 
-    /// Returns what counts the money and the tokens of its tree.
+    /// Returns the budget of money and tokens of its tree.
     pub fn budget(&self) -> &Arc<Budget> {
         &self.budget
     }
 
-    /// Returns how full the context window is when older rounds are summarised, per cent; 0 is never beforehand.
+    /// Returns how full the context window is when older rounds are summarised, per cent; 0 means never.
     pub fn compact_at(&self) -> u8 {
         self.compact_at
     }
@@ -222,7 +222,7 @@ impl Agent {
         &self.extensions
     }
 
-    /// Returns the context window in tokens, when any source knew it.
+    /// Returns the context window in tokens, when any source knows it.
     pub fn context_window_cap(&self) -> Option<u64> {
         self.context_window_cap
     }
@@ -243,13 +243,13 @@ impl Agent {
         self.synth_answer.as_deref().or_else(|| self.history.last_assistant_content())
     }
 
-    /// Tells whether the answer of the last turn came from the rescue.
+    /// Returns whether the answer of the last turn came from the rescue.
     pub fn synthesized(&self) -> bool {
         self.synth_answer.is_some()
     }
 
-    /// Adds a raw tool to this conversation only. It is not in [`Agent::tools`], so no sub-agent ever gets it. A tool does
-    /// the same from within a turn with [`ToolContext::additions`](crate::tool::ToolContext::additions).
+    /// Adds a raw tool to this conversation only. It is not in [`Agent::tools`], so no sub-agent ever gets it. A
+    /// tool does the same from within a turn with [`ToolContext::additions`](crate::tool::ToolContext::additions).
     ///
     /// # Errors
     /// An argument error when the name is taken.
@@ -257,12 +257,12 @@ impl Agent {
         self.toolbox.add_raw(tool)
     }
 
-    /// Goes back to the system prompt (Truffle's `reset`): tools and listeners stay, the controls are reset.
+    /// Empties the conversation except for the system prompt: tools and listeners stay, the controls are reset.
     pub fn reset(&mut self) {
         self.history = History::new(&self.system_prompt);
         self.context_size.forget();
         self.compact_from = 0;
-        self.wish.take();
+        self.compaction_request.take();
         self.unseen.clear();
         self.approvals.forget(&self.id);
         self.synth_answer = None;
@@ -278,7 +278,7 @@ impl Agent {
         self.closer.on_close(handler);
     }
 
-    /// Releases what the agent holds: runs the handlers, newest first, each by itself. A second call does nothing.
+    /// Runs the clean-up handlers, newest first, each by itself. A second call does nothing.
     pub fn close(&self) {
         self.closer.close();
     }

@@ -1,18 +1,18 @@
-//! Another model in the middle of a conversation: the agent takes it over between two requests.
+//! A switch of the model in the middle of a conversation, between two requests.
 
 use crate::agent::Agent;
 use crate::event::Event;
 use crate::provider::ProviderError;
 
 impl Agent {
-    /// Takes over the model that was chosen meanwhile and says so; nothing happens without a new choice. Called before
+    /// Switches to the model that was chosen meanwhile and emits that; does nothing without a new choice. Called before
     /// each request; a host also calls it while no turn runs.
     ///
-    /// The context window is what the transport or the connector's registry say, else what was found out about the choice
-    /// so far; until then it is unknown.
+    /// The context window comes from the transport or the connector's registry, otherwise from what was found out about
+    /// the chosen model; until then it is unknown.
     ///
     /// # Errors
-    /// What the connector says when it cannot reach that model; the agent keeps the one it has, and the choice is gone.
+    /// The connector's error when it cannot reach that model; the agent keeps its model, and the choice is dropped.
     pub fn adopt_model(&mut self) -> Result<(), ProviderError> {
         let Some(choice) = &self.model_choice else { return Ok(()) };
         let Some(chosen) = choice.chosen() else { return Ok(()) };

@@ -1,43 +1,43 @@
 //! The model that the user has chosen for the rest of the session, shared by the host with the agent.
 //!
-//! A host writes; the agent reads it before each of its requests, and so does whatever spawns its children. Choosing
-//! never waits and never disturbs a request that runs.
+//! A host writes; the agent reads it before each request, and so does the tool that spawns children. Choosing never
+//! waits and never affects a request that runs.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::provider::{ChatTransport, Connector};
 
-/// Holds the choice; empty until the first.
+/// The user's choice of a model; empty until the first one.
 #[derive(Debug, Default)]
 pub struct ModelChoice {
-    chosen: Mutex<Option<Chosen>>,
+    chosen: Mutex<Option<ChosenModel>>,
 }
 
-/// Is the chosen model.
+/// The chosen model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Chosen {
-    /// Which model, and how it is reached: it may be another server's, in another dialect.
+pub struct ChosenModel {
+    /// The model and its server, possibly another server in another dialect.
     pub transport: ChatTransport,
-    /// Its context window in tokens, once somebody has found it out.
+    /// Its context window in tokens, once it was found out.
     pub window: Option<u64>,
 }
 
-impl Chosen {
-    /// Returns the context window in tokens: what the user said, else what is registered, else what was found out.
+impl ChosenModel {
+    /// Returns the context window in tokens: the configured one, else the registered one, else the one found out.
     pub fn known_window(&self, connector: &dyn Connector) -> Option<u64> {
         self.transport.context_window.or_else(|| connector.window_of(&self.transport)).or(self.window)
     }
 }
 
 impl ModelChoice {
-    /// Makes a choice that is still open: the agent keeps its model.
+    /// Makes an empty choice: the agent keeps its model.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Chooses a model for every request that comes.
+    /// Chooses the model of all later requests.
     pub fn choose(&self, transport: ChatTransport) {
-        *self.lock() = Some(Chosen { transport, window: None });
+        *self.lock() = Some(ChosenModel { transport, window: None });
     }
 
     /// Adds the context window of a model, in tokens; nothing happens when another was chosen meanwhile.
@@ -47,17 +47,17 @@ impl ModelChoice {
         }
     }
 
-    /// Takes the choice of a model back that cannot be used, unless another was chosen meanwhile.
+    /// Drops the choice of a model that cannot be used, unless another was chosen meanwhile.
     pub fn forget(&self, transport: &ChatTransport) {
         self.lock().take_if(|chosen| chosen.transport == *transport);
     }
 
-    /// Returns the choice; `None` when there was none.
-    pub fn chosen(&self) -> Option<Chosen> {
+    /// Returns the choice; `None` without one.
+    pub fn chosen(&self) -> Option<ChosenModel> {
         self.lock().clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Chosen>> {
+    fn lock(&self) -> MutexGuard<'_, Option<ChosenModel>> {
         self.chosen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

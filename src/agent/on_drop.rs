@@ -1,11 +1,11 @@
-//! What is left to do when a future of the agent does not come to its end: it is dropped (a time-out, a `select!`), or
-//! unwinds. The history can be sent then, and every event that opened something has the one that closes it (D24).
+//! Clean-up when a future of the agent is dropped (a time-out, a `select!`) or unwinds: afterwards the history can be
+//! sent, and every event that opened something has the one that closes it (D24).
 
 use std::ops::{Deref, DerefMut};
 
 use crate::agent::Agent;
 
-/// The agent for the time of a piece of work. Dropped, it does what the end of that work needs.
+/// The agent during a piece of work, with the clean-up that runs when it is dropped before the end.
 pub(super) struct OnDrop<'a, F: FnOnce(&mut Agent)> {
     agent: &'a mut Agent,
     end: Option<F>,
@@ -16,7 +16,7 @@ impl<'a, F: FnOnce(&mut Agent)> OnDrop<'a, F> {
         Self { agent, end: Some(end) }
     }
 
-    /// Gives the agent back without doing anything: the work has come to its end by itself.
+    /// Drops the clean-up: the work came to its end by itself.
     pub(super) fn disarm(mut self) {
         self.end = None;
     }

@@ -1,4 +1,4 @@
-//! Questions of tools, as the events that record them.
+//! The events that record questions of tools and their answers.
 
 use crate::approval::{Answer, ApprovalId, ApprovalRecord, Subject};
 use crate::event::Event;

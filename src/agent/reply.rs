@@ -1,4 +1,4 @@
-//! One model request: ask, pass the pieces on as deltas, take the reply in.
+//! One model request: send it, emit the pieces as deltas, put the reply into the history.
 //!
 //! Before each piece the cancel flag is checked, so a piece that arrives after the stop is never shown. Text received
 //! before a cancel or a cut enters the history, marked interrupted; half calls and half thinking are dropped (D8).
@@ -19,21 +19,21 @@ use crate::message::AssistantMessage;
 use crate::provider::{ChatRequest, Finish, Piece, ProviderError, Reply, Streaming};
 use crate::text::is_blank;
 
-/// What came of a request.
-pub(super) enum Asked {
+/// The outcome of a request.
+pub(super) enum RequestOutcome {
     /// The whole reply.
     Reply(Box<Reply>),
-    /// Messages that cut it; the text received so far is in the history, they are not yet.
+    /// Messages that cut the request; they are not in the history yet, the text received so far is.
     Cut(Vec<Pending>),
 }
 
 impl Agent {
-    /// Asks the model once. On an error or a cut the text received so far is in the history.
-    pub(super) async fn ask(&mut self) -> Result<Asked, RunError> {
+    /// Sends one request. On an error or a cut the text received so far is in the history.
+    pub(super) async fn ask(&mut self) -> Result<RequestOutcome, RunError> {
         let asked = self.request().await;
         match asked {
-            Ok(Asked::Reply(_)) => self.partial.clear(),
-            Ok(Asked::Cut(_)) | Err(_) => self.keep_partial(),
+            Ok(RequestOutcome::Reply(_)) => self.partial.clear(),
+            Ok(RequestOutcome::Cut(_)) | Err(_) => self.keep_partial(),
         }
         asked.map_err(|error| match error {
             ProviderError::Cancelled(cancelled) => cancelled.into(),
@@ -41,15 +41,15 @@ impl Agent {
         })
     }
 
-    async fn request(&mut self) -> Result<Asked, ProviderError> {
+    async fn request(&mut self) -> Result<RequestOutcome, ProviderError> {
         if let Some(cancellable) = &self.cancellable {
             cancellable.check()?;
         }
         let waiting = self.take_now();
         if !waiting.is_empty() {
-            return Ok(Asked::Cut(waiting));
+            return Ok(RequestOutcome::Cut(waiting));
         }
-        self.say_size();
+        self.emit_size();
         let schemas = self.toolbox.schemas();
         let model = self.transport.model_name();
         let request = ChatRequest::new(model, self.history.messages(), schemas, self.streaming)?;
@@ -64,7 +64,7 @@ impl Agent {
                 Piece::Chunk { mut thinking, mut text } => {
                     is_cut |= clip(&mut thinking, &mut room) | clip(&mut text, &mut room);
                     if !thinking.is_empty() || !text.is_empty() {
-                        see(&mut self.unseen, self.steps, &self.listeners);
+                        emit_seen(&mut self.unseen, self.steps, &self.listeners);
                     }
                     if !thinking.is_empty() {
                         self.listeners.emit(Event::ThinkingDelta { text: thinking });
@@ -78,7 +78,7 @@ impl Agent {
                     self.listeners.emit(Event::Retrying { attempt, after_ms, reason });
                 }
             }
-            // What comes behind it is not read: the request ends here.
+            // The rest is not read: the request ends here.
             if is_cut { Err(Cancelled) } else { Ok(()) }
         };
         let wait = LongWait { approvals: &self.approvals, listeners: &self.listeners };
@@ -89,7 +89,7 @@ impl Agent {
         let reply = tokio::select! {
             biased;
             () = stopped(cancellable) => return Err(Cancelled.into()),
-            messages = cut_in(self.interloper.as_deref(), cancellable) => return Ok(Asked::Cut(messages)),
+            messages = cut_in(self.interloper.as_deref(), cancellable) => return Ok(RequestOutcome::Cut(messages)),
             reply = reply => reply,
         };
         let reply = match reply {
@@ -98,29 +98,29 @@ impl Agent {
             }
             reply => bounded(reply?),
         };
-        Ok(Asked::Reply(Box::new(reply)))
+        Ok(RequestOutcome::Reply(Box::new(reply)))
     }
 
-    /// Puts a whole reply into the history and emits what it says.
+    /// Puts a whole reply into the history and emits its texts.
     pub(super) fn accept(&mut self, reply: Reply) {
         let Reply { content, thinking, tool_calls, usage, scope, original, finish: _, explanation: _ } = reply;
-        see(&mut self.unseen, self.steps, &self.listeners);
-        self.say(&content, &thinking, usage.clone());
+        emit_seen(&mut self.unseen, self.steps, &self.listeners);
+        self.emit_reply(&content, &thinking, usage.clone());
         self.history.push_assistant(AssistantMessage { content, thinking, tool_calls, interrupted: false, original });
         self.learn_from(&usage, scope, 1);
     }
 
-    /// Emits what a reply without text and without calls says: it has cost its tokens, but does not enter the history.
-    pub(super) fn pass_over(&mut self, reply: Reply) {
+    /// Emits the thinking and the usage of an empty reply, which does not enter the history.
+    pub(super) fn skip_empty(&mut self, reply: Reply) {
         if !reply.thinking.is_empty() {
-            see(&mut self.unseen, self.steps, &self.listeners);
+            emit_seen(&mut self.unseen, self.steps, &self.listeners);
         }
-        self.say("", &reply.thinking, reply.usage.clone());
-        // What it wrote does not stay.
+        self.emit_reply("", &reply.thinking, reply.usage.clone());
+        // Its output is not kept.
         self.learn_from(&Usage { output: Some(0), ..reply.usage }, reply.scope, 0);
     }
 
-    /// Gives up a reply that is to be asked for anew: it has cost its tokens, and what was shown of it is marked as cut.
+    /// Drops a reply that is requested again: charges its usage, and marks the shown text as cut.
     pub(super) fn give_up(&mut self, reply: Reply) {
         let Reply { content, usage, .. } = reply;
         if self.streaming == Streaming::On && !is_blank(&content) {
@@ -129,7 +129,7 @@ impl Agent {
         self.spend(usage, (self.history.messages(), self.toolbox.schemas()), &content);
     }
 
-    fn say(&self, content: &str, thinking: &str, usage: Usage) {
+    fn emit_reply(&self, content: &str, thinking: &str, usage: Usage) {
         if !thinking.is_empty() {
             self.listeners.emit(Event::Thinking { text: thinking.to_owned() });
         }
@@ -139,7 +139,7 @@ impl Agent {
         self.spend(usage, (self.history.messages(), self.toolbox.schemas()), content);
     }
 
-    /// Puts the text received of a reply that does not come to its end into the history; does nothing without any.
+    /// Puts the text of an unfinished reply into the history; does nothing without text.
     pub(super) fn keep_partial(&mut self) {
         let partial = mem::take(&mut self.partial);
         if self.streaming == Streaming::Off || is_blank(&partial) {
@@ -154,7 +154,7 @@ impl Agent {
     }
 }
 
-/// Cuts a text to the room that is left, and takes that from it; true when something was cut.
+/// Cuts a text to the bytes that are left and subtracts its length; returns true when it was cut.
 fn clip(text: &mut String, room: &mut usize) -> bool {
     let end = text.floor_char_boundary(*room);
     let is_cut = end < text.len();
@@ -163,25 +163,25 @@ fn clip(text: &mut String, room: &mut usize) -> bool {
     is_cut
 }
 
-/// Cuts a reply that came at once.
+/// Cuts a reply that did not come in pieces.
 fn bounded(mut reply: Reply) -> Reply {
     let mut room = limits::ANSWER_BYTES;
     if clip(&mut reply.content, &mut room) | clip(&mut reply.thinking, &mut room) {
         reply.finish = Finish::TooLong;
-        // It holds the same texts, uncut.
+        // The original holds the same texts, uncut.
         reply.original = None;
     }
     reply
 }
 
-/// Says that the model has answered to the messages that the history holds; once for each (the receipt's last state).
-fn see(unseen: &mut Vec<MessageId>, step: u32, listeners: &ListenerList) {
+/// Emits, once for each injected message, that the model has seen it (the last state of its receipt).
+fn emit_seen(unseen: &mut Vec<MessageId>, step: u32, listeners: &ListenerList) {
     if !unseen.is_empty() {
         listeners.emit(Event::Seen { injections: std::mem::take(unseen), step });
     }
 }
 
-/// Waits for the stop; for ever without a flag.
+/// Waits for a cancel; for ever without a flag.
 pub(super) async fn stopped(cancellable: Option<&Cancellable>) {
     match cancellable {
         Some(cancellable) => cancellable.cancelled().await,
@@ -189,7 +189,7 @@ pub(super) async fn stopped(cancellable: Option<&Cancellable>) {
     }
 }
 
-/// Takes what is to go now as soon as there is anything; waits for ever without a queue.
+/// Waits for messages that are to be delivered now and takes them; waits for ever without a queue.
 async fn cut_in(interloper: Option<&Interloper>, cancellable: Option<&Cancellable>) -> Vec<Pending> {
     match interloper {
         Some(interloper) => interloper.cut_in(cancellable).await,

@@ -1,18 +1,18 @@
 //! The loop. A turn is: user message → (round: reply → batch → boundary)* → final answer.
 //!
-//! Everything that decides what happens next is in this file; `reply` asks the model once, `batch` runs the calls of
-//! one reply, `history` keeps the order that can be sent, `synthesizer` rescues a turn whose budget is used up.
+//! Everything that decides what happens next is in this file; `reply` sends one request, `batch` runs the calls of one
+//! reply, `history` keeps an order that can be sent, `synthesizer` answers for a turn whose budget is used up.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use futures_util::FutureExt;
 
 use crate::agent::batch::Batch;
-use crate::agent::compaction::Room;
+use crate::agent::compaction::CompactionResult;
 use crate::agent::on_drop::OnDrop;
-use crate::agent::park::Pass;
-use crate::agent::reply::Asked;
-use crate::agent::{Agent, AgentContext, EmptyReply, Unrun};
+use crate::agent::pause::Resume;
+use crate::agent::reply::RequestOutcome;
+use crate::agent::{Agent, AgentContext, EmptyReply, NotRunReason};
 use crate::control::OnExhausted;
 use crate::error::{Cancelled, Exceeded, RunError};
 use crate::event::{Event, Outcome, Pending};
@@ -22,23 +22,23 @@ use crate::message::ToolCall;
 use crate::provider::{Finish, ProviderError, UsageScope};
 use crate::text::is_blank;
 
-/// Is one user message that starts a turn.
-struct Input {
+/// A user message that starts a turn.
+struct TurnInput {
     text: String,
     injection: Option<MessageId>,
 }
 
-impl From<Pending> for Input {
+impl From<Pending> for TurnInput {
     fn from(entry: Pending) -> Self {
         Self { text: entry.text, injection: Some(entry.id) }
     }
 }
 
 impl Agent {
-    /// Runs one turn with one user message (seed: `run_loop`). The answer is in `last_assistant_content`.
+    /// Runs one turn with one user message. The answer is in `last_assistant_content`.
     ///
     /// # Errors
-    /// [`RunError::Blank`] before anything happened; [`RunError::Cancelled`]; or what failed. After any of them the
+    /// [`RunError::Blank`] before anything happened; [`RunError::Cancelled`]; or the failure. After any of them the
     /// history can be sent and the next turn works.
     pub async fn run_loop(&mut self, user_message: &str) -> Result<(), RunError> {
         if is_blank(user_message) {
@@ -48,12 +48,13 @@ impl Agent {
         self.synth_answer = None;
         self.reset_step_limit();
         self.begin();
-        self.turn(vec![Input { text: user_message.to_owned(), injection: None }]).await
+        self.turn(vec![TurnInput { text: user_message.to_owned(), injection: None }]).await
     }
 
     /// Runs turns with what is pending until nothing deliverable is left (D2, D3). Returns how many turns ran.
     ///
-    /// Steers that wait together start one turn; follow-ups start one turn each. Without an interloper it does nothing.
+    /// Steering messages that wait together start one turn; follow-ups start one turn each. Without an interloper
+    /// it does nothing.
     ///
     /// # Errors
     /// As [`Agent::run_loop`]; what is still pending stays pending, and after a failure waits until the next text.
@@ -76,7 +77,8 @@ impl Agent {
         }
     }
 
-    /// Begins what takes nothing from the queue: clears the cancel flag, under the queue's lock where there is one (D9).
+    /// Starts work that takes nothing from the queue: clears the cancel flag, under the queue's lock where there is
+    /// one (D9).
     pub(super) fn begin(&self) {
         match (&self.interloper, self.owned_cancellable()) {
             (Some(interloper), cancellable) => interloper.begin_turn(cancellable),
@@ -85,7 +87,7 @@ impl Agent {
         }
     }
 
-    /// Fails a turn that no budget is left for before anything is delivered: what is pending stays pending.
+    /// Fails a turn when no budget is left, before anything is delivered: pending messages stay pending.
     fn check_turn(&mut self) -> Result<(), RunError> {
         let Err(error) = self.check_budget() else { return Ok(()) };
         self.turns += 1;
@@ -96,9 +98,9 @@ impl Agent {
         Err(error)
     }
 
-    /// Leaves everything as a failed turn does: the history can be sent, and what is pending waits for the next text.
+    /// Cleans up after a failed turn: the history can be sent, and pending messages wait for the next text.
     fn fail(&mut self, error: &RunError) {
-        self.history.close_open(Unrun::BudgetExhausted);
+        self.history.close_open(NotRunReason::BudgetExhausted);
         if let Some(interloper) = &self.interloper {
             interloper.pause();
         }
@@ -107,8 +109,8 @@ impl Agent {
         }
     }
 
-    /// Runs one turn and says how it ended; always closes what it opened.
-    async fn turn(&mut self, inputs: Vec<Input>) -> Result<(), RunError> {
+    /// Runs one turn and emits how it ended; always closes what it opened.
+    async fn turn(&mut self, inputs: Vec<TurnInput>) -> Result<(), RunError> {
         self.turns += 1;
         let turn = self.turns;
         self.steps = 0;
@@ -122,10 +124,10 @@ impl Agent {
         result.map(drop)
     }
 
-    /// Delivers what starts the turn and works until there is an answer; tells where that came from.
-    async fn answer(&mut self, inputs: Vec<Input>, turn: u32) -> Result<Outcome, RunError> {
+    /// Delivers the messages that start the turn and works until there is an answer; returns where that came from.
+    async fn answer(&mut self, inputs: Vec<TurnInput>, turn: u32) -> Result<Outcome, RunError> {
         let question = inputs.iter().map(|input| input.text.as_str()).collect::<Vec<_>>().join("\n\n");
-        self.deliver_all(inputs, &Place::TurnStart)?;
+        self.deliver_all(inputs, &DeliveryPoint::TurnStart)?;
         match self.rounds(turn).await {
             Ok(()) => Ok(Outcome::Completed),
             Err(RunError::Exceeded(exceeded)) if self.rescues() => {
@@ -136,13 +138,13 @@ impl Agent {
         }
     }
 
-    /// Says how a turn ended, and leaves a history that can be sent.
+    /// Emits how a turn ended, and leaves a history that can be sent.
     fn end_turn(&mut self, turn: u32, result: &Result<Outcome, RunError>) {
         let (outcome, message) = match result {
             Ok(outcome) => (*outcome, None),
             Err(RunError::Cancelled(Cancelled)) => {
-                self.history.close_open(Unrun::Cancelled);
-                self.wish.take();
+                self.history.close_open(NotRunReason::Cancelled);
+                self.compaction_request.take();
                 if let Some(interloper) = &self.interloper {
                     interloper.end_cancelled();
                 }
@@ -157,10 +159,10 @@ impl Agent {
         self.listeners.emit(Event::TurnEnded { turn, outcome, message });
     }
 
-    /// Asks, runs the calls, asks again, until a reply has no calls.
+    /// Runs rounds until a reply has no calls.
     async fn rounds(&mut self, turn: u32) -> Result<(), RunError> {
         let mut round = 0;
-        // A request that the user cut brought no reply: it is made again, not counted.
+        // A request that the user cut brought no reply: it is sent again and not counted.
         let mut cut = 0;
         let mut empty_before = false;
         let mut pauses = 0;
@@ -174,15 +176,15 @@ impl Agent {
             let next = open.round(empty_before).await;
             drop(open);
             match next? {
-                Next::Answered => return Ok(()),
-                Next::Round => empty_before = false,
-                Next::Cut => {
+                AfterRound::Answered => return Ok(()),
+                AfterRound::Round => empty_before = false,
+                AfterRound::Cut => {
                     cut += 1;
                     empty_before = false;
                 }
-                Next::Again => empty_before = true,
-                Next::Paused if pauses < limits::PAUSES => pauses += 1,
-                Next::Paused => {
+                AfterRound::Again => empty_before = true,
+                AfterRound::Paused if pauses < limits::PAUSES => pauses += 1,
+                AfterRound::Paused => {
                     self.notice(format!("the server paused its reply {} times and was not asked again", pauses + 1));
                     return Ok(());
                 }
@@ -190,37 +192,37 @@ impl Agent {
         }
     }
 
-    /// Says that a round ended. What it was amidst when it was dropped enters the history first.
+    /// Emits the end of a round. Partial text and results of a dropped round enter the history first.
     fn end_round(&mut self, turn: u32, round: u32) {
         self.keep_partial();
         self.settle_group();
         self.listeners.emit(Event::RoundEnded { turn, round });
     }
 
-    /// One model request with its tool batch and the boundary behind it.
-    async fn round(&mut self, empty_before: bool) -> Result<Next, RunError> {
+    /// Runs one model request, its tool calls and the boundary after them.
+    async fn round(&mut self, empty_before: bool) -> Result<AfterRound, RunError> {
         self.adopt_model()?;
         self.toolbox.take_additions();
         self.check_budget()?;
         self.make_room().await?;
-        // A summary may have used it up.
+        // A summary may have used up the budget.
         self.check_budget()?;
         let mut reply = match self.ask_within_window().await? {
-            Asked::Reply(reply) => *reply,
-            Asked::Cut(messages) => {
-                self.deliver_all(inputs(messages), &Place::MidLoop { after: None })?;
-                return Ok(Next::Cut);
+            RequestOutcome::Reply(reply) => *reply,
+            RequestOutcome::Cut(messages) => {
+                self.deliver_all(inputs(messages), &DeliveryPoint::MidLoop { after: None })?;
+                return Ok(AfterRound::Cut);
             }
         };
-        self.call_ids.free(&mut reply.tool_calls);
+        self.call_ids.make_unique(&mut reply.tool_calls);
         let calls = reply.tool_calls.clone();
         let finish = reply.finish.clone();
         let explanation = reply.explanation.take();
         let empty = is_blank(&reply.content) && calls.is_empty();
-        // A pause of a server that has something to go back is no empty answer.
+        // A paused reply with parts that go back to the server is not empty.
         let goes_back = finish == Finish::Paused && reply.original.is_some();
         if empty && !goes_back && self.empty_reply == EmptyReply::AskAgain {
-            self.pass_over(reply);
+            self.skip_empty(reply);
             return Self::empty(empty_before, &finish, explanation.as_deref());
         }
         self.accept(reply);
@@ -228,40 +230,42 @@ impl Agent {
             if let Some(cut) = cut_off(&finish) {
                 self.notice(with_explanation(&cut, explanation.as_deref()));
             }
-            return Ok(if finish == Finish::Paused { Next::Paused } else { Next::Answered });
+            return Ok(if finish == Finish::Paused { AfterRound::Paused } else { AfterRound::Answered });
         }
         // The boundary: every call of the batch has its result, so messages may enter (D1).
         let Batch { after, mut cut } = self.run_batch(&calls, &finish).await?;
-        // A held agent waits here first, so that what is typed meanwhile enters here.
-        while cut.is_empty() && matches!(self.park_at_boundary().await?, Pass::Message) {
-            // None when it was withdrawn meanwhile.
+        // A paused agent waits here first, so that what is typed meanwhile enters here.
+        while cut.is_empty() && matches!(self.pause_at_boundary().await?, Resume::Message) {
+            // Empty when the message was withdrawn meanwhile.
             cut = self.take_now();
         }
-        // Behind a used-up budget nothing is asked any more: what is pending stays pending.
+        // Without budget no further request is made: pending messages stay pending.
         let left = self.check_budget();
         let taken = if left.is_ok() { self.drain() } else { Vec::new() };
-        self.deliver_all(inputs(cut.into_iter().chain(taken)), &Place::MidLoop { after })?;
-        left.map(|()| Next::Round)
+        self.deliver_all(inputs(cut.into_iter().chain(taken)), &DeliveryPoint::MidLoop { after })?;
+        left.map(|()| AfterRound::Round)
     }
 
-    /// Asks the model once; when the conversation does not fit, makes room and asks once more.
-    async fn ask_within_window(&mut self) -> Result<Asked, RunError> {
+    /// Sends a request; when the conversation does not fit, makes room and sends it once more.
+    async fn ask_within_window(&mut self) -> Result<RequestOutcome, RunError> {
         let asked = self.ask().await;
         match asked {
             Err(RunError::Provider(ProviderError::Overflow { tokens, window, .. })) => {
                 self.learn_overflow(tokens, window);
-                if self.make_room_for_overflow().await? == Room::AsBefore {
+                if self.make_room_for_overflow().await? == CompactionResult::Unchanged {
                     return asked;
                 }
             }
-            // Some servers cut the conversation silently and tell it by their count alone.
-            Ok(Asked::Reply(reply)) if reply.scope == UsageScope::OneRequest && self.is_too_much(&reply.usage) => {
+            // Some servers cut the conversation silently; only their count shows it.
+            Ok(RequestOutcome::Reply(reply))
+                if reply.scope == UsageScope::OneRequest && self.is_too_much(&reply.usage) =>
+            {
                 let (count, window) = (reply.usage.prompt(), self.context_window_cap.unwrap_or(0));
                 self.notice(format!(
                     "the server counts {count} tokens, more than the window of {window}: it has not read all"
                 ));
-                if self.make_room_for_overflow().await? == Room::AsBefore {
-                    return Ok(Asked::Reply(reply));
+                if self.make_room_for_overflow().await? == CompactionResult::Unchanged {
+                    return Ok(RequestOutcome::Reply(reply));
                 }
                 self.give_up(*reply);
             }
@@ -271,23 +275,23 @@ impl Agent {
         self.ask().await
     }
 
-    /// Says what follows a reply that says nothing: one more request, then an error.
-    fn empty(empty_before: bool, finish: &Finish, explanation: Option<&str>) -> Result<Next, RunError> {
+    /// Returns what follows an empty reply: one more request, then an error.
+    fn empty(empty_before: bool, finish: &Finish, explanation: Option<&str>) -> Result<AfterRound, RunError> {
         let why = match finish {
-            // Asking again brings the same filter.
+            // A second request would meet the same filter.
             Finish::ContentFilter => Some("the content filter of the server let nothing of the reply through"),
-            Finish::TooLong => Some("the reply was too long to be read whole, and said nothing up to there"),
+            Finish::TooLong => Some("the reply was too long to be read whole, and had no text up to there"),
             Finish::Length if empty_before => Some("the replies were cut at the token limit before they said anything"),
             Finish::Stop | Finish::Paused | Finish::Unknown(_) if empty_before => {
                 Some("the model gave an empty answer twice")
             }
             Finish::Stop | Finish::Length | Finish::Paused | Finish::Unknown(_) => None,
         };
-        why.map_or(Ok(Next::Again), |why| Err(ProviderError::Server(with_explanation(why, explanation)).into()))
+        why.map_or(Ok(AfterRound::Again), |why| Err(ProviderError::Server(with_explanation(why, explanation)).into()))
     }
 
-    /// Takes what enters at a boundary, unless the turn is stopped: what is sent after a stop starts the next turn.
-    /// Resets no control: an injection refreshes nothing.
+    /// Takes the messages that enter at a boundary, unless the turn is stopped: a message sent after a stop starts the
+    /// next turn. An injection resets no step budget.
     fn drain(&self) -> Vec<Pending> {
         match (&self.interloper, &self.cancellable) {
             (Some(interloper), Some(cancellable)) => interloper.drain_unless(cancellable),
@@ -296,23 +300,23 @@ impl Agent {
         }
     }
 
-    /// Delivers every text, also behind one on which an extension failed: what was taken is delivered (D5).
-    fn deliver_all(&mut self, inputs: Vec<Input>, place: &Place) -> Result<(), RunError> {
+    /// Delivers every text, also after one on which an extension failed: what was taken is delivered (D5).
+    fn deliver_all(&mut self, inputs: Vec<TurnInput>, point: &DeliveryPoint) -> Result<(), RunError> {
         let mut result = Ok(());
         for input in inputs {
-            let delivered = self.deliver(&input.text, input.injection, place);
+            let delivered = self.deliver(&input.text, input.injection, point);
             result = result.and(delivered);
         }
         result
     }
 
-    /// Appends one user message, says so, and lets the extensions add their words behind it.
-    fn deliver(&mut self, text: &str, injection: Option<MessageId>, place: &Place) -> Result<(), RunError> {
+    /// Appends one user message, emits it, and lets the extensions append their notes.
+    fn deliver(&mut self, text: &str, injection: Option<MessageId>, point: &DeliveryPoint) -> Result<(), RunError> {
         self.history.push_user(text);
         self.unseen.extend(injection.clone());
-        let (mid_loop, after) = match place {
-            Place::TurnStart => (false, None),
-            Place::MidLoop { after } => (true, after.clone()),
+        let (mid_loop, after) = match point {
+            DeliveryPoint::TurnStart => (false, None),
+            DeliveryPoint::MidLoop { after } => (true, after.clone()),
         };
         let typed = text.to_owned();
         self.listeners.emit(Event::UserTurn { content: typed, mid_loop, injection, step: self.steps, after });
@@ -343,9 +347,9 @@ impl Agent {
         })
     }
 
-    /// Lets a fresh, tools-free conversation answer from the evidence; its answer becomes this turn's.
+    /// Lets a fresh conversation without tools answer from the evidence; its answer becomes this turn's.
     async fn rescue(&mut self, question: &str, exceeded: Exceeded) -> Result<(), RunError> {
-        self.history.close_open(Unrun::BudgetExhausted);
+        self.history.close_open(NotRunReason::BudgetExhausted);
         let steps = exceeded.max_steps;
         let reason = format!("step limit ({steps}) reached: answering from what was found");
         self.listeners.emit(Event::FallbackNotice { reason });
@@ -358,7 +362,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Returns whether a tick and a check let this call run; the event comes before both (spec 2.2.5).
+    /// Emits a call, counts it against the step budget and checks the cancel flag.
     pub(super) fn prepare(&mut self, call: &ToolCall) -> Result<(), RunError> {
         self.steps = self.steps.saturating_add(1);
         if let Some(interloper) = &self.interloper {
@@ -379,21 +383,21 @@ impl Agent {
     }
 }
 
-/// Says what follows a round.
-enum Next {
+/// The continuation of a turn after a round.
+enum AfterRound {
     /// The final answer is in the history.
     Answered,
-    /// The calls ran; ask again.
+    /// The calls ran; a further request follows.
     Round,
-    /// Messages cut the request and are in the history; ask again.
+    /// Messages cut the request and are in the history; a further request follows.
     Cut,
-    /// The reply was empty; ask once more.
+    /// The reply was empty; the request is sent once more.
     Again,
-    /// The server paused its reply, which is in the history; it goes on when it is asked.
+    /// The server paused its reply, which is in the history; it continues on the next request.
     Paused,
 }
 
-/// Says of a reply without calls that it is not whole.
+/// Returns the notice that a reply without calls is incomplete; `None` when it is whole.
 fn cut_off(finish: &Finish) -> Option<String> {
     match finish {
         Finish::Stop | Finish::Paused => None,
@@ -409,20 +413,20 @@ fn cut_off(finish: &Finish) -> Option<String> {
     }
 }
 
-/// Adds what the server says of it.
+/// Appends the server's explanation.
 fn with_explanation(said: &str, explanation: Option<&str>) -> String {
     explanation.map_or_else(|| said.to_owned(), |words| format!("{said}: {words}"))
 }
 
-/// Says where a user message enters.
-enum Place {
+/// The point of a turn at which a user message enters.
+enum DeliveryPoint {
     TurnStart,
-    /// Behind the result of this tool; behind none where it cut an answer.
+    /// After the result of this tool; `None` where the message cut a reply.
     MidLoop {
         after: Option<String>,
     },
 }
 
-fn inputs(entries: impl IntoIterator<Item = Pending>) -> Vec<Input> {
-    entries.into_iter().map(Input::from).collect()
+fn inputs(entries: impl IntoIterator<Item = Pending>) -> Vec<TurnInput> {
+    entries.into_iter().map(TurnInput::from).collect()
 }

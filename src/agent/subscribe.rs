@@ -1,7 +1,7 @@
-//! Truffle's surface (D18): `agent.on(kind, f)` and `agent.on_any(f)` beside listeners.
+//! Functions that are called for events: `agent.on(kind, f)` and `agent.on_any(f)`, beside listeners (D18).
 //!
-//! For an event the functions of its kind run first, then the ones for any kind, each in the order of subscription. They
-//! hear the loop of their own agent and that of its rescue, which is marked; what children do they never hear.
+//! For an event the functions of its kind run first, then those for any kind, each in the order of subscription.
+//! They get the events of their own agent's loop and of its rescue, which is marked; never those of children.
 
 use std::fmt;
 use std::mem;
@@ -16,10 +16,10 @@ use crate::id::{AgentId, CallId};
 use crate::listener::Listener;
 use crate::message::{Message, ToolCall};
 
-/// Names the seven events of Truffle's agent, and what carries them here.
+/// The seven kinds of events that a function can subscribe to, with the events behind them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventKind {
-    /// `agent_start`: [`Event::TurnStarted`], with its [`Payload::Input`]; called when all of the input is in the history.
+    /// `agent_start`: [`Event::TurnStarted`], with its [`EventPayload::Input`]; called when all of the input is in the history.
     AgentStart,
     /// `turn_start`: [`Event::RoundStarted`].
     TurnStart,
@@ -29,9 +29,9 @@ pub enum EventKind {
     ToolCall,
     /// `tool_result`: [`Event::ToolResult`].
     ToolResult,
-    /// `turn_end`: [`Event::RoundEnded`], with its [`Payload::ToolResults`].
+    /// `turn_end`: [`Event::RoundEnded`], with its [`EventPayload::ToolResults`].
     TurnEnd,
-    /// `agent_end`: [`Event::TurnEnded`], also when the turn failed or was cancelled (D13), with its [`Payload::Output`].
+    /// `agent_end`: [`Event::TurnEnded`], also when the turn failed or was cancelled (D13), with its [`EventPayload::Output`].
     AgentEnd,
 }
 
@@ -47,7 +47,7 @@ impl EventKind {
         Self::AgentEnd,
     ];
 
-    /// Returns Truffle's name of the kind.
+    /// Returns the name of the kind.
     pub fn name(self) -> &'static str {
         match self {
             Self::AgentStart => "agent_start",
@@ -60,7 +60,7 @@ impl EventKind {
         }
     }
 
-    /// Returns the kind of an event; `None` for events that Truffle does not have.
+    /// Returns the kind of an event; `None` for events that have none.
     pub fn of(event: &Event) -> Option<Self> {
         Some(match event {
             Event::TurnStarted { .. } => Self::AgentStart,
@@ -84,7 +84,7 @@ impl fmt::Display for EventKind {
 impl FromStr for EventKind {
     type Err = BuildError;
 
-    /// Reads Truffle's name; an unknown name is an argument error that lists the known ones.
+    /// Reads the name of a kind; an unknown name is an argument error that lists the known ones.
     fn from_str(name: &str) -> Result<Self, BuildError> {
         Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
             let known = Self::ALL.map(Self::name).join(", ");
@@ -93,64 +93,64 @@ impl FromStr for EventKind {
     }
 }
 
-/// What a function hears.
+/// An event as a subscribed function gets it.
 #[derive(Debug)]
-pub struct Heard<'a> {
+pub struct ObservedEvent<'a> {
     /// The event, with who did it and when.
     pub envelope: &'a Envelope,
-    /// What Truffle's event carries beyond it.
-    pub payload: Payload,
-    /// Whether it is of the agent itself or of its rescue.
-    pub speaker: Speaker,
+    /// Data of the kind that the event itself does not have.
+    pub payload: EventPayload,
+    /// The loop that emitted it.
+    pub source: EventSource,
 }
 
-/// What Truffle's event carries and ours does not.
+/// Data that a kind of event has beyond the event itself.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Payload {
-    /// Of `agent_start`: what the turn starts with; several messages with a blank line between.
+pub enum EventPayload {
+    /// For `agent_start`: the messages that start the turn, with blank lines between them.
     Input(String),
-    /// Of `turn_end`: the results of the round's calls that came to their end, in call order.
+    /// For `turn_end`: the results of the round's finished calls, in call order.
     ToolResults(Vec<Message>),
-    /// Of `agent_end`: the final answer, which may be empty; `None` when the turn failed or was cancelled.
+    /// For `agent_end`: the final answer, which may be empty; `None` when the turn failed or was cancelled.
     Output(Option<String>),
-    /// Of the others: nothing, the event has it all.
+    /// For the others.
     Nothing,
 }
 
-/// Whose loop it is.
+/// The loop that an event comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Speaker {
+pub enum EventSource {
     /// The agent's own.
     Agent,
-    /// That of the rescue which answers in its place.
+    /// The rescue's, which answers in the agent's place.
     Rescue,
 }
 
-type OnKind = Arc<dyn Fn(&Heard<'_>) + Send + Sync>;
-type OnAny = Arc<dyn Fn(EventKind, &Heard<'_>) + Send + Sync>;
+type OnKind = Arc<dyn Fn(&ObservedEvent<'_>) + Send + Sync>;
+type OnAny = Arc<dyn Fn(EventKind, &ObservedEvent<'_>) + Send + Sync>;
 
-/// Holds the functions of one agent; joins its listeners with the first of them.
+/// The functions subscribed to one agent; it becomes a listener with the first of them.
 pub(crate) struct Subscribers {
     agent: AgentId,
-    inner: Mutex<Inner>,
+    inner: Mutex<SubscriberState>,
 }
 
 #[derive(Default)]
-struct Inner {
-    functions: Functions,
-    own: Loop,
-    rescue: Loop,
+struct SubscriberState {
+    functions: SubscribedFunctions,
+    own: LoopState,
+    rescue: LoopState,
 }
 
 #[derive(Clone, Default)]
-struct Functions {
+struct SubscribedFunctions {
     specific: Vec<(EventKind, OnKind)>,
     any: Vec<OnAny>,
 }
 
-/// What the payloads of one loop are made of.
+/// The data of one loop from which payloads are made.
 #[derive(Default)]
-struct Loop {
+struct LoopState {
     /// The start of a turn whose input is not complete.
     start: Option<Envelope>,
     input: Vec<String>,
@@ -163,12 +163,12 @@ impl Subscribers {
         Self { agent, inner: Mutex::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, SubscriberState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Loop {
+impl LoopState {
     fn take(&mut self, envelope: &Envelope) {
         match &envelope.event {
             Event::TurnStarted { .. } => *self = Self { start: Some(envelope.clone()), ..Self::default() },
@@ -193,11 +193,11 @@ impl Loop {
         }
     }
 
-    /// Returns the start that waited for the input, once that is complete.
-    fn started(&mut self, event: &Event) -> Option<(Envelope, Payload)> {
+    /// Returns the start that waited for the input, once the input is complete.
+    fn started(&mut self, event: &Event) -> Option<(Envelope, EventPayload)> {
         let is_complete = matches!(event, Event::RoundStarted { .. } | Event::TurnEnded { .. });
         let start = self.start.take_if(|_| is_complete)?;
-        Some((start, Payload::Input(mem::take(&mut self.input).join("\n\n"))))
+        Some((start, EventPayload::Input(mem::take(&mut self.input).join("\n\n"))))
     }
 
     fn results(&self) -> Vec<Message> {
@@ -205,52 +205,52 @@ impl Loop {
     }
 }
 
-impl Inner {
-    /// Takes an event in; returns what is to be heard of it, in order.
-    fn take(&mut self, speaker: Speaker, envelope: &Envelope) -> Vec<(EventKind, Envelope, Payload)> {
-        let own = match speaker {
-            Speaker::Agent => &mut self.own,
-            Speaker::Rescue => &mut self.rescue,
+impl SubscriberState {
+    /// Takes an event; returns what the functions get, in order.
+    fn take(&mut self, source: EventSource, envelope: &Envelope) -> Vec<(EventKind, Envelope, EventPayload)> {
+        let own = match source {
+            EventSource::Agent => &mut self.own,
+            EventSource::Rescue => &mut self.rescue,
         };
         own.take(envelope);
         let started = own.started(&envelope.event);
-        let mut heard: Vec<_> =
+        let mut observed: Vec<_> =
             started.map(|(start, input)| (EventKind::AgentStart, start, input)).into_iter().collect();
         let payload = match &envelope.event {
-            Event::TurnStarted { .. } => return heard,
-            Event::RoundEnded { .. } => Payload::ToolResults(own.results()),
+            Event::TurnStarted { .. } => return observed,
+            Event::RoundEnded { .. } => EventPayload::ToolResults(own.results()),
             Event::TurnEnded { outcome: Outcome::Completed, .. } => {
-                Payload::Output(Some(own.answer.clone().unwrap_or_default()))
+                EventPayload::Output(Some(own.answer.clone().unwrap_or_default()))
             }
             Event::TurnEnded { outcome: Outcome::Synthesized, .. } => {
-                Payload::Output(Some(self.rescue.answer.clone().unwrap_or_default()))
+                EventPayload::Output(Some(self.rescue.answer.clone().unwrap_or_default()))
             }
-            Event::TurnEnded { outcome: Outcome::Cancelled | Outcome::Failed, .. } => Payload::Output(None),
-            _ => Payload::Nothing,
+            Event::TurnEnded { outcome: Outcome::Cancelled | Outcome::Failed, .. } => EventPayload::Output(None),
+            _ => EventPayload::Nothing,
         };
-        heard.extend(EventKind::of(&envelope.event).map(|kind| (kind, envelope.clone(), payload)));
-        heard
+        observed.extend(EventKind::of(&envelope.event).map(|kind| (kind, envelope.clone(), payload)));
+        observed
     }
 }
 
 impl Listener for Subscribers {
     fn on_event(&self, envelope: &Envelope) {
-        let speaker = match &envelope.agent {
-            agent if *agent == self.agent => Speaker::Agent,
-            agent if *agent == self.agent.synthesizer() => Speaker::Rescue,
+        let source = match &envelope.agent {
+            agent if *agent == self.agent => EventSource::Agent,
+            agent if *agent == self.agent.synthesizer() => EventSource::Rescue,
             _ => return,
         };
-        let (heard, functions) = {
+        let (observed, functions) = {
             let mut inner = self.lock();
-            (inner.take(speaker, envelope), inner.functions.clone())
+            (inner.take(source, envelope), inner.functions.clone())
         };
-        for (kind, envelope, payload) in heard {
-            let heard = Heard { envelope: &envelope, payload, speaker };
+        for (kind, envelope, payload) in observed {
+            let observed = ObservedEvent { envelope: &envelope, payload, source };
             for (_, function) in functions.specific.iter().filter(|(wanted, _)| *wanted == kind) {
-                contained(|| function(&heard));
+                contained(|| function(&observed));
             }
             for function in &functions.any {
-                contained(|| function(kind, &heard));
+                contained(|| function(kind, &observed));
             }
         }
     }
@@ -267,21 +267,22 @@ fn contained(function: impl FnOnce()) {
 }
 
 impl Agent {
-    /// Calls `function` for every event of one kind, of this agent's loop and of its rescue's. Returns the agent, so that calls can be chained.
-    pub fn on(&mut self, kind: EventKind, function: impl Fn(&Heard<'_>) + Send + Sync + 'static) -> &mut Self {
+    /// Calls `function` for every event of one kind, of this agent's loop and of its rescue's. Returns the agent,
+    /// so that calls can be chained.
+    pub fn on(&mut self, kind: EventKind, function: impl Fn(&ObservedEvent<'_>) + Send + Sync + 'static) -> &mut Self {
         self.subscribed().lock().functions.specific.push((kind, Arc::new(function)));
         self
     }
 
-    /// Calls `function` for every event that has a kind, behind the specific ones.
-    pub fn on_any(&mut self, function: impl Fn(EventKind, &Heard<'_>) + Send + Sync + 'static) -> &mut Self {
+    /// Calls `function` for every event that has a kind, after the functions of that kind.
+    pub fn on_any(&mut self, function: impl Fn(EventKind, &ObservedEvent<'_>) + Send + Sync + 'static) -> &mut Self {
         self.subscribed().lock().functions.any.push(Arc::new(function));
         self
     }
 
     fn subscribed(&mut self) -> &Subscribers {
         let empty = {
-            let Functions { specific, any } = &self.subscribers.lock().functions;
+            let SubscribedFunctions { specific, any } = &self.subscribers.lock().functions;
             specific.is_empty() && any.is_empty()
         };
         if empty {

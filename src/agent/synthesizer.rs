@@ -1,13 +1,13 @@
-//! The rescue of a turn whose step budget is used up (seed: `Pikuri::Agent::Synthesizer`).
+//! The rescue of a turn whose step budget is used up.
 //!
 //! A fresh conversation without tools answers the question from the gathered evidence. It shares the transport and the
-//! cancel flag, has a budget of its own, and emits under the id `synthesizer` or `<id>_synthesizer`.
+//! cancel flag, has a step budget of its own, and emits under the id `synthesizer` or `<id>_synthesizer`.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::agent::on_drop::OnDrop;
-use crate::agent::{Agent, EmptyReply, Unrun};
+use crate::agent::{Agent, EmptyReply, NotRunReason};
 use crate::control::{OnExhausted, StepLimit};
 use crate::error::{BuildError, Cancelled, RunError};
 use crate::event::{Event, Outcome};
@@ -15,22 +15,23 @@ use crate::limits;
 use crate::message::Message;
 use crate::provider::ProviderError;
 
-/// Tells the rescue what to do with the evidence.
+/// The system prompt of the rescue.
 pub const SYSTEM_PROMPT: &str = "You are given evidence another agent collected before running out of steps. \
 Answer the user's question using only this evidence. You have no tools. If the evidence is insufficient, state plainly \
 what's missing and what partial answer you can give. Do not apologize or comment on the previous agent.";
 
-/// Writes the rescue's one user message. Pure.
+/// Writes the only user message of the rescue. Pure.
 ///
 /// The evidence leaves out system messages, the question itself and the calls that never ran; long results are cut
-/// and the oldest evidence gives way when the whole would not fit a small context window.
+/// and the oldest evidence is left out when all of it would not fit a small context window.
 pub fn build_prompt(parent_messages: &[Message], user_message: &str) -> String {
     format!("Question: {user_message}\n\nEvidence gathered:\n{}", transcript(parent_messages, user_message))
 }
 
 fn transcript(messages: &[Message], question: &str) -> String {
-    let never_ran =
-        |content: &str| [Unrun::BudgetExhausted, Unrun::UserMessage].iter().any(|why| content == why.observation());
+    let never_ran = |content: &str| {
+        [NotRunReason::BudgetExhausted, NotRunReason::UserMessage].iter().any(|why| content == why.observation())
+    };
     let answered = |id: &crate::id::CallId| {
         messages.iter().any(|message| match message {
             Message::Tool { call_id, content, .. } => call_id == id && !never_ran(content),
@@ -70,7 +71,7 @@ fn transcript(messages: &[Message], question: &str) -> String {
     parts.split_off(parts.len() - kept).join("\n")
 }
 
-/// Finds the messages that are the question: the last stretch of the user's words that, joined, is just that.
+/// Finds the messages that are the question: the last run of user messages that, joined, is exactly the question.
 /// Comparing texts one by one would also leave out a later "no" to the question "yes or no?".
 fn asked(messages: &[Message], question: &str) -> Range<usize> {
     let joined = |start: usize| {

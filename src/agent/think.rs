@@ -1,4 +1,4 @@
-//! One question, one answer: no tools, no listeners, no budget, no history (seed: `Agent.think`).
+//! One question, one answer: no tools, no listeners, no budget, no history.
 
 use crate::control::Cancellable;
 use crate::error::{Cancelled, RunError};
@@ -6,11 +6,11 @@ use crate::message::Message;
 use crate::provider::{ChatRequest, ChatTransport, Connector, ProviderError, Streaming};
 use crate::text::is_blank;
 
-/// Asks the model one thing and returns its answer, empty when it gave none. Never resets the cancel flag.
+/// Sends one prompt to the model and returns its answer, which may be empty. Never resets the cancel flag.
 ///
 /// # Errors
-/// [`RunError::Blank`] for a blank prompt; [`RunError::Cancelled`] when the flag is set before, while or after it
-/// asks; the provider's own error unchanged.
+/// [`RunError::Blank`] for a blank prompt; [`RunError::Cancelled`] when the flag is set before, during or after the
+/// request; the provider's own error unchanged.
 pub async fn think(
     connector: &dyn Connector,
     transport: &ChatTransport,

@@ -1,7 +1,7 @@
-//! The command line as clap reads it. Nothing is interpreted here; `config` decides what it means.
+//! The command line as clap parses it. Nothing is interpreted here; that is done in `config`.
 //!
-//! The flags are global: they stand before or behind `exec`. A prompt that is one word and the name of a sub-command is
-//! written behind `--` (`steersman -- exec`).
+//! The flags are global: they come before or after `exec`. A prompt that is the name of a sub-command comes after `--`
+//! (`steersman -- exec`).
 
 use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
@@ -17,8 +17,8 @@ use crate::provider::Effort;
 
 /// Watch an agent work, and steer it while it runs.
 ///
-/// Without a configured model the embedded one answers on the screen: no key, no network. What you type while a turn runs is pending,
-/// visibly, and enters the conversation at the next tool-result boundary.
+/// Without a configured model the embedded one answers on the screen: no key, no network. What you type while a
+/// turn runs is pending, visibly, and enters the conversation at the next tool-result boundary.
 #[derive(Debug, Parser)]
 #[command(name = "steersman", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
@@ -36,7 +36,7 @@ pub struct CommandLine {
     pub command: Option<Command>,
 }
 
-/// Is what the program does instead of opening the screen.
+/// The sub-commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run one turn without a screen, and the turns that texts sent meanwhile start.
@@ -70,7 +70,7 @@ pub enum Command {
     },
 }
 
-/// Holds what `models` is told.
+/// The arguments of `models`.
 #[derive(Debug, Args)]
 pub struct ModelsArgs {
     /// Write the lists as JSON.
@@ -78,22 +78,22 @@ pub struct ModelsArgs {
     pub json: bool,
 }
 
-/// Holds what `exec` is told.
+/// The arguments of `exec`.
 #[derive(Debug, Args)]
 pub struct ExecArgs {
     /// Write every event as one line of JSON.
     #[arg(long)]
     pub json: bool,
-    /// Inject each line of standard input: `/stop` cancels, `> text` is a follow-up, `@researcher 0 text` and `@all text`
-    /// go to sub-agents that run, `//x`, `\>x` and `@main @x` send `/x`, `>x` and `@x`. A question on standard error is
-    /// answered by its number: `/yes 1`, `/session 1`, `/always 1`, `/no 1` or `/no 1 words`.
+    /// Inject each line of standard input: `/stop` cancels, `> text` is a follow-up, `@researcher 0 text` and `@all
+    /// text` go to sub-agents that run, `//x`, `\>x` and `@main @x` send `/x`, `>x` and `@x`. A question on
+    /// standard error is answered by its number: `/yes 1`, `/session 1`, `/always 1`, `/no 1` or `/no 1 words`.
     #[arg(long)]
     pub steer_stdin: bool,
     /// What to send; `-` reads standard input (not together with --steer-stdin).
     pub prompt: String,
 }
 
-/// Holds the flags that every command takes.
+/// The flags that every command takes.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Model and configuration")]
 pub struct Flags {
@@ -141,7 +141,8 @@ pub struct Flags {
     /// Tokens that the session may use, sub-agents included; each request counts its whole prompt.
     #[arg(long, global = true, value_name = "N", value_parser = at_least_one::<NonZeroU64>)]
     pub max_tokens_total: Option<NonZeroU64>,
-    /// How full the context window is, in per cent, when older rounds are summarised; 0 is never beforehand [default: 85].
+    /// How full the context window is, in per cent, when older rounds are summarised; 0 is never beforehand
+    /// [default: 85].
     #[arg(long, global = true, value_name = "PERCENT")]
     pub compact_at: Option<u8>,
     /// The directory to work in; tools reach nothing outside it [default: the current one].
@@ -153,8 +154,8 @@ pub struct Flags {
     /// A file that replaces the default system prompt.
     #[arg(long, global = true, value_name = "FILE")]
     pub system_prompt: Option<PathBuf>,
-    /// How much runs without a question: `ask` (reading and new files), `auto-edit` (files of the workspace too), `auto`
-    /// (everything, in the sandbox), `auto-without-sandbox`, `read-only` [default: ask].
+    /// How much runs without a question: `ask` (reading and new files), `auto-edit` (files of the workspace too),
+    /// `auto` (everything, in the sandbox), `auto-without-sandbox`, `read-only` [default: ask].
     #[arg(long, global = true, value_enum, hide_possible_values = true)]
     pub mode: Option<Mode>,
     /// What confines commands [default: the best that this machine has].
@@ -170,19 +171,20 @@ pub struct Flags {
     /// configuration file].
     #[arg(long, global = true, value_name = "FILE")]
     pub keys: Option<PathBuf>,
-    /// Answer yes to every question that no rule denies. Never to one about a protected place (hooks, shell start files,
-    /// this program's configuration, …) or about trusting a project: the screen still asks these, `exec` refuses.
+    /// Answer yes to every question that no rule denies. Never to one about a protected place (hooks, shell start
+    /// files, this program's configuration, …) or about trusting a project: the screen still asks these, `exec`
+    /// refuses.
     #[arg(long, global = true)]
     pub yes: bool,
 }
 
-/// Reads a number that is not 0.
+/// Parses a number that is not 0.
 fn at_least_one<T: FromStr>(text: &str) -> Result<T, &'static str> {
     text.parse().map_err(|_| "it must be a whole number, at least 1")
 }
 
 impl Flags {
-    /// Returns the flags as the topmost layer of the configuration.
+    /// Returns the flags as the top layer of the configuration.
     pub fn layer(&self) -> Layer {
         Layer {
             provider: self.provider,

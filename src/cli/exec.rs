@@ -1,9 +1,9 @@
-//! `exec`: a turn without a screen, and the turns that texts sent meanwhile start.
+//! `exec`: a turn without a screen, and the turns that later messages start.
 //!
-//! It sends through the queue like the screen and reads the mailbox like the screen; listeners write standard output. It
-//! ends when a turn has ended and every text that was read has entered the conversation. After a stop or a failure nothing
-//! more is sent, and what was not sent is returned and listed on standard error. Nothing here ever blocks: a signal acts
-//! whatever becomes of input, output and agent.
+//! It uses the queue and the mailbox like the screen; listeners write standard output. It ends when a turn has
+//! ended and every message that was read has entered the conversation. After a stop or a failure nothing more is
+//! sent; unsent messages are returned and listed on standard error. Nothing here blocks: a signal works whatever
+//! input, output and agent do.
 
 mod progress;
 mod start;
@@ -20,7 +20,7 @@ use crate::cli::args::{ExecArgs, Flags};
 use crate::cli::exit::Exit;
 use crate::cli::load::{Start, load};
 use crate::cli::output::Output;
-use crate::cli::project::Front;
+use crate::cli::project::FrontEnd;
 use crate::cli::questions::Questions;
 use crate::cli::runtime;
 use crate::cli::setup::setup;
@@ -31,12 +31,12 @@ use crate::listener::{JsonLines, Listener, Terminal};
 use crate::session::{Client, LocalClient};
 use crate::text::is_blank;
 use crate::tui::terminal::signals::Signals;
-use steering::Run;
+use steering::ExecRun;
 
 /// Runs the prompt of the command line without a screen.
 pub fn run(flags: &Flags, args: &ExecArgs) -> Exit {
     let answerer = if args.steer_stdin { Answerer::User } else { Answerer::Nobody };
-    let loaded = load(flags, Front::Exec, answerer).map_err(|error| error.to_string()).and_then(|start| {
+    let loaded = load(flags, FrontEnd::Exec, answerer).map_err(|error| error.to_string()).and_then(|start| {
         start::check_model(&start.config)?;
         Ok((start, read_prompt(args)?))
     });
@@ -47,7 +47,7 @@ pub fn run(flags: &Flags, args: &ExecArgs) -> Exit {
 }
 
 fn run_loaded(start: Start, flags: &Flags, args: &ExecArgs, prompt: &str) -> Exit {
-    // Signals, questions and lines have a runtime of their own: whatever the agent's does, they are served.
+    // Signals, questions and lines have a runtime of their own, which works whatever the agent's runtime does.
     let own = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let (runtime, own) = match (runtime(), own) {
         (Ok(runtime), Ok(own)) => (runtime, own),
@@ -78,7 +78,7 @@ async fn serve(start: Start, flags: &Flags, args: &ExecArgs, prompt: &str, runti
     let record = out.apart();
     let json = args.json.then(|| Arc::new(JsonLines::new(record.clone())));
     let mut listeners: Vec<Arc<dyn Listener>> = match &json {
-        Some(json) => vec![Arc::new(questions.in_record(record)), Arc::clone(json) as Arc<dyn Listener>],
+        Some(json) => vec![Arc::new(questions.in_json(record)), Arc::clone(json) as Arc<dyn Listener>],
         None if io::stdout().is_terminal() => vec![Arc::new(Terminal::framed(out.clone(), columns))],
         None => vec![Arc::new(Terminal::apart(out.clone(), err.clone()))],
     };
@@ -86,7 +86,7 @@ async fn serve(start: Start, flags: &Flags, args: &ExecArgs, prompt: &str, runti
     let cwd = start.cwd.clone();
     let host = host::start_with(runtime, |approvals| setup(start, listeners, approvals));
     let client = LocalClient::new(host.handle().clone());
-    let mut run = Run::new(&client, lines, questions, err.clone(), args);
+    let mut run = ExecRun::new(&client, lines, questions, err.clone(), args);
     let mut exit = steer(&mut run, &client, prompt, &mut signals, &out).await;
     let is_stopped = run.stop.is_some();
     let (unsent, reason) = (run.unsent, run.reason);
@@ -126,7 +126,7 @@ async fn serve(start: Start, flags: &Flags, args: &ExecArgs, prompt: &str, runti
 }
 
 /// Sends the prompt and steers the run until it has ended.
-async fn steer(run: &mut Run<'_>, client: &dyn Client, prompt: &str, signals: &mut Signals, out: &Output) -> Exit {
+async fn steer(run: &mut ExecRun<'_>, client: &dyn Client, prompt: &str, signals: &mut Signals, out: &Output) -> Exit {
     let wake = Arc::new(Notify::new());
     let waker = Arc::clone(&wake);
     client.on_wake(Arc::new(move |_| waker.notify_one()));
@@ -148,7 +148,7 @@ async fn steer(run: &mut Run<'_>, client: &dyn Client, prompt: &str, signals: &m
             () = until(deadline) => run.progress.give_up(),
             () = next_lines(run.lines.as_ref(), &run.err), if run.has_room() => {
                 run.read_lines();
-                // Endless input must not keep signals from being seen.
+                // Endless input must not delay signals.
                 tokio::task::yield_now().await;
             }
         }
@@ -160,7 +160,7 @@ fn columns() -> usize {
     crossterm::terminal::size().map_or(80, |(columns, _)| columns.into())
 }
 
-/// Says that standard output cannot be written, unless its reader has just seen enough.
+/// Reports a failed write to standard output, unless its reader closed the pipe.
 fn unwritten(err: &Output, kind: io::ErrorKind) -> Exit {
     if kind == io::ErrorKind::BrokenPipe {
         return Exit::Cancelled;
@@ -169,7 +169,7 @@ fn unwritten(err: &Output, kind: io::ErrorKind) -> Exit {
     Exit::Failed
 }
 
-/// Waits for lines, and for what is said about them to be read.
+/// Waits until messages about earlier lines are written, then for lines.
 async fn next_lines(lines: Option<&Lines>, err: &Output) {
     match lines {
         Some(lines) => {
@@ -198,7 +198,7 @@ fn read_prompt(args: &ExecArgs) -> Result<String, String> {
         }
         "-" => {
             let mut text = Vec::new();
-            // One byte above the limit, so that the queue refuses what is too long by its own rule.
+            // One byte above the limit, so that the queue itself refuses a text that is too long.
             let longest = limits::MESSAGE_BYTES as u64 + 3;
             io::stdin()
                 .lock()

@@ -1,6 +1,6 @@
-//! How the program ends: its exit codes, and the sentences it says on standard error.
+//! The end of the program: its exit codes, and the messages on standard error.
 //!
-//! Everything said passes the sanitiser. A closed standard error is no reason to fail.
+//! Every message is sanitised. A closed standard error is ignored.
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use crate::event::Outcome;
 use crate::tui::terminal::signals::INTERRUPTED;
 
-/// The way a start of the program ended.
+/// The outcome of a run of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// The turn completed or was synthesized; 0.
@@ -21,12 +21,12 @@ pub enum Exit {
     Cancelled,
     /// A signal ended the program: 128 and its number.
     Signal(u8),
-    /// The screen ended: 0 when the user quit, else what the signal stands for.
+    /// The screen ended: 0 when the user quit, else 128 and the number of the signal.
     Screen(u8),
 }
 
 impl Exit {
-    /// Returns the number that the shell sees.
+    /// Returns the exit code.
     pub fn code(self) -> u8 {
         match self {
             Self::Done => 0,
@@ -37,13 +37,13 @@ impl Exit {
         }
     }
 
-    /// Returns what a signal with this exit code stands for: SIGINT stops the turn, as `/stop` does.
+    /// Returns the outcome for a signal with this exit code: SIGINT stops the turn, as `/stop` does.
     pub fn of_signal(code: u8) -> Self {
         if code == INTERRUPTED { Self::Cancelled } else { Self::Signal(code) }
     }
 
-    /// Returns what decides the exit code when there is a later reason to end as well: the first one, unless the later one
-    /// is a signal that ends programs.
+    /// Returns the outcome when a later reason to end follows: the first one, unless the later one is a signal that
+    /// ends programs.
     #[must_use]
     pub fn unless_ended_by(self, later: Self) -> Self {
         match later {
@@ -69,17 +69,17 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Says one sentence on standard error, with the program's name before it.
+/// Writes a message to standard error, with the program's name before it.
 pub fn say(sentence: &str) {
     let _ = std::io::stderr().write_all(line(sentence).as_bytes());
 }
 
-/// Returns a sentence as it stands on standard error.
+/// Returns a message as a line of standard error.
 pub fn line(sentence: &str) -> String {
     format!("steersman: {}\n", visible(sentence))
 }
 
-/// Makes a text safe to show on a line of its own: sanitised, and later lines indented, so that none looks like ours.
+/// Sanitises a text and indents its later lines, so that none looks like a message of the program.
 fn visible(text: &str) -> String {
     crate::text::visible(text.trim_end()).replace('\n', "\n    ")
 }

@@ -1,7 +1,7 @@
-//! The first start: with nothing configured, model servers of this machine are looked for on their usual ports.
+//! The first start: without a configuration, looks for model servers on the usual ports of this machine.
 //!
-//! Loopback only, all at once, within a sixth of a second, beside the start of the embedded model. What answers but is no
-//! model server, or has no model, is not offered.
+//! Loopback only, all ports at once, within a sixth of a second, while the embedded model starts. A server that is
+//! no model server, or has no model, is not offered.
 
 use std::time::Duration;
 
@@ -10,48 +10,48 @@ use reqwest::Url;
 use serde_json::Value;
 
 use crate::limits;
-use crate::provider::{Http, Offered, read_models};
+use crate::provider::{Http, OfferedModel, read_models};
 
-/// Is a model server that answers on this machine.
+/// A model server that answers on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// What it is, for people.
+pub struct FoundServer {
+    /// The name of its program, for display.
     pub what: &'static str,
-    /// What it is called in lists of sources.
+    /// Its name in lists of servers.
     pub name: &'static str,
     /// Its address, with `/v1`.
     pub base_url: String,
-    /// The models that it offers, never empty; the first is the one to take.
+    /// The models that it offers, never empty; the first is the default.
     pub models: Vec<String>,
 }
 
-/// Looks at ports of this machine, side by side; returns what answered in time, in the order of the ports.
-pub async fn look(http: &Http, ports: &[u16]) -> Vec<Found> {
+/// Checks ports of this machine at the same time; returns the model servers that answered in time, in port order.
+pub async fn look(http: &Http, ports: &[u16]) -> Vec<FoundServer> {
     look_for(http, ports, limits::LOOK_TIME).await
 }
 
-/// Looks like [`look`], for as long as told.
-pub async fn look_for(http: &Http, ports: &[u16], time: Duration) -> Vec<Found> {
+/// Checks ports like [`look`], with a time limit.
+pub async fn look_for(http: &Http, ports: &[u16], time: Duration) -> Vec<FoundServer> {
     if let Ok(url) = Url::parse("http://127.0.0.1/") {
-        // Made before the time counts: it takes a while when it is made first.
+        // Made before the time starts: the first client takes a while.
         let _ = http.client(&url);
     }
     let look = |port: u16| async move { tokio::time::timeout(time, at(http, port)).await.ok().flatten() };
     join_all(ports.iter().copied().map(look)).await.into_iter().flatten().collect()
 }
 
-async fn at(http: &Http, port: u16) -> Option<Found> {
+async fn at(http: &Http, port: u16) -> Option<FoundServer> {
     let origin = format!("http://127.0.0.1:{port}");
     let list = get(http, &format!("{origin}/v1/models")).await?;
     let offered = read_models(&list).ok()?;
     let (what, name) = kind(http, &origin, &list, &offered).await?;
     let models: Vec<String> =
         offered.into_iter().map(|model| model.name).filter(|name| !name.to_lowercase().contains("embed")).collect();
-    (!models.is_empty()).then(|| Found { what, name, base_url: format!("{origin}/v1"), models })
+    (!models.is_empty()).then(|| FoundServer { what, name, base_url: format!("{origin}/v1"), models })
 }
 
-/// Tells what the server is; `None` for what is no model server.
-async fn kind(http: &Http, origin: &str, list: &str, offered: &[Offered]) -> Option<(&'static str, &'static str)> {
+/// Returns the display name and the name of a server; `None` for one that is no model server.
+async fn kind(http: &Http, origin: &str, list: &str, offered: &[OfferedModel]) -> Option<(&'static str, &'static str)> {
     match offered.first()?.owner.as_deref() {
         Some("llamacpp") => return Some(("llama.cpp", "llama.cpp")),
         Some("vllm") => return Some(("vLLM", "vllm")),
@@ -70,7 +70,7 @@ async fn kind(http: &Http, origin: &str, list: &str, offered: &[Offered]) -> Opt
     if has(props, "default_generation_settings") {
         return Some(("llama.cpp", "llama.cpp"));
     }
-    // Any other that lists models in the form of all of them.
+    // Any other server with a list of models in the common form.
     let list: Value = serde_json::from_str(list).ok()?;
     let models = list.get("data")?.as_array()?;
     let is_list =
@@ -78,7 +78,7 @@ async fn kind(http: &Http, origin: &str, list: &str, offered: &[Offered]) -> Opt
     is_list.then_some(("a model server", "local"))
 }
 
-/// Gets a small text; nothing for any other status than 200.
+/// Requests a small text; `None` for any other status than 200.
 async fn get(http: &Http, url: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
     let mut response = http.client(&url).ok()?.get(url).send().await.ok()?;

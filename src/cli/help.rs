@@ -1,6 +1,6 @@
 //! `steersman help`: the pages of the manual, a search in them, and the page for `man`.
 //!
-//! On a terminal a page is laid out for its width; a pipe or a file gets the Markdown as it is.
+//! On a terminal a page is wrapped to its width; a pipe or a file gets the Markdown source.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -14,9 +14,9 @@ use crate::text::distance;
 use crate::tui::theme::Theme;
 use crate::tui::view::markdown::{Begin, render};
 
-/// Columns of a terminal that does not say its size.
+/// The columns of a terminal of unknown size.
 const COLUMNS: u16 = 80;
-/// Columns at most: longer lines are hard to read.
+/// The most columns: longer lines are hard to read.
 const WIDEST: u16 = 110;
 
 /// Prints the list of topics, the page of one, or what a search for the words finds.
@@ -65,7 +65,7 @@ fn topics() -> String {
     )
 }
 
-/// Returns a page as this standard output gets it.
+/// Returns a page in the form for this standard output.
 fn page(page: &ManualPage) -> String {
     if !io::stdout().is_terminal() {
         return page.text.to_owned();

@@ -1,5 +1,5 @@
-//! The hidden sub-commands: what this program starts itself as. They come before the command line is read, before
-//! logging and before any hook; help and completions do not know them.
+//! The hidden sub-commands, as which this program starts itself. They run before the command line is parsed, before
+//! logging and before any hook; help and completions do not list them.
 
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;

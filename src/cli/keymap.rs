@@ -1,4 +1,4 @@
-//! The file of keys: `--keys`, else `screen.keys` of the configuration, else `keys.toml` beside the configuration file.
+//! The keymap file: `--keys`, else `screen.keys` of the configuration, else `keys.toml` beside the configuration file.
 
 use std::io;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::regular_file::read_own_text;
 use crate::text::visible_line;
 use crate::tui::keymap::Keymap;
 
-/// Reads the keys.
+/// Reads the keymap file.
 ///
 /// # Errors
 /// A sentence that names the file and the line.
@@ -33,10 +33,10 @@ pub fn keymap(flags: &Flags, start: &Start) -> Result<Keymap, String> {
     }
 }
 
-/// Prints the usual keys as a file.
+/// Prints the default keys as a keymap file.
 pub fn run() -> Exit {
     use std::io::Write as _;
-    // A reader that is gone needs no keys.
+    // A closed pipe is no error.
     if let Err(error) = io::stdout().write_all(Keymap::write().as_bytes())
         && error.kind() != io::ErrorKind::BrokenPipe
     {

@@ -1,7 +1,7 @@
-//! Reads keys out of the places that the configuration names: a variable, a file, or what a command prints.
+//! Reads API keys from where the configuration says: a variable, a file, or the output of a command.
 //!
-//! Called when a server is about to be asked, never at the start of the program: a command may ask its user something.
-//! A key is never part of what is said about it (D22).
+//! Called when a server is about to be used, never at the start of the program: a command may ask the user something.
+//! A key is never part of a message about it (D22).
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::provider::ApiKey;
 use crate::regular_file::read_own;
 use crate::text::visible_line;
 
-/// Reads the key of a place; `None` where there is none.
+/// Reads a key; `None` when none is configured.
 ///
 /// # Errors
 /// One sentence for the user.
@@ -25,7 +25,7 @@ pub async fn read(place: &KeyPlace) -> Result<Option<ApiKey>, String> {
     read_within(place, limits::KEY_COMMAND_TIME).await
 }
 
-/// Reads the key of a place like [`read`]; a command has this much time.
+/// Reads a key like [`read`], with a time limit for a command.
 ///
 /// # Errors
 /// One sentence for the user.
@@ -38,7 +38,7 @@ pub async fn read_within(place: &KeyPlace, time: Duration) -> Result<Option<ApiK
     }
 }
 
-/// Returns a sentence about a place that others than the user can read.
+/// Returns a warning about a key file that other users can read.
 pub fn warning(place: &KeyPlace) -> Option<String> {
     let KeyPlace::File(path) = place else { return None };
     let open = std::fs::metadata(path).is_ok_and(|file| file.mode() & 0o077 != 0);
@@ -67,18 +67,18 @@ async fn of_command(words: &[String], time: Duration) -> Result<ApiKey, String> 
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        // What it starts is stopped with it.
+        // Processes that it starts are stopped with it.
         .process_group(0)
         .kill_on_drop(true)
         .spawn()
         .map_err(|error| format!("{} does not start: {error}", named()))?;
-    let group = Group(child.id());
+    let group = ProcessGroup(child.id());
     let (Some(output), Some(errors)) = (child.stdout.take(), child.stderr.take()) else {
         return Err(format!("{} has no output", named()));
     };
     let ending = async move {
         let status = child.wait().await;
-        // Whoever is left behind would hold the pipes.
+        // Remaining processes would keep the pipes open.
         drop(group);
         status
     };
@@ -97,10 +97,10 @@ async fn of_command(words: &[String], time: Duration) -> Result<ApiKey, String> 
     one_word(&output).ok_or_else(|| format!("{} did not print one key and nothing else", named()))
 }
 
-/// Ends a group of processes with its scope.
-struct Group(Option<u32>);
+/// A process group that is killed when this value is dropped.
+struct ProcessGroup(Option<u32>);
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         let leader = self.0.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
         if let Some(leader) = leader {
@@ -115,7 +115,7 @@ async fn bytes(from: impl AsyncRead + Unpin) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Returns the only word of a text.
+/// Returns the only word of a text as a key.
 fn one_word(text: &str) -> Option<ApiKey> {
     let mut words = text.split_whitespace();
     let word = words.next()?;

@@ -1,19 +1,19 @@
-//! Reads what a start depends on (environment, configuration file, system prompt, directory) into one [`Start`].
+//! Reads the inputs of a start (environment, configuration file, system prompt, directory) into one [`Start`].
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::approval::Answerer;
 use crate::cli::args::Flags;
-use crate::cli::places::Places;
-use crate::cli::project::{Front, Offer};
+use crate::cli::places::UserDirectories;
+use crate::cli::project::{FrontEnd, ProjectOffer};
 use crate::config::{Config, ConfigError, Environment, FileError, KeyPlace, Layer, parse};
 use crate::limits;
 use crate::regular_file::read_own_text;
 use crate::text::visible_line;
 use crate::workspace::programs;
 
-/// Is everything a start of the program needs, read and checked.
+/// The checked inputs of a start of the program.
 #[derive(Debug)]
 pub struct Start {
     /// The interpreted configuration.
@@ -24,26 +24,26 @@ pub struct Start {
     pub system_prompt: Option<String>,
     /// Who answers questions.
     pub answerer: Answerer,
-    /// Whether there is a screen that can ask about trust.
-    pub front: Front,
-    /// Where the user's files lie.
-    pub places: Places,
-    /// What the command line says itself, which a project does not overrule.
+    /// The front end, which decides whether trust can be asked about.
+    pub front: FrontEnd,
+    /// The user's directories.
+    pub places: UserDirectories,
+    /// The settings of the command line, which a project does not override.
     pub flags: Layer,
 }
 
-/// Says why the program cannot start, in one sentence.
+/// The reason why the program cannot start, in one sentence.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// A setting is wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The configuration file says something wrong.
+    /// The configuration file has an error.
     #[error("{path}, {error}", path = .path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// What and where.
+        /// The error and its place.
         error: FileError,
     },
     /// A named file cannot be read.
@@ -54,13 +54,13 @@ pub enum LoadError {
         /// What the system says.
         error: io::Error,
     },
-    /// The command that gives a key is one that the agent's commands could have made.
+    /// The command for a key is in a directory that the agent's commands can write to.
     #[error("api_key_command names {program}, which lies only where commands can change it; give its path")]
     KeyCommand {
-        /// Its name.
+        /// The name of the program.
         program: String,
     },
-    /// The directory to work in is none.
+    /// The working directory cannot be used.
     #[error("cannot work in {path}: {error}", path = .path.display())]
     Directory {
         /// The directory.
@@ -70,14 +70,15 @@ pub enum LoadError {
     },
 }
 
-/// Reads and interprets everything that the flags name or leave to their defaults; `answerer` is who answers questions
-/// unless the flag gives a standing yes, which no file and no environment does. Behind that of the screen is the user.
+/// Reads and interprets everything that the flags name or leave to defaults. `answerer` answers questions, unless
+/// `--yes` is given, which no file and no environment can set; on the screen the user still answers what `--yes`
+/// does not cover.
 ///
 /// # Errors
 /// [`LoadError`], one sentence for the user; the exit code is 2.
-pub fn load(flags: &Flags, front: Front, answerer: Answerer) -> Result<Start, LoadError> {
+pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start, LoadError> {
     let cwd = directory(flags.cwd.as_deref())?;
-    let places = Places::find(&cwd);
+    let places = UserDirectories::find(&cwd);
     let default_file = places.config.as_ref().map(|config| config.join("config.toml"));
     let file = match (&flags.config, default_file) {
         (Some(path), _) => read_layer(path, &places)?,
@@ -92,15 +93,15 @@ pub fn load(flags: &Flags, front: Front, answerer: Answerer) -> Result<Start, Lo
     let system_prompt = config.system_prompt.as_deref().map(read).transpose()?;
     let answerer = match (flags.yes, front) {
         (false, _) => answerer,
-        (true, Front::Screen) => Answerer::YesOrUser,
-        (true, Front::Exec) => Answerer::Yes,
+        (true, FrontEnd::Screen) => Answerer::YesOrUser,
+        (true, FrontEnd::Exec) => Answerer::Yes,
     };
     Ok(Start { config, cwd, system_prompt, answerer, front, places, flags: flags.layer() })
 }
 
 impl Start {
-    /// Takes over what a project sets that the user trusts. Flags stand above it, the user's file below.
-    pub fn adopt(&mut self, offer: &Offer) {
+    /// Applies the settings of a trusted project. Flags have precedence over it, and it over the user's file.
+    pub fn adopt(&mut self, offer: &ProjectOffer) {
         let Some(layer) = &offer.layer else { return };
         let rules = std::mem::take(&mut self.config.rules);
         self.config.rules = rules.and(layer.rules.clone());
@@ -113,7 +114,7 @@ impl Start {
     }
 }
 
-/// Replaces the name of a program that gives a key by its path.
+/// Replaces the name of a key command by its path.
 fn find_key_command(key: &mut KeyPlace, writable: &[PathBuf]) -> Result<(), LoadError> {
     let KeyPlace::Command(words) = key else { return Ok(()) };
     let Some(program) = words.first_mut().filter(|program| !program.contains('/')) else { return Ok(()) };
@@ -123,13 +124,13 @@ fn find_key_command(key: &mut KeyPlace, writable: &[PathBuf]) -> Result<(), Load
         None if programs::find(&*program, &path, &[]).is_some() => {
             return Err(LoadError::KeyCommand { program: visible_line(program).into_owned() });
         }
-        // That is said when the key is wanted.
+        // Reported when the key is needed.
         None => {}
     }
     Ok(())
 }
 
-fn read_layer(path: &Path, places: &Places) -> Result<Layer, LoadError> {
+fn read_layer(path: &Path, places: &UserDirectories) -> Result<Layer, LoadError> {
     let text = read(path)?;
     let mut layer = parse(&text).map_err(|error| LoadError::File { path: path.to_owned(), error })?;
     let beside = path.parent().unwrap_or(Path::new(""));
@@ -151,7 +152,7 @@ fn read_layer(path: &Path, places: &Places) -> Result<Layer, LoadError> {
     Ok(layer)
 }
 
-/// Returns a directory that a file names: `~/` is the home, and what is relative begins beside the file.
+/// Resolves a path in a file: `~/` is the home, and a relative path starts at the file's directory.
 fn from(beside: &Path, home: Option<&Path>, named: &Path) -> PathBuf {
     match (named.strip_prefix("~"), home) {
         (Ok(rest), Some(home)) => home.join(rest),

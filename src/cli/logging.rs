@@ -1,4 +1,4 @@
-//! The log file: a rolling file of the day in the user's state directory, written by a thread of its own.
+//! The log file: one file per day in the user's state directory, written by a thread of its own.
 //!
 //! Nothing is logged to the terminal. The directory is 0700, each file 0600. A program that cannot log still runs.
 
@@ -15,13 +15,13 @@ use tracing_subscriber::EnvFilter;
 use crate::limits;
 use crate::regular_file::{self, Links};
 
-/// What is logged unless `STEERSMAN_LOG` or `RUST_LOG` says otherwise.
+/// The log filter unless `STEERSMAN_LOG` or `RUST_LOG` sets another.
 const DEFAULT_FILTER: &str = "warn,steersman=info";
 
 /// Starts logging. Keep the guard to the end of the program: dropping it writes what is left.
 ///
 /// # Errors
-/// When there is no place to log to, or a file there that must not be touched.
+/// When there is no directory for logs, or a log file cannot be made private.
 pub fn start() -> io::Result<WorkerGuard> {
     let home = etcetera::base_strategy::Xdg::new().map_err(io::Error::other)?;
     let directory = home.state_dir().ok_or(io::ErrorKind::NotFound)?.join("steersman");
@@ -38,7 +38,7 @@ pub fn start() -> io::Result<WorkerGuard> {
     Ok(guard)
 }
 
-/// Writes to the rolling file, and takes the rights of others away from each new one.
+/// The daily log file, whose permissions are restricted to the user.
 struct PrivateFile {
     appender: RollingFileAppender,
     directory: PathBuf,
@@ -64,12 +64,12 @@ impl PrivateFile {
 }
 
 impl PrivateFile {
-    /// Closes the files to others, and removes those of more than so many days. The appender would count one of today as
-    /// one that is still to come.
+    /// Restricts the permissions of the files, and removes those of older days. The appender's own limit would also
+    /// count today's file before it exists.
     fn tidy(&self) -> io::Result<()> {
         close_to_others(&self.directory)?;
         let mut days: Vec<PathBuf> = logs(&self.directory)?.filter(|path| is_of_a_day(path)).collect();
-        // The date stands in the name, the year first.
+        // The names contain the date, the year first.
         days.sort();
         days.iter().rev().skip(limits::LOG_FILES).try_for_each(std::fs::remove_file)
     }
@@ -95,7 +95,7 @@ fn today() -> i64 {
     jiff::Timestamp::now().as_second().div_euclid(24 * 60 * 60)
 }
 
-/// Takes the rights of others away from each log file. A link in the place of one is never followed: there is no log then.
+/// Restricts the permissions of each log file to the user. A link is never followed: then there is no log.
 fn close_to_others(directory: &Path) -> io::Result<()> {
     logs(directory)?.try_for_each(|path| {
         let named = |error: io::Error| {
@@ -112,7 +112,7 @@ fn logs(directory: &Path) -> io::Result<impl Iterator<Item = PathBuf>> {
     Ok(paths.filter(|path| path.extension().is_some_and(|extension| extension == "log")))
 }
 
-/// Tells whether a file is one of the appender's: `steersman.2026-01-31.log`.
+/// Returns whether a file is one of the appender's: `steersman.2026-01-31.log`.
 fn is_of_a_day(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     let date = name.and_then(|name| name.strip_prefix("steersman.")?.strip_suffix(".log"));

@@ -1,18 +1,18 @@
 //! The program: command line, configuration sources, logging, and the two ways to run (`screen`, `exec`).
 //!
-//! Only here and in `main.rs`: flags, environment, home directory, exit codes. What goes wrong is one sentence on standard
-//! error; `println!` is never used, because it panics when its reader is gone.
+//! Only here and in `main.rs`: flags, environment, home directory, exit codes. An error is one sentence on standard
+//! error; `println!` is never used, because it panics when the pipe is closed.
 //!
 //! # Where things are
 //!
 //! - model servers of this machine at the first start: `first_start.rs`; stories: `first_start.rs`,
 //!   `tests/pty/first_start.rs`
 //! - flags, usage errors: `args.rs`, `mod.rs`; stories: `cli.rs`
-//! - what tools work with: spawner, sandbox, web; the two pools of tools: `workbench.rs`, `src/host/tools.rs`;
+//! - the parts that tools need: spawner, sandbox, web; the two pools of tools: `workbench.rs`, `src/host/tools.rs`;
 //!   stories: `real_work.rs`
-//! - where the user's files lie, where a project begins: `places.rs`, `src/workspace/project.rs`; stories:
+//! - the user's directories, the root of a project: `places.rs`, `src/workspace/project.rs`; stories:
 //!   `trust.rs`, `context_files.rs`
-//! - questions without a screen, what nobody could be asked: `questions.rs`; stories: `real_work.rs`
+//! - questions without a screen, calls that nobody could approve: `questions.rs`; stories: `real_work.rs`
 //! - `exec`, `--steer-stdin`, exit codes: `exec.rs`, `exec/start.rs`, `steer_stdin.rs`, `exit.rs`; stories: `exec.rs`,
 //!   `exec_streams.rs`
 //! - the log file: `logging.rs`; stories: `secrets.rs`
@@ -61,33 +61,33 @@ pub use models::run as run_models;
 pub use personas::run as run_personas;
 pub use screen::run as run_screen;
 
-/// Is what the command line asks for.
+/// The task that the command line names.
 #[derive(Debug)]
 pub enum Task {
     /// Open the screen, and send the prompt at once if there is one.
     Screen {
         /// The flags.
         flags: Flags,
-        /// What to send.
+        /// The first message.
         prompt: Option<String>,
     },
     /// Run without a screen.
     Exec {
         /// The flags.
         flags: Flags,
-        /// What `exec` was told.
+        /// The arguments of `exec`.
         args: ExecArgs,
     },
-    /// Print which sub-agents there are.
+    /// Print the sub-agents.
     Personas {
         /// The flags.
         flags: Flags,
     },
-    /// Print which models there are.
+    /// Print the models.
     Models {
         /// The flags.
         flags: Flags,
-        /// What `models` was told.
+        /// The arguments of `models`.
         args: ModelsArgs,
     },
     /// Check everything that a conversation needs.
@@ -95,7 +95,7 @@ pub enum Task {
         /// The flags.
         flags: Flags,
     },
-    /// Print the usual keys as a file.
+    /// Print the default keys as a keymap file.
     Keys,
     /// Print a page of the manual.
     Help(Vec<String>),
@@ -108,7 +108,7 @@ pub enum Task {
 /// Reads the command line. Help and version are printed here.
 ///
 /// # Errors
-/// How the program is to end: done after help or version, usage after a mistake, which was said.
+/// The exit code: done after help or version, usage after a mistake, which was reported.
 pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Task, Exit> {
     let line = CommandLine::try_parse_from(args).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
@@ -146,7 +146,7 @@ pub fn completions(shell: clap_complete::Shell) -> Exit {
     Exit::Done
 }
 
-/// Returns the lines for values of arguments without a flag, which the generator for fish leaves out.
+/// Returns the completions of positional values, which the generator for fish leaves out.
 fn fish_arguments() -> String {
     let command = CommandLine::command();
     let line = |below: &clap::Command| {
@@ -158,7 +158,7 @@ fn fish_arguments() -> String {
     command.get_subcommands().filter_map(line).collect()
 }
 
-/// Makes the runtime that the agent, its tools and the embedded model run on.
+/// Makes the runtime of the agent, its tools and the embedded model.
 fn runtime() -> io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()
 }
@@ -168,7 +168,7 @@ fn usage(sentence: &str) -> Exit {
     Exit::Usage
 }
 
-/// Makes one sentence out of clap's message: what is wrong, then its tips, without the usage lines.
+/// Makes one sentence of clap's message: the error, then the tips, without the usage lines.
 fn sentence(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let lines =

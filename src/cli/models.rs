@@ -1,6 +1,6 @@
-//! `steersman models`: what the configured server offers, and every other server that can be switched to.
+//! `steersman models`: the models of the configured server and of every other server that can be switched to.
 //!
-//! All are asked side by side, each for a few seconds at most; one that fails is one line.
+//! All servers are asked at the same time, each for a few seconds at most; a failure is one line.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -15,19 +15,19 @@ use crate::cli::args::{Flags, ModelsArgs};
 use crate::cli::exit::{Exit, say};
 use crate::cli::first_start::look;
 use crate::cli::load::{Start, load};
-use crate::cli::project::Front;
+use crate::cli::project::FrontEnd;
 use crate::cli::sources::{of_server, registry_or_bundled, sources};
 use crate::cli::{keys, runtime};
 use crate::config::ModelSource;
 use crate::demo;
 use crate::limits;
 use crate::price::Price;
-use crate::provider::{ChatTransport, Http, Offered, Registry, Source, offered_models};
+use crate::provider::{ChatTransport, Http, ModelServer, OfferedModel, Registry, offered_models};
 use crate::text::visible_line;
 
 /// Prints the lists.
 pub fn run(flags: &Flags, args: &ModelsArgs) -> Exit {
-    let start = match load(flags, Front::Exec, Answerer::Nobody) {
+    let start = match load(flags, FrontEnd::Exec, Answerer::Nobody) {
         Ok(start) => start,
         Err(error) => {
             say(&error.to_string());
@@ -53,23 +53,23 @@ pub fn run(flags: &Flags, args: &ModelsArgs) -> Exit {
     if served.is_some_and(|list| list.models.is_ok()) { Exit::Done } else { Exit::Failed }
 }
 
-/// Is the list of one source.
-struct List {
+/// The models of one server.
+struct ServerModels {
     name: String,
     server: String,
     provider: String,
     current: bool,
-    models: Result<Vec<Row>, String>,
+    models: Result<Vec<ListedModel>, String>,
 }
 
-/// Is one model of a list.
-struct Row {
+/// A model of a list.
+struct ListedModel {
     name: String,
     window: Option<u64>,
     price: Option<Price>,
 }
 
-async fn lists(start: &Start, notes: &mut Vec<String>) -> Vec<List> {
+async fn lists(start: &Start, notes: &mut Vec<String>) -> Vec<ServerModels> {
     let config = &start.config;
     let registry = registry_or_bundled(config, start.places.config.as_deref(), notes);
     let http = config.http();
@@ -95,20 +95,20 @@ async fn lists(start: &Start, notes: &mut Vec<String>) -> Vec<List> {
     lists
 }
 
-fn embedded(current: bool) -> List {
-    let row = Row { name: demo::MODEL.to_owned(), window: Some(limits::DEMO_CONTEXT), price: None };
+fn embedded(current: bool) -> ServerModels {
+    let row = ListedModel { name: demo::MODEL.to_owned(), window: Some(limits::DEMO_CONTEXT), price: None };
     let (server, provider) = ("inside this program".to_owned(), demo::SOURCE.to_owned());
-    List { name: demo::SOURCE.to_owned(), server, provider, current, models: Ok(vec![row]) }
+    ServerModels { name: demo::SOURCE.to_owned(), server, provider, current, models: Ok(vec![row]) }
 }
 
-async fn list(http: &Http, registry: &Arc<Registry>, source: &Source, current: bool) -> List {
+async fn list(http: &Http, registry: &Arc<Registry>, source: &ModelServer, current: bool) -> ServerModels {
     let models = match source.unlocked().await {
         Ok(transport) => offered_models(http, &transport).await.map_err(|error| error.to_string()),
         Err(sentence) => Err(sentence),
     };
     let transport = &source.transport;
-    let row = |offered: Offered| known(registry, transport, offered);
-    List {
+    let row = |offered: OfferedModel| known(registry, transport, offered);
+    ServerModels {
         name: source.name.clone(),
         server: transport.api_base.as_deref().map(without_user).unwrap_or_default(),
         provider: transport.provider.clone().unwrap_or_default(),
@@ -117,17 +117,17 @@ async fn list(http: &Http, registry: &Arc<Registry>, source: &Source, current: b
     }
 }
 
-/// Adds to a model what is known about it; a server of this machine says itself what holds there.
-fn known(registry: &Registry, transport: &ChatTransport, offered: Offered) -> Row {
-    let Offered { name, context_window, price, .. } = offered;
+/// Adds the registry's facts to a model; a local server reports its own.
+fn known(registry: &Registry, transport: &ChatTransport, offered: OfferedModel) -> ListedModel {
+    let OfferedModel { name, context_window, price, .. } = offered;
     let card = if transport.is_loopback() { None } else { registry.card(&name) };
     let configured = transport.context_window.filter(|_| transport.model_name() == name);
     let window = configured.or(context_window).or_else(|| card?.context_window);
     let price = price.or_else(|| card.and_then(|_| registry.price(&name)));
-    Row { name, window, price }
+    ListedModel { name, window, price }
 }
 
-/// Returns an address without the user and the password that it may hold.
+/// Returns an address without user and password.
 fn without_user(base_url: &str) -> String {
     let Ok(mut url) = reqwest::Url::parse(base_url) else { return String::new() };
     let _ = url.set_username("");
@@ -136,10 +136,10 @@ fn without_user(base_url: &str) -> String {
     url.to_string().trim_end_matches('/').to_owned()
 }
 
-fn in_words(lists: &[List]) -> String {
+fn in_words(lists: &[ServerModels]) -> String {
     let mut text = String::new();
     for list in lists {
-        let List { name, server, current, .. } = list;
+        let ServerModels { name, server, current, .. } = list;
         let mark = if *current { " · answers now" } else { "" };
         let _ = write!(text, "{} ({}){mark}", visible_line(name), visible_line(server));
         match &list.models {
@@ -158,8 +158,8 @@ fn in_words(lists: &[List]) -> String {
     text
 }
 
-/// Writes models with their figures below each other.
-fn aligned(models: &[Row]) -> Vec<String> {
+/// Writes models in aligned columns.
+fn aligned(models: &[ListedModel]) -> Vec<String> {
     let rows: Vec<[String; 3]> = models
         .iter()
         .map(|row| {
@@ -185,7 +185,7 @@ fn in_dollars(price: Price) -> String {
     format!("US$ {input}{cached} in, {output} out per million")
 }
 
-/// Writes a number with its thousands apart.
+/// Writes a number with its digits in groups of three.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -198,15 +198,15 @@ fn grouped(number: u64) -> String {
     text
 }
 
-fn in_json(lists: &[List]) -> String {
-    let row = |row: &Row| {
+fn in_json(lists: &[ServerModels]) -> String {
+    let row = |row: &ListedModel| {
         let price = row.price.map(|price| {
             let [input, cached, output] = price.dollars();
             json!({ "input": input, "cached": cached, "output": output })
         });
         json!({ "name": row.name, "context_window": row.window, "price": price })
     };
-    let each = |list: &List| {
+    let each = |list: &ServerModels| {
         let models = list.models.as_ref().map(|models| models.iter().map(row).collect::<Vec<Value>>());
         json!({
             "source": list.name,

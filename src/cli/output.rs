@@ -1,8 +1,9 @@
-//! Standard output and standard error of `exec`, each written by a thread of its own: nobody ever waits within a write.
+//! Standard output and standard error of `exec`, each written by a thread of its own, so that no caller waits for a
+//! write.
 //!
-//! What was handed over and not written is counted. While it is too much the agent reads no further in a reply, so that
-//! the backlog is bounded and nothing is lost; signals, a cancel and questions go on as ever. What went wrong is kept here:
-//! a listener cannot do anything about it; `exec` awaits it and stops the run.
+//! The bytes that wait to be written are counted. While there are too many the agent reads no further in a reply,
+//! so that the backlog is bounded and nothing is lost; signals, cancels and questions still work. A failed write is
+//! kept here: `exec` waits for it and stops the run.
 
 use std::io::{self, Write};
 use std::mem;
@@ -23,43 +24,43 @@ use crate::listener::Listener;
 use crate::tui::terminal::watchdog::wait_for_hang_up;
 use crate::tui::terminal::writer::Writer;
 
-/// What a pipe takes at once as soon as it takes anything (`PIPE_BUF`): progress is seen in such steps, bytes.
+/// The bytes that a pipe takes at once (`PIPE_BUF`), in whose steps progress is measured.
 const PIECE: usize = 4096;
 
-/// An output that never blocks and never fails; once writing has failed it swallows. Clones share the state.
+/// An output that never blocks and never fails; after a failed write it discards. Clones share the state.
 #[derive(Clone)]
 pub struct Output {
-    shared: Arc<Shared>,
-    before_end: Slot,
+    shared: Arc<SharedOutput>,
+    before_end: EndCallback,
 }
 
-/// What is to be called before the end of the next text.
-type Slot = Arc<Mutex<Option<Box<dyn FnOnce() + Send>>>>;
+/// The function to call before the end of the next text.
+type EndCallback = Arc<Mutex<Option<Box<dyn FnOnce() + Send>>>>;
 
-struct Shared {
+struct SharedOutput {
     writer: Mutex<Writer>,
-    state: Arc<State>,
+    state: Arc<WriterState>,
 }
 
 #[derive(Default)]
-struct State {
-    inner: Mutex<Inner>,
-    /// Rung after every piece and at a failure.
+struct WriterState {
+    inner: Mutex<OutputState>,
+    /// Notified after every piece and after a failure.
     progress: Notify,
 }
 
 #[derive(Default)]
-struct Inner {
-    /// Bytes handed over and not written yet.
+struct OutputState {
+    /// The bytes handed over and not written yet.
     waiting: usize,
     failure: Option<io::ErrorKind>,
-    /// Who waits until less is on its way.
+    /// The tasks that wait until less is on its way.
     wakers: Vec<Waker>,
 }
 
 impl Output {
-    /// Takes standard output and standard error; one output for both where they are the same file, so that the order
-    /// stays.
+    /// Opens standard output and standard error; one output for both where they are the same file, so that the
+    /// order stays.
     ///
     /// # Errors
     /// When one is closed, or no thread can be started.
@@ -78,17 +79,17 @@ impl Output {
     /// # Errors
     /// When the descriptor is closed, or no thread can be started.
     pub fn start(fd: BorrowedFd<'_>) -> io::Result<Self> {
-        let state = Arc::new(State::default());
+        let state = Arc::new(WriterState::default());
         let told = Arc::clone(&state);
         let written = Arc::new(move |result: io::Result<usize>| match result {
             Ok(bytes) => told.wrote(bytes),
             Err(error) => told.fail(error.kind()),
         });
         let writer = Mutex::new(Writer::start(fd.try_clone_to_owned()?, written)?);
-        Ok(Self { shared: Arc::new(Shared { writer, state }), before_end: Slot::default() })
+        Ok(Self { shared: Arc::new(SharedOutput { writer, state }), before_end: EndCallback::default() })
     }
 
-    /// Notices a reader that goes away while nothing is written.
+    /// Detects that the reader closes the pipe while nothing is written.
     fn watch(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
         let fd = fd.try_clone_to_owned()?;
         let state = Arc::clone(&self.shared.state);
@@ -104,33 +105,34 @@ impl Output {
         self.hand_over(line(sentence).as_bytes());
     }
 
-    /// Returns the same output for one who marks his own texts, whoever else writes in between.
+    /// Returns the same output with a [`Self::before_next_end`] of its own.
     pub fn apart(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared), before_end: Slot::default() }
+        Self { shared: Arc::clone(&self.shared), before_end: EndCallback::default() }
     }
 
-    /// Calls this once everything before the last byte of the next text is written, and then writes that byte: whoever
-    /// waits for the end of the line cannot have read it earlier.
+    /// Calls a function once everything before the last byte of the next text is written, and then writes that byte: a
+    /// reader that waits for the end of the line cannot have read the line earlier.
     pub fn before_next_end(&self, call: impl FnOnce() + Send + 'static) {
         *lock(&self.before_end) = Some(Box::new(call));
     }
 
-    /// Waits until writing has failed.
+    /// Waits until a write has failed.
     pub async fn failed(&self) -> io::ErrorKind {
         self.until(|inner| inner.failure).await
     }
 
-    /// Returns what went wrong, if anything did.
+    /// Returns the failure, if any.
     pub fn failure(&self) -> Option<io::ErrorKind> {
         self.shared.state.lock().failure
     }
 
-    /// Waits until little is on its way.
+    /// Waits until few bytes wait to be written.
     pub async fn room(&self) {
         self.until(|inner| (inner.waiting < limits::OUTPUT_BACKLOG).then_some(())).await;
     }
 
-    /// Waits until everything is written, or writing has failed; false when nothing was written within `patience`.
+    /// Waits until everything is written, or a write has failed; returns false when nothing was written within
+    /// `patience`.
     pub async fn drained(&self, patience: Duration) -> bool {
         loop {
             let before = self.shared.state.lock().waiting;
@@ -144,7 +146,7 @@ impl Output {
         }
     }
 
-    async fn until<T>(&self, found: impl Fn(&Inner) -> Option<T>) -> T {
+    async fn until<T>(&self, found: impl Fn(&OutputState) -> Option<T>) -> T {
         let state = &self.shared.state;
         loop {
             let mut progress = std::pin::pin!(state.progress.notified());
@@ -157,7 +159,7 @@ impl Output {
     }
 
     fn hand_over(&self, bytes: &[u8]) {
-        // Held while the pieces are handed over, so that those of two texts do not mix.
+        // Locked while the pieces are handed over, so that two texts do not mix.
         let writer = lock(&self.shared.writer);
         {
             let mut inner = self.shared.state.lock();
@@ -184,8 +186,8 @@ impl Output {
     }
 }
 
-impl State {
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+impl WriterState {
+    fn lock(&self) -> MutexGuard<'_, OutputState> {
         lock(&self.inner)
     }
 
@@ -227,7 +229,7 @@ impl Write for Output {
     }
 }
 
-/// Lets the agent wait while too much is on its way.
+/// Makes the agent wait while too many bytes wait to be written.
 impl Listener for Output {
     fn on_event(&self, _envelope: &Envelope) {}
 

@@ -1,6 +1,6 @@
-//! Which of the user's own programs are used: the editor, and the one that takes a text for the clipboard.
+//! The user's own programs: the editor, and the program that sets the clipboard.
 //!
-//! Found by the environment once, at the start. The screen is given it; the spawner's neighbour starts them.
+//! Found from the environment once, at the start. The screen gets them; `workspace::foreground` starts them.
 
 use std::ffi::OsString;
 use std::io;
@@ -14,10 +14,10 @@ use crate::text::is_blank;
 use crate::tui::Outside;
 use crate::workspace::{foreground, programs};
 
-/// Editors that are tried when none is named, the friendliest first.
+/// The editors that are tried when none is configured, the easiest first.
 const EDITORS: [&str; 5] = ["nano", "micro", "vim", "vi", "emacs -nw"];
 
-/// Knows the user's programs.
+/// The user's programs.
 #[derive(Debug, Clone, Default)]
 pub struct Programs {
     visual: Option<String>,
@@ -28,12 +28,12 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Finds them by the variables of an environment. `writable` is where commands write: none is taken from there, unless
-    /// the user names it.
+    /// Finds them from the variables of an environment. Programs in `writable`, where commands write, are not used
+    /// unless the user names them.
     pub fn of(variable: impl Fn(&str) -> Option<OsString>, writable: Vec<PathBuf>) -> Self {
         let named = |name| variable(name).and_then(|value| value.into_string().ok()).filter(|value| !is_blank(value));
         let is_set = |name| variable(name).is_some_and(|value| !value.is_empty());
-        // Over ssh the clipboard of that machine is not the user's.
+        // Over ssh the clipboard of this machine is not the user's.
         let is_remote = ["SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"].into_iter().any(is_set);
         let mut clipboards: Vec<(&str, &[&str])> = Vec::new();
         if !is_remote {
@@ -49,7 +49,7 @@ impl Programs {
             }
         }
         if is_set("TMUX") {
-            // It keeps the text, and hands it to the terminal that it is shown on.
+            // tmux keeps the text and passes it to its terminal.
             clipboards.push(("tmux", &["load-buffer", "-w", "-"]));
         }
         Self { visual: named("VISUAL"), editor: named("EDITOR"), path: variable("PATH"), writable, clipboards }

@@ -1,4 +1,4 @@
-//! `steersman personas`: which sub-agents there are, what they may do, and what each could leak.
+//! `steersman personas`: the sub-agents, their tools and budgets, and what each could leak.
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::approval::Answerer;
 use crate::cli::args::Flags;
 use crate::cli::exit::{Exit, say};
 use crate::cli::load::load;
-use crate::cli::project::{Front, adopted, known};
+use crate::cli::project::{FrontEnd, adopted, known};
 use crate::cli::runtime;
 use crate::cli::workbench::workbench;
 use crate::host::Pools;
@@ -35,11 +35,11 @@ pub fn run(flags: &Flags) -> Exit {
 }
 
 fn table(flags: &Flags) -> Result<(String, Vec<String>), String> {
-    let start = load(flags, Front::Exec, Answerer::Nobody).map_err(|error| error.to_string())?;
+    let start = load(flags, FrontEnd::Exec, Answerer::Nobody).map_err(|error| error.to_string())?;
     let workspace = Workspace::new(&start.cwd).map_err(|error| format!("cannot work here: {error}"))?;
     let mut warnings = start.places.notes.clone();
     let runtime = runtime().map_err(|error| format!("the program cannot start its threads: {error}"))?;
-    // Whether commands can send depends on what confines them.
+    // Network access of commands depends on the sandbox.
     let bench = runtime.block_on(workbench(&start.config, &start.places, &start.cwd, &mut warnings));
     let bench = bench.map_err(|error| error.to_string())?;
     let pools = Pools::new(workspace, &bench).map_err(|error| error.to_string())?;
@@ -85,7 +85,7 @@ fn row(name: &str, source: &str, calls: u32, reach: Traits, tools: &str) -> [Str
     [name.to_owned(), source.to_owned(), calls.to_string(), private, untrusted, egress, tools.to_owned()]
 }
 
-/// Writes rows with their columns below each other; the last one ends the line.
+/// Writes rows in aligned columns.
 fn aligned(rows: &[[String; 7]]) -> String {
     let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max();
     let mut text = String::new();

@@ -1,6 +1,6 @@
-//! Where the user's own files lie: home, configuration, state, cache. One place for all of it.
+//! The user's directories: home, configuration, state, cache.
 //!
-//! Neither the environment nor a project moves them into the project: a directory there is not taken for the user's.
+//! Neither the environment nor a project can move them into the project: a directory there is not used as the user's.
 
 use std::path::{Path, PathBuf};
 
@@ -9,25 +9,25 @@ use etcetera::BaseStrategy as _;
 use crate::text::visible_line;
 use crate::workspace::project_root;
 
-/// Holds the user's directories; what cannot be found out is missing.
+/// The user's directories; `None` for those that cannot be found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Places {
-    /// The home directory, real.
+pub struct UserDirectories {
+    /// The home directory, without links.
     pub home: Option<PathBuf>,
-    /// The program's own directory of configuration.
+    /// The program's configuration directory.
     pub config: Option<PathBuf>,
-    /// The program's own directory of what it remembers.
+    /// The program's state directory.
     pub state: Option<PathBuf>,
-    /// The program's own directory of what it can forget.
+    /// The program's cache directory.
     pub cache: Option<PathBuf>,
-    /// The root of the project that the working directory lies in.
+    /// The root of the project that contains the working directory.
     pub project: Option<PathBuf>,
-    /// Sentences about directories that were not taken.
+    /// Sentences about directories that are not used.
     pub notes: Vec<String>,
 }
 
-impl Places {
-    /// Finds the places for a real working directory.
+impl UserDirectories {
+    /// Finds the directories for a working directory without links.
     pub fn find(cwd: &Path) -> Self {
         let home = etcetera::home_dir().ok().map(|home| home.canonicalize().unwrap_or(home));
         let project = project_root(cwd, home.as_deref());
@@ -42,7 +42,7 @@ impl Places {
     /// Returns the program's directory within a base directory, unless that was moved into the project.
     fn own(&mut self, what: &str, base: &Path, usual: &str) -> Option<PathBuf> {
         let inside = |path: &Path, project: &Path| {
-            // What does not exist yet lies where its nearest existing ancestor lies.
+            // A path that does not exist yet is placed by its nearest existing ancestor.
             let real = path.ancestors().find_map(|ancestor| ancestor.canonicalize().ok());
             real.is_some_and(|real| real.starts_with(project))
         };

@@ -1,7 +1,8 @@
-//! Questions without a screen: written on standard error in the form of the screen, answered by lines of standard input;
-//! and what was refused because nobody was there.
+//! Questions without a screen: written to standard error as on the screen, answered by lines of standard input; and the
+//! calls that were refused because nobody could be asked.
 //!
-//! Always holds: a yes counts only when its line began behind the whole question, so nothing is approved unseen.
+//! Always holds: a yes counts only when its line began after the whole question was written, so nothing is approved
+//! unseen.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,14 +20,14 @@ use crate::text::visible_line;
 use crate::tui::lines::question_rows;
 use crate::tui::state::approval::{parts, title};
 
-/// Where in the input each question was whole on an output, by its number; shared with the threads that write.
+/// The position in the input at which each question was written, by its number; shared with the writer threads.
 #[derive(Clone, Default)]
-struct Marks {
+struct QuestionPositions {
     places: Arc<Mutex<HashMap<u64, u64>>>,
 }
 
-impl Marks {
-    /// Notes that a question is written now, unless another output has it already.
+impl QuestionPositions {
+    /// Notes the position of a question, unless another output wrote it already.
     fn note(&self, number: u64, place: u64) {
         self.places.lock().unwrap_or_else(PoisonError::into_inner).entry(number).or_insert(place);
     }
@@ -36,36 +37,36 @@ impl Marks {
     }
 }
 
-/// Writes each open question once, and takes the answers.
+/// The questions of a run: writes each open one once, and takes the answers.
 pub struct Questions {
     err: Output,
     lines: Option<Lines>,
     written: HashSet<ApprovalId>,
-    marks: Marks,
+    positions: QuestionPositions,
 }
 
 impl Questions {
-    /// Starts with no question written; `lines` are what answers come from.
+    /// Makes the state before any question; answers come from `lines`.
     pub fn new(err: Output, lines: Option<Lines>) -> Self {
-        Self { err, lines, written: HashSet::new(), marks: Marks::default() }
+        Self { err, lines, written: HashSet::new(), positions: QuestionPositions::default() }
     }
 
-    /// Returns what notes that a question is in the record, for a program that reads that.
-    pub fn in_record(&self, out: Output) -> impl Listener + use<> {
-        Recorded { out, lines: self.lines.clone(), marks: self.marks.clone() }
+    /// Returns a listener that notes the positions of questions in the JSON output, for a program that reads it.
+    pub fn in_json(&self, out: Output) -> impl Listener + use<> {
+        QuestionListener { out, lines: self.lines.clone(), positions: self.positions.clone() }
     }
 
     /// Writes the open questions that were not written yet, the oldest first.
     pub fn say_new(&mut self, open: &[ApprovalRequest]) {
         for request in open {
             if self.written.insert(request.id) {
-                mark_at_end(&self.err, self.lines.as_ref(), &self.marks, request.id.0);
+                mark_at_end(&self.err, self.lines.as_ref(), &self.positions, request.id.0);
                 self.err.say(&words(request));
             }
         }
     }
 
-    /// Returns which question a line answers that began at this place of the input, or why none.
+    /// Answers a question with a line that began at this position of the input.
     ///
     /// # Errors
     /// One sentence for the user.
@@ -89,9 +90,9 @@ impl Questions {
             }
         };
         let id = request.id.0;
-        // A no that names its question can do no harm.
+        // A no that names its question is always safe.
         let is_safe = number.is_some() && matches!(answer, Answer::No(_));
-        if !is_safe && self.marks.of(id).is_none_or(|written| began < written) {
+        if !is_safe && self.positions.of(id).is_none_or(|written| began < written) {
             return Err(format!(
                 "not answered: the line was there before question {id} was written; read it, then answer"
             ));
@@ -105,19 +106,19 @@ impl Questions {
     }
 }
 
-/// Hears of a question before it is written into the record.
-struct Recorded {
+/// The listener that notes a question before the JSON output has it.
+struct QuestionListener {
     out: Output,
     lines: Option<Lines>,
-    marks: Marks,
+    positions: QuestionPositions,
 }
 
-impl Listener for Recorded {
+impl Listener for QuestionListener {
     fn on_event(&self, envelope: &Envelope) {
         if let Event::Question { id, .. } = &envelope.event
             && let Some(number) = id.rsplit(' ').next().and_then(|number| number.parse().ok())
         {
-            mark_at_end(&self.out, self.lines.as_ref(), &self.marks, number);
+            mark_at_end(&self.out, self.lines.as_ref(), &self.positions, number);
         }
     }
 
@@ -126,11 +127,11 @@ impl Listener for Recorded {
     }
 }
 
-/// Notes where the input stands once the text that is written next has only its line end left.
-fn mark_at_end(output: &Output, lines: Option<&Lines>, marks: &Marks, number: u64) {
+/// Notes the position of the input once all of the next text but its line end is written.
+fn mark_at_end(output: &Output, lines: Option<&Lines>, positions: &QuestionPositions, number: u64) {
     let Some(lines) = lines.cloned() else { return };
-    let marks = marks.clone();
-    output.before_next_end(move || marks.note(number, lines.position()));
+    let positions = positions.clone();
+    output.before_next_end(move || positions.note(number, lines.position()));
 }
 
 /// Returns a question with all that would happen, and how it is answered.
@@ -147,14 +148,14 @@ fn words(request: &ApprovalRequest) -> String {
         rows.join("\n"),
     )
 }
-/// Collects the calls that were refused because nobody was there to ask.
+/// The calls that were refused because nobody could be asked.
 #[derive(Debug, Default)]
-pub struct Unasked {
+pub struct RefusedCalls {
     calls: HashMap<(AgentId, CallId), String>,
     refused: Vec<String>,
 }
 
-impl Unasked {
+impl RefusedCalls {
     /// Takes one event.
     pub fn saw(&mut self, envelope: &Envelope) {
         let key = |id: &CallId| (envelope.agent.clone(), id.clone());
@@ -172,7 +173,7 @@ impl Unasked {
         }
     }
 
-    /// Says what was refused, and what would allow it.
+    /// Reports the refused calls, and the settings that would allow them.
     pub fn say(&self, err: &Output) {
         if self.refused.is_empty() {
             return;
@@ -217,7 +218,7 @@ mod tests {
             assert!(answer(None, Answer::No(None), 9).unwrap_err().ends_with("name one of them: 1, 2"));
             assert!(answer(Some(3), Answer::Once, 9).unwrap_err().ends_with("no question 3 is open; open: 1, 2"));
             assert!(answer(Some(2), Answer::Once, 9).unwrap_err().contains("before question 2 was written"));
-            questions.marks.note(2, 5);
+            questions.positions.note(2, 5);
             assert!(answer(Some(2), Answer::Once, 4).unwrap_err().contains("before question 2 was written"));
             answer(Some(2), Answer::Once, 5).unwrap();
             answer(Some(1), Answer::No(None), 0).unwrap();

@@ -1,6 +1,7 @@
-//! What commands of a program that was killed may have left behind: compared and decided about before anything runs.
+//! Recovery after the program was killed: changes that its commands left are compared and decided about before
+//! anything runs.
 //!
-//! Called at each start of the screen, the line output and `exec`, and by `doctor`. Who can be asked is asked.
+//! Called at each start of the screen, the line output and `exec`, and by `doctor`. The user is asked where possible.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::Path;
@@ -8,12 +9,12 @@ use std::path::Path;
 use futures_util::FutureExt as _;
 
 use crate::approval::{Approvals, PlainAnswer};
-use crate::cli::places::Places;
+use crate::cli::places::UserDirectories;
 use crate::text::{visible, visible_line};
 use crate::workspace::snapshot::{Decision, Question, Recovery, recover};
 
-/// Looks after what was left in a directory, asking through the approvals.
-pub async fn at_start(places: &Places, cwd: &Path, approvals: &Approvals) -> Recovery {
+/// Recovers a directory, asking through the approvals.
+pub async fn at_start(places: &UserDirectories, cwd: &Path, approvals: &Approvals) -> Recovery {
     let Some(state) = &places.state else { return Recovery::default() };
     let ask = |Question { title, detail }| {
         async move {
@@ -28,8 +29,8 @@ pub async fn at_start(places: &Places, cwd: &Path, approvals: &Approvals) -> Rec
     recover(state, cwd, &ask).await
 }
 
-/// Looks after what was left in a directory, asking on the terminal where there is one.
-pub async fn by_doctor(places: &Places, cwd: &Path) -> Recovery {
+/// Recovers a directory, asking on the terminal if there is one.
+pub async fn by_doctor(places: &UserDirectories, cwd: &Path) -> Recovery {
     let Some(state) = &places.state else { return Recovery::default() };
     let ask = |question: Question| {
         async move {

@@ -1,6 +1,7 @@
-//! The full screen: checks that there is a terminal, starts the host on its own threads, and gives the main thread to `tui`.
+//! The full screen: checks that there is a terminal, starts the host on its own threads, and gives the main thread
+//! to `tui`.
 //!
-//! Nothing that takes time comes before the first frame: servers, clients and the agent are made on the worker.
+//! Nothing slow runs before the first frame: servers, clients and the agent are made on the worker.
 
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use crate::cli::exit::{Exit, say};
 use crate::cli::keymap::keymap;
 use crate::cli::load::{Start, load};
 use crate::cli::outside::Programs;
-use crate::cli::project::Front;
+use crate::cli::project::FrontEnd;
 use crate::cli::runtime;
 use crate::cli::setup::setup;
 use crate::cli::themes::themes;
@@ -28,7 +29,7 @@ use crate::{host, limits};
 
 /// Opens the screen and runs it until the user leaves.
 pub fn run(flags: &Flags, prompt: Option<String>) -> Exit {
-    let start = load(flags, Front::Screen, Answerer::User).map_err(|error| error.to_string());
+    let start = load(flags, FrontEnd::Screen, Answerer::User).map_err(|error| error.to_string());
     let start = match start.and_then(|start| check_terminal(&start).map(|()| start)) {
         Ok(start) => start,
         Err(sentence) => {
@@ -60,13 +61,13 @@ pub fn run(flags: &Flags, prompt: Option<String>) -> Exit {
     }
 }
 
-/// Tells whether the user wants lines instead of a screen.
-fn is_read(start: &Start) -> bool {
+/// Returns whether the user wants lines instead of a screen.
+fn uses_lines(start: &Start) -> bool {
     start.config.screen.screen_reader.unwrap_or(false)
 }
 
 fn check_terminal(start: &Start) -> Result<(), String> {
-    if is_read(start) {
+    if uses_lines(start) {
         return Ok(());
     }
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
@@ -82,7 +83,7 @@ fn check_terminal(start: &Start) -> Result<(), String> {
 }
 
 fn show(start: Start, options: ScreenOptions) -> io::Result<Exit> {
-    let is_read = is_read(&start);
+    let uses_lines = uses_lines(&start);
     let runtime = runtime()?;
     let still_true = start.config.still_true;
     let spending = start.config.spending.clone();
@@ -90,7 +91,7 @@ fn show(start: Start, options: ScreenOptions) -> io::Result<Exit> {
     host.handle().set_staleness(still_true);
     host.handle().budget().configure(spending);
     let client = LocalClient::new(host.handle().clone());
-    let ending = if is_read { tui::run_lines(options, &client) } else { tui::run(options, &client) };
+    let ending = if uses_lines { tui::run_lines(options, &client) } else { tui::run(options, &client) };
     // With a clock of its own: that of a worker which does not answer stands still.
     tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(host.shutdown(limits::EXIT_GRACE));
     runtime.shutdown_background();
@@ -132,7 +133,7 @@ fn options(start: &Start, prompt: Option<String>, themes: Themes) -> ScreenOptio
             (_, NotifyWhen::Away) => When::Away,
             (_, NotifyWhen::Always) => When::Always,
         },
-        // The Linux console does not know the question and writes it out.
+        // The Linux console does not support the query and prints it.
         answers: if std::env::var_os("TERM").is_some_and(|term| term == "linux") {
             Answers::No
         } else {
@@ -142,7 +143,7 @@ fn options(start: &Start, prompt: Option<String>, themes: Themes) -> ScreenOptio
     }
 }
 
-/// Returns how the user is told.
+/// Returns the form of notifications.
 fn way(notify: Notify, relay: Relay) -> Way {
     let variable = |name| std::env::var(name).ok();
     match notify {

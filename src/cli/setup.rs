@@ -1,4 +1,4 @@
-//! From a loaded start to the host's setup: which server, which model, which key. Runs on the worker, behind the first frame.
+//! Makes the host's setup from a loaded start: server, model and key. Runs on the worker, after the first frame.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use crate::approval::{Approvals, Mode, ModeRefused, Policy, Rules};
 use crate::cli::first_start::look;
 use crate::cli::keys;
 use crate::cli::load::Start;
-use crate::cli::project::{Front, KeptRules, adopted, trusted};
+use crate::cli::project::{FrontEnd, KeptRules, adopted, trusted};
 use crate::cli::recovery;
 use crate::cli::sources::{registry_or_bundled, sources};
 use crate::cli::workbench::workbench;
@@ -19,13 +19,13 @@ use crate::fault;
 use crate::host::{ContextPlaces, ProjectContext, Setup, StartError};
 use crate::listener::Listener;
 use crate::provider::{
-    ApiKey, ChatProvider, ChatTransport, Connector, Http, HttpConnector, ProviderError, Registry, Source, Sources,
+    ApiKey, ChatProvider, ChatTransport, Connector, Http, HttpConnector, ModelServer, ProviderError, Registry, Sources,
     list_models,
 };
 use crate::subagent::Roster;
 use crate::workspace::Caution;
 
-/// Makes the setup: starts the embedded model, or asks the server for its models when none is named.
+/// Makes the setup: starts the embedded model, or requests the server's models when none is named.
 ///
 /// # Errors
 /// [`StartError`], one sentence for the user.
@@ -40,7 +40,7 @@ pub async fn setup(
     if let Some(config) = &start.places.config {
         roster.add_directory(&config.join("personas"));
     }
-    // Until the tools are known: enough for the question below.
+    // A preliminary policy, enough for the questions below.
     approvals.configure(Policy { answerer: start.answerer, ..Policy::default() }, start.config.mode);
     let left = recovery::at_start(&start.places, &start.cwd, &approvals).await;
     notes.extend(left.notes);
@@ -65,14 +65,14 @@ pub async fn setup(
         ));
     }
     let bench = workbench(&start.config, &start.places, &start.cwd, &mut notes).await?;
-    // On the screen it goes on as the mode ask and says so; here nobody would see it.
-    if start.front == Front::Exec && start.config.mode == Mode::Auto && bench.spawner.sandbox().name().is_none() {
+    // The screen falls back to the mode ask and shows that; here nobody would see it.
+    if start.front == FrontEnd::Exec && start.config.mode == Mode::Auto && bench.spawner.sandbox().name().is_none() {
         return Err(StartError::Configuration(ModeRefused::NotSandboxed.to_string()));
     }
     let config = start.config;
-    let Answering { transport, connector, sources } =
+    let StartModel { transport, connector, sources } =
         answering(&config, start.front, start.places.config.as_deref(), &mut notes).await?;
-    // Any server may be llama.cpp, and the embedded model answers as one: it is asked for its context window.
+    // Any server may be llama.cpp, and the embedded model answers like it: it is probed for its context window.
     let llama_probe_url = transport.api_base.clone();
     Ok(Setup {
         transport,
@@ -83,8 +83,8 @@ pub async fn setup(
         workbench: bench,
         max_steps: config.max_steps,
         on_exhausted: match start.front {
-            Front::Screen => OnExhausted::Ask,
-            Front::Exec => OnExhausted::Synthesize,
+            FrontEnd::Screen => OnExhausted::Ask,
+            FrontEnd::Exec => OnExhausted::Synthesize,
         },
         streaming: config.streaming,
         spending: config.spending,
@@ -110,20 +110,21 @@ pub async fn setup(
     })
 }
 
-/// What answers, and what can be switched to.
-struct Answering {
+/// The model of the start, and the servers to switch to.
+struct StartModel {
     transport: ChatTransport,
     connector: Arc<dyn Connector>,
     sources: Arc<Sources>,
 }
 
-/// Finds out what answers: the embedded model, which is started, or a server. `user` is the user's configuration directory.
+/// Finds the model of the start: the embedded one, which is started, or a server's. `user` is the user's configuration
+/// directory.
 async fn answering(
     config: &Config,
-    front: Front,
+    front: FrontEnd,
     user: Option<&Path>,
     notes: &mut Vec<String>,
-) -> Result<Answering, StartError> {
+) -> Result<StartModel, StartError> {
     let http = config.http();
     let registry = registry_or_bundled(config, user, notes);
     let mut connector: Arc<dyn Connector> = Arc::new(HttpConnector::new(http.clone()).with_registry(registry));
@@ -150,29 +151,29 @@ async fn answering(
             }
         }
     };
-    if embedded.is_none() && front == Front::Screen {
-        // Without it the list of models is shorter, and nothing else.
+    if embedded.is_none() && front == FrontEnd::Screen {
+        // Without it only the list of models is shorter.
         embedded = demo::start(Pace::default()).await.ok();
     }
-    let demo = embedded.as_ref().map(|server| Source::new(demo::SOURCE, demo_transport(server, None)));
+    let demo = embedded.as_ref().map(|server| ModelServer::new(demo::SOURCE, demo_transport(server, None)));
     if let Some(server) = embedded {
         connector = Arc::new(WithServer { http: connector, _server: server });
     }
-    let current = Source::new(config.source.clone(), transport.clone());
+    let current = ModelServer::new(config.source.clone(), transport.clone());
     let sources = Arc::new(sources(config, Some(current), &found).iter().cloned().chain(demo).collect());
-    Ok(Answering { transport, connector, sources })
+    Ok(StartModel { transport, connector, sources })
 }
 
 fn rules(lists: &RuleLists) -> Result<Rules, StartError> {
     lists.parse().map_err(|error| StartError::Configuration(error.to_string()))
 }
 
-/// Tells whether nearly everything of the user lies in a directory.
+/// Returns whether a directory is the root or the home, which contain nearly all files of the user.
 fn is_everything(cwd: &Path, home: Option<&Path>) -> bool {
     cwd.parent().is_none() || home == Some(cwd)
 }
 
-/// Returns how a server is reached with its key.
+/// Returns the transport of a server with its key.
 pub(super) fn transport_of(server: &Server, key: Option<ApiKey>) -> ChatTransport {
     ChatTransport {
         model: server.model.clone(),
@@ -197,7 +198,7 @@ fn demo_transport(server: &DemoServer, context_window: Option<u64>) -> ChatTrans
     }
 }
 
-/// Keeps the embedded model's server alive as long as somebody can ask it.
+/// A connector that keeps the embedded model's server alive.
 struct WithServer {
     http: Arc<dyn Connector>,
     _server: DemoServer,
@@ -217,7 +218,7 @@ impl Connector for WithServer {
     }
 }
 
-/// Asks a server for its models and takes the only or first one, saying so.
+/// Requests a server's models and takes the only or first one, with a note.
 async fn with_first_model(
     http: &Http,
     transport: &ChatTransport,
@@ -234,7 +235,7 @@ async fn with_first_model(
     Ok(transport.with_model(first))
 }
 
-/// Says why there is no list. A server that answered may still have models, just no list of them.
+/// Returns the error for a missing list. A server that answered may have models without a list of them.
 fn no_list(error: ProviderError) -> StartError {
     match error {
         ProviderError::Status { .. } | ProviderError::Malformed(_) => {

@@ -1,40 +1,40 @@
-//! The servers that the user can switch to: the one that answers, the profiles, what runs on this machine, and the
-//! services whose key is in the environment.
+//! The servers that the user can switch to: the current one, the profiles, local servers, and the services whose key is
+//! in the environment.
 //!
-//! Keys in files and commands stay there until their server is wanted.
+//! Keys in files and commands are loaded when their server is first used.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::assets;
-use crate::cli::first_start::Found;
+use crate::cli::first_start::FoundServer;
 use crate::cli::keys;
 use crate::cli::setup::transport_of;
 use crate::config::{Config, KeyPlace, Server};
 use crate::limits;
-use crate::provider::{ApiKey, ChatTransport, Registry, Source, Sources, Vault};
+use crate::provider::{ApiKey, ChatTransport, KeyLoader, ModelServer, Registry, Sources};
 use crate::regular_file::read_own_text;
 
-/// Lists the servers; `current` is the one that answers.
-pub fn sources(config: &Config, current: Option<Source>, found: &[Found]) -> Sources {
+/// Lists the servers; `current` is the one in use.
+pub fn sources(config: &Config, current: Option<ModelServer>, found: &[FoundServer]) -> Sources {
     let profiles = config.profiles.iter().map(|(name, server)| match server {
         Ok(server) => of_server(name, server),
         Err(error) => broken(name, error.to_string()),
     });
     let services = config.services.iter().map(|(name, server)| of_server(name, server));
-    let listed: Vec<Source> = current.into_iter().chain(profiles).collect();
-    let is_new = |found: &&Found| {
+    let listed: Vec<ModelServer> = current.into_iter().chain(profiles).collect();
+    let is_new = |found: &&FoundServer| {
         let bare = |url: &str| url.trim_end_matches('/').trim_end_matches("/v1").replace("localhost", "127.0.0.1");
         let same = |base: &String| bare(base) == bare(&found.base_url);
         !listed.iter().any(|source| source.transport.api_base.as_ref().is_some_and(same))
     };
-    let local: Vec<Source> = found.iter().filter(is_new).map(of_found).collect();
+    let local: Vec<ModelServer> = found.iter().filter(is_new).map(of_found).collect();
     listed.into_iter().chain(local).chain(services).collect()
 }
 
-/// Returns a server as a source; its key is got when it is wanted.
-pub fn of_server(name: &str, server: &Server) -> Source {
-    let (key, vault) = match &server.key {
+/// Returns a configured server; a key in a file or a command is loaded when it is needed.
+pub fn of_server(name: &str, server: &Server) -> ModelServer {
+    let (key, key_loader) = match &server.key {
         KeyPlace::None => (None, None),
         KeyPlace::Variable { key, .. } => (Some(key.clone()), None),
         KeyPlace::File(_) | KeyPlace::Command(_) => {
@@ -43,13 +43,13 @@ pub fn of_server(name: &str, server: &Server) -> Source {
                 let place = place.clone();
                 async move { keys::read(&place).await }
             };
-            (None, Some(Vault::new(read)))
+            (None, Some(KeyLoader::new(read)))
         }
     };
-    Source { vault, ..Source::new(name, transport_of(server, key)) }
+    ModelServer { key_loader, ..ModelServer::new(name, transport_of(server, key)) }
 }
 
-fn of_found(found: &Found) -> Source {
+fn of_found(found: &FoundServer) -> ModelServer {
     let transport = ChatTransport {
         model: found.models.first().cloned(),
         provider: Some("openai".to_owned()),
@@ -57,19 +57,19 @@ fn of_found(found: &Found) -> Source {
         api_base: Some(found.base_url.clone()),
         ..ChatTransport::default()
     };
-    Source { found: Some(found.what.to_owned()), ..Source::new(found.name, transport) }
+    ModelServer { found: Some(found.what.to_owned()), ..ModelServer::new(found.name, transport) }
 }
 
-/// Returns a source that says what is wrong with it whenever it is wanted.
-fn broken(name: &str, sentence: String) -> Source {
+/// Returns a server that reports its fault whenever it is used.
+fn broken(name: &str, sentence: String) -> ModelServer {
     let read = move || {
         let sentence = sentence.clone();
         async move { Err::<Option<ApiKey>, String>(sentence) }
     };
-    Source { vault: Some(Vault::new(read)), ..Source::new(name, ChatTransport::default()) }
+    ModelServer { key_loader: Some(KeyLoader::new(read)), ..ModelServer::new(name, ChatTransport::default()) }
 }
 
-/// Reads what is known about models: the bundled table, the user's `models.toml` on top, the user's prices above all.
+/// Reads the registry of models: the bundled table, then the user's `models.toml`, then the user's prices.
 ///
 /// # Errors
 /// One sentence about the user's file.
@@ -85,7 +85,7 @@ pub fn registry(config: &Config, directory: Option<&Path>) -> Result<Registry, S
     Ok(registry.under(Registry::of_prices(&config.spending.prices)))
 }
 
-/// Reads it like [`registry`]; a faulty file of the user is said and left out.
+/// Reads the registry like [`registry`]; a faulty file of the user is noted and left out.
 pub fn registry_or_bundled(config: &Config, directory: Option<&Path>, notes: &mut Vec<String>) -> Arc<Registry> {
     let read = registry(config, directory).or_else(|sentence| {
         notes.push(sentence);

@@ -1,7 +1,7 @@
-//! `--steer-stdin`: standard input as lines that steer the run. The parser is pure; the reader is one thread.
+//! `--steer-stdin`: lines of standard input that steer the run. The parser is pure; the reader is one thread.
 //!
-//! It reads no further while what was read is not taken: endless input costs nothing. Every line knows where it began in
-//! the input, so that an answer that was typed before its question is known for one.
+//! It reads no further while earlier lines are not taken, so endless input costs nothing. Every line has its
+//! position in the input, which shows an answer that was typed before its question.
 
 use std::collections::VecDeque;
 use std::io;
@@ -19,12 +19,12 @@ use crate::approval::Answer;
 use crate::limits;
 use crate::text::is_blank;
 
-/// Bytes that are read at once.
+/// The bytes that are read at once.
 const PIECE: usize = 64 * 1024;
-/// Looks whether a read has ended, at the end of a run.
+/// How often the end of a pending read is checked at the end of a run.
 const LOOKS: u32 = 20;
 
-/// What one line of standard input asks for.
+/// The meaning of one line of standard input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
     /// A message for the next boundary.
@@ -35,20 +35,20 @@ pub enum Line {
     Stop,
     /// The answer to the question of this number, or to the only one.
     Answer(Option<u64>, Answer),
-    /// A command that there is not, or not in this form.
+    /// An unknown command, or one with wrong arguments.
     Unknown(String),
-    /// Bytes that are no text.
+    /// Bytes that are not UTF-8.
     NotText,
-    /// Nothing: the line is blank.
+    /// A blank line.
     Ignore,
 }
 
 impl Line {
     /// Reads one line, without its line end.
     ///
-    /// `/stop` cancels; `/yes`, `/session`, `/always`, `/no` and `/no words`, each with the number of a question behind the
-    /// command, answer; `> text` is a follow-up, one blank behind the `>` dropped; a doubled `/` or a `\` before `>` sends the rest
-    /// literally; any other `/word` is no message; everything else is a message as it stands.
+    /// `/stop` cancels; `/yes`, `/session`, `/always`, `/no` and `/no words`, each with the number of a question after the
+    /// command, answer; `> text` is a follow-up, without one blank after the `>`; a doubled `/` or a `\` before `>`
+    /// sends the rest literally; any other `/word` is an unknown command; everything else is a message.
     pub fn parse(line: &str) -> Self {
         if is_blank(line) {
             return Self::Ignore;
@@ -83,7 +83,7 @@ impl Line {
     }
 }
 
-/// Cuts input into lines.
+/// The state of cutting input into lines.
 #[derive(Debug, Default)]
 pub struct Splitter {
     line: Vec<u8>,
@@ -92,10 +92,9 @@ pub struct Splitter {
 }
 
 impl Splitter {
-    /// Takes the next bytes; gives each line that ends in them, with the place in the input where it began.
+    /// Takes the next bytes; passes on each line that ends in them, with the position in the input where it began.
     ///
-    /// A line that is too long to be a message is cut one byte above the limit, so that the queue refuses it by its own
-    /// rule.
+    /// A line that is too long to be a message is cut one byte above the limit, so that the queue itself refuses it.
     pub fn push(&mut self, bytes: &[u8], mut each: impl FnMut(Line, u64)) {
         for part in bytes.split_inclusive(|&byte| byte == b'\n') {
             self.read += part.len() as u64;
@@ -108,7 +107,7 @@ impl Splitter {
         }
     }
 
-    /// Ends the input: a last line without its end counts.
+    /// Ends the input: a last line without a line end counts.
     pub fn finish(&mut self, mut each: impl FnMut(Line, u64)) {
         if self.read > self.began {
             self.end(&mut each);
@@ -131,10 +130,10 @@ impl Splitter {
     }
 }
 
-/// A line that was read.
+/// A line of standard input and its position.
 #[derive(Debug)]
-pub struct Read {
-    /// What it asks for.
+pub struct ReadLine {
+    /// The line.
     pub line: Line,
     /// Where it began, in bytes of the whole input.
     pub began: u64,
@@ -143,13 +142,13 @@ pub struct Read {
 /// The lines of standard input. Cheap to clone.
 #[derive(Clone)]
 pub struct Lines {
-    shared: Arc<Shared>,
+    shared: Arc<SharedLines>,
 }
 
-struct Shared {
-    /// Held while a read is made and its lines are put where they are taken from.
+struct SharedLines {
+    /// Locked during a read until its lines are in `state`.
     input: Mutex<Input>,
-    state: Mutex<State>,
+    state: Mutex<LineBuffer>,
     room: Condvar,
     changed: Notify,
 }
@@ -160,14 +159,14 @@ struct Input {
 }
 
 #[derive(Default)]
-struct State {
-    lines: VecDeque<Read>,
+struct LineBuffer {
+    lines: VecDeque<ReadLine>,
     bytes: usize,
     is_over: bool,
     is_closed: bool,
 }
 
-impl State {
+impl LineBuffer {
     fn is_full(&self) -> bool {
         self.bytes >= limits::STEER_BYTES || self.lines.len() >= limits::STEER_LINES
     }
@@ -175,13 +174,13 @@ impl State {
     fn push(&mut self, line: Line, began: u64) {
         if line != Line::Ignore {
             self.bytes += length(&line);
-            self.lines.push_back(Read { line, began });
+            self.lines.push_back(ReadLine { line, began });
         }
     }
 }
 
 impl Lines {
-    /// Starts a thread that reads. It is not waited for: the program may end while it waits for input.
+    /// Starts a thread that reads. The program does not wait for it at the end.
     ///
     /// # Errors
     /// When the input is closed, or no thread can be started.
@@ -189,7 +188,8 @@ impl Lines {
         let fd = io::stdin().as_fd().try_clone_to_owned()?;
         let waiting = fd.try_clone()?;
         let input = Mutex::new(Input { fd, splitter: Splitter::default() });
-        let shared = Arc::new(Shared { input, state: Mutex::default(), room: Condvar::new(), changed: Notify::new() });
+        let shared =
+            Arc::new(SharedLines { input, state: Mutex::default(), room: Condvar::new(), changed: Notify::new() });
         let lines = Self { shared: Arc::clone(&shared) };
         thread::Builder::new().name("lines".to_owned()).spawn(move || {
             let mut piece = vec![0; PIECE];
@@ -199,7 +199,7 @@ impl Lines {
     }
 
     /// Takes the next line.
-    pub fn take(&self) -> Option<Read> {
+    pub fn take(&self) -> Option<ReadLine> {
         let mut state = lock(&self.shared.state);
         let read = state.lines.pop_front()?;
         state.bytes = state.bytes.saturating_sub(length(&read.line));
@@ -208,13 +208,13 @@ impl Lines {
         Some(read)
     }
 
-    /// Tells whether the input has ended and every line of it was taken.
+    /// Returns whether the input has ended and every line of it was taken.
     pub fn is_over(&self) -> bool {
         let state = lock(&self.shared.state);
         state.is_over && state.lines.is_empty()
     }
 
-    /// Waits until there is a line, or the end.
+    /// Waits for a line, or the end of the input.
     pub async fn changed(&self) {
         loop {
             let mut changed = std::pin::pin!(self.shared.changed.notified());
@@ -229,25 +229,24 @@ impl Lines {
         }
     }
 
-    /// Returns how long the input is up to now, with what nobody has read yet.
+    /// Returns the length of the input so far, including unread bytes.
     pub fn position(&self) -> u64 {
         let input = lock(&self.shared.input);
         input.splitter.read + ioctl_fionread(&input.fd).unwrap_or(0)
     }
 
-    /// Reads nothing more, if every line that was read is taken, else returns `None`. Returns the beginning of a line that
-    /// has no end yet.
+    /// Stops reading and returns the beginning of an unfinished line; `None`, and no stop, while lines are not taken.
     pub fn close_if_taken(&self) -> Option<String> {
         self.shut(|state| state.lines.is_empty())
     }
 
-    /// Reads nothing more; what was read can still be taken. Returns the beginning of a line that has no end yet.
+    /// Stops reading; lines that were read can still be taken. Returns the beginning of an unfinished line.
     pub fn close(&self) -> String {
         self.shut(|_| true).unwrap_or_default()
     }
 
-    fn shut(&self, may: impl Fn(&State) -> bool) -> Option<String> {
-        // Somebody else may have taken what there was to read: then the thread waits within its read, with nothing in hand.
+    fn shut(&self, may: impl Fn(&LineBuffer) -> bool) -> Option<String> {
+        // Another process may have read the input: then the thread waits in its read, with no line begun.
         let input = (0..LOOKS).find_map(|look| {
             if look > 0 {
                 thread::sleep(Duration::from_millis(1));
@@ -266,16 +265,16 @@ impl Lines {
     }
 }
 
-impl Shared {
-    /// Waits until lines may be added; false when no more are wanted.
+impl SharedLines {
+    /// Waits until lines may be added; returns false when no more are needed.
     fn wait_for_room(&self) -> bool {
         let state = lock(&self.state);
-        let is_full = |state: &mut State| state.is_full() && !state.is_closed;
+        let is_full = |state: &mut LineBuffer| state.is_full() && !state.is_closed;
         let state = self.room.wait_while(state, is_full).unwrap_or_else(PoisonError::into_inner);
         !state.is_closed
     }
 
-    /// Reads once; false at the end.
+    /// Reads once; returns false at the end.
     fn read(&self, piece: &mut [u8]) -> bool {
         let mut input = lock(&self.input);
         if lock(&self.state).is_closed {

@@ -1,4 +1,4 @@
-//! The themes of the screen: the built-in ones, the user's files, and what the environment tells of the terminal.
+//! The themes of the screen: the built-in ones and the user's files, for the terminal that the environment describes.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::limits;
 use crate::regular_file::read_own_text;
 use crate::tui::theme::{AUTO, Depth, Ground, Themes};
 
-/// Reads the user's themes and wears the one that is configured.
+/// Reads the user's themes and activates the configured one.
 ///
 /// # Errors
 /// A sentence when there is no such theme, or its file has a fault.
@@ -22,7 +22,8 @@ pub fn themes(start: &Start, environment: &Environment) -> Result<Themes, String
     Ok(themes)
 }
 
-/// Reads every theme of a directory, in the order of their names; one that cannot be read says so when it is chosen.
+/// Reads every theme of a directory, in the order of their names; an unreadable one reports its error when it is
+/// chosen.
 fn read(directory: &Path, themes: &mut Themes) {
     let Ok(entries) = std::fs::read_dir(directory) else { return };
     let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();

@@ -1,4 +1,4 @@
-//! From the configuration to what tools work with: the spawner with its sandbox and environment, and the web.
+//! Makes the parts that tools need from the configuration: the spawner with its sandbox and environment, and the web.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use secrecy::SecretString;
 
-use crate::cli::places::Places;
+use crate::cli::places::UserDirectories;
 use crate::config::{Config, SandboxKind, WebSettings};
 use crate::host::{StartError, WebPool, Workbench};
 use crate::provider::ApiKey;
@@ -15,13 +15,13 @@ use crate::workspace::sandbox::{Choice, Surroundings};
 use crate::workspace::snapshot::Protection;
 use crate::workspace::{ChildEnvironment, Confinement, Network, Sandbox, Spawner};
 
-/// Finds out what confines commands here, and makes the spawner.
+/// Finds the sandbox of this machine, and makes the spawner.
 ///
 /// # Errors
-/// [`StartError`] when a sandbox was asked for by name that does not work here.
+/// [`StartError`] when the configured sandbox does not work here.
 pub async fn workbench(
     config: &Config,
-    places: &Places,
+    places: &UserDirectories,
     cwd: &Path,
     notes: &mut Vec<String>,
 ) -> Result<Workbench, StartError> {
@@ -50,11 +50,15 @@ pub async fn workbench(
     })
 }
 
-/// Returns which sandbox the configuration wants, and what it has to know of the machine.
+/// Returns the configured sandbox, and the facts of the machine that it needs.
 ///
 /// # Errors
 /// [`StartError`] when the program does not find its own file.
-pub fn wanted_sandbox(config: &Config, places: &Places, cwd: &Path) -> Result<(Choice, Surroundings), StartError> {
+pub fn wanted_sandbox(
+    config: &Config,
+    places: &UserDirectories,
+    cwd: &Path,
+) -> Result<(Choice, Surroundings), StartError> {
     let program = std::env::current_exe()
         .map_err(|error| StartError::Failed(format!("the program does not find its own file: {error}")))?;
     let path = std::env::var_os("PATH").unwrap_or_else(|| OsString::from("/usr/local/bin:/usr/bin:/bin"));
@@ -71,7 +75,7 @@ pub fn wanted_sandbox(config: &Config, places: &Places, cwd: &Path) -> Result<(C
     Ok((wanted, around))
 }
 
-fn web(settings: &WebSettings, places: &Places) -> web::Settings {
+fn web(settings: &WebSettings, places: &UserDirectories) -> web::Settings {
     let key = |key: &Option<ApiKey>| key.as_ref().map(|key| SecretString::from(key.expose()));
     web::Settings {
         allowed_hosts: settings.allow_hosts.clone(),

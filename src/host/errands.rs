@@ -11,12 +11,14 @@ use futures_util::stream::FuturesUnordered;
 
 use tokio::task::AbortHandle;
 
-use crate::agent::{Agent, CompactWish, ModelChoice};
+use crate::agent::{Agent, CompactionRequest, ModelChoice};
 use crate::approval::{Approvals, PlainAnswer};
 use crate::host::command::{Command, Commands};
 use crate::host::{Mailbox, Notice, Post};
 use crate::limits;
-use crate::provider::{ChatTransport, ContextWindowDetector, Http, Registry, Source, Sources, Wanted, list_models};
+use crate::provider::{
+    ChatTransport, ContextWindowDetector, Http, ModelServer, Registry, RequestedModel, Sources, list_models,
+};
 
 /// Carries out commands with what is known of the agent since it was built.
 #[derive(Clone)]
@@ -26,7 +28,7 @@ pub(super) struct Errands {
     transport: ChatTransport,
     sources: Arc<Sources>,
     choice: Arc<ModelChoice>,
-    wish: Arc<CompactWish>,
+    wish: Arc<CompactionRequest>,
     mailbox: Arc<Mailbox>,
     commands: Arc<Commands>,
     approvals: Arc<Approvals>,
@@ -44,7 +46,7 @@ impl Errands {
         agent: &Agent,
         sources: Arc<Sources>,
         choice: &Arc<ModelChoice>,
-        wish: &Arc<CompactWish>,
+        wish: &Arc<CompactionRequest>,
         mailbox: &Arc<Mailbox>,
         commands: &Arc<Commands>,
         approvals: &Arc<Approvals>,
@@ -83,7 +85,7 @@ impl Errands {
         let wish = self.wishes.fetch_add(1, Ordering::SeqCst) + 1;
         let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let wanted = self.sources.resolve(&self.current(), &listed, name);
-        let Wanted { transport, .. } = &wanted;
+        let RequestedModel { transport, .. } = &wanted;
         // Nobody is asked where there is nobody to ask, or where what is known is enough.
         let at_once =
             transport.api_base.is_none() || (transport.assume_model_exists && self.is_known(transport, &listed));
@@ -117,7 +119,7 @@ impl Errands {
     fn is_known(&self, transport: &ChatTransport, listed: &[String]) -> bool {
         let model = transport.model_name();
         let is_current = transport.api_base == self.current().api_base;
-        let is_named = |source: &Source| {
+        let is_named = |source: &ModelServer| {
             source.transport.model == transport.model && source.transport.api_base == transport.api_base
         };
         is_current && listed.iter().any(|known| known == model)
@@ -132,7 +134,7 @@ impl Errands {
 
     /// Gets the key, and the model when none was named. A model that nobody knows is refused, or the user is asked about
     /// it: their answer comes back with it.
-    async fn settle(&self, wanted: Wanted, name: &str) -> Result<(ChatTransport, PlainAnswer), String> {
+    async fn settle(&self, wanted: RequestedModel, name: &str) -> Result<(ChatTransport, PlainAnswer), String> {
         let transport = wanted.unlocked().await?;
         let models = list_models(&self.http, &transport).await;
         let Some(model) = &transport.model else {
@@ -191,8 +193,8 @@ impl Errands {
         let current = self.current();
         let own = self.sources.of(&current).map(|source| source.name.clone());
         let others = self.sources.iter().filter(|source| Some(&source.name) != own.as_ref()).cloned();
-        let sources: Vec<Source> =
-            std::iter::once(Source::new(own.clone().unwrap_or_default(), current)).chain(others).collect();
+        let sources: Vec<ModelServer> =
+            std::iter::once(ModelServer::new(own.clone().unwrap_or_default(), current)).chain(others).collect();
         let errands = self.clone();
         tokio::spawn(async move {
             let mut lists: Vec<Option<Result<Vec<String>, String>>> = vec![None; sources.len()];
@@ -225,7 +227,7 @@ impl Errands {
     }
 
     /// Says which sources have no list, all in one sentence.
-    fn say_missing(&self, sources: &[Source], lists: &[Option<Result<Vec<String>, String>>]) {
+    fn say_missing(&self, sources: &[ModelServer], lists: &[Option<Result<Vec<String>, String>>]) {
         let failed = sources.iter().zip(lists).filter_map(|(source, list)| {
             let reason = list.as_ref()?.as_ref().err()?;
             Some((source.name.as_str(), reason.as_str()))
@@ -256,7 +258,7 @@ impl Errands {
 }
 
 /// Returns the names that came so far: bare those of the first source, behind their source's name all others.
-fn names(sources: &[Source], lists: &[Option<Result<Vec<String>, String>>]) -> Vec<String> {
+fn names(sources: &[ModelServer], lists: &[Option<Result<Vec<String>, String>>]) -> Vec<String> {
     let mut names = Vec::new();
     for (place, (source, list)) in sources.iter().zip(lists).enumerate() {
         let Some(Ok(models)) = list else { continue };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use jiff::Zoned;
 
-use crate::agent::{Agent, CompactWish, ModelChoice};
+use crate::agent::{Agent, CompactionRequest, ModelChoice};
 use crate::approval::{Approvals, MainWeb, Mode, Network, Policy, Sandboxed};
 use crate::assets;
 use crate::control::{Budget, Controls, Crew, OnExhausted, Spending, StepLimit};
@@ -140,7 +140,7 @@ impl Setup {
             .interloper(interloper)
             .gate(gate)
             .model_choice(choice)
-            .compact_wish(wish)
+            .compaction_request(wish)
             .compact_at(self.compact_at)
             .budget(budget)
             .approvals(approvals)
@@ -173,7 +173,7 @@ pub(super) struct Shared {
     /// The model that the user chose.
     pub choice: Arc<ModelChoice>,
     /// What the user asks to be compacted.
-    pub wish: Arc<CompactWish>,
+    pub wish: Arc<CompactionRequest>,
     /// What counts money and tokens.
     pub budget: Arc<Budget>,
     /// What decides about the acts of tools.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
-use crate::agent::{Agent, CompactWish, ModelChoice};
+use crate::agent::{Agent, CompactionRequest, ModelChoice};
 use crate::approval::Approvals;
 use crate::control::{Budget, Cancellable, Controls, Crew, Gate, Interloper};
 use crate::error::RunError;
@@ -143,7 +143,7 @@ struct Worker {
     mailbox: Arc<Mailbox>,
     commands: Arc<Commands>,
     choice: Arc<ModelChoice>,
-    wish: Arc<CompactWish>,
+    wish: Arc<CompactionRequest>,
     publish: watch::Sender<WorkerState>,
     end: Arc<Notify>,
 }

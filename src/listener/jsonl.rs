@@ -1,8 +1,8 @@
-//! The wire form on a writer: one envelope per line, flushed line by line (spec 1.1). For `exec --json` and logs.
+//! The wire form of events on a writer: one envelope per line, flushed line by line. For `exec --json` and logs.
 //!
-//! One instance is shared by the whole tree; the envelopes say who. A line is bounded: of a very long event the longest
-//! texts are cut, which the member `cut_bytes` tells; the answer itself is never cut. A writer that fails is not the
-//! run's problem: whoever owns the writer finds out there.
+//! One instance is shared by the whole tree; each envelope names its agent. A line is bounded: in a very long event the
+//! longest texts are cut, and the member `cut_bytes` says by how much; the answer itself is never cut. A failing writer
+//! does not affect the run: the owner of the writer sees the error there.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -17,15 +17,15 @@ use crate::limits;
 use crate::listener::Listener;
 use crate::text::is_invisible;
 
-/// Texts that are never cut, bytes: names, ids, sentences.
+/// The length up to which a text is never cut, bytes: names, ids, sentences.
 const SHORT: usize = 1024;
 
-/// Writes every event as one line of JSON.
+/// A listener that writes every event as one line of JSON.
 pub struct JsonLines {
-    out: Mutex<Out>,
+    out: Mutex<JsonOutput>,
 }
 
-struct Out {
+struct JsonOutput {
     writer: Box<dyn Write + Send>,
     seq: u64,
     is_closed: bool,
@@ -34,20 +34,20 @@ struct Out {
 impl JsonLines {
     /// Makes a listener that writes to `writer`.
     pub fn new(writer: impl Write + Send + 'static) -> Self {
-        Self { out: Mutex::new(Out { writer: Box::new(writer), seq: 0, is_closed: false }) }
+        Self { out: Mutex::new(JsonOutput { writer: Box::new(writer), seq: 0, is_closed: false }) }
     }
 
-    /// Tells whether an event was written.
+    /// Returns whether an event was written.
     pub fn has_begun(&self) -> bool {
         self.out.lock().unwrap_or_else(PoisonError::into_inner).seq > 0
     }
 
-    /// Writes nothing more.
+    /// Closes the output: later events are not written.
     pub fn close(&self) {
         self.out.lock().unwrap_or_else(PoisonError::into_inner).is_closed = true;
     }
 
-    /// Writes an event of the main agent behind the last one, once the agent has ended and emits nothing any more.
+    /// Writes an event of the main agent after the last one, once the agent has ended.
     pub fn append(&self, event: Event) {
         let seq = self.out.lock().unwrap_or_else(PoisonError::into_inner).seq + 1;
         self.on_event(&Envelope { seq, at: clock::now(), agent: AgentId::main(), parent: None, event });
@@ -78,7 +78,7 @@ impl Listener for JsonLines {
     }
 }
 
-/// Returns the wire form of an event, bounded unless it is the answer.
+/// Returns the wire form of an event, bounded unless the event is the answer.
 fn line(envelope: &Envelope) -> serde_json::Result<String> {
     let line = serde_json::to_string(envelope)?;
     if line.len() <= limits::EVENT_BYTES || matches!(envelope.event, Event::Assistant { .. }) {
@@ -86,12 +86,12 @@ fn line(envelope: &Envelope) -> serde_json::Result<String> {
     }
     drop(line);
     let mut value = serde_json::to_value(envelope)?;
-    let mut cut = Cut { room: limits::EVENT_BYTES, bytes: 0 };
+    let mut cut = Truncation { room: limits::EVENT_BYTES, bytes: 0 };
     if let Some(event) = value.get_mut("event").and_then(Value::as_object_mut) {
         for (name, member) in event.iter_mut() {
             cut.bound(
                 member,
-                if matches!(name.as_str(), "arguments" | "payload") { Shape::Free } else { Shape::Fixed },
+                if matches!(name.as_str(), "arguments" | "payload") { ObjectShape::Free } else { ObjectShape::Fixed },
             );
         }
         event.insert("cut_bytes".to_owned(), cut.bytes.into());
@@ -101,20 +101,20 @@ fn line(envelope: &Envelope) -> serde_json::Result<String> {
 
 /// Whether readers rely on the members of an object.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum ObjectShape {
     Fixed,
     Free,
 }
 
-/// What is left of the bytes of one event.
-struct Cut {
+/// The state of the truncation of one event.
+struct Truncation {
     room: usize,
-    /// Left out so far.
+    /// The bytes left out so far.
     bytes: usize,
 }
 
-impl Cut {
-    fn bound(&mut self, value: &mut Value, shape: Shape) {
+impl Truncation {
+    fn bound(&mut self, value: &mut Value, shape: ObjectShape) {
         match value {
             Value::String(text) => self.text(text),
             Value::Array(items) => {
@@ -132,7 +132,7 @@ impl Cut {
             Value::Object(members) => {
                 let mut gone = Vec::new();
                 for (name, member) in members.iter_mut() {
-                    if shape == Shape::Free && (self.room == 0 || name.len() > SHORT) {
+                    if shape == ObjectShape::Free && (self.room == 0 || name.len() > SHORT) {
                         gone.push(name.clone());
                     } else {
                         self.take(name.len() + 4);
@@ -162,7 +162,7 @@ impl Cut {
     }
 }
 
-/// Returns about how many bytes of text a value holds.
+/// Returns the approximate bytes of text in a value.
 fn size(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len(),
@@ -172,8 +172,8 @@ fn size(value: &Value) -> usize {
     }
 }
 
-/// Writes as `\uXXXX` what a terminal would obey or hide, and what some readers take for a line end. JSON escapes only the
-/// first 32 characters by itself; the value stays the same, and the line can be looked at.
+/// Escapes as `\uXXXX` what a terminal would obey or hide, and what some readers take for a line end. JSON itself
+/// escapes only the first 32 characters; the value stays the same, and the line is safe to print.
 fn escape(line: String) -> String {
     let is_escaped = |c: char| is_invisible(c) || matches!(c, '\u{2028}' | '\u{2029}');
     if !line.chars().any(is_escaped) {

@@ -1,4 +1,4 @@
-//! The list of listeners of one agent; stamps each event with who, when and its place in the order.
+//! The list of listeners of one agent; stamps each event with its agent, its time and its number.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -12,7 +12,7 @@ use crate::event::{Envelope, Event};
 use crate::id::AgentId;
 use crate::listener::Listener;
 
-/// Passes the events of one agent to its listeners. Cheap to clone; clones emit as the same agent.
+/// The listeners of one agent, to which it emits its events. Cheap to clone; clones emit as the same agent.
 #[derive(Clone)]
 pub struct ListenerList {
     agent: AgentId,
@@ -31,7 +31,7 @@ impl ListenerList {
     /// Returns a new list for a child of this agent, each listener mapped through its own hook.
     #[must_use]
     pub fn for_sub_agent(&self, id: &AgentId) -> Self {
-        // One that breaks down over the question is as one that does not derive: it hears the child.
+        // A listener that panics here counts as one that does not derive: it gets the child's events itself.
         let derive = |listener: &Arc<dyn Listener>| {
             let derived = guarded(listener, || listener.for_sub_agent(id)).flatten();
             derived.unwrap_or_else(|| Arc::clone(listener))
@@ -44,7 +44,7 @@ impl ListenerList {
         }
     }
 
-    /// Returns the same list with more listeners behind the ones it has.
+    /// Returns the same list with more listeners appended.
     #[must_use]
     pub fn with(&self, more: &[Arc<dyn Listener>]) -> Self {
         Self { listeners: self.listeners.iter().chain(more).cloned().collect(), ..self.clone() }
@@ -81,7 +81,7 @@ impl ListenerList {
     }
 }
 
-/// Asks a listener, which must not break a turn (D17); `None` when it panicked.
+/// Calls a listener, which must not break a turn (D17); `None` when it panicked.
 fn guarded<T>(listener: &Arc<dyn Listener>, ask: impl FnOnce() -> T) -> Option<T> {
     let answer = catch_unwind(AssertUnwindSafe(ask)).ok();
     if answer.is_none() {
@@ -92,7 +92,7 @@ fn guarded<T>(listener: &Arc<dyn Listener>, ask: impl FnOnce() -> T) -> Option<T
 }
 
 impl ListenerList {
-    /// Works on `reading` only while every listener can take what comes of it.
+    /// Polls `reading` only while every listener can take more events.
     pub async fn pace<T>(&self, reading: impl Future<Output = T>) -> T {
         let mut reading = std::pin::pin!(reading);
         poll_fn(|context| {

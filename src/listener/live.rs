@@ -1,74 +1,74 @@
 //! A text that is printed while it still grows, sanitised as if it had been whole.
 //!
-//! The last character as the reader sees it waits for the next piece: a mark, a joiner or a line feed may still belong
-//! to it. What was given out once is never taken back.
+//! The last visible character waits for the next piece: a mark, a joiner or a line feed may still belong to it.
+//! Text that was given out is never taken back.
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::limits;
 use crate::text::visible;
 
-/// Collects the pieces of one text and gives out what can be shown.
+/// A text that arrives in pieces, and how much of it was given out.
 #[derive(Debug, Default)]
-pub(super) struct Live {
+pub(super) struct LiveText {
     text: String,
-    /// Where the stretch begins that is sanitised as one: a start of a line, unless the line is very long.
+    /// The start of the part that is sanitised as one: the start of a line, unless the line is very long.
     start: usize,
-    /// How far the text is given out.
+    /// The end of the part that was given out.
     given: usize,
-    /// How many bytes the sanitised stretch had when it was given out last.
+    /// The bytes of the sanitised part when it was last given out.
     shown: usize,
 }
 
-/// Says how a whole text continues what was given out of it.
+/// The relation of a whole text to what was given out of it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Rest {
-    /// This is still to be shown.
-    Continues(String),
+pub(super) enum Continuation {
+    /// The text that is still to be shown.
+    Follows(String),
     /// What was given out is not how the whole text begins.
     Differs,
 }
 
-impl Live {
+impl LiveText {
     /// Takes the next piece and returns what can be shown now.
     pub(super) fn push(&mut self, piece: &str) -> String {
         self.text.push_str(piece);
         self.give(self.settled())
     }
 
-    /// Tells whether no piece has come.
+    /// Returns whether no piece has come.
     pub(super) fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
-    /// Ends the text with what the server says it is, which may not be what the pieces were.
-    pub(super) fn finish(&mut self, whole: &str) -> Rest {
+    /// Ends the text with the server's whole text, which may differ from the pieces.
+    pub(super) fn finish(&mut self, whole: &str) -> Continuation {
         let given = self.text.get(..self.given).unwrap_or_default();
         let rest = if whole.starts_with(given) {
             whole.clone_into(&mut self.text);
-            Rest::Continues(self.give(whole.len()))
+            Continuation::Follows(self.give(whole.len()))
         } else if self.text.trim() == whole.trim() {
             // Only white space around it was dropped.
-            Rest::Continues(self.give(self.text.len()))
+            Continuation::Follows(self.give(self.text.len()))
         } else {
-            Rest::Differs
+            Continuation::Differs
         };
         *self = Self::default();
         rest
     }
 
-    /// Returns what is left to show when no whole text will come.
+    /// Returns the text that is left to show when no whole text will come.
     pub(super) fn abandon(&mut self) -> String {
         let rest = self.give(self.text.len());
         *self = Self::default();
         rest
     }
 
-    /// Returns up to where the text cannot change its look any more.
+    /// Returns the end of the part whose appearance can no longer change.
     fn settled(&self) -> usize {
         let open = self.text.get(self.given..).unwrap_or_default();
         if open.len() > limits::LIVE_BYTES {
-            // No writing has such a character.
+            // No script has a character that long.
             return self.text.len();
         }
         let mut settled = self.given;
@@ -110,31 +110,31 @@ mod tests {
     use super::*;
 
     fn stream(pieces: &[&str]) -> String {
-        let mut live = Live::default();
+        let mut live = LiveText::default();
         let mut shown: String = pieces.iter().map(|piece| live.push(piece)).collect();
         match live.finish(&pieces.concat()) {
-            Rest::Continues(rest) => shown.push_str(&rest),
-            Rest::Differs => panic!("the pieces are the text"),
+            Continuation::Follows(rest) => shown.push_str(&rest),
+            Continuation::Differs => panic!("the pieces are the text"),
         }
         shown
     }
 
     #[test]
     fn text_is_given_out_while_it_grows() {
-        let mut live = Live::default();
+        let mut live = LiveText::default();
         assert_eq!(live.push("Hel"), "He");
         assert_eq!(live.push("lo\n"), "llo");
         assert_eq!(live.push("you"), "\nyo");
-        assert_eq!(live.finish("Hello\nyou."), Rest::Continues("u.".to_owned()));
+        assert_eq!(live.finish("Hello\nyou."), Continuation::Follows("u.".to_owned()));
     }
 
     #[test]
     fn what_differs_is_said_to_differ() {
-        let mut live = Live::default();
+        let mut live = LiveText::default();
         live.push("Hello");
-        assert_eq!(live.finish("Goodbye"), Rest::Differs);
+        assert_eq!(live.finish("Goodbye"), Continuation::Differs);
         live.push("  Hello \n");
-        assert_eq!(live.finish("Hello"), Rest::Continues("\n".to_owned()));
+        assert_eq!(live.finish("Hello"), Continuation::Follows("\n".to_owned()));
         assert!(live.is_empty());
     }
 
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_heap_of_marks_is_not_collected_without_end() {
-        let mut live = Live::default();
+        let mut live = LiveText::default();
         let heap = "a".to_owned() + &"\u{301}".repeat(limits::LIVE_BYTES);
         assert!(!live.push(&heap).is_empty());
     }

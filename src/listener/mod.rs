@@ -1,4 +1,4 @@
-//! Listeners: pure consumers of the event stream. The agent is the sole emitter; a listener never writes back.
+//! Listeners: consumers of the event stream. Only the agent emits events; a listener never answers.
 //!
 //! Called on the agent's task, in registration order; they must not block. A panicking listener is caught and
 //! logged, and the others still get the event (D17).
@@ -31,7 +31,7 @@ pub use recorder::InMemoryEventList;
 pub use terminal::Terminal;
 pub use token_log::TokenLog;
 
-/// Consumes events.
+/// A consumer of events.
 pub trait Listener: Send + Sync {
     /// Takes one event.
     fn on_event(&self, envelope: &Envelope);
@@ -42,9 +42,9 @@ pub trait Listener: Send + Sync {
         None
     }
 
-    /// Tells whether it can take more; when it cannot, it wakes the task once it can. Asked before an agent reads on in a
-    /// reply, so that a reader that is slower than a server slows the server down. Nothing else waits for it, and no
-    /// event is kept back.
+    /// Returns whether it can take more events; when it cannot, it wakes the task once it can. Asked before an
+    /// agent reads on in a reply, so that a slow reader slows the server down. Nothing else waits for it, and no
+    /// event is held back.
     fn poll_ready(&self, context: &mut Context<'_>) -> Poll<()> {
         let _ = context;
         Poll::Ready(())

@@ -1,28 +1,28 @@
-//! Where plain output goes: the answer and the notes on one writer, or each on its own.
+//! The writers of plain output: the answer and the notes on one writer, or each on its own.
 
 use std::io::Write;
 
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
-/// Fewest columns that rows are broken at.
+/// The fewest columns at which rows are wrapped.
 const FEWEST: usize = 20;
 /// Columns before the text of a framed row.
 const BAR: usize = 2;
 
-/// Writes answers and notes.
+/// The writer or writers of answers and notes.
 pub(super) struct PlainOut {
     writer: Box<dyn Write + Send>,
     /// `None`: the notes go to the same writer.
     notes: Option<Box<dyn Write + Send>>,
-    frame: Option<Frame>,
+    frame: Option<AnswerFrame>,
     mid_line: bool,
 }
 
-/// Puts a bar before every row of the answer; breaks rows itself, as a terminal would leave the bar out.
-struct Frame {
+/// The bar before every row of the answer; rows are wrapped here, as a terminal would leave the bar out.
+struct AnswerFrame {
     columns: Box<dyn Fn() -> usize + Send>,
-    /// Columns that are used of the row; 0 before its bar.
+    /// The columns used in the row; 0 before its bar.
     used: usize,
 }
 
@@ -34,7 +34,7 @@ impl PlainOut {
 
     /// Writes both to one terminal, the answer behind a bar.
     pub fn framed(writer: impl Write + Send + 'static, columns: impl Fn() -> usize + Send + 'static) -> Self {
-        Self { frame: Some(Frame { columns: Box::new(columns), used: 0 }), ..Self::mixed(writer) }
+        Self { frame: Some(AnswerFrame { columns: Box::new(columns), used: 0 }), ..Self::mixed(writer) }
     }
 
     /// Writes each to a writer of its own.
@@ -42,7 +42,7 @@ impl PlainOut {
         Self { notes: Some(Box::new(notes)), ..Self::mixed(answer) }
     }
 
-    /// Tells whether the answer has a writer of its own, which gets nothing else.
+    /// Returns whether the answer has a writer of its own, which gets nothing else.
     pub fn is_apart(&self) -> bool {
         self.notes.is_some()
     }
@@ -81,7 +81,7 @@ fn write(writer: &mut impl Write, text: &str) {
     }
 }
 
-impl Frame {
+impl AnswerFrame {
     fn rows(&mut self, text: &str) -> String {
         let columns = (self.columns)().max(FEWEST);
         let mut rows = String::with_capacity(text.len() + text.len() / 8);

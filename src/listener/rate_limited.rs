@@ -1,7 +1,8 @@
 //! The decorator for slow sinks: deltas wait and merge, so that the inner listener gets few and large ones.
 //!
-//! Nothing is dropped and nothing overtakes: what waits goes first when any other event comes. Called on the agent's
-//! task only, like every listener; it owns no timer, so what waits leaves with the next event after the interval.
+//! Nothing is dropped and the order stays: waiting deltas are passed on before any other event. Called on the
+//! agent's task only, like every listener; it owns no timer, so waiting deltas are passed on with the next event
+//! after the interval.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
@@ -11,20 +12,20 @@ use crate::event::{Envelope, Event};
 use crate::id::AgentId;
 use crate::listener::Listener;
 
-/// Tells the time since some fixed moment.
+/// A function that returns the time since some fixed moment.
 pub type Clock = Arc<dyn Fn() -> Duration + Send + Sync>;
 
-/// Passes deltas on at most once per interval, everything else at once.
+/// A listener that passes deltas on at most once per interval, everything else at once.
 pub struct RateLimited {
     inner: Arc<dyn Listener>,
     interval: Duration,
     clock: Clock,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<WaitingDeltas>,
 }
 
 #[derive(Default)]
-struct Waiting {
-    /// Neighbours of one agent and kind are merged.
+struct WaitingDeltas {
+    /// Adjacent deltas of one agent and kind are merged.
     deltas: Vec<Envelope>,
     /// When deltas were last passed on.
     passed: Option<Duration>,
@@ -42,7 +43,7 @@ impl RateLimited {
         Self { inner, interval, clock, waiting: Mutex::default() }
     }
 
-    /// Takes what is to be passed on now, in order.
+    /// Takes the events that are to be passed on now, in order.
     fn due(&self, envelope: &Envelope) -> Vec<Envelope> {
         let now = (self.clock)();
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -87,7 +88,7 @@ impl Listener for RateLimited {
 }
 
 impl Drop for RateLimited {
-    /// What still waits is passed on.
+    /// Passes on the deltas that still wait.
     fn drop(&mut self) {
         let waiting = self.waiting.get_mut().unwrap_or_else(PoisonError::into_inner);
         for delta in std::mem::take(&mut waiting.deltas) {

@@ -1,13 +1,13 @@
-//! The recorder: keeps every event of a tree in memory (seed: `InMemoryEventList`).
+//! The recorder: keeps every event of a tree in memory.
 //!
-//! One instance is shared by the parent, its children and the rescue, so the record is one ordered list.
+//! One instance is shared by the parent, its children and the rescue, so the events form one ordered list.
 
 use std::sync::{Mutex, PoisonError};
 
 use crate::event::{Envelope, Event};
 use crate::listener::Listener;
 
-/// Appends every event to a list that can be read at any time.
+/// A listener that appends every event to a list in memory.
 #[derive(Debug, Default)]
 pub struct InMemoryEventList {
     envelopes: Mutex<Vec<Envelope>>,

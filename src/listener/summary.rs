@@ -1,6 +1,6 @@
-//! One-line forms of what an event carries, for listeners that write lines of text.
+//! One-line forms of events, for listeners that write lines of text.
 //!
-//! Everything here is sanitised and short: whatever a model or a tool sends, the result is one line of visible text.
+//! All results are sanitised and short: one line of visible text, whatever a model or a tool sends.
 
 use crate::details::CommandEnd;
 use crate::limits;
@@ -8,7 +8,7 @@ use crate::message::Arguments;
 use crate::summary;
 use crate::text::{clip, is_blank, visible_line};
 
-/// Returns the first line that shows something, cut to the summary's length; `…` says that there was more.
+/// Returns the first visible line, cut to the summary's length; `…` marks that there was more.
 pub(super) fn one_line(text: &str) -> String {
     let columns = limits::SUMMARY_COLUMNS;
     let mut lines = text.trim_end().lines().skip_while(|line| is_blank(line));
@@ -22,12 +22,12 @@ pub(super) fn one_line(text: &str) -> String {
     shown
 }
 
-/// Returns a call: the tool, and in a few words what it is asked for.
+/// Returns a call in a few words: the tool and its main argument.
 pub(super) fn call(tool: &str, arguments: &Arguments) -> String {
     format!("{} {}", one_line(tool), one_line(&summary::call(tool, arguments))).trim_end().to_owned()
 }
 
-/// Returns how much a text is: `3 lines, 1.2 KiB`.
+/// Returns the size of a text: `3 lines, 1.2 KiB`.
 pub(super) fn size(text: &str) -> String {
     let lines = match text.lines().count() {
         1 => "1 line".to_owned(),

@@ -1,8 +1,9 @@
 //! The plain renderer: the answer, and everything else on lines that start with `· ` (`exec` without `--json`).
 //!
-//! The main agent's text, and its rescue's, is written live when it comes in pieces and never twice; apart from the rest
-//! it is the answer alone, byte by byte, once it is whole. A sub-agent has an instance of its own, indented and labelled,
-//! with `· ` lines only. All instances of a tree share the writers; a writer that fails is not the run's problem.
+//! The main agent's text, and its rescue's, is written live when it comes in pieces and never twice; apart from the
+//! rest it is the answer alone, byte by byte, once it is whole. A sub-agent has an instance of its own, indented
+//! and labelled, with `· ` lines only. All instances of a tree share the writers; a failing writer does not affect
+//! the run.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,67 +13,67 @@ use jiff::Timestamp;
 use crate::details::{CommandEnd, Details};
 use crate::event::{Envelope, Event, Outcome};
 use crate::id::{AgentId, CallId};
-use crate::listener::live::{Live, Rest};
+use crate::listener::live::{Continuation, LiveText};
 use crate::listener::plain_out::PlainOut;
 use crate::listener::{Listener, summary};
 use crate::text::{is_blank, visible, visible_line};
 
-/// Writes a run as plain text.
+/// A listener that writes a run as plain text.
 pub struct Terminal {
     out: Arc<Mutex<PlainOut>>,
     /// None for the agent that the listener was made for.
-    label: Option<Label>,
-    voice: Voice,
-    state: Mutex<State>,
+    label: Option<AgentLabel>,
+    role: TextRole,
+    state: Mutex<TerminalState>,
 }
 
-struct Label {
+struct AgentLabel {
     id: AgentId,
     depth: usize,
 }
 
-/// Says what becomes of the agent's own text.
+/// The role of the agent's own text.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Voice {
-    /// It is the answer.
+enum TextRole {
+    /// The text is the answer.
     Answer,
-    /// It is for another agent: a note tells of it.
+    /// The text is for another agent: a note sums it up.
     Note,
 }
 
 #[derive(Default)]
-struct State {
-    answer: Live,
-    /// The text of a reply, until it is known whether it is the answer: nothing follows it, or calls do.
+struct TerminalState {
+    answer: LiveText,
+    /// The text of a reply, until it is known whether calls follow it or it is the answer.
     whole: Option<String>,
-    thought: Thought,
+    thought: ThinkingNote,
     /// The calls that run.
     calls: Vec<RunningCall>,
-    /// The tokens that the model can hold.
+    /// The context window of the model, tokens.
     window: Option<u64>,
-    /// The rescue that this agent has announced: its text will be the answer.
+    /// The announced rescue of this agent, whose text will be the answer.
     rescue: Option<AgentId>,
 }
 
-/// A call that runs, as far as its end will say something about it.
+/// A running call, with what the line at its end needs.
 struct RunningCall {
     id: CallId,
     summary: String,
-    /// How its command ended.
+    /// The end of its command.
     end: Option<CommandEnd>,
-    /// The question that is open about it, and since when.
+    /// The open question about it, and since when it is open.
     asked: Option<(String, Timestamp)>,
     /// How long it waited for answers, milliseconds.
     waited_ms: u64,
 }
 
-/// The thinking of one reply; it is told of before the text that it led to.
+/// The thinking of one reply; its note comes before the text.
 #[derive(Default)]
-enum Thought {
+enum ThinkingNote {
     #[default]
     None,
     Pieces(String),
-    Told,
+    Shown,
 }
 
 impl Terminal {
@@ -81,8 +82,8 @@ impl Terminal {
         Self::on(PlainOut::mixed(writer))
     }
 
-    /// Makes a renderer for a terminal of so many columns: a bar stands before every row of the answer, so that no text of
-    /// a model can look like a line of the program.
+    /// Makes a renderer for a terminal of so many columns: a bar stands before every row of the answer, so that no
+    /// text of a model can look like a line of the program.
     pub fn framed(writer: impl Write + Send + 'static, columns: impl Fn() -> usize + Send + 'static) -> Self {
         Self::on(PlainOut::framed(writer, columns))
     }
@@ -93,7 +94,7 @@ impl Terminal {
     }
 
     fn on(out: PlainOut) -> Self {
-        Self { out: Arc::new(Mutex::new(out)), label: None, voice: Voice::Answer, state: Mutex::default() }
+        Self { out: Arc::new(Mutex::new(out)), label: None, role: TextRole::Answer, state: Mutex::default() }
     }
 
     fn out(&self) -> MutexGuard<'_, PlainOut> {
@@ -103,7 +104,7 @@ impl Terminal {
     fn note(&self, note: &str) {
         let line = match &self.label {
             None => format!("· {note}\n"),
-            Some(Label { id, depth }) => {
+            Some(AgentLabel { id, depth }) => {
                 format!("· {:indent$}[{}] {note}\n", "", visible_line(id.as_str()), indent = depth * 2)
             }
         };
@@ -118,12 +119,12 @@ impl Terminal {
         self.out().end_line();
     }
 
-    /// A piece of the answer is shown at once.
-    fn assistant_delta(&self, state: &mut State, text: &str) {
-        if self.voice == Voice::Note {
+    /// Shows a piece of the answer at once.
+    fn assistant_delta(&self, state: &mut TerminalState, text: &str) {
+        if self.role == TextRole::Note {
             return;
         }
-        self.tell_thought(state, "");
+        self.note_thinking(state, "");
         if self.out().is_apart() {
             return;
         }
@@ -131,14 +132,14 @@ impl Terminal {
         self.answer(&shown);
     }
 
-    /// The whole text replaces what its pieces have shown.
-    fn assistant(&self, state: &mut State, text: &str, interrupted: bool) {
-        match self.voice {
-            Voice::Note => self.note(&format!("says: {}", summary::one_line(text))),
-            Voice::Answer if self.out().is_apart() => state.whole = Some(text.to_owned()),
-            Voice::Answer => match state.answer.finish(text) {
-                Rest::Continues(rest) => self.answer(&rest),
-                Rest::Differs => {
+    /// Ends the answer with its whole text, which replaces the pieces shown before.
+    fn assistant(&self, state: &mut TerminalState, text: &str, interrupted: bool) {
+        match self.role {
+            TextRole::Note => self.note(&format!("says: {}", summary::one_line(text))),
+            TextRole::Answer if self.out().is_apart() => state.whole = Some(text.to_owned()),
+            TextRole::Answer => match state.answer.finish(text) {
+                Continuation::Follows(rest) => self.answer(&rest),
+                Continuation::Differs => {
                     self.note("the text above was a preview; this replaces it:");
                     self.answer(&visible(text));
                 }
@@ -151,32 +152,32 @@ impl Terminal {
         }
     }
 
-    /// Tells once per reply that there was thinking; `whole` is all of it, when it is known.
-    fn tell_thought(&self, state: &mut State, whole: &str) {
+    /// Writes the note on thinking, once per reply; `whole` is all of the thinking, when it is known.
+    fn note_thinking(&self, state: &mut TerminalState, whole: &str) {
         let text = match &state.thought {
-            Thought::Told => return,
-            Thought::Pieces(pieces) if is_blank(whole) => pieces.as_str(),
-            Thought::Pieces(_) | Thought::None => whole,
+            ThinkingNote::Shown => return,
+            ThinkingNote::Pieces(pieces) if is_blank(whole) => pieces.as_str(),
+            ThinkingNote::Pieces(_) | ThinkingNote::None => whole,
         };
         if is_blank(text) {
             return;
         }
         let note = format!("thinking: {}", summary::one_line(text));
-        state.thought = Thought::Told;
+        state.thought = ThinkingNote::Shown;
         self.note(&note);
     }
 
-    /// Nothing followed a text: it is the answer.
-    fn write_whole(&self, state: &mut State) {
+    /// Writes a text that nothing followed: it is the answer.
+    fn write_whole(&self, state: &mut TerminalState) {
         if let Some(text) = state.whole.take() {
             self.answer(&text);
             self.end_line();
         }
     }
 
-    /// A reply begins or is given up: what is left of the one before is shown.
-    fn fresh_reply(&self, state: &mut State) {
-        state.thought = Thought::None;
+    /// Shows what is left of the last reply, when the next one begins or this one is dropped.
+    fn fresh_reply(&self, state: &mut TerminalState) {
+        state.thought = ThinkingNote::None;
         self.write_whole(state);
         if !state.answer.is_empty() {
             let rest = state.answer.abandon();
@@ -190,12 +191,12 @@ impl Terminal {
         match (&self.label, mid_loop) {
             (_, true) => self.note(&format!("user, while it worked: {said}")),
             (None, false) => self.note(&format!("user: {said}")),
-            // A task: the spawner has told of it.
+            // A task: the spawner's lines show it already.
             (Some(_), false) => {}
         }
     }
 
-    fn tool_result(&self, state: &mut State, id: &CallId, content: &str, is_error: bool, elapsed_ms: u64) {
+    fn tool_result(&self, state: &mut TerminalState, id: &CallId, content: &str, is_error: bool, elapsed_ms: u64) {
         let at = state.calls.iter().position(|call| call.id == *id);
         let call = at.map(|at| state.calls.remove(at));
         let end = call.as_ref().and_then(|call| call.end.as_ref());
@@ -214,14 +215,14 @@ impl Terminal {
     }
 
     fn turn_ended(&self, outcome: Outcome, message: Option<&str>) {
-        // The turn of a child ends with a note of its spawner.
+        // For a child its spawner writes the note.
         if self.label.is_some() || outcome == Outcome::Completed {
             return;
         }
         self.note(&ended("the turn", outcome, message));
     }
 
-    /// What the session or the host does around the turns.
+    /// Writes events of the session and the host around the turns.
     fn around(&self, event: &Event) {
         match event {
             Event::SessionStarted { program, cwd, provider, model, .. } => {
@@ -269,12 +270,12 @@ impl Listener for Terminal {
             Event::RoundStarted { .. } | Event::RoundEnded { .. } => self.fresh_reply(state),
             Event::UserTurn { content, mid_loop, .. } => self.user_turn(content, *mid_loop),
             Event::ThinkingDelta { text } => match &mut state.thought {
-                Thought::None => state.thought = Thought::Pieces(text.clone()),
-                Thought::Pieces(pieces) => pieces.push_str(text),
-                Thought::Told => {}
+                ThinkingNote::None => state.thought = ThinkingNote::Pieces(text.clone()),
+                ThinkingNote::Pieces(pieces) => pieces.push_str(text),
+                ThinkingNote::Shown => {}
             },
             Event::AssistantDelta { text } => self.assistant_delta(state, text),
-            Event::Thinking { text } => self.tell_thought(state, text),
+            Event::Thinking { text } => self.note_thinking(state, text),
             Event::Assistant { text, interrupted } => self.assistant(state, text, *interrupted),
             Event::ToolCall { id, name, arguments } => {
                 if let Some(text) = state.whole.take() {
@@ -292,9 +293,10 @@ impl Listener for Terminal {
                 if call.is_none() {
                     state.rescue = Some(child.clone());
                 }
-                // A call tells of its task itself.
-                let told = call.as_ref().is_some_and(|call| state.calls.iter().any(|running| running.id == *call));
-                let what = if told { String::new() } else { format!(": {}", summary::one_line(task)) };
+                // The call's own line shows the task.
+                let shown_by_call =
+                    call.as_ref().is_some_and(|call| state.calls.iter().any(|running| running.id == *call));
+                let what = if shown_by_call { String::new() } else { format!(": {}", summary::one_line(task)) };
                 self.note(&format!("{} starts{what}", visible_line(child.as_str())));
             }
             Event::AgentFinished { child, outcome, message } => {
@@ -341,7 +343,7 @@ impl Listener for Terminal {
                     self.note(&format!("not delivered, the agent has ended: {}", summary::one_line(&entry.text)));
                 }
             }
-            // Told by other events, or not for a reader of plain text.
+            // Shown through other events, or not of use in plain text.
             Event::Seen { .. }
             | Event::StepLimit { .. }
             | Event::ContextSize { .. }
@@ -363,12 +365,12 @@ impl Listener for Terminal {
 
     fn for_sub_agent(&self, id: &AgentId) -> Option<Arc<dyn Listener>> {
         let rescue = self.state.lock().unwrap_or_else(PoisonError::into_inner).rescue.as_ref() == Some(id);
-        let voice = if rescue { self.voice } else { Voice::Note };
+        let role = if rescue { self.role } else { TextRole::Note };
         let depth = self.label.as_ref().map_or(0, |label| label.depth) + 1;
         Some(Arc::new(Self {
             out: Arc::clone(&self.out),
-            label: Some(Label { id: id.clone(), depth }),
-            voice,
+            label: Some(AgentLabel { id: id.clone(), depth }),
+            role,
             state: Mutex::default(),
         }))
     }

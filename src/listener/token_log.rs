@@ -1,4 +1,4 @@
-//! The token log: one line per round with what it consumed and how full the context is (seed: `TokenLog`).
+//! The token log: one line per round with its usage and the fill of the context window.
 //!
 //! Each agent has its own counts: a child's log starts at zero and is tagged with the child's id.
 
@@ -11,12 +11,12 @@ use crate::listener::Listener;
 use crate::summary;
 use crate::text::visible;
 
-/// Writes `tokens in=12.0k out=200 cached=0 ctx=12.2k/32.0k` after each round.
+/// A listener that writes `tokens in=12.0k out=200 cached=0 ctx=12.2k/32.0k` after each round.
 pub struct TokenLog {
     writer: Arc<Mutex<Box<dyn Write + Send>>>,
     /// None for the agent that the log was made for.
     tag: Option<AgentId>,
-    /// The context window, as last told.
+    /// The last reported context window, tokens.
     cap: Mutex<Option<u64>>,
 }
 
@@ -26,7 +26,7 @@ impl TokenLog {
         Self { writer: Arc::new(Mutex::new(Box::new(writer))), tag: None, cap: Mutex::default() }
     }
 
-    /// Writes one line. A writer that fails is not the run's problem.
+    /// Writes one line. A failing writer does not affect the run.
     fn write(&self, usage: &Usage) {
         let cap = *self.cap.lock().unwrap_or_else(PoisonError::into_inner);
         let line = line(self.tag.as_ref(), usage, cap);
@@ -37,7 +37,7 @@ impl TokenLog {
     }
 }
 
-/// Unknown counts are 0. The context is what the last round left behind, not a running sum.
+/// Returns the line of a round. Unknown counts are 0; the context is that of the last round, not a running sum.
 fn line(tag: Option<&AgentId>, usage: &Usage, cap: Option<u64>) -> String {
     let tag = tag.map(|id| format!(" [{}]", visible(id.as_str()))).unwrap_or_default();
     let count = |tokens: Option<u64>| summary::tokens(tokens.unwrap_or(0));

@@ -1,13 +1,13 @@
 //! Ids of calls, made unique within one reply.
 //!
-//! Used by the assemblers. An id is kept as the server gave it; only one that is missing or doubled is replaced by a
-//! free one.
+//! Used by the assemblers. An id is kept as the server gave it; only a missing or repeated one is replaced by a free
+//! one.
 
 use std::collections::HashSet;
 
 use crate::message::ToolCall;
 
-/// Replaces ids that are missing or doubled.
+/// Replaces ids that are missing or repeated.
 pub(super) fn make_unique(calls: &mut [ToolCall]) {
     let mut taken: HashSet<String> = calls.iter().map(|call| call.id.as_str().to_owned()).collect();
     let mut seen = HashSet::new();

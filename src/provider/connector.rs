@@ -1,11 +1,11 @@
-//! `HttpConnector`: the connector of the program; it knows the providers by name and shares one set of clients.
+//! `HttpConnector`: the connector of the program, which makes HTTP providers over one set of clients.
 
 use std::sync::Arc;
 
 use crate::provider::quirks::QuirkBook;
 use crate::provider::{ChatProvider, ChatTransport, Connector, Http, HttpProvider, ProviderError, Registry};
 
-/// Makes providers that speak HTTP.
+/// A connector whose providers speak HTTP.
 #[derive(Debug, Clone, Default)]
 pub struct HttpConnector {
     http: Http,

@@ -1,7 +1,7 @@
-//! `ContextWindowDetector`: how many tokens a model's window holds (seed of the same name).
+//! `ContextWindowDetector`: finds the size of a model's context window in tokens.
 //!
-//! Sources in order: what the user said, what a registry of models knows, what llama.cpp's `/props` says, what another
-//! server's list of models says. A probe that fails means "not known" and never an error.
+//! Sources in order: the user's setting, the registry of models, llama.cpp's `/props`, the model list of another
+//! server. A probe that fails means "not known", never an error.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use crate::provider::endpoint::Endpoint;
 use crate::provider::models::{get, read_models};
 use crate::provider::{ApiKey, ChatTransport, Http};
 
-/// Looks a model's window up, tokens.
-type Registry = dyn Fn(&str) -> Option<u64> + Send + Sync;
+/// A function that looks up the window of a model, tokens.
+type WindowLookup = dyn Fn(&str) -> Option<u64> + Send + Sync;
 
-/// Finds the context window of a model.
+/// The sources in which the context window of a model is looked up.
 #[derive(Clone, Default)]
 pub struct ContextWindowDetector {
     http: Http,
     given: Option<u64>,
-    registry: Option<Arc<Registry>>,
+    registry: Option<Arc<WindowLookup>>,
     probe: Option<String>,
     key: Option<ApiKey>,
 }
@@ -39,7 +39,7 @@ impl fmt::Debug for ContextWindowDetector {
 }
 
 impl ContextWindowDetector {
-    /// Makes a detector that knows nothing yet.
+    /// Makes a detector without sources.
     pub fn new(http: Http) -> Self {
         Self { http, ..Self::default() }
     }
@@ -69,7 +69,7 @@ impl ContextWindowDetector {
         self
     }
 
-    /// Sets the llama.cpp server to ask, with or without `/v1`, and the key it may want.
+    /// Sets the llama.cpp server to ask, with or without `/v1`, and the key it may need.
     #[must_use]
     pub fn with_probe(mut self, url: impl Into<String>, key: Option<ApiKey>) -> Self {
         self.probe = Some(url.into());
@@ -93,28 +93,28 @@ impl ContextWindowDetector {
         let endpoint = Endpoint::new(Dialect::OpenAi, Some(self.probe.as_deref()?), self.key.as_ref());
         let endpoint = endpoint.inspect_err(|error| tracing::debug!(%error, "no context window probe")).ok()?;
         let props = match self.props(&endpoint, None).await? {
-            Props::Told(props) => props,
+            Props::Found(props) => props,
             Props::None => return self.listed(&endpoint, model).await,
         };
         let tokens = window(&props);
         let is_router = props.get("role").and_then(Value::as_str) == Some("router");
         if tokens.is_none() && is_router && !model.is_empty() {
             return match self.props(&endpoint, Some(model)).await? {
-                Props::Told(props) => window(&props),
+                Props::Found(props) => window(&props),
                 Props::None => None,
             };
         }
         tokens
     }
 
-    /// Returns the window that the server's list of models tells (`vLLM`, `OpenRouter`).
+    /// Returns the window from the server's list of models (`vLLM`, `OpenRouter`).
     async fn listed(&self, endpoint: &Endpoint, model: &str) -> Option<u64> {
         let (status, body) = get(&self.http, endpoint, endpoint.url("/models")).await.ok()?;
         let models = if status == 200 { read_models(&body).ok()? } else { return None };
         models.into_iter().find(|offered| offered.name == model)?.context_window
     }
 
-    /// Asks for the properties; `None` when nobody answers.
+    /// Requests the properties; `None` when no server answers.
     async fn props(&self, endpoint: &Endpoint, model: Option<&str>) -> Option<Props> {
         let mut url = endpoint.beside("/props");
         if let Some(model) = model {
@@ -128,15 +128,15 @@ impl ContextWindowDetector {
             tracing::debug!(status, "the context window probe was refused");
             return Some(Props::None);
         }
-        serde_json::from_str(&body).ok().map(Props::Told)
+        serde_json::from_str(&body).ok().map(Props::Found)
     }
 }
 
-/// Is the answer to the question for properties.
+/// The answer to a request for properties.
 enum Props {
-    /// What llama.cpp tells.
-    Told(Value),
-    /// It is another server.
+    /// The properties of a llama.cpp server.
+    Found(Value),
+    /// Another kind of server answered.
     None,
 }
 

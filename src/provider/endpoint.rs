@@ -1,4 +1,4 @@
-//! Where a server is and how it knows us: the base URL in every form that users write, and the key.
+//! The address of a server and the key for it: the base URL in every form that users write.
 //!
 //! Used by the provider, the model list and the `/props` probe.
 
@@ -8,22 +8,22 @@ use reqwest::{Method, RequestBuilder, Url};
 use crate::dialect::Dialect;
 use crate::provider::{ApiKey, ChatTransport, Http, ProviderError};
 
-/// Says how a dialect's servers are reached.
-struct Custom {
+/// The form of addresses and headers of a dialect's servers.
+struct DialectForm {
     /// The server that answers when no base URL is set.
     base: &'static str,
-    /// The path that a base URL without one means.
+    /// The path of a base URL that has none.
     version: &'static str,
-    /// The ends that a base URL may have and that do not belong to it.
+    /// The endings of a base URL that are removed.
     ends: &'static [&'static str],
-    /// The header that carries the key, and what stands before the key in it.
+    /// The header of the key, and its text before the key.
     key: (&'static str, &'static str),
     /// A header that every request has.
     always: Option<(&'static str, &'static str)>,
 }
 
-fn custom(dialect: Dialect) -> Custom {
-    let openai = Custom {
+fn form(dialect: Dialect) -> DialectForm {
+    let openai = DialectForm {
         base: "https://api.openai.com/v1",
         version: "/v1",
         ends: &["/chat/completions", "/responses"],
@@ -32,14 +32,14 @@ fn custom(dialect: Dialect) -> Custom {
     };
     match dialect {
         Dialect::OpenAi | Dialect::OpenAiResponses => openai,
-        Dialect::Anthropic => Custom {
+        Dialect::Anthropic => DialectForm {
             base: "https://api.anthropic.com/v1",
             ends: &["/messages"],
             key: ("x-api-key", ""),
             always: Some(("anthropic-version", "2023-06-01")),
             ..openai
         },
-        Dialect::Gemini => Custom {
+        Dialect::Gemini => DialectForm {
             base: "https://generativelanguage.googleapis.com/v1beta",
             version: "/v1beta",
             ends: &["/models"],
@@ -49,7 +49,7 @@ fn custom(dialect: Dialect) -> Custom {
     }
 }
 
-/// Is one server, ready to be asked.
+/// The address of a server, with the headers of each request.
 #[derive(Debug, Clone)]
 pub(super) struct Endpoint {
     base: Url,
@@ -65,8 +65,8 @@ impl Endpoint {
 
     /// Reads a base URL (the version's path is added when it has none) and a key (a blank one is none).
     pub fn new(dialect: Dialect, api_base: Option<&str>, key: Option<&ApiKey>) -> Result<Self, ProviderError> {
-        let custom = custom(dialect);
-        let text = api_base.map_or(custom.base, str::trim);
+        let form = form(dialect);
+        let text = api_base.map_or(form.base, str::trim);
         let wrong = |why: &str| Err(ProviderError::Configuration(format!("the base URL {text:?} {why}")));
         let Ok(mut base) = Url::parse(text) else {
             return wrong("is not an address such as http://localhost:8080/v1");
@@ -75,27 +75,27 @@ impl Endpoint {
             return wrong("must start with http:// or https://");
         }
         let path = base.path().trim_end_matches('/');
-        let path = custom.ends.iter().find_map(|end| path.strip_suffix(end)).unwrap_or(path);
-        let path = if path.is_empty() { custom.version.to_owned() } else { path.to_owned() };
+        let path = form.ends.iter().find_map(|end| path.strip_suffix(end)).unwrap_or(path);
+        let path = if path.is_empty() { form.version.to_owned() } else { path.to_owned() };
         base.set_path(&path);
         base.set_fragment(None);
-        let mut headers: Vec<_> = custom
+        let mut headers: Vec<_> = form
             .always
             .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
             .into_iter()
             .collect();
-        headers.extend(key.map(|key| header(custom.key, key)).transpose()?.flatten());
+        headers.extend(key.map(|key| header(form.key, key)).transpose()?.flatten());
         Ok(Self { base, headers, key: key.cloned() })
     }
 
-    /// Returns the address of a path behind the base.
+    /// Returns the address of a path under the base URL.
     pub fn url(&self, path: &str) -> Url {
         let mut url = self.base.clone();
         url.set_path(&format!("{}{path}", self.base.path()));
         url
     }
 
-    /// Returns the address of a path beside `/v1`, where llama.cpp keeps its own.
+    /// Returns the address of a path beside `/v1`, as llama.cpp has them.
     pub fn beside(&self, path: &str) -> Url {
         let mut url = self.base.clone();
         let root = self.base.path().strip_suffix("/v1").unwrap_or_else(|| self.base.path());
@@ -108,7 +108,7 @@ impl Endpoint {
         format!("{}://{}{}", self.base.scheme(), super::http::host(&self.base), self.base.path())
     }
 
-    /// Tells whether the server is on this machine.
+    /// Returns whether the server is on this machine.
     pub fn is_loopback(&self) -> bool {
         super::http::is_loopback(&self.base)
     }
@@ -123,7 +123,7 @@ impl Endpoint {
         self.base.host_str().unwrap_or_default()
     }
 
-    /// Takes the key out of a server's words: some echo the Authorization header in what they say (D22).
+    /// Removes the key from a server's message: some servers repeat the Authorization header in it (D22).
     pub fn masked(&self, error: ProviderError) -> ProviderError {
         let mask = |text: String| match &self.key {
             Some(key) => key.mask(text),

@@ -1,19 +1,19 @@
-//! What a server says when it refuses, in every shape that was seen, as its own words and what they mean.
+//! The bodies of error answers, in all known shapes: the server's message and its meaning.
 //!
-//! Used by all dialects and by the course of a request. The words are cut to one line of bounded length; they are not
-//! sanitised yet.
+//! Used by all dialects and by the HTTP provider. The message is cut to one line of bounded length; it is not sanitised
+//! yet.
 
 use serde_json::Value;
 
 use crate::limits;
 use crate::provider::ProviderError;
-use crate::provider::refusals::{self, Meaning};
+use crate::provider::refusals::{self, RefusalMeaning};
 use crate::provider::sse::{Decoder, Frame, TooLong};
 
-/// What is said for a server that says nothing.
-pub(super) const SILENT: &str = "no further words";
+/// The message for a server that sends none.
+pub(super) const NO_MESSAGE: &str = "no further message";
 
-/// The statuses that servers mean by a word, in small letters, where they say no number: within a stream.
+/// The statuses behind the words, in small letters, that servers send instead of a number within a stream.
 const STATUSES: [(&str, u16); 26] = [
     ("invalid_request_error", 400),
     ("invalid_argument", 400),
@@ -43,17 +43,17 @@ const STATUSES: [(&str, u16); 26] = [
     ("overloaded_error", 529),
 ];
 
-/// Is what a server said about a failure.
+/// A server's report of a failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ErrorBody {
-    /// Its words, one line.
+    /// The message, one line.
     pub words: String,
-    /// The status that the body itself names (an error within a stream of status 200).
+    /// The status in the body itself (an error within a stream of status 200).
     pub status: Option<u16>,
-    /// The wait that the body itself asks for, milliseconds.
+    /// The wait that the body asks for, milliseconds.
     pub wait_ms: Option<u64>,
-    /// What it means beyond its status.
-    pub meaning: Option<Meaning>,
+    /// The meaning beyond the status.
+    pub meaning: Option<RefusalMeaning>,
 }
 
 impl ErrorBody {
@@ -66,7 +66,7 @@ impl ErrorBody {
         Self { words: plain(body), status: None, wait_ms: None, meaning }
     }
 
-    /// Reads an error object, or what holds one.
+    /// Reads an error object, or an object that holds one.
     pub fn of(value: &Value) -> Self {
         let inner = match value {
             Value::Array(items) => items.first().unwrap_or(value),
@@ -82,8 +82,8 @@ impl ErrorBody {
             said(&["code", "status"]).find_map(number).or_else(|| said(&["type", "status", "code"]).find_map(word));
         let words = one_line(&words(value).unwrap_or_else(|| value.to_string()));
         let mut meaning = refusals::meaning(&value.to_string().to_lowercase());
-        // llama.cpp says the numbers beside its words.
-        if let Some(Meaning::Overflow { tokens, window }) = &mut meaning {
+        // llama.cpp puts the numbers beside its message.
+        if let Some(RefusalMeaning::Overflow { tokens, window }) = &mut meaning {
             *tokens = tokens.or_else(|| inner.get("n_prompt_tokens")?.as_u64());
             *window = window.or_else(|| inner.get("n_ctx")?.as_u64());
         }
@@ -93,8 +93,8 @@ impl ErrorBody {
     /// Makes the error for an answer of an error status.
     pub fn refused(self, status: u16, retry_after_ms: Option<u64>) -> ProviderError {
         match self.meaning {
-            Some(Meaning::Spent) => ProviderError::Spent(self.words),
-            Some(Meaning::Overflow { tokens, window }) => {
+            Some(RefusalMeaning::Spent) => ProviderError::Spent(self.words),
+            Some(RefusalMeaning::Overflow { tokens, window }) => {
                 ProviderError::Overflow { message: self.words, tokens, window }
             }
             None if status == 402 => ProviderError::Spent(self.words),
@@ -106,7 +106,8 @@ impl ErrorBody {
         }
     }
 
-    /// Makes the error for one that the server reported within a reply. One that names a status is treated as such.
+    /// Makes the error that the server reported within a reply. One with a status is treated as an answer of that
+    /// status.
     pub fn reported(self) -> ProviderError {
         match (self.status, self.meaning) {
             (Some(status), _) => self.refused(status, None),
@@ -138,7 +139,7 @@ fn wait_ms(error: &Value, words: &str) -> Option<u64> {
     let mut rest = delay.trim_start();
     while let Some(end) = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).filter(|end| *end > 0) {
         let (number, behind) = rest.split_at(end);
-        // A full stop behind the words.
+        // The full stop of the sentence.
         let Ok(number) = number.parse::<f64>() else { break };
         let unit_end = behind.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(behind.len());
         let (unit, behind) = behind.split_at(unit_end);
@@ -156,7 +157,8 @@ fn wait_ms(error: &Value, words: &str) -> Option<u64> {
     u64::try_from(wait.as_millis()).ok().filter(|wait| *wait > 0)
 }
 
-/// Finds the words in an error object: `{"error":{"message"}}`, `{"error":"…"}`, `{"message"}`, `{"detail"}`, lists of these.
+/// Finds the message in an error object: `{"error":{"message"}}`, `{"error":"…"}`, `{"message"}`, `{"detail"}`,
+/// lists of these.
 fn words(value: &Value) -> Option<String> {
     match value {
         Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
@@ -172,7 +174,7 @@ fn words(value: &Value) -> Option<String> {
                 Some(place) if !place.is_empty() => format!("{place}: {found}"),
                 _ => found,
             };
-            // OpenRouter: "Provider returned error", and what the provider said beside it.
+            // OpenRouter: "Provider returned error", with the provider's own message beside it.
             match object.get("metadata").and_then(|metadata| metadata.get("raw")).and_then(Value::as_str) {
                 Some(raw) => Some(format!("{found}: {}", ErrorBody::read(raw).words)),
                 None => Some(found),
@@ -182,13 +184,13 @@ fn words(value: &Value) -> Option<String> {
     }
 }
 
-/// Names the member of the request that a fault is in, as `FastAPI` does beside its words: `tools.0.name`.
+/// Returns the path of the faulty member of the request, which `FastAPI` sends beside its message: `tools.0.name`.
 fn place(path: &[Value]) -> String {
     let name = |step: &Value| step.as_str().map_or_else(|| step.to_string(), str::to_owned);
     path.iter().map(name).skip_while(|step| step == "body").collect::<Vec<_>>().join(".")
 }
 
-/// Finds the error in a body that is written as a stream of events.
+/// Finds the error in a body that is a stream of events.
 fn in_stream(body: &str) -> Option<Value> {
     let mut found = None;
     let mut take = |frame: Frame<'_>| -> Result<(), TooLong> {
@@ -203,11 +205,11 @@ fn in_stream(body: &str) -> Option<Value> {
     found
 }
 
-/// Says in one sentence what a body that is no JSON holds.
+/// Describes a body that is not JSON, in one line.
 pub(super) fn plain(body: &str) -> String {
     let trimmed = body.trim_start_matches('\u{FEFF}').trim();
     if trimmed.is_empty() {
-        return SILENT.to_owned();
+        return NO_MESSAGE.to_owned();
     }
     if !trimmed.starts_with('<') {
         return one_line(trimmed);

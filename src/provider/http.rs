@@ -1,8 +1,8 @@
 //! The HTTP clients of the program: made once, on first use, shared by every provider and probe.
 //!
-//! No redirect is followed (a key must not travel on), nothing compressed is asked for (a proxy would hold a stream
-//! back), loopback addresses are reached without a proxy, and nothing is sent twice unseen, but where a server closes a
-//! connection that it had kept.
+//! No redirect is followed (a key must not reach another server), no compression is requested (a proxy would delay
+//! a stream), loopback addresses are reached without a proxy, and no request is sent twice silently, except where a
+//! server closes a kept connection.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -21,7 +21,7 @@ use crate::provider::{ProviderError, proxy};
 use crate::regular_file::read_own;
 use crate::tls;
 
-/// Shares the HTTP clients. Clones are the same clients.
+/// The shared HTTP clients. Clones are the same clients.
 #[derive(Debug, Clone, Default)]
 pub struct Http(Arc<Clients>);
 
@@ -29,14 +29,14 @@ pub struct Http(Arc<Clients>);
 struct Clients {
     ca_file: Option<PathBuf>,
     loopback: OnceLock<Result<Client, String>>,
-    world: OnceLock<Result<Client, String>>,
+    external: OnceLock<Result<Client, String>>,
     proxies: OnceLock<Matcher>,
     kept: KeptConnections,
 }
 
 impl Http {
-    /// Returns clients that trust the authorities of a PEM file beside those of the system. The file is read when the
-    /// first request is made.
+    /// Returns clients that trust the authorities of a PEM file as well as those of the system. The file is read
+    /// when the first request is made.
     #[must_use]
     pub fn with_ca_file(self, path: impl Into<PathBuf>) -> Self {
         Self(Arc::new(Clients { ca_file: Some(path.into()), ..Clients::default() }))
@@ -54,13 +54,13 @@ impl Http {
             if let Some(fault) = proxy::fault(url, |name| std::env::var_os(name)) {
                 return Err(ProviderError::Configuration(fault));
             }
-            self.0.world.get_or_init(|| build(ca_file, std::convert::identity))
+            self.0.external.get_or_init(|| build(ca_file, std::convert::identity))
         };
         client.as_ref().map_err(|reason| ProviderError::Configuration(format!("HTTP cannot be set up: {reason}")))
     }
 
-    /// Sends a request. Where the server has closed a kept connection, the request goes out again at once on another one:
-    /// each such connection is gone then, so a new one ends it.
+    /// Sends a request. Where the server has closed a kept connection, the request is sent again at once on another
+    /// one; closed connections are dropped, so a new one ends the loop.
     pub(super) async fn send(&self, mut request: RequestBuilder) -> Result<Response, reqwest::Error> {
         loop {
             let again = request.try_clone();
@@ -75,7 +75,7 @@ impl Http {
         }
     }
 
-    /// Names the proxy that stands before an address, without its user.
+    /// Returns the name of the proxy for an address, without its user.
     pub fn proxy(&self, url: &Url) -> Option<String> {
         if is_loopback(url) { None } else { proxy::before(url, self.0.proxies.get_or_init(Matcher::from_system)) }
     }
@@ -108,14 +108,14 @@ fn authorities(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     Ok(authorities)
 }
 
-/// Tells whether an address is on this machine.
+/// Returns whether an address is on this machine.
 pub(super) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     let address = host.parse::<std::net::IpAddr>();
     host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
-/// Names a server as `host` or `host:port`, without a user or a path.
+/// Returns a server as `host` or `host:port`, without a user or a path.
 pub(super) fn host(url: &Url) -> String {
     let host = url.host_str().unwrap_or("?");
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))

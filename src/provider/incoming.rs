@@ -1,7 +1,7 @@
-//! The body of an answer as it comes in, decompressed where a server compressed it unasked.
+//! The body of an answer as it arrives, decompressed where a server compressed it without being asked.
 //!
-//! Used by the course of a request and by the probes. Of a compressed body only a small piece is opened at a time, and
-//! of any body only so much is taken at all (fault N3).
+//! Used by the HTTP provider and by the probes. A compressed body is decompressed in small pieces, and the size of
+//! every body is limited.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -14,35 +14,35 @@ use reqwest::header::CONTENT_ENCODING;
 use crate::limits;
 use crate::provider::ProviderError;
 
-/// Reads one body.
-pub(super) struct Incoming {
+/// A body that is being read.
+pub(super) struct IncomingBody {
     response: Response,
-    decoder: Decoder,
+    decoder: BodyDecoder,
     waiting: VecDeque<Bytes>,
     taken: usize,
 }
 
-enum Decoder {
+enum BodyDecoder {
     Plain,
     Gzip(GzDecoder<Vec<u8>>),
-    /// `deflate`, of which nothing has come: servers mean two formats by it.
+    /// `deflate` before its first byte, which shows which of two formats the server means.
     Deflate,
     Zlib(ZlibDecoder<Vec<u8>>),
     Raw(DeflateDecoder<Vec<u8>>),
 }
 
-impl Incoming {
+impl IncomingBody {
     /// Starts reading.
     ///
     /// # Errors
-    /// [`ProviderError::Malformed`] when the body is compressed in a way that nobody here knows.
+    /// [`ProviderError::Malformed`] when the body is compressed in an unknown way.
     pub fn new(response: Response) -> Result<Self, ProviderError> {
         let encoding = response.headers().get(CONTENT_ENCODING).map(|value| String::from_utf8_lossy(value.as_bytes()));
         let encoding = encoding.unwrap_or_default().trim().to_ascii_lowercase();
         let decoder = match encoding.as_str() {
-            "" | "identity" => Decoder::Plain,
-            "gzip" | "x-gzip" => Decoder::Gzip(GzDecoder::new(Vec::new())),
-            "deflate" => Decoder::Deflate,
+            "" | "identity" => BodyDecoder::Plain,
+            "gzip" | "x-gzip" => BodyDecoder::Gzip(GzDecoder::new(Vec::new())),
+            "deflate" => BodyDecoder::Deflate,
             other => {
                 let what = format!("a body compressed as {other}, which was not asked for");
                 return Err(ProviderError::Malformed(what));
@@ -54,8 +54,8 @@ impl Incoming {
     /// Returns the next piece, `None` at the end. Can be dropped and called again.
     ///
     /// # Errors
-    /// [`ProviderError::CutOff`] when the connection breaks, [`ProviderError::Malformed`] for what cannot be
-    /// decompressed and for a body without an end.
+    /// [`ProviderError::CutOff`] when the connection breaks, [`ProviderError::Malformed`] for a body that
+    /// cannot be decompressed or is too long.
     pub async fn next(&mut self) -> Result<Option<Bytes>, ProviderError> {
         loop {
             if let Some(piece) = self.waiting.pop_front() {
@@ -74,7 +74,7 @@ impl Incoming {
             let Some(mut bytes) = self.response.chunk().await.map_err(|_| ProviderError::CutOff)? else {
                 return Ok(None);
             };
-            if matches!(self.decoder, Decoder::Plain) {
+            if matches!(self.decoder, BodyDecoder::Plain) {
                 self.waiting.push_back(bytes);
                 continue;
             }
@@ -85,7 +85,7 @@ impl Incoming {
     }
 }
 
-impl Decoder {
+impl BodyDecoder {
     fn open(&mut self, piece: Bytes) -> io::Result<Bytes> {
         if matches!(self, Self::Deflate) {
             let zlib = piece.first().is_some_and(|first| first & 0x0F == 8);
@@ -97,18 +97,18 @@ impl Decoder {
         }
         match self {
             Self::Plain | Self::Deflate => Ok(piece),
-            Self::Gzip(decoder) => feed(decoder, &piece).map(|()| std::mem::take(decoder.get_mut()).into()),
-            Self::Zlib(decoder) => feed(decoder, &piece).map(|()| std::mem::take(decoder.get_mut()).into()),
-            Self::Raw(decoder) => feed(decoder, &piece).map(|()| std::mem::take(decoder.get_mut()).into()),
+            Self::Gzip(decoder) => decode(decoder, &piece).map(|()| std::mem::take(decoder.get_mut()).into()),
+            Self::Zlib(decoder) => decode(decoder, &piece).map(|()| std::mem::take(decoder.get_mut()).into()),
+            Self::Raw(decoder) => decode(decoder, &piece).map(|()| std::mem::take(decoder.get_mut()).into()),
         }
     }
 }
 
-/// Feeds a decoder and takes all out of it that it can give: a stream does not wait for a full buffer.
-fn feed(decoder: &mut impl Write, mut piece: &[u8]) -> io::Result<()> {
+/// Writes a piece to a decoder and flushes it: a stream does not wait for a full buffer.
+fn decode(decoder: &mut impl Write, mut piece: &[u8]) -> io::Result<()> {
     while !piece.is_empty() {
         match decoder.write(piece)? {
-            // Behind the end of the data nothing is looked at.
+            // Bytes after the end of the data are ignored.
             0 => break,
             used => piece = piece.get(used..).unwrap_or_default(),
         }

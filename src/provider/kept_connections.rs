@@ -1,7 +1,7 @@
-//! Connections that have answered before: one of them that is closed within its next request was only kept too long.
+//! Connections that have answered before: one that closes during its next request was only kept too long.
 //!
-//! A server may close a kept connection at any time, and some do so behind each answer. The request that meets such an
-//! end tells nothing of the server, so `http` makes it again at once.
+//! A server may close a kept connection at any time, and some do so after each answer. A request that fails for that
+//! reason is no fault of the server, so `http` sends it again at once.
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -23,7 +23,7 @@ type Addresses = (SocketAddr, SocketAddr);
 pub(super) struct KeptConnections(Mutex<HashSet<Addresses>>);
 
 impl KeptConnections {
-    /// Takes the connection of an answer in.
+    /// Adds the connection of an answer.
     pub fn add(&self, response: &Response) {
         let Some(addresses) = addresses(response.extensions()) else { return };
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -33,8 +33,8 @@ impl KeptConnections {
         known.insert(addresses);
     }
 
-    /// Tells whether a request failed only because a kept connection was closed before it gave a byte, and forgets that
-    /// connection. One of HTTP/2 says itself which requests it has seen.
+    /// Returns whether a request failed only because a kept connection was closed before it sent a byte, and
+    /// forgets that connection. HTTP/2 connections report themselves which requests were processed.
     pub fn was_closed(&self, error: &reqwest::Error) -> bool {
         let connection = find::<legacy::Error>(error).and_then(legacy::Error::connect_info);
         let mut extensions = Extensions::new();

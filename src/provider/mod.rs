@@ -1,18 +1,18 @@
 //! Providers: how one request to a model becomes one reply.
 //!
-//! This file owns the seam: the trait, its request, its reply and its errors. A provider knows nothing of the
+//! This file owns the interface: the trait, its request, its reply and its errors. A provider knows nothing of the
 //! loop; the loop knows nothing of HTTP. [`ScriptedProvider`] plays a prepared conversation for tests.
 //!
 //! # Where things are
 //!
-//! - one request over HTTP, from sending to the whole reply: `course.rs`, `wire.rs`; stories: `wire.rs`
+//! - one request over HTTP, from sending to the whole reply: `http_provider.rs`, `wire.rs`; stories: `wire.rs`
 //! - server-sent events, and one reply out of many chunks: `sse.rs`, `chat/assemble.rs`; stories: `sse.rs`,
 //!   `assemble.rs`, `assemble_calls.rs`
 //! - the same stream in every encoding and chunking: `sse.rs`, `wire.rs`; stories: `equivalence/mod.rs`,
 //!   `equivalence/streams.rs`, `tests/fuzz/src/lib.rs`
 //! - retries, Retry-After; a wait that is asked about: `retry.rs`, `src/agent/long_wait.rs`; stories: `retry.rs`,
 //!   `long_wait.rs`
-//! - every way a server fails, over every dialect: `course.rs`, `incoming.rs`; stories: `faults/mod.rs`,
+//! - every way a server fails, over every dialect: `http_provider.rs`, `incoming.rs`; stories: `faults/mod.rs`,
 //!   `faults/http2.rs`, `faults/real_servers.rs`
 //! - why no server is reached; TLS, proxies, authorities: `unreachable.rs`, `http.rs`, `src/tls.rs`; stories: `faults/tls.rs`,
 //!   `faults/unreachable.rs`, `proxies.rs`
@@ -22,25 +22,25 @@
 //!   stories: `mutations.rs`, `tests/fuzz/src/lib.rs`
 //! - quirks of single servers and models: `quirks.rs`, `quirks/known.rs`, `quirks/refusals.rs`; stories:
 //!   `quirks.rs`, `quirks_known.rs`
-//! - thoughts within the visible text (`<think>`): `reasoning.rs`; stories: `reasoning.rs`
-//! - what a server says when it refuses: `error_body.rs`; stories: `wire.rs`
+//! - thinking within the visible text (`<think>`): `reasoning.rs`; stories: `reasoning.rs`
+//! - error bodies of servers: `error_body.rs`; stories: `wire.rs`
 //! - the context window: override, registry, `/props`, router: `context_window.rs`; stories: `context_window.rs`
-//! - which model, when none is named: `models.rs`, `src/cli/setup.rs`; stories: `wire.rs`, `exec.rs`
-//! - what is known about models: `assets/models.toml`, `registry.rs`; stories: `registry.rs`
+//! - the model, when none is named: `models.rs`, `src/cli/setup.rs`; stories: `wire.rs`, `exec.rs`
+//! - the registry of models: `assets/models.toml`, `registry.rs`; stories: `registry.rs`
 //! - lists of models, `steersman models`, the servers to switch to: `models.rs`, `sources.rs`,
 //!   `src/cli/sources.rs`, `src/cli/models.rs`; stories: `models.rs`, `model_switch.rs`, `dialect_switch.rs`
-//! - keys that show nowhere: `transport.rs`, `endpoint.rs`; stories: `secrets.rs`
+//! - keys that are never shown: `transport.rs`, `endpoint.rs`; stories: `secrets.rs`
 
 mod anthropic;
 mod call_ids;
 pub mod chat;
 mod connector;
 mod context_window;
-mod course;
 mod endpoint;
 mod error_body;
 mod gemini;
 mod http;
+mod http_provider;
 mod incoming;
 mod kept_connections;
 mod models;
@@ -69,23 +69,23 @@ use crate::message::{Message, Original, ToolCall};
 pub use crate::error::ProviderError;
 pub use connector::HttpConnector;
 pub use context_window::ContextWindowDetector;
-pub use course::HttpProvider;
 pub use http::Http;
-pub use models::{Offered, list_models, offered_models, read_models};
+pub use http_provider::HttpProvider;
+pub use models::{OfferedModel, list_models, offered_models, read_models};
 pub use registry::{Card, Registry, Thinking};
 pub use scripted::{Played, ScriptedProvider, Step};
-pub use sources::{Source, Sources, Vault, Wanted};
+pub use sources::{KeyLoader, ModelServer, RequestedModel, Sources};
 pub use transport::{Answering, ApiKey, ChatTransport, Connector, Effort, FixedProvider};
 pub use wire::Assemble;
 
-/// Turns one request into one reply.
+/// A model server, which turns one request into one reply.
 pub trait ChatProvider: Send + Sync {
-    /// Asks the model. Pieces go to `sink` as they arrive; the whole reply is returned at the end.
+    /// Sends a request. Pieces go to `sink` as they arrive; the whole reply is returned at the end.
     ///
     /// Dropping the future drops the request. The sink's `Err` must end it at once.
     ///
     /// # Errors
-    /// [`ProviderError`]; what the sink was given before stays true.
+    /// [`ProviderError`]; pieces that went to the sink before stay valid.
     fn complete<'a>(
         &'a self,
         request: ChatRequest<'a>,
@@ -93,10 +93,10 @@ pub trait ChatProvider: Send + Sync {
     ) -> BoxFuture<'a, Result<Reply, ProviderError>>;
 }
 
-/// Takes the pieces of a reply; its `Err` ends the request.
+/// The function that takes the pieces of a reply; its `Err` ends the request.
 pub type Sink<'a> = dyn FnMut(Piece) -> Result<(), Cancelled> + Send + 'a;
 
-/// Is what a provider reports while it works.
+/// A report of a provider while it works.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Piece {
     /// A part of the reply arrived. Both may be empty (a fragment of a tool call): the poll still counts.
@@ -108,16 +108,16 @@ pub enum Piece {
     },
     /// The provider waits, then tries again. Never after a chunk with text.
     Retrying {
-        /// The attempt that comes, from 2.
+        /// The number of the next attempt, from 2.
         attempt: u32,
-        /// How long it waits, milliseconds.
+        /// The wait, milliseconds.
         after_ms: u64,
-        /// Why, one sentence.
+        /// The reason, one sentence.
         reason: String,
     },
 }
 
-/// Is one request: the conversation (checked), the tools and how to answer.
+/// A request: the conversation (checked), the tools and how to answer.
 #[derive(Debug, Clone, Copy)]
 pub struct ChatRequest<'a> {
     /// The model's name; empty means the server's default.
@@ -132,7 +132,7 @@ pub struct ChatRequest<'a> {
     pub answering: Answering,
 }
 
-/// Says whether replies come in pieces.
+/// Whether replies come in pieces.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Streaming {
     /// One answer, one event.
@@ -146,7 +146,7 @@ impl<'a> ChatRequest<'a> {
     /// Makes a request out of a conversation that can be sent.
     ///
     /// # Errors
-    /// [`ProviderError::InvalidHistory`] when a call has not exactly its result directly behind it, in order (D7).
+    /// [`ProviderError::InvalidHistory`] when a call has not exactly one result directly after it, in order (D7).
     pub fn new(
         model: &'a str,
         messages: &'a [Message],
@@ -170,8 +170,8 @@ impl<'a> ChatRequest<'a> {
     }
 }
 
-/// Checks that a conversation can be sent: each assistant tool call has exactly one result directly behind
-/// it, in call order, and no result stands anywhere else (D7). Runs on every request, in release too.
+/// Checks that a conversation can be sent: each assistant tool call has exactly one result directly after
+/// it, in call order, and there are no other results (D7). Runs on every request, in release too.
 ///
 /// # Errors
 /// [`ProviderError::InvalidHistory`] that names the first fault.
@@ -196,7 +196,7 @@ pub fn validate(messages: &[Message]) -> Result<(), ProviderError> {
     }
 }
 
-/// Describes one tool to the model.
+/// The description of one tool for the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSchema {
     /// The tool's name.
@@ -207,7 +207,7 @@ pub struct ToolSchema {
     pub parameters: Value,
 }
 
-/// Is one whole reply. Only a reply that ended properly is returned at all (D15).
+/// A whole reply. Only a reply that ended properly is returned (D15).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reply {
     /// The visible text.
@@ -216,43 +216,44 @@ pub struct Reply {
     pub thinking: String,
     /// The calls, in the order the model wrote them; ids are unique within the reply.
     pub tool_calls: Vec<ToolCall>,
-    /// What it consumed.
+    /// The tokens that it used.
     pub usage: Usage,
-    /// What the usage is about.
+    /// What the usage covers.
     pub scope: UsageScope,
     /// Why it ended.
     pub finish: Finish,
-    /// What the server says of why it ended so, one line: why a filter cut it.
+    /// The server's explanation of the end, one line: why a filter cut it.
     pub explanation: Option<String>,
-    /// Its parts as the provider wrote them, when some must go back as they came; the assembler fills in dialect and
-    /// parts, the course of the request the server and the model.
+    /// Its parts as the provider wrote them, when some must go back unchanged; the assembler fills in dialect and
+    /// parts, the HTTP provider the server and the model.
     pub original: Option<Original>,
 }
 
-/// What the usage of a reply is about.
+/// The requests that the usage of a reply covers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UsageScope {
     /// One request: its prompt is the conversation.
     #[default]
     OneRequest,
-    /// Every step of the server's own tools, each of which has read the conversation: a sum, which tells no size.
+    /// Every step of the server's own tools, each of which has read the conversation: a sum, which says nothing
+    /// about the size.
     SeveralRequests,
 }
 
-/// Says why a reply ended.
+/// The reason why a reply ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Finish {
-    /// The model was done, or wants its tools.
+    /// The model was done, or calls its tools.
     #[default]
     Stop,
     /// The token limit cut it; its calls must not run.
     Length,
     /// A filter of the server cut it, or the model refused; its calls must not run.
     ContentFilter,
-    /// The server pauses a long turn: the reply goes back as it is, and the model goes on.
+    /// The server pauses a long turn: the reply goes back unchanged, and the model continues.
     Paused,
-    /// It was longer than what is taken of one reply, and the rest was not read; its calls must not run.
+    /// It was longer than the limit of one reply, and the rest was not read; its calls must not run.
     TooLong,
-    /// It ended for a reason that nobody knows, by the server's word; its calls must not run.
+    /// It ended for an unknown reason, given in the server's word; its calls must not run.
     Unknown(String),
 }

@@ -1,6 +1,6 @@
-//! The models that a server offers, asked in its dialect: their names, and what the list says about each.
+//! The models that a server offers, requested in its dialect: names, context windows and prices.
 //!
-//! Asked when the user named none, for `/model`, and for `steersman models`.
+//! Used when the user named no model, for `/model`, and for `steersman models`.
 
 use reqwest::Method;
 use serde_json::Value;
@@ -10,20 +10,20 @@ use crate::limits;
 use crate::price::Price;
 use crate::provider::endpoint::Endpoint;
 use crate::provider::error_body::{self, ErrorBody};
-use crate::provider::incoming::Incoming;
+use crate::provider::incoming::IncomingBody;
 use crate::provider::unreachable::unreachable;
 use crate::provider::{ChatTransport, Http, ProviderError};
 
-/// Is one model of a server's list, with what the list says about it.
+/// A model of a server's list, with the facts in the list.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Offered {
-    /// The name to ask for.
+pub struct OfferedModel {
+    /// The name to request it by.
     pub name: String,
     /// Its context window in tokens.
     pub context_window: Option<u64>,
-    /// What its tokens cost.
+    /// The price of its tokens.
     pub price: Option<Price>,
-    /// Who the server says made or serves it.
+    /// Its maker or host, as the server names it.
     pub owner: Option<String>,
 }
 
@@ -38,21 +38,21 @@ pub async fn list_models(http: &Http, transport: &ChatTransport) -> Result<Vec<S
 /// Lists the models of a transport's server, in the server's order.
 ///
 /// # Errors
-/// [`ProviderError`] when the server cannot be reached within a few seconds, refuses or answers something else.
-pub async fn offered_models(http: &Http, transport: &ChatTransport) -> Result<Vec<Offered>, ProviderError> {
+/// [`ProviderError`] when the server cannot be reached within a few seconds, refuses, or sends something else.
+pub async fn offered_models(http: &Http, transport: &ChatTransport) -> Result<Vec<OfferedModel>, ProviderError> {
     let dialect = transport.dialect()?;
     let endpoint = Endpoint::of(transport)?;
     ask(http, dialect, &endpoint).await.map_err(|error| endpoint.masked(error))
 }
 
-/// Asks for page after page. Anthropic and Gemini give short ones unless told.
-async fn ask(http: &Http, dialect: Dialect, endpoint: &Endpoint) -> Result<Vec<Offered>, ProviderError> {
+/// Requests page after page. Anthropic and Gemini send short ones by default.
+async fn ask(http: &Http, dialect: Dialect, endpoint: &Endpoint) -> Result<Vec<OfferedModel>, ProviderError> {
     let (size, behind) = match dialect {
         Dialect::OpenAi | Dialect::OpenAiResponses => (None, "after_id"),
         Dialect::Anthropic => (Some("limit"), "after_id"),
         Dialect::Gemini => (Some("pageSize"), "pageToken"),
     };
-    let mut models: Vec<Offered> = Vec::new();
+    let mut models: Vec<OfferedModel> = Vec::new();
     let mut last = None;
     for _ in 0..limits::MODEL_PAGES {
         let mut url = endpoint.url("/models");
@@ -80,22 +80,22 @@ async fn ask(http: &Http, dialect: Dialect, endpoint: &Endpoint) -> Result<Vec<O
     Ok(models)
 }
 
-/// Is one page of a list.
-struct Page {
-    models: Vec<Offered>,
-    /// What the next page is asked for with, when there is one.
+/// A page of a list.
+struct ModelPage {
+    models: Vec<OfferedModel>,
+    /// The token of the next page, when there is one.
     next: Option<String>,
 }
 
 /// Reads a list of models out of the body of an answer.
 ///
 /// # Errors
-/// [`ProviderError::Malformed`] for what is no list of models.
-pub fn read_models(body: &str) -> Result<Vec<Offered>, ProviderError> {
+/// [`ProviderError::Malformed`] when it is no list of models.
+pub fn read_models(body: &str) -> Result<Vec<OfferedModel>, ProviderError> {
     Ok(page(body)?.models)
 }
 
-fn page(body: &str) -> Result<Page, ProviderError> {
+fn page(body: &str) -> Result<ModelPage, ProviderError> {
     let value: Value = serde_json::from_str(body).map_err(|_| ProviderError::Malformed(error_body::plain(body)))?;
     let listed = ["data", "models"].into_iter().find_map(|name| value.get(name)).unwrap_or(&value);
     let Some(listed) = listed.as_array() else {
@@ -105,16 +105,16 @@ fn page(body: &str) -> Result<Page, ProviderError> {
     let last = value.get("last_id").and_then(Value::as_str).filter(|_| more);
     let following = last.or_else(|| value.get("nextPageToken")?.as_str()).filter(|token| !token.is_empty());
     let models = listed.iter().filter(|model| writes_text(model)).filter_map(offered).collect();
-    Ok(Page { models, next: following.map(str::to_owned) })
+    Ok(ModelPage { models, next: following.map(str::to_owned) })
 }
 
-/// Tells whether a model answers with text; what does not say is taken for one that does.
+/// Returns whether a model answers with text; one that does not say counts as one that does.
 fn writes_text(model: &Value) -> bool {
     let methods = model.get("supportedGenerationMethods").and_then(Value::as_array);
     methods.is_none_or(|methods| methods.iter().any(|method| method == "generateContent"))
 }
 
-fn offered(model: &Value) -> Option<Offered> {
+fn offered(model: &Value) -> Option<OfferedModel> {
     let text = |key: &str| model.get(key)?.as_str().map(str::to_owned);
     let name = ["id", "name", "model"].into_iter().find_map(text)?;
     let name = name.strip_prefix("models/").map_or(name.clone(), str::to_owned);
@@ -131,7 +131,7 @@ fn offered(model: &Value) -> Option<Offered> {
         tokens(model.get("max_input_tokens")),
     ];
     let price = model.get("pricing").and_then(price);
-    Some(Offered { name, context_window: windows.into_iter().flatten().next(), price, owner: text("owned_by") })
+    Some(OfferedModel { name, context_window: windows.into_iter().flatten().next(), price, owner: text("owned_by") })
 }
 
 /// Reads a price as `OpenRouter` writes it: US dollars per token, as texts.
@@ -143,13 +143,13 @@ fn price(pricing: &Value) -> Option<Price> {
     Price::new(dollars("prompt")?, dollars("input_cache_read"), dollars("completion")?)
 }
 
-/// Gets a small text within the time of a probe: status and body.
+/// Requests a small text within the time limit of a probe; returns status and body.
 pub(super) async fn get(http: &Http, endpoint: &Endpoint, url: reqwest::Url) -> Result<(u16, String), ProviderError> {
     let asking = async {
         let sent = http.send(endpoint.request(http, Method::GET, url.clone())?).await;
         let response = sent.map_err(|error| unreachable(http, &url, error).error)?;
         let status = response.status().as_u16();
-        let mut incoming = Incoming::new(response)?;
+        let mut incoming = IncomingBody::new(response)?;
         let mut body = Vec::new();
         while let Some(bytes) = incoming.next().await? {
             body.extend_from_slice(&bytes);

@@ -1,21 +1,21 @@
-//! The proxies that the environment names: which one stands before an address, and what is wrong with its variable.
+//! The proxies that the environment names: which one an address uses, and faults of its variable.
 //!
-//! The library under the HTTP client passes a malformed variable over and connects directly; here that is an error, so that
-//! nothing goes past a proxy that somebody meant to use. A value is never shown: it may hold a password.
+//! The library under the HTTP client ignores a malformed variable and connects directly; here that is an error, so
+//! that no request bypasses an intended proxy. A value is never shown: it may hold a password.
 
 use std::ffi::OsString;
 
 use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::Url;
 
-/// Names the proxy that the environment puts before an address, without its user.
+/// Returns the proxy that the environment names for an address, without its user.
 pub(super) fn before(url: &Url, matcher: &Matcher) -> Option<String> {
     let proxy = matcher.intercept(&url.as_str().parse().ok()?)?;
     let host = proxy.uri().host()?;
     Some(proxy.uri().port_u16().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
 }
 
-/// Says what is wrong with the variable that holds for an address; `None` when nothing is.
+/// Returns what is wrong with the variable for an address; `None` when nothing is.
 pub(super) fn fault(url: &Url, variable: impl Fn(&str) -> Option<OsString>) -> Option<String> {
     let of = |name: String| [name.to_uppercase(), name].into_iter().find_map(|name| Some((variable(&name)?, name)));
     let set = |name: String| of(name).filter(|(value, _)| !value.is_empty());

@@ -1,7 +1,7 @@
-//! What single servers and models want differently, as data: known by host and model, or learned from what they refuse.
+//! Differences of single servers and models, as data: known by host and model, or learned from refusals.
 //!
-//! The history is never changed for it; only the request is. What was learned holds for that model of that server
-//! from then on. The tables are in `known` and `refusals`; each quirk is carried out at one place of a dialect's body.
+//! Quirks change the request, never the history. A learned quirk holds for that model of that server from then on. The
+//! tables are in `known` and `refusals`; each quirk is applied at one place of a dialect's body.
 
 mod efforts;
 mod known;
@@ -14,39 +14,39 @@ use crate::provider::{Effort, ProviderError};
 
 pub(super) use efforts::Efforts;
 
-/// Says how requests to one model differ from the plain form.
+/// The differences of requests to one model from the plain form.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Quirks {
     wants: u16,
-    /// How it is told how much to think.
-    pub spelling: Spelling,
+    /// The form of the effort in a request.
+    pub effort_form: EffortForm,
     /// The member that limits the tokens of a reply.
-    pub limit: Limit,
+    pub limit: TokenLimit,
     efforts: Efforts,
 }
 
 impl Quirks {
-    /// Tells whether a model wants something.
+    /// Returns whether a model needs a difference.
     pub fn wants(self, want: Want) -> bool {
         self.wants & want.bit() != 0
     }
 
-    /// Returns the word for an effort, the nearest that the model knows; `None` when it knows none that is near.
+    /// Returns the model's nearest word for an effort; `None` when none is near.
     pub fn effort(self, effort: Effort) -> Option<&'static str> {
         self.efforts.word(effort)
     }
 
-    /// Returns the word for an effort in a dialect that has words of its own, the nearest that the model knows.
+    /// Returns the model's nearest word for an effort, in a dialect with words of its own.
     pub fn effort_of(self, words: Efforts, effort: Effort) -> Option<&'static str> {
-        let told = self.efforts != Efforts::default();
-        if told { words.and(self.efforts) } else { words }.word(effort)
+        let known = self.efforts != Efforts::default();
+        if known { words.and(self.efforts) } else { words }.word(effort)
     }
 
     fn with(mut self, quirk: Quirk) -> Self {
         match quirk {
             Quirk::Wants(want) => self.wants |= want.bit(),
             Quirk::WantsNot(want) => self.wants &= !want.bit(),
-            Quirk::Spells(spelling) => self.spelling = spelling,
+            Quirk::Effort(effort_form) => self.effort_form = effort_form,
             Quirk::Limits(limit) => self.limit = limit,
             Quirk::Knows(efforts) => self.efforts = efforts,
         }
@@ -54,20 +54,20 @@ impl Quirks {
     }
 }
 
-/// Is one difference.
+/// One difference of a server or model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Quirk {
     Wants(Want),
     WantsNot(Want),
-    Spells(Spelling),
-    Limits(Limit),
+    Effort(EffortForm),
+    Limits(TokenLimit),
     Knows(Efforts),
 }
 
-/// Names what a model may want.
+/// A difference that is either there or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Want {
-    /// User and assistant alternate, and system text stands at the start only.
+    /// User and assistant alternate, and system text comes at the start only.
     StrictRoles,
     /// The reasoning of earlier replies is sent back, as `reasoning_content`.
     ReasoningBack,
@@ -77,11 +77,11 @@ pub(super) enum Want {
     NoStreamOptions,
     /// No temperature.
     NoTemperature,
-    /// System text comes from the `developer`.
+    /// System text has the role `developer`.
     Developer,
     /// Ids of calls are nine letters and digits.
     ShortIds,
-    /// The first call of a reply has a signature, be it the one that says that there is none.
+    /// The first call of a reply has a signature, possibly the placeholder for none.
     SignedCalls,
     /// The encrypted form of thoughts is not asked for.
     NoEncrypted,
@@ -95,9 +95,9 @@ impl Want {
     }
 }
 
-/// Says where a request tells how much to think. The later ones tell less.
+/// The member in which a request sets the thinking effort. Later ones say less.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Spelling {
+pub(super) enum EffortForm {
     /// `reasoning_effort`, and for the chat template whether to think at all.
     Template,
     /// `reasoning_effort`.
@@ -117,30 +117,30 @@ pub(super) enum Spelling {
     Nowhere,
 }
 
-/// Names the member that limits the tokens of a reply.
+/// The member that limits the tokens of a reply.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Limit {
+pub(super) enum TokenLimit {
     /// `max_tokens`, the old name; most servers know only this one.
     #[default]
     MaxTokens,
     /// `max_completion_tokens`.
     MaxCompletionTokens,
-    /// It takes none.
+    /// None.
     Nowhere,
 }
 
-/// Remembers the quirks of a program's run. Clones are the same memory.
+/// The quirks known and learned while the program runs. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct QuirkBook(Arc<Mutex<HashMap<(String, String), Page>>>);
+pub(super) struct QuirkBook(Arc<Mutex<HashMap<(String, String), ModelQuirks>>>);
 
-/// Is what is known of one model of one server.
+/// The quirks of one model of one server.
 #[derive(Debug, Default)]
-struct Page {
+struct ModelQuirks {
     known: Quirks,
     learned: Vec<Quirk>,
 }
 
-impl Page {
+impl ModelQuirks {
     fn quirks(&self) -> Quirks {
         self.learned.iter().fold(self.known, |quirks, quirk| quirks.with(*quirk))
     }
@@ -150,22 +150,22 @@ impl QuirkBook {
     /// Returns the quirks of a model.
     pub fn of(&self, host: &str, server: &str, model: &str) -> Quirks {
         let mut book = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let page = book.entry((server.to_owned(), model.to_owned())).or_insert_with(|| Page {
+        let page = book.entry((server.to_owned(), model.to_owned())).or_insert_with(|| ModelQuirks {
             known: known::quirks(host, model).fold(Quirks::default(), Quirks::with),
             learned: Vec::new(),
         });
         page.quirks()
     }
 
-    /// Learns from a refusal. Returns whether the request can be made in another form now. No quirk is learned twice, so
-    /// a server that refuses everything is asked a bounded number of times.
+    /// Learns from a refusal. Returns whether the request can now be sent in another form. No quirk is learned
+    /// twice, so a server that refuses everything gets a bounded number of requests.
     pub fn learn(&self, server: &str, model: &str, used: Quirks, error: &ProviderError) -> bool {
         let ProviderError::Status { status: 400 | 422 | 500, message, .. } = error else { return false };
         let mut book = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let page = book.entry((server.to_owned(), model.to_owned())).or_default();
-        let Some(quirk) = refusals::told(&message.to_lowercase(), used, &page.learned) else { return false };
+        let Some(quirk) = refusals::learn(&message.to_lowercase(), used, &page.learned) else { return false };
         if !page.learned.contains(&quirk) {
-            tracing::info!(model, ?quirk, "the server wants requests in another form");
+            tracing::info!(model, ?quirk, "the server needs requests in another form");
             page.learned.push(quirk);
         }
         page.quirks() != used

@@ -1,31 +1,32 @@
-//! Thoughts that a model writes into its visible text, told apart from the answer while they stream.
+//! Thinking that a model writes into its visible text, separated from the answer while it streams.
 //!
-//! Fed by assemblers; pure, and the same whatever the pieces. A block counts at the start of the text only, behind
-//! nothing but white space and other blocks; the same words in code or in mid-sentence stay text. Only what could
-//! still become a tag is held back. A block that is never closed is thought to its end.
+//! Used by assemblers; pure, and independent of how the text is cut into pieces. A block counts at the start of the
+//! text only, after nothing but white space and other blocks; the same words in code or within a sentence stay
+//! text. Only a possible beginning of a tag is held back. A block that is never closed is thinking to its end.
 //!
-//! Templates that open the block in the prompt leave a lone closing tag. When it comes, all text before it becomes
-//! thought ([`Split::moved`]); what was passed on of it cannot be called back, only the whole reply is right. It counts
-//! at the start of a line or behind the end of a sentence, outside of code, and only the first one is looked at.
+//! Templates that open the block in the prompt stop a lone closing tag. When it comes, all text before it becomes
+//! thinking ([`Split::moved`]); text that was passed on already cannot be recalled, only the whole reply is right.
+//! The tag counts at the start of a line or after the end of a sentence, outside of code, and only the first one is
+//! considered.
 
 use std::borrow::Cow;
 
-/// Is one spelling of a block.
+/// The tags around a block of thinking.
 #[derive(Debug, PartialEq, Eq)]
-struct Tag {
+struct ReasoningTag {
     open: &'static str,
     close: &'static str,
-    /// Whether there are templates that write the opening tag into the prompt.
+    /// Whether some templates write the opening tag into the prompt.
     in_prompts: bool,
 }
 
-const fn tag(open: &'static str, close: &'static str, in_prompts: bool) -> Tag {
-    Tag { open, close, in_prompts }
+const fn tag(open: &'static str, close: &'static str, in_prompts: bool) -> ReasoningTag {
+    ReasoningTag { open, close, in_prompts }
 }
 
-/// What models write: the chat templates of llama.cpp, vLLM and `SGLang` know the first four; the others come from models
-/// that were trained or told to.
-const TAGS: [Tag; 8] = [
+/// The tags that models write: the chat templates of llama.cpp, vLLM and `SGLang` know the first four; the others come
+/// from models that were trained or prompted to write them.
+const TAGS: [ReasoningTag; 8] = [
     tag("<think>", "</think>", true),
     tag("[THINK]", "[/THINK]", false),
     tag("<mm:think>", "</mm:think>", true),
@@ -36,49 +37,49 @@ const TAGS: [Tag; 8] = [
     tag("◁think▷", "◁/think▷", false),
 ];
 
-/// Ends a sentence; a lone closing tag may stand behind it.
+/// The ends of sentences, after which a lone closing tag may follow.
 const SENTENCE_ENDS: [char; 7] = ['.', '!', '?', '…', '。', '！', '？'];
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum State {
+enum SplitState {
     /// Nothing but white space so far.
     #[default]
     Start,
-    /// In a block, of which something was given out already or nothing yet.
-    Inside { tag: &'static Tag, begun: bool },
-    /// Behind a block, and nothing but white space since.
+    /// In a block; `begun` once some of it was returned.
+    Inside { tag: &'static ReasoningTag, begun: bool },
+    /// After a block, with nothing but white space since.
     Behind,
     /// In the answer; a lone closing tag may still come.
     Answer,
-    /// In the answer for good.
+    /// In the answer, to its end.
     Plain,
 }
 
-/// Is what a piece of text turned out to be.
+/// A piece of text, split into thinking and answer.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Split {
-    /// Whether all text that was given out before is thought as well.
+    /// Whether all text that was returned before is thinking as well.
     pub moved: bool,
-    /// Thought.
+    /// The thinking.
     pub thinking: String,
-    /// Answer; it stands behind the thought.
+    /// The answer; it follows the thinking.
     pub text: String,
 }
 
-/// Splits the text of one reply.
+/// The state of splitting the text of one reply.
 #[derive(Debug, Default)]
 pub struct Splitter {
-    state: State,
-    /// White space before anything else.
+    state: SplitState,
+    /// White space before any other text.
     blank: String,
-    /// What could still become a tag; never longer than one.
+    /// A possible beginning of a tag; never longer than one.
     held: String,
 }
 
 impl Splitter {
-    /// Takes the next piece. `before` is the text that was given out as the answer so far.
+    /// Takes the next piece. `before` is the text that was returned as the answer so far.
     pub fn push(&mut self, piece: Cow<'_, str>, before: &str) -> Split {
-        if self.state == State::Plain || (self.state == State::Answer && self.is_clear(&piece)) {
+        if self.state == SplitState::Plain || (self.state == SplitState::Answer && self.is_clear(&piece)) {
             return Split { text: piece.into_owned(), ..Split::default() };
         }
         let mut data = std::mem::take(&mut self.held);
@@ -91,49 +92,49 @@ impl Splitter {
         split
     }
 
-    /// Gives out what is held back, at the end of the text.
+    /// Returns the text that was held back, at the end of the text.
     pub fn finish(&mut self) -> Split {
         let mut text = std::mem::take(&mut self.blank);
         text.push_str(&std::mem::take(&mut self.held));
         match self.state {
-            State::Inside { .. } => return Split { thinking: text, ..Split::default() },
-            State::Start | State::Behind if !text.is_empty() => self.state = State::Plain,
-            State::Start | State::Behind | State::Answer | State::Plain => {}
+            SplitState::Inside { .. } => return Split { thinking: text, ..Split::default() },
+            SplitState::Start | SplitState::Behind if !text.is_empty() => self.state = SplitState::Plain,
+            SplitState::Start | SplitState::Behind | SplitState::Answer | SplitState::Plain => {}
         }
         Split { text, ..Split::default() }
     }
 
-    /// Gives out what is held back and leaves all that follows as it is: the server tells thoughts apart itself.
-    pub fn leave(&mut self) -> Split {
+    /// Returns the text that was held back and stops splitting: the server separates thinking itself.
+    pub fn stop(&mut self) -> Split {
         let split = self.finish();
-        self.state = State::Plain;
+        self.state = SplitState::Plain;
         split
     }
 
-    /// Tells whether nothing is held back and a piece holds nothing that could begin a closing tag of a prompt's block.
+    /// Returns whether nothing is held back and a piece cannot contain the beginning of a closing tag.
     fn is_clear(&self, piece: &str) -> bool {
         self.held.is_empty() && memchr::memchr(b'<', piece.as_bytes()).is_none()
     }
 
-    /// Goes on to the next state. Returns what is left to look at, `None` when the rest was given out or is held.
+    /// Takes one step. Returns the text that is left to read; `None` when the rest was returned or is held back.
     fn step<'a>(&mut self, rest: &'a str, before: &str, split: &mut Split) -> Option<&'a str> {
         match self.state {
-            State::Start | State::Behind => self.begin(rest, split),
-            State::Inside { tag, begun } => {
+            SplitState::Start | SplitState::Behind => self.begin(rest, split),
+            SplitState::Inside { tag, begun } => {
                 let rest = if begun { rest } else { rest.trim_start() };
                 if let Some((thought, after)) = rest.split_once(tag.close) {
                     split.thinking.push_str(thought);
-                    self.state = State::Behind;
+                    self.state = SplitState::Behind;
                     return Some(after);
                 }
                 let (thought, held) = rest.split_at(rest.len() - partial(rest, [tag.close]));
                 split.thinking.push_str(thought);
                 held.clone_into(&mut self.held);
-                self.state = State::Inside { tag, begun: begun || !thought.is_empty() };
+                self.state = SplitState::Inside { tag, begun: begun || !thought.is_empty() };
                 None
             }
-            State::Answer => self.answer(rest, before, split),
-            State::Plain => {
+            SplitState::Answer => self.answer(rest, before, split),
+            SplitState::Plain => {
                 split.text.push_str(rest);
                 None
             }
@@ -143,17 +144,17 @@ impl Splitter {
     /// Looks for a tag where a block can begin.
     fn begin<'a>(&mut self, rest: &'a str, split: &mut Split) -> Option<&'a str> {
         let text = rest.trim_start();
-        if self.state == State::Start {
+        if self.state == SplitState::Start {
             self.blank.push_str(rest.strip_suffix(text).unwrap_or_default());
         }
         for tag in &TAGS {
             if let Some(after) = text.strip_prefix(tag.open) {
-                self.state = State::Inside { tag, begun: false };
+                self.state = SplitState::Inside { tag, begun: false };
                 self.blank.clear();
                 return Some(after);
             }
             if let Some(after) = text.strip_prefix(tag.close).filter(|_| tag.in_prompts) {
-                self.state = State::Behind;
+                self.state = SplitState::Behind;
                 self.blank.clear();
                 return Some(after);
             }
@@ -163,9 +164,9 @@ impl Splitter {
             text.clone_into(&mut self.held);
             return None;
         }
-        // White space before an answer is a part of it; behind a block it only parts the two.
+        // White space before an answer is a part of it; after a block it only separates the two.
         split.text.push_str(&std::mem::take(&mut self.blank));
-        self.state = if self.state == State::Start { State::Answer } else { State::Plain };
+        self.state = if self.state == SplitState::Start { SplitState::Answer } else { SplitState::Plain };
         Some(text)
     }
 
@@ -183,18 +184,18 @@ impl Splitter {
         let begun = [before, split.text.as_str(), thought].concat();
         if !is_lone(&begun, tag) {
             split.text.push_str(rest);
-            self.state = State::Plain;
+            self.state = SplitState::Plain;
             return None;
         }
         split.moved = true;
         split.thinking = std::mem::take(&mut split.text);
         split.thinking.push_str(thought);
-        self.state = State::Behind;
+        self.state = SplitState::Behind;
         behind.strip_prefix(tag.close)
     }
 }
 
-/// Returns how many bytes at the end of a text could be the beginning of one of the words.
+/// Returns the bytes at the end of a text that could be the beginning of one of the words.
 fn partial<'a>(text: &str, words: impl IntoIterator<Item = &'a str>) -> usize {
     let fits = |word: &str| {
         let ends = word.char_indices().map(|(at, _)| at).rev();
@@ -204,8 +205,8 @@ fn partial<'a>(text: &str, words: impl IntoIterator<Item = &'a str>) -> usize {
     words.into_iter().map(fits).max().unwrap_or(0)
 }
 
-/// Tells whether a closing tag behind a text ends a block that the prompt opened.
-fn is_lone(before: &str, tag: &Tag) -> bool {
+/// Returns whether a closing tag after a text ends a block that the prompt opened.
+fn is_lone(before: &str, tag: &ReasoningTag) -> bool {
     if before.contains(tag.open) {
         return false;
     }

@@ -1,23 +1,24 @@
-//! What refusals mean, by the words that servers use: the conversation is too long, or the money is used up.
+//! The meanings of refusals, by the phrases of servers: the conversation is too long, or the money is used up.
 //!
-//! Data and one small matcher, used by `error_body`. Every phrase was said by a real server; the comment names it.
+//! Data and one small matcher, used by `error_body`. Every phrase comes from a real server, named in the comment.
 
-/// Says what a refusal means beyond its status.
+/// The meaning of a refusal beyond its status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Meaning {
-    /// The conversation does not fit; the numbers where the words say them.
+pub(super) enum RefusalMeaning {
+    /// The conversation does not fit; with the numbers that the message has.
     Overflow {
-        /// Tokens of the conversation.
+        /// The tokens of the conversation.
         tokens: Option<u64>,
-        /// Tokens of the window.
+        /// The tokens of the window.
         window: Option<u64>,
     },
     /// Money or quota is used up.
     Spent,
 }
 
-/// Phrases of "the conversation is too long", in small letters. `{t}` is the number of its tokens, `{w}` that of the
-/// window, `{}` any number and `*` anything. The first that fits counts, so those with more numbers stand first.
+/// The phrases for "the conversation is too long", in small letters. `{t}` is the number of its tokens, `{w}` that
+/// of the window, `{}` any number and `*` any text. The first that matches counts, so those with more numbers come
+/// first.
 const OVERFLOWS: [&str; 47] = [
     // llama.cpp
     "request ({t} tokens) exceeds the available context size ({w} tokens)",
@@ -93,7 +94,7 @@ const OVERFLOWS: [&str; 47] = [
     "contextwindowexceedederror",
 ];
 
-/// Marks of money or quota that is used up, in small letters.
+/// The phrases for money or quota that is used up, in small letters.
 const SPENT: [&str; 26] = [
     // OpenAI
     "insufficient_quota",
@@ -133,23 +134,23 @@ const SPENT: [&str; 26] = [
     "usage_limit_reached",
 ];
 
-/// Reads what a refusal means out of all its words; `lower` is in small letters.
-pub(super) fn meaning(lower: &str) -> Option<Meaning> {
+/// Returns the meaning of a refusal; `lower` is its message in small letters.
+pub(super) fn meaning(lower: &str) -> Option<RefusalMeaning> {
     if SPENT.iter().any(|mark| lower.contains(mark)) {
-        return Some(Meaning::Spent);
+        return Some(RefusalMeaning::Spent);
     }
     OVERFLOWS.iter().find_map(|phrase| fits(lower, phrase))
 }
 
-/// Fits a phrase anywhere in a text.
-fn fits(text: &str, phrase: &str) -> Option<Meaning> {
+/// Matches a phrase anywhere in a text.
+fn fits(text: &str, phrase: &str) -> Option<RefusalMeaning> {
     let first = phrase.find(['{', '*']).unwrap_or(phrase.len());
     let (head, rest) = phrase.split_at(first);
     text.match_indices(head).find_map(|(at, _)| fits_here(text.get(at + head.len()..)?, rest))
 }
 
-/// Fits the rest of a phrase, which begins with a mark, at the beginning of a text.
-fn fits_here(text: &str, phrase: &str) -> Option<Meaning> {
+/// Matches the rest of a phrase, which begins with a mark, at the beginning of a text.
+fn fits_here(text: &str, phrase: &str) -> Option<RefusalMeaning> {
     let (mut text, mut phrase) = (text, phrase);
     let (mut tokens, mut window) = (None, None);
     while !phrase.is_empty() {
@@ -172,10 +173,10 @@ fn fits_here(text: &str, phrase: &str) -> Option<Meaning> {
         }
         phrase = next;
     }
-    Some(Meaning::Overflow { tokens, window })
+    Some(RefusalMeaning::Overflow { tokens, window })
 }
 
-/// Takes a whole number, with or without separators, off the beginning of a text.
+/// Splits a whole number, with or without separators, off the beginning of a text.
 fn number(text: &str) -> Option<(u64, &str)> {
     let part = |(at, c): (usize, char)| {
         let separates = matches!(c, ',' | '_') && text.get(at + 1..).is_some_and(|more| more.starts_with(digit));
@@ -197,12 +198,15 @@ mod tests {
     #[test]
     fn phrases_with_the_same_beginning_are_told_apart() {
         let said = "this model's maximum context length is 4,096 tokens. however, you requested 5000 tokens (4500 in the messages, 500 in the completion).";
-        assert_eq!(meaning(said), Some(Meaning::Overflow { tokens: Some(4_500), window: Some(4_096) }));
+        assert_eq!(meaning(said), Some(RefusalMeaning::Overflow { tokens: Some(4_500), window: Some(4_096) }));
         assert_eq!(
             meaning("maximum context length is 8 tokens"),
-            Some(Meaning::Overflow { tokens: None, window: Some(8) })
+            Some(RefusalMeaning::Overflow { tokens: None, window: Some(8) })
         );
-        assert_eq!(meaning("prompt is too long: ask for less"), Some(Meaning::Overflow { tokens: None, window: None }));
+        assert_eq!(
+            meaning("prompt is too long: ask for less"),
+            Some(RefusalMeaning::Overflow { tokens: None, window: None })
+        );
     }
 
     #[test]

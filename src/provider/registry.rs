@@ -1,7 +1,7 @@
-//! What is known about models by their names: context window, output limit, price, how they think.
+//! The registry of models by name: context window, output limit, price, and how their thinking is set.
 //!
-//! Plain data; the program fills it from the bundled table and the user's own. A model that is not in it works too. Names
-//! are looked up in the forms in which servers write them; what is another model is never taken for one that is known.
+//! Plain data; the program fills it from the bundled table and the user's own. A model that is not in it works too.
+//! Names are looked up in the forms in which servers write them; no other model is mistaken for a known one.
 
 use std::collections::BTreeMap;
 
@@ -9,34 +9,34 @@ use serde::Deserialize;
 
 use crate::price::{Price, Prices};
 
-/// Is what is known about one model; each part may be unknown.
+/// The facts about one model; each may be unknown.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Card {
-    /// Tokens that a conversation can hold.
+    /// The tokens that a conversation can have.
     pub context_window: Option<u64>,
-    /// Tokens that one reply can have.
+    /// The tokens that one reply can have.
     pub output_limit: Option<u64>,
-    /// What tokens cost.
+    /// The price of tokens.
     pub price: Option<Price>,
-    /// How it is told to think.
+    /// How its thinking is set.
     pub thinking: Thinking,
 }
 
-/// Says how a model is told how much to think.
+/// The way in which the thinking of a model is set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Thinking {
-    /// Nothing is known: it is told only when the user asks for it.
+    /// Nothing is known: an effort is sent only when the user sets one.
     #[default]
     Unknown,
-    /// It does not think; nothing is ever told.
+    /// The model does not think; no effort is sent.
     Never,
     /// By a word (`low`, `medium`, `high`).
     Effort,
     /// By a number of tokens.
     Budget,
-    /// It decides itself, and is told by a word how eagerly.
+    /// The model decides itself; a word says how much.
     Adaptive,
 }
 
@@ -52,7 +52,7 @@ impl Card {
     }
 }
 
-/// Holds the cards of models by their names.
+/// The cards of models by name.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Registry(BTreeMap<String, Card>);
 
@@ -63,7 +63,7 @@ impl FromIterator<(String, Card)> for Registry {
 }
 
 impl Registry {
-    /// Returns this registry under another one, whose cards fill or replace what this one says, part by part.
+    /// Returns this registry with the cards of another one, whose parts replace those of this one.
     #[must_use]
     pub fn under(mut self, upper: Self) -> Self {
         for (name, card) in upper.0 {
@@ -73,7 +73,7 @@ impl Registry {
         self
     }
 
-    /// Reads a table of models, as `assets/models.toml` is one.
+    /// Reads a table of models in the form of `assets/models.toml`.
     ///
     /// # Errors
     /// One sentence with the line.
@@ -86,25 +86,25 @@ impl Registry {
         Ok(cards.into_iter().collect())
     }
 
-    /// Tells whether nothing is known about any model.
+    /// Returns whether nothing is known about any model.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Makes cards that know prices only.
+    /// Makes a registry with prices only.
     pub fn of_prices(prices: &Prices) -> Self {
         prices.iter().map(|(name, price)| (name.to_owned(), Card { price: Some(price), ..Card::default() })).collect()
     }
 
-    /// Returns what is known about a model, by its name as a server writes it: with a date or a number behind it
+    /// Returns the card of a model by its name as a server writes it: with a date or a number after it
     /// (`-2025-12-11`, `-20250929`, `@20250929`, `-001`), its maker's or a router's name before it (`anthropic/…`,
-    /// `models/…`, `us.anthropic.…`), a route behind it (`:free`), or its size as a tag (`gpt-oss:20b`).
+    /// `models/…`, `us.anthropic.…`), a route after it (`:free`), or its size as a tag (`gpt-oss:20b`).
     pub fn card(&self, model: &str) -> Option<&Card> {
         let name = model.trim().to_lowercase();
         let bare = name.rsplit('/').next().unwrap_or(&name);
         let own = MAKERS.iter().find_map(|maker| {
             let at = bare.find(maker)?;
-            // The maker's name stands alone or behind a region.
+            // The maker's name stands alone or after a region.
             let region = at == 0 || (at <= 8 && bare.get(..at).is_some_and(|before| before.ends_with('.')));
             bare.get(at + maker.len()..).filter(|_| region)
         });
@@ -112,7 +112,7 @@ impl Registry {
         forms.into_iter().flatten().find_map(|form| self.form(form))
     }
 
-    /// Returns what tokens of a model cost; nothing is known about a route on which it is given away.
+    /// Returns the price of a model's tokens; `None` for a free route.
     pub fn price(&self, model: &str) -> Option<Price> {
         if model.trim().to_lowercase().ends_with(":free") {
             return None;
@@ -132,20 +132,20 @@ impl Registry {
     }
 }
 
-/// Makers as they stand before a name with a dot.
+/// The names of makers that come before a model's name, with a dot.
 const MAKERS: [&str; 7] = ["anthropic.", "openai.", "meta.", "mistral.", "google.", "deepseek.", "qwen."];
 
-/// Tags that say how a model is reached, not which it is.
+/// The tags that name a route to a model, not another model.
 const ROUTES: [&str; 8] = ["free", "latest", "nitro", "floor", "exacto", "online", "extended", "beta"];
 
-/// Tells whether a text is a number, a colon and a number, as `1:0` behind `-v`.
+/// Returns whether a text is a number, a colon and a number, as `1:0` after `-v`.
 fn is_revision(text: &str) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     text.split_once(':').is_some_and(|(one, two)| number(one) && number(two))
 }
 
-/// Returns a name without the date or the number of a release behind it. Four digits are no date: many makers tell
-/// different models apart by a year and a month.
+/// Returns a name without the date or the number of a release at its end. Four digits are no date: many makers use a
+/// year and a month for different models.
 fn without_date(name: &str) -> &str {
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let fits = |tail: &str, form: &str| {

@@ -1,8 +1,8 @@
-//! When a failed request is made again, and after how long: one policy for all providers.
+//! When a failed request is retried, and after which wait: one policy for all providers.
 //!
-//! Only a request whose reply has shown nothing yet may come here, and only when the server has ended it: by an answer,
-//! or by closing it. One that is merely silent may still work on it, and two generations at a time cost twice. Waits
-//! use tokio's clock, so tests can pause it; each wait is announced before it begins.
+//! Only a request whose reply has shown nothing yet is retried, and only when the server has ended it: by an
+//! answer, or by closing it. A silent server may still work on it, and two generations at a time cost twice. Waits
+//! use tokio's clock, which tests can pause; each wait is announced before it begins.
 
 use std::time::Duration;
 
@@ -12,26 +12,26 @@ use reqwest::header::HeaderMap;
 use crate::limits;
 use crate::provider::{Piece, ProviderError, Sink};
 
-/// Is a failed request, with what the server said about trying again.
+/// A failed request, with the server's advice about a retry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// What went wrong.
     pub error: ProviderError,
-    /// What the server said about it.
+    /// The server's advice.
     pub advice: Advice,
 }
 
-/// Says whether the server has an opinion on trying again.
+/// The server's advice about a retry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Advice {
-    /// It said nothing; the kind of error decides.
+    /// None; the kind of error decides.
     #[default]
     Judge,
-    /// It said that it is worth it.
+    /// A retry is worth it.
     Retry,
-    /// It said, or its words mean, that it never will be.
+    /// No retry will succeed.
     GiveUp,
-    /// It has provably not looked at the request: worth it without a wait, once.
+    /// The server has provably not processed the request: retry without a wait, once.
     AtOnce,
 }
 
@@ -41,7 +41,7 @@ impl From<ProviderError> for Failure {
     }
 }
 
-/// Counts the attempts of one request.
+/// The attempts of one request.
 #[derive(Debug)]
 pub struct Retries {
     attempt: u32,
@@ -58,7 +58,7 @@ impl Retries {
     /// Waits before the next attempt, after announcing it.
     ///
     /// # Errors
-    /// The failure itself, when it shall not be tried again; `Cancelled` when the sink says so.
+    /// The failure itself, when it is not retried; `Cancelled` when the sink says so.
     pub async fn pause(&mut self, failure: Failure, sink: &mut Sink<'_>) -> Result<(), ProviderError> {
         if !is_transient(&failure) {
             return Err(failure.error);
@@ -83,7 +83,7 @@ impl Retries {
         let wait = match (asked, failure.advice) {
             (Some(asked), _) if !asked.is_zero() => asked,
             (_, Advice::AtOnce) if !std::mem::replace(&mut self.replayed, true) => Duration::ZERO,
-            // Also for a wait of nothing: a server in trouble is not asked four times at once.
+            // Also for a wait of zero: a server in trouble does not get four requests at once.
             (_, Advice::Judge | Advice::Retry | Advice::GiveUp | Advice::AtOnce) => {
                 backoff(self.attempt, random_share())
             }
@@ -96,7 +96,7 @@ impl Retries {
     }
 }
 
-/// Tells whether the same request may succeed later.
+/// Returns whether the same request may succeed later.
 fn is_transient(failure: &Failure) -> bool {
     let by_kind = match &failure.error {
         ProviderError::Status { status, .. } => matches!(status, 408 | 409 | 425 | 429 | 500..=599),
@@ -133,18 +133,18 @@ fn with_words(error: ProviderError, words: &str) -> ProviderError {
     }
 }
 
-/// The wait before attempt `attempt + 1`: doubles each time, capped, between half of it and all of it.
+/// Returns the wait before attempt `attempt + 1`: doubled each time, capped, and randomised between half and all of it.
 fn backoff(attempt: u32, share: f64) -> Duration {
     let doubled = limits::RETRY_BASE.saturating_mul(2u32.saturating_pow(attempt.saturating_sub(1)));
     doubled.min(limits::RETRY_CAP).mul_f64(0.5 + share.clamp(0.0, 1.0) / 2.0)
 }
 
-/// A random number from 0 to 1, so that many clients do not come back at the same moment.
+/// Returns a random number from 0 to 1, so that many clients do not retry at the same moment.
 fn random_share() -> f64 {
     getrandom::u32().map_or(1.0, |random| f64::from(random) / f64::from(u32::MAX))
 }
 
-/// Reads how long a server asks us to wait, milliseconds. What makes no sense counts as not said.
+/// Reads the wait that a server asks for, milliseconds; `None` for a value that makes no sense.
 pub fn retry_after_ms(headers: &HeaderMap, now: Timestamp) -> Option<u64> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
@@ -159,7 +159,7 @@ pub fn retry_after_ms(headers: &HeaderMap, now: Timestamp) -> Option<u64> {
     Some(u64::try_from(date.duration_since(now).as_millis()).unwrap_or(0))
 }
 
-/// Reads whether the server says that trying again is worth it.
+/// Reads the server's advice about a retry.
 pub fn advice(headers: &HeaderMap) -> Advice {
     match headers.get("x-should-retry").map(reqwest::header::HeaderValue::as_bytes) {
         Some(b"true") => Advice::Retry,

@@ -1,4 +1,4 @@
-//! A provider that plays a prepared conversation: for tests of whatever stands above the wire.
+//! A provider that plays a prepared conversation, for tests of the layers above the wire.
 //!
 //! Each request takes the next [`Played`] reply and is recorded, so that a test can look at what was sent.
 
@@ -12,14 +12,14 @@ use tokio::sync::Notify;
 use crate::message::{Arguments, Message, Original, ToolCall};
 use crate::provider::{ChatProvider, ChatRequest, Finish, Piece, ProviderError, Reply, Sink, Streaming, ToolSchema};
 
-/// Plays prepared replies in order and records the requests.
+/// A provider that plays prepared replies in order and records the requests.
 #[derive(Default)]
 pub struct ScriptedProvider {
     script: Mutex<VecDeque<Played>>,
     requests: Mutex<Vec<RecordedRequest>>,
 }
 
-/// Is one request as it was sent.
+/// A request as it was sent.
 #[derive(Debug, Clone)]
 pub struct RecordedRequest {
     /// The model asked for.
@@ -28,11 +28,11 @@ pub struct RecordedRequest {
     pub messages: Vec<Message>,
     /// The tools on offer.
     pub tools: Vec<ToolSchema>,
-    /// Whether pieces were asked for.
+    /// Whether pieces were requested.
     pub streaming: Streaming,
 }
 
-/// Is one prepared reply: steps played in order, then the reply or the error.
+/// A prepared reply: steps played in order, then the reply or the error.
 #[derive(Default)]
 pub struct Played {
     steps: Vec<Step>,
@@ -40,14 +40,14 @@ pub struct Played {
     error: Option<ProviderError>,
 }
 
-/// Is one thing that happens while a reply is played.
+/// A step of a played reply.
 #[derive(Clone)]
 pub enum Step {
     /// A piece goes to the sink.
     Piece(Piece),
-    /// Tells that this point is reached.
+    /// The test is notified that this point is reached.
     Reached(Arc<Notify>),
-    /// Waits until the test lets it go on.
+    /// The provider waits until the test lets it continue.
     Wait(Arc<Notify>),
 }
 
@@ -93,14 +93,14 @@ impl Played {
         self
     }
 
-    /// Adds a step behind the ones there are.
+    /// Appends a step.
     #[must_use]
     pub fn then(mut self, step: Step) -> Self {
         self.steps.push(step);
         self
     }
 
-    /// Sets what the reply consumed.
+    /// Sets the usage of the reply.
     #[must_use]
     pub fn with_usage(mut self, usage: crate::event::Usage) -> Self {
         self.reply.usage = usage;
@@ -114,7 +114,7 @@ impl Played {
         self
     }
 
-    /// Sets the parts that must go back as they came.
+    /// Sets the parts that must go back unchanged.
     #[must_use]
     pub fn with_original(mut self, original: Original) -> Self {
         self.reply.original = Some(original);
@@ -135,7 +135,7 @@ impl ScriptedProvider {
         Self { script: Mutex::new(script.into_iter().collect()), requests: Mutex::default() }
     }
 
-    /// Adds one more reply behind the prepared ones.
+    /// Appends a reply to the prepared ones.
     pub fn push(&self, played: Played) {
         self.script.lock().unwrap_or_else(PoisonError::into_inner).push_back(played);
     }

@@ -1,8 +1,8 @@
-//! Where models come from: every server that the user can switch to, by a name.
+//! The servers that the user can switch to, by name.
 //!
-//! The program fills it from the configuration, from keys in the environment and from what answers on this machine; the
-//! host resolves what the user types with it. Nothing here asks a server; a key that is in a vault is got when its server
-//! is first wanted, and once.
+//! The program fills it from the configuration, from keys in the environment and from servers found on this
+//! machine; the host resolves the user's input with it. No server is contacted here; a key that is stored elsewhere
+//! is loaded once, when its server is first used.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,23 +12,23 @@ use tokio::sync::OnceCell;
 
 use crate::provider::{ApiKey, ChatTransport};
 
-/// Is one server that models can be taken from.
+/// A server that offers models.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Source {
-    /// What the user calls it: a profile's name, or that of a provider. Holds no `/`.
+pub struct ModelServer {
+    /// The user's name for it: that of a profile or of a provider. Contains no `/`.
     pub name: String,
-    /// How it is reached; its model, when it names one, is what the name alone stands for.
+    /// How it is reached; its model, if any, is the one that the name alone means.
     pub transport: ChatTransport,
-    /// Where its key is, when it is not in the transport yet.
-    pub vault: Option<Vault>,
-    /// What answers there, when it was found on this machine.
+    /// The loader of its key, when the key is not in the transport.
+    pub key_loader: Option<KeyLoader>,
+    /// The program that answers there, when it was found on this machine.
     pub found: Option<String>,
 }
 
-impl Source {
-    /// Makes a source whose transport says everything.
+impl ModelServer {
+    /// Makes a source whose transport is complete.
     pub fn new(name: impl Into<String>, transport: ChatTransport) -> Self {
-        Self { name: name.into(), transport, vault: None, found: None }
+        Self { name: name.into(), transport, key_loader: None, found: None }
     }
 
     /// Returns how it is reached, with its key.
@@ -36,25 +36,25 @@ impl Source {
     /// # Errors
     /// One sentence about the key.
     pub async fn unlocked(&self) -> Result<ChatTransport, String> {
-        unlock(self.transport.clone(), self.vault.as_ref()).await
+        unlock(self.transport.clone(), self.key_loader.as_ref()).await
     }
 }
 
-async fn unlock(transport: ChatTransport, vault: Option<&Vault>) -> Result<ChatTransport, String> {
-    match vault {
-        Some(vault) => Ok(ChatTransport { api_key: vault.key().await?, ..transport }),
+async fn unlock(transport: ChatTransport, key_loader: Option<&KeyLoader>) -> Result<ChatTransport, String> {
+    match key_loader {
+        Some(key_loader) => Ok(ChatTransport { api_key: key_loader.key().await?, ..transport }),
         None => Ok(transport),
     }
 }
 
 type Reading = dyn Fn() -> BoxFuture<'static, Result<Option<ApiKey>, String>> + Send + Sync;
 
-/// Gets a key out of where it is kept, when it is first wanted. Clones are the same vault.
+/// The loader of a key that is stored elsewhere, run when the key is first needed. Clones share the key.
 #[derive(Clone)]
-pub struct Vault(Arc<(OnceCell<Option<ApiKey>>, Box<Reading>)>);
+pub struct KeyLoader(Arc<(OnceCell<Option<ApiKey>>, Box<Reading>)>);
 
-impl Vault {
-    /// Makes a vault that is opened with a function; one that failed is opened again at the next wish.
+impl KeyLoader {
+    /// Makes a loader from a function; after a failure the function runs again at the next use.
     pub fn new<F>(read: impl Fn() -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<Option<ApiKey>, String>> + Send + 'static,
@@ -68,48 +68,48 @@ impl Vault {
     }
 }
 
-impl fmt::Debug for Vault {
+impl fmt::Debug for KeyLoader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[vault]")
+        f.write_str("[key loader]")
     }
 }
 
-impl PartialEq for Vault {
+impl PartialEq for KeyLoader {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-/// Is what the user means by the name of a model.
+/// The server and the model that the user's input means.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Wanted {
-    /// How it is reached; the key may still be in the vault. Without a model nobody said which one.
+pub struct RequestedModel {
+    /// The server and the model, if one was named; the key may not be loaded yet.
     pub transport: ChatTransport,
-    vault: Option<Vault>,
+    key_loader: Option<KeyLoader>,
 }
 
-impl Wanted {
+impl RequestedModel {
     /// Returns how it is reached, with its key.
     ///
     /// # Errors
     /// One sentence about the key.
     pub async fn unlocked(self) -> Result<ChatTransport, String> {
-        unlock(self.transport, self.vault.as_ref()).await
+        unlock(self.transport, self.key_loader.as_ref()).await
     }
 
-    /// Tells whether the key is there already.
+    /// Returns whether no key has to be loaded.
     pub fn is_open(&self) -> bool {
-        self.vault.is_none()
+        self.key_loader.is_none()
     }
 }
 
-/// Holds the sources, in the order in which they are listed. Of two with one name the first counts.
+/// The sources in listing order. Of two with one name the first counts.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Sources(Vec<Source>);
+pub struct Sources(Vec<ModelServer>);
 
-impl FromIterator<Source> for Sources {
-    fn from_iter<I: IntoIterator<Item = Source>>(sources: I) -> Self {
-        let mut kept: Vec<Source> = Vec::new();
+impl FromIterator<ModelServer> for Sources {
+    fn from_iter<I: IntoIterator<Item = ModelServer>>(sources: I) -> Self {
+        let mut kept: Vec<ModelServer> = Vec::new();
         for source in sources {
             if !kept.iter().any(|earlier| earlier.name == source.name) {
                 kept.push(source);
@@ -121,29 +121,32 @@ impl FromIterator<Source> for Sources {
 
 impl Sources {
     /// Returns the sources.
-    pub fn iter(&self) -> impl Iterator<Item = &Source> {
+    pub fn iter(&self) -> impl Iterator<Item = &ModelServer> {
         self.0.iter()
     }
 
     /// Returns the source that a transport belongs to.
-    pub fn of(&self, transport: &ChatTransport) -> Option<&Source> {
-        let same = |source: &&Source| {
+    pub fn of(&self, transport: &ChatTransport) -> Option<&ModelServer> {
+        let same = |source: &&ModelServer| {
             source.transport.provider == transport.provider && source.transport.api_base == transport.api_base
         };
         self.0.iter().find(same)
     }
 
-    /// Returns what the user means by a name: `local/qwen3` is a model of the source `local`, `local` alone the model that
-    /// this source names, anything else a model of the server that answers now. What that server lists itself is always
-    /// its own, also when its name reads like a source's.
-    pub fn resolve(&self, current: &ChatTransport, listed: &[String], name: &str) -> Wanted {
+    /// Returns the model that a name means: `local/qwen3` is a model of the source `local`, `local` alone the model
+    /// of that source, any other name a model of the current server. A model that the current server lists is
+    /// always its own, also when its name looks like that of a source.
+    pub fn resolve(&self, current: &ChatTransport, listed: &[String], name: &str) -> RequestedModel {
         let find = |name: &str| self.0.iter().find(|source| source.name == name);
         let (before, model) = name.split_once('/').unwrap_or((name, ""));
         let source = if listed.iter().any(|listed| listed == name) { None } else { find(before) };
         let Some(source) = source else {
-            // What was said of the window of one model says nothing of another's.
+            // The configured window of one model does not hold for another.
             let context_window = current.context_window.filter(|_| current.model_name() == name);
-            return Wanted { transport: ChatTransport { context_window, ..current.with_model(name) }, vault: None };
+            return RequestedModel {
+                transport: ChatTransport { context_window, ..current.with_model(name) },
+                key_loader: None,
+            };
         };
         let own = source.transport.model_name();
         let transport = match model {
@@ -151,6 +154,6 @@ impl Sources {
             model if model == own => source.transport.clone(),
             model => ChatTransport { context_window: None, ..source.transport.with_model(model) },
         };
-        Wanted { transport, vault: source.vault.clone() }
+        RequestedModel { transport, key_loader: source.key_loader.clone() }
     }
 }

@@ -1,12 +1,12 @@
 //! Server-sent events: bytes in, frames out. Pure; used by every streaming provider.
 //!
 //! The bytes may be split anywhere. A line is decoded only when it is whole, so a character cut in two by the
-//! network stays whole. Kinder than the standard in two points that real servers need: the last event counts
-//! without a blank line behind it, and comments and unknown fields are reported (life, and errors written as a field).
+//! network stays whole. More lenient than the standard in two points that real servers need: the last event
+//! counts without a blank line after it, and comments (signs of life) and unknown fields (errors) are reported.
 
 use crate::limits;
 
-/// Is one thing that a stream said.
+/// A frame of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Frame<'a> {
     /// An event with data.
@@ -18,7 +18,7 @@ pub enum Frame<'a> {
         /// The data lines, joined with LF.
         data: &'a str,
     },
-    /// A comment: a sign of life and nothing else.
+    /// A comment, which is only a sign of life.
     Comment,
     /// A field that the standard does not know.
     Field {
@@ -29,7 +29,7 @@ pub enum Frame<'a> {
     },
 }
 
-/// Says why a stream cannot be decoded.
+/// The reason why a stream cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TooLong {
     /// A line over its cap.
@@ -40,18 +40,18 @@ pub enum TooLong {
     Event(usize),
 }
 
-/// Decodes one stream. Takes pieces of any size; keeps only what is not complete yet.
+/// The decoder of one stream. Takes pieces of any size; keeps only the incomplete line and event.
 #[derive(Debug)]
 pub struct Decoder {
     line: Vec<u8>,
     after_cr: bool,
     started: bool,
-    event: Event,
+    event: PartialEvent,
     line_cap: usize,
 }
 
 #[derive(Debug)]
-struct Event {
+struct PartialEvent {
     name: String,
     id: String,
     data: String,
@@ -68,14 +68,15 @@ impl Default for Decoder {
 impl Decoder {
     /// Makes a decoder with its own caps, bytes of a line and of an event's data.
     pub fn with_caps(line: usize, event: usize) -> Self {
-        let fresh = Event { name: String::new(), id: String::new(), data: String::new(), has_data: false, cap: event };
+        let fresh =
+            PartialEvent { name: String::new(), id: String::new(), data: String::new(), has_data: false, cap: event };
         Self { line: Vec::new(), after_cr: false, started: false, event: fresh, line_cap: line }
     }
 
     /// Takes the next bytes and gives each frame that they complete to `each`, whose error ends the call.
     ///
     /// # Errors
-    /// [`TooLong`], or what `each` returned. The decoder must not be used further then.
+    /// [`TooLong`], or what `each` returned. The decoder must not be used afterwards.
     pub fn push<E: From<TooLong>>(
         &mut self,
         bytes: &[u8],
@@ -126,7 +127,7 @@ impl Decoder {
 
 /// Takes one whole line without its end.
 fn take_line<E: From<TooLong>>(
-    event: &mut Event,
+    event: &mut PartialEvent,
     started: &mut bool,
     line: &[u8],
     each: &mut impl FnMut(Frame<'_>) -> Result<(), E>,

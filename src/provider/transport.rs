@@ -1,7 +1,7 @@
-//! `ChatTransport`: everything that says which model answers, as one value (seed: `ChatTransport`).
+//! `ChatTransport`: the model and the way to its server, as one value.
 //!
-//! It travels as one unit to every chat: main, rescue, sub-agent, think. It holds no client; a [`Connector`]
-//! turns it into a provider.
+//! Every chat gets it as one unit: main, rescue, sub-agent, think. It holds no client; a [`Connector`] turns it into a
+//! provider.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,45 +11,45 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::dialect::Dialect;
 use crate::provider::{ChatProvider, Http, ProviderError, Registry, http};
 
-/// Names a model and how to reach it. Immutable; cheap to clone.
+/// A model and the way to its server. Immutable; cheap to clone.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ChatTransport {
     /// The model's name; `None` is replaced by the configured default when an agent is built.
     pub model: Option<String>,
     /// The provider's name: that of a dialect (`openai` when none is set), or `demo`, which speaks as `openai` does.
     pub provider: Option<String>,
-    /// Whether a model is used that neither the registry knows nor its server lists. Without it such a model is refused when
-    /// an agent is built; an empty registry refuses none.
+    /// Whether to use a model that neither the registry knows nor its server lists. Otherwise such a model is
+    /// refused when an agent is built; an empty registry refuses none.
     pub assume_model_exists: bool,
     /// The server's address, with or without `/v1`.
     pub api_base: Option<String>,
     /// The key; without one no Authorization header is sent.
     pub api_key: Option<ApiKey>,
-    /// The context window in tokens, when the user said it.
+    /// The context window in tokens, when the user set it.
     pub context_window: Option<u64>,
-    /// How the model is to answer, where the user says it.
+    /// How the model is to answer, where the user set it.
     pub answering: Answering,
 }
 
-/// Says how a model is to answer; what is not set is left to the server. A dialect that has no word for one of them
-/// leaves it out.
+/// The settings of an answer; the server decides about those that are not set. A dialect without a member for one
+/// of them leaves it out.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Answering {
-    /// How much it thinks.
+    /// The thinking effort.
     pub effort: Option<Effort>,
-    /// How much chance there is in its choice of words, from 0.
+    /// The sampling temperature, from 0.
     pub temperature: Option<f64>,
-    /// Tokens that one reply may have, thinking included.
+    /// The tokens that one reply may have, thinking included.
     pub max_tokens: Option<u64>,
 }
 
-/// Says how much a model thinks before it answers.
+/// The amount of thinking before an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Effort {
-    /// Not at all.
+    /// None.
     Off,
-    /// As little as it can.
+    /// As little as possible.
     Minimal,
     /// A little.
     Low,
@@ -57,7 +57,7 @@ pub enum Effort {
     Medium,
     /// Much.
     High,
-    /// As much as it can.
+    /// As much as possible.
     Max,
 }
 
@@ -81,8 +81,8 @@ impl ChatTransport {
         }
     }
 
-    /// Tells whether its server is on this machine. What a registry knows about its models may not hold there: others serve
-    /// them, with other windows, for no price.
+    /// Returns whether its server is on this machine. The registry's facts may not hold there: a local server has
+    /// its own windows and costs nothing.
     pub fn is_loopback(&self) -> bool {
         let url = self.api_base.as_deref().and_then(|base| reqwest::Url::parse(base.trim()).ok());
         url.is_some_and(|url| http::is_loopback(&url))
@@ -94,7 +94,7 @@ impl ChatTransport {
     }
 }
 
-/// Holds a secret key. Debug, Display and serde never show it (D22).
+/// A secret key. Debug, Display and serde never show it (D22).
 #[derive(Clone)]
 pub struct ApiKey(SecretString);
 
@@ -109,7 +109,7 @@ impl ApiKey {
         self.0.expose_secret()
     }
 
-    /// Takes the key out of a text that somebody else wrote, also where the text was cut (it ends with `…`) within it.
+    /// Removes the key from a foreign text, also where the text was cut within the key (it ends with `…`).
     pub(super) fn mask(&self, text: String) -> String {
         const MASK: &str = "[key]";
         let key = self.expose().trim();
@@ -127,7 +127,7 @@ impl ApiKey {
     }
 }
 
-/// What is shorter is no secret but a filler (`x`, `-`), and may be a part of any word. Bytes.
+/// The shortest key that is masked, bytes. A shorter one is a filler (`x`, `-`) that may be a part of any word.
 const SHORTEST_SECRET: usize = 4;
 
 impl PartialEq for ApiKey {
@@ -142,7 +142,7 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// Makes providers out of transports. One per program; shared by every chat of a tree.
+/// The maker of providers for transports. One per program; shared by every chat of a tree.
 pub trait Connector: Send + Sync {
     /// Makes the provider that a transport names.
     ///
@@ -160,24 +160,24 @@ pub trait Connector: Send + Sync {
         Http::default()
     }
 
-    /// Returns what is known about models by their names.
+    /// Returns the registry of models.
     fn registry(&self) -> Arc<Registry> {
         Arc::default()
     }
 
-    /// Returns the context window that the registry knows for the model of a transport, tokens; a server of this machine
-    /// knows better itself.
+    /// Returns the registered context window of a transport's model, tokens; `None` for a local server, which knows
+    /// its own.
     fn window_of(&self, transport: &ChatTransport) -> Option<u64> {
         if transport.is_loopback() { None } else { self.context_window(transport.model_name()) }
     }
 
-    /// Returns the context window that the registry knows for a model, tokens.
+    /// Returns the registered context window of a model, tokens.
     fn context_window(&self, model: &str) -> Option<u64> {
         self.registry().card(model)?.context_window
     }
 }
 
-/// Answers every transport with the same provider.
+/// A connector that returns the same provider for every transport.
 pub struct FixedProvider {
     provider: Arc<dyn ChatProvider>,
     default_model: Option<String>,

@@ -1,7 +1,7 @@
-//! Why a request got no answer: which step failed, in plain words, and whether trying again makes sense.
+//! Why a request got no answer: the step that failed, in plain words, and whether a retry makes sense.
 //!
-//! Steps: the name, the connection, the proxy, TLS, and the wait for an answer on a connection that broke. What the
-//! libraries say is looked at by type where they have one, and shown only where nothing plainer is known.
+//! Steps: the name, the connection, the proxy, TLS, and the wait for an answer. Errors of the libraries are
+//! recognised by type where possible; their own text is shown only where nothing plainer is known.
 
 use std::error::Error;
 use std::io::{self, ErrorKind};
@@ -30,29 +30,29 @@ pub(super) fn unreachable(http: &Http, url: &Url, error: reqwest::Error) -> Fail
             (None, None) => (connection(&error), Advice::Judge),
         }
     } else {
-        let advice = if is_unseen(&error) { Advice::AtOnce } else { Advice::Judge };
+        let advice = if was_not_processed(&error) { Advice::AtOnce } else { Advice::Judge };
         (format!("the connection broke before an answer ({})", broken(&error)), advice)
     };
     let reason = match proxy {
-        Some(proxy) => format!("by way of the proxy {proxy}: {reason}"),
+        Some(proxy) => format!("through the proxy {proxy}: {reason}"),
         None => reason,
     };
     Failure { error: ProviderError::Unreachable { host: http::host(url), reason }, advice }
 }
 
-/// Says what is wrong with TLS; nothing when something else is.
+/// Returns what is wrong with TLS; `None` for other errors.
 fn tls(error: &reqwest::Error) -> Option<String> {
     Some(match find::<rustls::Error>(error)? {
         rustls::Error::InvalidCertificate(fault) => certificate(fault),
         rustls::Error::InvalidMessage(_) => {
-            "TLS: what answers does not speak it; is the address http:// instead of https://?".to_owned()
+            "TLS: the server does not speak TLS; is the address http:// instead of https://?".to_owned()
         }
         rustls::Error::AlertReceived(alert) => format!("TLS: the server refuses the connection ({alert:?})"),
         other => format!("TLS: {other}"),
     })
 }
 
-/// Says what is wrong with a certificate.
+/// Returns what is wrong with a certificate.
 fn certificate(fault: &CertificateError) -> String {
     let what = match fault {
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => "it has expired".to_owned(),
@@ -68,10 +68,10 @@ fn certificate(fault: &CertificateError) -> String {
             format!("it is for another name ({})", names.join(", "))
         }
         CertificateError::UnknownIssuer => {
-            "nobody who is known here has signed it; if it is right, name its authority with --ca-file".to_owned()
+            "no known authority has signed it; if it is right, name its authority with --ca-file".to_owned()
         }
         CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
-            "it is marked as an authority (CA:TRUE), which no server's own certificate may be; make it anew with CA:FALSE"
+            "it is marked as an authority (CA:TRUE), which a server's certificate must not be; make a new one with CA:FALSE"
                 .to_owned()
         }
         CertificateError::BadSignature => "its signature is wrong".to_owned(),
@@ -81,17 +81,17 @@ fn certificate(fault: &CertificateError) -> String {
     format!("TLS: the certificate of the server cannot be trusted: {what}")
 }
 
-/// Takes the wrapping off a name as rustls writes it: `DnsName("a.example")`.
+/// Unwraps a name as rustls writes it: `DnsName("a.example")`.
 fn bare(name: &str) -> String {
     name.split('"').nth(1).unwrap_or(name).to_owned()
 }
 
-/// Says why a proxy opens no way; nothing when something else is wrong. Its error has no type that can be named.
+/// Returns why a proxy opens no tunnel; `None` for other errors. The error has no public type.
 fn tunnel(error: &reqwest::Error) -> Option<(&'static str, Advice)> {
     let said = chain(error);
     let (_, what) = said.split_once("tunnel error: ")?;
     if what.starts_with("proxy authorization required") {
-        Some(("it wants a user and a password (407)", Advice::GiveUp))
+        Some(("it needs a user and a password (407)", Advice::GiveUp))
     } else if what.starts_with("failed to create underlying connection") {
         None
     } else if what.starts_with("unsuccessful") {
@@ -101,7 +101,7 @@ fn tunnel(error: &reqwest::Error) -> Option<(&'static str, Advice)> {
     }
 }
 
-/// Says why there is no connection.
+/// Returns why there is no connection.
 fn connection(error: &reqwest::Error) -> String {
     let said = chain(error);
     if let Some((_, why)) = said.split_once("failed to lookup address information: ") {
@@ -114,7 +114,7 @@ fn connection(error: &reqwest::Error) -> String {
         Some(ErrorKind::ConnectionRefused) => "connection refused; nothing listens at that port".to_owned(),
         Some(ErrorKind::TimedOut) => "no connection: nothing answers at that address".to_owned(),
         Some(ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable) => {
-            "no connection: there is no way to that address; is this machine online?".to_owned()
+            "no connection: there is no route to that address; is this machine online?".to_owned()
         }
         Some(ErrorKind::UnexpectedEof) => "TLS: the server hung up during the handshake".to_owned(),
         Some(ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe) => {
@@ -124,7 +124,7 @@ fn connection(error: &reqwest::Error) -> String {
     }
 }
 
-/// Says how a connection broke that was open.
+/// Returns how an open connection broke.
 fn broken(error: &reqwest::Error) -> String {
     if let Some(error) = find::<h2::Error>(error) {
         let by = if error.is_remote() { "the server ended it" } else { "it was ended here" };
@@ -136,7 +136,7 @@ fn broken(error: &reqwest::Error) -> String {
     if is_closed(error) { "the server closed it".to_owned() } else { chain(error) }
 }
 
-/// Tells whether the other side closed an open connection instead of an answer.
+/// Returns whether the other side closed an open connection instead of an answer.
 pub(super) fn is_closed(error: &reqwest::Error) -> bool {
     let closed = find::<hyper::Error>(error).is_some_and(|error| error.is_incomplete_message() || error.is_closed());
     let kinds =
@@ -144,9 +144,9 @@ pub(super) fn is_closed(error: &reqwest::Error) -> bool {
     closed || find::<io::Error>(error).is_some_and(|error| kinds.contains(&error.kind()))
 }
 
-/// Tells whether the server has provably not looked at the request: it refused the stream, or ended the connection
+/// Returns whether the server has provably not processed the request: it refused the stream, or ended the connection
 /// before it.
-fn is_unseen(error: &reqwest::Error) -> bool {
+fn was_not_processed(error: &reqwest::Error) -> bool {
     let Some(error) = find::<h2::Error>(error) else { return false };
     // A connection that ends answers the streams up to the last one that it names; h2 gives this error to later ones.
     let refused = error.is_reset() && error.reason() == Some(h2::Reason::REFUSED_STREAM);
@@ -169,7 +169,7 @@ pub(super) fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> 
     None
 }
 
-/// Says what lies behind an error: its causes, the outermost wrappers left out.
+/// Returns the causes of an error, without the outermost wrappers.
 pub(super) fn chain(error: &reqwest::Error) -> String {
     let mut causes: Vec<String> = Vec::new();
     let mut cause = error.source();

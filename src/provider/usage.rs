@@ -1,7 +1,7 @@
-//! Counts of tokens as the dialects of `OpenAI` write them, made into parts that do not overlap.
+//! Token counts of the `OpenAI` dialects, converted to parts that do not overlap.
 //!
-//! Servers disagree on what includes what: cached tokens stand within the prompt, beside it, or in it twice, and thoughts
-//! within the answer or beside it. The total that a server adds up tells which.
+//! Servers disagree on what includes what: cached tokens are part of the prompt, beside it, or in it twice, and
+//! thinking is part of the answer or beside it. The server's total shows which.
 
 use serde_json::Value;
 
@@ -9,32 +9,32 @@ use crate::event::Usage;
 use crate::provider::UsageScope;
 use crate::provider::chat::{Dollars, Number};
 
-/// The ticks that xAI writes costs in, in a billionth of a dollar.
+/// The ticks, in which xAI reports costs, of a billionth of a dollar.
 const TICKS: u64 = 10;
 
 /// The counts of one reply.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TokenCounts {
-    /// Tokens of the prompt.
+    /// The tokens of the prompt.
     pub prompt: Number,
-    /// Tokens of the answer.
+    /// The tokens of the answer.
     pub answer: Number,
-    /// Tokens of the prompt that a cache held.
+    /// The tokens of the prompt that were read from a cache.
     pub cached: Number,
-    /// Tokens of the prompt that went into a cache.
+    /// The tokens of the prompt that were written to a cache.
     pub written: Number,
-    /// Tokens of thinking.
+    /// The tokens of thinking.
     pub thinking: Number,
-    /// All of them.
+    /// The server's total.
     pub total: Number,
 }
 
 impl TokenCounts {
-    /// Translates into exclusive parts.
+    /// Converts to parts that do not overlap.
     pub fn usage(self) -> Usage {
         let (cached, written) = (known(self.cached), known(self.written));
         let (prompt, output) = self.sums();
-        // More than there is: the same tokens under two names.
+        // More than the prompt: the same tokens under two names.
         let doubled = cached.saturating_add(written) > prompt;
         let written = if doubled { 0 } else { written };
         Usage {
@@ -47,7 +47,7 @@ impl TokenCounts {
         }
     }
 
-    /// Returns the whole prompt and the whole answer: of all ways to count the first that makes up the total, else the
+    /// Returns the whole prompt and the whole answer: the first way to count that adds up to the total, else the
     /// dialect's own.
     fn sums(self) -> (u64, u64) {
         let (prompt, answer) = (known(self.prompt), known(self.answer));
@@ -76,13 +76,13 @@ fn known(number: Number) -> u64 {
     number.0.unwrap_or(0)
 }
 
-/// Returns what a reply cost, billionths of a dollar: `OpenRouter` writes dollars, xAI ticks.
+/// Returns the cost of a reply in billionths of a dollar: `OpenRouter` sends dollars, xAI ticks.
 pub(super) fn cost_nanos(dollars: Dollars, ticks: Number) -> Option<u64> {
     dollars.0.or_else(|| Some(ticks.0? / TICKS))
 }
 
-/// Says whether a usage counts one request: `tools` are the uses of a server's own tools by their names, `uses` is their
-/// number.
+/// Returns whether a usage covers one request or several: `tools` are the uses of a server's own tools by name,
+/// `uses` is their number.
 pub(super) fn scope(tools: Option<&Value>, uses: Number) -> UsageScope {
     let mut by_name = tools.and_then(Value::as_object).into_iter().flat_map(serde_json::Map::values);
     let used = known(uses) > 0 || by_name.any(|uses| uses.as_u64().is_some_and(|uses| uses > 0));

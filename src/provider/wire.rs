@@ -1,7 +1,7 @@
-//! The seam between the course of a request, which all dialects share, and what one dialect puts on the wire.
+//! The interface between the HTTP provider, which all dialects share, and the wire form of one dialect.
 //!
 //! A [`Wire`] writes the body and names the address; an [`Assemble`] reads the frames of a stream. Both are pure: no
-//! connection, no clock. `course` carries them out.
+//! connection, no clock. `http_provider` uses them.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ use crate::provider::registry::Card;
 use crate::provider::sse::Frame;
 use crate::provider::{ChatRequest, Piece, ProviderError, Reply};
 
-/// Writes requests and reads replies of one dialect.
+/// The wire form of one dialect: writes requests and reads replies.
 pub(super) trait Wire: Send + Sync + fmt::Debug {
     /// Returns the address that a request goes to.
     fn url(&self, endpoint: &Endpoint, request: &ChatRequest<'_>) -> Url;
@@ -32,24 +32,24 @@ pub(super) trait Wire: Send + Sync + fmt::Debug {
     fn whole(&self, body: &str) -> Result<Reply, ProviderError>;
 }
 
-/// Is one request with all that its body depends on.
+/// A request with everything that its body depends on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Outgoing<'a> {
-    /// The dialect that it is written in.
+    /// The dialect of the body.
     pub dialect: Dialect,
-    /// The name of the server that it goes to.
+    /// The name of the server.
     pub server: &'a str,
     /// The conversation and how to answer.
     pub request: &'a ChatRequest<'a>,
-    /// What this server and model want differently.
+    /// The quirks of this server and model.
     pub quirks: Quirks,
-    /// What is known about the model.
+    /// The facts about the model.
     pub card: Option<&'a Card>,
 }
 
 impl<'a> Outgoing<'a> {
-    /// Returns the parts of an earlier reply when they may go back as they came: to the same dialect, server and model.
-    /// To any other they would mean nothing; the reply is then translated from its text and calls.
+    /// Returns the parts of an earlier reply when they may go back unchanged: to the same dialect, server and
+    /// model. For any other the reply is written from its text and calls.
     pub fn parts(&self, reply: &'a AssistantMessage) -> Option<&'a [Part]> {
         let original = reply.original.as_ref()?;
         let same =
@@ -58,13 +58,13 @@ impl<'a> Outgoing<'a> {
     }
 }
 
-/// What a call is made with, as every server parses it: an object, also where the model wrote none.
+/// The arguments of a call as every server parses them: an object, also where the model wrote none.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum WireArguments<'a> {
     /// The object.
     Object(&'a Map<String, Value>),
-    /// What the model wrote instead: cut by a limit, or wrong.
+    /// The model's text instead of an object: cut by a limit, or invalid.
     Malformed {
         /// The text.
         malformed: &'a str,
@@ -81,32 +81,32 @@ impl<'a> From<&'a Arguments> for WireArguments<'a> {
 }
 
 impl WireArguments<'_> {
-    /// Writes it as the text that the dialects of `OpenAI` want.
+    /// Writes the arguments as text, for the dialects of `OpenAI`.
     pub fn to_text(&self) -> String {
         serde_json::to_string(self).unwrap_or_else(|_| "{}".to_owned())
     }
 }
 
-/// Builds one reply out of the frames of a stream. A reply exists only when the stream said that it is whole: whatever
-/// was cut or broken returns an error and no calls (D15).
+/// An assembler of one reply from the frames of a stream. A reply exists only when the stream said that it is whole: a
+/// cut or broken stream returns an error and no calls (D15).
 pub trait Assemble: Send {
-    /// Takes the next frame. Returns the piece of each chunk, also when it brought no text; nothing for what carries none.
+    /// Takes the next frame. Returns the piece of each chunk, also one without text; `None` for frames without a chunk.
     ///
     /// # Errors
-    /// [`ProviderError::Server`], [`ProviderError::Status`] or another error that the server reported within the stream,
-    /// [`ProviderError::Malformed`] for what is no chunk or too long.
+    /// [`ProviderError::Server`], [`ProviderError::Status`] or another error that the server reported within the
+    /// stream, [`ProviderError::Malformed`] for a frame that is no chunk or too long.
     fn take(&mut self, frame: Frame<'_>) -> Result<Option<Piece>, ProviderError>;
 
-    /// Tells whether nothing of the reply can come any more: the rest of the body need not be waited for.
+    /// Returns whether nothing more of the reply can come: the rest of the body need not be read.
     fn is_done(&self) -> bool;
 
-    /// Tells whether the stream said that the reply is whole.
+    /// Returns whether the stream said that the reply is whole.
     fn is_whole(&self) -> bool;
 
     /// Ends the stream.
     ///
     /// # Errors
-    /// [`ProviderError::CutOff`] when nothing said that the reply is whole, [`ProviderError::Server`] when the stream's
-    /// last words say that it failed.
+    /// [`ProviderError::CutOff`] when nothing said that the reply is whole, [`ProviderError::Server`] when the end of
+    /// the stream says that it failed.
     fn finish(self: Box<Self>) -> Result<Reply, ProviderError>;
 }

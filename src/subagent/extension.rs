@@ -1,4 +1,5 @@
-//! The extension that gives an agent its sub-agents: checks the personas, writes `<available_agents>`, adds the tool.
+//! The extension that gives an agent its sub-agents: it checks the personas, writes `<available_agents>` and adds
+//! the tool.
 
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use crate::error::BuildError;
 use crate::subagent::{Persona, SubAgentTool};
 use crate::tool::Outputs;
 
-/// Adds the `agent` tool for these personas. Add the personas' tools before it: it checks what is there so far.
+/// The extension that adds the `agent` tool for its personas. Add their tools first: it checks that they are there.
 pub struct SubAgents {
     personas: Vec<Persona>,
     crew: Option<Arc<Crew>>,
@@ -34,7 +35,7 @@ impl SubAgents {
 }
 
 impl SubAgents {
-    /// Sets where an answer that is too long for the spawner goes whole.
+    /// Sets where an answer that is too long for the spawner is stored whole.
     #[must_use]
     pub fn outputs(mut self, outputs: Option<Arc<Outputs>>) -> Self {
         self.outputs = outputs;
@@ -42,7 +43,7 @@ impl SubAgents {
     }
 }
 
-/// Writes the part of the system prompt that says which personas there are.
+/// Writes the part of the system prompt that lists the personas.
 pub fn available_agents_snippet(personas: &[Persona]) -> String {
     let bullet = |persona: &Persona| format!("- `{}` — {}", persona.name, persona.description);
     let bullets: Vec<String> = personas.iter().map(bullet).collect();

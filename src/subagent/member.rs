@@ -1,7 +1,7 @@
-//! A child from its spawn to its end: the controls through which a host steers it, and what is said when it ends.
+//! A child from its spawn to its end: the controls through which a host steers it, and the events of its end.
 //!
-//! Used by the `agent` tool. Always holds: with a crew, the child is in it from before it is announced until it ended;
-//! what was pending by then is given back before the end is told; both happen also when the future is dropped.
+//! Used by the `agent` tool. Always holds: with a crew, the child is in it from before its announcement until its end;
+//! pending messages are returned before the end is emitted; both happen also when the future is dropped.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use crate::event::{Event, Outcome};
 use crate::id::AgentId;
 use crate::listener::ListenerList;
 
-/// Is a child's place in the crew; leaving it is the matter of [`Member`].
-pub(super) struct Place {
+/// A child's membership in the crew, which ends when its [`RunningChild`] is dropped.
+pub(super) struct CrewMembership {
     crew: Arc<Crew>,
     controls: Controls,
     changed: Arc<Notify>,
 }
 
-impl Place {
-    /// Takes a place; the child's cancel flag is also set by `cancellable`.
+impl CrewMembership {
+    /// Enrolls a child; its cancel flag is also set by `cancellable`.
     pub(super) fn take(crew: &Arc<Crew>, id: &AgentId, cancellable: &Cancellable) -> Self {
         let controls = crew.enroll(id, cancellable);
         let changed = Arc::new(Notify::new());
@@ -32,20 +32,20 @@ impl Place {
     }
 }
 
-/// Is a child that was announced. Its drop says that it ended, cancelled.
-pub(super) struct Member<'a> {
+/// An announced child. Dropping it emits its end: cancelled, unless another outcome was set.
+pub(super) struct RunningChild<'a> {
     id: AgentId,
     spawner: &'a ListenerList,
     listeners: ListenerList,
-    place: Option<Place>,
+    membership: Option<CrewMembership>,
     end: (Outcome, Option<String>),
 }
 
-impl<'a> Member<'a> {
-    /// Makes the member out of its spawner's listeners, and its place when there is a crew.
-    pub(super) fn new(id: AgentId, spawner: &'a ListenerList, place: Option<Place>) -> Self {
+impl<'a> RunningChild<'a> {
+    /// Makes the child out of its spawner's listeners and its membership, if there is a crew.
+    pub(super) fn new(id: AgentId, spawner: &'a ListenerList, membership: Option<CrewMembership>) -> Self {
         let listeners = spawner.for_sub_agent(&id);
-        Self { id, spawner, listeners, place, end: (Outcome::Cancelled, None) }
+        Self { id, spawner, listeners, membership, end: (Outcome::Cancelled, None) }
     }
 
     /// Returns its id.
@@ -60,35 +60,35 @@ impl<'a> Member<'a> {
 
     /// Returns its controls; `None` without a crew.
     pub(super) fn controls(&self) -> Option<&Controls> {
-        self.place.as_ref().map(|place| &place.controls)
+        self.membership.as_ref().map(|membership| &membership.controls)
     }
 
-    /// Runs the child's work and tells of each change of its queue meanwhile, between whatever the child emits.
+    /// Runs the child's work and emits each change of its queue meanwhile.
     pub(super) async fn accompany<T>(&self, work: impl Future<Output = T>) -> T {
-        let Some(place) = &self.place else { return work.await };
+        let Some(membership) = &self.membership else { return work.await };
         let mut work = std::pin::pin!(work);
         loop {
             tokio::select! {
                 biased;
-                () = place.changed.notified() => {
-                    self.listeners.emit(Event::Pending { entries: place.controls.interloper.peek() });
+                () = membership.changed.notified() => {
+                    self.listeners.emit(Event::Pending { entries: membership.controls.interloper.peek() });
                 }
                 result = &mut work => return result,
             }
         }
     }
 
-    /// Leaves the crew and says how the child ended.
+    /// Leaves the crew and emits how the child ended.
     pub(super) fn ended(mut self, outcome: Outcome, message: Option<String>) {
         self.end = (outcome, message);
     }
 }
 
-impl Drop for Member<'_> {
+impl Drop for RunningChild<'_> {
     fn drop(&mut self) {
-        if let Some(place) = self.place.take() {
-            let entries = place.crew.dismiss(&self.id);
-            if place.changed.notified().now_or_never().is_some() {
+        if let Some(membership) = self.membership.take() {
+            let entries = membership.crew.dismiss(&self.id);
+            if membership.changed.notified().now_or_never().is_some() {
                 self.listeners.emit(Event::Pending { entries: Vec::new() });
             }
             if !entries.is_empty() {

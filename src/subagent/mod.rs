@@ -1,4 +1,4 @@
-//! Sub-agents: personas, the `agent` tool and the extension that adds them (seed: `Pikuri::SubAgentTool`).
+//! Sub-agents: personas, the `agent` tool and the extension that adds them.
 //!
 //! The model delegates a task; a fresh agent with the persona's prompt, tools and budget works on a conversation of its
 //! own; its final answer is the parent's observation. A child never gets the `agent` tool or an extension, and a queue
@@ -7,11 +7,11 @@
 //! # Where things are
 //!
 //! - sub-agents and their ids: `tool.rs`; stories: `subagent.rs`
-//! - steering one child: its queue, cancelling it alone, what comes back when it ends: `member.rs`,
+//! - steering one child: its queue, cancelling it alone, messages that come back when it ends: `member.rs`,
 //!   `src/control/crew.rs`, `src/host/handle.rs`; stories: `crew.rs`
 //! - personas, `<available_agents>`, temporary workspaces: `persona.rs`, `extension.rs`, `temp_workspace.rs`,
 //!   `assets/personas/file_miner.md`; stories: `subagent.rs`, `temp_workspace.rs`
-//! - personas: files, table, who replaces whom: `persona.rs`, `roster.rs`, `src/cli/personas.rs`; stories:
+//! - personas: files, table, which one replaces another: `persona.rs`, `roster.rs`, `src/cli/personas.rs`; stories:
 //!   `personas.rs`
 
 mod extension;
@@ -23,5 +23,5 @@ mod tool;
 
 pub use extension::{SubAgents, available_agents_snippet};
 pub use persona::{Persona, TempWorkspace};
-pub use roster::{EVERYTHING, Member as RosterMember, Roster, Source};
+pub use roster::{EVERYTHING, PersonaSource, Roster, RosterEntry};
 pub use tool::{DESCRIPTION, SubAgentTool};

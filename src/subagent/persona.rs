@@ -1,4 +1,4 @@
-//! A persona: what kind of sub-agent there is. A plain value, written in code or read from a Markdown file.
+//! Personas, the kinds of sub-agents: plain values, written in code or read from Markdown files.
 //!
 //! The file form is a TOML header between two `+++` lines, then the system prompt.
 
@@ -8,24 +8,24 @@ use serde::Deserialize;
 
 use crate::error::BuildError;
 
-/// Describes one kind of sub-agent.
+/// A kind of sub-agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Persona {
     /// The name that the model picks; unique.
     pub name: String,
-    /// What it is good for; the picker sees it, the child does not.
+    /// The tasks it is for; the spawning model sees it, the child does not.
     pub description: String,
-    /// The tools it may use; the order is the parent's.
+    /// The tools it may use; their order is the parent's.
     pub tool_names: Vec<String>,
     /// The child's whole system prompt; nothing is inherited.
     pub system_prompt: String,
-    /// Tool calls that one task may make.
+    /// The tool calls that one task may make.
     pub max_steps: u32,
     /// Whether each child works in a fresh directory of its own.
     pub temp_workspace: TempWorkspace,
 }
 
-/// Says where a child's file tools work.
+/// The directory in which a child's file tools work.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TempWorkspace {
     /// In the parent's workspace.
@@ -35,13 +35,13 @@ pub enum TempWorkspace {
     Yes,
 }
 
-/// What the header of a file needs.
+/// The members that the header of a file needs.
 const HEADER: &str =
     "it needs name and description in quotes, tools as a list of names and max_steps as a whole number";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Header {
+struct PersonaHeader {
     name: String,
     description: String,
     tools: Vec<String>,
@@ -51,7 +51,7 @@ struct Header {
 }
 
 impl Persona {
-    /// Reads a persona out of its file form.
+    /// Reads a persona from its file form.
     ///
     /// # Errors
     /// An argument error that says what is wrong with the file.
@@ -62,7 +62,7 @@ impl Persona {
         let Some((header, prompt)) = parts else {
             return Err(wrong("needs a TOML header between two lines of '+++'".to_owned()));
         };
-        let header: Header = toml::from_str(header).map_err(|error| {
+        let header: PersonaHeader = toml::from_str(header).map_err(|error| {
             let before = header.bytes().take(error.span().map_or(0, |span| span.start));
             let line = before.filter(|byte| *byte == b'\n').count() + 2;
             wrong(format!("has an invalid header, line {line}: {}; {HEADER}", error.message().replace('\n', ", ")))
@@ -81,7 +81,7 @@ impl Persona {
         }
     }
 
-    /// Returns what is wrong with it, if anything is, as a sentence about a persona goes on.
+    /// Returns what is wrong with the persona, as the end of a sentence about it; `None` when nothing is.
     fn fault(&self) -> Option<String> {
         let blank = [("name", &self.name), ("description", &self.description), ("prompt", &self.system_prompt)]
             .into_iter()
@@ -91,7 +91,7 @@ impl Persona {
         }
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
         if !self.name.chars().all(plain) || self.name.len() > 40 || ["main", "all"].contains(&self.name.as_str()) {
-            // It is typed behind an @, and shown beside a number.
+            // The name is typed after an @, and shown beside a number.
             let name = crate::text::visible_line(&self.name);
             return Some(format!(
                 "needs a name of at most 40 letters, digits, _ and -, which is not 'main' or 'all'; it has '{name}'"

@@ -1,7 +1,7 @@
-//! Which personas there are: the bundled ones, the user's files, and those of a trusted project.
+//! The personas of a session: the bundled ones, the user's files, and those of a trusted project.
 //!
-//! A broken file costs nobody but itself: it is left out with a sentence that names it and its fault. A user's persona
-//! takes the place of a bundled one of the same name; a project's does so too, and that is said.
+//! A broken file is left out, with a warning that names the file and its fault. A user's persona replaces a bundled
+//! one of the same name; a project's does so too, with a warning.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -14,9 +14,9 @@ use crate::subagent::{Persona, TempWorkspace};
 use crate::text::visible_line;
 use crate::tool::{Tool, Traits};
 
-/// Says where a persona comes from.
+/// The origin of a persona.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum PersonaSource {
     /// It is built into the program.
     Bundled,
     /// A file of the user, as it is shown.
@@ -25,8 +25,8 @@ pub enum Source {
     Project(String),
 }
 
-impl Source {
-    /// Returns whose it is, in a word.
+impl PersonaSource {
+    /// Returns the owner in one word.
     pub fn whose(&self) -> &'static str {
         match self {
             Self::Bundled => "bundled",
@@ -44,19 +44,19 @@ impl Source {
     }
 }
 
-/// Is one persona with its source.
+/// A persona with its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Member {
+pub struct RosterEntry {
     /// The persona.
     pub persona: Persona,
-    /// Where it comes from.
-    pub source: Source,
+    /// Its origin.
+    pub source: PersonaSource,
 }
 
-/// Holds the personas of one start, in the order in which the model sees them.
+/// The personas of one start, in the order in which the model sees them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Roster {
-    members: Vec<Member>,
+    members: Vec<RosterEntry>,
     warnings: Vec<String>,
 }
 
@@ -66,7 +66,7 @@ impl Roster {
     /// # Errors
     /// A fault of the program's own files.
     pub fn bundled() -> Result<Self, BuildError> {
-        let member = |persona| Member { persona, source: Source::Bundled };
+        let member = |persona| RosterEntry { persona, source: PersonaSource::Bundled };
         let members = Persona::bundled()?.into_iter().map(member).collect();
         Ok(Self { members, warnings: Vec::new() })
     }
@@ -87,7 +87,7 @@ impl Roster {
             ));
         }
         for path in paths.iter().take(limits::PROJECT_FILES) {
-            let source = Source::User(visible_line(&path.to_string_lossy()).into_owned());
+            let source = PersonaSource::User(visible_line(&path.to_string_lossy()).into_owned());
             // The user may keep such files elsewhere and link to them.
             match read_own_text(path, limits::PROJECT_FILE_BYTES) {
                 Ok(text) => self.add(source, &text),
@@ -97,51 +97,51 @@ impl Roster {
     }
 
     /// Adds the persona of one file.
-    pub fn add(&mut self, source: Source, text: &str) {
+    pub fn add(&mut self, source: PersonaSource, text: &str) {
         let persona = match Persona::parse(text) {
             Ok(persona) => persona,
             Err(error) => return self.leave_out(&source, &error.to_string()),
         };
         let place = self.members.iter().position(|member| member.persona.name == persona.name);
         let Some(old) = place.and_then(|place| self.members.get_mut(place)) else {
-            return self.members.push(Member { persona, source });
+            return self.members.push(RosterEntry { persona, source });
         };
         match (&old.source, &source) {
-            (Source::Bundled, Source::User(_)) => {}
-            (before, Source::Project(file)) => self.warnings.push(format!(
+            (PersonaSource::Bundled, PersonaSource::User(_)) => {}
+            (before, PersonaSource::Project(file)) => self.warnings.push(format!(
                 "the persona '{}' of this project ({file}) replaces the {} one",
                 persona.name,
                 before.whose()
             )),
-            (_, Source::Bundled | Source::User(_)) => {
+            (_, PersonaSource::Bundled | PersonaSource::User(_)) => {
                 let name = persona.name;
                 return self.leave_out(&source, &format!("is a second persona named '{name}'"));
             }
         }
-        *old = Member { persona, source };
+        *old = RosterEntry { persona, source };
     }
 
-    fn leave_out(&mut self, source: &Source, fault: &str) {
+    fn leave_out(&mut self, source: &PersonaSource, fault: &str) {
         let file = source.file().unwrap_or("a bundled persona");
         self.warnings.push(format!("{file} is left out: {}", visible_line(fault)));
     }
 
     /// Returns the personas.
-    pub fn members(&self) -> &[Member] {
+    pub fn members(&self) -> &[RosterEntry] {
         &self.members
     }
 
-    /// Returns what is to be told about files that were left out or that replace others.
+    /// Returns the warnings about files that were left out or that replace others.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// Leaves out the personas that name a tool which is not there, and marks those that hold everything at once.
+    /// Leaves out the personas that name a missing tool, and warns of those that combine all three risks.
     #[must_use]
     pub fn usable(mut self, tools: &[Arc<dyn Tool>]) -> Self {
         let available: Vec<&str> = tools.iter().map(|tool| tool.name()).collect();
         let warnings = &mut self.warnings;
-        self.members.retain(|Member { persona, source }| {
+        self.members.retain(|RosterEntry { persona, source }| {
             let missing = persona.missing_tools(&available).join(", ");
             if missing.is_empty() {
                 if persona.reach(tools).is_everything() {
@@ -159,12 +159,12 @@ impl Roster {
     }
 }
 
-/// Says what is dangerous about a persona.
+/// The warning about a persona that combines all three risks.
 pub const EVERYTHING: &str =
-    "private files, untrusted content and a way out at once: what it reads from strangers can make it send your files";
+    "private files, untrusted content and network access at once: text from strangers can make it send your files";
 
 impl Persona {
-    /// Returns what its tools bring and send, taken together. The files of a temporary workspace are nobody's.
+    /// Returns the traits of its tools taken together. The files of a temporary workspace are not private.
     pub fn reach(&self, tools: &[Arc<dyn Tool>]) -> Traits {
         let own = tools.iter().filter(|tool| self.tool_names.iter().any(|name| name == tool.name()));
         let mut reach = own.map(|tool| tool.traits()).fold(Traits::NONE, Traits::and);

@@ -1,6 +1,6 @@
 //! The fresh directory of one child, and the child's tools bound to it.
 //!
-//! The directory is owned by a guard from the moment it exists, so it goes away whatever fails later.
+//! The directory is owned by a guard from the moment it exists, so it is deleted whatever fails later.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,10 +10,11 @@ use tempfile::TempDir;
 use crate::tool::{Tool, ToolError};
 use crate::workspace::Workspace;
 
-/// Where programs that file tools may need are installed; readable from every temporary workspace.
+/// Directories of programs that file tools may need; readable from every temporary workspace.
 const READABLE: [&str; 2] = ["/usr", "/opt"];
 
-/// Makes the directory and returns its guard with the tools that work in it; tools without a workspace pass through.
+/// Makes the directory and returns its guard with the tools that work in it; tools without a workspace stay as they
+/// are.
 pub(super) fn rebind(persona: &str, tools: Vec<Arc<dyn Tool>>) -> Result<(TempDir, Vec<Arc<dyn Tool>>), ToolError> {
     let failed = |error: std::io::Error| ToolError::failed(format!("no temporary workspace could be made: {error}"));
     let dir = tempfile::Builder::new().prefix(&format!("steersman-{persona}-")).tempdir().map_err(failed)?;

@@ -1,8 +1,8 @@
-//! The `agent` tool: runs one task in a fresh agent and returns its final answer (seed: `SubAgentTool`).
+//! The `agent` tool: runs one task in a fresh agent and returns its final answer.
 //!
-//! Shared with the child: transport, cancel flag, budget, context window, streaming, the derived listeners. The persona's own:
-//! prompt, tools, step budget. Not given: the queue, extensions, history, raw tools (so no `agent` tool: no recursion).
-//! With a crew each child has a queue, a cancel flag and a gate of its own (D21).
+//! Shared with the child: transport, cancel flag, budget, context window, streaming, the derived listeners. From
+//! the persona: prompt, tools, step budget. Not given: the queue, extensions, history, raw tools (so no `agent`
+//! tool: no recursion). With a crew each child has a queue, a cancel flag and a gate of its own (D21).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,13 +21,13 @@ use crate::id::AgentId;
 use crate::listener::ListenerList;
 use crate::message::Arguments;
 use crate::provider::{ChatTransport, Connector, Streaming};
-use crate::subagent::member::{Member, Place};
+use crate::subagent::member::{CrewMembership, RunningChild};
 use crate::subagent::{Persona, TempWorkspace, temp_workspace};
 use crate::tool::{
     Choices, Concurrency, OnCancel, Outputs, Parameters, RawTool, Tool, ToolContext, ToolError, shorten,
 };
 
-/// Describes the tool to the model; which personas there are stands in the system prompt.
+/// The description of the tool for the model; the system prompt lists the personas.
 pub const DESCRIPTION: &str = "Delegate a self-contained task to a fresh agent.
 
 Usage:
@@ -42,7 +42,7 @@ const TASK: &str = "Self-contained instructions for the agent, e.g. \"Find the p
 2024 and report both numbers with sources.\" The agent has no access to your conversation, so include all necessary \
 context.";
 
-/// Spawns sub-agents of the agent that it was made from. Captures that agent's parts by value.
+/// The tool that spawns sub-agents of the agent it was made for. It holds copies of that agent's parts.
 pub struct SubAgentTool {
     personas: Vec<Persona>,
     parameters: Parameters,
@@ -63,11 +63,11 @@ pub struct SubAgentTool {
     outputs: Option<Arc<Outputs>>,
 }
 
-/// The observation when the user has cancelled this child alone.
+/// The observation when the user cancelled this child alone.
 const CANCELLED: &str = "cancelled by the user";
 
 impl SubAgentTool {
-    /// Captures what the children share with `parent`.
+    /// Makes the tool with what the children share with `parent`.
     ///
     /// # Errors
     /// An argument error when there is no persona, or as [`SubAgents::new`](crate::subagent::SubAgents::new).
@@ -121,8 +121,8 @@ impl SubAgentTool {
         id
     }
 
-    /// Returns the transport and the context window of a child that is spawned now: those of the parent, but for the model
-    /// that was chosen meanwhile.
+    /// Returns the transport and the context window of a child that is spawned now: those of the parent, or of the
+    /// model that was chosen meanwhile.
     fn transport(&self) -> (ChatTransport, Option<u64>) {
         match self.model_choice.as_ref().and_then(|choice| choice.chosen()) {
             Some(chosen) if self.transport != chosen.transport => {
@@ -139,8 +139,8 @@ impl SubAgentTool {
         let tools: Vec<Arc<dyn Tool>> = self.tools.iter().filter(allowed).cloned().collect();
         let (transport, window) = self.transport();
         let flag = self.cancellable.clone().unwrap_or_default();
-        // Before it is announced: who hears of it can send it a text.
-        let place = self.crew.as_ref().map(|crew| Place::take(crew, &id, &flag));
+        // Before it is announced: a host that sees it can send it a message.
+        let membership = self.crew.as_ref().map(|crew| CrewMembership::take(crew, &id, &flag));
         self.listeners.emit(Event::AgentSpawned {
             child: id.clone(),
             persona: persona.name.clone(),
@@ -150,12 +150,12 @@ impl SubAgentTool {
             max_steps: Some(persona.max_steps),
             tools: tools.iter().map(|tool| tool.name().to_owned()).collect(),
         });
-        // The task carries what the spawner holds.
+        // The task may contain what taints the spawner.
         let spawner = &context.asker.agent;
         self.approvals.mark(&id, self.approvals.taint(spawner));
-        let member = Member::new(id.clone(), &self.listeners, place);
+        let member = RunningChild::new(id.clone(), &self.listeners, membership);
         let result = member.accompany(self.run_child(persona, task, &member, tools, (transport, window))).await;
-        // The answer carries what the child holds, and so does the sentence of a failure.
+        // The answer may contain what taints the child, and so may an error.
         self.approvals.mark(spawner, self.approvals.taint(&id));
         self.approvals.forget(&id);
         let alone = member.controls().is_some() && !flag.is_cancelled();
@@ -175,12 +175,12 @@ impl SubAgentTool {
         }
     }
 
-    /// Builds a child, runs its task and closes it; the error is why there is no answer, without the child's name.
+    /// Builds a child, runs its task and closes it; the error says why there is no answer, without the child's name.
     async fn run_child(
         &self,
         persona: &Persona,
         task: &str,
-        member: &Member<'_>,
+        member: &RunningChild<'_>,
         tools: Vec<Arc<dyn Tool>>,
         (transport, window): (ChatTransport, Option<u64>),
     ) -> Result<(String, Outcome), ToolError> {
@@ -227,7 +227,7 @@ impl SubAgentTool {
     }
 }
 
-/// Says why a child could not be built.
+/// Returns why a child could not be built.
 fn not_built(error: BuildError) -> ToolError {
     match error {
         BuildError::Cancelled(cancelled) => ToolError::Cancelled(cancelled),
@@ -270,7 +270,7 @@ impl RawTool for SubAgentTool {
     }
 
     fn on_cancel(&self) -> OnCancel {
-        // The child sees the flag itself, says so, and closes.
+        // The child sees the flag itself, emits its end, and closes.
         OnCancel::Wait
     }
 }

@@ -11,7 +11,7 @@ use crate::error::Cancelled;
 use crate::limits;
 use crate::text::visible_line;
 use crate::tool::{ToolContext, ToolError, blocking};
-use crate::workspace::{Difference, Held, Undoable, Workspace, diff, file_diff};
+use crate::workspace::{Difference, FileSnapshot, Undoable, Workspace, diff, file_diff};
 
 /// Is a file that is to be changed.
 pub(super) struct Target {
@@ -20,7 +20,7 @@ pub(super) struct Target {
     /// As it is shown.
     pub(super) shown: String,
     /// As it stands; `None` when there is none.
-    pub(super) held: Option<Held>,
+    pub(super) held: Option<FileSnapshot>,
 }
 
 impl Target {

@@ -16,7 +16,7 @@ use crate::approval::Content;
 use crate::tool::change::{self, Proposal, Target};
 use crate::tool::edit::matching::Flat;
 use crate::tool::{Args, OnCancel, Parameters, Tool, ToolContext, ToolError, Traits, blocking, read};
-use crate::workspace::{Standing, Workspace};
+use crate::workspace::{SeenState, Workspace};
 
 /// Line numbers named in a message.
 const NAMED_LINES: usize = 20;
@@ -123,10 +123,10 @@ fn propose(workspace: &Workspace, args: &Args) -> Result<(Proposal, Edit), ToolE
     let Some(held) = &target.held else {
         return Err(ToolError::failed(format!("{shown} {}", read::missing(workspace, &target.path))));
     };
-    match workspace.standing(&target.path, &held.bytes) {
-        Standing::Known => {}
-        Standing::Unread => return Err(ToolError::failed(format!("{shown} was not read yet: read it first"))),
-        Standing::Changed => {
+    match workspace.seen_state(&target.path, &held.bytes) {
+        SeenState::Known => {}
+        SeenState::Unread => return Err(ToolError::failed(format!("{shown} was not read yet: read it first"))),
+        SeenState::Changed => {
             return Err(ToolError::failed(format!("{shown} has changed since it was read: read it again")));
         }
     }

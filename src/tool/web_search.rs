@@ -9,7 +9,7 @@ use crate::approval::SearchAct;
 use crate::limits;
 use crate::text::is_blank;
 use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, Traits};
-use crate::web::search::{Results, Search};
+use crate::web::search::{Search, SearchResults};
 
 /// Searches the web.
 pub struct WebSearchTool {
@@ -93,8 +93,8 @@ enum Source {
     Kept,
 }
 
-fn list(query: &str, results: &Results, source: &Source) -> String {
-    let Results { service, found } = results;
+fn list(query: &str, results: &SearchResults, source: &Source) -> String {
+    let SearchResults { service, found } = results;
     let kept = match source {
         Source::Asked => "",
         Source::Kept => ", found earlier",

@@ -1,13 +1,13 @@
-//! Which addresses are public: everything that IANA's registries of special addresses do not name.
+//! Public addresses: all that IANA's registries of special addresses do not list.
 //!
-//! Pure. What is refused is named by its kind, so that a refusal can be understood.
+//! Pure. A refusal names the kind of the address, so that it can be understood.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Names the kind of an address that is not public; `None` for one that is.
+/// Returns the kind of an address that is not public; `None` for a public one.
 ///
-/// An IPv6 address that carries an IPv4 one (mapped, compatible, NAT64, 6to4, Teredo) is never public, whatever it
-/// carries: no server is published under such a name.
+/// An IPv6 address that contains an IPv4 one (mapped, compatible, NAT64, 6to4, Teredo) is never public: no server is
+/// published under such an address.
 pub fn special(address: IpAddr) -> Option<&'static str> {
     match address {
         IpAddr::V4(address) => special_v4(address),
@@ -15,10 +15,10 @@ pub fn special(address: IpAddr) -> Option<&'static str> {
     }
 }
 
-/// Is a network: its address, the length of its prefix, its kind.
+/// A network: its address, the length of its prefix, its kind.
 type Network<T> = (T, u32, &'static str);
 
-/// Larger networks stand behind the smaller ones within them: the first match names the kind.
+/// The special networks of IPv4. Larger networks come after the smaller ones within them: the first match counts.
 const V4: [Network<[u8; 4]>; 19] = [
     ([169, 254, 169, 254], 32, "a metadata service"),
     // The host agent of Azure, the one metadata address in a public range.
@@ -69,7 +69,7 @@ fn special_v4(address: Ipv4Addr) -> Option<&'static str> {
         (bits ^ Ipv4Addr::from(*network).to_bits()).leading_zeros() >= *prefix
     };
     let named = V4.iter().find(within).map(|(_, _, kind)| *kind);
-    // Class E: nothing of it is in use.
+    // Class E is not in use.
     named.or_else(|| (bits >> 28 == 0xf).then_some("reserved"))
 }
 
@@ -79,6 +79,6 @@ fn special_v6(address: Ipv6Addr) -> Option<&'static str> {
         (bits ^ Ipv6Addr::from(*network).to_bits()).leading_zeros() >= *prefix
     };
     let named = V6.iter().find(within).map(|(_, _, kind)| *kind);
-    // 2000::/3 is all that was ever given out.
+    // Only 2000::/3 was ever assigned.
     named.or_else(|| (bits >> 125 != 1).then_some("reserved"))
 }

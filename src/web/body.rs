@@ -1,4 +1,4 @@
-//! The body of an answer: decoded piece by piece under a cap, within the time (fault N3), and what its type says.
+//! The body of an answer, decoded piece by piece up to a cap and within a time limit, and its content type.
 
 use std::io::{self, Write};
 
@@ -8,18 +8,18 @@ use reqwest::{Response, Url};
 use tokio::time::{Instant, timeout_at};
 
 use crate::web::client::chain;
-use crate::web::{Bounds, WebError};
+use crate::web::{RequestLimits, WebError};
 
-/// Is what was read of a body.
+/// The part of a body that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Body {
-    /// Decoded.
+    /// The decoded bytes.
     pub bytes: Vec<u8>,
-    /// True when there was more than the cap.
+    /// Whether the body was longer than the cap.
     pub cut: bool,
 }
 
-/// Is the type of a body, as the server says it.
+/// The content type of a body, as the server sends it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContentType {
     essence: String,
@@ -27,7 +27,7 @@ pub struct ContentType {
 }
 
 impl ContentType {
-    /// Reads the value of a header; empty when there is none.
+    /// Reads the value of a header; an empty value gives an empty type.
     pub fn parse(header: &str) -> Self {
         let mut parts = header.split(';');
         let essence = parts.next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -38,7 +38,7 @@ impl ContentType {
         Self { essence, charset }
     }
 
-    /// Returns the type without parameters, in lower case; empty when the server says none.
+    /// Returns the type without parameters, in lower case; empty when the server sends none.
     pub fn essence(&self) -> &str {
         &self.essence
     }
@@ -48,17 +48,17 @@ impl ContentType {
         self.charset.as_deref()
     }
 
-    /// Tells whether it is a page of HTML.
+    /// Returns whether it is a page of HTML.
     pub fn is_html(&self) -> bool {
         matches!(self.essence(), "text/html" | "application/xhtml+xml")
     }
 
-    /// Tells whether it is a PDF document.
+    /// Returns whether it is a PDF document.
     pub fn is_pdf(&self) -> bool {
         matches!(self.essence(), "application/pdf" | "application/x-pdf")
     }
 
-    /// Tells whether it is text: all of `text/`, and what of `application/` is written in characters.
+    /// Returns whether it is text: all of `text/`, and the textual types of `application/`.
     pub fn is_text(&self) -> bool {
         const TEXTUAL: [&str; 21] = [
             "ecmascript",
@@ -99,15 +99,15 @@ impl ContentType {
 pub(super) async fn read(
     mut response: Response,
     url: &Url,
-    bounds: Bounds,
+    bounds: RequestLimits,
     deadline: Instant,
 ) -> Result<Body, WebError> {
     let encoding = response.headers().get(CONTENT_ENCODING).map(|value| value.to_str().unwrap_or("?").to_owned());
     let encoding = encoding.unwrap_or_default().trim().to_ascii_lowercase();
-    let room = Room { bytes: Vec::new(), cap: bounds.bytes, cut: false };
+    let room = CappedBuffer { bytes: Vec::new(), cap: bounds.bytes, cut: false };
     let mut decoder = match encoding.as_str() {
-        "" | "identity" => Decoder::Plain(room),
-        "gzip" | "x-gzip" => Decoder::Gzip(Box::new(GzDecoder::new(room))),
+        "" | "identity" => BodyDecoder::Plain(room),
+        "gzip" | "x-gzip" => BodyDecoder::Gzip(Box::new(GzDecoder::new(room))),
         other => {
             let other = crate::text::visible_line(other);
             return Err(WebError::Failed(format!("the body of {url} is encoded as {other}, which was not asked for")));
@@ -120,7 +120,7 @@ pub(super) async fn read(
         })?;
         let piece = piece.map_err(|error| {
             let (read, reason) = (decoder.room().bytes.len(), chain(&error.without_url()));
-            WebError::Failed(format!("the body of {url} broke off behind {read} bytes: {reason}"))
+            WebError::Failed(format!("the body of {url} broke off after {read} bytes: {reason}"))
         })?;
         let Some(piece) = piece else { break };
         let taken = decoder.take(&piece);
@@ -136,19 +136,19 @@ fn broken(url: &Url, error: &io::Error) -> WebError {
     WebError::Failed(format!("the body of {url} cannot be decompressed: {error}"))
 }
 
-enum Decoder {
-    Plain(Room),
-    Gzip(Box<GzDecoder<Room>>),
+enum BodyDecoder {
+    Plain(CappedBuffer),
+    Gzip(Box<GzDecoder<CappedBuffer>>),
 }
 
-impl Decoder {
+impl BodyDecoder {
     fn take(&mut self, mut piece: &[u8]) -> io::Result<()> {
         match self {
             Self::Plain(room) => room.write_all(piece),
             Self::Gzip(decoder) => {
                 while !piece.is_empty() {
                     match decoder.write(piece) {
-                        // Behind the end of the data nothing is looked at.
+                        // Bytes after the end of the data are ignored.
                         Ok(0) => return Ok(()),
                         Ok(used) => piece = piece.get(used..).unwrap_or_default(),
                         Err(error) => return Err(error),
@@ -159,7 +159,7 @@ impl Decoder {
         }
     }
 
-    fn room(&self) -> &Room {
+    fn room(&self) -> &CappedBuffer {
         match self {
             Self::Plain(room) => room,
             Self::Gzip(decoder) => decoder.get_ref(),
@@ -172,7 +172,7 @@ impl Decoder {
             Self::Gzip(mut decoder) => {
                 let ended = decoder.try_finish();
                 let room = std::mem::take(decoder.get_mut());
-                // A body that was cut has no end.
+                // A cut body has no end to check.
                 if !room.cut {
                     ended?;
                 }
@@ -183,15 +183,15 @@ impl Decoder {
     }
 }
 
-/// Takes bytes up to a cap.
+/// A buffer that takes bytes up to a cap.
 #[derive(Default)]
-struct Room {
+struct CappedBuffer {
     bytes: Vec<u8>,
     cap: usize,
     cut: bool,
 }
 
-impl Write for Room {
+impl Write for CappedBuffer {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
         let free = self.cap.saturating_sub(self.bytes.len());
         let taken = piece.get(..free.min(piece.len())).unwrap_or_default();

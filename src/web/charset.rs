@@ -1,4 +1,4 @@
-//! From bytes to text: a byte order mark, what the server says, what the page says of itself, then a guess.
+//! Decodes bytes to text: by a byte order mark, the server's charset, the page's own declaration, or a guess.
 
 use std::borrow::Cow;
 
@@ -6,15 +6,15 @@ use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 
 use crate::web::ContentType;
 
-/// How much of a page is searched for its own word on the matter, as browsers do.
+/// The bytes of a page that are searched for its charset declaration, as browsers do.
 const HEAD_BYTES: usize = 1024;
 
-/// Decodes a body. What cannot be decoded becomes U+FFFD.
+/// Decodes a body. Invalid bytes become U+FFFD.
 pub fn decode<'a>(bytes: &'a [u8], content_type: &ContentType) -> Cow<'a, str> {
     let said = content_type.charset().and_then(|label| Encoding::for_label(label.as_bytes()));
     let of_page = || if content_type.is_html() { in_page(bytes) } else { None };
     let encoding = said.or_else(of_page).unwrap_or_else(|| guess(bytes));
-    // A byte order mark wins over all of it.
+    // A byte order mark wins over all of these.
     encoding.decode(bytes).0
 }
 
@@ -26,12 +26,12 @@ fn in_page(bytes: &[u8]) -> Option<&'static Encoding> {
         let (_, label) = tag.split_once("charset")?;
         let label = label.trim_start().strip_prefix('=')?.trim_start().trim_start_matches(['"', '\'']);
         let label = label.split(['"', '\'', ';', ' ', '/', '\t', '\n', '\r']).next()?;
-        // The declaration could be read, so the page cannot be what it says.
+        // The declaration was readable as ASCII, so an encoding that is not compatible with ASCII is wrong.
         Encoding::for_label(label.as_bytes()).map(|found| if found.is_ascii_compatible() { found } else { UTF_8 })
     })
 }
 
-/// Takes UTF-8, unless the text is not, also where only its end was cut off.
+/// Guesses UTF-8, unless the bytes are invalid before their end, where a character may be cut off.
 fn guess(bytes: &[u8]) -> &'static Encoding {
     match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_some() => WINDOWS_1252,

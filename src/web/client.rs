@@ -1,7 +1,8 @@
-//! The one way out: resolves a name once, checks every address, pins it, and follows redirects hop by hop (N2).
+//! The only HTTP client of the web tools: resolves a name once, checks and pins every address, and follows
+//! redirects hop by hop.
 //!
-//! Each request has an HTTP client of its own that knows one name and its checked addresses, so that no later answer
-//! of a name server and no connection of another request can come in between.
+//! Each request has an HTTP client of its own that knows one name and its checked addresses, so that neither a later
+//! answer of a name server nor a connection of another request can interfere.
 
 use std::error::Error as _;
 use std::net::SocketAddr;
@@ -17,25 +18,25 @@ use crate::limits;
 use crate::text::{clip, visible_line};
 use crate::tls;
 use crate::web::body::{self, Body, ContentType};
-use crate::web::target::Host;
-use crate::web::{AllowedHosts, Bounds, Resolve, Settings, Target, WebError, resolve};
+use crate::web::target::TargetHost;
+use crate::web::{AllowedHosts, RequestLimits, Resolve, Settings, Target, WebError, resolve};
 
-/// Asks addresses. Clones share nothing but their settings.
+/// A client for public addresses. Clones share only their settings.
 #[derive(Clone)]
 pub struct Client {
     allowed: AllowedHosts,
-    bounds: Bounds,
+    bounds: RequestLimits,
     resolver: Arc<dyn Resolve>,
 }
 
-/// Is an answer whose body has not been read.
+/// An answer whose body was not read yet.
 #[derive(Debug)]
 pub struct Reply {
     response: Response,
     url: Url,
     content_type: ContentType,
     length: Option<u64>,
-    bounds: Bounds,
+    bounds: RequestLimits,
     deadline: Instant,
 }
 
@@ -60,7 +61,8 @@ impl Client {
         Target::parse(url, &self.allowed)
     }
 
-    /// Looks up where a target is and checks every address: for whoever asks it by other means, at one of these only.
+    /// Resolves a target and checks every address, for callers that connect by other means, to one of these
+    /// addresses only.
     ///
     /// # Errors
     /// [`WebError`].
@@ -69,7 +71,7 @@ impl Client {
         found.map_err(|_| late(target, self.bounds.time))?
     }
 
-    /// Gets an address. Redirects within its site are followed, five at most; from https none to http.
+    /// Gets an address. Follows at most five redirects within its site, and none from https to http.
     ///
     /// # Errors
     /// [`WebError`].
@@ -88,7 +90,7 @@ impl Client {
         Err(WebError::Failed(format!("{host} redirects more than {} times", limits::WEB_REDIRECTS)))
     }
 
-    /// Makes one request, without following anywhere.
+    /// Makes one request, without following redirects.
     pub(super) async fn ask(
         &self,
         target: &Target,
@@ -119,7 +121,7 @@ impl Client {
         Ok(Reply { content_type, length, url, response, bounds: self.bounds, deadline })
     }
 
-    /// Checks where a redirect leads.
+    /// Checks the target of a redirect.
     fn next(&self, from: &Target, place: &str) -> Result<Target, WebError> {
         let here = from.url();
         let shown = visible_line(place);
@@ -127,8 +129,9 @@ impl Client {
         let url = here
             .join(place)
             .map_err(|_| WebError::Failed(format!("{here} redirects to something that is not an address: {shown}")))?;
-        let target = Target::check(url, &self.allowed)
-            .map_err(|refusal| WebError::refused(format!("{here} redirects to where it is not followed: {refusal}")))?;
+        let target = Target::check(url, &self.allowed).map_err(|refusal| {
+            WebError::refused(format!("{here} redirects to an address that is refused: {refusal}"))
+        })?;
         if here.scheme() == "https" && target.url().scheme() == "http" {
             return Err(WebError::refused(format!(
                 "{here} redirects from https to http, which is not followed: {}",
@@ -141,7 +144,7 @@ impl Client {
         Ok(target)
     }
 
-    /// Adds the host of an address that the user set to those that are allowed.
+    /// Adds the host of an address that the user set to the allowed hosts.
     pub(super) fn allowing(mut self, url: &Url) -> Self {
         self.allowed.add(url);
         self
@@ -159,7 +162,7 @@ impl Client {
 }
 
 impl Reply {
-    /// Returns the address that answered, behind all redirects.
+    /// Returns the address that answered, after all redirects.
     pub fn url(&self) -> &Url {
         &self.url
     }
@@ -174,7 +177,7 @@ impl Reply {
         &self.content_type
     }
 
-    /// Returns the length of the body as it travels, where the server says it.
+    /// Returns the encoded length of the body, where the server sends it.
     pub fn length(&self) -> Option<u64> {
         self.length
     }
@@ -195,7 +198,7 @@ impl Reply {
     fn leads_to(&self) -> Option<String> {
         match self.status().as_u16() {
             301 | 302 | 303 | 307 | 308 => {
-                // Some servers write the bytes of a path as they are.
+                // Some servers do not escape the bytes of a path.
                 let location = self.response.headers().get(LOCATION)?;
                 Some(String::from_utf8_lossy(location.as_bytes()).into_owned())
             }
@@ -209,7 +212,7 @@ fn late(target: &Target, time: Duration) -> WebError {
 }
 
 /// Makes a client that knows one name and its checked addresses.
-fn build(bounds: Bounds, target: &Target, pins: &[SocketAddr]) -> Result<reqwest::Client, WebError> {
+fn build(bounds: RequestLimits, target: &Target, pins: &[SocketAddr]) -> Result<reqwest::Client, WebError> {
     let failed = |reason: String| WebError::Failed(format!("HTTP cannot be set up: {reason}"));
     let tls = if target.url().scheme() == "http" { tls::trusting_nobody() } else { tls::trusting(&[]) };
     let builder = reqwest::Client::builder()
@@ -225,8 +228,8 @@ fn build(bounds: Bounds, target: &Target, pins: &[SocketAddr]) -> Result<reqwest
         .http1_max_headers(limits::WEB_HEADERS)
         .http2_max_header_list_size(limits::WEB_HEADER_BYTES);
     let builder = match target.host() {
-        Host::Name(name) => builder.resolve_to_addrs(name, pins),
-        Host::Address(_) => builder,
+        TargetHost::Name(name) => builder.resolve_to_addrs(name, pins),
+        TargetHost::Address(_) => builder,
     };
     builder.build().map_err(|error| failed(chain(&error)))
 }
@@ -242,7 +245,7 @@ fn failure(target: &Target, error: reqwest::Error) -> WebError {
     }
 }
 
-/// Says what lies behind an error: its causes, the outermost wrappers left out.
+/// Returns the causes of an error, without the outermost wrappers.
 pub(super) fn chain(error: &reqwest::Error) -> String {
     let mut causes: Vec<String> = Vec::new();
     let mut cause = error.source();

@@ -1,12 +1,12 @@
-//! The web, as tools reach it: public addresses only, checked and pinned on every hop, with caps on all that comes.
+//! Web access for tools: public addresses only, checked and pinned on every hop, with limits on all that is received.
 //!
-//! No proxy is used, also when the environment names one: a proxy would look the name up by itself, and what was
-//! checked would not be what is asked. No cookie, no referrer, no key goes along; nothing but a GET, and the search
-//! services' own requests. Nothing that a page links or shows is ever loaded.
+//! No proxy is used, even when the environment names one: a proxy would resolve the name itself, so that the
+//! checked address would not be the one that is used. No cookies, referrers or keys are sent; only GET requests and
+//! those of the search services are made. Nothing that a page links or embeds is loaded.
 //!
 //! # Where things are
 //!
-//! - which addresses are asked: public ones, checked and pinned on every hop: `address.rs`, `target.rs`,
+//! - the allowed addresses: public ones, checked and pinned on every hop: `address.rs`, `target.rs`,
 //!   `resolve.rs`, `client.rs`; stories: `addresses.rs`
 
 mod address;
@@ -36,25 +36,25 @@ pub use readable::{Readable, readable};
 pub use resolve::{Resolve, SystemResolver};
 pub use target::{AllowedHosts, Target};
 
-/// Holds what the host decides about the web.
+/// The web settings of a host.
 #[derive(Clone)]
 pub struct Settings {
-    /// Hosts that are asked whatever their address is: `host` for every port of it, or `host:port`. They are asked over
-    /// `http` where the address says so.
+    /// Hosts that are allowed whatever their address is: `host` for all its ports, or `host:port`. `http` is used where
+    /// the address has it.
     pub allowed_hosts: Vec<String>,
-    /// The base URL of a `SearXNG` server; its host needs not be allowed.
+    /// The base URL of a `SearXNG` server; its host is allowed.
     pub searxng_url: Option<String>,
     /// The key for Brave's search.
     pub brave_key: Option<SecretString>,
     /// The key for Exa's search.
     pub exa_key: Option<SecretString>,
-    /// The user's cache directory for this program; without one nothing is kept.
+    /// The user's cache directory for this program; without one nothing is cached.
     pub cache_dir: Option<PathBuf>,
-    /// How much is waited for and taken.
-    pub bounds: Bounds,
-    /// Where the search services are.
-    pub places: search::Places,
-    /// Looks names up.
+    /// The limits of one request.
+    pub bounds: RequestLimits,
+    /// The addresses of the search services.
+    pub service_urls: search::ServiceUrls,
+    /// Resolves names.
     pub resolver: Arc<dyn Resolve>,
 }
 
@@ -66,8 +66,8 @@ impl Default for Settings {
             brave_key: None,
             exa_key: None,
             cache_dir: None,
-            bounds: Bounds::default(),
-            places: search::Places::default(),
+            bounds: RequestLimits::default(),
+            service_urls: search::ServiceUrls::default(),
             resolver: Arc::new(SystemResolver),
         }
     }
@@ -86,20 +86,20 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// Says how much of one request is waited for and taken.
+/// The limits of one request: times and bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
-    /// Time to open a connection, TLS included.
+pub struct RequestLimits {
+    /// The time to open a connection, TLS included.
     pub connect: Duration,
-    /// Longest silence of the server.
+    /// The longest silence of the server.
     pub silence: Duration,
-    /// Time for everything: names, redirects, the whole body.
+    /// The time for everything: names, redirects, the whole body.
     pub time: Duration,
-    /// Bytes of a body, decoded; what is beyond is not read.
+    /// The bytes of a body, decoded; the rest is not read.
     pub bytes: usize,
 }
 
-impl Default for Bounds {
+impl Default for RequestLimits {
     fn default() -> Self {
         Self {
             connect: limits::CONNECT_TIMEOUT,
@@ -110,13 +110,13 @@ impl Default for Bounds {
     }
 }
 
-/// Says why there is no reply, in one sentence for the model. A server's own words in it are not yet sanitised.
+/// The reason why there is no reply, in one sentence for the model. Text of a server in it is not yet sanitised.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WebError {
-    /// The address is one that is never asked.
+    /// The address is not allowed.
     #[error("{0}")]
     Refused(String),
-    /// Nobody answers there: no connection, or no TLS.
+    /// The server is not reachable: no connection, or no TLS.
     #[error("{host} cannot be reached: {reason}")]
     Unreachable {
         /// Host and port.
@@ -124,15 +124,15 @@ pub enum WebError {
         /// What failed.
         reason: String,
     },
-    /// The server leads to another site, which must be asked for by itself.
+    /// The server redirects to another site, which the model must request itself.
     #[error("{from} redirects to another site: {to} (not followed; call again with that address if it is wanted)")]
     Elsewhere {
-        /// The address that was asked.
+        /// The requested address.
         from: String,
-        /// Where it leads.
+        /// The target of the redirect.
         to: String,
     },
-    /// The reply did not come, or not whole.
+    /// The reply did not come, or is incomplete.
     #[error("{0}")]
     Failed(String),
 }

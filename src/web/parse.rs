@@ -1,5 +1,5 @@
-//! From the text of a page to its tree, within bounds: a parser of HTML repairs what is broken, and a page can be broken
-//! so that the repair takes hours or gigabytes.
+//! Parses a page within limits: an HTML parser repairs broken pages, and a page can be broken so that the repair takes
+//! hours or gigabytes.
 
 use std::time::Instant;
 
@@ -10,22 +10,22 @@ use html5ever::{ParseOpts, parse_document};
 
 use crate::limits;
 
-/// How much is parsed between two looks at the tree, bytes.
+/// The bytes that are parsed between two checks of the tree.
 const PIECE_BYTES: usize = 512;
 
-/// Parses a page; false beside it when it went over a bound and its rest was left out.
+/// Parses a page; the second value says whether its rest was left out because of a limit.
 ///
 /// No element of the tree is nested deeper than `limits::PAGE_DEPTH`, so that it can be walked by recursion.
-pub(super) fn parse(html: &str) -> (Document, Whole) {
+pub(super) fn parse(html: &str) -> (Document, ParsedPart) {
     let options = ParseOpts {
-        // As a reader without scripts sees it.
+        // The page as it is without scripts.
         tree_builder: TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() },
         ..ParseOpts::default()
     };
     let began = Instant::now();
     let mut parser = parse_document(Document::default(), options);
     let mut rest = html;
-    let mut whole = Whole::Yes;
+    let mut whole = ParsedPart::All;
     while !rest.is_empty() {
         let (piece, behind) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES.min(rest.len())));
         parser.process(StrTendril::from(piece));
@@ -33,7 +33,7 @@ pub(super) fn parse(html: &str) -> (Document, Whole) {
         let document = &parser.tokenizer.sink.sink;
         let over = document.tree.len() > limits::PAGE_NODES || began.elapsed() > limits::PAGE_TIME;
         if over || depth(document) > 2 * limits::PAGE_DEPTH {
-            whole = if rest.is_empty() { Whole::Yes } else { Whole::No };
+            whole = if rest.is_empty() { ParsedPart::All } else { ParsedPart::Beginning };
             break;
         }
     }
@@ -42,16 +42,16 @@ pub(super) fn parse(html: &str) -> (Document, Whole) {
     (document, whole)
 }
 
-/// Says whether all of a page was parsed.
+/// How much of a page was parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Whole {
-    /// It was.
-    Yes,
+pub(super) enum ParsedPart {
+    /// All of it.
+    All,
     /// Its rest was left out.
-    No,
+    Beginning,
 }
 
-/// Returns how deep the place is at which the parser stands.
+/// Returns the depth of the parser's current node.
 fn depth(document: &Document) -> usize {
     let mut depth = 0;
     let mut node = document.root();
@@ -62,7 +62,7 @@ fn depth(document: &Document) -> usize {
     depth
 }
 
-/// Replaces what is nested too deeply by its text.
+/// Replaces elements that are nested too deeply by their text.
 fn flatten(document: &Document) {
     let mut deep = Vec::new();
     let mut open: Vec<(NodeRef<'_>, usize)> = vec![(document.root(), 0)];

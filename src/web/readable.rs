@@ -1,7 +1,7 @@
-//! The readable part of a page, as Markdown: what a reader sees, without what surrounds it.
+//! The readable part of a page, as Markdown: the visible text without navigation and the like.
 //!
-//! Pure. Nothing that the page names is loaded. What a reader does not see (hidden elements, invisible characters,
-//! comments) does not reach the model either. An image is its alternative text.
+//! Pure. Nothing that the page links is loaded. Hidden elements, invisible characters and comments do not reach the
+//! model. An image is replaced by its alternative text.
 
 use dom_query::{Document, NodeRef};
 use dom_smoothie::{Config, Readability, TextMode};
@@ -9,7 +9,7 @@ use reqwest::Url;
 
 use crate::limits;
 use crate::text::{is_blank, is_invisible};
-use crate::web::parse::{Whole, parse};
+use crate::web::parse::{ParsedPart, parse};
 
 /// The readable part of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,15 +18,15 @@ pub struct Readable {
     pub title: String,
     /// The text.
     pub markdown: String,
-    /// True when the page was too large or too broken to be read to its end.
+    /// Whether the page was too large or too broken to be read to its end.
     pub cut: bool,
 }
 
-/// Elements that show nothing, that run something, or that a reader fills in.
+/// Elements that show nothing, run something, or take input.
 const NOT_READ: &str = "script, style, noscript, template, iframe, frame, object, embed, applet, svg, canvas, video, \
                         audio, map, link, meta, button, input, select, textarea, datalist, dialog, slot";
 
-/// Elements that are not shown.
+/// Selectors of hidden elements.
 const HIDDEN: &str = "[hidden], [aria-hidden=\"true\"], .sr-only, .visually-hidden, .screen-reader-text, .d-none";
 
 /// Declarations of a style that hide an element, without blanks.
@@ -43,7 +43,7 @@ const HIDING: [&str; 10] = [
     "left:-9",
 ];
 
-/// Returns the readable part of a page; the whole of it where no part stands out.
+/// Returns the readable part of a page; the whole page where no article is found.
 pub fn readable(html: &str, url: &Url) -> Readable {
     let (document, whole_page) = parse(html);
     let base = base_of(&document, url);
@@ -61,13 +61,13 @@ pub fn readable(html: &str, url: &Url) -> Readable {
         Some(part) if stands_out(&part, &whole) => part,
         Some(_) | None => whole,
     };
-    Readable { title, markdown, cut: whole_page == Whole::No }
+    Readable { title, markdown, cut: whole_page == ParsedPart::Beginning }
 }
 
-/// Returns how many bytes are looked at when the texts and attributes of a page are written as HTML, at most.
+/// Returns the most bytes that are read when the texts and attributes of a page are written as HTML.
 ///
-/// Looking for an article writes the page, and the writer searches the rest of a text again from each `&` and each
-/// character whose first byte is `0xC2`: a text of nothing else costs the square of its length.
+/// The search for an article writes the page, and the writer searches the rest of a text again from each `&` and each
+/// character whose first byte is `0xC2`: a text of only these costs the square of its length.
 fn escape_cost(document: &Document) -> usize {
     let of = |text: &str| text.bytes().filter(|byte| matches!(byte, b'&' | 0xC2)).count().saturating_mul(text.len());
     let of_node = |node: NodeRef<'_>| {
@@ -80,7 +80,7 @@ fn escape_cost(document: &Document) -> usize {
     document.root().descendants_it().map(of_node).fold(0, usize::saturating_add)
 }
 
-/// Returns what is taken for the article of a page.
+/// Returns the article of a page, if one is found.
 fn article(document: Document, url: &Url) -> Option<String> {
     let config = Config {
         text_mode: TextMode::Markdown,
@@ -94,7 +94,7 @@ fn article(document: Document, url: &Url) -> Option<String> {
     Some(tidy(&readability.parse().ok()?.text_content))
 }
 
-/// Tells whether the article is more than a scrap of the page.
+/// Returns whether the article is a large enough part of the page.
 fn stands_out(article: &str, whole: &str) -> bool {
     let (article, whole) = (article.chars().count(), whole.chars().count());
     let short = article < limits::PAGE_ARTICLE_CHARS && article * 2 < whole;
@@ -112,7 +112,7 @@ fn title_of(document: &Document) -> String {
     if title.is_empty() { of("h1") } else { title }
 }
 
-/// Brings a text onto one line, without what is invisible.
+/// Returns a text on one line, without invisible characters.
 pub(super) fn on_line(text: &str) -> String {
     let shown: String = text.chars().filter(|c| c.is_whitespace() || !is_invisible(*c)).collect();
     shown.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -148,7 +148,7 @@ fn links_to_absolute(document: &Document, base: &Url, page: &Url) {
         let kept = place.filter(|place| {
             let mut whole = place.clone();
             whole.set_fragment(None);
-            // A place within the page is no address to go to.
+            // A link within the page is left out.
             let within = place.fragment().is_some() && whole == *page;
             is_web(place) && !within && place.as_str().len() <= limits::PAGE_LINK_BYTES
         });

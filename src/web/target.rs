@@ -1,7 +1,7 @@
-//! An address that may be asked: parsed as browsers do, checked, and written the one way it is requested.
+//! An address that may be requested: parsed as browsers do, checked, and normalised.
 //!
-//! Only `Target::parse` makes one. A host that is a number in any spelling is checked here; a name is checked again
-//! when it is resolved.
+//! Only `Target::parse` makes one. A host that is a numeric address in any notation is checked here; a name is checked
+//! again when it is resolved.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -11,7 +11,7 @@ use crate::limits;
 use crate::text::visible_line;
 use crate::web::{WebError, address};
 
-/// Ends of names that never belong to a public server.
+/// The endings of names that are never public.
 const LOCAL_ENDS: [&str; 12] = [
     "localhost",
     "local",
@@ -27,43 +27,43 @@ const LOCAL_ENDS: [&str; 12] = [
     "test",
 ];
 
-/// Ports from 1024 on where services listen that do not expect a stranger: databases, control planes, desktops.
+/// Ports from 1024 of services that are not for the public: databases, control planes, desktops.
 const SERVICE_PORTS: [u16; 38] = [
     1080, 1433, 1521, 1719, 1720, 1723, 2049, 2181, 2375, 2376, 2379, 2380, 3128, 3268, 3269, 3306, 3389, 4045, 4190,
     5060, 5061, 5432, 5601, 5672, 5900, 5984, 5985, 5986, 6000, 6379, 6443, 8500, 9042, 9200, 9300, 10250, 11211,
     27017,
 ];
 
-/// Is an address that was checked. Its URL has no user, no fragment and no dot behind the host.
+/// A checked address. Its URL has no user, no fragment and no dot at the end of the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     url: Url,
-    host: Host,
+    host: TargetHost,
     port: u16,
-    allowed: Allow,
+    allowed: HostAllowance,
 }
 
-/// Is where a target is.
+/// The host of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Host {
-    /// In lower case, in ASCII.
+pub(super) enum TargetHost {
+    /// A name, in lower case and ASCII.
     Name(String),
-    /// Written as a number.
+    /// A numeric address.
     Address(IpAddr),
 }
 
-/// Says whether the configuration names a host, so that its address is not checked.
+/// Whether the configuration allows a host, so that its address is not checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Allow {
-    /// It does.
+pub(super) enum HostAllowance {
+    /// It is allowed.
     Listed,
-    /// It does not.
+    /// It is not listed.
     Unlisted,
 }
 
-/// Holds the hosts that the configuration allows whatever their address is.
+/// The hosts that the configuration allows, whatever their addresses are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct AllowedHosts(Vec<(Host, Option<u16>)>);
+pub struct AllowedHosts(Vec<(TargetHost, Option<u16>)>);
 
 impl AllowedHosts {
     /// Reads entries of the form `host` (every port of it) or `host:port`.
@@ -75,14 +75,14 @@ impl AllowedHosts {
         for entry in entries {
             let entry = entry.as_ref().trim();
             let fault = || format!("{:?} is not a host, nor a host with a port", visible_line(entry));
-            // A scheme leaves its own port out, so two are asked.
+            // A URL omits the default port of its scheme, so two schemes are tried.
             let read = |scheme: &str| Url::parse(&format!("{scheme}://{entry}/")).map_err(|_| fault());
             let (plain, safe) = (read("http")?, read("https")?);
             let bare = plain.path() == "/" && plain.query().is_none() && plain.fragment().is_none();
             if !bare || entry.contains(['/', '@', '\\']) {
                 return Err(fault());
             }
-            let host = plain.host_str().and_then(Host::parse).ok_or_else(fault)?;
+            let host = plain.host_str().and_then(TargetHost::parse).ok_or_else(fault)?;
             hosts.0.push((host, plain.port().or(safe.port())));
         }
         Ok(hosts)
@@ -90,18 +90,18 @@ impl AllowedHosts {
 
     /// Adds the host and port of an address that the user set.
     pub(super) fn add(&mut self, url: &Url) {
-        if let Some(host) = url.host_str().and_then(Host::parse) {
+        if let Some(host) = url.host_str().and_then(TargetHost::parse) {
             self.0.push((host, url.port_or_known_default()));
         }
     }
 
-    fn find(&self, host: &Host, port: u16) -> Allow {
+    fn find(&self, host: &TargetHost, port: u16) -> HostAllowance {
         let listed = self.0.iter().any(|(name, only)| name == host && only.is_none_or(|only| only == port));
-        if listed { Allow::Listed } else { Allow::Unlisted }
+        if listed { HostAllowance::Listed } else { HostAllowance::Unlisted }
     }
 }
 
-impl Host {
+impl TargetHost {
     /// Reads the host of a parsed URL; `None` when it is empty or has an empty part.
     fn parse(host: &str) -> Option<Self> {
         if let Some(inner) = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
@@ -116,7 +116,7 @@ impl Host {
 }
 
 impl Target {
-    /// Parses and checks an address. Nothing is looked up.
+    /// Parses and checks an address, without resolving it.
     ///
     /// # Errors
     /// [`WebError::Refused`] with the reason.
@@ -148,15 +148,15 @@ impl Target {
             return refuse(&url, "an address must not carry a user name or a password");
         }
         url.set_fragment(None);
-        let Some(host) = url.host_str().and_then(Host::parse) else { return refuse(&url, "it names no host") };
-        if let Host::Name(name) = &host
+        let Some(host) = url.host_str().and_then(TargetHost::parse) else { return refuse(&url, "it names no host") };
+        if let TargetHost::Name(name) = &host
             && url.set_host(Some(name)).is_err()
         {
             return refuse(&url, "it names no host");
         }
         let Some(port) = url.port_or_known_default() else { return refuse(&url, "it has no port") };
         let listed = allowed.find(&host, port);
-        if listed == Allow::Unlisted
+        if listed == HostAllowance::Unlisted
             && let Err(why) = check_host(&host).and_then(|()| check_port(port))
         {
             return refuse(&url, &why);
@@ -169,13 +169,13 @@ impl Target {
         &self.url
     }
 
-    /// Names where it is as `host` or, with a port of its own, `host:port`.
+    /// Returns `host` or, with an explicit port, `host:port`.
     pub(super) fn host_and_port(&self) -> String {
         let host = self.url.host_str().unwrap_or_default();
         self.url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
     }
 
-    pub(super) fn host(&self) -> &Host {
+    pub(super) fn host(&self) -> &TargetHost {
         &self.host
     }
 
@@ -183,29 +183,29 @@ impl Target {
         self.port
     }
 
-    pub(super) fn allowed(&self) -> Allow {
+    pub(super) fn allowed(&self) -> HostAllowance {
         self.allowed
     }
 
-    /// Returns the `https` form that is asked in place of an `http` address.
+    /// Returns the `https` form that is requested in place of an `http` address.
     ///
-    /// There is none for a host that the configuration allows and for an address with a port of its own, which are
-    /// asked as they are written.
+    /// There is none for a host that the configuration allows and for an address with an explicit port, which are
+    /// requested as they are.
     pub fn upgraded(&self) -> Option<Self> {
-        if self.url.scheme() != "http" || self.url.port().is_some() || self.allowed == Allow::Listed {
+        if self.url.scheme() != "http" || self.url.port().is_some() || self.allowed == HostAllowance::Listed {
             return None;
         }
         let mut url = self.url.clone();
         url.set_scheme("https").ok()?;
         let port = url.port_or_known_default()?;
-        Some(Self { url, host: self.host.clone(), port, allowed: Allow::Unlisted })
+        Some(Self { url, host: self.host.clone(), port, allowed: HostAllowance::Unlisted })
     }
 
-    /// Tells whether another address belongs to the same site: the same host, `www.` before it or not, and the usual
+    /// Returns whether another address belongs to the same site: the same host, `www.` before it or not, and the usual
     /// port of its scheme or the same one.
     pub(super) fn same_site(&self, other: &Self) -> bool {
         let same_host = match (&self.host, &other.host) {
-            (Host::Name(one), Host::Name(two)) => bare(one) == bare(two),
+            (TargetHost::Name(one), TargetHost::Name(two)) => bare(one) == bare(two),
             (one, two) => one == two,
         };
         same_host && (self.url.port() == other.url.port() || self.port == other.port)
@@ -216,13 +216,13 @@ fn bare(name: &str) -> &str {
     name.strip_prefix("www.").unwrap_or(name)
 }
 
-fn check_host(host: &Host) -> Result<(), String> {
+fn check_host(host: &TargetHost) -> Result<(), String> {
     match host {
-        Host::Address(address) => match address::special(*address) {
+        TargetHost::Address(address) => match address::special(*address) {
             None => Ok(()),
             Some(kind) => Err(format!("{address} is not a public address ({kind})")),
         },
-        Host::Name(name) => {
+        TargetHost::Name(name) => {
             let local =
                 |end: &&&str| name.strip_suffix(**end).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
             if let Some(end) = LOCAL_ENDS.iter().find(local) {

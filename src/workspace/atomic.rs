@@ -1,9 +1,9 @@
-//! Replaces or creates a file in one step: whoever looks sees the old content or the new one, whole (fault F3).
+//! Replaces or creates a file atomically: a reader sees either the old or the new content, whole.
 //!
-//! Called by the workspace's writer and by undo. The new content goes to a temporary file beside the old one, to the disk,
-//! and then takes its name; so a hard link's other name keeps its content, and a link is never written through. After an
-//! error nothing is left behind; only a kill between the two can leave a `.steersman-….tmp`. Access lists and extended
-//! attributes are not carried over.
+//! Called by the workspace's writer and by undo. The new content goes to a temporary file beside the old one, to
+//! the disk, and then takes its name; so a hard link's other name keeps its content, and a link is never written
+//! through. After an error nothing is left behind; only a kill between the two can leave a `.steersman-….tmp`.
+//! Access lists and extended attributes are not carried over.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -17,11 +17,11 @@ use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Uid};
 use rustix::io::Errno;
 
 use crate::regular_file;
-use crate::workspace::beneath::Place;
+use crate::workspace::beneath::NameInDirectory;
 
-/// Is a file as it stands.
+/// The current content, mode and owner of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
+pub struct FileSnapshot {
     /// Its whole content.
     pub bytes: Arc<[u8]>,
     /// Its permissions.
@@ -29,24 +29,24 @@ pub struct Held {
     owner: (u32, u32),
 }
 
-/// Says why a file was not written; it is as it was.
+/// The reason why a file was not written; it is unchanged.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Unwritten {
-    /// It does not hold (any more) what is to be replaced.
+pub(super) enum WriteError {
+    /// It does not have the content that is to be replaced.
     #[error("it was changed meanwhile")]
     Changed,
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-impl From<Errno> for Unwritten {
+impl From<Errno> for WriteError {
     fn from(error: Errno) -> Self {
         Self::Io(error.into())
     }
 }
 
-/// Reads a file whole; `None` when there is none of that name. One over the limit is refused.
-pub(super) fn look(place: &Place, limit: u64) -> io::Result<Option<Held>> {
+/// Reads a file whole; `None` when there is none. A file above the limit is refused.
+pub(super) fn look(place: &NameInDirectory, limit: u64) -> io::Result<Option<FileSnapshot>> {
     let (file, metadata) = match place.open_file() {
         Ok(opened) => opened,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -54,25 +54,25 @@ pub(super) fn look(place: &Place, limit: u64) -> io::Result<Option<Held>> {
     };
     let bytes = regular_file::read_whole(file, metadata.len(), limit)?;
     let owner = (metadata.uid(), metadata.gid());
-    Ok(Some(Held { bytes: bytes.into(), mode: metadata.mode() & 0o777, owner }))
+    Ok(Some(FileSnapshot { bytes: bytes.into(), mode: metadata.mode() & 0o777, owner }))
 }
 
-/// Reads a file that still holds `before`; with `None` there must be no file.
-fn unchanged(place: &Place, before: Option<&[u8]>) -> Result<Option<Held>, Unwritten> {
+/// Reads a file that still has the content `before`; with `None` there must be no file.
+fn unchanged(place: &NameInDirectory, before: Option<&[u8]>) -> Result<Option<FileSnapshot>, WriteError> {
     let held = match look(place, before.map_or(0, <[u8]>::len) as u64) {
-        // What outgrew it differs.
-        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => return Err(Unwritten::Changed),
+        // A longer file differs.
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => return Err(WriteError::Changed),
         held => held?,
     };
-    if held.as_ref().map(|held| &*held.bytes) == before { Ok(held) } else { Err(Unwritten::Changed) }
+    if held.as_ref().map(|held| &*held.bytes) == before { Ok(held) } else { Err(WriteError::Changed) }
 }
 
-/// Puts `bytes` in the place of a file that still holds `before`, or where there is none.
+/// Replaces a file that still has the content `before`, or creates one where there is none.
 ///
 /// The permissions are those that the file has now; those of a new file are the usual ones.
-pub(super) fn replace(place: &Place, before: Option<&[u8]>, bytes: &[u8]) -> Result<(), Unwritten> {
+pub(super) fn replace(place: &NameInDirectory, before: Option<&[u8]>, bytes: &[u8]) -> Result<(), WriteError> {
     let held = unchanged(place, before)?;
-    let temporary = Temporary::write(place, bytes, held.as_ref())?;
+    let temporary = TemporaryFile::write(place, bytes, held.as_ref())?;
     match before {
         Some(before) => temporary.put(before),
         None => temporary.create(),
@@ -80,19 +80,19 @@ pub(super) fn replace(place: &Place, before: Option<&[u8]>, bytes: &[u8]) -> Res
 }
 
 /// Removes a file that still holds `before`.
-pub(super) fn remove(place: &Place, before: &[u8]) -> Result<(), Unwritten> {
+pub(super) fn remove(place: &NameInDirectory, before: &[u8]) -> Result<(), WriteError> {
     unchanged(place, Some(before))?;
     Ok(rustix::fs::unlinkat(&place.dir, &*place.name, AtFlags::empty())?)
 }
 
-/// Is a file without its final name; goes away unless it gets that.
-struct Temporary<'a> {
-    place: &'a Place,
+/// A temporary file, which is removed unless it gets its final name.
+struct TemporaryFile<'a> {
+    place: &'a NameInDirectory,
     name: OsString,
 }
 
-impl<'a> Temporary<'a> {
-    fn write(place: &'a Place, bytes: &[u8], like: Option<&Held>) -> Result<Self, Unwritten> {
+impl<'a> TemporaryFile<'a> {
+    fn write(place: &'a NameInDirectory, bytes: &[u8], like: Option<&FileSnapshot>) -> Result<Self, WriteError> {
         // A new file gets what the user's mask leaves of it; one that takes over a mode is closed until it has that.
         let first = if like.is_none() { 0o666 } else { 0o600 };
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -109,25 +109,25 @@ impl<'a> Temporary<'a> {
         Ok(temporary)
     }
 
-    /// Takes the name of the file that is there, if that still holds `before`: writing took its time.
-    fn put(mut self, before: &[u8]) -> Result<(), Unwritten> {
+    /// Takes the name of the existing file, if that still has the content `before`.
+    fn put(mut self, before: &[u8]) -> Result<(), WriteError> {
         unchanged(self.place, Some(before))?;
         rustix::fs::renameat(&self.place.dir, &self.name, &self.place.dir, &*self.place.name)?;
         self.done();
         Ok(())
     }
 
-    /// Takes a name that nothing has.
-    fn create(mut self) -> Result<(), Unwritten> {
-        let Place { dir, name } = self.place;
+    /// Takes a name that no file has.
+    fn create(mut self) -> Result<(), WriteError> {
+        let NameInDirectory { dir, name } = self.place;
         match rustix::fs::renameat_with(dir, &self.name, dir, &**name, RenameFlags::NOREPLACE) {
             Ok(()) => self.done(),
-            Err(Errno::EXIST) => return Err(Unwritten::Changed),
+            Err(Errno::EXIST) => return Err(WriteError::Changed),
             // Not every file system knows it; then a second name does it, which never replaces either.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
                 match rustix::fs::linkat(dir, &self.name, dir, &**name, AtFlags::empty()) {
                     Ok(()) => sync(dir),
-                    Err(Errno::EXIST) => return Err(Unwritten::Changed),
+                    Err(Errno::EXIST) => return Err(WriteError::Changed),
                     Err(error) => return Err(error.into()),
                 }
             }
@@ -142,7 +142,7 @@ impl<'a> Temporary<'a> {
     }
 }
 
-impl Drop for Temporary<'_> {
+impl Drop for TemporaryFile<'_> {
     fn drop(&mut self) {
         if !self.name.is_empty() {
             // Nothing more can be done about it.
@@ -157,13 +157,13 @@ fn keep_owner(file: &File, (user, group): (u32, u32)) {
     if (metadata.uid(), metadata.gid()) != (user, group) {
         let both = rustix::fs::fchown(file, Some(Uid::from_raw(user)), Some(Gid::from_raw(group)));
         if both.is_err() {
-            // Another's file becomes ours, as with every editor; its group may still be kept.
+            // A file of another user becomes the user's own, as with every editor; its group may still be kept.
             let _ = rustix::fs::fchown(file, None, Some(Gid::from_raw(group)));
         }
     }
 }
 
-/// Sends a directory's names to the disk. A failure costs no content: old and new are both whole.
+/// Syncs a directory to disk. A failure loses no content: old and new are both whole.
 fn sync(dir: &OwnedFd) {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     if let Ok(opened) = rustix::fs::openat(dir, ".", flags, Mode::empty()) {
@@ -191,7 +191,7 @@ mod tests {
 
     use crate::workspace::beneath::Beneath;
 
-    fn place(dir: &Path) -> Place {
+    fn place(dir: &Path) -> NameInDirectory {
         Beneath::open(dir).unwrap().place(Path::new("file")).unwrap()
     }
 
@@ -203,15 +203,15 @@ mod tests {
         let place = place(dir.path());
         for theirs in ["theirs", "theirs, and longer", ""] {
             fs::write(&path, "before").unwrap();
-            let temporary = Temporary::write(&place, b"after", None).unwrap();
+            let temporary = TemporaryFile::write(&place, b"after", None).unwrap();
             fs::write(&path, theirs).unwrap();
-            assert!(matches!(temporary.put(b"before"), Err(Unwritten::Changed)), "{theirs:?}");
+            assert!(matches!(temporary.put(b"before"), Err(WriteError::Changed)), "{theirs:?}");
             assert_eq!(fs::read_to_string(&path).unwrap(), theirs);
         }
         fs::write(&path, "before").unwrap();
-        let temporary = Temporary::write(&place, b"after", None).unwrap();
+        let temporary = TemporaryFile::write(&place, b"after", None).unwrap();
         fs::remove_file(&path).unwrap();
-        assert!(matches!(temporary.put(b"before"), Err(Unwritten::Changed)), "it was removed meanwhile");
+        assert!(matches!(temporary.put(b"before"), Err(WriteError::Changed)), "it was removed meanwhile");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "nothing is left behind");
     }
 
@@ -219,9 +219,9 @@ mod tests {
     fn a_file_that_appears_while_a_new_one_goes_to_the_disk_is_kept() {
         let dir = tempfile::tempdir().unwrap();
         let place = place(dir.path());
-        let temporary = Temporary::write(&place, b"ours", None).unwrap();
+        let temporary = TemporaryFile::write(&place, b"ours", None).unwrap();
         fs::write(dir.path().join("file"), "theirs").unwrap();
-        assert!(matches!(temporary.create(), Err(Unwritten::Changed)));
+        assert!(matches!(temporary.create(), Err(WriteError::Changed)));
         assert_eq!(fs::read_to_string(dir.path().join("file")).unwrap(), "theirs");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left behind");
     }

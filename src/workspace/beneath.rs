@@ -1,8 +1,8 @@
-//! A directory that is opened once; everything below it is reached from there, name by name, never through a link.
+//! A directory that is opened once; all paths below it are opened from there, name by name, never through a link.
 //!
 //! Called by whatever opens or changes a file of a workspace. A path that was checked by name can be swapped for a link
-//! before it is opened; a walk over open directories cannot, so no swap leads outside (fault F2). Each step is one
-//! `openat` with `O_NOFOLLOW`; that needs no newer kernel, so there is one way and no second one to test.
+//! before it is opened; a walk over open directories cannot, so no swap leads outside. Each step is one `openat`
+//! with `O_NOFOLLOW`, which works on every kernel.
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
@@ -16,28 +16,28 @@ use rustix::io::Errno;
 
 use crate::regular_file::{self, Links};
 
-/// Opens a directory to go on from it, whether or not it can be listed.
+/// The flags that open a directory for `openat`, also one that cannot be listed.
 #[cfg(target_os = "linux")]
 const STEP: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// Opens a directory to go on from it.
+/// The flags that open a directory for `openat`.
 #[cfg(not(target_os = "linux"))]
 const STEP: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// Opens a directory to list it.
+/// The flags that open a directory for listing.
 const LIST: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NONBLOCK).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// An open directory that all access starts from.
+/// An open directory from which all access starts.
 #[derive(Debug)]
 pub(super) struct Beneath {
     root: OwnedFd,
-    /// One writer at a time, so that what it compares is what it replaces.
+    /// One writer at a time, so that the compared file is the replaced one.
     writing: Mutex<()>,
 }
 
 /// A name in an open directory.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct NameInDirectory {
     pub(super) dir: OwnedFd,
     pub(super) name: Box<OsStr>,
 }
@@ -48,23 +48,23 @@ impl Beneath {
         Ok(Self { root: rustix::fs::open(real, STEP, Mode::empty())?, writing: Mutex::new(()) })
     }
 
-    /// Waits until nobody else writes.
+    /// Waits until no other writer is active.
     pub(super) fn writing(&self) -> MutexGuard<'_, ()> {
         self.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Goes to the directory of a file, which must be there.
-    pub(super) fn place(&self, relative: &Path) -> io::Result<Place> {
+    /// Opens the directory of a file, which must exist.
+    pub(super) fn place(&self, relative: &Path) -> io::Result<NameInDirectory> {
         let (above, name) = split(relative)?;
         let mut dir = self.root.try_clone()?;
         for step in above {
             dir = enter(&dir, step)?;
         }
-        Ok(Place { dir, name: name.into() })
+        Ok(NameInDirectory { dir, name: name.into() })
     }
 
-    /// Goes to the directory of a file; makes what is missing on the way and lists it in `made`, also when it fails.
-    pub(super) fn place_made(&self, relative: &Path, made: &mut Vec<PathBuf>) -> io::Result<Place> {
+    /// Opens the directory of a file; makes missing directories and lists them in `made`, also after an error.
+    pub(super) fn place_made(&self, relative: &Path, made: &mut Vec<PathBuf>) -> io::Result<NameInDirectory> {
         let (above, name) = split(relative)?;
         let mut dir = self.root.try_clone()?;
         let mut at = PathBuf::new();
@@ -74,7 +74,7 @@ impl Beneath {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     match rustix::fs::mkdirat(&dir, step, Mode::from_raw_mode(0o777)) {
                         Ok(()) => made.push(at.clone()),
-                        // Somebody made it meanwhile.
+                        // Another program made it meanwhile.
                         Err(Errno::EXIST) => {}
                         Err(error) => return Err(error.into()),
                     }
@@ -83,7 +83,7 @@ impl Beneath {
                 entered => entered?,
             };
         }
-        Ok(Place { dir, name: name.into() })
+        Ok(NameInDirectory { dir, name: name.into() })
     }
 
     /// Removes directories that were made, the deepest first, as far as they are empty.
@@ -115,13 +115,13 @@ impl Beneath {
     }
 }
 
-impl Place {
+impl NameInDirectory {
     /// Opens the directory of this name to be listed.
     pub(super) fn directory(&self) -> io::Result<OwnedFd> {
         Ok(rustix::fs::openat(&self.dir, &*self.name, LIST, Mode::empty())?)
     }
 
-    /// Returns what the file system knows of the name itself, whatever it leads to.
+    /// Returns the metadata of the name itself, without following a link.
     pub(super) fn stat(&self) -> io::Result<Stat> {
         Ok(rustix::fs::statat(&self.dir, &*self.name, AtFlags::SYMLINK_NOFOLLOW)?)
     }

@@ -1,8 +1,8 @@
-//! What the tools changed in the last turn that changed anything, and the way back (`/undo`).
+//! The changes of tools in the last turn with changes, and their undo (`/undo`).
 //!
-//! The writer of a workspace records here; the host marks the turns, shows and undoes. One entry per file: what it held
-//! before the first change, or, when somebody else changed it in between, before the first change after that. What is
-//! not as the tools left it is never touched, and neither are permissions, which no tool changes. Commands of `bash` are not recorded.
+//! The writer of a workspace records here; the host marks the turns, shows and undoes. One entry per file: its content
+//! before the first change, or, when another program changed it in between, before the first change after that. A file
+//! that is not as the tools left it is never touched, and neither are permissions. Commands of `bash` are not recorded.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,39 +11,39 @@ use sha2::{Digest as _, Sha256};
 
 use crate::limits;
 use crate::protocol::{Undo, UndoneFile};
-use crate::workspace::atomic::{self, Held, Unwritten};
+use crate::workspace::atomic::{self, FileSnapshot, WriteError};
 use crate::workspace::beneath::Beneath;
 
-/// Is the fingerprint of a content.
+/// The SHA-256 hash of a content.
 pub(super) type Hash = [u8; 32];
 
-/// Returns the fingerprint of a content.
+/// Returns the hash of a content.
 pub(super) fn hash(bytes: &[u8]) -> Hash {
     Sha256::digest(bytes).into()
 }
 
-/// Keeps what the files of the last turn held.
+/// The changed files of the last turn, with their earlier content.
 #[derive(Debug, Default)]
 pub struct Changes {
-    inner: Mutex<Inner>,
+    inner: Mutex<ChangeLog>,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
-    /// The turn that runs.
+struct ChangeLog {
+    /// The running turn.
     turn: u64,
-    /// The turn that the entries are of.
+    /// The turn of the entries.
     changed_in: u64,
     /// The newest change last.
-    entries: Vec<Entry>,
+    entries: Vec<ChangedFile>,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct ChangedFile {
     beneath: Arc<Beneath>,
     relative: PathBuf,
     shown: String,
-    before: Before,
+    before: EarlierContent,
     after: Hash,
     size: u64,
     /// Directories made for it, the outermost first.
@@ -51,19 +51,19 @@ struct Entry {
 }
 
 #[derive(Debug)]
-enum Before {
+enum EarlierContent {
     Missing,
     Held(Arc<[u8]>),
-    /// There was no room for it.
+    /// The content was too large to be kept.
     Dropped,
 }
 
-/// Says whether a change can be taken back.
+/// Whether a change can be undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Undoable {
-    /// It can.
+    /// It can be.
     Yes,
-    /// What the file holds is too much to be kept.
+    /// The content of the file is too large to be kept.
     TooMuch,
 }
 
@@ -72,18 +72,18 @@ pub(super) struct Written<'a> {
     pub(super) beneath: &'a Arc<Beneath>,
     pub(super) relative: &'a Path,
     pub(super) shown: String,
-    pub(super) before: Option<&'a Held>,
+    pub(super) before: Option<&'a FileSnapshot>,
     pub(super) after: &'a [u8],
     pub(super) directories: Vec<PathBuf>,
 }
 
 impl Changes {
-    /// Marks the start of a turn. What the last turn changed can be taken back until this one changes something.
+    /// Marks the start of a turn. The changes of the last turn can be undone until this one changes something.
     pub fn begin_turn(&self) {
         self.lock().turn += 1;
     }
 
-    /// Says whether a change of a file that holds so many bytes can be taken back.
+    /// Returns whether a change of a file of this many bytes can be undone.
     pub fn room_for(&self, bytes: u64) -> Undoable {
         let inner = self.lock();
         let kept = if inner.changed_in == inner.turn { inner.kept() } else { 0 };
@@ -132,7 +132,8 @@ impl Changes {
             inner.entries.clear();
             inner.changed_in = inner.turn;
         }
-        let same = |entry: &Entry| entry.relative == change.relative && Arc::ptr_eq(&entry.beneath, change.beneath);
+        let same =
+            |entry: &ChangedFile| entry.relative == change.relative && Arc::ptr_eq(&entry.beneath, change.beneath);
         let earlier = inner.entries.iter().position(same).map(|at| inner.entries.remove(at));
         let mut made = change.directories;
         let continued = earlier.and_then(|mut earlier| {
@@ -143,15 +144,15 @@ impl Changes {
         });
         let room = limits::UNDO_BYTES.saturating_sub(inner.kept());
         let before = continued.unwrap_or_else(|| match change.before {
-            None => Before::Missing,
-            Some(held) if held.bytes.len() as u64 <= room => Before::Held(Arc::clone(&held.bytes)),
-            Some(_) => Before::Dropped,
+            None => EarlierContent::Missing,
+            Some(held) if held.bytes.len() as u64 <= room => EarlierContent::Held(Arc::clone(&held.bytes)),
+            Some(_) => EarlierContent::Dropped,
         });
         let undoable = match before {
-            Before::Missing | Before::Held(_) => Undoable::Yes,
-            Before::Dropped => Undoable::TooMuch,
+            EarlierContent::Missing | EarlierContent::Held(_) => Undoable::Yes,
+            EarlierContent::Dropped => Undoable::TooMuch,
         };
-        inner.entries.push(Entry {
+        inner.entries.push(ChangedFile {
             beneath: Arc::clone(change.beneath),
             relative: change.relative.to_owned(),
             shown: change.shown,
@@ -163,25 +164,25 @@ impl Changes {
         undoable
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, ChangeLog> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Inner {
-    /// Counts the bytes that are kept.
+impl ChangeLog {
+    /// Returns the bytes that are kept.
     fn kept(&self) -> u64 {
-        let kept = |entry: &Entry| match &entry.before {
-            Before::Held(bytes) => bytes.len() as u64,
-            Before::Missing | Before::Dropped => 0,
+        let kept = |entry: &ChangedFile| match &entry.before {
+            EarlierContent::Held(bytes) => bytes.len() as u64,
+            EarlierContent::Missing | EarlierContent::Dropped => 0,
         };
         self.entries.iter().map(kept).sum()
     }
 }
 
-impl Entry {
+impl ChangedFile {
     /// Returns the file, when it is as the tools left it.
-    fn as_left(&self) -> Option<Held> {
+    fn as_left(&self) -> Option<FileSnapshot> {
         let place = self.beneath.place(&self.relative).ok()?;
         let held = atomic::look(&place, self.size).ok()??;
         (hash(&held.bytes) == self.after).then_some(held)
@@ -189,10 +190,10 @@ impl Entry {
 
     fn forecast(&self) -> Undo {
         match &self.before {
-            Before::Dropped => Undo::NotKept,
+            EarlierContent::Dropped => Undo::NotKept,
             _ if self.as_left().is_none() => Undo::ChangedSince,
-            Before::Missing => Undo::Removed,
-            Before::Held(bytes) => Undo::Restored { bytes: bytes.len() as u64 },
+            EarlierContent::Missing => Undo::Removed,
+            EarlierContent::Held(bytes) => Undo::Restored { bytes: bytes.len() as u64 },
         }
     }
 
@@ -200,14 +201,14 @@ impl Entry {
         let _alone = self.beneath.writing();
         let forecast = self.forecast();
         let (Some(now), true) = (self.as_left(), forecast.is_done()) else { return forecast };
-        let done = self.beneath.place(&self.relative).map_err(Unwritten::from).and_then(|place| match &self.before {
-            Before::Missing | Before::Dropped => atomic::remove(&place, &now.bytes),
-            Before::Held(bytes) => atomic::replace(&place, Some(&now.bytes), bytes),
+        let done = self.beneath.place(&self.relative).map_err(WriteError::from).and_then(|place| match &self.before {
+            EarlierContent::Missing | EarlierContent::Dropped => atomic::remove(&place, &now.bytes),
+            EarlierContent::Held(bytes) => atomic::replace(&place, Some(&now.bytes), bytes),
         });
         match done {
             Ok(()) => forecast,
-            Err(Unwritten::Changed) => Undo::ChangedSince,
-            Err(Unwritten::Io(error)) => Undo::Failed(error.to_string()),
+            Err(WriteError::Changed) => Undo::ChangedSince,
+            Err(WriteError::Io(error)) => Undo::Failed(error.to_string()),
         }
     }
 }

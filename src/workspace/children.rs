@@ -1,7 +1,7 @@
 //! The processes of a job, found without opening anything: a job may have taken the last descriptor from its guard.
 //!
-//! The guard adopts every orphan of its job, so whoever is killed hands their children over to it. Killing its children
-//! again and again therefore ends all of them, however they hide, and only the kernel has to be asked who they are.
+//! The guard adopts every orphan of its job, so the children of a killed process become its own. Killing its children
+//! repeatedly therefore ends all of them, and only the kernel has to be asked for them.
 
 use std::collections::HashSet;
 
@@ -10,13 +10,13 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 /// The children of this process and the members of its session.
 #[derive(Debug)]
 pub(super) struct Children {
-    /// Opened while it could be; reading it again needs nothing new.
+    /// Opened early; reading it again needs no new descriptor.
     #[cfg(target_os = "linux")]
     numbers: Option<rustix::fs::Dir>,
 }
 
 impl Children {
-    /// Opens what is needed later. Where there is no `/proc` nobody is found later.
+    /// Opens `/proc`, which is needed later. Without it no process is found.
     pub(super) fn open() -> Self {
         Self {
             #[cfg(target_os = "linux")]
@@ -24,7 +24,7 @@ impl Children {
         }
     }
 
-    /// Sends a signal to each, the newest first; returns whom it reached.
+    /// Sends a signal to each, the newest first; returns those that it reached.
     pub(super) fn signal(&mut self, signal: Signal) -> HashSet<Pid> {
         let own = rustix::process::getpid();
         let mut pids: Vec<Pid> = self.numbers().into_iter().filter(|pid| *pid != own).collect();
@@ -53,7 +53,7 @@ fn session(pid: Pid) -> Option<i32> {
     nix::unistd::getsid(Some(nix::unistd::Pid::from_raw(pid.as_raw_pid()))).ok().map(nix::unistd::Pid::as_raw)
 }
 
-/// Tells whether a process is a child of this one and has not ended.
+/// Returns whether a process is a child of this one and has not ended.
 fn is_living_child(pid: Pid) -> bool {
     // Of one that has ended there is a status, which stays where it is.
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;

@@ -1,4 +1,4 @@
-//! How tools open and change the files of a workspace, once a path is resolved.
+//! Opens and changes the files of a workspace for tools, once a path is resolved.
 //!
 //! Everything goes through the open directories of the workspace, so that no swap of a directory for a link after the
 //! check leads outside. Every failure is one sentence for the model, and leaves the file as it was.
@@ -9,16 +9,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::limits;
-use crate::workspace::atomic::{self, Held, Unwritten};
+use crate::workspace::atomic::{self, FileSnapshot, WriteError};
 use crate::workspace::beneath::Beneath;
 use crate::workspace::changes::{Undoable, Written};
-use crate::workspace::{Standing, Workspace};
+use crate::workspace::{SeenState, Workspace};
 
 impl Workspace {
     /// Opens a regular file under its real path; anything else is refused, and nothing can block the opening.
     ///
     /// # Errors
-    /// That of the file system, also when the path does not lie where reading is allowed, or leads over a link by now.
+    /// That of the file system, also when reading is not allowed there, or the path leads over a link by now.
     pub fn open(&self, real: &Path) -> io::Result<(File, Metadata)> {
         let (_, relative, beneath) = self.readable_part(real)?;
         beneath.open_file(relative)
@@ -37,7 +37,7 @@ impl Workspace {
     /// # Errors
     /// One sentence for the model when it cannot be read, or is not for changing: no regular file, write-protected, or
     /// larger than [`limits::CHANGED_FILE_BYTES`].
-    pub fn look(&self, real: &Path) -> Result<Option<Held>, String> {
+    pub fn look(&self, real: &Path) -> Result<Option<FileSnapshot>, String> {
         let shown = self.display(real);
         let (relative, beneath) = self.writable(real)?;
         let looked = match beneath.place(relative) {
@@ -63,7 +63,7 @@ impl Workspace {
         let (relative, beneath) = self.writable(real)?;
         let _alone = beneath.writing();
         let mut made = Vec::new();
-        let written = beneath.place_made(relative, &mut made).map_err(Unwritten::from).and_then(|place| {
+        let written = beneath.place_made(relative, &mut made).map_err(WriteError::from).and_then(|place| {
             let held = atomic::look(&place, limits::CHANGED_FILE_BYTES)?;
             atomic::replace(&place, before, after)?;
             Ok(held)
@@ -93,9 +93,9 @@ impl Workspace {
         self.seen.note(real, content);
     }
 
-    /// Says how a file stands to what the model has seen of it.
-    pub fn standing(&self, real: &Path, content: &[u8]) -> Standing {
-        self.seen.standing(real, content)
+    /// Returns whether the model has seen this content of a file.
+    pub fn seen_state(&self, real: &Path, content: &[u8]) -> SeenState {
+        self.seen.seen_state(real, content)
     }
 
     fn writable<'a>(&'a self, real: &'a Path) -> Result<(&'a Path, &'a Arc<Beneath>), String> {
@@ -105,17 +105,17 @@ impl Workspace {
         }
     }
 
-    fn unwritten(&self, real: &Path, before: Option<&[u8]>, error: &Unwritten) -> String {
+    fn unwritten(&self, real: &Path, before: Option<&[u8]>, error: &WriteError) -> String {
         let shown = self.display(real);
         match (error, before) {
-            (Unwritten::Changed, Some(_)) => {
-                format!("{shown} was not written: it was changed by somebody else meanwhile; read it again")
+            (WriteError::Changed, Some(_)) => {
+                format!("{shown} was not written: another program changed it meanwhile; read it again")
             }
-            (Unwritten::Changed, None) => {
-                format!("{shown} was not written: it was created by somebody else meanwhile; read it")
+            (WriteError::Changed, None) => {
+                format!("{shown} was not written: another program created it meanwhile; read it")
             }
-            (Unwritten::Io(error), Some(_)) => format!("{shown} was not written and is as it was: {error}"),
-            (Unwritten::Io(error), None) => format!("{shown} was not created: {error}"),
+            (WriteError::Io(error), Some(_)) => format!("{shown} was not written and is as it was: {error}"),
+            (WriteError::Io(error), None) => format!("{shown} was not created: {error}"),
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Programs of the user's own, started by the user's own key: an editor on the terminal, a program for the clipboard.
+//! Programs of the user, started by a key: an editor on the terminal, a program for the clipboard.
 //!
-//! They are no jobs: no model names them, they get the whole environment, and nothing confines them.
+//! They are not jobs: no model chooses them, they get the whole environment, and no sandbox confines them.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -15,7 +15,7 @@ use tokio::process::Child;
 use crate::limits;
 use crate::workspace::processes;
 
-/// How often a program is looked after that takes a text.
+/// The interval at which a program that takes a text is checked.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// Starts an editor on this terminal with a file, through a shell: its name may carry arguments. Killed when dropped.
@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_millis(10);
 /// # Panics
 /// Outside of a runtime.
 pub fn edit(editor: &str, file: &Path) -> io::Result<Child> {
-    // In the shell's place, where it is one command: then a signal to it reaches the editor.
+    // A single command replaces the shell, so that a signal reaches the editor.
     let exec = if is_one_command(editor) { "exec " } else { "" };
     tokio::process::Command::new("/bin/sh")
         .arg("-c")
@@ -38,14 +38,14 @@ pub fn edit(editor: &str, file: &Path) -> io::Result<Child> {
         .spawn()
 }
 
-/// Sends a signal to the editor of this number and to all that it has started in our session. An editor with a window of
-/// its own has a session of its own, and may stay.
+/// Sends a signal to the editor with this process number and to all that it has started in this session. An editor
+/// with a window of its own has a session of its own, and may stay.
 pub fn signal_editor(editor: Option<u32>, signal: Signal) {
     let number = editor.and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
     match processes::marked_here(number, mark()) {
         Ok(found) => {
             processes::signal(&found, signal);
-            // A stopped process hears of it only when it goes on.
+            // A stopped process gets the signal only when it continues.
             processes::signal(&found, Signal::CONT);
         }
         Err(_) => {
@@ -54,7 +54,7 @@ pub fn signal_editor(editor: Option<u32>, signal: Signal) {
     }
 }
 
-/// Returns the word by which the editors of this process are known.
+/// Returns the mark by which the editors of this process are found.
 fn mark() -> &'static str {
     static MARK: OnceLock<String> = OnceLock::new();
     MARK.get_or_init(|| {
@@ -63,7 +63,7 @@ fn mark() -> &'static str {
     })
 }
 
-/// Tells whether a command line is one command that a shell can run in its own place.
+/// Returns whether a command line is one command that a shell can run in its own place.
 fn is_one_command(line: &str) -> bool {
     let first = line.split_whitespace().next().unwrap_or_default();
     !first.contains('=') && !line.contains(|c: char| "|&;<>()$`!\n".contains(c))
@@ -77,13 +77,13 @@ pub fn feed(program: &Path, args: &[&str], text: &str, patience: Duration) -> io
     let mut child = Command::new(program)
         .args(args)
         .stdin(Stdio::piped())
-        // Some stay in the background to serve the text, and would hold a pipe open.
+        // Some stay in the background to serve the text, and would keep a pipe open.
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()?;
     let pipe = child.stdin.take();
     let bytes = text.as_bytes().to_vec();
-    // One that does not read must not hold us up: its end closes the pipe.
+    // A program that does not read must not block the caller: its end closes the pipe.
     let writing = thread::Builder::new().name("copy".to_owned()).spawn(move || match pipe {
         Some(mut pipe) => pipe.write_all(&bytes),
         None => Ok(()),

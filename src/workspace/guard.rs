@@ -1,12 +1,12 @@
-//! The guard: a process of its own around each job, this program under a hidden sub-command. Started by the spawner.
+//! The guard: a process around each job, which is this program under a hidden sub-command. Started by the spawner.
 //!
-//! Standard input tells it to kill (one byte, or its end, which also the end of the host is), standard output is the
-//! job's output, standard error takes one line of JSON about the end ([`Ended`]). It is the leader of a session without a
-//! terminal and adopts every orphan of the job, so nothing of the job can hide: when it ends, all of the job is dead. Who
-//! takes its descriptors away only makes it kill in a cruder way.
+//! Standard input tells it to kill (one byte, or its end, which also the end of the host is), standard output is
+//! the job's output, standard error takes one line of JSON about the end ([`Ended`]). It is the leader of a session
+//! without a terminal and adopts every orphan of the job, so nothing of the job can hide: when it ends, all of the
+//! job is dead. Without free descriptors it still kills, in a cruder way.
 //!
-//! There is no control group around a job, which the kernel would kill at once and count all memory of: only root, or who
-//! was given a part of the hierarchy to manage, may make one there, and a terminal's processes were not.
+//! There is no control group around a job, which the kernel would kill at once and count all memory of: only root,
+//! or who was given a part of the hierarchy to manage, may make one there, and a terminal's processes were not.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -27,14 +27,14 @@ use crate::workspace::children::Children;
 use crate::workspace::job::{Ended, Failure};
 use crate::workspace::processes::{self, Machine, Process};
 
-/// Time between two looks at a kill that is under way.
+/// The time between two checks during a kill.
 const KILL_STEP: Duration = Duration::from_millis(20);
-/// The same where nobody can be looked at.
+/// The same where processes cannot be listed.
 const BLIND_KILL_STEP: Duration = Duration::from_millis(2);
-/// What the kernel gets to choose the job rather than the host when memory runs out.
+/// The file through which the kernel prefers to kill the job, not the host, when memory runs out.
 const OOM_SCORE: &str = "/proc/self/oom_score_adj";
 
-/// What would end the guard or stop its work. A handler, not to ignore them: that the job would inherit.
+/// The signals that would end or stop the guard. They get a handler, since the job would inherit ignored signals.
 const HANDLED: [i32; 14] = [
     Signal::HUP.as_raw(),
     Signal::INT.as_raw(),
@@ -52,17 +52,17 @@ const HANDLED: [i32; 14] = [
     Signal::TSTP.as_raw(),
 ];
 
-/// What reaches the guard.
-enum News {
-    /// Everything is to end.
+/// A message to the guard's main loop.
+enum GuardMessage {
+    /// All processes of the job are to end.
     Kill,
     /// A child ended and was taken off the kernel's list.
     Reaped(Pid, WaitStatus),
-    /// There is no child any more, so nothing of the job is left.
+    /// No child is left, so the job has ended completely.
     Alone,
 }
 
-/// Runs a job to its end, with everything that it starts; says how it ended on standard error.
+/// Runs a job to its end, with everything that it starts; writes how it ended to standard error.
 ///
 /// `memory` is how much all its processes together may have, bytes; `None` for a share of the machine's.
 pub fn run(argv: &[OsString], memory: Option<u64>) {
@@ -113,7 +113,7 @@ fn guard(argv: &[OsString], memory: Option<u64>) -> Ended {
     let share = |machine: Machine| machine.memory / 100 * limits::JOB_MEMORY_PERCENT;
     let most = memory.or_else(|| before.map(share));
     let before = before.unwrap_or_default();
-    Watch { inbox, main, status: None, is_alone: false, children, memory: most, before }.follow()
+    JobWatch { inbox, main, status: None, is_alone: false, children, memory: most, before }.follow()
 }
 
 /// Closes what the host's own starter left open in every process below: the job gets the three streams, nothing else.
@@ -128,7 +128,7 @@ fn close_foreign() {
     }
 }
 
-/// Makes this process one that the job cannot get rid of, and sets the limits that the job inherits.
+/// Protects this process from the job, and sets the limits that the job inherits.
 fn confine_itself(memory: Option<u64>) {
     let _ = rustix::process::setsid();
     #[cfg(target_os = "linux")]
@@ -193,8 +193,8 @@ fn start(argv: &[OsString], mut score: Option<File>) -> io::Result<Pid> {
     pid.ok_or_else(|| io::Error::other("it has no process number"))
 }
 
-/// Passes on that everything is to end, when a byte comes or the other side is gone.
-fn read_commands(news: &Sender<News>) {
+/// Sends [`GuardMessage::Kill`] when a byte comes or the other side is gone.
+fn read_commands(news: &Sender<GuardMessage>) {
     let mut byte = [0];
     loop {
         match io::stdin().read(&mut byte) {
@@ -202,19 +202,19 @@ fn read_commands(news: &Sender<News>) {
             Ok(_) | Err(_) => break,
         }
     }
-    let _ = news.send(News::Kill);
+    let _ = news.send(GuardMessage::Kill);
 }
 
-/// Takes every child that ends off the kernel's list, the adopted ones too.
-fn reap(news: &Sender<News>) {
+/// Reaps every child that ends, the adopted ones too.
+fn reap(news: &Sender<GuardMessage>) {
     loop {
         match rustix::process::wait(WaitOptions::empty()) {
             Ok(Some((pid, status))) => {
-                let _ = news.send(News::Reaped(pid, status));
+                let _ = news.send(GuardMessage::Reaped(pid, status));
             }
             Ok(None) | Err(rustix::io::Errno::INTR) => {}
             Err(_) => {
-                let _ = news.send(News::Alone);
+                let _ = news.send(GuardMessage::Alone);
                 return;
             }
         }
@@ -226,21 +226,21 @@ fn descendants() -> io::Result<Vec<Process>> {
     processes::descendants(&[rustix::process::getpid()])
 }
 
-/// The guard while its job runs.
-struct Watch {
-    inbox: Receiver<News>,
-    /// The process that the job began as.
+/// The state of the guard while its job runs.
+struct JobWatch {
+    inbox: Receiver<GuardMessage>,
+    /// The first process of the job.
     main: Pid,
     status: Option<WaitStatus>,
     is_alone: bool,
     children: Children,
-    /// Most memory of the job, bytes.
+    /// The most memory of the job, bytes.
     memory: Option<u64>,
     /// The machine before the job.
     before: Machine,
 }
 
-impl Watch {
+impl JobWatch {
     fn follow(mut self) -> Ended {
         let failure = self.main_end();
         let killed = match failure {
@@ -262,15 +262,15 @@ impl Watch {
         }
     }
 
-    /// Waits until the first process of the job ends, or everything is to end. What it left gets a moment, for those who
-    /// read the job's last words.
+    /// Waits until the first process of the job ends, or everything is to end. What it left gets a moment, for
+    /// those who read the job's last words.
     fn main_end(&mut self) -> Option<Failure> {
         let mut unseen = 0;
         let mut looks = 0_u32;
         let mut due = Instant::now() + limits::JOB_WATCH;
         while self.status.is_none() {
             match self.inbox.recv_timeout(due.saturating_duration_since(Instant::now())) {
-                Ok(News::Kill) | Err(RecvTimeoutError::Disconnected) => return None,
+                Ok(GuardMessage::Kill) | Err(RecvTimeoutError::Disconnected) => return None,
                 Ok(news) => self.note(&news),
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -291,8 +291,8 @@ impl Watch {
         None
     }
 
-    /// Looks whether the job has too much of something. Only a look that is `thorough` is dear where the machine is not much
-    /// busier than before.
+    /// Looks whether the job has too much of something. Only a look that is `thorough` is dear where the machine is
+    /// not much busier than before.
     fn look(&self, thorough: bool) -> io::Result<Option<Failure>> {
         if cfg!(not(target_os = "linux")) {
             return Ok(None);
@@ -317,8 +317,8 @@ impl Watch {
         Ok((processes::memory(&found, most) > most).then_some(Failure::TooMuchMemory(most)))
     }
 
-    /// Asks everything to end, and kills what is left after a time, which is then given some time to be gone; returns what
-    /// it was.
+    /// Asks everything to end, and kills what is left after a time, which is then given some time to be gone;
+    /// returns what it was.
     fn end_all(&mut self, grace: Duration, patience: Duration) -> HashSet<Pid> {
         let mut killed = HashSet::new();
         if self.is_alone {
@@ -352,7 +352,7 @@ impl Watch {
         killed
     }
 
-    /// Reaches the job where processes cannot be found.
+    /// Signals the process group of the job, for when processes cannot be listed.
     fn signal_group(&self, signal: Signal) {
         if cfg!(not(target_os = "linux")) {
             let _ = rustix::process::kill_process_group(self.main, signal);
@@ -370,12 +370,12 @@ impl Watch {
         }
     }
 
-    fn note(&mut self, news: &News) {
+    fn note(&mut self, news: &GuardMessage) {
         match news {
-            News::Reaped(pid, status) if *pid == self.main => self.status = Some(*status),
+            GuardMessage::Reaped(pid, status) if *pid == self.main => self.status = Some(*status),
             // It is ending already.
-            News::Reaped(..) | News::Kill => {}
-            News::Alone => self.is_alone = true,
+            GuardMessage::Reaped(..) | GuardMessage::Kill => {}
+            GuardMessage::Alone => self.is_alone = true,
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The rules of `.ignore`, `.gitignore` and `.git/info/exclude` that hold while a walk goes through a tree.
 //!
-//! The walk reads them, bounded and through open directories, and asks here about each entry. A `.git` that is a file is not
-//! followed: it may point anywhere. The rules held at a time are limited, because each of them costs memory.
+//! The walk reads them, bounded and through open directories, and asks here about each entry. A `.git` that is a
+//! file is not followed: it may point anywhere. The rules held at a time are limited, because each of them costs
+//! memory.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -33,8 +34,8 @@ struct Directory {
 }
 
 impl IgnoreRules {
-    /// Adds the rules of a directory below all others. `read` gets a name of [`FILES`] and the most bytes it may return;
-    /// `refused` gets the files that are there and whose rules cannot be used.
+    /// Adds the rules of a directory below all others. `read` gets a name of [`FILES`] and the most bytes it may
+    /// return; `refused` gets the files that are there and whose rules cannot be used.
     pub(super) fn enter(
         &mut self,
         path: &Path,
@@ -76,8 +77,8 @@ impl IgnoreRules {
         }
     }
 
-    /// Returns whether an entry is to be passed over. As in git the innermost directory decides; a rule of `.ignore` stands
-    /// above all others.
+    /// Returns whether an entry is to be passed over. As in git the innermost directory decides; a rule of
+    /// `.ignore` stands above all others.
     pub(super) fn ignores(&self, path: &Path, is_directory: bool) -> bool {
         for file in 0..FILES.len() {
             for directory in self.directories.iter().rev() {

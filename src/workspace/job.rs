@@ -1,24 +1,24 @@
-//! What is to be run, and how it ended. Made by tools, carried out by the spawner.
+//! Jobs and how they ended. Made by tools, run by the spawner.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// Is one program that is to be run.
+/// A program that is to be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
     /// The program and its arguments; the program is looked up in the job's `PATH`.
     pub argv: Vec<OsString>,
-    /// Where it runs; absolute.
+    /// The working directory, absolute.
     pub cwd: PathBuf,
     /// Variables besides those that every job has.
     pub environment: Vec<(OsString, OsString)>,
-    /// What it may reach, where a sandbox confines it.
+    /// The paths and the network that it may use in a sandbox.
     pub confinement: Confinement,
 }
 
-/// Is what a job may reach. Programs and libraries of the system are readable besides.
+/// The paths and the network that a job may use. Programs and libraries of the system are readable besides.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Confinement {
     /// Files and directories that it may read.
@@ -29,7 +29,7 @@ pub struct Confinement {
     pub network: Network,
 }
 
-/// Says whether a job has a network.
+/// The network of a job.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Network {
     /// None, not even the loopback of the machine.
@@ -39,10 +39,10 @@ pub enum Network {
     On,
 }
 
-/// Is how a job ended.
+/// The end of a job.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ended {
-    /// The exit code; `None` when a signal ended it, or nobody knows.
+    /// The exit code; `None` when a signal ended it, or it is unknown.
     pub code: Option<i32>,
     /// The number of the signal that ended it.
     pub signal: Option<i32>,
@@ -50,11 +50,11 @@ pub struct Ended {
     pub killed: u32,
     /// Processes that could not be killed in time; the kernel holds them.
     pub left: u32,
-    /// Why it was ended or did not even start; `None` when it ended by itself or was told to.
+    /// Why it was ended or did not start; `None` when it ended by itself or was cancelled.
     pub failure: Option<Failure>,
 }
 
-/// What went wrong with a job.
+/// The reason why a job failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Failure {
@@ -72,7 +72,7 @@ pub enum Failure {
     GuardLost,
 }
 
-/// Returns the name of a signal, as in `SIGKILL`.
+/// Returns the name of a signal, such as `SIGKILL`.
 pub fn signal_name(signal: i32) -> String {
     const NAMES: [(i32, &str); 17] = [
         (1, "SIGHUP"),

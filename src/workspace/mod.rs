@@ -1,4 +1,4 @@
-//! The workspace: which files tools may touch (spec 2.15, faults F1).
+//! The workspace: the files that tools may read and change.
 //!
 //! Every path that a model names is resolved here, symbolic links and all, before a tool opens it. What is allowed
 //! is decided on the real path. Existence is not its concern: a path that does not exist yet resolves too.
@@ -49,18 +49,19 @@ use crate::workspace::seen::Seen;
 
 pub use crate::protocol::{Undo, UndoneFile};
 pub use crate::regular_file::read_head;
-pub use atomic::Held;
+pub use atomic::FileSnapshot;
 pub use changes::{Changes, Undoable};
 pub use diff::{Difference, diff, file_diff};
 pub use environment::{ChildEnvironment, is_secret};
 pub use job::{Confinement, Ended, Failure, Job, Network, signal_name};
 pub use project::{is_shared, project_root};
 pub use sandbox::Sandbox;
-pub use seen::Standing;
+pub use seen::SeenState;
 pub use spawner::{GUARD, Running, Spawner};
 pub use walk::{Bounds, Entry, EntryKind, Walk, WalkEnd};
 
-/// Confines paths to a root, and for reading to some more directories. Clones share what was read and changed.
+/// A root directory to which tools are confined, with more directories for reading. Clones share what was read and
+/// changed.
 #[derive(Debug, Clone)]
 pub struct Workspace {
     /// Real and absolute, as are all that follow.
@@ -73,13 +74,13 @@ pub struct Workspace {
     temporary: bool,
 }
 
-/// Says how far a search may go before it stops.
+/// The limits of searches in a workspace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Caution {
-    /// As far as a large project needs.
+    /// Enough for a large project.
     #[default]
     Project,
-    /// Less far: the workspace is somebody's home, or the whole machine.
+    /// Smaller ones: the workspace is a home directory, or the whole machine.
     Broad,
 }
 
@@ -112,28 +113,28 @@ impl Workspace {
         Ok(Self { root, beneath, readable: Vec::new(), seen, changes, caution: Caution::default(), temporary: false })
     }
 
-    /// Records changes at a place that the host knows too.
+    /// Sets the change log, which the host shares.
     #[must_use]
     pub fn with_changes(mut self, changes: Arc<Changes>) -> Self {
         self.changes = changes;
         self
     }
 
-    /// Sets how far searches go.
+    /// Sets the limits of searches.
     #[must_use]
     pub fn with_caution(mut self, caution: Caution) -> Self {
         self.caution = caution;
         self
     }
 
-    /// Marks it as one that holds nothing of the user's and goes away.
+    /// Marks it as temporary, without files of the user.
     #[must_use]
     pub fn temporary(mut self) -> Self {
         self.temporary = true;
         self
     }
 
-    /// Tells whether it holds nothing of the user's and goes away.
+    /// Returns whether it is temporary, without files of the user.
     pub fn is_temporary(&self) -> bool {
         self.temporary
     }
@@ -159,7 +160,7 @@ impl Workspace {
         &self.changes
     }
 
-    /// Returns how far searches go.
+    /// Returns the limits of searches.
     pub fn caution(&self) -> Caution {
         self.caution
     }
@@ -183,7 +184,7 @@ impl Workspace {
         if real.starts_with(&self.root) { Ok(real) } else { Err(self.outside(path, &real)) }
     }
 
-    /// Tells whether a path that a model names leads through a symbolic link of the workspace.
+    /// Returns whether a path that a model names leads through a symbolic link of the workspace.
     pub fn is_through_link(&self, path: &str) -> bool {
         let whole = self.root.join(path);
         let is_within = |path: &&Path| *path == whole || (path.starts_with(&self.root) && *path != self.root);
@@ -191,7 +192,7 @@ impl Workspace {
         parts.any(|part| part.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()))
     }
 
-    /// Tells whether a real path lies where reading is allowed.
+    /// Returns whether reading is allowed at a path without links.
     pub fn may_read(&self, real: &Path) -> bool {
         real.starts_with(&self.root) || self.readable.iter().any(|(directory, _)| real.starts_with(directory))
     }

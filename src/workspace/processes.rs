@@ -1,8 +1,9 @@
-//! The processes of a job: who they are, and how all of them end. Found through `/proc`; where there is none, only the
+//! The processes of a job: finding them, and ending all of them. Found through `/proc`; where there is none, only the
 //! process group of the job is reached.
 //!
-//! Used by the guard, and by the spawner for what a lost guard left behind. A signal reaches the very process that was
-//! found, never one that got its number since. Who cannot look fails; nobody found means that nobody is there.
+//! Used by the guard, and by the spawner for what a lost guard left behind. A signal reaches the very process that
+//! was found, never one that got its number since. A failed search is an error, so an empty result means that there
+//! is none.
 
 use std::collections::HashSet;
 use std::fs;
@@ -20,7 +21,7 @@ const CROWD: usize = 100;
 /// Longest environment that is looked through, bytes.
 const ENVIRON_BYTES: u64 = 8 * 1024 * 1024;
 
-/// One process, as it was found.
+/// A process that was found.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Process {
     pub(super) pid: Pid,
@@ -28,7 +29,7 @@ pub(super) struct Process {
     group: i32,
     session: i32,
     zombie: bool,
-    /// Memory that it alone or with others holds, bytes, that on disk included.
+    /// Its memory, shared memory and swap included, bytes.
     memory: u64,
 }
 
@@ -122,8 +123,8 @@ fn stop_orphans(adopter: Pid) {
     }
 }
 
-/// Stops all that `find` finds until it finds nothing new, so that nothing can start more; then kills all. What was killed
-/// is added to `killed`.
+/// Stops all that `find` finds until it finds nothing new, so that nothing can start more; then kills all. What was
+/// killed is added to `killed`.
 ///
 /// # Errors
 /// That of `find`; what was found until then is stopped, not killed.
@@ -160,7 +161,7 @@ fn kill_groups(processes: &[Process]) {
     }
 }
 
-/// What the whole machine has; cheap, and so asked often.
+/// The memory and the threads of the machine; cheap to read.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Machine {
     pub(super) threads: usize,
@@ -171,14 +172,15 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// Tells whether almost no memory is left, and at least half of what there was is gone. That shows what no process is
-    /// charged with: files in memory, what was shared and let go of, what the kernel holds for a process.
+    /// Returns whether almost no memory is left, and at least half of what there was is gone. That shows what no
+    /// process is charged with: files in memory, what was shared and let go of, what the kernel holds for a
+    /// process.
     pub(super) fn is_out_of_memory(&self, before: &Self) -> bool {
         self.available < (self.memory / 100 * limits::MACHINE_MEMORY_PERCENT).min(before.available / 2)
     }
 }
 
-/// Looks at the machine.
+/// Reads the state of the machine.
 ///
 /// # Errors
 /// When its state cannot be read now.
@@ -235,7 +237,7 @@ fn readable<T>(read: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// Reads what is known of a process; `None` when it is gone.
+/// Reads the state of a process; `None` when it is gone.
 fn look(pid: Pid) -> io::Result<Option<Process>> {
     // Not its `stat`: that waits for each one that is just becoming another program.
     let status = readable(fs::read(format!("/proc/{pid}/status")))?;

@@ -1,7 +1,7 @@
-//! Programs that this program itself relies on, and the ways to files: never by a path that a command could change.
+//! Finds programs that this program itself relies on, never by a path that a command could change.
 //!
-//! A search path often has a directory of the workspace (an activated `.venv/bin`): what lies there is for commands, which
-//! the sandbox confines, not for the host.
+//! A search path often has a directory of the workspace (an activated `.venv/bin`): what lies there is for
+//! commands, which the sandbox confines, not for the host.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Most links on the way to one file, as in the kernel.
 const LINKS: usize = 40;
 
-/// Finds a program on a search path, passing over whatever is reached through one of `writable`.
+/// Finds a program on a search path, ignoring those that are reached through one of `writable`.
 pub(crate) fn find(name: impl AsRef<Path>, path: &OsStr, writable: &[PathBuf]) -> Option<PathBuf> {
     let directories = std::env::split_paths(path).filter(|directory| directory.is_absolute());
     let mut programs = directories.map(|directory| directory.join(&name));
@@ -24,7 +24,7 @@ pub(crate) fn search_path(path: &OsStr, writable: &[PathBuf]) -> OsString {
     std::env::join_paths(kept).unwrap_or_default()
 }
 
-/// Tells whether the way to a file leads through one of `roots`, by its names or by any link on it: whoever can write
+/// Returns whether a path leads through one of `roots`, by its names or by any link on it: a program that can write
 /// there decides what is found.
 pub(crate) fn passes_through(path: &Path, roots: &[PathBuf]) -> bool {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());

@@ -1,10 +1,10 @@
-//! Where a project begins: the nearest directory upwards that is under version control.
+//! The root of a project: the nearest directory upwards that is under version control.
 //!
 //! Never the home directory, never a directory that belongs to the system: what lies there belongs to no project.
 
 use std::path::{Path, PathBuf};
 
-/// What marks the root of a project.
+/// The names that mark the root of a project.
 const MARKS: [&str; 3] = [".git", ".hg", ".svn"];
 
 /// Directories that are shared by many; nothing at or above them is a project.
@@ -40,7 +40,7 @@ const SYSTEM: [&str; 29] = [
     "/private/tmp",
 ];
 
-/// Returns the root of the project that a directory lies in.
+/// Returns the root of the project that contains a directory.
 pub fn project_root(directory: &Path, home: Option<&Path>) -> Option<PathBuf> {
     directory
         .ancestors()
@@ -49,7 +49,7 @@ pub fn project_root(directory: &Path, home: Option<&Path>) -> Option<PathBuf> {
         .map(Path::to_path_buf)
 }
 
-/// Tells whether a directory is the home or belongs to the system, so that nothing in it is a project's.
+/// Returns whether a directory is the home or belongs to the system, so that nothing in it is a project's.
 pub fn is_shared(directory: &Path, home: Option<&Path>) -> bool {
     home == Some(directory) || SYSTEM.iter().any(|system| Path::new(system) == directory)
 }

@@ -1,4 +1,4 @@
-//! Which contents of files the model has seen in this session, as fingerprints (fault F5).
+//! The contents of files that the model has seen in this session, as hashes.
 //!
 //! Written by `read`, `write` and `edit`, asked by `edit`. Only the content counts: a new time stamp on the same bytes
 //! changes nothing, and other bytes under the old time stamp do.
@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::limits;
 use crate::workspace::changes::{Hash, hash};
 
-/// Remembers contents by path, the latest ones up to a limit.
+/// The hashes of seen contents by path, the latest ones up to a limit.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     inner: Mutex<Inner>,
@@ -22,14 +22,14 @@ struct Inner {
     count: u64,
 }
 
-/// Says how a file stands to what the model saw of it.
+/// Whether the model has seen the current content of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum SeenState {
     /// The model has not looked at it.
     Unread,
-    /// It holds something else now.
+    /// Its content differs from what the model saw.
     Changed,
-    /// It is as the model knows it.
+    /// It is as the model saw it.
     Known,
 }
 
@@ -50,11 +50,11 @@ impl Seen {
     }
 
     /// Compares what a file holds with what was remembered.
-    pub(super) fn standing(&self, path: &Path, content: &[u8]) -> Standing {
+    pub(super) fn seen_state(&self, path: &Path, content: &[u8]) -> SeenState {
         match self.lock().files.get(path) {
-            None => Standing::Unread,
-            Some((_, seen)) if *seen == hash(content) => Standing::Known,
-            Some(_) => Standing::Changed,
+            None => SeenState::Unread,
+            Some((_, seen)) if *seen == hash(content) => SeenState::Known,
+            Some(_) => SeenState::Changed,
         }
     }
 

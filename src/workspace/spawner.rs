@@ -1,8 +1,8 @@
 //! The spawner: the only place of the program that starts a job's processes. Tools hand it a [`Job`].
 //!
-//! Each job runs under a guard (`guard.rs`). A job that is dropped, told to end, or whose host is gone is dead within two
-//! seconds, with everything that it started. If the guard itself is killed, what it left is found by its session and by a
-//! mark in its environment.
+//! Each job runs under a guard (`guard.rs`). A job that is dropped, told to end, or whose host is gone is dead
+//! within two seconds, with everything that it started. If the guard itself is killed, what it left is found by its
+//! session and by a mark in its environment.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -31,13 +31,13 @@ pub const GUARD: &str = "__guard";
 /// Bytes that a pipe can hold at most, on a machine as it is usually set up.
 const PIPE_BYTES: usize = 1024 * 1024;
 
-/// Starts jobs.
+/// The starter of jobs.
 #[derive(Clone)]
 pub struct Spawner {
     program: PathBuf,
     sandbox: Sandbox,
     environment: ChildEnvironment,
-    /// Where jobs write.
+    /// The directories in which jobs write.
     writable: Vec<PathBuf>,
     protection: Arc<Protection>,
 }
@@ -55,8 +55,8 @@ impl Spawner {
         self
     }
 
-    /// Starts a job whose program is one that this program relies on: never one that another job could have made. `memory`
-    /// is as for [`Self::start_within`].
+    /// Starts a job whose program is one that this program relies on: never one that another job could have made.
+    /// `memory` is as for [`Self::start_within`].
     ///
     /// # Errors
     /// As [`Self::start`]; [`io::ErrorKind::NotFound`] when there is no such program.
@@ -75,19 +75,19 @@ impl Spawner {
         self.start_within(&job, memory)
     }
 
-    /// Sets what looks after protected files, shared by all clones.
+    /// Sets the protection of files, shared by all clones.
     #[must_use]
     pub fn with_protection(mut self, protection: Protection) -> Self {
         self.protection = Arc::new(protection);
         self
     }
 
-    /// Returns what looks after protected files.
+    /// Returns the protection of files.
     pub fn protection(&self) -> &Arc<Protection> {
         &self.protection
     }
 
-    /// Returns what confines the jobs.
+    /// Returns the sandbox of jobs.
     pub fn sandbox(&self) -> &Sandbox {
         &self.sandbox
     }
@@ -141,17 +141,17 @@ impl Spawner {
         };
         let (kill, asked) = oneshot::channel();
         let (tell, ended) = watch::channel(None);
-        let guard = Guard { child, pid, control, status, mark };
+        let guard = GuardHandle { child, pid, control, status, mark };
         tokio::spawn(async move {
             let mut child = guard.watch(asked, &tell).await;
-            // Takes it off the kernel's list.
+            // Reaps it.
             let _ = child.wait().await;
         });
         Ok(Running { output, kill: Some(kill), ended, given_up: None, read_since_end: 0 })
     }
 }
 
-/// Is a job that runs. Dropping it kills everything that it started.
+/// A running job. Dropping it kills everything that it started.
 #[derive(Debug)]
 pub struct Running {
     output: ChildStdout,
@@ -205,8 +205,8 @@ async fn drained(ended: &mut watch::Receiver<Option<Ended>>, given_up: &mut Opti
     tokio::time::sleep_until(until).await;
 }
 
-/// Is the host's side of a guard.
-struct Guard {
+/// The host's handle of a guard process.
+struct GuardHandle {
     child: Child,
     pid: Pid,
     control: ChildStdin,
@@ -214,7 +214,7 @@ struct Guard {
     mark: String,
 }
 
-impl Guard {
+impl GuardHandle {
     /// Waits for the guard's word, tells it to kill when asked to, and does its work when it cannot.
     async fn watch(self, asked: oneshot::Receiver<()>, tell: &watch::Sender<Option<Ended>>) -> Child {
         let Self { mut child, pid, control, status, mark } = self;
@@ -247,14 +247,14 @@ impl Guard {
     }
 }
 
-/// Reads the guard's line; `None` when it is gone without one.
+/// Reads the guard's report; `None` when it ended without one.
 async fn last_word(status: impl AsyncRead + Unpin) -> Option<Ended> {
     let mut line = Vec::new();
     BufReader::new(status.take(limits::GUARD_WORD_BYTES)).read_until(b'\n', &mut line).await.ok()?;
     serde_json::from_slice(&line).ok()
 }
 
-/// Kills what a guard left that was lost, or that said so.
+/// Kills the processes that a lost guard left, or that a guard reported as left.
 fn clear_away(guard: Pid, mark: &str, said: Option<&Ended>) -> Ended {
     let mut killed = HashSet::new();
     let mut quiet = 0;

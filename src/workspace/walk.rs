@@ -1,8 +1,8 @@
 //! The walk over a tree of files that the searching tools and the list behind `@` share.
 //!
-//! Sorted, with hidden files, without `.git` and what ignore rules leave out. It goes through open directories, so that no
-//! swap of a directory for a link leads elsewhere, and follows no link. Entries, time, memory and the rules that it reads
-//! are bounded.
+//! Sorted, with hidden files, without `.git` and ignored files. It goes through open directories, so that no swap
+//! of a directory for a link leads elsewhere, and follows no link. Entries, time, memory and the rules that it
+//! reads are bounded.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -23,23 +23,23 @@ use crate::workspace::{Workspace, real_directory};
 /// How many files of unused rules are remembered.
 const UNUSED_RULES: usize = 20;
 
-/// How far a walk goes.
+/// The limits of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// Entries that it visits, those that are left out included.
+    /// The entries that it visits, ignored ones included.
     pub entries: usize,
-    /// How long it takes.
+    /// The time that it may take.
     pub time: Duration,
 }
 
-/// Why a walk ended before it had seen everything.
+/// The reason why a walk ended early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WalkEnd {
-    /// It visited as many entries as it may.
+    /// It visited the most entries.
     Entries,
-    /// Its time was over.
+    /// Its time ran out.
     Time,
-    /// It was told to stop.
+    /// The caller stopped it.
     Stopped,
 }
 
@@ -65,7 +65,7 @@ pub struct Entry {
     pub depth: usize,
 }
 
-/// A walk under way; yields a directory before what is in it.
+/// A walk in progress; yields a directory before its entries.
 #[derive(Debug)]
 pub struct Walk {
     beneath: Arc<Beneath>,

@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 use serde_json::json;
 use steersman::approval::{Act, Answer, Answerer, Approvals, Mode, Policy, Subject};
 use steersman::tool::{FetchTool, Tool, ToolContext};
-use steersman::web::{AllowedHosts, Bounds, Client, Resolve, Settings, Target, special};
+use steersman::web::{AllowedHosts, Client, RequestLimits, Resolve, Settings, Target, special};
 
 use crate::support::site::{Canary, Site, answer, call, call_in, redirect, typed};
 use crate::support::skip::{Need, skip};
@@ -498,7 +498,7 @@ async fn http_is_asked_behind_https_that_nobody_answers_and_approved_by_itself()
 #[tokio::test]
 async fn a_server_without_tls_cannot_be_reached_over_https() {
     let site = Site::of("text/plain", "plain");
-    let bounds = Bounds { connect: Duration::from_millis(300), ..Bounds::default() };
+    let bounds = RequestLimits { connect: Duration::from_millis(300), ..RequestLimits::default() };
     let settings = Settings { allowed_hosts: vec![site.host()], bounds, ..Settings::default() };
     let tool = FetchTool::new(Client::new(&settings).unwrap());
     let refusal = get(&tool, &format!("https://{}/", site.host())).await.unwrap_err();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use steersman::agent::{Agent, CompactWish, History, SUMMARY_HEAD, Unrun};
+use steersman::agent::{Agent, CompactionRequest, History, NotRunReason, SUMMARY_HEAD};
 use steersman::error::RunError;
 use steersman::event::{Delivery, Event, Usage};
 use steersman::message::{Arguments, AssistantMessage, Message, ToolCall};
@@ -311,13 +311,13 @@ async fn a_cancel_during_the_summary_leaves_the_history_as_it_was() {
 async fn a_summary_that_fails_is_told_and_the_history_stays_and_it_is_not_asked_for_at_each_request() {
     for (bad, why) in [
         (Played::error(ProviderError::CutOff), "the reply was cut off before its end"),
-        (Played::text(" \n"), "the server reported an error: the model gave an empty summary"),
-        (calls(&[("x", "one")]), "the server reported an error: the model gave an empty summary"),
+        (Played::text(" \n"), "the server reported an error: the model wrote an empty summary"),
+        (calls(&[("x", "one")]), "the server reported an error: the model wrote an empty summary"),
         (
             Played::text("Half").with_finish(Finish::ContentFilter),
             "the server reported an error: the content filter cut the summary",
         ),
-        (Played::text("much ".repeat(40_000)), "the summary was not shorter than what it stands for"),
+        (Played::text("much ".repeat(40_000)), "the summary was not shorter than the messages it was to replace"),
     ] {
         let more = (4..7).map(|round| calls(&[(&format!("c{round}"), "one")]).with_usage(filled(3_500)));
         let rig = Rig::new(rounds(4, 3_450).into_iter().chain(more).chain([Played::text("Done.")]));
@@ -341,14 +341,14 @@ async fn after_a_failed_summary_it_is_tried_again_once_the_conversation_has_grow
     assert!(rig.events().iter().any(|event| matches!(event, Event::Retrying { attempt: 2, .. })), "waits are told");
 }
 
-fn asked(rig: &Rig, wish: &Arc<CompactWish>) -> steersman::agent::AgentBuilder {
-    rig.builder().compact_wish(Arc::clone(wish))
+fn asked(rig: &Rig, wish: &Arc<CompactionRequest>) -> steersman::agent::AgentBuilder {
+    rig.builder().compaction_request(Arc::clone(wish))
 }
 
 #[tokio::test(start_paused = true)]
 async fn by_hand_it_compacts_at_once_with_what_is_to_be_kept_in_mind() {
     let rig = script(rounds(4, 100), [Played::text("Done.")]);
-    let wish = Arc::new(CompactWish::default());
+    let wish = Arc::new(CompactionRequest::default());
     let agent = rig.build(asked(&rig, &wish), [wordy("one")]).await;
     let mut agent = run(agent, "Go.").answered().await;
     agent.compact().await.unwrap();
@@ -374,7 +374,7 @@ async fn by_hand_in_a_turn_it_waits_for_the_boundary() {
     let gate = Gate::new();
     let rig = script(Vec::new(), [calls(&[("a", "slow")]), calls(&[("b", "slow")]), calls(&[("c", "slow")])]);
     rig.model.push(Played::text("Done."));
-    let wish = Arc::new(CompactWish::default());
+    let wish = Arc::new(CompactionRequest::default());
     let slow = crate::support::doubles::gated("slow", &gate);
     let running = run(rig.build(asked(&rig, &wish), [slow]).await, &"Go. ".repeat(500));
     for round in 0..3 {
@@ -397,7 +397,7 @@ async fn a_compaction_by_hand_that_is_dropped_says_so_and_leaves_all_as_it_was()
     let rig = Rig::new(rounds(4, 100).into_iter().chain([Played::text("Done.")]));
     let pause = Pause::new();
     rig.model.route(SUMMARY, [Played::text("Never.").paused(&pause)]);
-    let wish = Arc::new(CompactWish::default());
+    let wish = Arc::new(CompactionRequest::default());
     let agent = rig.build(asked(&rig, &wish), [wordy("one")]).await;
     let mut agent = run(agent, "Go.").answered().await;
     let before = agent.history().messages().to_vec();
@@ -415,7 +415,7 @@ async fn a_compaction_by_hand_can_be_stopped_and_leaves_all_as_it_was() {
     let rig = Rig::new(rounds(4, 100).into_iter().chain([Played::text("Done.")]));
     let pause = Pause::new();
     rig.model.route(SUMMARY, [Played::text("Never.").paused(&pause)]);
-    let wish = Arc::new(CompactWish::default());
+    let wish = Arc::new(CompactionRequest::default());
     let agent = rig.build(asked(&rig, &wish), [wordy("one")]).await;
     let mut agent = run(agent, "Go.").answered().await;
     // A stop from before does not count.
@@ -500,7 +500,7 @@ fn history(acts: &[Act]) -> History {
                     history.push_result(if *long { "é".repeat(5_000) } else { "short".to_owned() });
                 }
                 if *close {
-                    history.close_open(Unrun::Cancelled);
+                    history.close_open(NotRunReason::Cancelled);
                 }
             }
         }

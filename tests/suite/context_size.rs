@@ -1,6 +1,6 @@
 //! How large a conversation is: counted, guessed, corrected, and not believed.
 
-use steersman::agent::context_size::{ContextSize, Size, guess};
+use steersman::agent::context_size::{ContextSize, ConversationSize, guess};
 use steersman::event::{Event, Usage};
 use steersman::message::Message;
 use steersman::provider::Played;
@@ -20,7 +20,7 @@ fn talk(bytes: usize) -> Vec<Message> {
 #[test]
 fn without_a_count_a_token_is_four_characters_of_ascii_and_fewer_of_other_letters() {
     let sizes = ContextSize::default();
-    let Size { tokens, estimated } = sizes.of(MODEL, &talk(4_000), &[]);
+    let ConversationSize { tokens, estimated } = sizes.of(MODEL, &talk(4_000), &[]);
     assert!(estimated);
     assert!((2_000..2_020).contains(&tokens), "{tokens}");
     let [latin, chinese] = ["aaaa", "漢漢漢漢"].map(|text| guess(&[Message::user(text.repeat(100))], &[]));
@@ -35,7 +35,7 @@ fn a_count_holds_until_something_is_added_and_corrects_what_is() {
     messages.push(Message::assistant("a".repeat(400)));
     // The model makes half as many tokens of it as was guessed.
     assert!(sizes.learn(MODEL, (&messages[..2], 1), &[], &counted(1_000, 50), None));
-    assert_eq!(sizes.of(MODEL, &messages, &[]), Size { tokens: 1_050, estimated: false });
+    assert_eq!(sizes.of(MODEL, &messages, &[]), ConversationSize { tokens: 1_050, estimated: false });
     messages.push(Message::user("b".repeat(8_000)));
     let after = sizes.of(MODEL, &messages, &[]);
     assert!(after.estimated && (2_040..2_070).contains(&after.tokens), "{after:?}");

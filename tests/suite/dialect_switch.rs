@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 use steersman::event::Event;
-use steersman::provider::{ChatTransport, Registry, Source};
+use steersman::provider::{ChatTransport, ModelServer, Registry};
 
 use crate::model_switch::{launch, transport};
 use crate::support::messages;
@@ -101,9 +101,9 @@ async fn a_conversation_with_tools_goes_through_every_dialect_and_loses_nothing(
     let gemini_at =
         ChatTransport { api_base: Some(gemini.origin().to_owned()), ..transport(&gemini, "gemini", Some("g")) };
     let sources = [
-        Source::new("claude", transport(&anthropic, "anthropic", Some("a"))),
-        Source::new("responses", transport(&responses, "openai-responses", Some("r"))),
-        Source::new("gemini", gemini_at),
+        ModelServer::new("claude", transport(&anthropic, "anthropic", Some("a"))),
+        ModelServer::new("responses", transport(&responses, "openai-responses", Some("r"))),
+        ModelServer::new("gemini", gemini_at),
     ];
     let mut ship = launch(transport(&chat, "openai", Some("c")), sources, Registry::default());
     ship.send("question-1").await;

@@ -71,7 +71,7 @@ async fn a_file_that_changes_while_the_question_is_open_is_refused() {
         files.answer(Answer::Once);
     };
     let error = tokio::join!(call, user).0.unwrap_err();
-    assert_eq!(error, "a was not written: it was changed by somebody else meanwhile; read it again");
+    assert_eq!(error, "a was not written: another program changed it meanwhile; read it again");
     assert_eq!(files.held("a"), b"mine");
 }
 

@@ -9,17 +9,17 @@ use flate2::write::GzEncoder;
 use serde_json::json;
 use steersman::approval::{Act, Answer, Answerer, Approvals, Mode, Policy, Subject};
 use steersman::tool::{Concurrency, FetchTool, Tool, ToolContext};
-use steersman::web::{AllowedHosts, Bounds, Client, Settings, Target};
+use steersman::web::{AllowedHosts, Client, RequestLimits, Settings, Target};
 
 use crate::support::site::{Canary, Sent, Site, answer, approving, call, call_in, redirect, typed};
 
-fn bounded(site: &Site, bounds: Bounds) -> FetchTool {
+fn bounded(site: &Site, bounds: RequestLimits) -> FetchTool {
     let settings = Settings { allowed_hosts: vec![site.host()], bounds, ..Settings::default() };
     FetchTool::new(Client::new(&settings).unwrap())
 }
 
 fn tool(site: &Site) -> FetchTool {
-    bounded(site, Bounds::default())
+    bounded(site, RequestLimits::default())
 }
 
 async fn get(site: &Site, path: &str) -> Result<String, String> {
@@ -216,7 +216,7 @@ async fn an_error_of_the_server_is_an_error_with_its_words() {
 
 #[tokio::test]
 async fn a_bomb_ends_at_the_cap_and_is_not_unpacked_first() {
-    let bounds = Bounds { bytes: 100_000, ..Bounds::default() };
+    let bounds = RequestLimits { bytes: 100_000, ..RequestLimits::default() };
     let bomb = gzip(&vec![b'a'; 64 * 1024 * 1024]);
     let packed = bomb.len();
     let site =
@@ -257,7 +257,7 @@ async fn compressed_text_is_unpacked_and_a_broken_one_is_an_error() {
 
 #[tokio::test]
 async fn an_endless_body_ends_at_the_cap() {
-    let bounds = Bounds { bytes: 200_000, ..Bounds::default() };
+    let bounds = RequestLimits { bytes: 200_000, ..RequestLimits::default() };
     let site = Site::start(|_| {
         let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n".to_vec();
         vec![Sent::Bytes(head), Sent::Endless(vec![b'y'; 4096])]
@@ -274,7 +274,7 @@ async fn a_length_that_lies_is_an_error_or_is_not_believed() {
         vec![Sent::Bytes([head.as_bytes(), b"12345"].concat())]
     });
     let refusal = get(&site, "/long").await.unwrap_err();
-    assert!(refusal.contains("broke off behind 5 bytes"), "{refusal}");
+    assert!(refusal.contains("broke off after 5 bytes"), "{refusal}");
     assert_eq!(get(&site, "/short").await.unwrap(), "123");
 }
 
@@ -288,12 +288,12 @@ async fn a_slow_drip_and_a_silence_end_in_time() {
         "/silent" => vec![Sent::Bytes(of_site.clone()), Sent::Hang],
         _ => vec![Sent::Hang],
     });
-    let drip = Bounds { time: Duration::from_millis(500), ..Bounds::default() };
-    let silence = Bounds { silence: Duration::from_millis(300), ..Bounds::default() };
+    let drip = RequestLimits { time: Duration::from_millis(500), ..RequestLimits::default() };
+    let silence = RequestLimits { silence: Duration::from_millis(300), ..RequestLimits::default() };
     for (path, bounds, words) in [
         ("/drip", drip, "took longer than 0.5 s"),
         ("/head", drip, "took longer than 0.5 s"),
-        ("/silent", silence, "broke off behind 0 bytes"),
+        ("/silent", silence, "broke off after 0 bytes"),
         ("/nothing", silence, "no answer of"),
     ] {
         let began = Instant::now();

@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use steersman::cli::first_start::{Found, look, look_for};
+use steersman::cli::first_start::{FoundServer, look, look_for};
 use steersman::config::{Config, Environment, Layer, parse};
 use steersman::event::Event;
 use steersman::protocol::LocalServer;
@@ -35,7 +35,7 @@ fn list(owner: &str, names: &[&str]) -> Value {
     json!({ "object": "list", "data": names.iter().map(model).collect::<Vec<Value>>() })
 }
 
-async fn found(server: &Server) -> Option<Found> {
+async fn found(server: &Server) -> Option<FoundServer> {
     look_for(&Http::default(), &[port(server)], Duration::from_secs(5)).await.into_iter().next()
 }
 

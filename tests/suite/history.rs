@@ -1,7 +1,7 @@
 //! Stories of the history: whatever happens to it, it can be sent (D7).
 
 use proptest::prelude::*;
-use steersman::agent::{History, Unrun};
+use steersman::agent::{History, NotRunReason};
 use steersman::id::CallId;
 use steersman::message::{Arguments, AssistantMessage, Message, ToolCall};
 use steersman::provider::{ChatRequest, ProviderError, Streaming, validate};
@@ -36,10 +36,10 @@ fn results_answer_the_calls_in_call_order() {
 #[test]
 fn open_calls_are_closed_with_the_reason() {
     let reasons = [
-        (Unrun::Cancelled, "Error: cancelled before it ran"),
-        (Unrun::Interrupted, "Error: cancelled while it ran"),
-        (Unrun::BudgetExhausted, "Error: step budget exhausted"),
-        (Unrun::UserMessage, "Error: not run, the user sent a message"),
+        (NotRunReason::Cancelled, "Error: cancelled before it ran"),
+        (NotRunReason::Interrupted, "Error: cancelled while it ran"),
+        (NotRunReason::BudgetExhausted, "Error: step budget exhausted"),
+        (NotRunReason::UserMessage, "Error: not run, the user sent a message"),
     ];
     for (why, words) in reasons {
         let mut history = History::new("");
@@ -136,10 +136,10 @@ proptest! {
                     history.push_assistant(reply(&ids.iter().map(String::as_str).collect::<Vec<_>>()));
                 }
                 Step::Result => history.push_result(number.to_string()),
-                Step::Close => history.close_open(Unrun::Cancelled),
+                Step::Close => history.close_open(NotRunReason::Cancelled),
             }
         }
-        history.close_open(Unrun::Cancelled);
+        history.close_open(NotRunReason::Cancelled);
         prop_assert_eq!(fault(history.messages()), None);
     }
 }

@@ -10,7 +10,7 @@ use steersman::approval::{
     Answer, Answerer, ApprovalRecord, Approvals, Asker, CommandAct, FetchAct, KeptRule, Mode, Policy, Proposal,
     Refusal, Rules, SearchAct, Unanswered,
 };
-use steersman::cli::places::Places;
+use steersman::cli::places::UserDirectories;
 use steersman::cli::project::KeptRules;
 use tempfile::TempDir;
 
@@ -36,7 +36,11 @@ impl Site {
 
     fn kept_in(&self, project: &Path) -> KeptRules {
         let state = Some(self.home.path().join("state/steersman"));
-        KeptRules::of(&Places { state, project: Some(project.to_owned()), ..Places::default() }, project).unwrap()
+        KeptRules::of(
+            &UserDirectories { state, project: Some(project.to_owned()), ..UserDirectories::default() },
+            project,
+        )
+        .unwrap()
     }
 
     fn file(&self) -> PathBuf {

@@ -9,7 +9,9 @@ use steersman::event::{Delivery, Event};
 use steersman::host::{self, Command, Host, Notice, Post, Setup};
 use steersman::id::AgentId;
 use steersman::listener::InMemoryEventList;
-use steersman::provider::{ApiKey, ChatTransport, Http, HttpConnector, Registry, Source, Sources, Streaming, Vault};
+use steersman::provider::{
+    ApiKey, ChatTransport, Http, HttpConnector, KeyLoader, ModelServer, Registry, Sources, Streaming,
+};
 use tempfile::TempDir;
 
 use crate::host::setup;
@@ -32,20 +34,20 @@ pub struct Ship {
     _dir: TempDir,
 }
 
-pub fn launch(first: ChatTransport, sources: impl IntoIterator<Item = Source>, registry: Registry) -> Ship {
+pub fn launch(first: ChatTransport, sources: impl IntoIterator<Item = ModelServer>, registry: Registry) -> Ship {
     launch_with(Answerer::Nobody, first, sources, registry)
 }
 
 fn launch_with(
     answerer: Answerer,
     first: ChatTransport,
-    sources: impl IntoIterator<Item = Source>,
+    sources: impl IntoIterator<Item = ModelServer>,
     registry: Registry,
 ) -> Ship {
     let dir = TempDir::new().unwrap();
     std::fs::write(dir.path().join("notes.txt"), "tide at nine\n").unwrap();
     let events = Arc::new(InMemoryEventList::new());
-    let own = Source::new("first", first.clone());
+    let own = ModelServer::new("first", first.clone());
     let setup = Setup {
         transport: first,
         connector: Arc::new(HttpConnector::new(Http::default()).with_registry(Arc::new(registry))),
@@ -119,7 +121,7 @@ async fn a_conversation_moves_to_another_server_with_its_own_key_and_back() {
     let lab = ChatTransport { api_key: Some(ApiKey::new("key-of-lab")), ..transport(&second, "openai", Some("big")) };
     let start =
         ChatTransport { api_key: Some(ApiKey::new("key-of-first")), ..transport(&first, "openai", Some("small")) };
-    let mut ship = launch(start, [Source::new("lab", lab)], Registry::default());
+    let mut ship = launch(start, [ModelServer::new("lab", lab)], Registry::default());
     ship.send("When is the tide?").await;
     ship.switch("lab").await;
     ship.send("Look again.").await;
@@ -139,22 +141,28 @@ async fn a_key_in_a_vault_is_got_when_its_server_is_first_wanted_and_once() {
     let (first, second) = (Server::start([]), Server::start([Reply::text("One."), Reply::text("Two.")]));
     let opened = Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let count = Arc::clone(&opened);
-    let vault = Vault::new(move || {
+    let key_loader = KeyLoader::new(move || {
         count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-        async { Ok(Some(ApiKey::new("from-the-vault"))) }
+        async { Ok(Some(ApiKey::new("from-the-key_loader"))) }
     });
-    let lab = Source { vault: Some(vault), ..Source::new("lab", transport(&second, "openai", Some("big"))) };
-    let failing = Vault::new(|| async { Err("the vault is locked".to_owned()) });
-    let locked = Source { vault: Some(failing), ..Source::new("locked", transport(&second, "openai", Some("x"))) };
+    let lab = ModelServer {
+        key_loader: Some(key_loader),
+        ..ModelServer::new("lab", transport(&second, "openai", Some("big")))
+    };
+    let failing = KeyLoader::new(|| async { Err("the key_loader is locked".to_owned()) });
+    let locked = ModelServer {
+        key_loader: Some(failing),
+        ..ModelServer::new("locked", transport(&second, "openai", Some("x")))
+    };
     let mut ship = launch(transport(&first, "openai", Some("small")), [lab, locked], Registry::default());
     ship.switch("lab").await;
     ship.send("a").await;
     ship.switch("lab/other").await;
     ship.send("b").await;
     assert_eq!(opened.load(std::sync::atomic::Ordering::SeqCst), 1);
-    assert!(second.chats().iter().all(|chat| chat.header("authorization") == Some("Bearer from-the-vault")));
+    assert!(second.chats().iter().all(|chat| chat.header("authorization") == Some("Bearer from-the-key_loader")));
     ship.host.handle().request(Command::SwitchModel("locked".to_owned()));
-    assert_eq!(ship.said("vault").await, "the vault is locked");
+    assert_eq!(ship.said("key_loader").await, "the key_loader is locked");
     assert_eq!(ship.switches().len(), 2, "the model that answers goes on");
 }
 
@@ -219,7 +227,7 @@ async fn a_server_without_a_model_takes_its_first_here_and_asks_for_a_name_elsew
     let (first, second) = (Server::start([]), Server::start([]));
     second.on("/v1/models", Reply::json(200, json!({ "data": [{ "id": "nomic-embed" }, { "id": "chat" }] })));
     let far = ChatTransport { api_base: Some("http://203.0.113.1:9".to_owned()), ..transport(&second, "openai", None) };
-    let sources = [Source::new("near", transport(&second, "openai", None)), Source::new("far", far)];
+    let sources = [ModelServer::new("near", transport(&second, "openai", None)), ModelServer::new("far", far)];
     let ship = launch(transport(&first, "openai", Some("small")), sources, Registry::default());
     ship.switch("near").await;
     assert_eq!(ship.switches()[0].0, "chat");
@@ -235,7 +243,7 @@ async fn the_models_of_every_server_are_listed_beside_each_other_and_failures_ar
     second.on("/v1/models", Reply::json(200, json!({ "data": [{ "id": "big" }] })));
     let gone =
         ChatTransport { api_base: Some("http://127.0.0.1:9/v1".to_owned()), ..transport(&second, "openai", None) };
-    let sources = [Source::new("lab", transport(&second, "openai", None)), Source::new("gone", gone)];
+    let sources = [ModelServer::new("lab", transport(&second, "openai", None)), ModelServer::new("gone", gone)];
     let ship = launch(transport(&first, "openai", Some("small")), sources, Registry::default());
     ship.host.handle().request(Command::ListModels);
     let whole = vec!["small".to_owned(), "lab/odd".to_owned(), "lab/big".to_owned()];
@@ -279,8 +287,9 @@ fn names_resolve_to_servers_and_models() {
     };
     let current = ChatTransport { context_window: Some(9), ..base("http://here", Some("now")) };
     let local = ChatTransport { context_window: Some(5), ..base("http://local", Some("qwen3")) };
-    let sources: Sources =
-        [Source::new("local", local), Source::new("router", base("http://router", None))].into_iter().collect();
+    let sources: Sources = [ModelServer::new("local", local), ModelServer::new("router", base("http://router", None))]
+        .into_iter()
+        .collect();
     let resolve = |listed: &[&str], name: &str| {
         let listed: Vec<String> = listed.iter().map(|name| (*name).to_owned()).collect();
         let ChatTransport { api_base, model, context_window, .. } = sources.resolve(&current, &listed, name).transport;

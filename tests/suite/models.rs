@@ -1,7 +1,7 @@
 //! `steersman models`, and what a list of models says in each server's spelling.
 
 use serde_json::{Value, json};
-use steersman::provider::{Offered, read_models};
+use steersman::provider::{OfferedModel, read_models};
 
 use crate::support::program::{Program, exit_code, stderr, stdout};
 use crate::support::server::{Reply, Server};
@@ -105,7 +105,8 @@ fn no_list_shows_a_key_or_a_password() {
 #[test]
 fn lists_are_read_in_every_spelling() {
     let read = |value: Value| read_models(&value.to_string()).unwrap();
-    let offered = |name: &str, context_window| Offered { name: name.to_owned(), context_window, ..Offered::default() };
+    let offered =
+        |name: &str, context_window| OfferedModel { name: name.to_owned(), context_window, ..OfferedModel::default() };
     let llama =
         json!({ "models": [{ "name": "x" }], "data": [{ "id": "m", "meta": { "n_ctx": 4096, "n_ctx_train": 8192 } }] });
     assert_eq!(read(llama), [offered("m", Some(4096))]);

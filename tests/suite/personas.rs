@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use steersman::host::Pools;
-use steersman::subagent::{Persona, Roster, Source, TempWorkspace};
+use steersman::subagent::{Persona, PersonaSource, Roster, TempWorkspace};
 use steersman::tool::Tool;
 use steersman::workspace::Workspace;
 use tempfile::TempDir;
@@ -76,18 +76,18 @@ fn no_bundled_persona_holds_private_files_untrusted_content_and_a_way_out() {
 fn the_users_persona_takes_the_place_of_a_bundled_one_and_a_projects_says_so() {
     let mut roster = Roster::bundled().unwrap();
     let mine = SPY.replace("spy", "file_miner");
-    roster.add(Source::User("mine.md".to_owned()), &mine);
+    roster.add(PersonaSource::User("mine.md".to_owned()), &mine);
     assert_eq!(roster.warnings(), [""; 0]);
     assert_eq!(roster.members().len(), Persona::bundled().unwrap().len());
     assert_eq!(roster.members()[0].persona.system_prompt, "You look.");
     assert_eq!(roster.members()[0].source.whose(), "user");
-    roster.add(Source::Project(".steersman/personas/x.md".to_owned()), &mine.replace("You look.", "You act."));
+    roster.add(PersonaSource::Project(".steersman/personas/x.md".to_owned()), &mine.replace("You look.", "You act."));
     assert_eq!(roster.members()[0].persona.system_prompt, "You act.");
     assert_eq!(
         roster.warnings(),
         ["the persona 'file_miner' of this project (.steersman/personas/x.md) replaces the user one"]
     );
-    roster.add(Source::User("again.md".to_owned()), &mine);
+    roster.add(PersonaSource::User("again.md".to_owned()), &mine);
     assert!(roster.warnings()[1].contains("again.md is left out: is a second persona named 'file_miner'"));
 }
 
@@ -146,7 +146,7 @@ fn a_users_persona_that_holds_everything_is_marked_and_warned_about() {
     let output = program.output();
     let table = stdout(&output);
     assert_eq!(row(&table, "spy !"), ["spy !", "user", "3", "yes", "yes", "yes", "read fetch"]);
-    assert!(table.contains("\n! private files, untrusted content and a way out at once: "), "{table}");
+    assert!(table.contains("\n! private files, untrusted content and network access at once: "), "{table}");
     assert!(stderr(&output).contains("the persona 'spy' has private files, untrusted content"), "{}", stderr(&output));
 }
 

@@ -79,19 +79,19 @@ fn https_goes_through_a_tunnel_that_the_proxy_cannot_look_into() {
 #[test]
 fn a_proxy_that_opens_no_way_is_named_with_the_reason_and_never_with_its_password() {
     for (tunnels, reason, waits) in [
-        (Tunnels::Refused(407), "it wants a user and a password (407)", 0),
+        (Tunnels::Refused(407), "it needs a user and a password (407)", 0),
         (Tunnels::Refused(403), "it refuses to open the connection (tried 4 times)", 3),
         (Tunnels::HungUp, "it broke off before the connection was open (tried 4 times)", 3),
     ] {
         let proxy = Proxy::start(tunnels);
         let (said, waited) = ask("https://model.test", &[("HTTPS_PROXY", &proxy.url())]);
-        let sentence = format!("cannot reach model.test: by way of the proxy {}: {reason}", proxy.address());
+        let sentence = format!("cannot reach model.test: through the proxy {}: {reason}", proxy.address());
         assert_eq!((said, waited), (sentence, waits));
         assert_eq!(proxy.asked().len(), waits + 1);
     }
     let (said, waited) = ask("https://model.test", &[("HTTPS_PROXY", "http://user:secret@127.0.0.1:9")]);
     let reason = "connection refused; nothing listens at that port (tried 4 times)";
-    assert_eq!((said, waited), (format!("cannot reach model.test: by way of the proxy 127.0.0.1:9: {reason}"), 3));
+    assert_eq!((said, waited), (format!("cannot reach model.test: through the proxy 127.0.0.1:9: {reason}"), 3));
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_proxy_that_wants_a_password_for_plain_http_is_not_asked_again() {
     let proxy = Server::start([Reply::body(407, "Who are you?")]);
     let (said, waits) = ask("http://model.test", &[("HTTP_PROXY", proxy.origin())]);
     let place = proxy.origin().trim_start_matches("http://");
-    let sentence = format!("the server answered 407: {place} wants a user and a password: Who are you?");
+    let sentence = format!("the server answered 407: {place} needs a user and a password: Who are you?");
     assert_eq!((said, waits, proxy.requests().len()), (sentence, 0, 1));
 }
 
@@ -127,6 +127,6 @@ fn authorities_of_the_environment_and_of_a_file_without_any_of_the_system() {
     assert_eq!(ask(&base, &[("SSL_CERT_FILE", ca)]).0, "Trusted.");
     assert_eq!(ask(&base, &[&nothing[..], &[("STORY_CA", ca)]].concat()).0, "Trusted.");
     let (said, waits) = ask(&base, &nothing);
-    assert!(like("*nobody who is known here has signed it*", &said), "{said}");
+    assert!(like("*no known authority has signed it*", &said), "{said}");
     assert_eq!((waits, server.chats().len()), (0, 2));
 }

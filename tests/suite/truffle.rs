@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use steersman::agent::{Agent, EventKind, Payload, Speaker};
+use steersman::agent::{Agent, EventKind, EventPayload, EventSource};
 use steersman::control::StepLimit;
 use steersman::error::RunError;
 use steersman::event::{Event, Outcome};
@@ -136,14 +136,14 @@ fn payloads(agent: &mut Agent) -> Log {
     let heard = log.clone();
     agent.on_any(move |kind, said| {
         let payload = match &said.payload {
-            Payload::Input(input) => input.clone(),
-            Payload::ToolResults(results) => format!("[{}]", lines(results).join(", ")),
-            Payload::Output(output) => format!("{output:?}"),
-            Payload::Nothing => return,
+            EventPayload::Input(input) => input.clone(),
+            EventPayload::ToolResults(results) => format!("[{}]", lines(results).join(", ")),
+            EventPayload::Output(output) => format!("{output:?}"),
+            EventPayload::Nothing => return,
         };
-        let mark = match said.speaker {
-            Speaker::Agent => "",
-            Speaker::Rescue => "rescue: ",
+        let mark = match said.source {
+            EventSource::Agent => "",
+            EventSource::Rescue => "rescue: ",
         };
         heard.say(format!("{mark}{kind} {payload}"));
     });

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use steersman::approval::{Answer, Answerer, Approvals, Mode, Policy, Subject};
-use steersman::cli::places::Places;
-use steersman::cli::project::{Front, Offer, trusted};
+use steersman::cli::places::UserDirectories;
+use steersman::cli::project::{FrontEnd, ProjectOffer, trusted};
 use steersman::config::ProjectLayer;
 use tempfile::TempDir;
 
@@ -21,7 +21,7 @@ const PERSONA: &str = "+++\nname = \"local\"\ndescription = \"Of the project.\"\
 struct Project {
     home: TempDir,
     root: PathBuf,
-    places: Places,
+    places: UserDirectories,
 }
 
 impl Project {
@@ -31,11 +31,11 @@ impl Project {
         let root = real.join("p");
         fs::create_dir_all(root.join(".git")).unwrap();
         let project = Self {
-            places: Places {
+            places: UserDirectories {
                 home: Some(real.clone()),
                 state: Some(real.join("state/steersman")),
                 project: Some(root.clone()),
-                ..Places::default()
+                ..UserDirectories::default()
             },
             home,
             root,
@@ -61,12 +61,12 @@ impl Project {
         fs::write(path, text).unwrap();
     }
 
-    fn offer(&self) -> Offer {
-        Offer::read(&self.root).expect("it brings something")
+    fn offer(&self) -> ProjectOffer {
+        ProjectOffer::read(&self.root).expect("it brings something")
     }
 
     /// Starts as the screen does; the user answers what is asked. Returns what is trusted, what was asked, what was said.
-    async fn start(&self, answer: Answer) -> (Option<Offer>, Vec<String>, Vec<String>) {
+    async fn start(&self, answer: Answer) -> (Option<ProjectOffer>, Vec<String>, Vec<String>) {
         let approvals = Arc::new(Approvals::new(Policy { answerer: Answerer::User, ..Policy::default() }, Mode::Ask));
         let (desk, asked) = (Arc::clone(&approvals), Arc::new(std::sync::Mutex::new(Vec::new())));
         let questions = Arc::clone(&asked);
@@ -78,7 +78,7 @@ impl Project {
             }
         }));
         let mut notes = Vec::new();
-        let offer = trusted(Front::Screen, &self.places, &approvals, &mut notes).await;
+        let offer = trusted(FrontEnd::Screen, &self.places, &approvals, &mut notes).await;
         let asked = asked.lock().unwrap().clone();
         (offer, asked, notes)
     }
@@ -161,7 +161,7 @@ async fn the_record_is_the_users_alone_and_another_directory_is_not_trusted_for_
 #[test]
 fn no_yes_is_lost_when_several_instances_write_at_once() {
     let state = TempDir::new().unwrap();
-    let record = steersman::cli::project::Record::at(Some(state.path())).unwrap();
+    let record = steersman::cli::project::TrustRecord::at(Some(state.path())).unwrap();
     for _ in 0..20 {
         let projects: Vec<Project> = (0..4).map(|_| Project::whole()).collect();
         let start = std::sync::Barrier::new(projects.len());
@@ -194,7 +194,7 @@ async fn a_standing_yes_does_not_trust() {
     for answerer in [Answerer::Yes, Answerer::Nobody] {
         let approvals = Approvals::new(Policy { answerer, ..Policy::default() }, Mode::AutoWithoutSandbox);
         let mut notes = Vec::new();
-        assert!(trusted(Front::Screen, &project.places, &approvals, &mut notes).await.is_none());
+        assert!(trusted(FrontEnd::Screen, &project.places, &approvals, &mut notes).await.is_none());
         assert!(notes[0].starts_with("not trusted"), "{notes:?}");
     }
 }
@@ -257,7 +257,7 @@ fn links_out_of_the_project_and_what_is_no_file_are_refused() {
 
     let project = Project::new(&[]);
     symlink(elsewhere.path(), project.root.join(".steersman")).unwrap();
-    assert!(Offer::read(&project.root).is_none());
+    assert!(ProjectOffer::read(&project.root).is_none());
 
     for prompt in ["/etc/passwd", "../../outside.md", "missing.md", "/proc/self/environ"] {
         let project = Project::new(&[(".steersman/config.toml", &format!("system_prompt = '{prompt}'"))]);
@@ -293,9 +293,9 @@ fn exec(server: &Server) -> Program {
 /// Writes the record that a yes on the screen would have written.
 fn trust(program: &Program) {
     let root = program.work().canonicalize().unwrap();
-    let offer = Offer::read(&root).unwrap();
+    let offer = ProjectOffer::read(&root).unwrap();
     let state = program.home().join(".local/state/steersman");
-    steersman::cli::project::Record::at(Some(&state)).unwrap().add(&offer).unwrap();
+    steersman::cli::project::TrustRecord::at(Some(&state)).unwrap().add(&offer).unwrap();
 }
 
 #[test]

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use steersman::approval::{Act, Answer, Answerer, Approvals, Mode, Policy, Subject};
 use steersman::tool::{ToolContext, WebSearchTool};
 use steersman::web::Settings;
-use steersman::web::search::{Places, Search};
+use steersman::web::search::{Search, ServiceUrls};
 
 use crate::support::site::{Canary, Sent, Site, answer, call, call_in, redirect, typed};
 
@@ -54,7 +54,7 @@ fn exa() -> Value {
 fn settings(site: &Site) -> Settings {
     Settings {
         allowed_hosts: vec![site.host()],
-        places: Places {
+        service_urls: ServiceUrls {
             brave: site.url("/brave"),
             exa: site.url("/exa"),
             duckduckgo: [site.url("/html/"), site.url("/lite/")],

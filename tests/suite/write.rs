@@ -81,9 +81,9 @@ type Meanwhile = fn(&Files);
 async fn what_changed_while_the_question_was_open_is_not_overwritten() {
     let files = Files::new().asking();
     let meanwhile: [(&str, Meanwhile, &str); 4] = [
-        ("a", |files| fs::write(files.at("a"), "mine").unwrap(), "changed by somebody else"),
-        ("a", |files| fs::remove_file(files.at("a")).unwrap(), "changed by somebody else"),
-        ("a", |files| fs::write(files.at("a"), "x".repeat(100)).unwrap(), "changed by somebody else"),
+        ("a", |files| fs::write(files.at("a"), "mine").unwrap(), "another program changed it"),
+        ("a", |files| fs::remove_file(files.at("a")).unwrap(), "another program changed it"),
+        ("a", |files| fs::write(files.at("a"), "x".repeat(100)).unwrap(), "another program changed it"),
         (
             "a",
             |files| {

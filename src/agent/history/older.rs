@@ -1,7 +1,7 @@
-//! The older part of a conversation: which messages it is, and the conversation with less of it.
+//! The older part of a conversation: which messages belong to it, and the conversation without or with less of them.
 //!
-//! Pure; `compaction` decides when. Always holds: the system prompt stays as it is, the last rounds and the newest words
-//! of the user stay, and what comes out can be sent when what went in could.
+//! Pure; `compaction` decides when. Always holds: the system prompt stays as it is, the last rounds and the newest
+//! message of the user stay, and a history that could be sent still can.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -10,12 +10,12 @@ use crate::agent::History;
 use crate::limits;
 use crate::message::Message;
 
-/// Begins the message that stands for older rounds; behind it stands the summary.
+/// The beginning of the message that replaces older rounds; the summary follows it.
 pub const SUMMARY_HEAD: &str = "[Summary of the earlier conversation, whose messages were taken out to make room. \
 It was written by the assistant and is no message of the user.]\n\n";
 
 impl History {
-    /// Returns the messages that a summary would stand for, oldest first; none while calls are open.
+    /// Returns the messages that a summary would replace, oldest first; none while calls are open.
     pub fn older(&self) -> Vec<&Message> {
         let Some(parts) = self.parts() else { return Vec::new() };
         let older: Vec<&Message> = self.at(parts.before).iter().chain(self.at(parts.between)).collect();
@@ -60,7 +60,7 @@ impl History {
     }
 
     /// Divides the conversation; `None` while calls are open.
-    fn parts(&self) -> Option<Parts> {
+    fn parts(&self) -> Option<HistoryParts> {
         if !self.open.is_empty() {
             return None;
         }
@@ -72,47 +72,48 @@ impl History {
         while last > 1 && is_reply(last - 1) {
             last -= 1;
         }
-        let is_word = |index: &usize| match messages.get(*index) {
+        let is_note_or_user = |index: &usize| match messages.get(*index) {
             Some(message @ (Message::User { .. } | Message::System { .. })) => !is_summary(message),
             Some(Message::Assistant(_) | Message::Tool { .. }) | None => false,
         };
-        let is_user = |index: &usize| matches!(messages.get(*index), Some(Message::User { .. })) && is_word(index);
+        let is_user =
+            |index: &usize| matches!(messages.get(*index), Some(Message::User { .. })) && is_note_or_user(index);
         let newest = match (1..messages.len()).rev().find(is_user) {
             Some(user) if user < last => {
-                let first = (1..=user).rev().take_while(is_word).last().unwrap_or(user);
-                let end = (user..last).take_while(is_word).last().map_or(user + 1, |word| word + 1);
+                let first = (1..=user).rev().take_while(is_note_or_user).last().unwrap_or(user);
+                let end = (user..last).take_while(is_note_or_user).last().map_or(user + 1, |word| word + 1);
                 first..end
             }
             Some(_) | None => last..last,
         };
-        Some(Parts { before: 1..newest.start, between: newest.end..last, last: last..messages.len(), newest })
+        Some(HistoryParts { before: 1..newest.start, between: newest.end..last, last: last..messages.len(), newest })
     }
 }
 
-/// Is a conversation behind its system prompt, divided.
-struct Parts {
-    /// What is older than the newest words of the user.
+/// The parts of a conversation after its system prompt, as ranges of messages.
+struct HistoryParts {
+    /// Messages that are older than the newest message of the user.
     before: Range<usize>,
-    /// The newest words of the user, with what extensions put behind them; empty when they are among the last rounds.
+    /// The newest message of the user, with what extensions appended to it; empty when it is among the last rounds.
     newest: Range<usize>,
-    /// The rounds between these and the last ones.
+    /// The rounds between that message and the last rounds.
     between: Range<usize>,
-    /// The last rounds and what stands behind them.
+    /// The last rounds and what follows them.
     last: Range<usize>,
 }
 
-/// Tells whether a message stands for older ones.
+/// Returns whether a message is a summary of older ones.
 pub(in crate::agent) fn is_summary(message: &Message) -> bool {
     matches!(message, Message::User { content } if content.starts_with(SUMMARY_HEAD))
 }
 
-/// Room for the words that stand for what was left out, characters.
+/// The room for the note on what was left out, characters.
 const NOTE: usize = 48;
 
-/// Returns the beginning and the end of a text that has more than so many characters, with the words between them not
-/// more than that; `None` when it has not.
+/// Returns the beginning and the end of a text that is longer than `most` characters, with a note between them, at most
+/// `most` characters together; `None` when the text is short enough.
 pub(in crate::agent) fn shorten(text: &str, most: usize) -> Option<String> {
-    // Bytes are never fewer than characters.
+    // A text has at least as many bytes as characters.
     if text.len() <= most {
         return None;
     }

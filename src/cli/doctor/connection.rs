@@ -1,4 +1,4 @@
-//! The way to the server, step by step: its name, the connection, TLS.
+//! The connection to the server, step by step: its name, the connection, TLS.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
@@ -12,7 +12,7 @@ use crate::config::Server;
 use crate::limits;
 use crate::provider::Http;
 
-/// Checks the way; false when it does not lead there.
+/// Checks the connection; returns false when the server is not reached.
 pub(super) async fn check(http: &Http, server: &Server, report: &mut Report) -> bool {
     let Ok(url) = Url::parse(server.base_url.trim()) else { return false };
     let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else { return false };
@@ -42,17 +42,17 @@ async fn name(host: &str, port: u16, report: &mut Report) -> Option<SocketAddr> 
             return None;
         }
         Err(_) => {
-            let said = format!("looking {host} up took longer than {} s", limits::DOCTOR_STEP.as_secs());
-            report.problem("name", &said, "check the network and the name server");
+            let message = format!("looking {host} up took longer than {} s", limits::DOCTOR_STEP.as_secs());
+            report.problem("name", &message, "check the network and the name server");
             return None;
         }
     };
-    // One that nothing listens at may stand before one that is served.
+    // The first address may be one on which no server listens, such as IPv6 loopback.
     let Some(first) = addresses.iter().find(|address| address.is_ipv4()).or(addresses.first()).copied() else {
         report.problem("name", &format!("{host} has no address"), "check the spelling of base_url");
         return None;
     };
-    // An address is no name.
+    // A numeric address needs no lookup.
     if host.parse::<IpAddr>().is_err() {
         report.ok("name", &format!("{host} is {}", first.ip()));
     }
@@ -78,14 +78,14 @@ async fn connect(host: &str, address: SocketAddr, report: &mut Report) -> bool {
             false
         }
         Err(_) => {
-            let said = format!("{host} on port {port} does not answer within {} s", limits::DOCTOR_STEP.as_secs());
-            report.problem("connection", &said, "check the network and firewalls; behind a proxy set HTTPS_PROXY");
+            let message = format!("{host} on port {port} does not answer within {} s", limits::DOCTOR_STEP.as_secs());
+            report.problem("connection", &message, "check the network and firewalls; behind a proxy set HTTPS_PROXY");
             false
         }
     }
 }
 
-/// Asks for anything at all: that some answer comes shows that TLS and HTTP work.
+/// Sends a HEAD request: any answer shows that TLS and HTTP work.
 async fn answer(client: &Client, url: &Url, report: &mut Report) -> bool {
     let what = if url.scheme() == "https" { "TLS" } else { "HTTP" };
     match timeout(limits::DOCTOR_STEP, client.head(url.clone()).send()).await {
@@ -103,23 +103,23 @@ async fn answer(client: &Client, url: &Url, report: &mut Report) -> bool {
             false
         }
         Err(_) => {
-            let said = format!("no answer within {} s", limits::DOCTOR_STEP.as_secs());
-            report.problem(what, &said, "check that a model server listens on this port");
+            let message = format!("no answer within {} s", limits::DOCTOR_STEP.as_secs());
+            report.problem(what, &message, "check that a model server listens on this port");
             false
         }
     }
 }
 
-/// Returns what lies behind an error.
+/// Returns an error with its causes.
 fn causes(error: &dyn std::error::Error) -> String {
-    let mut said = error.to_string();
+    let mut message = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
         let text = error.to_string();
-        if !said.contains(&text) {
-            said = format!("{said}: {text}");
+        if !message.contains(&text) {
+            message = format!("{message}: {text}");
         }
         cause = error.source();
     }
-    said
+    message
 }

@@ -1,6 +1,6 @@
-//! `steersman doctor`: checks everything that a conversation needs, one line each, and says what to do about a problem.
+//! `steersman doctor`: checks everything that a conversation needs, one line each, with advice for each problem.
 //!
-//! Every check has its time; Ctrl+C ends it at once. What cannot be checked because of an earlier problem says so.
+//! Every check has a time limit; Ctrl+C ends it at once. Checks that an earlier problem prevents are listed as skipped.
 //!
 //! # Where things are
 //!
@@ -16,7 +16,7 @@ use crate::approval::Answerer;
 use crate::cli::args::Flags;
 use crate::cli::exit::{Exit, say};
 use crate::cli::load::{Start, load};
-use crate::cli::project::{Front, KeptRules};
+use crate::cli::project::{FrontEnd, KeptRules};
 use crate::cli::sources::registry;
 use crate::cli::workbench::wanted_sandbox;
 use crate::cli::{keys, recovery, runtime};
@@ -57,7 +57,7 @@ pub fn run(flags: &Flags) -> Exit {
 
 async fn check(flags: &Flags, report: &mut Report) {
     terminal::check(report);
-    let start = match load(flags, Front::Exec, Answerer::Nobody) {
+    let start = match load(flags, FrontEnd::Exec, Answerer::Nobody) {
         Ok(start) => start,
         Err(error) => {
             let todo = "correct it; assets/config.example.toml of the source explains every key";
@@ -87,12 +87,12 @@ async fn check(flags: &Flags, report: &mut Report) {
 fn configuration(start: &Start, flags: &Flags, report: &mut Report) {
     let usual = start.places.config.as_ref().map(|config| config.join("config.toml"));
     let file = flags.config.clone().or(usual.clone().filter(|path| path.exists()));
-    let said = match (&file, usual) {
+    let message = match (&file, usual) {
         (Some(file), _) => format!("{} is read, no key in it is unknown", file.display()),
         (None, Some(usual)) => format!("there is no {}: using defaults", usual.display()),
         (None, None) => "there is no directory for it: using defaults".to_owned(),
     };
-    report.ok("configuration", &said);
+    report.ok("configuration", &message);
     for note in &start.places.notes {
         report.note("configuration", note);
     }
@@ -116,7 +116,7 @@ fn configuration(start: &Start, flags: &Flags, report: &mut Report) {
     }
 }
 
-/// Has decided what commands of a killed program left.
+/// Recovers what commands of a killed program left.
 async fn earlier_commands(start: &Start, report: &mut Report) {
     let recovery = recovery::by_doctor(&start.places, &start.cwd).await;
     for note in &recovery.notes {
@@ -129,13 +129,13 @@ async fn earlier_commands(start: &Start, report: &mut Report) {
         Recovery { open: 0, .. } => report.ok("protected files", "the changes of an interrupted command were checked"),
         Recovery { .. } => report.problem(
             "protected files",
-            "an interrupted command changed files, and nobody has said what becomes of them",
+            "an interrupted command changed files, and nobody has message what becomes of them",
             "run steersman doctor again and answer its question",
         ),
     }
 }
 
-/// Says what confines commands here, and why nothing better does.
+/// Reports the sandbox of commands, and why no better one works.
 async fn sandbox(start: &Start, report: &mut Report) {
     let (wanted, around) = match wanted_sandbox(&start.config, &start.places, &start.cwd) {
         Ok(wanted) => wanted,
@@ -162,7 +162,7 @@ fn todo_about(error: &ConfigError) -> &'static str {
     }
 }
 
-/// Reads the key; tells whether the server can be asked with what there is.
+/// Reads the key; an error means that the server cannot be asked.
 async fn key(server: &Server, report: &mut Report) -> Result<Option<ApiKey>, ()> {
     let service = Service::at(&server.base_url);
     let key = match keys::read(&server.key).await {
@@ -187,7 +187,7 @@ async fn key(server: &Server, report: &mut Report) -> Result<Option<ApiKey>, ()>
     Ok(key)
 }
 
-/// Writes the lines of a run and remembers whether one tells of a problem.
+/// The report of a run: writes its lines and counts the problems.
 pub(super) struct Report {
     problems: usize,
     ascii: bool,
@@ -198,32 +198,32 @@ impl Report {
         Self { problems: 0, ascii: !terminal::is_utf8() }
     }
 
-    /// Says that something is as it should be.
-    pub(super) fn ok(&mut self, what: &str, said: &str) {
-        self.line(("✓", "+"), "ok", what, said);
+    /// Writes a passed check.
+    pub(super) fn ok(&mut self, what: &str, message: &str) {
+        self.line(("✓", "+"), "ok", what, message);
     }
 
-    /// Says something that is worth knowing and no problem.
-    pub(super) fn note(&mut self, what: &str, said: &str) {
-        self.line(("·", "-"), "note", what, said);
+    /// Writes a note.
+    pub(super) fn note(&mut self, what: &str, message: &str) {
+        self.line(("·", "-"), "note", what, message);
     }
 
-    /// Says that something could not be checked, and why.
+    /// Writes a check that was skipped, and why.
     pub(super) fn skipped(&mut self, what: &str, why: &str) {
         self.line(("·", "-"), "skipped", what, why);
     }
 
-    /// Says what is wrong and what to do about it.
-    pub(super) fn problem(&mut self, what: &str, said: &str, todo: &str) {
+    /// Writes a problem and what to do about it.
+    pub(super) fn problem(&mut self, what: &str, message: &str, todo: &str) {
         self.problems += 1;
-        self.line(("✗", "x"), "problem", what, said);
+        self.line(("✗", "x"), "problem", what, message);
         let arrow = if self.ascii { "->" } else { "→" };
         let _ = writeln!(io::stdout(), "            {arrow} {}", visible_line(todo));
     }
 
-    fn line(&self, (sign, plain): (&str, &str), word: &str, what: &str, said: &str) {
+    fn line(&self, (sign, plain): (&str, &str), word: &str, what: &str, message: &str) {
         let sign = if self.ascii { plain } else { sign };
-        let _ = writeln!(io::stdout(), "{sign} {word:<8}  {what}: {}", visible_line(said));
+        let _ = writeln!(io::stdout(), "{sign} {word:<8}  {what}: {}", visible_line(message));
         let _ = io::stdout().flush();
     }
 

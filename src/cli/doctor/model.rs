@@ -1,4 +1,4 @@
-//! What the model server does: its list, a streamed reply, a tool call. The embedded model is asked the same.
+//! The checks of a model server: its list, a streamed reply, a tool call. The embedded model gets the same checks.
 
 use std::time::Instant;
 
@@ -44,7 +44,7 @@ pub(super) async fn check_server(http: &Http, server: &Server, key: Option<ApiKe
             transport.with_model(first)
         }
         (Err(error), Some(_)) => {
-            // Not every server has a list; whether the model answers is seen below.
+            // Not every server has a list; the next check shows whether the model answers.
             report.note("models", &format!("there is no list: {error}"));
             transport
         }
@@ -113,12 +113,12 @@ async fn check_replies(http: &Http, transport: &ChatTransport, report: &mut Repo
                 report.ok("tool call", "the model called the tool it was offered");
             }
             Some(call) => {
-                let said = format!("the model called {:?}, which it was not offered", call.name);
-                report.problem("tool call", &said, "use a model that is made for tools");
+                let message = format!("the model called {:?}, which it was not offered", call.name);
+                report.problem("tool call", &message, "use a model that is made for tools");
             }
             None => {
-                let said = "the model answered without calling the tool; most that are made for tools call it (llama.cpp wants --jinja)";
-                report.note("tool call", said);
+                let message = "the model answered without calling the tool; most that are made for tools call it (llama.cpp wants --jinja)";
+                report.note("tool call", message);
             }
         },
         Err(error) => report.problem("tool call", &error.to_string(), todo(&error)),
@@ -148,7 +148,7 @@ async fn ask<'a>(
     timeout(limits::DOCTOR_REPLY, asked).await.unwrap_or(Err(ProviderError::Stalled(limits::DOCTOR_REPLY.as_secs())))
 }
 
-/// Says what to do about an error of the server.
+/// Returns advice for an error of the server.
 fn todo(error: &ProviderError) -> &'static str {
     match error {
         ProviderError::Status { status: 401 | 403, .. } => {

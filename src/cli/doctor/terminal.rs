@@ -1,13 +1,13 @@
-//! What the terminal can do, as far as the environment tells: nothing is written to it and nothing asked of it.
+//! The abilities of the terminal according to the environment; nothing is written to or read from the terminal.
 
 use std::io::{self, IsTerminal as _};
 
 use super::Report;
 
-/// Smallest screen on which everything has its place, columns and rows.
+/// The smallest screen on which everything fits, columns and rows.
 const COMFORTABLE: (u16, u16) = (80, 24);
 
-/// Terminals that are known to paint a frame at once when asked, by `TERM_PROGRAM` or a part of `TERM`.
+/// Terminals that support synchronized output, by `TERM_PROGRAM` or a part of `TERM`.
 const SYNCHRONIZED: [&str; 10] =
     ["alacritty", "contour", "foot", "ghostty", "iterm", "kitty", "mintty", "rio", "tmux", "wezterm"];
 
@@ -68,7 +68,7 @@ pub(super) fn check(report: &mut Report) {
     }
 }
 
-/// Tells whether the locale is UTF-8; the first variable that is set counts.
+/// Returns whether the locale is UTF-8; the first variable that is set counts.
 pub(super) fn is_utf8() -> bool {
     let set =
         ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));

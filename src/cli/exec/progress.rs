@@ -1,4 +1,4 @@
-//! Where a run without a screen stands: the main agent's turns, and the way of each accepted text.
+//! The progress of a run without a screen: the main agent's turns, and the delivery of each accepted message.
 
 use std::collections::HashSet;
 
@@ -7,11 +7,11 @@ use crate::cli::output::Output;
 use crate::event::{Envelope, Event, Outcome};
 use crate::id::MessageId;
 
-/// Follows the main agent's turns and the way of each accepted text, and says which of them came back.
+/// The state of the main agent's turns and of each accepted message; returned messages are reported.
 pub(super) struct Progress {
-    /// Accepted, and not yet seen in the conversation.
+    /// Messages that were accepted and are not yet in the conversation.
     open: HashSet<MessageId>,
-    /// Seen in the conversation before the queue's answer was.
+    /// Messages that entered the conversation before the queue's answer came.
     early: HashSet<MessageId>,
     running: bool,
     pub outcome: Option<Outcome>,
@@ -19,12 +19,12 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Starts before the first turn.
+    /// Makes the state before the first turn.
     pub fn new(err: Output) -> Self {
         Self { open: HashSet::new(), early: HashSet::new(), running: false, outcome: None, err }
     }
 
-    /// Notes that a queue has taken a text.
+    /// Notes that a queue has accepted a message.
     pub fn accepted(&mut self, id: MessageId) {
         if !self.early.remove(&id) {
             self.open.insert(id);
@@ -37,7 +37,7 @@ impl Progress {
         }
     }
 
-    /// Notes that a text is the user's again.
+    /// Notes that a message was returned to the user.
     pub fn returned(&mut self, id: &MessageId) {
         self.open.remove(id);
     }
@@ -64,13 +64,13 @@ impl Progress {
         None
     }
 
-    /// Waits for nothing any more.
+    /// Stops waiting for the turn and for messages.
     pub fn give_up(&mut self) {
         self.running = false;
         self.open.clear();
     }
 
-    /// Tells whether nothing runs and nothing is on its way.
+    /// Returns whether no turn runs and no message waits for delivery.
     pub fn idle(&self) -> bool {
         !self.running && self.open.is_empty()
     }

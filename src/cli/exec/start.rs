@@ -1,4 +1,4 @@
-//! What `exec` needs before it runs, and the record of a run in `--json`: its first line and its last.
+//! The checks before `exec` runs, and the first and last event of its JSON output.
 
 use std::io;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::event::{Event, Pending, SCHEMA};
 use crate::listener::JsonLines;
 
-/// Checks that the user has said which model answers: who starts `exec` would not see that it is the embedded one.
+/// Checks that a model is configured: a user of `exec` would not notice that the embedded one answers.
 ///
 /// # Errors
 /// One sentence for the user, which names the model servers that answer on this machine.
@@ -31,7 +31,7 @@ pub(super) fn check_model(config: &Config) -> Result<(), String> {
     ))
 }
 
-/// Says why nothing runs, also in the record where there is one.
+/// Reports why nothing runs, also in the JSON output if there is one.
 pub(super) fn refuse(flags: &Flags, args: &ExecArgs, sentence: &str, exit: Exit) -> Exit {
     say(sentence);
     if args.json {
@@ -41,7 +41,7 @@ pub(super) fn refuse(flags: &Flags, args: &ExecArgs, sentence: &str, exit: Exit)
     exit
 }
 
-/// Ends the record. What a reader relies on stands in it however early the run ended: the first event and the last.
+/// Ends the JSON output. Its first and its last event are always written, however early the run ended.
 pub(super) fn end(json: &JsonLines, cwd: &Path, unsent: Vec<Pending>, exit: Exit, message: Option<String>) {
     if !json.has_begun() {
         json.append(Event::SessionStarted {

@@ -1,6 +1,6 @@
-//! A run without a screen while it is steered: what lines, signals and posts do, and when it has ended.
+//! A run without a screen: the effects of lines, signals and posts, and the end of the run.
 //!
-//! Always holds: every text that was read is delivered, refused with a word, or among the unsent ones at the end.
+//! Always holds: every text that was read is delivered, refused with a message, or listed as unsent at the end.
 
 use std::collections::VecDeque;
 use std::io;
@@ -13,8 +13,8 @@ use super::unwritten;
 use crate::cli::args::ExecArgs;
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
-use crate::cli::questions::{Questions, Unasked};
-use crate::cli::steer_stdin::{Line, Lines, Read};
+use crate::cli::questions::{Questions, RefusedCalls};
+use crate::cli::steer_stdin::{Line, Lines, ReadLine};
 use crate::clock;
 use crate::error::{Refused, StartError};
 use crate::event::{Delivery, Event, Outcome, Pending};
@@ -28,7 +28,7 @@ use crate::text::is_blank;
 use crate::tui::terminal::watchdog;
 
 /// A run under way.
-pub(super) struct Run<'a> {
+pub(super) struct ExecRun<'a> {
     client: &'a dyn Client,
     /// What was taken and is to be folded, in order.
     posts: VecDeque<Post>,
@@ -36,7 +36,7 @@ pub(super) struct Run<'a> {
     pub err: Output,
     pub progress: Progress,
     pub questions: Questions,
-    pub unasked: Unasked,
+    pub unasked: RefusedCalls,
     json: bool,
     /// The agents that run.
     agents: Vec<AgentId>,
@@ -51,21 +51,21 @@ pub(super) struct Run<'a> {
     waiting: VecDeque<(Option<AgentId>, String, Delivery)>,
     /// Texts that were accepted or read, but not sent.
     pub unsent: Vec<Pending>,
-    /// Why it failed.
+    /// The reason of its failure.
     pub reason: Option<String>,
-    /// Lines that were refused.
+    /// The number of refused lines.
     refused: usize,
-    pub stop: Option<Stop>,
+    pub stop: Option<ExecStop>,
 }
 
-/// Says that nothing more is sent: what the program ends with, and how long the turn may take to end.
+/// A stop: nothing more is sent. Holds the exit code, and the time until which the turn may end by itself.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Stop {
+pub(super) struct ExecStop {
     pub exit: Exit,
     pub deadline: Instant,
 }
 
-impl<'a> Run<'a> {
+impl<'a> ExecRun<'a> {
     pub fn new(
         client: &'a dyn Client,
         lines: Option<Lines>,
@@ -84,7 +84,7 @@ impl<'a> Run<'a> {
             progress: Progress::new(err.clone()),
             err,
             questions,
-            unasked: Unasked::default(),
+            unasked: RefusedCalls::default(),
             json: args.json,
             waiting: VecDeque::new(),
             unsent: Vec::new(),
@@ -188,7 +188,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Says that a line is not sent; after many of them only their number is said, at the end.
+    /// Reports a line that is not sent; after many of them only their number is reported, at the end.
     fn refuse(&mut self, why: &str, text: &str) {
         self.refused += 1;
         if self.refused <= limits::REFUSED_LINES {
@@ -196,13 +196,13 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Tells whether more lines may be read.
+    /// Returns whether more lines may be read.
     pub fn has_room(&self) -> bool {
         let bytes: usize = self.waiting.iter().map(|(_, text, _)| text.len()).sum();
         self.waiting.len() < limits::STEER_LINES && bytes < limits::STEER_BYTES
     }
 
-    /// Sends what waits, one text after the reply to the one before, so that no order changes.
+    /// Sends the texts that wait for room in a queue, until one is refused again.
     pub fn send_waiting(&mut self) {
         while self.unanswered == 0
             && self.stop.is_none()
@@ -221,7 +221,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Takes the lines that are there.
+    /// Takes the lines that have been read.
     pub fn read_lines(&mut self) {
         // Whom a line names may have begun by now.
         self.take_posts();
@@ -239,7 +239,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn line(&mut self, read: Read) {
+    fn line(&mut self, read: ReadLine) {
         let (text, delivery) = match read.line {
             Line::Text(text) => (text, Delivery::Steer),
             Line::FollowUp(text) => (text, Delivery::FollowUp),
@@ -307,7 +307,7 @@ impl<'a> Run<'a> {
 
     pub fn signal(&mut self, code: u8) {
         let again = self.stop.is_some();
-        // Whatever does not answer below.
+        // Ends the program even if something below hangs.
         watchdog::end_within(limits::QUIT_TIME, code);
         self.stop(Exit::of_signal(code));
         if again {
@@ -320,8 +320,8 @@ impl<'a> Run<'a> {
         self.stop(exit);
     }
 
-    /// Stops the turn and takes back what was not sent. The first reason decides the exit code, but for a signal that ends
-    /// the program.
+    /// Stops the turn and takes back unsent messages. The first reason decides the exit code, unless a signal ends the
+    /// program.
     fn stop(&mut self, exit: Exit) {
         self.unanswered += 1;
         self.client.send(Request::Stop);
@@ -340,11 +340,11 @@ impl<'a> Run<'a> {
             }
             self.keep(begun, Delivery::Steer);
         }
-        let first = self.stop.get_or_insert(Stop { exit, deadline: Instant::now() + limits::EXIT_GRACE });
+        let first = self.stop.get_or_insert(ExecStop { exit, deadline: Instant::now() + limits::EXIT_GRACE });
         first.exit = first.exit.unless_ended_by(exit);
     }
 
-    /// Keeps a text that was read and is not sent, for the end.
+    /// Adds a text that was read to the unsent ones.
     fn keep(&mut self, text: String, delivery: Delivery) {
         if !is_blank(&text) {
             let id = MessageId::new(format!("unsent {}", self.unsent.len() + 1));
@@ -352,7 +352,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Returns how the run ended, when it has. Lines that are there already count before that.
+    /// Returns how the run ended, if it has. Lines that were read already are sent first.
     pub fn ended(&mut self) -> Option<Exit> {
         if !self.progress.idle() || self.unanswered > 0 {
             return None;
@@ -383,12 +383,12 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Returns as much of a text as is said on standard error.
+/// Returns the beginning of a text, for messages on standard error.
 pub(super) fn start_of(text: &str) -> String {
     text.chars().take(limits::ERROR_CHARS).collect()
 }
 
-/// Returns the word behind the `@` of a text that begins like one for an agent.
+/// Returns the word after the `@` of a text that begins like one for an agent.
 fn named(text: &str) -> Option<&str> {
     let word = text.strip_prefix('@')?.split(char::is_whitespace).next()?;
     let is_name = !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_".contains(c));

@@ -1,11 +1,11 @@
-//! What a project brings for this program, and whether the user trusts it.
+//! The settings and files that a project has for this program, and whether the user trusts them.
 //!
-//! Always holds: nothing of it acts before the user saw exactly what it would run or change and said yes, and what acts is
-//! what was shown: the bytes are read once, shown, hashed and used. `exec` never asks.
+//! Always holds: nothing of a project takes effect before the user saw exactly what it would run or change and said
+//! yes. The bytes are read once, shown, hashed and used, so what was shown is what takes effect. `exec` never asks.
 //!
 //! # Where things are
 //!
-//! - project trust: what a project brings, the record: `mod.rs`, `offer.rs`, `record.rs`,
+//! - project trust: files of a project, the record of trust: `mod.rs`, `offer.rs`, `record.rs`,
 //!   `src/config/project.rs`; stories: `trust.rs`
 
 mod offer;
@@ -16,27 +16,27 @@ mod state_file;
 use std::path::Path;
 
 use crate::approval::Approvals;
-use crate::cli::places::Places;
-use crate::subagent::{Roster, Source};
+use crate::cli::places::UserDirectories;
+use crate::subagent::{PersonaSource, Roster};
 
-pub use offer::{Offer, ProjectPersona};
-pub use record::Record;
+pub use offer::{ProjectOffer, ProjectPersona};
+pub use record::TrustRecord;
 pub use rules::KeptRules;
 
-/// Says who is there to be asked about trust.
+/// The front end of a start, which decides whether the user can be asked about trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Front {
+pub enum FrontEnd {
     /// The screen.
     Screen,
-    /// `exec`: nobody.
+    /// `exec`, where the user is not asked.
     Exec,
 }
 
-/// Returns what the project brings and the user trusts already; sentences go to `notes`.
-pub fn known(places: &Places, notes: &mut Vec<String>) -> Option<Offer> {
+/// Returns the project's files if the user trusts them already; sentences go to `notes`.
+pub fn known(places: &UserDirectories, notes: &mut Vec<String>) -> Option<ProjectOffer> {
     match look(places, notes)? {
-        Standing::Trusted(offer) => Some(offer),
-        Standing::Unknown(offer, _) => {
+        ProjectTrust::Trusted(offer) => Some(offer),
+        ProjectTrust::Unknown(offer, _) => {
             let brings = offer.names();
             notes.push(format!("not trusted, and therefore ignored: {brings}; start steersman here once and decide"));
             None
@@ -44,14 +44,19 @@ pub fn known(places: &Places, notes: &mut Vec<String>) -> Option<Offer> {
     }
 }
 
-/// Returns what the project brings and the user trusts, asking where somebody is there; sentences go to `notes`.
-pub async fn trusted(front: Front, places: &Places, approvals: &Approvals, notes: &mut Vec<String>) -> Option<Offer> {
-    if front == Front::Exec {
+/// Returns the project's files if the user trusts them, asking on the screen; sentences go to `notes`.
+pub async fn trusted(
+    front: FrontEnd,
+    places: &UserDirectories,
+    approvals: &Approvals,
+    notes: &mut Vec<String>,
+) -> Option<ProjectOffer> {
+    if front == FrontEnd::Exec {
         return known(places, notes);
     }
     let (offer, record) = match look(places, notes)? {
-        Standing::Trusted(offer) => return Some(offer),
-        Standing::Unknown(offer, record) => (offer, record),
+        ProjectTrust::Trusted(offer) => return Some(offer),
+        ProjectTrust::Unknown(offer, record) => (offer, record),
     };
     let brings = offer.names();
     if !approvals.ask_user(format!("trust what this project brings ({brings})?"), offer.detail()).await {
@@ -67,31 +72,31 @@ pub async fn trusted(front: Front, places: &Places, approvals: &Approvals, notes
 }
 
 /// Adds the personas of a trusted project.
-pub fn adopted(offer: &Offer, roster: &mut Roster) {
+pub fn adopted(offer: &ProjectOffer, roster: &mut Roster) {
     for ProjectPersona { file, text, .. } in &offer.personas {
-        roster.add(Source::Project(file.clone()), text);
+        roster.add(PersonaSource::Project(file.clone()), text);
     }
 }
 
-/// Says how the user stands to what a project brings.
-enum Standing {
-    Trusted(Offer),
-    Unknown(Offer, Option<Record>),
+/// Whether the user trusts the files of a project.
+enum ProjectTrust {
+    Trusted(ProjectOffer),
+    Unknown(ProjectOffer, Option<TrustRecord>),
 }
 
-/// Looks at what the project brings; `None` when nothing of it would act.
-fn look(places: &Places, notes: &mut Vec<String>) -> Option<Standing> {
-    let offer = Offer::read(places.project.as_deref()?)?;
+/// Reads the project's files; `None` when nothing of them would take effect.
+fn look(places: &UserDirectories, notes: &mut Vec<String>) -> Option<ProjectTrust> {
+    let offer = ProjectOffer::read(places.project.as_deref()?)?;
     notes.extend(offer.faults.iter().cloned());
     if !offer.acts() {
         return None;
     }
-    let record = Record::at(places.state.as_deref());
+    let record = TrustRecord::at(places.state.as_deref());
     let known = record.as_ref().is_some_and(|record| record.knows(&offer));
-    Some(if known { Standing::Trusted(offer) } else { Standing::Unknown(offer, record) })
+    Some(if known { ProjectTrust::Trusted(offer) } else { ProjectTrust::Unknown(offer, record) })
 }
 
-/// Returns a path as it is shown of a project: relative to its root.
+/// Returns a path of a project for display.
 fn shown(path: &Path) -> String {
     crate::text::visible_line(&path.to_string_lossy()).into_owned()
 }

@@ -13,7 +13,7 @@ use crate::regular_file::{Head, head};
 use crate::subagent::Persona;
 use crate::workspace::Workspace;
 
-/// The directory that a project brings.
+/// The directory of a project's files for this program.
 const DIRECTORY: &str = ".steersman";
 
 /// A persona of a project.
@@ -27,29 +27,29 @@ pub struct ProjectPersona {
     pub persona: Persona,
 }
 
-/// Everything that a project brings.
+/// The files of a project for this program.
 #[derive(Debug, Clone, Default)]
-pub struct Offer {
+pub struct ProjectOffer {
     /// The project's root.
     pub root: PathBuf,
-    /// What its configuration sets.
+    /// The settings of its configuration.
     pub layer: Option<ProjectLayer>,
-    /// The system prompt that its configuration names.
+    /// The system prompt that the configuration names.
     pub system_prompt: Option<String>,
     /// Its personas.
     pub personas: Vec<ProjectPersona>,
     /// Files under `hooks`; this version runs none.
     pub hooks: Vec<String>,
-    /// What is wrong with its files, one sentence each.
+    /// The faults of its files, one sentence each.
     pub faults: Vec<String>,
-    /// The root, opened: what is read is reached from there, over no link.
+    /// The opened root, from which files are read without following links.
     workspace: Option<Workspace>,
-    /// Every file that was looked at, with its bytes.
+    /// Every file that was read, with its bytes.
     files: Vec<(String, Vec<u8>)>,
 }
 
-impl Offer {
-    /// Reads what a project brings; `None` when it brings nothing.
+impl ProjectOffer {
+    /// Reads the files of a project; `None` when there are none.
     pub fn read(root: &Path) -> Option<Self> {
         let directory = root.join(DIRECTORY);
         if !directory.symlink_metadata().ok()?.is_dir() {
@@ -61,7 +61,7 @@ impl Offer {
         offer.read_personas(&directory);
         for path in offer.list(&directory.join("hooks"), |_| true) {
             let file = offer.relative(&path);
-            // What cannot be read is part of what is known about it.
+            // An unreadable file is listed and hashed as empty.
             let bytes = offer.read_file(&path).map(|head| head.bytes).unwrap_or_default();
             offer.files.push((file.clone(), bytes));
             offer.hooks.push(file);
@@ -69,12 +69,12 @@ impl Offer {
         (!offer.files.is_empty() || !offer.faults.is_empty()).then_some(offer)
     }
 
-    /// Tells whether any of it would act once it is trusted.
+    /// Returns whether any of the files would take effect once they are trusted.
     pub fn acts(&self) -> bool {
         self.layer.is_some() || !self.personas.is_empty()
     }
 
-    /// Returns the names of what it brings, for one line.
+    /// Returns the names of the files, for one line.
     pub fn names(&self) -> String {
         let parts = [
             self.layer.as_ref().map(|_| format!("{DIRECTORY}/config.toml")),
@@ -84,7 +84,7 @@ impl Offer {
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns the fingerprint of all its files with their names.
+    /// Returns the hash of all files with their names.
     pub fn hash(&self) -> String {
         let mut hasher = Sha256::new();
         for (name, bytes) in &self.files {
@@ -99,7 +99,7 @@ impl Offer {
         })
     }
 
-    /// Describes exactly what it would run or change, with the whole text of each prompt.
+    /// Describes exactly what the files would run or change, with the whole text of each prompt.
     pub fn detail(&self) -> String {
         let mut text = format!("{}\n\nWith your trust it changes how this program works here:\n", shown(&self.root));
         if let Some(layer) = &self.layer {
@@ -155,7 +155,7 @@ impl Offer {
         };
         if let Some(named) = &layer.system_prompt {
             let prompt = directory.join(named);
-            // Real paths: a link that leads out of the project is refused.
+            // Paths without links: a link that leads out of the project is refused.
             let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
             match prompt.canonicalize() {
                 Ok(real) if real.starts_with(&root) => match self.take(&real) {
@@ -187,7 +187,7 @@ impl Offer {
         }
     }
 
-    /// Lists a real directory by name, as many files as are read of one.
+    /// Lists the files of a directory by name, up to the limit; links are not followed.
     fn list(&mut self, directory: &Path, wanted: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
         if !directory.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
             return Vec::new();
@@ -215,7 +215,7 @@ impl Offer {
         head(file, metadata.len(), limits::PROJECT_FILE_BYTES)
     }
 
-    /// Reads a file into the fingerprint and returns its text; a fault is noted.
+    /// Reads a file, adds it to the hashed files and returns its text; a fault is noted.
     fn take(&mut self, path: &Path) -> Option<String> {
         let head = match self.read_file(path) {
             Ok(head) if head.is_cut() => {

@@ -1,4 +1,4 @@
-//! The record of the projects that the user trusts: root and content.
+//! The record of the projects that the user trusts: root and hash of the content.
 
 use std::io;
 use std::path::Path;
@@ -6,52 +6,52 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::state_file::StateFile;
-use crate::cli::project::Offer;
+use crate::cli::project::ProjectOffer;
 
-/// The file of the record.
+/// The file with the trusted projects.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record(StateFile);
+pub struct TrustRecord(StateFile);
 
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Trusted {
+struct TrustFile {
     #[serde(default)]
-    trusted: Vec<Entry>,
+    trusted: Vec<TrustedProject>,
 }
 
-/// A project with what it brought when the user said yes.
+/// A project with the hash of its files when the user said yes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Entry {
+struct TrustedProject {
     root: String,
     sha256: String,
 }
 
-impl Entry {
-    /// `None` for a root that cannot be written down.
-    fn of(offer: &Offer) -> Option<Self> {
+impl TrustedProject {
+    /// Makes the entry of a project; `None` for a root that is not UTF-8.
+    fn of(offer: &ProjectOffer) -> Option<Self> {
         Some(Self { root: offer.root.to_str()?.to_owned(), sha256: offer.hash() })
     }
 }
 
-impl Record {
-    /// Names the record in the state directory; `None` without one.
+impl TrustRecord {
+    /// Returns the record of a state directory; `None` without one.
     pub fn at(state: Option<&Path>) -> Option<Self> {
         state.map(|state| Self(StateFile::new(state, "trust")))
     }
 
-    /// Tells whether the user trusts exactly this. A record that cannot be read trusts nothing.
-    pub fn knows(&self, offer: &Offer) -> bool {
-        let trusted: Trusted = self.0.read().unwrap_or_default();
-        Entry::of(offer).is_some_and(|entry| trusted.trusted.contains(&entry))
+    /// Returns whether the user trusts exactly these files. An unreadable record trusts nothing.
+    pub fn knows(&self, offer: &ProjectOffer) -> bool {
+        let trusted: TrustFile = self.0.read().unwrap_or_default();
+        TrustedProject::of(offer).is_some_and(|entry| trusted.trusted.contains(&entry))
     }
 
-    /// Adds this, in the place of what the same project brought before.
+    /// Adds a project, replacing its earlier entry.
     ///
     /// # Errors
-    /// What the system says; the record is as it was.
-    pub fn add(&self, offer: &Offer) -> io::Result<()> {
-        let entry = Entry::of(offer).ok_or_else(|| io::Error::other("the project's path is not UTF-8"))?;
-        self.0.change(|all: io::Result<Trusted>| {
-            // One that cannot be read trusts nothing; the next yes makes it good.
+    /// The error of the system; the record is unchanged.
+    pub fn add(&self, offer: &ProjectOffer) -> io::Result<()> {
+        let entry = TrustedProject::of(offer).ok_or_else(|| io::Error::other("the project's path is not UTF-8"))?;
+        self.0.change(|all: io::Result<TrustFile>| {
+            // An unreadable record trusts nothing and is replaced by the next yes.
             let mut all = all.unwrap_or_default();
             all.trusted.retain(|old| old.root != entry.root);
             all.trusted.push(entry);

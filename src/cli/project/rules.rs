@@ -1,7 +1,8 @@
-//! The allow rules that the user keeps for later sessions, by project: never in the project, which others write to.
+//! The allow rules that the user keeps for later sessions, by project. They are never stored in the project, which
+//! others can write to.
 //!
-//! Always holds: a file that cannot be read allows nothing and is not written over, and a rule that is wider than what is
-//! ever offered is left out.
+//! Always holds: an unreadable file allows nothing and is not overwritten, and a rule that is broader than those
+//! that are offered is left out.
 
 use std::io;
 use std::path::Path;
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::state_file::StateFile;
 use crate::approval::{KeptRule, RuleStore};
-use crate::cli::places::Places;
+use crate::cli::places::UserDirectories;
 use crate::limits;
 use crate::text::visible_line;
 
@@ -22,29 +23,29 @@ pub struct KeptRules {
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct All {
+struct RulesFile {
     #[serde(default)]
-    project: Vec<Project>,
+    project: Vec<ProjectRules>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Project {
+struct ProjectRules {
     root: String,
     allow: Vec<String>,
 }
 
 impl KeptRules {
-    /// Names the rules of the project that a real working directory lies in, or of that directory; `None` without a place
-    /// for them.
-    pub fn of(places: &Places, cwd: &Path) -> Option<Self> {
+    /// Returns the rules of the project that contains a working directory, or of that directory itself; `None`
+    /// without a state directory.
+    pub fn of(places: &UserDirectories, cwd: &Path) -> Option<Self> {
         let root = places.project.as_deref().unwrap_or(cwd).to_str()?.to_owned();
         Some(Self { file: StateFile::new(places.state.as_deref()?, "rules"), root })
     }
 
-    /// Reads the rules, the oldest first; sentences about what does not count go to `notes`.
+    /// Reads the rules, the oldest first; sentences about invalid ones go to `notes`.
     pub fn read(&self, notes: &mut Vec<String>) -> Vec<KeptRule> {
         let path = visible_line(&self.file.path().to_string_lossy()).into_owned();
-        let all: All = match self.file.read() {
+        let all: RulesFile = match self.file.read() {
             Ok(all) => all,
             Err(error) => {
                 notes.push(format!("no kept rule holds: {path}: {}", visible_line(&error.to_string())));
@@ -66,10 +67,10 @@ impl KeptRules {
     }
 
     fn change(&self, change: impl FnOnce(&mut Vec<String>) -> io::Result<()>) -> io::Result<()> {
-        self.file.change(|all: io::Result<All>| {
+        self.file.change(|all: io::Result<RulesFile>| {
             let mut all = all.map_err(|error| io::Error::other(format!("{}: {error}", self.file.path().display())))?;
             if !all.project.iter().any(|project| project.root == self.root) {
-                all.project.push(Project { root: self.root.clone(), allow: Vec::new() });
+                all.project.push(ProjectRules { root: self.root.clone(), allow: Vec::new() });
             }
             if let Some(project) = all.project.iter_mut().find(|project| project.root == self.root) {
                 change(&mut project.allow)?;

@@ -1,5 +1,5 @@
-//! A file of what the user has decided, in the state directory, 0600. Instances that write at once take turns, so that
-//! no decision is lost.
+//! A file with decisions of the user, in the state directory, 0600. Instances of the program write one after
+//! another, so that no decision is lost.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use crate::limits;
 use crate::regular_file::read_head;
 
-/// The path of such a file.
+/// A file of the state directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StateFile {
     directory: PathBuf,
@@ -26,7 +26,7 @@ impl StateFile {
         Self { directory: directory.to_owned(), name }
     }
 
-    /// Reads the file; what is not there holds nothing.
+    /// Reads the file; a missing file is empty.
     pub(super) fn read<T: Default + DeserializeOwned>(&self) -> io::Result<T> {
         let head = match read_head(&self.path(), limits::STATE_FILE_BYTES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(T::default()),
@@ -39,7 +39,7 @@ impl StateFile {
         toml::from_str(&text).map_err(|error| io::Error::other(error.message().to_owned()))
     }
 
-    /// Writes what `change` makes of what the file holds, in its place at once or not at all.
+    /// Replaces the content by what `change` returns, atomically.
     pub(super) fn change<T: Default + DeserializeOwned + Serialize>(
         &self,
         change: impl FnOnce(io::Result<T>) -> io::Result<T>,
@@ -47,7 +47,7 @@ impl StateFile {
         let Self { directory, name } = self;
         DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
         std::fs::set_permissions(directory, Permissions::from_mode(0o700))?;
-        // What another instance adds meanwhile is read too: until the end of this function nobody else writes.
+        // Other instances cannot write until the end of this function, so the read below sees all their changes.
         let _lock = lock(&directory.join(format!(".{name}.lock")))?;
         let text = toml::to_string(&change(self.read())?).map_err(io::Error::other)?;
         let mut file = tempfile::Builder::new().prefix(&format!(".{name}")).tempfile_in(directory)?;
@@ -62,7 +62,7 @@ impl StateFile {
     }
 }
 
-/// Waits until no other instance writes. The file is the user's own and never followed as a link; the lock ends with it.
+/// Waits until no other instance writes. Links are not followed; closing the file releases the lock.
 fn lock(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o600);

@@ -1,15 +1,15 @@
 //! Events of a message stream become pieces for the screen and one reply.
 //!
-//! Fed with the data of each event; pure. A reply exists only when the stream said that it is whole (a stop reason or
-//! `message_stop`): whatever was cut or broken returns an error and no calls (D15). Kinds of events and of blocks that
-//! are not known are passed over or kept, never an error.
+//! Takes the data of each event; pure. A reply exists only when the stream said that it is whole (a stop reason or
+//! `message_stop`): a cut or broken stream returns an error and no calls (D15). Unknown kinds of events and blocks are
+//! ignored or kept, never an error.
 
 use serde_json::value::RawValue;
 
 use crate::dialect::Dialect;
 use crate::limits;
 use crate::message::Original;
-use crate::provider::anthropic::blocks::{Blocks, Shown};
+use crate::provider::anthropic::blocks::{Blocks, VisibleText};
 use crate::provider::anthropic::chunk::{Event, Message, StopDetails, WireUsage};
 use crate::provider::chat::Text;
 use crate::provider::error_body::{self, ErrorBody};
@@ -17,7 +17,7 @@ use crate::provider::sse::Frame;
 use crate::provider::wire::Assemble;
 use crate::provider::{Finish, Piece, ProviderError, Reply};
 
-/// What stop reasons mean.
+/// The meanings of stop reasons.
 const FINISHES: [(&str, Finish); 9] = [
     ("end_turn", Finish::Stop),
     ("stop_sequence", Finish::Stop),
@@ -26,12 +26,12 @@ const FINISHES: [(&str, Finish); 9] = [
     ("model_context_window_exceeded", Finish::Length),
     ("refusal", Finish::ContentFilter),
     ("pause_turn", Finish::Paused),
-    // The server has summarised the conversation and waits to go on.
+    // The server has summarised the conversation and waits for the next request.
     ("compaction", Finish::Paused),
     ("", Finish::Stop),
 ];
 
-/// Builds one reply out of the frames of a stream, or out of one body.
+/// The assembler of one reply from the frames of a stream, or from one body.
 #[derive(Debug, Default)]
 pub(super) struct Assembler {
     reply: Reply,
@@ -112,36 +112,36 @@ impl Assembler {
         let shown = match if event.kind.0.is_empty() { name } else { &event.kind.0 } {
             "message_start" => {
                 if self.blocks.has_open_call() {
-                    let what = "a message that begins within a call of another".to_owned();
+                    let what = "a message that begins within a call of another message".to_owned();
                     return Err(ProviderError::Malformed(what));
                 }
                 if let Some(message) = &event.message {
                     self.begin(message);
                 }
-                Shown::default()
+                VisibleText::default()
             }
             "content_block_start" => match event.content_block {
                 Some(block) => return self.start(index, block).map(Some),
-                None => Shown::default(),
+                None => VisibleText::default(),
             },
             "content_block_delta" => match &event.delta {
                 Some(delta) => self.blocks.add(index, delta, data),
-                None => Shown::default(),
+                None => VisibleText::default(),
             },
             "content_block_stop" => {
                 self.blocks.stop(index);
-                Shown::default()
+                VisibleText::default()
             }
             "message_delta" => {
                 self.count(event.usage.as_ref());
                 if let Some(delta) = &event.delta {
                     self.stop(&delta.stop_reason, delta.stop_details);
                 }
-                Shown::default()
+                VisibleText::default()
             }
             "message_stop" => {
                 (self.whole, self.done) = (true, true);
-                Shown::default()
+                VisibleText::default()
             }
             "error" => return Err(reported(data)),
             _ => return Ok(None),
@@ -192,9 +192,9 @@ impl Assembler {
         Ok(())
     }
 
-    /// Appends what is shown to the reply; a stretch of its own stands apart.
-    fn show(&mut self, shown: Shown) -> Piece {
-        let Shown { mut thinking, mut text, begins } = shown;
+    /// Appends visible text to the reply; a new section follows after a blank line.
+    fn show(&mut self, shown: VisibleText) -> Piece {
+        let VisibleText { mut thinking, mut text, begins } = shown;
         for (whole, new) in [(&mut self.reply.thinking, &mut thinking), (&mut self.reply.content, &mut text)] {
             if begins && !new.is_empty() && !whole.is_empty() && !whole.ends_with('\n') {
                 new.insert_str(0, "\n\n");
@@ -211,7 +211,7 @@ fn parse<'a, T: serde::Deserialize<'a>>(data: &'a str) -> Result<T, ProviderErro
     parsed.ok_or_else(|| ProviderError::Malformed(error_body::plain(data)))
 }
 
-/// Makes the error for one that the server reported within a reply.
+/// Makes the error that the server reported within a reply.
 fn reported(data: &str) -> ProviderError {
     ErrorBody::read(data).reported()
 }

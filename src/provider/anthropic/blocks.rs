@@ -1,16 +1,16 @@
-//! The blocks of one reply: text, thinking, calls, and kinds that nobody here knows.
+//! The blocks of one reply: text, thinking, calls, and unknown kinds.
 //!
-//! Used by the assembler. A block is found by its index, and by its kind where the index lies. What only the server
-//! understands is kept to be sent back: thinking with its signature, unknown blocks byte for byte.
+//! Used by the assembler. A block is found by its index, or by its kind where the index is wrong. Parts that only the
+//! server understands are kept to be sent back: thinking with its signature, unknown blocks byte for byte.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::message::{Arguments, Part, ToolCall};
-use crate::provider::anthropic::chunk::{Delta, Event, Start};
+use crate::provider::anthropic::chunk::{BlockStart, Delta, Event};
 use crate::provider::{ProviderError, call_ids, error_body};
 
-/// Collects the blocks of one reply.
+/// The blocks of one reply, in order.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     list: Vec<Block>,
@@ -21,29 +21,29 @@ pub(super) struct Blocks {
 struct Block {
     index: Option<u64>,
     open: bool,
-    kind: Kind,
+    kind: BlockKind,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum BlockKind {
     Text { text: String, citations: Vec<String> },
     Thinking { text: String, signature: String },
     Call { id: String, name: String, given: String, pieces: String },
     Other { start: String, members: Map<String, Value>, input: String },
 }
 
-/// Is what an event brought to show.
+/// The visible text that an event added.
 #[derive(Debug, Default)]
-pub(super) struct Shown {
+pub(super) struct VisibleText {
     /// New reasoning text.
     pub thinking: String,
     /// New answer text.
     pub text: String,
-    /// Whether it begins a stretch of its own: something else stands between it and what came before.
+    /// Whether it begins a new section: another block stands before it.
     pub begins: bool,
 }
 
-impl Kind {
+impl BlockKind {
     fn takes(&self, delta: &str) -> bool {
         match self {
             Self::Text { .. } => matches!(delta, "text_delta" | "citations_delta"),
@@ -59,46 +59,46 @@ impl Kind {
 }
 
 impl Blocks {
-    /// Begins a block; one that came whole has all its content.
-    pub fn start(&mut self, index: Option<u64>, raw: &RawValue) -> Result<Shown, ProviderError> {
+    /// Begins a block; a complete one has all its content.
+    pub fn start(&mut self, index: Option<u64>, raw: &RawValue) -> Result<VisibleText, ProviderError> {
         let malformed = |_| ProviderError::Malformed(error_body::plain(raw.get()));
-        let start: Start<'_> = serde_json::from_str(raw.get()).map_err(malformed)?;
+        let start: BlockStart<'_> = serde_json::from_str(raw.get()).map_err(malformed)?;
         let kind = match &*start.kind.0 {
-            "text" => Kind::Text { text: String::new(), citations: Vec::new() },
-            "thinking" => Kind::Thinking { text: String::new(), signature: String::new() },
+            "text" => BlockKind::Text { text: String::new(), citations: Vec::new() },
+            "thinking" => BlockKind::Thinking { text: String::new(), signature: String::new() },
             "tool_use" => {
                 self.calls += 1;
                 let given = start.input.map(|input| input.get().to_owned()).unwrap_or_default();
-                Kind::Call {
+                BlockKind::Call {
                     id: start.id.0.into_owned(),
                     name: start.name.0.into_owned(),
                     given,
                     pieces: String::new(),
                 }
             }
-            _ => Kind::Other { start: raw.get().to_owned(), members: Map::new(), input: String::new() },
+            _ => BlockKind::Other { start: raw.get().to_owned(), members: Map::new(), input: String::new() },
         };
         self.list.push(Block { index, open: true, kind });
         let at = self.list.len() - 1;
-        if let Some(Block { kind: Kind::Text { citations, .. }, .. }) = self.list.get_mut(at) {
+        if let Some(Block { kind: BlockKind::Text { citations, .. }, .. }) = self.list.get_mut(at) {
             citations.extend(start.citations.iter().flatten().map(|citation| citation.get().to_owned()));
         }
-        if let Some(Block { kind: Kind::Thinking { signature, .. }, .. }) = self.list.get_mut(at) {
+        if let Some(Block { kind: BlockKind::Thinking { signature, .. }, .. }) = self.list.get_mut(at) {
             signature.push_str(&start.signature.0);
         }
         Ok(self.show(at, &start.thinking.0, &start.text.0))
     }
 
-    /// Adds to a block. `data` is the whole event, for members that only an unknown kind has.
-    pub fn add(&mut self, index: Option<u64>, delta: &Delta<'_>, data: &str) -> Shown {
-        let Some(at) = self.position(index, &delta.kind.0) else { return Shown::default() };
+    /// Adds a delta to a block. `data` is the whole event, for members of unknown kinds.
+    pub fn add(&mut self, index: Option<u64>, delta: &Delta<'_>, data: &str) -> VisibleText {
+        let Some(at) = self.position(index, &delta.kind.0) else { return VisibleText::default() };
         match self.list.get_mut(at).map(|block| &mut block.kind) {
-            Some(Kind::Text { citations, .. }) => {
+            Some(BlockKind::Text { citations, .. }) => {
                 citations.extend(delta.citation.map(|citation| citation.get().to_owned()));
             }
-            Some(Kind::Thinking { signature, .. }) => signature.push_str(&delta.signature.0),
-            Some(Kind::Call { pieces, .. }) => pieces.push_str(&delta.partial_json.0),
-            Some(Kind::Other { start, members, input }) => {
+            Some(BlockKind::Thinking { signature, .. }) => signature.push_str(&delta.signature.0),
+            Some(BlockKind::Call { pieces, .. }) => pieces.push_str(&delta.partial_json.0),
+            Some(BlockKind::Other { start, members, input }) => {
                 input.push_str(&delta.partial_json.0);
                 change(members, start, data);
             }
@@ -107,16 +107,16 @@ impl Blocks {
         self.show(at, &delta.thinking.0, &delta.text.0)
     }
 
-    /// Ends a block: what comes for its index later belongs to another one.
+    /// Ends a block: later deltas with its index belong to another one.
     pub fn stop(&mut self, index: Option<u64>) {
         if let Some(block) = self.list.iter_mut().rev().find(|block| block.open && block.index == index) {
             block.open = false;
         }
     }
 
-    /// Tells whether a call was begun and not ended.
+    /// Returns whether a call has begun and not ended.
     pub fn has_open_call(&self) -> bool {
-        self.list.iter().any(|block| block.open && matches!(block.kind, Kind::Call { .. }))
+        self.list.iter().any(|block| block.open && matches!(block.kind, BlockKind::Call { .. }))
     }
 
     /// Counts the calls.
@@ -124,28 +124,27 @@ impl Blocks {
         self.calls
     }
 
-    /// Appends visible text and returns what of it is to be shown. Only text of a text block is, and thinking of a
-    /// thinking block.
-    fn show(&mut self, at: usize, thinking: &str, text: &str) -> Shown {
+    /// Appends visible text and returns it: the text of a text block, or the thinking of a thinking block.
+    fn show(&mut self, at: usize, thinking: &str, text: &str) -> VisibleText {
         let before = at.checked_sub(1).and_then(|before| self.list.get(before));
-        let after_text = before.is_some_and(|block| matches!(block.kind, Kind::Text { .. }));
+        let after_text = before.is_some_and(|block| matches!(block.kind, BlockKind::Text { .. }));
         match self.list.get_mut(at).map(|block| &mut block.kind) {
-            Some(Kind::Text { text: whole, .. }) => {
+            Some(BlockKind::Text { text: whole, .. }) => {
                 let begins = at > 0 && whole.is_empty() && !after_text;
                 whole.push_str(text);
-                Shown { text: text.to_owned(), begins, ..Shown::default() }
+                VisibleText { text: text.to_owned(), begins, ..VisibleText::default() }
             }
-            Some(Kind::Thinking { text: whole, .. }) => {
+            Some(BlockKind::Thinking { text: whole, .. }) => {
                 let begins = whole.is_empty();
                 whole.push_str(thinking);
-                Shown { thinking: thinking.to_owned(), begins, ..Shown::default() }
+                VisibleText { thinking: thinking.to_owned(), begins, ..VisibleText::default() }
             }
-            Some(Kind::Call { .. } | Kind::Other { .. }) | None => Shown::default(),
+            Some(BlockKind::Call { .. } | BlockKind::Other { .. }) | None => VisibleText::default(),
         }
     }
 
-    /// Finds the block that a delta belongs to: the open one with its index, else the last open one of a kind that takes
-    /// it, else a closed one with its index. Text and thinking that were never begun begin now.
+    /// Finds the block that a delta belongs to: the open one with its index, else the last open one of a kind that
+    /// takes it, else a closed one with its index. Text and thinking without a start begin here.
     fn position(&mut self, index: Option<u64>, delta: &str) -> Option<usize> {
         let latest = |test: &dyn Fn(&Block) -> bool| self.list.iter().rposition(test);
         let fits = |block: &Block| block.kind.takes(delta) || block.kind.is_other();
@@ -154,37 +153,37 @@ impl Blocks {
             .or_else(|| latest(&|block| block.index == index && block.kind.takes(delta)));
         let kind = match delta {
             _ if found.is_some() => return found,
-            "text_delta" => Kind::Text { text: String::new(), citations: Vec::new() },
-            "thinking_delta" => Kind::Thinking { text: String::new(), signature: String::new() },
+            "text_delta" => BlockKind::Text { text: String::new(), citations: Vec::new() },
+            "thinking_delta" => BlockKind::Thinking { text: String::new(), signature: String::new() },
             _ => return None,
         };
         self.list.push(Block { index, open: true, kind });
         Some(self.list.len() - 1)
     }
 
-    /// Ends the reply. Returns the calls, and the parts when some of them must go back as they came.
+    /// Ends the reply. Returns the calls, and the parts when some of them must go back unchanged.
     pub fn finish(self) -> (Vec<ToolCall>, Option<Vec<Part>>) {
         let (mut calls, mut parts, mut opaque) = (Vec::new(), Vec::new(), false);
         for block in self.list {
             match block.kind {
-                Kind::Text { text, citations } => {
+                BlockKind::Text { text, citations } => {
                     let mark = (!citations.is_empty()).then(|| format!("[{}]", citations.join(",")));
                     opaque |= mark.is_some();
                     parts.push(Part::Text { text, mark });
                 }
-                // Nobody takes back thinking without its signature.
-                Kind::Thinking { signature, .. } if signature.is_empty() => {}
-                Kind::Thinking { text, signature } => {
+                // No server accepts thinking without its signature.
+                BlockKind::Thinking { signature, .. } if signature.is_empty() => {}
+                BlockKind::Thinking { text, signature } => {
                     opaque = true;
                     let thinking = json!({"type": "thinking", "thinking": text, "signature": signature});
                     parts.push(Part::Opaque(thinking.to_string()));
                 }
-                Kind::Call { id, name, given, pieces } => {
+                BlockKind::Call { id, name, given, pieces } => {
                     let input = if pieces.trim().is_empty() { given } else { pieces };
                     parts.push(Part::Call { index: calls.len(), mark: None });
                     calls.push(ToolCall { id: id.into(), name, arguments: Arguments::parse(&input) });
                 }
-                Kind::Other { start, members, input } => {
+                BlockKind::Other { start, members, input } => {
                     opaque = true;
                     parts.push(Part::Opaque(whole(start, members, &input)));
                 }
@@ -215,7 +214,7 @@ fn change(members: &mut Map<String, Value>, start: &str, data: &str) {
     }
 }
 
-/// Writes an unknown block: as it came, unless deltas changed it.
+/// Writes an unknown block: unchanged, unless deltas added to it.
 fn whole(start: String, mut members: Map<String, Value>, input: &str) -> String {
     if members.is_empty() {
         return start;

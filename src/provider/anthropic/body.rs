@@ -1,13 +1,13 @@
 //! The body of a Messages request.
 //!
-//! What does not change from request to request stands first, the conversation last: the bytes up to a cache mark are a
-//! beginning of the next request's.
+//! Parts that stay the same between requests come first, the conversation last: the bytes up to a cache mark are
+//! also the beginning of the next request.
 
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::limits;
-use crate::provider::anthropic::thinking::{Switch, Told, Unthinking};
+use crate::provider::anthropic::thinking::{CallsWithoutThinking, ThinkingMembers, ThinkingSwitch};
 use crate::provider::anthropic::turns::{Block, CacheControl, Conversation, Turn};
 use crate::provider::quirks::Want;
 use crate::provider::wire::Outgoing;
@@ -21,7 +21,7 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    thinking: Option<Switch>,
+    thinking: Option<ThinkingSwitch>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_config: Option<OutputConfig>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,18 +54,19 @@ pub(super) fn encode(outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> 
     let conversation = Conversation::of(outgoing);
     let limit = outgoing.card.and_then(|card| card.output_limit);
     let max_tokens = request.answering.max_tokens.or(limit).unwrap_or(limits::MESSAGES_TOKENS);
-    let unthinking = if conversation.acts_unthinking() { Unthinking::Yes } else { Unthinking::No };
-    let told = Told::of(outgoing, max_tokens, unthinking);
+    let calls_without_thinking =
+        if conversation.calls_without_thinking() { CallsWithoutThinking::Yes } else { CallsWithoutThinking::No };
+    let thinking_members = ThinkingMembers::of(outgoing, max_tokens, calls_without_thinking);
     let body = Body {
         model: request.model,
         max_tokens,
-        // A model that thinks takes no other than its own.
+        // A model that thinks accepts no other temperature than its default.
         temperature: request
             .answering
             .temperature
-            .filter(|_| !told.thinks() && !outgoing.quirks.wants(Want::NoTemperature)),
-        thinking: told.thinking,
-        output_config: told.effort.map(|effort| OutputConfig { effort }),
+            .filter(|_| !thinking_members.thinks() && !outgoing.quirks.wants(Want::NoTemperature)),
+        thinking: thinking_members.thinking,
+        output_config: thinking_members.effort.map(|effort| OutputConfig { effort }),
         stream: (request.streaming == Streaming::On).then_some(true),
         tools: tools(request.tools),
         system: conversation.system,

@@ -10,7 +10,7 @@ use crate::event::Usage;
 use crate::provider::chat::{Number, Text};
 use crate::provider::{UsageScope, usage};
 
-/// Is one event of a stream; which members it has depends on its kind.
+/// An event of a stream; its members depend on its kind.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Event<'a> {
     #[serde(borrow, default, rename = "type")]
@@ -29,7 +29,7 @@ pub(super) struct Event<'a> {
     pub error: Option<Value>,
 }
 
-/// Is a message: whole, or as a stream begins it.
+/// A message: whole, or as it begins in a stream.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Message<'a> {
     #[serde(borrow, default)]
@@ -46,7 +46,7 @@ pub(super) struct Message<'a> {
     pub error: Option<Value>,
 }
 
-/// What the server says of why it stopped.
+/// The server's explanation of a stop reason.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct StopDetails<'a> {
     #[serde(borrow, default)]
@@ -55,7 +55,7 @@ pub(super) struct StopDetails<'a> {
     pub category: Text<'a>,
 }
 
-/// Is what an event adds to a block, or to the message.
+/// The part that an event adds to a block, or to the message.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Delta<'a> {
     #[serde(borrow, default, rename = "type")]
@@ -76,9 +76,9 @@ pub(super) struct Delta<'a> {
     pub stop_details: Option<&'a RawValue>,
 }
 
-/// Is a block as it begins, or whole.
+/// A block as it begins, or whole.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Start<'a> {
+pub(super) struct BlockStart<'a> {
     #[serde(borrow, default, rename = "type")]
     pub kind: Text<'a>,
     #[serde(borrow, default)]
@@ -97,7 +97,7 @@ pub(super) struct Start<'a> {
     pub input: Option<&'a RawValue>,
 }
 
-/// Counts tokens. The cached ones are no part of `input_tokens`.
+/// The token counts. Cached tokens are not part of `input_tokens`.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct WireUsage {
     #[serde(default)]
@@ -121,13 +121,13 @@ struct OutputDetails {
 }
 
 impl WireUsage {
-    /// Says whether it counts one request.
+    /// Returns whether the usage covers one request or several.
     pub fn scope(&self) -> UsageScope {
         usage::scope(self.server_tool_use.as_ref(), Number::default())
     }
 
-    /// Writes what it counts over an earlier count. A 0 tells nothing where something was counted before: some servers
-    /// count the prompt at the start only and write 0 at the end.
+    /// Updates an earlier count. A 0 does not replace a count: some servers count the prompt at the start only and
+    /// write 0 at the end.
     pub fn count(&self, usage: &mut Usage) {
         let later = |before: &mut Option<u64>, now: Number| {
             if now.0.is_some_and(|now| now > 0) || before.is_none() {

@@ -1,7 +1,7 @@
 //! Messages: the dialect of Anthropic's servers, and of those that speak it too.
 //!
 //! The body is written by `body`, the conversation in it by `turns`; replies are built by `assemble`, block by block
-//! (`blocks`). Thinking that is signed goes back to the server as it came.
+//! (`blocks`). Signed thinking goes back to the server unchanged.
 //!
 //! # Where things are
 //!
@@ -21,7 +21,7 @@ use crate::provider::endpoint::Endpoint;
 use crate::provider::wire::{Assemble, Outgoing, Wire};
 use crate::provider::{ChatRequest, ProviderError, Reply};
 
-/// Speaks Messages.
+/// The Messages dialect.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Messages;
 

@@ -1,32 +1,32 @@
-//! How a model is told to think: by a budget of tokens or by a word, as its card says.
+//! How a request sets the thinking of a model: a budget of tokens or a word, depending on the model.
 //!
-//! Used by the body. Nothing is told unless the user asks for it.
+//! Used by the body. Nothing is set unless the user asks for it.
 
 use serde::Serialize;
 
 use crate::limits;
 use crate::provider::Effort;
-use crate::provider::quirks::{Efforts, Spelling};
+use crate::provider::quirks::{EffortForm, Efforts};
 use crate::provider::registry::Thinking;
 use crate::provider::wire::Outgoing;
 
-/// The words of this dialect.
+/// The words for efforts in this dialect.
 const WORDS: Efforts = Efforts::of(&["low", "medium", "high", "max"]);
 
-/// Is what a request says about thinking.
+/// The members of a request that control thinking.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Told {
-    /// Whether it thinks, and up to which amount.
-    pub thinking: Option<Switch>,
-    /// How much it does altogether.
+pub(super) struct ThinkingMembers {
+    /// Whether the model thinks, and its budget.
+    pub thinking: Option<ThinkingSwitch>,
+    /// The overall effort of the reply.
     pub effort: Option<&'static str>,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Switch {
+pub(super) enum ThinkingSwitch {
     Disabled,
-    /// It decides itself; what it thought comes as a summary, which newer models leave out unless asked.
+    /// The model decides itself. Its thinking comes as a summary, which newer models leave out unless asked.
     Adaptive {
         display: &'static str,
     },
@@ -35,47 +35,48 @@ pub(super) enum Switch {
     },
 }
 
-impl Told {
-    /// Decides what to tell. `unthinking`: the model is in the middle of calls before which it did not think.
-    pub fn of(outgoing: &Outgoing<'_>, max_tokens: u64, unthinking: Unthinking) -> Self {
+impl ThinkingMembers {
+    /// Decides on the members. `calls_without_thinking`: whether the model is in the middle of calls that it made
+    /// without thinking.
+    pub fn of(outgoing: &Outgoing<'_>, max_tokens: u64, calls_without_thinking: CallsWithoutThinking) -> Self {
         let Some(effort) = outgoing.request.answering.effort else { return Self::default() };
-        if outgoing.quirks.spelling == Spelling::Nowhere {
+        if outgoing.quirks.effort_form == EffortForm::Nowhere {
             return Self::default();
         }
         let word = outgoing.quirks.effort_of(WORDS, effort);
-        let adaptive = Self { thinking: Some(Switch::Adaptive { display: "summarized" }), effort: word };
-        let disabled = Self { thinking: Some(Switch::Disabled), effort: None };
+        let adaptive = Self { thinking: Some(ThinkingSwitch::Adaptive { display: "summarized" }), effort: word };
+        let disabled = Self { thinking: Some(ThinkingSwitch::Disabled), effort: None };
         match outgoing.card.map(|card| card.thinking).unwrap_or_default() {
             Thinking::Never => Self::default(),
             Thinking::Effort => Self { thinking: None, effort: word },
             _ if effort == Effort::Off => disabled,
             Thinking::Adaptive => adaptive,
-            // A model of theirs that no table knows is newer than the table. Others that speak this dialect took over
-            // the older form.
+            // A Claude model that no table knows is newer than the table. Other servers of this dialect use the older
+            // form.
             Thinking::Unknown if outgoing.request.model.contains("claude") => adaptive,
-            Thinking::Budget | Thinking::Unknown => match (unthinking, budget(effort, max_tokens)) {
-                (Unthinking::No, Some(budget_tokens)) => {
-                    Self { thinking: Some(Switch::Enabled { budget_tokens }), effort: None }
+            Thinking::Budget | Thinking::Unknown => match (calls_without_thinking, budget(effort, max_tokens)) {
+                (CallsWithoutThinking::No, Some(budget_tokens)) => {
+                    Self { thinking: Some(ThinkingSwitch::Enabled { budget_tokens }), effort: None }
                 }
-                (Unthinking::Yes, _) | (Unthinking::No, None) => disabled,
+                (CallsWithoutThinking::Yes, _) | (CallsWithoutThinking::No, None) => disabled,
             },
         }
     }
 
-    /// Tells whether the model thinks, as far as the request says.
+    /// Returns whether the request turns thinking on.
     pub fn thinks(&self) -> bool {
-        matches!(self.thinking, Some(Switch::Adaptive { .. } | Switch::Enabled { .. }))
+        matches!(self.thinking, Some(ThinkingSwitch::Adaptive { .. } | ThinkingSwitch::Enabled { .. }))
     }
 }
 
-/// Says whether the model is in the middle of calls before which it did not think.
+/// Whether the model is in the middle of calls that it made without thinking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unthinking {
+pub(super) enum CallsWithoutThinking {
     Yes,
     No,
 }
 
-/// Returns the tokens for thinking: at most half of the reply's, or none at all when that is less than a server takes.
+/// Returns the tokens for thinking: at most half of the reply's, or none when that is less than servers accept.
 fn budget(effort: Effort, max_tokens: u64) -> Option<u64> {
     let wanted = match effort {
         Effort::Off => return None,

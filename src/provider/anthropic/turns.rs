@@ -1,8 +1,8 @@
-//! The conversation as Messages wants it: user and assistant alternate, and each is a list of blocks.
+//! The conversation in the form of Messages: user and assistant alternate, and each turn is a list of blocks.
 //!
-//! Used by the body. Results of one batch, what was injected behind them and system text of later times share one user
-//! turn, in the order of the history. What is written for a prefix of a history never changes when the history grows,
-//! but for the marks of the cache, so that the server's cache holds it.
+//! Used by the body. The results of one batch, messages injected after them and later system texts share one user
+//! turn, in the order of the history. The form of a beginning of a history never changes when the history grows,
+//! except for cache marks, so that the server's cache stays valid.
 
 use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
@@ -13,20 +13,20 @@ use serde_json::value::RawValue;
 use crate::message::{AssistantMessage, Message, Part};
 use crate::provider::wire::{Outgoing, WireArguments};
 
-/// Stands at the beginning of a conversation whose beginning is gone: the first turn must be the user's.
+/// The first turn of a conversation whose beginning is missing: it must be the user's.
 const BEGUN: &str = "(The conversation began earlier.)";
 
-/// Is a conversation, its instructions apart.
+/// A conversation, with its instructions apart.
 #[derive(Debug, Default)]
 pub(super) struct Conversation<'a> {
     /// The system prompt.
     pub system: Vec<Block<'a>>,
     /// The turns; their roles alternate.
     pub turns: Vec<Turn<'a>>,
-    ids: Ids<'a>,
+    ids: WireIds<'a>,
 }
 
-/// Is what one side says until the other does.
+/// A turn: the blocks of one side until the other side's.
 #[derive(Debug, Serialize)]
 pub(super) struct Turn<'a> {
     role: Role,
@@ -40,7 +40,7 @@ enum Role {
     Assistant,
 }
 
-/// Is one block of a turn.
+/// A block of a turn.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Block<'a> {
@@ -73,7 +73,7 @@ pub(super) enum Block<'a> {
     Other(&'a RawValue),
 }
 
-/// Marks the end of what the server is to keep in its cache.
+/// The mark at the end of a part that the server is to cache.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum CacheControl {
@@ -82,7 +82,7 @@ pub(super) enum CacheControl {
 }
 
 impl Block<'_> {
-    /// Marks it as the end of a part that does not change; only blocks of the user and of the system are ever marked.
+    /// Marks the block as the end of a cached part; only blocks of the user and of the system are marked.
     fn mark(&mut self) {
         match self {
             Self::Text { cache_control, .. } | Self::ToolResult { cache_control, .. } => {
@@ -128,9 +128,9 @@ impl<'a> Conversation<'a> {
         conversation
     }
 
-    /// Tells whether the model is in the middle of its calls and did not think before them. Thinking cannot be turned on
+    /// Returns whether the model is in the middle of calls that it made without thinking. Thinking cannot be turned on
     /// there.
-    pub fn acts_unthinking(&self) -> bool {
+    pub fn calls_without_thinking(&self) -> bool {
         let last = self.turns.iter().rev().find(|turn| turn.role == Role::Assistant);
         last.is_some_and(|turn| {
             let acts = turn.content.iter().any(|block| matches!(block, Block::ToolUse { .. }));
@@ -163,15 +163,15 @@ impl<'a> Conversation<'a> {
             })),
         }
         blocks.extend(calls.into_iter().flatten());
-        // A turn that ends with thinking is refused.
+        // Servers refuse a turn that ends with thinking.
         while matches!(blocks.last(), Some(Block::Thought(_))) {
             blocks.pop();
         }
         blocks
     }
 
-    /// Marks what stays the same in the next request: the system prompt, what this request adds, and what the request
-    /// before it added, since the server looks back from a mark for a few blocks only.
+    /// Marks the parts that stay the same in the next request: the system prompt, the blocks that this request
+    /// adds, and those of the request before, since the server looks back only a few blocks from a mark.
     fn mark(&mut self) {
         if let Some(block) = self.system.last_mut() {
             block.mark();
@@ -187,25 +187,25 @@ impl<'a> Conversation<'a> {
     }
 }
 
-/// Makes a block of text; blank ones are refused by the server.
+/// Makes a block of text; `None` for a blank one, which servers refuse.
 fn text<'a>(text: &'a str, citations: Option<&'a str>) -> Option<Block<'a>> {
     let citations = citations.and_then(|citations| serde_json::from_str(citations).ok());
     (!text.trim().is_empty()).then_some(Block::Text { text, citations, cache_control: None })
 }
 
-/// Makes a block of what the server wrote, as it wrote it.
+/// Makes a block of the server's own JSON, unchanged.
 fn opaque(json: &str) -> Option<Block<'_>> {
     #[derive(Deserialize)]
-    struct Kind<'a> {
+    struct TypeMember<'a> {
         #[serde(borrow, rename = "type")]
         kind: Cow<'a, str>,
     }
-    let Kind { kind } = serde_json::from_str(json).ok()?;
+    let TypeMember { kind } = serde_json::from_str(json).ok()?;
     let raw = serde_json::from_str(json).ok()?;
     Some(if matches!(&*kind, "thinking" | "redacted_thinking") { Block::Thought(raw) } else { Block::Other(raw) })
 }
 
-/// Replaces what a name or an id must not hold here; other dialects allow more.
+/// Replaces characters that names and ids must not have in this dialect; other dialects allow more.
 fn legal(name: &str) -> Cow<'_, str> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if !name.is_empty() && name.chars().all(allowed) {
@@ -215,14 +215,14 @@ fn legal(name: &str) -> Cow<'_, str> {
     Cow::Owned(if replaced.is_empty() { "_".to_owned() } else { replaced })
 }
 
-/// Gives each call an id that the server takes and that no earlier call has, and remembers it for the result.
+/// The ids of calls on the wire: each is valid for the server and unique, and is used again for the result.
 #[derive(Debug, Default)]
-struct Ids<'a> {
+struct WireIds<'a> {
     used: HashSet<Cow<'a, str>>,
     open: VecDeque<Cow<'a, str>>,
 }
 
-impl<'a> Ids<'a> {
+impl<'a> WireIds<'a> {
     fn open(&mut self, id: &'a str) -> Cow<'a, str> {
         let plain = legal(id);
         let mut free = plain.clone();

@@ -1,7 +1,7 @@
 //! Chunks of a chat completion become pieces for the screen and one reply.
 //!
-//! Fed with the data of each event; pure. A reply exists only when the stream said that it is whole (a finish
-//! reason or `[DONE]`): whatever was cut or broken returns an error and no calls (D15).
+//! Takes the data of each event; pure. A reply exists only when the stream said that it is whole (a finish reason or
+//! `[DONE]`): a cut or broken stream returns an error and no calls (D15).
 
 use std::borrow::Cow;
 
@@ -20,61 +20,61 @@ use crate::provider::sse::{Frame, TooLong};
 use crate::provider::wire::Assemble;
 use crate::provider::{Finish, Piece, ProviderError, Reply};
 
-/// What finish reasons mean, by the words that servers use, in any case. Nobody knows what any other word means.
-const FINISHES: [(&str, Ending); 26] = [
-    ("stop", Ending::Whole(Finish::Stop)),
-    ("tool_calls", Ending::Whole(Finish::Stop)),
-    ("tool_call", Ending::Whole(Finish::Stop)),
-    ("tool_use", Ending::Whole(Finish::Stop)),
-    ("function_call", Ending::Whole(Finish::Stop)),
-    ("end", Ending::Whole(Finish::Stop)),
-    ("end_turn", Ending::Whole(Finish::Stop)),
-    ("eos", Ending::Whole(Finish::Stop)),
-    ("eos_token", Ending::Whole(Finish::Stop)),
-    ("stop_sequence", Ending::Whole(Finish::Stop)),
-    ("complete", Ending::Whole(Finish::Stop)),
-    ("length", Ending::Whole(Finish::Length)),
-    ("max_tokens", Ending::Whole(Finish::Length)),
-    ("model_length", Ending::Whole(Finish::Length)),
-    ("model_context_window_exceeded", Ending::Whole(Finish::Length)),
-    ("content_filter", Ending::Whole(Finish::ContentFilter)),
-    ("safety", Ending::Whole(Finish::ContentFilter)),
-    ("recitation", Ending::Whole(Finish::ContentFilter)),
-    ("refusal", Ending::Whole(Finish::ContentFilter)),
-    ("guardrail_intervened", Ending::Whole(Finish::ContentFilter)),
-    ("sensitive", Ending::Whole(Finish::ContentFilter)),
-    ("abort", Ending::Cut),
-    ("cancelled", Ending::Cut),
-    ("error", Ending::Failed),
-    ("network_error", Ending::Failed),
-    ("insufficient_system_resource", Ending::Failed),
+/// The meanings of the finish reasons that servers use, in any case of letters.
+const FINISHES: [(&str, ReplyEnding); 26] = [
+    ("stop", ReplyEnding::Whole(Finish::Stop)),
+    ("tool_calls", ReplyEnding::Whole(Finish::Stop)),
+    ("tool_call", ReplyEnding::Whole(Finish::Stop)),
+    ("tool_use", ReplyEnding::Whole(Finish::Stop)),
+    ("function_call", ReplyEnding::Whole(Finish::Stop)),
+    ("end", ReplyEnding::Whole(Finish::Stop)),
+    ("end_turn", ReplyEnding::Whole(Finish::Stop)),
+    ("eos", ReplyEnding::Whole(Finish::Stop)),
+    ("eos_token", ReplyEnding::Whole(Finish::Stop)),
+    ("stop_sequence", ReplyEnding::Whole(Finish::Stop)),
+    ("complete", ReplyEnding::Whole(Finish::Stop)),
+    ("length", ReplyEnding::Whole(Finish::Length)),
+    ("max_tokens", ReplyEnding::Whole(Finish::Length)),
+    ("model_length", ReplyEnding::Whole(Finish::Length)),
+    ("model_context_window_exceeded", ReplyEnding::Whole(Finish::Length)),
+    ("content_filter", ReplyEnding::Whole(Finish::ContentFilter)),
+    ("safety", ReplyEnding::Whole(Finish::ContentFilter)),
+    ("recitation", ReplyEnding::Whole(Finish::ContentFilter)),
+    ("refusal", ReplyEnding::Whole(Finish::ContentFilter)),
+    ("guardrail_intervened", ReplyEnding::Whole(Finish::ContentFilter)),
+    ("sensitive", ReplyEnding::Whole(Finish::ContentFilter)),
+    ("abort", ReplyEnding::Cut),
+    ("cancelled", ReplyEnding::Cut),
+    ("error", ReplyEnding::Failed),
+    ("network_error", ReplyEnding::Failed),
+    ("insufficient_system_resource", ReplyEnding::Failed),
 ];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Ending {
+enum ReplyEnding {
     Whole(Finish),
     Cut,
     Failed,
 }
 
-/// Is the member in which a server writes its reasoning. The first one seen counts for the whole reply: others
-/// repeat the same text.
+/// The member in which a server writes its reasoning. The first one seen counts for the whole reply: others repeat the
+/// same text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Spelling {
+enum ReasoningMember {
     ReasoningContent,
     Reasoning,
     Details,
 }
 
-/// Builds one reply out of the frames of a stream, or out of one body.
+/// The assembler of one reply from the frames of a stream, or from one body.
 #[derive(Debug, Default)]
 pub struct Assembler {
     reply: Reply,
     calls: Calls,
-    spelling: Option<Spelling>,
+    reasoning_member: Option<ReasoningMember>,
     details: Details,
     splitter: Splitter,
-    ending: Option<(Ending, String)>,
+    ending: Option<(ReplyEnding, String)>,
     done: bool,
     bytes: usize,
 }
@@ -110,12 +110,12 @@ impl Assemble for Assembler {
 
     fn finish(mut self: Box<Self>) -> Result<Reply, ProviderError> {
         match self.ending.take() {
-            Some((Ending::Whole(finish), _)) => self.reply.finish = finish,
-            Some((Ending::Failed, word)) => {
+            Some((ReplyEnding::Whole(finish), _)) => self.reply.finish = finish,
+            Some((ReplyEnding::Failed, word)) => {
                 let word = error_body::plain(&word);
                 return Err(ProviderError::Server(format!("the reply ended with \"{word}\"")));
             }
-            Some((Ending::Cut, _)) => return Err(ProviderError::CutOff),
+            Some((ReplyEnding::Cut, _)) => return Err(ProviderError::CutOff),
             None if !self.done => return Err(ProviderError::CutOff),
             None => {}
         }
@@ -154,7 +154,7 @@ impl Assembler {
             let words = chunk.message.filter(serde_json::Value::is_string).or(chunk.detail);
             match words {
                 Some(words) if !words.is_null() => return Err(reported(ErrorBody::of(&words))),
-                _ if chunk.object.0 == "error" => return Err(ProviderError::Server(error_body::SILENT.to_owned())),
+                _ if chunk.object.0 == "error" => return Err(ProviderError::Server(error_body::NO_MESSAGE.to_owned())),
                 _ => {}
             }
         }
@@ -172,7 +172,7 @@ impl Assembler {
             if let Some(delta) = choice.delta {
                 (thinking, text) = self.add_delta(delta)?;
             }
-            // Alibaba has written the word "null" where it meant none.
+            // Alibaba has sent the text "null" for no reason.
             if !matches!(&*choice.finish_reason.0, "" | "null") {
                 self.end(choice.finish_reason.0.into_owned());
                 let (more_thinking, more_text) = self.end_of_text();
@@ -198,13 +198,13 @@ impl Assembler {
         }
         let mut split = Split::default();
         if !thinking.is_empty() {
-            split = self.splitter.leave();
+            split = self.splitter.stop();
             split.thinking.push_str(&thinking);
         }
-        let (mut thinking, mut text) = self.give_out(split);
+        let (mut thinking, mut text) = self.append(split);
         if !delta.content.text.is_empty() {
             let split = self.splitter.push(delta.content.text, &self.reply.content);
-            let (more_thinking, more_text) = self.give_out(split);
+            let (more_thinking, more_text) = self.append(split);
             thinking.push_str(&more_thinking);
             text.push_str(&more_text);
         }
@@ -213,8 +213,8 @@ impl Assembler {
         Ok((thinking, text))
     }
 
-    /// Takes over what the text turned out to be. Returns the new thought and text.
-    fn give_out(&mut self, split: Split) -> (String, String) {
+    /// Appends the parts of a split text. Returns the new thinking and text.
+    fn append(&mut self, split: Split) -> (String, String) {
         if split.moved {
             let thought = std::mem::take(&mut self.reply.content);
             self.reply.thinking.push_str(&thought);
@@ -224,39 +224,40 @@ impl Assembler {
         (split.thinking, split.text)
     }
 
-    /// Gives out what was held back.
+    /// Returns the text that was held back.
     fn end_of_text(&mut self) -> (String, String) {
         let split = self.splitter.finish();
-        self.give_out(split)
+        self.append(split)
     }
 
-    /// Takes a finish reason. A reply that was cut does not become whole by a later word.
+    /// Takes a finish reason. A later reason does not make a cut reply whole.
     fn end(&mut self, word: String) {
-        let cut = self.ending.as_ref().is_some_and(|(ending, _)| *ending != Ending::Whole(Finish::Stop));
+        let cut = self.ending.as_ref().is_some_and(|(ending, _)| *ending != ReplyEnding::Whole(Finish::Stop));
         if !cut {
             self.ending = Some((ending(&word), word));
         }
     }
 
-    /// Returns the reasoning of a chunk in the spelling that counts. Details are collected in any case.
+    /// Returns the reasoning of a chunk from the member that counts. Details are collected in any case.
     fn reasoning(&mut self, content: Cow<'_, str>, plain: Cow<'_, str>, details: &List<&RawValue>) -> String {
         let details: String = details.0.iter().map(|detail| self.details.take(detail)).collect();
-        let spellings = [
-            (Spelling::ReasoningContent, content),
-            (Spelling::Reasoning, plain),
-            (Spelling::Details, Cow::Owned(details)),
+        let members = [
+            (ReasoningMember::ReasoningContent, content),
+            (ReasoningMember::Reasoning, plain),
+            (ReasoningMember::Details, Cow::Owned(details)),
         ];
-        let chosen = self.spelling;
-        let mut brought = spellings.into_iter().filter(|(_, text)| !text.is_empty());
-        let Some((spelling, text)) = brought.find(|(spelling, _)| chosen.is_none_or(|chosen| chosen == *spelling))
+        let chosen = self.reasoning_member;
+        let mut brought = members.into_iter().filter(|(_, text)| !text.is_empty());
+        let Some((reasoning_member, text)) =
+            brought.find(|(reasoning_member, _)| chosen.is_none_or(|chosen| chosen == *reasoning_member))
         else {
             return String::new();
         };
-        self.spelling = Some(spelling);
+        self.reasoning_member = Some(reasoning_member);
         text.into_owned()
     }
 
-    /// The last count wins: some servers send a growing one in every chunk.
+    /// Takes a usage. The last one wins: some servers send a growing count in every chunk.
     fn count(&mut self, usage: Option<WireUsage>) {
         let Some(wire) = usage else { return };
         self.reply.scope = self.reply.scope.max(wire.scope());
@@ -273,12 +274,12 @@ fn parse(data: &str) -> Result<Chunk<'_>, ProviderError> {
     chunk.ok_or_else(|| ProviderError::Malformed(error_body::plain(data)))
 }
 
-fn ending(word: &str) -> Ending {
+fn ending(word: &str) -> ReplyEnding {
     let known = FINISHES.iter().find(|(name, _)| word.eq_ignore_ascii_case(name));
-    known.map_or_else(|| Ending::Whole(Finish::Unknown(error_body::plain(word))), |(_, ending)| ending.clone())
+    known.map_or_else(|| ReplyEnding::Whole(Finish::Unknown(error_body::plain(word))), |(_, ending)| ending.clone())
 }
 
-/// Makes the error for one that the server reported within a reply. One that names a status is treated as such.
+/// Makes the error that the server reported within a reply.
 fn reported(body: ErrorBody) -> ProviderError {
     body.reported()
 }

@@ -1,6 +1,6 @@
 //! The body of a chat-completions request, written straight from the conversation.
 //!
-//! Texts are borrowed; what a strict server needs differently is changed here and nowhere else.
+//! Texts are borrowed; changes for strict servers are made here and nowhere else.
 
 use std::borrow::Cow;
 
@@ -11,15 +11,15 @@ use serde_json::value::RawValue;
 use crate::message::{AssistantMessage, Message, Part};
 use crate::provider::chat::effort::EffortMembers;
 use crate::provider::chat::ids;
-use crate::provider::quirks::{Limit, Quirks, Want};
+use crate::provider::quirks::{Quirks, TokenLimit, Want};
 use crate::provider::wire::{Outgoing, WireArguments};
 use crate::provider::{ProviderError, Streaming, ToolSchema};
 
-/// Stands between a tool result and a user message where a template does not let them be neighbours.
-const NOTED: &str = "(noted)";
+/// The message between a tool result and a user message, for templates that do not allow one after the other.
+const NOTED_REPLY: &str = "(noted)";
 
-/// Stands for the signature of a call that another model made (Google's own word for it).
-const UNSIGNED: &str = r#"{"google":{"thought_signature":"skip_thought_signature_validator"}}"#;
+/// The placeholder that Google defines for the signature of a call that another model made.
+const UNSIGNED_CALL: &str = r#"{"google":{"thought_signature":"skip_thought_signature_validator"}}"#;
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -105,7 +105,7 @@ pub(super) fn encode(outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> 
     let messages: Vec<_> = request.messages().iter().map(|message| wire(message, outgoing)).collect();
     let streams = request.streaming == Streaming::On;
     let answering = request.answering;
-    let limited = |limit: Limit| answering.max_tokens.filter(|_| quirks.limit == limit);
+    let limited = |limit: TokenLimit| answering.max_tokens.filter(|_| quirks.limit == limit);
     let body = Body {
         model: request.model,
         messages: if quirks.wants(Want::StrictRoles) { alternating(messages) } else { messages },
@@ -113,8 +113,8 @@ pub(super) fn encode(outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> 
         stream: streams.then_some(true),
         stream_options: (streams && !quirks.wants(Want::NoStreamOptions))
             .then_some(StreamOptions { include_usage: true }),
-        max_tokens: limited(Limit::MaxTokens),
-        max_completion_tokens: limited(Limit::MaxCompletionTokens),
+        max_tokens: limited(TokenLimit::MaxTokens),
+        max_completion_tokens: limited(TokenLimit::MaxCompletionTokens),
         temperature: answering.temperature.filter(|_| !quirks.wants(Want::NoTemperature)),
         effort: EffortMembers::new(answering, quirks, card),
     };
@@ -143,7 +143,7 @@ fn assistant<'a>(reply: &'a AssistantMessage, outgoing: &Outgoing<'a>) -> WireMe
             Part::Call { index, mark } if *index == at => mark.as_deref(),
             Part::Call { .. } | Part::Opaque(_) | Part::Text { .. } => None,
         });
-        own.or_else(|| (at == 0 && quirks.wants(Want::SignedCalls)).then_some(UNSIGNED))
+        own.or_else(|| (at == 0 && quirks.wants(Want::SignedCalls)).then_some(UNSIGNED_CALL))
     };
     let calls = reply.tool_calls.iter().enumerate().map(|(at, call)| WireCall {
         id: id(call.id.as_str(), quirks),
@@ -170,7 +170,7 @@ fn id(id: &str, quirks: Quirks) -> Cow<'_, str> {
     if quirks.wants(Want::ShortIds) { ids::short(id) } else { Cow::Borrowed(id) }
 }
 
-/// Reads JSON that goes out byte for byte.
+/// Parses JSON that is sent unchanged.
 fn raw(json: &str) -> Option<&RawValue> {
     serde_json::from_str(json).ok()
 }
@@ -192,9 +192,9 @@ fn tool(schema: &ToolSchema) -> WireTool<'_> {
     WireTool { r#type: "function", function }
 }
 
-/// Makes user and assistant alternate: neighbours of one role are joined, `(noted)` stands between a result and a
-/// user message, and system text after the start becomes a part of the user message beside it. (Beside, not always
-/// the next one: a text that an extension put behind the newest user message has no next one.)
+/// Makes user and assistant alternate: adjacent messages of one role are joined, `(noted)` is put between a result
+/// and a user message, and system text after the start becomes a part of the adjacent user message, which is the
+/// one before it when an extension appended the text to the newest message.
 fn alternating(messages: Vec<WireMessage<'_>>) -> Vec<WireMessage<'_>> {
     let mut strict: Vec<WireMessage<'_>> = Vec::with_capacity(messages.len());
     for mut message in messages {
@@ -211,7 +211,7 @@ fn alternating(messages: Vec<WireMessage<'_>>) -> Vec<WireMessage<'_>> {
             join(last, message);
         } else {
             if last.role == Role::Tool && message.role == Role::User {
-                strict.push(text(Role::Assistant, NOTED));
+                strict.push(text(Role::Assistant, NOTED_REPLY));
             }
             strict.push(message);
         }

@@ -1,7 +1,7 @@
-//! Fragments of tool calls become calls, whatever a server does to index, id and name.
+//! Fragments of tool calls become calls, however a server fills index, id and name.
 //!
-//! Used by the assembler. A fragment belongs to a new call only when it brings a name; anything else continues a
-//! call. Ids are kept as the server gave them and made unique within the reply at the end.
+//! Used by the assembler. A fragment begins a new call only when it has a name; any other continues a call. Ids are
+//! kept as the server gave them and made unique within the reply at the end.
 
 use serde_json::value::RawValue;
 
@@ -9,32 +9,32 @@ use crate::message::{Arguments, Part, ToolCall};
 use crate::provider::call_ids;
 use crate::provider::chat::chunk::CallDelta;
 
-/// Collects the calls of one reply.
+/// The calls of one reply, as far as their fragments have come.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    calls: Vec<Call>,
+    calls: Vec<PartialCall>,
 }
 
 #[derive(Debug, Default)]
-struct Call {
+struct PartialCall {
     index: Option<u64>,
     id: String,
     name: String,
     arguments: String,
-    braces: Braces,
+    braces: BraceTracker,
     mark: Option<String>,
 }
 
-/// Follows the braces of arguments, so that their end is known without reading them again for each fragment.
+/// The open braces of a call's arguments, which show their end without parsing them again for each fragment.
 #[derive(Debug, Default)]
-struct Braces {
+struct BraceTracker {
     open: usize,
     in_text: bool,
     escaped: bool,
     closed: bool,
 }
 
-impl Braces {
+impl BraceTracker {
     fn follow(&mut self, fragment: &str) {
         for byte in fragment.bytes() {
             match byte {
@@ -53,15 +53,15 @@ impl Braces {
     }
 }
 
-impl Call {
-    /// Tells whether its arguments hold a whole object: what comes next is not a part of them.
+impl PartialCall {
+    /// Returns whether the arguments are a whole object: further text is not part of them.
     fn is_whole(&self) -> bool {
         self.braces.closed && self.braces.open == 0
     }
 
-    /// Tells whether a fragment goes on with this call. An id and a name may be repeated in each fragment, and
+    /// Returns whether a fragment continues this call. An id and a name may be repeated in each fragment, and
     /// either may come late or in pieces.
-    fn goes_on_with(&self, fragment: &Fragment<'_>) -> bool {
+    fn is_continued_by(&self, fragment: &CallFragment<'_>) -> bool {
         if fragment.name.is_empty() {
             return true;
         }
@@ -73,8 +73,8 @@ impl Call {
     }
 }
 
-/// Is a fragment, absent parts as empty texts.
-struct Fragment<'a> {
+/// A fragment of a call; absent parts are empty texts.
+struct CallFragment<'a> {
     index: Option<u64>,
     id: &'a str,
     name: &'a str,
@@ -82,10 +82,10 @@ struct Fragment<'a> {
 }
 
 impl Calls {
-    /// Takes one fragment. Returns how much it may have brought, bytes.
+    /// Takes one fragment. Returns its size, bytes.
     pub fn take(&mut self, delta: &CallDelta<'_>) -> usize {
         let function = delta.function.as_ref();
-        let fragment = Fragment {
+        let fragment = CallFragment {
             index: delta.index.0,
             id: &delta.id.0,
             name: function.map_or("", |function| &function.name.0),
@@ -98,7 +98,7 @@ impl Calls {
             Some(at) => self.calls.get_mut(at),
             None if nothing => None,
             None => {
-                self.calls.push(Call { index: fragment.index, ..Call::default() });
+                self.calls.push(PartialCall { index: fragment.index, ..PartialCall::default() });
                 self.calls.last_mut()
             }
         };
@@ -118,11 +118,11 @@ impl Calls {
     }
 
     /// Finds the call that a fragment continues: by its index, else by its id, else the last one.
-    fn position(&self, fragment: &Fragment<'_>) -> Option<usize> {
-        let latest = |test: &dyn Fn(&Call) -> bool| self.calls.iter().rposition(test);
+    fn position(&self, fragment: &CallFragment<'_>) -> Option<usize> {
+        let latest = |test: &dyn Fn(&PartialCall) -> bool| self.calls.iter().rposition(test);
         let by_index = fragment.index.and_then(|index| latest(&|call| call.index == Some(index)));
         // A name at another index begins another call, also under the same id.
-        let other = |call: &Call| {
+        let other = |call: &PartialCall| {
             let both = call.index.zip(fragment.index);
             !fragment.name.is_empty() && both.is_some_and(|(one, other)| one != other)
         };
@@ -130,15 +130,15 @@ impl Calls {
         let last = self.calls.len().checked_sub(1);
         let at = match (by_index, by_id) {
             (Some(at), _) | (None, Some(at)) => at,
-            // Neither is known. A fragment of arguments alone continues the last call, whatever its index says;
-            // a late id completes a call that has none; all else is new.
+            // Neither is known. A fragment of arguments alone continues the last call, whatever its index is;
+            // a late id completes a call without one; any other fragment begins a call.
             (None, None) if fragment.name.is_empty() && fragment.id.is_empty() => last?,
             (None, None) => last.filter(|at| {
                 let lacks_id = self.calls.get(*at).is_some_and(|call| call.id.is_empty());
                 lacks_id && fragment.index.is_none() && fragment.name.is_empty()
             })?,
         };
-        self.calls.get(at)?.goes_on_with(fragment).then_some(at)
+        self.calls.get(at)?.is_continued_by(fragment).then_some(at)
     }
 
     /// Counts the calls.
@@ -146,16 +146,19 @@ impl Calls {
         self.calls.len()
     }
 
-    /// Returns what the server wrote beside the calls and wants back.
+    /// Returns the data beside the calls that the server wants back.
     pub fn marks(&self) -> impl Iterator<Item = Part> {
-        let marked = |(index, call): (usize, &Call)| Some(Part::Call { index, mark: Some(call.mark.clone()?) });
+        let marked = |(index, call): (usize, &PartialCall)| Some(Part::Call { index, mark: Some(call.mark.clone()?) });
         self.calls.iter().enumerate().filter_map(marked)
     }
 
-    /// Ends the reply: arguments are parsed, and ids that are missing or doubled are replaced by free ones.
+    /// Ends the reply: parses arguments and replaces missing or repeated ids by free ones.
     pub fn finish(self) -> Vec<ToolCall> {
-        let whole =
-            |call: Call| ToolCall { id: call.id.into(), name: call.name, arguments: Arguments::parse(&call.arguments) };
+        let whole = |call: PartialCall| ToolCall {
+            id: call.id.into(),
+            name: call.name,
+            arguments: Arguments::parse(&call.arguments),
+        };
         let mut calls: Vec<_> = self.calls.into_iter().map(whole).collect();
         call_ids::make_unique(&mut calls);
         calls

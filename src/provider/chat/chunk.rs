@@ -1,7 +1,7 @@
-//! The wire form of chat completions, as loosely typed as real servers are.
+//! The wire form of chat completions, read as leniently as real servers need.
 //!
 //! Read by the assembler only. Each chunk is parsed once, and text is borrowed where JSON allows it. A member of
-//! the wrong type counts as absent; only what is no JSON object at all is refused.
+//! the wrong type counts as absent; only a text that is no JSON object is refused.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::event::Usage;
 use crate::provider::UsageScope;
 use crate::provider::usage::{self, TokenCounts};
 
-/// Is one chunk of a stream, or a whole answer: the two differ in `delta` and `message` only.
+/// A chunk of a stream, or a whole answer: they differ in `delta` and `message` only.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Chunk<'a> {
     #[serde(borrow, default)]
@@ -40,7 +40,7 @@ pub(super) struct Chunk<'a> {
 pub(super) struct Choice<'a> {
     #[serde(borrow, default)]
     pub delta: Option<Delta<'a>>,
-    /// The whole message. In a stream it repeats the deltas (Perplexity) and is passed over.
+    /// The whole message. In a stream it repeats the deltas (Perplexity) and is ignored.
     #[serde(borrow, default)]
     pub message: Option<Delta<'a>>,
     #[serde(borrow, default)]
@@ -51,7 +51,7 @@ pub(super) struct Choice<'a> {
     pub error: Option<Value>,
 }
 
-/// Is what a chunk adds, or a whole message.
+/// The part that a chunk adds, or a whole message.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Delta<'a> {
     #[serde(borrow, default)]
@@ -68,7 +68,7 @@ pub(super) struct Delta<'a> {
     pub tool_calls: List<CallDelta<'a>>,
 }
 
-/// Is a fragment of a tool call; every part of it may be absent.
+/// A fragment of a tool call; every part of it may be absent.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct CallDelta<'a> {
     #[serde(default)]
@@ -96,7 +96,7 @@ pub(super) struct UsageHolder {
     pub usage: Option<WireUsage>,
 }
 
-/// Counts tokens in every spelling that was seen.
+/// The token counts, under all names that servers use.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct WireUsage {
     #[serde(default)]
@@ -147,7 +147,7 @@ struct CompletionDetails {
 }
 
 impl WireUsage {
-    /// Translates into exclusive parts, or `None` when it counts nothing.
+    /// Converts to parts that do not overlap; `None` when nothing is counted.
     pub fn usage(&self) -> Option<Usage> {
         let details = self.prompt_tokens_details.as_ref();
         let cached = details.and_then(|details| details.cached_tokens.0);
@@ -165,25 +165,25 @@ impl WireUsage {
         (usage != Usage::default()).then_some(usage)
     }
 
-    /// Says whether it counts one request.
+    /// Returns whether the usage covers one request or several.
     pub fn scope(&self) -> UsageScope {
         usage::scope(self.server_tool_use.as_ref(), self.num_server_side_tools_used)
     }
 }
 
-/// Is a text; anything else reads as the empty text.
+/// A text; any other value reads as the empty text.
 #[derive(Debug, Default)]
 pub(in crate::provider) struct Text<'a>(pub Cow<'a, str>);
 
-/// Is a count; anything but a number from 0 reads as unknown.
+/// A count; any value but a number from 0 reads as unknown.
 #[derive(Debug, Default, Clone, Copy)]
 pub(in crate::provider) struct Number(pub Option<u64>);
 
-/// Is an amount of US dollars, in billionths; anything but a number from 0 reads as unknown.
+/// An amount of US dollars, in billionths; any value but a number from 0 reads as unknown.
 #[derive(Debug, Default, Clone, Copy)]
 pub(in crate::provider) struct Dollars(pub Option<u64>);
 
-/// Is a list; anything else reads as the empty one.
+/// A list; any other value reads as the empty list.
 #[derive(Debug)]
 pub(super) struct List<T>(pub Vec<T>);
 
@@ -193,34 +193,34 @@ impl<T> Default for List<T> {
     }
 }
 
-/// Is the visible text: a string, or parts of which some are thoughts (Mistral).
+/// The visible text: a string, or parts, some of which are thinking (Mistral).
 #[derive(Debug, Default)]
 pub(super) struct Content<'a> {
     pub text: Cow<'a, str>,
     pub thinking: String,
 }
 
-/// Is the text of arguments; an object is written out as text.
+/// The text of arguments; an object is converted to text.
 #[derive(Debug, Default)]
 pub(super) struct ArgumentText<'a>(pub Cow<'a, str>);
 
-/// Is a part of a content array.
+/// A part of a content array.
 #[derive(Debug, Default, Deserialize)]
-struct Part<'a> {
+struct ContentPart<'a> {
     #[serde(borrow, default, rename = "type")]
     kind: Text<'a>,
     #[serde(borrow, default)]
     text: Text<'a>,
     #[serde(borrow, default)]
-    thinking: Thoughts<'a>,
+    thinking: ThinkingText<'a>,
 }
 
-/// Is the `thinking` member of a part: a text, or parts again.
+/// The `thinking` member of a part: a text, or further parts.
 #[derive(Debug, Default)]
-struct Thoughts<'a>(Cow<'a, str>);
+struct ThinkingText<'a>(Cow<'a, str>);
 
-/// Reads a value loosely: strings, numbers, arrays and objects each to their method; the rest is the default.
-trait Loose<'de>: Default {
+/// A value that is read leniently: strings, numbers, arrays and objects each by their method; any other is the default.
+trait Lenient<'de>: Default {
     const WHAT: &'static str;
 
     fn text(_text: Cow<'de, str>) -> Self {
@@ -248,9 +248,9 @@ trait Loose<'de>: Default {
     }
 }
 
-struct LooseVisitor<T>(std::marker::PhantomData<T>);
+struct LenientVisitor<T>(std::marker::PhantomData<T>);
 
-impl<'de, T: Loose<'de>> Visitor<'de> for LooseVisitor<T> {
+impl<'de, T: Lenient<'de>> Visitor<'de> for LenientVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -294,36 +294,36 @@ impl<'de, T: Loose<'de>> Visitor<'de> for LooseVisitor<T> {
     }
 }
 
-macro_rules! deserialize_loosely {
+macro_rules! deserialize_leniently {
     ($($name:ty),*) => {$(
         impl<'de: 'a, 'a> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_any(LooseVisitor::<Self>(std::marker::PhantomData))
+                deserializer.deserialize_any(LenientVisitor::<Self>(std::marker::PhantomData))
             }
         }
     )*};
 }
-deserialize_loosely!(Text<'a>, Content<'a>, ArgumentText<'a>, Thoughts<'a>);
+deserialize_leniently!(Text<'a>, Content<'a>, ArgumentText<'a>, ThinkingText<'a>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(LooseVisitor::<Self>(std::marker::PhantomData))
+        deserializer.deserialize_any(LenientVisitor::<Self>(std::marker::PhantomData))
     }
 }
 
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(LooseVisitor::<Self>(std::marker::PhantomData))
+        deserializer.deserialize_any(LenientVisitor::<Self>(std::marker::PhantomData))
     }
 }
 
 impl<'de> Deserialize<'de> for Dollars {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(LooseVisitor::<Self>(std::marker::PhantomData))
+        deserializer.deserialize_any(LenientVisitor::<Self>(std::marker::PhantomData))
     }
 }
 
-impl<'de: 'a, 'a> Loose<'de> for Text<'a> {
+impl<'de: 'a, 'a> Lenient<'de> for Text<'a> {
     const WHAT: &'static str = "a text";
 
     fn text(text: Cow<'de, str>) -> Self {
@@ -331,7 +331,7 @@ impl<'de: 'a, 'a> Loose<'de> for Text<'a> {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Loose<'de> for List<T> {
+impl<'de, T: Deserialize<'de>> Lenient<'de> for List<T> {
     const WHAT: &'static str = "a list";
 
     fn array<A: SeqAccess<'de>>(mut array: A) -> Result<Self, A::Error> {
@@ -343,7 +343,7 @@ impl<'de, T: Deserialize<'de>> Loose<'de> for List<T> {
     }
 }
 
-impl Loose<'_> for Dollars {
+impl Lenient<'_> for Dollars {
     const WHAT: &'static str = "an amount";
 
     fn number(number: u64) -> Self {
@@ -357,7 +357,7 @@ impl Loose<'_> for Dollars {
     }
 }
 
-impl Loose<'_> for Number {
+impl Lenient<'_> for Number {
     const WHAT: &'static str = "a number";
 
     fn number(number: u64) -> Self {
@@ -365,7 +365,7 @@ impl Loose<'_> for Number {
     }
 }
 
-impl<'de: 'a, 'a> Loose<'de> for Content<'a> {
+impl<'de: 'a, 'a> Lenient<'de> for Content<'a> {
     const WHAT: &'static str = "a text or parts of one";
 
     fn text(text: Cow<'de, str>) -> Self {
@@ -374,7 +374,7 @@ impl<'de: 'a, 'a> Loose<'de> for Content<'a> {
 
     fn array<A: SeqAccess<'de>>(mut array: A) -> Result<Self, A::Error> {
         let (mut text, mut thinking) = (String::new(), String::new());
-        while let Some(part) = array.next_element::<Part<'de>>()? {
+        while let Some(part) = array.next_element::<ContentPart<'de>>()? {
             if part.kind.0 == "thinking" {
                 thinking.push_str(&part.thinking.0);
             } else {
@@ -385,7 +385,7 @@ impl<'de: 'a, 'a> Loose<'de> for Content<'a> {
     }
 }
 
-impl<'de: 'a, 'a> Loose<'de> for Thoughts<'a> {
+impl<'de: 'a, 'a> Lenient<'de> for ThinkingText<'a> {
     const WHAT: &'static str = "a thought or parts of one";
 
     fn text(text: Cow<'de, str>) -> Self {
@@ -394,14 +394,14 @@ impl<'de: 'a, 'a> Loose<'de> for Thoughts<'a> {
 
     fn array<A: SeqAccess<'de>>(mut array: A) -> Result<Self, A::Error> {
         let mut thinking = String::new();
-        while let Some(part) = array.next_element::<Part<'de>>()? {
+        while let Some(part) = array.next_element::<ContentPart<'de>>()? {
             thinking.push_str(&part.text.0);
         }
         Ok(Self(Cow::Owned(thinking)))
     }
 }
 
-impl<'de: 'a, 'a> Loose<'de> for ArgumentText<'a> {
+impl<'de: 'a, 'a> Lenient<'de> for ArgumentText<'a> {
     const WHAT: &'static str = "arguments";
 
     fn text(text: Cow<'de, str>) -> Self {

@@ -1,7 +1,7 @@
-//! `reasoning_details`: the thoughts of a reply as a gateway (`OpenRouter` and its like) wrote them, kept to be sent back.
+//! `reasoning_details`: the thinking of a reply as a gateway (such as `OpenRouter`) wrote it, kept to be sent back.
 //!
-//! Fed by the assembler. A stream brings a text in fragments, which are joined again, as the whole answer would have
-//! them; everything else is kept byte for byte.
+//! Used by the assembler. A stream sends a text in fragments, which are joined, as the whole answer would have them;
+//! everything else is kept byte for byte.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -10,14 +10,14 @@ use serde_json::{Map, Value};
 use crate::message::Part;
 use crate::provider::chat::chunk::{Number, Text};
 
-/// The members in which a fragment brings more of the same text.
+/// The members in which a fragment continues a text.
 const TEXTS: [&str; 2] = ["text", "summary"];
 
-/// Collects the details of one reply.
+/// The details of one reply.
 #[derive(Debug, Default)]
 pub(super) struct Details {
     list: Vec<Detail>,
-    /// Whether they come in one body: then each is one for itself.
+    /// Whether they come in one body: then none continues another.
     apart: bool,
     bytes: usize,
 }
@@ -30,9 +30,9 @@ enum Detail {
     Joined(Map<String, Value>),
 }
 
-/// Is what is looked at in a fragment.
+/// The members of a fragment that decide whether it continues the last one.
 #[derive(Debug, Default, Deserialize)]
-struct Looked<'a> {
+struct FragmentHead<'a> {
     #[serde(borrow, default, rename = "type")]
     kind: Text<'a>,
     #[serde(borrow, default)]
@@ -45,24 +45,24 @@ struct Looked<'a> {
     index: Number,
 }
 
-impl Looked<'_> {
+impl FragmentHead<'_> {
     fn is_text(&self) -> bool {
         matches!(&*self.kind.0, "reasoning.text" | "reasoning.summary")
     }
 }
 
 impl Details {
-    /// Makes a collection for details that come in one body.
+    /// Makes an empty list for details that come in one body.
     pub fn apart() -> Self {
         Self { apart: true, ..Self::default() }
     }
 
-    /// Takes the next one. Returns the text that it brings.
+    /// Takes the next detail. Returns its text.
     pub fn take(&mut self, raw: &RawValue) -> String {
-        let Ok(looked) = serde_json::from_str::<Looked<'_>>(raw.get()) else { return String::new() };
-        let text = [&*looked.text.0, &*looked.summary.0].concat();
-        if self.goes_on(&looked, raw) {
-            self.bytes += text.len() + looked.signature.0.len();
+        let Ok(fragment) = serde_json::from_str::<FragmentHead<'_>>(raw.get()) else { return String::new() };
+        let text = [&*fragment.text.0, &*fragment.summary.0].concat();
+        if self.join(&fragment, raw) {
+            self.bytes += text.len() + fragment.signature.0.len();
         } else {
             self.bytes += raw.get().len();
             self.list.push(Detail::Raw(raw.get().to_owned()));
@@ -70,12 +70,12 @@ impl Details {
         text
     }
 
-    /// Counts what is kept of them, bytes.
+    /// Returns the bytes that are kept.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Returns them as parts.
+    /// Returns the details as parts.
     pub fn parts(self) -> impl Iterator<Item = Part> {
         self.list.into_iter().map(|detail| {
             Part::Opaque(match detail {
@@ -85,25 +85,25 @@ impl Details {
         })
     }
 
-    /// Joins a fragment to the last detail, if it is more of the same.
-    fn goes_on(&mut self, next: &Looked<'_>, raw: &RawValue) -> bool {
+    /// Joins a fragment to the last detail, if it continues that.
+    fn join(&mut self, next: &FragmentHead<'_>, raw: &RawValue) -> bool {
         let Some(last) = self.list.last_mut().filter(|_| next.is_text() && !self.apart) else { return false };
         if let Detail::Raw(before) = last {
-            let Ok(begun) = serde_json::from_str::<Looked<'_>>(before) else { return false };
-            if !same(&begun, next) {
+            let Ok(begun) = serde_json::from_str::<FragmentHead<'_>>(before) else { return false };
+            if !continues(&begun, next) {
                 return false;
             }
             let Ok(map) = serde_json::from_str(before) else { return false };
             *last = Detail::Joined(map);
         } else if let Detail::Joined(map) = last {
             let word = |name: &str| map.get(name).and_then(Value::as_str).unwrap_or_default();
-            let begun = Looked {
+            let begun = FragmentHead {
                 kind: Text(word("type").into()),
                 signature: Text(word("signature").into()),
                 index: Number(map.get("index").and_then(Value::as_u64)),
-                ..Looked::default()
+                ..FragmentHead::default()
             };
-            if !same(&begun, next) {
+            if !continues(&begun, next) {
                 return false;
             }
         }
@@ -125,7 +125,7 @@ impl Details {
     }
 }
 
-/// Tells whether a fragment goes on with what has begun. A signature ends a text.
-fn same(begun: &Looked<'_>, next: &Looked<'_>) -> bool {
+/// Returns whether a fragment continues a detail. A signature ends a text.
+fn continues(begun: &FragmentHead<'_>, next: &FragmentHead<'_>) -> bool {
     begun.kind.0 == next.kind.0 && begun.index.0 == next.index.0 && begun.signature.0.is_empty()
 }

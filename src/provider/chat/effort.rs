@@ -1,14 +1,14 @@
-//! How much to think, in the members in which each kind of server is told so.
+//! The thinking effort, in the members that each kind of server reads.
 //!
-//! Written into the body by `body`, only when the user has said it.
+//! Written into the body by `body`, only when the user set an effort.
 
 use serde::Serialize;
 
-use crate::provider::quirks::{Quirks, Spelling};
+use crate::provider::quirks::{EffortForm, Quirks};
 use crate::provider::registry::{Card, Thinking};
 use crate::provider::{Answering, Effort};
 
-/// Is the members of one body; most are absent.
+/// The members of one body that set the effort; most are absent.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct EffortMembers {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -16,11 +16,11 @@ pub(super) struct EffortMembers {
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning: Option<Reasoning>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    thinking: Option<Thought>,
+    thinking: Option<ThinkingMember>,
     #[serde(skip_serializing_if = "Option::is_none")]
     enable_thinking: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    chat_template_kwargs: Option<TemplateWords>,
+    chat_template_kwargs: Option<TemplateArguments>,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -32,14 +32,14 @@ struct Reasoning {
 }
 
 #[derive(Debug, Serialize)]
-struct Thought {
+struct ThinkingMember {
     r#type: &'static str,
 }
 
-/// Is what a chat template is given; what it does not know, it passes over. The switch has two names: `enable_thinking`
+/// The arguments of a chat template, which ignores unknown ones. The switch has two names: `enable_thinking`
 /// (Qwen, GLM, Gemma, Hunyuan) and `thinking` (`DeepSeek`, Granite, Kimi).
 #[derive(Debug, Serialize)]
-struct TemplateWords {
+struct TemplateArguments {
     enable_thinking: bool,
     thinking: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,34 +47,34 @@ struct TemplateWords {
 }
 
 impl EffortMembers {
-    /// Says an effort as a model wants to hear it.
+    /// Writes an effort in the form that a model accepts.
     pub fn new(answering: Answering, quirks: Quirks, card: Option<&Card>) -> Self {
         let never = card.is_some_and(|card| card.thinking == Thinking::Never);
         let Some(effort) = answering.effort.filter(|_| !never) else { return Self::default() };
         let thinks = effort != Effort::Off;
         let word = quirks.effort(effort);
         let word_of_thinking = word.filter(|_| thinks);
-        let switched = Some(Thought { r#type: if thinks { "enabled" } else { "disabled" } });
+        let switched = Some(ThinkingMember { r#type: if thinks { "enabled" } else { "disabled" } });
         let none = Self::default();
-        match quirks.spelling {
-            Spelling::Word => Self { reasoning_effort: word, ..none },
-            Spelling::Template => {
+        match quirks.effort_form {
+            EffortForm::Word => Self { reasoning_effort: word, ..none },
+            EffortForm::Template => {
                 let words =
-                    TemplateWords { enable_thinking: thinks, thinking: thinks, reasoning_effort: word_of_thinking };
+                    TemplateArguments { enable_thinking: thinks, thinking: thinks, reasoning_effort: word_of_thinking };
                 Self { reasoning_effort: word, chat_template_kwargs: Some(words), ..none }
             }
-            Spelling::Nested => {
+            EffortForm::Nested => {
                 Self { reasoning: word.map(|effort| Reasoning { effort: Some(effort), enabled: None }), ..none }
             }
-            Spelling::Enabled => Self {
+            EffortForm::Enabled => Self {
                 reasoning: Some(Reasoning { effort: None, enabled: Some(thinks) }),
                 reasoning_effort: word_of_thinking,
                 ..none
             },
-            Spelling::Switch => Self { thinking: switched, reasoning_effort: word_of_thinking, ..none },
-            Spelling::SwitchOnly => Self { thinking: switched, ..none },
-            Spelling::Flag => Self { enable_thinking: Some(thinks), ..none },
-            Spelling::Nowhere => none,
+            EffortForm::Switch => Self { thinking: switched, reasoning_effort: word_of_thinking, ..none },
+            EffortForm::SwitchOnly => Self { thinking: switched, ..none },
+            EffortForm::Flag => Self { enable_thinking: Some(thinks), ..none },
+            EffortForm::Nowhere => none,
         }
     }
 }

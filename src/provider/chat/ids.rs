@@ -1,7 +1,7 @@
-//! Ids of calls for servers that take nine letters and digits only (Mistral's, and its chat templates).
+//! Ids of calls for servers that accept nine letters and digits only (Mistral's, and its chat templates).
 //!
-//! An id that fits stays; another is always written as the same one, so that a call and its result stay together and
-//! the beginning of the conversation stays the same from request to request.
+//! An id that fits stays; any other is always replaced by the same one, so that a call and its result match and the
+//! beginning of the conversation stays the same from request to request.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
-//! Chat completions: the dialect that `OpenAI` brought up and nearly every server speaks, each with its own accent.
+//! Chat completions: the dialect of `OpenAI` that nearly every server speaks, each with small differences.
 //!
-//! The accents are data (`quirks`, carried out by `body`, `effort` and `ids`) or tolerance (`chunk`, `calls`, `details`,
-//! `reasoning`); replies are built by `assemble`.
+//! The differences are data (`quirks`, applied by `body`, `effort` and `ids`) or tolerated (`chunk`, `calls`,
+//! `details`, `reasoning`); replies are built by `assemble`.
 //!
 //! # Where things are
 //!
@@ -24,7 +24,7 @@ use crate::provider::{ChatRequest, ProviderError, Reply};
 pub use assemble::Assembler;
 pub(super) use chunk::{Dollars, Number, Text};
 
-/// Speaks chat completions.
+/// The chat-completions dialect.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Chat;
 

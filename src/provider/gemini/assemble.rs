@@ -1,7 +1,7 @@
 //! Chunks of a Gemini answer become pieces for the screen and one reply.
 //!
-//! Fed with the data of each event; pure. There is no last word but the finish reason: a stream that ends behind one is
-//! whole, any other returns an error and no calls (D15).
+//! Takes the data of each event; pure. Only the finish reason marks the end: a stream that ends after one is whole, any
+//! other returns an error and no calls (D15).
 
 use std::borrow::Cow;
 
@@ -14,13 +14,13 @@ use crate::limits;
 use crate::message::{Arguments, Original, Part, ToolCall};
 use crate::provider::call_ids;
 use crate::provider::error_body::{self, ErrorBody};
-use crate::provider::gemini::chunk::{Call, Chunk, Mark, Part as WirePart, WireUsage};
+use crate::provider::gemini::chunk::{Call, Chunk, Part as WirePart, PartMark, WireUsage};
 use crate::provider::gemini::partial;
 use crate::provider::sse::Frame;
 use crate::provider::wire::Assemble;
 use crate::provider::{Finish, Piece, ProviderError, Reply};
 
-/// What finish reasons mean. Any other word is none that is known.
+/// The meanings of finish reasons.
 const FINISHES: [(&str, Finish); 10] = [
     ("STOP", Finish::Stop),
     ("MAX_TOKENS", Finish::Length),
@@ -36,19 +36,19 @@ const FINISHES: [(&str, Finish); 10] = [
 /// The finish reason of a chunk that is not the last.
 const UNFINISHED: &str = "FINISH_REASON_UNSPECIFIED";
 
-/// Builds one reply out of the frames of a stream, or out of one body.
+/// The assembler of one reply from the frames of a stream, or from one body.
 #[derive(Debug, Default)]
 pub(super) struct Assembler {
     reply: Reply,
     parts: Vec<Part>,
     usage: WireUsage,
-    /// Whether there was an answer at all.
+    /// Whether any answer has come.
     begun: bool,
     ended: bool,
-    /// Whether more of the last call's arguments is to come.
+    /// Whether more arguments of the last call follow.
     open: bool,
     bytes: usize,
-    /// Lines of an error that stands in the stream as plain JSON.
+    /// The lines of an error that the stream holds as plain JSON.
     plain: String,
 }
 
@@ -77,7 +77,7 @@ impl Assemble for Assembler {
 
     fn finish(self: Box<Self>) -> Result<Reply, ProviderError> {
         let Self { mut reply, parts, usage, ended, open, .. } = *self;
-        // Where nothing of it would run the reply says more than its cut.
+        // A reply whose calls do not run anyway is returned with its reason instead of this error.
         if !ended || open && reply.finish == Finish::Stop {
             return Err(ProviderError::CutOff);
         }
@@ -94,7 +94,7 @@ impl Assemble for Assembler {
 }
 
 impl Assembler {
-    /// Reads a reply that came in one body: one answer, or the list of chunks that a stream without `alt=sse` is.
+    /// Reads a reply that came in one body: one answer, or the list of chunks of a stream without `alt=sse`.
     ///
     /// # Errors
     /// As [`Assemble::take`] and [`Assemble::finish`]; [`ProviderError::Malformed`] for a body that is no reply.
@@ -118,7 +118,7 @@ impl Assembler {
         };
         if data.starts_with('[') {
             let chunks: Vec<&RawValue> = serde_json::from_str(data).map_err(|error| {
-                // The list was not written to its end.
+                // The list was cut off.
                 if error.is_eof() { ProviderError::CutOff } else { ProviderError::Malformed(error_body::plain(data)) }
             })?;
             chunks.into_iter().try_for_each(|chunk| add(chunk.get()))?;
@@ -195,7 +195,7 @@ impl Assembler {
             }
             (None, Some(said)) => {
                 text.push_str(&said.0);
-                self.add_text(&said.0, Mark { thought_signature: signature, ..Mark::default() }.text());
+                self.add_text(&said.0, PartMark { thought_signature: signature, ..PartMark::default() }.text());
             }
             (None, None) if raw.get() == "{}" => {}
             (None, None) => self.parts.push(Part::Opaque(raw.get().to_owned())),
@@ -203,7 +203,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// A text with a signature stays a part of its own, also an empty one.
+    /// Appends text. A text with a signature stays a part of its own, also an empty one.
     fn add_text(&mut self, text: &str, mark: Option<String>) {
         match self.parts.last_mut() {
             _ if text.is_empty() && mark.is_none() => {}
@@ -225,7 +225,7 @@ impl Assembler {
                     held.extend(more);
                 }
             }
-            // It ended before its arguments did.
+            // The call ended before its arguments.
             Some(_) => return Err(ProviderError::CutOff),
             None if name.0.is_empty() && !pieces.is_empty() => {
                 return malformed("arguments that belong to no call".to_owned());
@@ -234,7 +234,7 @@ impl Assembler {
                 return malformed(format!("more than {} tool calls", limits::CALLS_PER_REPLY));
             }
             None => {
-                let mark = Mark { thought_signature, id: id.0.clone() }.text();
+                let mark = PartMark { thought_signature, id: id.0.clone() }.text();
                 self.parts.push(Part::Call { index: count, mark });
                 calls.push(ToolCall { id: (&*id.0).into(), name: name.0.into_owned(), arguments: args });
             }
@@ -246,14 +246,14 @@ impl Assembler {
                 Arguments::Raw(_) => None,
             });
             if put.is_none() {
-                return malformed(format!("a piece of arguments that fits nowhere: {path}"));
+                return malformed(format!("a piece of arguments whose path is invalid: {path}"));
             }
         }
         self.open = will_continue == Value::Bool(true);
         Ok(())
     }
 
-    /// Takes a line that is no event's: an error in mid-stream comes as plain JSON, over several lines.
+    /// Takes a line outside of events: an error within a stream comes as plain JSON, over several lines.
     fn plain_line(&mut self, name: &str, value: &str) -> Result<(), ProviderError> {
         let begins = name.trim_start().starts_with(['{', '[']);
         if self.plain.is_empty() && !begins || self.plain.len() > limits::ERROR_BODY_BYTES {
@@ -270,7 +270,7 @@ impl Assembler {
     }
 }
 
-/// Tells whether a piece that names its call is more of one: some gateways repeat the name with each.
+/// Returns whether a piece with a name continues a call: some gateways repeat the name in each piece.
 fn is_more(call: &ToolCall, id: &str, name: &str) -> bool {
     call.name == name && (id.is_empty() || call.id.as_str() == id)
 }

@@ -1,7 +1,7 @@
 //! The body of a Gemini request, written straight from the conversation.
 //!
-//! User and model alternate: neighbours of one role are one content, and what was injected stands behind the results of
-//! its batch. A part with a signature goes back as it came.
+//! User and model alternate: adjacent messages of one role are one content, and injected messages follow the results of
+//! their batch. A part with a signature goes back unchanged.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -10,20 +10,20 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::message::{AssistantMessage, Message, Part, ToolCall};
-use crate::provider::gemini::chunk::Mark;
-use crate::provider::gemini::schema::{Declared, declare};
-use crate::provider::gemini::thinking::{self, ThinkingConfig, Way};
+use crate::provider::gemini::chunk::PartMark;
+use crate::provider::gemini::schema::{DeclaredParameters, declare};
+use crate::provider::gemini::thinking::{self, ThinkingConfig, ThinkingControl};
 use crate::provider::quirks::Want;
 use crate::provider::wire::{Outgoing, WireArguments};
 use crate::provider::{ProviderError, ToolSchema};
 
-/// Stands at the start of a conversation that a model opens: the first turn must be the user's.
+/// The first turn of a conversation that a model opens: it must be the user's.
 const OPENING: &str = "(the conversation goes on)";
-/// What Google takes for the signature of a call that another model made.
+/// The placeholder that Google accepts as the signature of a call that another model made.
 const FOREIGN: &str = "skip_thought_signature_validator";
-/// Begins the result of a call that failed.
+/// The beginning of the result of a failed call.
 const FAILED: &str = "Error: ";
-/// Longest name of a function that the dialect takes, characters.
+/// The longest name of a function that the dialect accepts, characters.
 const NAME_CHARS: usize = 64;
 
 #[derive(Serialize)]
@@ -88,12 +88,12 @@ struct FunctionResponse<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     id: Cow<'a, str>,
     name: Cow<'a, str>,
-    response: Outcome<'a>,
+    response: FunctionOutcome<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Outcome<'a> {
+enum FunctionOutcome<'a> {
     Output(&'a str),
     Error(&'a str),
 }
@@ -109,7 +109,7 @@ struct Declaration<'a> {
     name: Cow<'a, str>,
     description: &'a str,
     #[serde(flatten)]
-    parameters: Option<Declared<'a>>,
+    parameters: Option<DeclaredParameters<'a>>,
 }
 
 #[derive(Serialize)]
@@ -134,10 +134,10 @@ pub(super) fn encode(outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> 
     let request = outgoing.request;
     let messages = request.messages();
     let leading = messages.iter().take_while(|message| matches!(message, Message::System { .. })).count();
-    // A request without contents is none: a conversation of system texts alone is asked as a user's.
+    // A request needs contents: a conversation of system texts alone is sent as a user's.
     let leading = if leading == messages.len() { 0 } else { leading };
     let (instruction, rest) = messages.split_at_checked(leading).unwrap_or((&[], messages));
-    let mut contents = Contents { list: Vec::new(), open: VecDeque::new(), outgoing };
+    let mut contents = ContentsBuilder { list: Vec::new(), open: VecDeque::new(), outgoing };
     for message in rest {
         contents.add(message);
     }
@@ -163,22 +163,22 @@ pub(super) fn encode(outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> 
     serde_json::to_vec(&body).map_err(|error| ProviderError::InvalidHistory(error.to_string()))
 }
 
-struct Contents<'a, 'o> {
+struct ContentsBuilder<'a, 'o> {
     list: Vec<Content<'a>>,
-    /// The ids that Gemini gave to the calls that have no result yet, empty where it gave none.
+    /// The ids that Gemini gave to the calls without a result, empty where it gave none.
     open: VecDeque<Cow<'a, str>>,
     outgoing: &'o Outgoing<'a>,
 }
 
-impl<'a> Contents<'a, '_> {
+impl<'a> ContentsBuilder<'a, '_> {
     fn add(&mut self, message: &'a Message) {
         match message {
             Message::System { content } | Message::User { content } => self.push(Role::User, text(content)),
             Message::Tool { name, content, .. } => {
                 let id = self.open.pop_front().unwrap_or_default();
                 let response = match content.strip_prefix(FAILED) {
-                    Some(words) => Outcome::Error(words),
-                    None => Outcome::Output(content),
+                    Some(words) => FunctionOutcome::Error(words),
+                    None => FunctionOutcome::Output(content),
                 };
                 let function_response = FunctionResponse { id, name: wire_name(name), response };
                 self.push(Role::User, WirePart::Result { function_response });
@@ -206,7 +206,7 @@ impl<'a> Contents<'a, '_> {
     }
 }
 
-/// Returns a reply as it came, or nothing when its parts do not hold each call once.
+/// Returns a reply unchanged; `None` when its parts do not hold each call once.
 fn original<'a>(reply: &'a AssistantMessage, parts: &'a [Part]) -> Option<Vec<WirePart<'a>>> {
     let mut due = reply.tool_calls.iter().enumerate();
     let mut wire = Vec::with_capacity(parts.len());
@@ -214,29 +214,29 @@ fn original<'a>(reply: &'a AssistantMessage, parts: &'a [Part]) -> Option<Vec<Wi
         wire.push(match part {
             Part::Opaque(json) => WirePart::Opaque(serde_json::from_str(json).ok()?),
             Part::Text { text, mark } => {
-                WirePart::Text { text, thought_signature: Mark::read(mark.as_deref()).thought_signature }
+                WirePart::Text { text, thought_signature: PartMark::read(mark.as_deref()).thought_signature }
             }
             Part::Call { index, mark } => {
                 let (_, made) = due.next().filter(|(at, _)| at == index)?;
-                call(made, Mark::read(mark.as_deref()))
+                call(made, PartMark::read(mark.as_deref()))
             }
         });
     }
     due.next().is_none().then_some(wire)
 }
 
-/// Writes a reply of another model. Newer models want a signature on the first call of each of their turns.
+/// Writes a reply of another model. Newer models require a signature on the first call of each turn.
 fn translate<'a>(reply: &'a AssistantMessage, outgoing: &Outgoing<'_>) -> Vec<WirePart<'a>> {
-    let wants = thinking::way(outgoing) == Way::Level || outgoing.quirks.wants(Want::SignedCalls);
+    let wants = thinking::control(outgoing) == ThinkingControl::Level || outgoing.quirks.wants(Want::SignedCalls);
     let calls = reply.tool_calls.iter().enumerate().map(|(at, made)| {
         let thought_signature = Cow::Borrowed(if at == 0 && wants { FOREIGN } else { "" });
-        call(made, Mark { thought_signature, ..Mark::default() })
+        call(made, PartMark { thought_signature, ..PartMark::default() })
     });
     let said = (!reply.content.is_empty()).then(|| text(&reply.content));
     said.into_iter().chain(calls).collect()
 }
 
-fn call<'a>(made: &'a ToolCall, mark: Mark<'a>) -> WirePart<'a> {
+fn call<'a>(made: &'a ToolCall, mark: PartMark<'a>) -> WirePart<'a> {
     let function_call =
         FunctionCall { id: mark.id, name: wire_name(&made.name), args: WireArguments::from(&made.arguments) };
     WirePart::Call { function_call, thought_signature: mark.thought_signature }
@@ -251,7 +251,7 @@ fn declaration(schema: &ToolSchema) -> Declaration<'_> {
     Declaration { name: wire_name(name), description, parameters: declare(parameters) }
 }
 
-/// Replaces what no name can hold: a model may have called a tool that does not exist, by any name.
+/// Replaces characters that names must not have: a model may have called a tool that does not exist, by any name.
 fn wire_name(name: &str) -> Cow<'_, str> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
     let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');

@@ -1,6 +1,7 @@
-//! The wire form of Gemini, as loosely typed as real servers are.
+//! The wire form of Gemini, read as leniently as real servers need.
 //!
-//! Read by the assembler only. A part is kept as raw JSON until its kind is known, so that it can go back byte for byte.
+//! Read by the assembler only. A part is kept as raw JSON until its kind is known, so that it can go back byte for
+//! byte.
 
 use std::borrow::Cow;
 
@@ -12,7 +13,7 @@ use crate::event::Usage;
 use crate::provider::chat::{Number, Text};
 use crate::provider::{UsageScope, usage};
 
-/// Is one chunk of a stream, or a whole answer: the two do not differ.
+/// A chunk of a stream, or a whole answer: they have the same form.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Chunk<'a> {
@@ -35,7 +36,7 @@ pub(super) struct Candidate<'a> {
     pub content: Option<Content<'a>>,
     #[serde(borrow, default)]
     pub finish_reason: Text<'a>,
-    /// What the server says of it.
+    /// The server's explanation of the finish reason.
     #[serde(borrow, default)]
     pub finish_message: Text<'a>,
 }
@@ -46,7 +47,7 @@ pub(super) struct Content<'a> {
     pub parts: Option<Vec<&'a RawValue>>,
 }
 
-/// Says why a prompt got no answer.
+/// The reason why a prompt got no answer.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Feedback<'a> {
@@ -56,7 +57,7 @@ pub(super) struct Feedback<'a> {
     pub block_reason_message: Text<'a>,
 }
 
-/// Is a part of a reply; what is neither text nor a call is a matter between the model and its server.
+/// A part of a reply; one that is neither text nor a call is kept for the server alone.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Part<'a> {
@@ -79,10 +80,10 @@ pub(super) struct Call<'a> {
     pub name: Text<'a>,
     #[serde(borrow, default)]
     pub args: Option<&'a RawValue>,
-    /// Pieces of arguments, where they come apart.
+    /// The pieces of arguments that do not come at once.
     #[serde(borrow, default)]
     pub partial_args: Option<Vec<PartialArg<'a>>>,
-    /// Whether more of them follow.
+    /// Whether further pieces follow.
     #[serde(default)]
     pub will_continue: Value,
 }
@@ -103,10 +104,10 @@ pub(super) struct PartialArg<'a> {
     pub null_value: Option<Value>,
 }
 
-/// Is what Gemini wrote beside a text or a call, as a part of the history keeps it.
+/// The data of Gemini beside a text or a call, as the history keeps it.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Mark<'a> {
+pub(super) struct PartMark<'a> {
     /// The id of the call, when it has one.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub id: Cow<'a, str>,
@@ -115,20 +116,20 @@ pub(super) struct Mark<'a> {
     pub thought_signature: Cow<'a, str>,
 }
 
-impl Mark<'_> {
-    /// Returns its text, or nothing when there is nothing to keep.
+impl PartMark<'_> {
+    /// Returns the mark as JSON text; `None` when it is empty.
     pub fn text(&self) -> Option<String> {
         let nothing = self.id.is_empty() && self.thought_signature.is_empty();
         if nothing { None } else { serde_json::to_string(self).ok() }
     }
 
-    /// Reads its text.
-    pub fn read(text: Option<&str>) -> Mark<'static> {
+    /// Reads a mark from JSON text.
+    pub fn read(text: Option<&str>) -> PartMark<'static> {
         text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
     }
 }
 
-/// Counts tokens.
+/// The token counts.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct WireUsage {
     #[serde(default, rename = "promptTokenCount")]
@@ -144,7 +145,7 @@ pub(super) struct WireUsage {
 }
 
 impl WireUsage {
-    /// Lays these counts over earlier ones: each chunk tells the sum so far, and some leave a part out.
+    /// Updates earlier counts: each chunk has the sums so far, and some leave a part out.
     pub fn over(&self, earlier: &mut Self) {
         for (mine, theirs) in [
             (self.prompt, &mut earlier.prompt),
@@ -159,12 +160,13 @@ impl WireUsage {
         }
     }
 
-    /// Says whether it counts one request: what tools of the server found is read beside the conversation.
+    /// Returns whether the usage covers one request or several: the prompt tokens of the server's tools show that.
     pub fn scope(&self) -> UsageScope {
         usage::scope(None, self.tool_prompt)
     }
 
-    /// Translates into exclusive parts. Here thoughts stand beside the answer, and cached tokens within the prompt.
+    /// Converts to parts that do not overlap. Here thinking is not part of the answer, and cached tokens are part
+    /// of the prompt.
     pub fn usage(&self) -> Usage {
         let sum = |one: Number, other: Number| match (one.0, other.0) {
             (None, None) => None,

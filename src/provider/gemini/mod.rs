@@ -1,7 +1,7 @@
 //! Gemini: Google's `generateContent`, whole or as a stream.
 //!
-//! User and model take turns; each turn is a list of parts. Signatures of thoughts come on parts and go back on the same
-//! parts. The body is written by `body`, replies are built by `assemble`.
+//! User and model take turns; each turn is a list of parts. Signatures of thinking come with parts and go back with the
+//! same parts. The body is written by `body`, replies are built by `assemble`.
 //!
 //! # Where things are
 //!
@@ -21,7 +21,7 @@ use crate::provider::endpoint::Endpoint;
 use crate::provider::wire::{Assemble, Outgoing, Wire};
 use crate::provider::{ChatRequest, ProviderError, Reply, Streaming};
 
-/// Speaks Gemini.
+/// The Gemini dialect.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Gemini;
 
@@ -36,7 +36,7 @@ impl Wire for Gemini {
             None => ("models", request.model),
         };
         let mut url = endpoint.url("");
-        // Cannot fail for an address with a host. What a name holds stays within its segment.
+        // Cannot fail for an address with a host. A slash in a name is escaped.
         if let Ok(mut path) = url.path_segments_mut() {
             path.push(kind).push(&format!("{name}:{method}"));
         }

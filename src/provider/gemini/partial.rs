@@ -1,10 +1,10 @@
-//! Arguments that come in pieces, each with the path of the value that it belongs to (Vertex).
+//! Arguments that come in pieces, each with the path of its value (Vertex).
 
 use serde_json::{Map, Value};
 
 use crate::provider::gemini::chunk::PartialArg;
 
-/// Most steps of a path.
+/// The most steps of a path.
 const DEPTH: usize = 32;
 
 /// One step of a path.
@@ -13,7 +13,7 @@ enum PathStep<'a> {
     Item(usize),
 }
 
-/// Puts a piece into the arguments. Returns nothing when its path fits nowhere.
+/// Puts a piece into the arguments; `None` when its path is invalid.
 pub(super) fn put(arguments: &mut Map<String, Value>, piece: PartialArg<'_>) -> Option<()> {
     let mut steps = steps(&piece.json_path.0)?.into_iter();
     let Some(PathStep::Member(first)) = steps.next() else { return None };
@@ -64,7 +64,7 @@ fn steps(path: &str) -> Option<Vec<PathStep<'_>>> {
     Some(steps)
 }
 
-/// Takes one step off the beginning of a path.
+/// Splits the first step off a path.
 fn step(path: &str) -> Option<(PathStep<'_>, &str)> {
     if let Some(name) = path.strip_prefix('.') {
         let (name, behind) = name.split_at(name.find(['.', '[']).unwrap_or(name.len()));

@@ -1,11 +1,11 @@
-//! Schemas of tools as Gemini takes them: a part of `OpenAPI` 3, and nothing else at all.
+//! Schemas of tools in the form of Gemini, which accepts a part of `OpenAPI` 3 only.
 //!
-//! A schema that cannot be said with these words goes as JSON Schema, which newer models read.
+//! A schema that cannot be written with these keywords is sent as JSON Schema, which newer models read.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// The words that Gemini knows and that mean the same as in JSON Schema.
+/// The keywords that Gemini knows and that mean the same as in JSON Schema.
 const KNOWN: [&str; 17] = [
     "title",
     "description",
@@ -25,32 +25,32 @@ const KNOWN: [&str; 17] = [
     "type",
     "required",
 ];
-/// The formats that it knows; it refuses any other.
+/// The formats that Gemini knows; it refuses any other.
 const FORMATS: [&str; 6] = ["enum", "date-time", "int32", "int64", "float", "double"];
-/// Words that change the meaning and that it does not know.
+/// The keywords that change the meaning and that Gemini does not know.
 const BEYOND: [&str; 9] =
     ["$ref", "allOf", "not", "if", "patternProperties", "prefixItems", "dependentSchemas", "contains", "propertyNames"];
-/// Depth up to which a schema is looked at.
+/// The depth up to which a schema is read.
 const DEPTH: usize = 32;
 
-/// Is the schema of a tool's arguments in one of two forms; a tool without arguments has none.
+/// The schema of a tool's arguments in one of two forms; a tool without arguments has none.
 #[derive(Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Declared<'a> {
-    /// In Gemini's own words.
+pub(super) enum DeclaredParameters<'a> {
+    /// In Gemini's own form.
     Parameters(Value),
-    /// As it is.
+    /// As JSON Schema.
     ParametersJsonSchema(&'a Value),
 }
 
-/// Returns a schema as Gemini takes it.
-pub(super) fn declare(schema: &Value) -> Option<Declared<'_>> {
+/// Returns a schema in the form of Gemini; `None` without parameters.
+pub(super) fn declare(schema: &Value) -> Option<DeclaredParameters<'_>> {
     if is_beyond(schema, DEPTH) {
-        return Some(Declared::ParametersJsonSchema(schema));
+        return Some(DeclaredParameters::ParametersJsonSchema(schema));
     }
     let cleaned = clean(schema);
     let has_any = cleaned.get("properties").and_then(Value::as_object).is_some_and(|map| !map.is_empty());
-    has_any.then_some(Declared::Parameters(cleaned))
+    has_any.then_some(DeclaredParameters::Parameters(cleaned))
 }
 
 fn is_beyond(schema: &Value, depth: usize) -> bool {
@@ -113,12 +113,12 @@ fn clean(schema: &Value) -> Value {
     Value::Object(cleaned)
 }
 
-/// Only texts can be chosen from, and not the empty one.
+/// Returns whether a value can be a choice: only texts can, and not the empty one.
 fn is_choice(value: &Value) -> bool {
     value.as_str().is_some_and(|text| !text.is_empty())
 }
 
-/// Says several types: one that may be null, or any of them.
+/// Writes several types: one that may be null, or `anyOf`.
 fn several(cleaned: &mut Map<String, Value>, types: &[Value]) {
     let real: Vec<&Value> = types.iter().filter(|kind| *kind != "null").collect();
     if real.len() < types.len() {

@@ -1,37 +1,37 @@
-//! How a Gemini model is told to think: by a number of tokens (2.5) or by a word (3 and later).
+//! How a request sets the thinking of a Gemini model: a number of tokens (2.5) or a word (3 and later).
 //!
-//! What the registry knows comes first; for the rest the name tells the generation.
+//! The registry comes first; for models that it does not know, the name shows the generation.
 
 use serde::Serialize;
 
 use crate::provider::Effort;
-use crate::provider::quirks::Spelling;
+use crate::provider::quirks::EffortForm;
 use crate::provider::registry::Thinking;
 use crate::provider::wire::Outgoing;
 
-/// Says how a model thinks.
+/// The way in which the thinking of a model is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum ThinkingControl {
     /// Nothing is known.
     Unknown,
-    /// It does not think.
+    /// The model does not think.
     Never,
-    /// It is told a number of tokens.
+    /// By a number of tokens.
     Budget,
-    /// It is told a word, and wants a signature on each call of its history.
+    /// By a word; the model requires a signature on each call of its history.
     Level,
 }
 
 /// Generations by the beginning of the model's name; the first that fits counts.
-const GENERATIONS: [(&str, Way); 5] = [
-    ("gemini-1", Way::Never),
-    ("gemini-2.0", Way::Never),
-    ("gemma", Way::Never),
-    ("gemini-2.5", Way::Budget),
-    ("gemini-", Way::Level),
+const GENERATIONS: [(&str, ThinkingControl); 5] = [
+    ("gemini-1", ThinkingControl::Never),
+    ("gemini-2.0", ThinkingControl::Never),
+    ("gemma", ThinkingControl::Never),
+    ("gemini-2.5", ThinkingControl::Budget),
+    ("gemini-", ThinkingControl::Level),
 ];
 
-/// Tokens that a model of the 2.5 generation may think: the fewest and the most, by a part of its name.
+/// The fewest and the most thinking tokens of a 2.5 model, by a part of its name.
 const BUDGETS: [(&str, u32, u32); 2] = [("pro", 128, 32_768), ("", 0, 24_576)];
 
 #[derive(Debug, Serialize)]
@@ -44,34 +44,34 @@ pub(super) struct ThinkingConfig {
     thinking_level: Option<&'static str>,
 }
 
-/// Returns how the model of a request thinks.
-pub(super) fn way(outgoing: &Outgoing<'_>) -> Way {
+/// Returns how the thinking of a request's model is set.
+pub(super) fn control(outgoing: &Outgoing<'_>) -> ThinkingControl {
     match outgoing.card.map(|card| card.thinking) {
-        Some(Thinking::Never) => Way::Never,
-        Some(Thinking::Budget) => Way::Budget,
-        Some(Thinking::Effort | Thinking::Adaptive) => Way::Level,
+        Some(Thinking::Never) => ThinkingControl::Never,
+        Some(Thinking::Budget) => ThinkingControl::Budget,
+        Some(Thinking::Effort | Thinking::Adaptive) => ThinkingControl::Level,
         Some(Thinking::Unknown) | None => {
             let name = outgoing.request.model.trim_start_matches("models/");
             let known = GENERATIONS.iter().find(|(start, _)| name.starts_with(start));
-            known.map_or(Way::Unknown, |(_, way)| *way)
+            known.map_or(ThinkingControl::Unknown, |(_, control)| *control)
         }
     }
 }
 
-/// Says how to think. A model of which nothing is known is told only what the user asked for.
+/// Returns the thinking members of a request. An unknown model gets only what the user asked for.
 pub(super) fn config(outgoing: &Outgoing<'_>) -> Option<ThinkingConfig> {
     let effort = outgoing.request.answering.effort;
     let include_thoughts = effort != Some(Effort::Off);
     let model = outgoing.request.model;
-    match way(outgoing) {
-        _ if outgoing.quirks.spelling == Spelling::Nowhere => None,
-        Way::Never => None,
-        Way::Unknown if effort.is_none() => None,
-        Way::Budget => {
+    match control(outgoing) {
+        _ if outgoing.quirks.effort_form == EffortForm::Nowhere => None,
+        ThinkingControl::Never => None,
+        ThinkingControl::Unknown if effort.is_none() => None,
+        ThinkingControl::Budget => {
             let thinking_budget = effort.map(|effort| budget(effort, model));
             Some(ThinkingConfig { include_thoughts, thinking_budget, thinking_level: None })
         }
-        Way::Level | Way::Unknown => {
+        ThinkingControl::Level | ThinkingControl::Unknown => {
             let thinking_level = effort.map(|effort| level(effort, model));
             Some(ThinkingConfig { include_thoughts, thinking_budget: None, thinking_level })
         }
@@ -92,7 +92,7 @@ fn budget(effort: Effort, model: &str) -> u32 {
     asked.clamp(least, most)
 }
 
-/// These models always think; only the smaller ones can be told to do it hardly at all.
+/// Returns the word for an effort. These models always think; only the smaller ones have a minimal level.
 fn level(effort: Effort, model: &str) -> &'static str {
     match effort {
         Effort::Off | Effort::Minimal if model.contains("flash") => "minimal",

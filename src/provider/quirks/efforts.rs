@@ -1,20 +1,20 @@
-//! The words for efforts that a model knows, and which of them says an effort best.
+//! The words for efforts that a model knows, and the nearest of them to an effort.
 
 use crate::provider::Effort;
 
-/// Is the set of words that a model knows.
+/// The set of words for efforts that a model knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::provider) struct Efforts(u8);
 
 impl Default for Efforts {
-    /// What the models of `OpenAI` know, the newest taken together; each refuses some and says which it takes.
+    /// Returns the words of the newest models of `OpenAI` together; each refuses some and lists those that it accepts.
     fn default() -> Self {
         Self::of(&["none", "minimal", "low", "medium", "high", "xhigh"])
     }
 }
 
 impl Efforts {
-    /// Makes a set; a word that no server uses counts for nothing.
+    /// Makes a set; unknown words are ignored.
     pub const fn of(mut words: &[&str]) -> Self {
         let mut set = 0;
         while let [word, rest @ ..] = words {
@@ -40,7 +40,7 @@ impl Efforts {
         self.0.count_ones()
     }
 
-    /// Returns the word that says an effort best; `None` when the set has none that is near.
+    /// Returns the nearest word to an effort; `None` when none is near.
     pub fn word(self, effort: Effort) -> Option<&'static str> {
         let by_nearness: &[&'static str] = match effort {
             Effort::Off => &["none", "minimal", "low"],
@@ -54,7 +54,7 @@ impl Efforts {
     }
 }
 
-/// Returns a word's place in the set; "default" means what the model does when nothing is said.
+/// Returns a word's bit in the set; "default" is the behaviour of the model without an effort.
 const fn bit(word: &str) -> u8 {
     match word.as_bytes() {
         b"none" => 1,

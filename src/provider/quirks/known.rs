@@ -1,91 +1,91 @@
 //! The servers and models whose quirks are known beforehand.
 //!
-//! Read by the quirk book, once for each model of a server. What a row does not say can still be learned.
+//! Read once for each model of a server. Quirks that are missing here can still be learned.
 
 use std::net::IpAddr;
 
-use super::{Efforts, Limit, Quirk, Spelling, Want};
+use super::{EffortForm, Efforts, Quirk, TokenLimit, Want};
 
-/// Says which servers a row is about.
+/// The servers of a row.
 #[derive(Debug, Clone, Copy)]
-enum Place {
-    /// A host of this name, or below it.
+enum Servers {
+    /// A host of this name, or a subdomain.
     Host(&'static str),
-    /// A server of the user's own: on this machine or in a private network. Nothing tells which program it is, and all
-    /// of llama.cpp, vLLM, `SGLang`, LM Studio and Ollama pass over members that they do not know.
+    /// A server of the user's own, on this machine or in a private network. Its program is not known, but
+    /// llama.cpp, vLLM, `SGLang`, LM Studio and Ollama all ignore unknown members.
     Own,
 }
 
-/// Quirks of the models whose names hold a word, on the servers of a place; no word means all models.
-struct Row(Place, &'static str, &'static [Quirk]);
+/// The quirks of models whose names contain a word, on some servers; no word means all models.
+struct KnownQuirks(Servers, &'static str, &'static [Quirk]);
 
 const LOW_TO_HIGH: Quirk = Quirk::Knows(Efforts::of(&["low", "medium", "high"]));
 const NONE_TO_HIGH: Quirk = Quirk::Knows(Efforts::of(&["none", "low", "medium", "high"]));
 const MINIMAL_TO_HIGH: Quirk = Quirk::Knows(Efforts::of(&["minimal", "low", "medium", "high"]));
-const COMPLETION_TOKENS: Quirk = Quirk::Limits(Limit::MaxCompletionTokens);
+const COMPLETION_TOKENS: Quirk = Quirk::Limits(TokenLimit::MaxCompletionTokens);
 const REASONING_BACK: Quirk = Quirk::Wants(Want::ReasoningBack);
 
-const ROWS: &[Row] = &[
-    Row(Place::Host("api.openai.com"), "", &[COMPLETION_TOKENS]),
-    Row(Place::Host("openai.azure.com"), "", &[COMPLETION_TOKENS]),
-    Row(Place::Host("services.ai.azure.com"), "", &[COMPLETION_TOKENS]),
-    Row(Place::Host("openrouter.ai"), "", &[Quirk::Spells(Spelling::Nested)]),
-    Row(Place::Host("ai-gateway.vercel.sh"), "", &[Quirk::Spells(Spelling::Nested)]),
-    Row(
-        Place::Host("api.deepseek.com"),
+const ROWS: &[KnownQuirks] = &[
+    KnownQuirks(Servers::Host("api.openai.com"), "", &[COMPLETION_TOKENS]),
+    KnownQuirks(Servers::Host("openai.azure.com"), "", &[COMPLETION_TOKENS]),
+    KnownQuirks(Servers::Host("services.ai.azure.com"), "", &[COMPLETION_TOKENS]),
+    KnownQuirks(Servers::Host("openrouter.ai"), "", &[Quirk::Effort(EffortForm::Nested)]),
+    KnownQuirks(Servers::Host("ai-gateway.vercel.sh"), "", &[Quirk::Effort(EffortForm::Nested)]),
+    KnownQuirks(
+        Servers::Host("api.deepseek.com"),
         "",
-        &[REASONING_BACK, Quirk::Spells(Spelling::Switch), Quirk::Knows(Efforts::of(&["high", "max"]))],
+        &[REASONING_BACK, Quirk::Effort(EffortForm::Switch), Quirk::Knows(Efforts::of(&["high", "max"]))],
     ),
-    Row(Place::Host("api.moonshot.ai"), "", &[REASONING_BACK, Quirk::Spells(Spelling::SwitchOnly)]),
-    Row(Place::Host("api.moonshot.cn"), "", &[REASONING_BACK, Quirk::Spells(Spelling::SwitchOnly)]),
-    Row(Place::Host("api.z.ai"), "", &[REASONING_BACK, Quirk::Spells(Spelling::SwitchOnly)]),
-    Row(Place::Host("open.bigmodel.cn"), "", &[REASONING_BACK, Quirk::Spells(Spelling::SwitchOnly)]),
-    Row(Place::Host("dashscope.aliyuncs.com"), "", &[Quirk::Spells(Spelling::Flag)]),
-    Row(Place::Host("dashscope-intl.aliyuncs.com"), "", &[Quirk::Spells(Spelling::Flag)]),
-    Row(
-        Place::Host("api.mistral.ai"),
+    KnownQuirks(Servers::Host("api.moonshot.ai"), "", &[REASONING_BACK, Quirk::Effort(EffortForm::SwitchOnly)]),
+    KnownQuirks(Servers::Host("api.moonshot.cn"), "", &[REASONING_BACK, Quirk::Effort(EffortForm::SwitchOnly)]),
+    KnownQuirks(Servers::Host("api.z.ai"), "", &[REASONING_BACK, Quirk::Effort(EffortForm::SwitchOnly)]),
+    KnownQuirks(Servers::Host("open.bigmodel.cn"), "", &[REASONING_BACK, Quirk::Effort(EffortForm::SwitchOnly)]),
+    KnownQuirks(Servers::Host("dashscope.aliyuncs.com"), "", &[Quirk::Effort(EffortForm::Flag)]),
+    KnownQuirks(Servers::Host("dashscope-intl.aliyuncs.com"), "", &[Quirk::Effort(EffortForm::Flag)]),
+    KnownQuirks(
+        Servers::Host("api.mistral.ai"),
         "",
         &[Quirk::Wants(Want::ShortIds), Quirk::Knows(Efforts::of(&["none", "high"]))],
     ),
-    Row(Place::Host("api.groq.com"), "", &[NONE_TO_HIGH]),
-    Row(Place::Host("api.groq.com"), "gpt-oss", &[LOW_TO_HIGH]),
-    Row(Place::Host("api.groq.com"), "qwen3", &[Quirk::Knows(Efforts::of(&["none", "default"]))]),
-    Row(Place::Host("api.cerebras.ai"), "", &[COMPLETION_TOKENS, NONE_TO_HIGH]),
-    Row(Place::Host("api.cerebras.ai"), "gpt-oss", &[LOW_TO_HIGH]),
-    Row(Place::Host("api.together.ai"), "", &[Quirk::Spells(Spelling::Enabled), LOW_TO_HIGH]),
-    Row(Place::Host("api.together.xyz"), "", &[Quirk::Spells(Spelling::Enabled), LOW_TO_HIGH]),
-    Row(Place::Host("api.fireworks.ai"), "", &[NONE_TO_HIGH]),
-    Row(Place::Host("api.x.ai"), "", &[NONE_TO_HIGH]),
-    Row(Place::Host("api.perplexity.ai"), "", &[Quirk::Wants(Want::StrictRoles), MINIMAL_TO_HIGH]),
-    Row(
-        Place::Host("generativelanguage.googleapis.com"),
+    KnownQuirks(Servers::Host("api.groq.com"), "", &[NONE_TO_HIGH]),
+    KnownQuirks(Servers::Host("api.groq.com"), "gpt-oss", &[LOW_TO_HIGH]),
+    KnownQuirks(Servers::Host("api.groq.com"), "qwen3", &[Quirk::Knows(Efforts::of(&["none", "default"]))]),
+    KnownQuirks(Servers::Host("api.cerebras.ai"), "", &[COMPLETION_TOKENS, NONE_TO_HIGH]),
+    KnownQuirks(Servers::Host("api.cerebras.ai"), "gpt-oss", &[LOW_TO_HIGH]),
+    KnownQuirks(Servers::Host("api.together.ai"), "", &[Quirk::Effort(EffortForm::Enabled), LOW_TO_HIGH]),
+    KnownQuirks(Servers::Host("api.together.xyz"), "", &[Quirk::Effort(EffortForm::Enabled), LOW_TO_HIGH]),
+    KnownQuirks(Servers::Host("api.fireworks.ai"), "", &[NONE_TO_HIGH]),
+    KnownQuirks(Servers::Host("api.x.ai"), "", &[NONE_TO_HIGH]),
+    KnownQuirks(Servers::Host("api.perplexity.ai"), "", &[Quirk::Wants(Want::StrictRoles), MINIMAL_TO_HIGH]),
+    KnownQuirks(
+        Servers::Host("generativelanguage.googleapis.com"),
         "",
         &[Quirk::Knows(Efforts::of(&["none", "minimal", "low", "medium", "high"]))],
     ),
-    Row(Place::Host("generativelanguage.googleapis.com"), "gemini-3", &[Quirk::Wants(Want::SignedCalls)]),
-    Row(Place::Own, "", &[Quirk::Spells(Spelling::Template), NONE_TO_HIGH]),
-    // Models that think between their calls, and lose the thread when their thoughts are gone.
-    Row(Place::Own, "gpt-oss", &[REASONING_BACK, LOW_TO_HIGH]),
-    Row(Place::Own, "minimax-m", &[REASONING_BACK]),
-    Row(Place::Own, "kimi-k2", &[REASONING_BACK]),
-    Row(Place::Own, "glm-4.7", &[REASONING_BACK]),
-    Row(Place::Own, "glm-5", &[REASONING_BACK]),
+    KnownQuirks(Servers::Host("generativelanguage.googleapis.com"), "gemini-3", &[Quirk::Wants(Want::SignedCalls)]),
+    KnownQuirks(Servers::Own, "", &[Quirk::Effort(EffortForm::Template), NONE_TO_HIGH]),
+    // Models that think between their calls, and need their earlier thinking.
+    KnownQuirks(Servers::Own, "gpt-oss", &[REASONING_BACK, LOW_TO_HIGH]),
+    KnownQuirks(Servers::Own, "minimax-m", &[REASONING_BACK]),
+    KnownQuirks(Servers::Own, "kimi-k2", &[REASONING_BACK]),
+    KnownQuirks(Servers::Own, "glm-4.7", &[REASONING_BACK]),
+    KnownQuirks(Servers::Own, "glm-5", &[REASONING_BACK]),
 ];
 
-/// Returns the quirks that are known of a model, the more special ones last.
+/// Returns the known quirks of a model, the more specific ones last.
 pub(super) fn quirks(host: &str, model: &str) -> impl Iterator<Item = Quirk> {
     let host = host.to_ascii_lowercase();
     let model = model.to_ascii_lowercase();
-    let fits = move |Row(place, word, _): &&Row| {
-        let there = match place {
-            Place::Host(name) => {
+    let fits = move |KnownQuirks(servers, word, _): &&KnownQuirks| {
+        let there = match servers {
+            Servers::Host(name) => {
                 host.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('.'))
             }
-            Place::Own => is_own(&host),
+            Servers::Own => is_own(&host),
         };
         there && model.contains(word)
     };
-    ROWS.iter().filter(fits).flat_map(|Row(_, _, quirks)| quirks.iter().copied())
+    ROWS.iter().filter(fits).flat_map(|KnownQuirks(_, _, quirks)| quirks.iter().copied())
 }
 
 fn is_own(host: &str) -> bool {

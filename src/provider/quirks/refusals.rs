@@ -1,10 +1,10 @@
-//! What the refusals of servers tell about them.
+//! The quirks that follow from refusals of servers.
 //!
-//! A refusal is read in small letters. It tells one quirk, or nothing: then it is shown as it is.
+//! A refusal is read in small letters. It yields one quirk, or none: then it is shown to the user.
 
-use super::{Efforts, Limit, Quirk, Quirks, Spelling, Want};
+use super::{EffortForm, Efforts, Quirk, Quirks, TokenLimit, Want};
 
-/// Sentences that ask for another form: all of the words must be in them.
+/// The words of sentences that ask for another form; all of them must be in the message.
 const SENTENCES: &[(&[&str], Quirk)] = &[
     (&["roles", "must", "alternate"], Quirk::Wants(Want::StrictRoles)),
     (&["should alternate"], Quirk::Wants(Want::StrictRoles)),
@@ -20,7 +20,7 @@ const SENTENCES: &[(&[&str], Quirk)] = &[
     (&["must be verified to generate reasoning summar"], Quirk::Wants(Want::NoSummary)),
 ];
 
-/// Members that a server may refuse, and what is done without them.
+/// The members that a server may refuse, and the quirks that leave them out.
 const MEMBERS: &[(&str, Quirk)] = &[
     ("stream_options", Quirk::Wants(Want::NoStreamOptions)),
     ("temperature", Quirk::Wants(Want::NoTemperature)),
@@ -30,10 +30,10 @@ const MEMBERS: &[(&str, Quirk)] = &[
     ("reasoning.summary", Quirk::Wants(Want::NoSummary)),
 ];
 
-/// Words for the members that tell how much to think.
+/// The words for the members that set the effort.
 const EFFORTS: &[&str] = &["effort", "thinking", "think value"];
 
-/// Words that say that a member is refused as such, not its value alone.
+/// The words for a refusal of a member, not of its value alone.
 const REFUSED: &[&str] = &[
     "unsupported",
     "not supported",
@@ -49,7 +49,7 @@ const REFUSED: &[&str] = &[
     "deprecated",
 ];
 
-/// Words that stand before the values that a server takes.
+/// The words before a list of accepted values.
 const INSTEAD: &[&str] = &[
     "supported values are",
     "must be one of",
@@ -60,38 +60,38 @@ const INSTEAD: &[&str] = &[
     "one of",
 ];
 
-/// Words behind which no value that it takes is listed any more.
+/// The marks that end a list of accepted values.
 const LISTED: &[&str] = &["'input'", "\"input\"", "\n", ". ", ")"];
 
-/// Reads a refusal of a request that was made with quirks.
-pub(super) fn told(message: &str, used: Quirks, learned: &[Quirk]) -> Option<Quirk> {
+/// Returns the quirk that follows from a refusal of a request that was made with the quirks `used`.
+pub(super) fn learn(message: &str, used: Quirks, learned: &[Quirk]) -> Option<Quirk> {
     let holds_all = |words: &[&str]| words.iter().all(|word| message.contains(word));
     let holds_any = |words: &[&str]| words.iter().any(|word| message.contains(word));
-    let news = |quirk: &Quirk| used.with(*quirk) != used;
+    let is_new = |quirk: &Quirk| used.with(*quirk) != used;
     let asked = SENTENCES.iter().filter(|(words, _)| holds_all(words)).map(|(_, quirk)| *quirk);
-    if let Some(quirk) = asked.into_iter().find(news) {
+    if let Some(quirk) = asked.into_iter().find(is_new) {
         return Some(quirk);
     }
-    let listed = efforts(message).filter(|_| used.spelling != Spelling::Nowhere);
-    let efforts = listed.map(|told| {
+    let listed = efforts(message).filter(|_| used.effort_form != EffortForm::Nowhere);
+    let efforts = listed.map(|accepted| {
         let narrowed = learned.iter().any(|quirk| matches!(quirk, Quirk::Knows(_)));
-        Quirk::Knows(if narrowed { told.and(used.efforts) } else { told })
+        Quirk::Knows(if narrowed { accepted.and(used.efforts) } else { accepted })
     });
-    if let Some(quirk) = efforts.filter(news) {
+    if let Some(quirk) = efforts.filter(is_new) {
         return Some(quirk);
     }
     if !holds_any(REFUSED) {
         return None;
     }
     let refused = MEMBERS.iter().filter(|(name, _)| message.contains(name)).map(|(_, quirk)| *quirk);
-    limit(message, used, learned).or_else(|| refused.into_iter().find(news)).or_else(|| match used.spelling {
-        Spelling::Template if message.contains("chat_template") => Some(Quirk::Spells(Spelling::Word)),
-        _ if holds_any(EFFORTS) => Some(Quirk::Spells(Spelling::Nowhere)).filter(news),
+    limit(message, used, learned).or_else(|| refused.into_iter().find(is_new)).or_else(|| match used.effort_form {
+        EffortForm::Template if message.contains("chat_template") => Some(Quirk::Effort(EffortForm::Word)),
+        _ if holds_any(EFFORTS) => Some(Quirk::Effort(EffortForm::Nowhere)).filter(is_new),
         _ => None,
     })
 }
 
-/// Finds the efforts that a refusal lists as those that it takes.
+/// Finds the accepted efforts that a refusal lists.
 fn efforts(message: &str) -> Option<Efforts> {
     let tails = INSTEAD.iter().filter_map(|mark| Some(message.split_once(mark)?.1));
     let list = |tail: &str| {
@@ -99,16 +99,17 @@ fn efforts(message: &str) -> Option<Efforts> {
         Efforts::listed(tail.get(..end).unwrap_or_default())
     };
     let named = ["effort", "reasoning", "think"].iter().any(|word| message.contains(word));
-    tails.map(list).find(|told| told.len() > 1 || (named && told.len() == 1))
+    tails.map(list).find(|accepted| accepted.len() > 1 || (named && accepted.len() == 1))
 }
 
-/// Reads that the member which limits the tokens is refused. The other one is tried once; then none is sent.
+/// Returns the quirk for a refusal of the member that limits the tokens. The other member is tried once; then none
+/// is sent.
 fn limit(message: &str, used: Quirks, learned: &[Quirk]) -> Option<Quirk> {
     let (name, other) = match used.limit {
-        Limit::MaxTokens => ("max_tokens", Limit::MaxCompletionTokens),
-        Limit::MaxCompletionTokens => ("max_completion_tokens", Limit::MaxTokens),
-        Limit::Nowhere => return None,
+        TokenLimit::MaxTokens => ("max_tokens", TokenLimit::MaxCompletionTokens),
+        TokenLimit::MaxCompletionTokens => ("max_completion_tokens", TokenLimit::MaxTokens),
+        TokenLimit::Nowhere => return None,
     };
     let tried = learned.iter().any(|quirk| matches!(quirk, Quirk::Limits(_)));
-    message.contains(name).then_some(Quirk::Limits(if tried { Limit::Nowhere } else { other }))
+    message.contains(name).then_some(Quirk::Limits(if tried { TokenLimit::Nowhere } else { other }))
 }

@@ -1,7 +1,7 @@
 //! Events of a response become pieces for the screen and one reply.
 //!
-//! Fed with the data of each event; pure. A reply exists only when the server said that the response is completed or
-//! incomplete: whatever was cut or failed returns an error and no calls (D15).
+//! Takes the data of each event; pure. A reply exists only when the server said that the response is completed or
+//! incomplete: a cut or failed one returns an error and no calls (D15).
 
 use serde_json::value::RawValue;
 
@@ -10,12 +10,12 @@ use crate::limits;
 use crate::provider::error_body;
 use crate::provider::responses::event::{Event, ItemPart, Response};
 use crate::provider::responses::failure;
-use crate::provider::responses::items::{Added, Items, Place, Thought};
+use crate::provider::responses::items::{AddedText, ItemPosition, Items, ThinkingForm};
 use crate::provider::sse::Frame;
 use crate::provider::wire::Assemble;
 use crate::provider::{Finish, Piece, ProviderError, Reply, UsageScope};
 
-/// Builds one reply out of the frames of a stream, or out of one body.
+/// The assembler of one reply from the frames of a stream, or from one body.
 #[derive(Debug, Default)]
 pub(super) struct Assembler {
     items: Items,
@@ -38,7 +38,7 @@ impl Assemble for Assembler {
                     Ok(None)
                 }
                 data => {
-                    let Added { thinking, text } = self.event(name, data)?;
+                    let AddedText { thinking, text } = self.event(name, data)?;
                     self.check()?;
                     Ok(Some(Piece::Chunk { thinking, text }))
                 }
@@ -88,55 +88,57 @@ impl Assembler {
         assembler.finish()
     }
 
-    fn event(&mut self, name: &str, data: &str) -> Result<Added, ProviderError> {
+    fn event(&mut self, name: &str, data: &str) -> Result<AddedText, ProviderError> {
         let event: Event<'_> = parse(data)?;
         let kind = if event.kind.0.is_empty() { name } else { &*event.kind.0 };
-        let place = Place { id: &event.item_id.0, index: event.output_index.0 };
+        let position = ItemPosition { id: &event.item_id.0, index: event.output_index.0 };
         let (part, thought) = (event.content_index.0.unwrap_or(0), event.summary_index.0.unwrap_or(0));
         let items = &mut self.items;
         Ok(match kind {
             "error" => return Err(failure::reported(data)),
             "response.created" | "response.in_progress" | "response.queued" => {
                 self.note(&read(event.response));
-                Added::default()
+                AddedText::default()
             }
             "response.output_item.added" => {
                 if let Some(item) = event.item {
                     items.open(event.output_index.0, item);
                 }
-                Added::default()
+                AddedText::default()
             }
             "response.output_item.done" => match event.item {
                 Some(item) => items.close(event.output_index.0, item),
-                None => Added::default(),
+                None => AddedText::default(),
             },
-            "response.output_text.delta" => items.text(place, part, &event.delta.0),
-            "response.output_text.done" => items.whole_text(place, part, &event.text.0),
+            "response.output_text.delta" => items.text(position, part, &event.delta.0),
+            "response.output_text.done" => items.whole_text(position, part, &event.text.0),
             "response.refusal.delta" => {
                 items.refuse();
-                items.text(place, part, &event.delta.0)
+                items.text(position, part, &event.delta.0)
             }
             "response.refusal.done" => {
                 items.refuse();
-                items.whole_text(place, part, &event.refusal.0)
+                items.whole_text(position, part, &event.refusal.0)
             }
-            "response.reasoning_summary_text.delta" => items.thought(place, Thought::Summary, thought, &event.delta.0),
+            "response.reasoning_summary_text.delta" => {
+                items.thought(position, ThinkingForm::Summary, thought, &event.delta.0)
+            }
             "response.reasoning_summary_text.done" => {
-                items.whole_thought(place, Thought::Summary, thought, &event.text.0)
+                items.whole_thought(position, ThinkingForm::Summary, thought, &event.text.0)
             }
             "response.reasoning_summary_part.done" => {
                 let wire: ItemPart<'_> = read_part(event.part);
-                items.whole_thought(place, Thought::Summary, thought, &wire.text.0)
+                items.whole_thought(position, ThinkingForm::Summary, thought, &wire.text.0)
             }
-            "response.reasoning_text.delta" => items.thought(place, Thought::Whole, part, &event.delta.0),
-            "response.reasoning_text.done" => items.whole_thought(place, Thought::Whole, part, &event.text.0),
+            "response.reasoning_text.delta" => items.thought(position, ThinkingForm::Full, part, &event.delta.0),
+            "response.reasoning_text.done" => items.whole_thought(position, ThinkingForm::Full, part, &event.text.0),
             "response.function_call_arguments.delta" => {
-                items.arguments(place, &event.delta.0);
-                Added::default()
+                items.arguments(position, &event.delta.0);
+                AddedText::default()
             }
             "response.function_call_arguments.done" => {
-                items.whole_arguments(place, &event.arguments.0);
-                Added::default()
+                items.whole_arguments(position, &event.arguments.0);
+                AddedText::default()
             }
             "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled" => {
                 self.done = true;
@@ -144,19 +146,19 @@ impl Assembler {
                 self.end(status, read(event.response))?
             }
             _ if event.error.is_some() => return Err(failure::reported(data)),
-            // A kind that is not known carries nothing that is needed.
-            _ => Added::default(),
+            // Unknown kinds have nothing that is needed.
+            _ => AddedText::default(),
         })
     }
 
-    fn end(&mut self, status: &str, response: Response<'_>) -> Result<Added, ProviderError> {
+    fn end(&mut self, status: &str, response: Response<'_>) -> Result<AddedText, ProviderError> {
         self.note(&response);
         let reason = response.incomplete_details.map(|details| details.reason.0).unwrap_or_default();
         self.finish = Some(match (status, &*reason) {
             ("failed", _) => {
                 return Err(match response.error {
                     Some(error) => failure::reported(error.get()),
-                    None => ProviderError::Server(error_body::SILENT.to_owned()),
+                    None => ProviderError::Server(error_body::NO_MESSAGE.to_owned()),
                 });
             }
             ("cancelled" | "queued" | "in_progress", _) => return Err(ProviderError::CutOff),
@@ -201,7 +203,7 @@ fn parse<'a, T: serde::Deserialize<'a>>(data: &'a str) -> Result<T, ProviderErro
     value.ok_or_else(|| ProviderError::Malformed(error_body::plain(data)))
 }
 
-/// Reads the state of a response; one that cannot be read says nothing.
+/// Reads the state of a response; an unreadable one is empty.
 fn read(raw: Option<&RawValue>) -> Response<'_> {
     raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
 }

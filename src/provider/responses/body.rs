@@ -1,6 +1,6 @@
 //! The body of a Responses request, written straight from the conversation.
 //!
-//! Texts are borrowed; items that only the server understands go back byte for byte, in the order in which they came.
+//! Texts are borrowed; items that only the server understands go back byte for byte, in their order.
 
 use std::borrow::Cow;
 
@@ -10,14 +10,14 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use crate::message::{AssistantMessage, Message, Part, ToolCall};
-use crate::provider::quirks::{Spelling, Want};
+use crate::provider::quirks::{EffortForm, Want};
 use crate::provider::registry::Thinking;
 use crate::provider::wire::{Outgoing, WireArguments};
 use crate::provider::{Effort, ProviderError, Streaming, ToolSchema};
 
-/// Longest id of a call that the dialect takes, bytes. Other dialects have longer ones.
+/// The longest id of a call that the dialect accepts, bytes. Other dialects have longer ones.
 const CALL_ID_BYTES: usize = 64;
-/// Longest name of a function that the dialect takes, characters.
+/// The longest name of a function that the dialect accepts, characters.
 const NAME_CHARS: usize = 64;
 
 #[derive(Serialize)]
@@ -80,7 +80,7 @@ struct WireTool<'a> {
     name: Cow<'a, str>,
     description: &'a str,
     parameters: &'a Value,
-    /// Said on purpose: this dialect takes a schema for a strict one when nothing is said.
+    /// Always sent: this dialect treats a schema as strict by default.
     strict: bool,
 }
 
@@ -93,7 +93,7 @@ pub(super) fn encode(outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> 
         add(&mut input, message, outgoing);
     }
     let quirks = outgoing.quirks;
-    let encrypted = thinks(outgoing) != Thinks::No && !quirks.wants(Want::NoEncrypted);
+    let encrypted = thinks(outgoing) != ThinkingSupport::No && !quirks.wants(Want::NoEncrypted);
     let tools: Vec<_> = request.tools.iter().map(tool).collect();
     let body = Body {
         model: request.model,
@@ -111,8 +111,8 @@ pub(super) fn encode(outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> 
     serde_json::to_vec(&body).map_err(|error| ProviderError::InvalidHistory(error.to_string()))
 }
 
-/// Parts the instructions (the system texts at the start) from the rest. A conversation of nothing else keeps them:
-/// a request without input is none.
+/// Splits the instructions (the system texts at the start) from the rest. A conversation of nothing else keeps them as
+/// input, which a request must have.
 fn instructions(messages: &[Message]) -> (Option<String>, &[Message]) {
     let texts = messages.iter().map_while(|message| match message {
         Message::System { content } => Some(content.as_str()),
@@ -139,7 +139,7 @@ fn add<'a>(input: &mut Vec<Item<'a>>, message: &'a Message, outgoing: &Outgoing<
     }
 }
 
-/// Returns a reply as it came, or nothing when its parts do not hold each call once.
+/// Returns a reply unchanged; `None` when its parts do not hold each call once.
 fn original<'a>(reply: &'a AssistantMessage, parts: &'a [Part]) -> Option<Vec<Item<'a>>> {
     let mut open: Vec<usize> = (0..reply.tool_calls.len()).rev().collect();
     let mut items = Vec::with_capacity(parts.len());
@@ -186,7 +186,7 @@ fn wire_id(id: &str) -> Cow<'_, str> {
     Cow::Owned(hash.iter().take(16).fold("call_".to_owned(), |text, byte| format!("{text}{byte:02x}")))
 }
 
-/// Replaces what no name can hold: a model may have called a tool that does not exist, by any name.
+/// Replaces characters that names must not have: a model may have called a tool that does not exist, by any name.
 fn wire_name(name: &str) -> Cow<'_, str> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !name.is_empty() && name.len() <= NAME_CHARS && name.chars().all(fits) {
@@ -196,30 +196,30 @@ fn wire_name(name: &str) -> Cow<'_, str> {
     Cow::Owned(if replaced.is_empty() { "unknown".to_owned() } else { replaced })
 }
 
-/// Says whether a model thinks.
+/// Whether a model thinks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Thinks {
+enum ThinkingSupport {
     Yes,
     No,
     Unknown,
 }
 
-fn thinks(outgoing: &Outgoing<'_>) -> Thinks {
+fn thinks(outgoing: &Outgoing<'_>) -> ThinkingSupport {
     match outgoing.card.map(|card| card.thinking) {
-        Some(Thinking::Never) => Thinks::No,
-        Some(Thinking::Effort | Thinking::Budget | Thinking::Adaptive) => Thinks::Yes,
-        Some(Thinking::Unknown) | None => Thinks::Unknown,
+        Some(Thinking::Never) => ThinkingSupport::No,
+        Some(Thinking::Effort | Thinking::Budget | Thinking::Adaptive) => ThinkingSupport::Yes,
+        Some(Thinking::Unknown) | None => ThinkingSupport::Unknown,
     }
 }
 
-/// Says how to think. A model of which nothing is known is told only what the user asked for.
+/// Returns the reasoning member of a request. An unknown model gets only what the user asked for.
 fn reasoning(outgoing: &Outgoing<'_>) -> Option<Reasoning> {
     let quirks = outgoing.quirks;
     let effort = outgoing.request.answering.effort;
-    let told = match thinks(outgoing) {
-        Thinks::No => false,
-        Thinks::Unknown => effort.is_some(),
-        Thinks::Yes => true,
+    let applies = match thinks(outgoing) {
+        ThinkingSupport::No => false,
+        ThinkingSupport::Unknown => effort.is_some(),
+        ThinkingSupport::Yes => true,
     };
     let summary = effort != Some(Effort::Off) && !quirks.wants(Want::NoSummary);
     let reasoning = Reasoning {
@@ -227,5 +227,5 @@ fn reasoning(outgoing: &Outgoing<'_>) -> Option<Reasoning> {
         summary: if summary { Some("auto") } else { None },
     };
     let says = reasoning.effort.is_some() || reasoning.summary.is_some();
-    (told && says && quirks.spelling != Spelling::Nowhere).then_some(reasoning)
+    (applies && says && quirks.effort_form != EffortForm::Nowhere).then_some(reasoning)
 }

@@ -1,7 +1,7 @@
-//! The wire form of Responses, as loosely typed as real servers are.
+//! The wire form of Responses, read as leniently as real servers need.
 //!
-//! Read by the assembler only. What an item holds is kept as raw JSON until its kind is known, so that it can go back
-//! byte for byte; an item that cannot be read is no error.
+//! Read by the assembler only. An item is kept as raw JSON until its kind is known, so that it can go back byte for
+//! byte; an unreadable item is no error.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -11,7 +11,7 @@ use crate::provider::UsageScope;
 use crate::provider::chat::{Dollars, Number, Text};
 use crate::provider::usage::{self, TokenCounts};
 
-/// Is one event of a stream.
+/// An event of a stream.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Event<'a> {
     #[serde(borrow, default, rename = "type")]
@@ -26,7 +26,7 @@ pub(super) struct Event<'a> {
     pub summary_index: Number,
     #[serde(borrow, default)]
     pub delta: Text<'a>,
-    /// Of a `.done` event: the whole text.
+    /// The whole text, in a `.done` event.
     #[serde(borrow, default)]
     pub text: Text<'a>,
     #[serde(borrow, default)]
@@ -43,7 +43,7 @@ pub(super) struct Event<'a> {
     pub error: Option<&'a RawValue>,
 }
 
-/// Is a response: the state of the whole reply.
+/// A response: the state of the whole reply.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Response<'a> {
     #[serde(borrow, default)]
@@ -66,7 +66,7 @@ pub(super) struct IncompleteDetails<'a> {
     pub reason: Text<'a>,
 }
 
-/// Is an item of the output.
+/// An item of the output.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Item<'a> {
     #[serde(borrow, default, rename = "type")]
@@ -90,7 +90,7 @@ pub(super) struct Item<'a> {
 }
 
 impl<'a> Item<'a> {
-    /// Reads an item; one without a kind is none.
+    /// Reads an item; `None` without a kind.
     pub fn read(raw: &'a RawValue) -> Option<Self> {
         // Serde would also read a list as an item, member by member.
         let json = Some(raw.get()).filter(|json| json.starts_with('{'))?;
@@ -98,7 +98,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// Is a part of a message or of a thought.
+/// A part of a message or of thinking.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct ItemPart<'a> {
     #[serde(borrow, default)]
@@ -107,7 +107,7 @@ pub(super) struct ItemPart<'a> {
     pub refusal: Text<'a>,
 }
 
-/// Counts tokens.
+/// The token counts.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct WireUsage {
     #[serde(default)]
@@ -146,7 +146,7 @@ struct OutputDetails {
 }
 
 impl WireUsage {
-    /// Translates into exclusive parts.
+    /// Converts to parts that do not overlap.
     pub fn usage(&self) -> Usage {
         let details = self.input_tokens_details.as_ref();
         let counts = TokenCounts {
@@ -160,7 +160,7 @@ impl WireUsage {
         Usage { cost_nanos: usage::cost_nanos(self.cost, self.cost_in_usd_ticks), ..counts.usage() }
     }
 
-    /// Says whether it counts one request.
+    /// Returns whether the usage covers one request or several.
     pub fn scope(&self) -> UsageScope {
         usage::scope(None, self.num_server_side_tools_used)
     }

@@ -1,7 +1,7 @@
-//! The items of one reply, collected from deltas and from what the server said of them at their end.
+//! The items of one reply, collected from deltas and from the whole items at their end.
 //!
-//! Used by the assembler. The end wins over the deltas. An item is found by its id, else by its place in the output:
-//! some servers give each event of an item another id, others every item the same place.
+//! Used by the assembler. The whole item wins over the deltas. An item is found by its id, else by its index in the
+//! output: some servers give each event of an item another id, others give every item the same index.
 
 use std::collections::BTreeMap;
 
@@ -12,42 +12,42 @@ use crate::message::{Arguments, Original, Part, ToolCall};
 use crate::provider::call_ids;
 use crate::provider::responses::event::{Item as WireItem, ItemPart};
 
-/// Kinds of items that want an answer, which nobody here can give: they are not sent back.
+/// The kinds of items that need an answer which this program cannot give: they are not sent back.
 const UNANSWERED: [&str; 6] =
     ["custom_tool_call", "computer_call", "local_shell_call", "shell_call", "apply_patch_call", "mcp_approval_request"];
-/// Stands between two messages, and between two parts of a thought.
+/// The separator between two messages, and between two parts of thinking.
 const BETWEEN: &str = "\n\n";
 
-/// Says what an item is.
+/// The kind of an item.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Nobody has said it yet.
+pub(super) enum ItemKind {
+    /// Not known yet.
     #[default]
     Unknown,
     Message,
     Reasoning,
     Call,
-    /// Something of the server's own.
+    /// Any other kind, for the server alone.
     Other,
 }
 
-/// Says which thoughts a part belongs to: some servers tell both, the summary and the thought itself.
+/// The form of thinking: some servers send both, the summary and the thinking itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Thought {
+pub(super) enum ThinkingForm {
     Summary,
-    Whole,
+    Full,
 }
 
-/// Names the item that an event is about.
+/// The id and the index by which an event names its item.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct ItemPosition<'a> {
     pub id: &'a str,
     pub index: Option<u64>,
 }
 
-/// Is what an event added to the visible reply.
+/// The text that an event added to the visible reply.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Added {
+pub(super) struct AddedText {
     pub thinking: String,
     pub text: String,
 }
@@ -56,39 +56,39 @@ pub(super) struct Added {
 struct Item {
     index: Option<u64>,
     id: String,
-    kind: Kind,
-    /// The texts of its parts, by their numbers.
+    kind: ItemKind,
+    /// The texts of its parts, by their indexes.
     texts: BTreeMap<u64, String>,
-    thought: Option<Thought>,
+    thought: Option<ThinkingForm>,
     call_id: String,
     name: String,
     arguments: String,
-    /// What the server said of it at its end.
-    whole: Option<Whole>,
+    /// The whole item, which the server sends at its end.
+    whole: Option<WholeItem>,
 }
 
 #[derive(Debug)]
-struct Whole {
+struct WholeItem {
     json: String,
-    back: Back,
+    back: SendBack,
 }
 
-/// Says whether an item goes back.
+/// Whether an item is sent back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Back {
-    /// It must, or something is lost.
+enum SendBack {
+    /// It must be, or content is lost.
     Must,
-    /// It can be written anew as well.
+    /// It may be, or be written from its text.
     May,
-    /// It would not be taken.
+    /// It must not be: the server would refuse it.
     Never,
 }
 
-/// Collects the items of one reply.
+/// The items of one reply, in order.
 #[derive(Debug, Default)]
 pub(super) struct Items {
     list: Vec<Item>,
-    /// Where the last text was shown, and the last thought.
+    /// The item that showed the last text, and the item and part of the last thinking.
     text_at: Option<usize>,
     thinking_at: Option<(usize, u64)>,
     refused: bool,
@@ -100,7 +100,7 @@ impl Items {
     /// Opens an item.
     pub fn open(&mut self, index: Option<u64>, raw: &RawValue) {
         let Some(wire) = WireItem::read(raw) else { return };
-        let place = Place { id: &wire.id.0, index };
+        let place = ItemPosition { id: &wire.id.0, index };
         let known = self
             .list
             .iter()
@@ -112,81 +112,87 @@ impl Items {
     }
 
     /// Takes the next part of a text.
-    pub fn text(&mut self, place: Place<'_>, part: u64, delta: &str) -> Added {
-        let at = self.find(place, Kind::Message);
-        let Some(item) = self.list.get_mut(at) else { return Added::default() };
-        item.become_kind(Kind::Message);
+    pub fn text(&mut self, place: ItemPosition<'_>, part: u64, delta: &str) -> AddedText {
+        let at = self.find(place, ItemKind::Message);
+        let Some(item) = self.list.get_mut(at) else { return AddedText::default() };
+        item.become_kind(ItemKind::Message);
         item.texts.entry(part).or_default().push_str(delta);
         self.show_text(at, delta)
     }
 
-    /// Takes the whole of a text.
-    pub fn whole_text(&mut self, place: Place<'_>, part: u64, whole: &str) -> Added {
-        let at = self.find(place, Kind::Message);
+    /// Takes a whole text.
+    pub fn whole_text(&mut self, place: ItemPosition<'_>, part: u64, whole: &str) -> AddedText {
+        let at = self.find(place, ItemKind::Message);
         self.whole_text_at(at, part, whole)
     }
 
-    /// Takes the next part of a thought. Of summary and thought the one that comes first is taken.
-    pub fn thought(&mut self, place: Place<'_>, thought: Thought, part: u64, delta: &str) -> Added {
-        let at = self.find(place, Kind::Reasoning);
-        let Some(item) = self.list.get_mut(at) else { return Added::default() };
-        item.become_kind(Kind::Reasoning);
+    /// Takes the next part of thinking. Of summary and thinking the first to come is used.
+    pub fn thought(&mut self, place: ItemPosition<'_>, thought: ThinkingForm, part: u64, delta: &str) -> AddedText {
+        let at = self.find(place, ItemKind::Reasoning);
+        let Some(item) = self.list.get_mut(at) else { return AddedText::default() };
+        item.become_kind(ItemKind::Reasoning);
         if *item.thought.get_or_insert(thought) != thought {
-            return Added::default();
+            return AddedText::default();
         }
         item.texts.entry(part).or_default().push_str(delta);
         self.show_thinking(at, part, delta)
     }
 
-    /// Takes the whole of a part of a thought.
-    pub fn whole_thought(&mut self, place: Place<'_>, thought: Thought, part: u64, whole: &str) -> Added {
-        let at = self.find(place, Kind::Reasoning);
+    /// Takes a whole part of thinking.
+    pub fn whole_thought(
+        &mut self,
+        place: ItemPosition<'_>,
+        thought: ThinkingForm,
+        part: u64,
+        whole: &str,
+    ) -> AddedText {
+        let at = self.find(place, ItemKind::Reasoning);
         self.whole_thought_at(at, thought, part, whole)
     }
 
     /// Takes the next part of a call's arguments.
-    pub fn arguments(&mut self, place: Place<'_>, delta: &str) {
-        let at = self.find(place, Kind::Call);
+    pub fn arguments(&mut self, place: ItemPosition<'_>, delta: &str) {
+        let at = self.find(place, ItemKind::Call);
         self.bytes = self.bytes.saturating_add(delta.len());
         if let Some(item) = self.list.get_mut(at) {
-            item.become_kind(Kind::Call);
+            item.become_kind(ItemKind::Call);
             item.arguments.push_str(delta);
         }
     }
 
-    /// Takes the whole of a call's arguments.
-    pub fn whole_arguments(&mut self, place: Place<'_>, whole: &str) {
-        let at = self.find(place, Kind::Call);
+    /// Takes the whole arguments of a call.
+    pub fn whole_arguments(&mut self, place: ItemPosition<'_>, whole: &str) {
+        let at = self.find(place, ItemKind::Call);
         if let Some(item) = self.list.get_mut(at).filter(|_| !whole.is_empty()) {
-            item.become_kind(Kind::Call);
+            item.become_kind(ItemKind::Call);
             self.bytes = self.bytes.saturating_add(replace(&mut item.arguments, whole).len());
         }
     }
 
-    /// Says that a part of the text is a refusal.
+    /// Marks the reply as refused.
     pub fn refuse(&mut self) {
         self.refused = true;
     }
 
-    /// Takes an item as it is at its end.
-    pub fn close(&mut self, index: Option<u64>, raw: &RawValue) -> Added {
-        let Some(wire) = WireItem::read(raw) else { return Added::default() };
-        let at = self.find(Place { id: &wire.id.0, index }, kind(&wire));
+    /// Takes a whole item.
+    pub fn close(&mut self, index: Option<u64>, raw: &RawValue) -> AddedText {
+        let Some(wire) = WireItem::read(raw) else { return AddedText::default() };
+        let at = self.find(ItemPosition { id: &wire.id.0, index }, kind(&wire));
         self.close_at(at, &wire, raw)
     }
 
-    /// Takes the whole output: only what no event has closed is news.
-    pub fn close_all(&mut self, output: &[&RawValue]) -> Added {
-        let mut added = Added::default();
+    /// Takes the whole output: only items that no event has closed are new.
+    pub fn close_all(&mut self, output: &[&RawValue]) -> AddedText {
+        let mut added = AddedText::default();
         for (index, raw) in output.iter().enumerate() {
             let Some(wire) = WireItem::read(raw) else { continue };
-            let place = Place { id: &wire.id.0, index: u64::try_from(index).ok() };
+            let place = ItemPosition { id: &wire.id.0, index: u64::try_from(index).ok() };
             let nowhere = |item: &Item| item.index.is_none() && item.is_open(kind(&wire));
             let known =
                 self.position(place, |item| item.fits(kind(&wire))).or_else(|| self.list.iter().position(nowhere));
             let at = match known {
                 Some(at) => at,
-                // Events without places, and with other ids than the output has, told all that is in it.
+                // Events without indexes, and with other ids than the output, have sent all of it.
                 None if index < self.list.len() => continue,
                 None => self.push(place),
             };
@@ -206,25 +212,25 @@ impl Items {
 
     /// Counts the calls.
     pub fn calls(&self) -> usize {
-        self.list.iter().filter(|item| item.kind == Kind::Call).count()
+        self.list.iter().filter(|item| item.kind == ItemKind::Call).count()
     }
 
-    /// Counts the bytes that are held.
+    /// Returns the bytes that are held.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Tells whether the server used tools of its own.
+    /// Returns whether the server used tools of its own.
     pub fn used_tools(&self) -> bool {
         self.used_tools
     }
 
-    /// Tells whether the model refused.
+    /// Returns whether the model refused.
     pub fn refused(&self) -> bool {
         self.refused
     }
 
-    /// Ends the reply: thoughts, text, calls, and the parts when some must go back.
+    /// Ends the reply: returns thinking, text, calls, and the parts when some must be sent back.
     pub fn finish(mut self) -> (String, String, Vec<ToolCall>, Option<Original>) {
         self.list.sort_by_key(|item| item.index.unwrap_or(u64::MAX));
         let (mut thoughts, mut texts, mut calls) = (Vec::new(), Vec::new(), Vec::new());
@@ -233,39 +239,39 @@ impl Items {
             let pieces = item.texts.values().map(String::as_str).filter(|text| !text.is_empty());
             let whole = item.whole.take();
             match item.kind {
-                Kind::Message => {
+                ItemKind::Message => {
                     let text = pieces.collect::<String>();
                     if text.is_empty() {
                         continue;
                     }
                     parts.push(match whole {
-                        Some(Whole { json, back }) => (item.kind, Part::Opaque(json), back),
-                        None => (item.kind, Part::Text { text: text.clone(), mark: None }, Back::May),
+                        Some(WholeItem { json, back }) => (item.kind, Part::Opaque(json), back),
+                        None => (item.kind, Part::Text { text: text.clone(), mark: None }, SendBack::May),
                     });
                     texts.push(text);
                 }
-                Kind::Reasoning => {
+                ItemKind::Reasoning => {
                     thoughts.extend(pieces.map(str::to_owned));
                     parts.extend(whole.map(|whole| (item.kind, Part::Opaque(whole.json), whole.back)));
                 }
-                Kind::Call if item.name.is_empty() && item.arguments.is_empty() => {}
-                Kind::Call => {
+                ItemKind::Call if item.name.is_empty() && item.arguments.is_empty() => {}
+                ItemKind::Call => {
                     let mark = Some(item.id).filter(|id| !id.is_empty());
-                    parts.push((item.kind, Part::Call { index: calls.len(), mark }, Back::May));
+                    parts.push((item.kind, Part::Call { index: calls.len(), mark }, SendBack::May));
                     let arguments = Arguments::parse(&item.arguments);
                     calls.push(ToolCall { id: item.call_id.into(), name: item.name, arguments });
                 }
-                Kind::Other => parts.extend(whole.map(|whole| (item.kind, Part::Opaque(whole.json), whole.back))),
-                Kind::Unknown => {}
+                ItemKind::Other => parts.extend(whole.map(|whole| (item.kind, Part::Opaque(whole.json), whole.back))),
+                ItemKind::Unknown => {}
             }
         }
         call_ids::make_unique(&mut calls);
-        parts.retain(|(_, _, back)| *back != Back::Never);
-        // A thought with nothing behind it is refused ever after.
-        while parts.last().is_some_and(|(kind, ..)| *kind == Kind::Reasoning) {
+        parts.retain(|(_, _, back)| *back != SendBack::Never);
+        // Servers refuse thinking that nothing follows.
+        while parts.last().is_some_and(|(kind, ..)| *kind == ItemKind::Reasoning) {
             parts.pop();
         }
-        let must = parts.iter().any(|(_, _, back)| *back == Back::Must);
+        let must = parts.iter().any(|(_, _, back)| *back == SendBack::Must);
         let original = must.then(|| Original {
             dialect: Dialect::OpenAiResponses,
             parts: parts.into_iter().map(|(_, part, _)| part).collect(),
@@ -274,69 +280,69 @@ impl Items {
         (thoughts.join(BETWEEN), texts.join(BETWEEN), calls, original)
     }
 
-    fn close_at(&mut self, at: usize, wire: &WireItem<'_>, raw: &RawValue) -> Added {
-        let Some(item) = self.list.get_mut(at) else { return Added::default() };
+    fn close_at(&mut self, at: usize, wire: &WireItem<'_>, raw: &RawValue) -> AddedText {
+        let Some(item) = self.list.get_mut(at) else { return AddedText::default() };
         item.name_it(wire);
         if !wire.arguments.0.is_empty() {
             wire.arguments.0.as_ref().clone_into(&mut item.arguments);
         }
-        item.whole = Some(Whole { json: raw.get().to_owned(), back: back(item.kind, wire) });
+        item.whole = Some(WholeItem { json: raw.get().to_owned(), back: back(item.kind, wire) });
         self.bytes = self.bytes.saturating_add(raw.get().len());
         let (kind, thought) = (item.kind, item.thought);
         let summary = wire.summary.as_deref().unwrap_or_default();
         let content = wire.content.as_deref().unwrap_or_default();
         match kind {
-            Kind::Message => {
+            ItemKind::Message => {
                 self.refused |= content.iter().any(|part| !part.refusal.0.is_empty());
                 let rest = item.settle(content.iter().map(ItemPart::said), "");
                 self.show_text(at, &rest)
             }
-            Kind::Reasoning => {
+            ItemKind::Reasoning => {
                 let (thought, parts) = match thought {
-                    Some(Thought::Whole) => (Thought::Whole, content),
-                    None if summary.is_empty() => (Thought::Whole, content),
-                    Some(Thought::Summary) | None => (Thought::Summary, summary),
+                    Some(ThinkingForm::Full) => (ThinkingForm::Full, content),
+                    None if summary.is_empty() => (ThinkingForm::Full, content),
+                    Some(ThinkingForm::Summary) | None => (ThinkingForm::Summary, summary),
                 };
                 item.thought = Some(thought);
                 let rest = item.settle(parts.iter().map(|part| &*part.text.0), BETWEEN);
-                // What has begun is gone on with: the rest has its own gaps.
+                // The rest continues the begun text; it has its own separators.
                 let part = self.thinking_at.filter(|(last, _)| *last == at).map_or(0, |(_, part)| part);
                 self.show_thinking(at, part, &rest)
             }
-            Kind::Other => {
+            ItemKind::Other => {
                 let unanswered = UNANSWERED.contains(&&*wire.kind.0);
                 self.used_tools |= wire.kind.0.ends_with("_call") && !unanswered;
-                Added::default()
+                AddedText::default()
             }
-            Kind::Call | Kind::Unknown => Added::default(),
+            ItemKind::Call | ItemKind::Unknown => AddedText::default(),
         }
     }
 
-    fn whole_text_at(&mut self, at: usize, part: u64, whole: &str) -> Added {
-        let Some(item) = self.list.get_mut(at) else { return Added::default() };
-        item.become_kind(Kind::Message);
+    fn whole_text_at(&mut self, at: usize, part: u64, whole: &str) -> AddedText {
+        let Some(item) = self.list.get_mut(at) else { return AddedText::default() };
+        item.become_kind(ItemKind::Message);
         let rest = replace(item.text_of(part, whole), whole);
         self.show_text(at, &rest)
     }
 
-    fn whole_thought_at(&mut self, at: usize, thought: Thought, part: u64, whole: &str) -> Added {
-        let Some(item) = self.list.get_mut(at) else { return Added::default() };
-        item.become_kind(Kind::Reasoning);
+    fn whole_thought_at(&mut self, at: usize, thought: ThinkingForm, part: u64, whole: &str) -> AddedText {
+        let Some(item) = self.list.get_mut(at) else { return AddedText::default() };
+        item.become_kind(ItemKind::Reasoning);
         if whole.is_empty() || *item.thought.get_or_insert(thought) != thought {
-            return Added::default();
+            return AddedText::default();
         }
         let rest = replace(item.text_of(part, whole), whole);
         self.show_thinking(at, part, &rest)
     }
 
-    /// Finds the item of an event, which is of its kind; makes one where there is none.
-    fn find(&mut self, place: Place<'_>, kind: Kind) -> usize {
+    /// Finds the item of an event by position and kind; makes one where there is none.
+    fn find(&mut self, place: ItemPosition<'_>, kind: ItemKind) -> usize {
         self.position(place, |item| item.is_open(kind)).unwrap_or_else(|| self.push(place))
     }
 
-    /// Finds the latest item by its id, else by its place among those that are asked for. Of two items with one id (xAI)
-    /// the place decides; one that has ended is not meant at another place.
-    fn position(&self, place: Place<'_>, asked: impl Fn(&Item) -> bool) -> Option<usize> {
+    /// Finds the latest item by its id, else by its index among those that match. Of two items with one id (xAI)
+    /// the index decides; an ended item is not meant at another index.
+    fn position(&self, place: ItemPosition<'_>, asked: impl Fn(&Item) -> bool) -> Option<usize> {
         let latest = |test: &dyn Fn(&Item) -> bool| self.list.iter().rposition(test);
         let placeless = |item: &Item| item.index.is_none() || place.index.is_none();
         latest(&|item| item.is_named(place) && item.index == place.index)
@@ -344,39 +350,39 @@ impl Items {
             .or_else(|| latest(&|item| item.index == place.index && asked(item)))
     }
 
-    fn push(&mut self, place: Place<'_>) -> usize {
+    fn push(&mut self, place: ItemPosition<'_>) -> usize {
         self.list.push(Item { index: place.index, id: place.id.to_owned(), ..Item::default() });
         self.list.len() - 1
     }
 
-    fn show_text(&mut self, at: usize, text: &str) -> Added {
+    fn show_text(&mut self, at: usize, text: &str) -> AddedText {
         if text.is_empty() {
-            return Added::default();
+            return AddedText::default();
         }
         self.bytes = self.bytes.saturating_add(text.len());
         let between = if self.text_at.is_some_and(|last| last != at) { BETWEEN } else { "" };
         self.text_at = Some(at);
-        Added { text: format!("{between}{text}"), thinking: String::new() }
+        AddedText { text: format!("{between}{text}"), thinking: String::new() }
     }
 
-    fn show_thinking(&mut self, at: usize, part: u64, thinking: &str) -> Added {
+    fn show_thinking(&mut self, at: usize, part: u64, thinking: &str) -> AddedText {
         if thinking.is_empty() {
-            return Added::default();
+            return AddedText::default();
         }
         self.bytes = self.bytes.saturating_add(thinking.len());
         let between = if self.thinking_at.is_some_and(|last| last != (at, part)) { BETWEEN } else { "" };
         self.thinking_at = Some((at, part));
-        Added { thinking: format!("{between}{thinking}"), text: String::new() }
+        AddedText { thinking: format!("{between}{thinking}"), text: String::new() }
     }
 }
 
 impl Item {
-    fn is_named(&self, place: Place<'_>) -> bool {
+    fn is_named(&self, place: ItemPosition<'_>) -> bool {
         !place.id.is_empty() && self.id == place.id
     }
 
-    /// Returns what came of a part whose whole is told. Some servers give the deltas a higher number than the whole: the
-    /// last text counts, if the whole goes on with it.
+    /// Returns the text so far of a part whose whole text has come. Some servers give the deltas a higher index
+    /// than the whole: then the last text is used, if the whole begins with it.
     fn text_of(&mut self, part: u64, whole: &str) -> &mut String {
         let is_it = |last: u64, text: &str| last > part && !text.is_empty() && whole.starts_with(text);
         let last = self.texts.iter().next_back().filter(|(last, text)| is_it(**last, text));
@@ -384,8 +390,8 @@ impl Item {
         self.texts.entry(part).or_default()
     }
 
-    /// Puts the parts of the end in the place of what came of them, in their order. Returns what of them was not there
-    /// yet. Nothing, when the two differ: what is shown cannot be taken back.
+    /// Replaces the texts so far by the whole parts, in order. Returns the text that is new; nothing when the two
+    /// differ, since shown text cannot be taken back.
     fn settle<'a>(&mut self, parts: impl Iterator<Item = &'a str>, between: &str) -> String {
         let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
         let whole = parts.join(between);
@@ -398,26 +404,26 @@ impl Item {
         rest
     }
 
-    /// Tells whether it may be what an event takes it for.
-    fn fits(&self, kind: Kind) -> bool {
-        self.kind == kind || self.kind == Kind::Unknown || kind == Kind::Unknown
+    /// Returns whether the item can be of a kind.
+    fn fits(&self, kind: ItemKind) -> bool {
+        self.kind == kind || self.kind == ItemKind::Unknown || kind == ItemKind::Unknown
     }
 
-    /// Tells whether it may be, and can still grow.
-    fn is_open(&self, kind: Kind) -> bool {
+    /// Returns whether the item can be of a kind, and can still grow.
+    fn is_open(&self, kind: ItemKind) -> bool {
         self.whole.is_none() && self.fits(kind)
     }
 
-    fn become_kind(&mut self, kind: Kind) {
-        if self.kind == Kind::Unknown {
+    fn become_kind(&mut self, kind: ItemKind) {
+        if self.kind == ItemKind::Unknown {
             self.kind = kind;
         }
     }
 
-    /// Takes over what an item says of itself.
+    /// Takes over kind, ids and name of a whole item.
     fn name_it(&mut self, wire: &WireItem<'_>) {
         let said = kind(wire);
-        if said != Kind::Unknown {
+        if said != ItemKind::Unknown {
             self.kind = said;
         }
         for (mine, said) in
@@ -436,31 +442,31 @@ impl ItemPart<'_> {
     }
 }
 
-fn kind(wire: &WireItem<'_>) -> Kind {
+fn kind(wire: &WireItem<'_>) -> ItemKind {
     match &*wire.kind.0 {
-        "" => Kind::Unknown,
-        "message" => Kind::Message,
-        "reasoning" => Kind::Reasoning,
-        "function_call" => Kind::Call,
-        _ => Kind::Other,
+        "" => ItemKind::Unknown,
+        "message" => ItemKind::Message,
+        "reasoning" => ItemKind::Reasoning,
+        "function_call" => ItemKind::Call,
+        _ => ItemKind::Other,
     }
 }
 
-/// Says whether an item goes back. A thought that holds neither its encrypted form nor itself is looked for at the
-/// server, which has stored nothing.
-fn back(kind: Kind, wire: &WireItem<'_>) -> Back {
+/// Returns whether an item is sent back. For thinking without content or encrypted form the server would search its
+/// storage, which is empty.
+fn back(kind: ItemKind, wire: &WireItem<'_>) -> SendBack {
     let holds_itself = wire.content.as_ref().is_some_and(|content| !content.is_empty());
     match kind {
-        Kind::Reasoning if wire.encrypted_content.0.is_empty() && !holds_itself => Back::Never,
-        Kind::Other if UNANSWERED.contains(&&*wire.kind.0) => Back::Never,
-        Kind::Reasoning | Kind::Other => Back::Must,
-        Kind::Message if !wire.phase.0.is_empty() => Back::Must,
-        Kind::Message | Kind::Call | Kind::Unknown => Back::May,
+        ItemKind::Reasoning if wire.encrypted_content.0.is_empty() && !holds_itself => SendBack::Never,
+        ItemKind::Other if UNANSWERED.contains(&&*wire.kind.0) => SendBack::Never,
+        ItemKind::Reasoning | ItemKind::Other => SendBack::Must,
+        ItemKind::Message if !wire.phase.0.is_empty() => SendBack::Must,
+        ItemKind::Message | ItemKind::Call | ItemKind::Unknown => SendBack::May,
     }
 }
 
-/// Puts a whole text in the place of what came of it, and returns what of it was not there yet. Nothing, when the two
-/// differ: what is shown cannot be taken back.
+/// Replaces a text by the whole one, and returns the part that is new; nothing when the two differ, since shown text
+/// cannot be taken back.
 fn replace(held: &mut String, whole: &str) -> String {
     if whole.is_empty() {
         return String::new();

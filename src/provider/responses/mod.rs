@@ -1,11 +1,12 @@
-//! Responses: the younger dialect of `OpenAI`, also spoken by vLLM, Ollama, LM Studio, llama.cpp and `OpenRouter`.
+//! Responses: the newer dialect of `OpenAI`, also spoken by vLLM, Ollama, LM Studio, llama.cpp and `OpenRouter`.
 //!
-//! A conversation is a list of items. Nothing is stored at the server: what it must see again (encrypted reasoning) is
-//! asked for and sent back byte for byte. The body is written by `body`, replies are built by `assemble` out of `items`.
+//! A conversation is a list of items. Nothing is stored at the server: parts that it must see again (encrypted
+//! reasoning) are requested and sent back byte for byte. The body is written by `body`, replies are built by
+//! `assemble` out of `items`.
 //!
 //! # Where things are
 //!
-//! - Responses: items, encrypted thoughts that go back: `body.rs`, `assemble.rs`, `items.rs`; stories:
+//! - Responses: items, encrypted thinking that is sent back: `body.rs`, `assemble.rs`, `items.rs`; stories:
 //!   `responses/requests.rs`, `responses/replies.rs`, `responses/wire.rs`
 
 mod assemble;
@@ -20,7 +21,7 @@ use crate::provider::endpoint::Endpoint;
 use crate::provider::wire::{Assemble, Outgoing, Wire};
 use crate::provider::{ChatRequest, ProviderError, Reply};
 
-/// Speaks Responses.
+/// The Responses dialect.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Responses;
 

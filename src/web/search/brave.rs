@@ -1,4 +1,4 @@
-//! Brave's search interface, with a key of the user.
+//! Brave's search API, with a key of the user.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Url};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::{Found, Service, Unavailable, listed, place, request_json};
+use super::{SearchResult, SearchService, ServiceError, listed, place, request_json};
 use crate::limits;
 use crate::web::Client;
 
@@ -23,12 +23,12 @@ impl Brave {
     }
 }
 
-impl Service for Brave {
+impl SearchService for Brave {
     fn name(&self) -> &'static str {
         "Brave"
     }
 
-    fn distance(&self) -> Duration {
+    fn interval(&self) -> Duration {
         limits::BRAVE_DISTANCE
     }
 
@@ -37,7 +37,7 @@ impl Service for Brave {
         client: &'a Client,
         query: &'a str,
         limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<Found>, Unavailable>> {
+    ) -> BoxFuture<'a, Result<Vec<SearchResult>, ServiceError>> {
         async move {
             let mut url = self.url.clone();
             url.query_pairs_mut().append_pair("q", query).append_pair("count", &limit.to_string());
@@ -46,7 +46,7 @@ impl Service for Brave {
                 (HeaderName::from_static("x-subscription-token"), secret(&self.key)?),
             ]);
             let answer = request_json(client, Method::GET, &url, headers, None).await?;
-            // Nothing found is an answer without this part.
+            // An answer without results lacks this member.
             if answer.get("web").is_none() && answer["type"] == "search" {
                 return Ok(Vec::new());
             }
@@ -56,10 +56,10 @@ impl Service for Brave {
     }
 }
 
-/// Makes a key into a header that is never shown.
-pub(super) fn secret(key: &SecretString) -> Result<HeaderValue, Unavailable> {
+/// Makes a sensitive header from a key.
+pub(super) fn secret(key: &SecretString) -> Result<HeaderValue, ServiceError> {
     let mut value = HeaderValue::from_str(key.expose_secret().trim())
-        .map_err(|_| Unavailable::Now("its key has characters that no key has".to_owned()))?;
+        .map_err(|_| ServiceError::Now("its key has invalid characters".to_owned()))?;
     value.set_sensitive(true);
     Ok(value)
 }

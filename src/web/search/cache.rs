@@ -1,7 +1,7 @@
-//! What was found, kept on disk for some hours: one file of JSON per query, named by its hash.
+//! The cache of search results, kept on disk for some hours: one JSON file per query, named by its hash.
 //!
-//! The directory is the user's alone (0700), so are the files (0600). What cannot be read is as if it were not there,
-//! and what cannot be written is not kept: a search never fails because of its cache.
+//! The directory (0700) and the files (0600) are the user's alone. An unreadable file counts as missing, and a
+//! failed write is ignored: a search never fails because of its cache.
 
 use std::fmt::Write as _;
 use std::fs::{self, DirBuilder};
@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 use sha2::{Digest as _, Sha256};
 use tempfile::NamedTempFile;
 
-use super::Results;
+use super::SearchResults;
 use crate::limits;
 use crate::regular_file::{self, Links};
 
@@ -25,14 +25,14 @@ impl Cache {
         Self(directory)
     }
 
-    /// Returns what was kept and is fresh.
-    pub(super) async fn get(&self, services: &[String], query: &str, limit: usize) -> Option<Results> {
+    /// Returns the cached results, if they are fresh.
+    pub(super) async fn get(&self, services: &[String], query: &str, limit: usize) -> Option<SearchResults> {
         let path = self.path(services, query, limit);
         tokio::task::spawn_blocking(move || read(&path)).await.ok()?
     }
 
-    /// Keeps what was found.
-    pub(super) async fn put(&self, services: &[String], query: &str, limit: usize, results: &Results) {
+    /// Stores results.
+    pub(super) async fn put(&self, services: &[String], query: &str, limit: usize, results: &SearchResults) {
         let (directory, path) = (self.0.clone(), self.path(services, query, limit));
         let Ok(text) = serde_json::to_vec(results) else { return };
         let written = tokio::task::spawn_blocking(move || {
@@ -59,7 +59,7 @@ impl Cache {
     }
 }
 
-fn read(path: &Path) -> Option<Results> {
+fn read(path: &Path) -> Option<SearchResults> {
     let (file, metadata) = regular_file::open(path, Links::Refused).ok()?;
     if !is_fresh(metadata.modified().ok()?) {
         return None;
@@ -68,21 +68,21 @@ fn read(path: &Path) -> Option<Results> {
     serde_json::from_slice(&text).ok()
 }
 
-/// Tells whether a file is young; one of the future is not.
+/// Returns whether a file is young enough; one from the future is not.
 fn is_fresh(modified: SystemTime) -> bool {
     modified.elapsed().is_ok_and(|age: Duration| age < limits::SEARCH_CACHE_TIME)
 }
 
 fn write(directory: &Path, path: &Path, text: &[u8]) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
-    // It makes the file for its owner alone.
+    // The temporary file is readable by its owner only.
     let mut file = NamedTempFile::new_in(directory)?;
     file.write_all(text)?;
     file.persist(path)?;
     Ok(())
 }
 
-/// Removes what is too old, and of the rest the oldest, until it is small enough.
+/// Removes old files, then the oldest of the rest until the cache is small enough.
 fn prune(directory: &Path) -> io::Result<()> {
     let mut files: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
     for entry in fs::read_dir(directory)?.filter_map(Result::ok) {

@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
 use reqwest::{Method, Url};
 
-use super::{Found, Service, Unavailable, place, request};
+use super::{SearchResult, SearchService, ServiceError, place, request};
 use crate::limits;
 use crate::web::parse::parse;
 use crate::web::{Client, decode};
@@ -21,12 +21,12 @@ impl DuckDuckGo {
     }
 }
 
-impl Service for DuckDuckGo {
+impl SearchService for DuckDuckGo {
     fn name(&self) -> &'static str {
         "DuckDuckGo"
     }
 
-    fn distance(&self) -> Duration {
+    fn interval(&self) -> Duration {
         limits::DUCKDUCKGO_DISTANCE
     }
 
@@ -35,7 +35,7 @@ impl Service for DuckDuckGo {
         client: &'a Client,
         query: &'a str,
         _: usize,
-    ) -> BoxFuture<'a, Result<Vec<Found>, Unavailable>> {
+    ) -> BoxFuture<'a, Result<Vec<SearchResult>, ServiceError>> {
         async move {
             let [usual, light] = &self.0;
             match ask(client, usual, query).await {
@@ -47,7 +47,7 @@ impl Service for DuckDuckGo {
     }
 }
 
-async fn ask(client: &Client, place: &Url, query: &str) -> Result<Vec<Found>, Unavailable> {
+async fn ask(client: &Client, place: &Url, query: &str) -> Result<Vec<SearchResult>, ServiceError> {
     let mut url = place.clone();
     url.query_pairs_mut().append_pair("q", query);
     let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("text/html"))]);
@@ -56,25 +56,25 @@ async fn ask(client: &Client, place: &Url, query: &str) -> Result<Vec<Found>, Un
 }
 
 /// Reads a page of results of either kind.
-fn read(html: &str, place: &Url) -> Result<Vec<Found>, Unavailable> {
+fn read(html: &str, place: &Url) -> Result<Vec<SearchResult>, ServiceError> {
     let (document, _) = parse(html);
     if document.select_single("#challenge-form, .anomaly-modal__modal, [action*=\"anomaly.js\"]").exists() {
-        return Err(Unavailable::TooOften("asks for a captcha".to_owned(), limits::SEARCH_REST));
+        return Err(ServiceError::TooOften("asks for a captcha".to_owned(), limits::SEARCH_REST));
     }
     let mut found = Vec::new();
     for link in document.select("a.result__a, a.result-link").nodes() {
-        // What was paid for stands in the same list.
+        // Advertisements are in the same list.
         let paid = |node: &NodeRef<'_>| node.has_class("result--ad") || node.has_class("result-sponsored");
         let Some(url) = link.attr("href").and_then(|href| target(&href, place)) else { continue };
         if !link.ancestors(Some(6)).iter().any(paid) {
-            found.extend(Found::new(&link.inner_html(), &url, &snippet(link)));
+            found.extend(SearchResult::new(&link.inner_html(), &url, &snippet(link)));
         }
     }
     if found.is_empty()
         && !document.select_single(".no-results, .result--no-result").exists()
         && !says_nothing(&document)
     {
-        return Err(Unavailable::Now("answered with a page that is not one of results".to_owned()));
+        return Err(ServiceError::Now("answered with a page that is not one of results".to_owned()));
     }
     Ok(found)
 }
@@ -83,7 +83,7 @@ fn says_nothing(document: &Document) -> bool {
     document.text().contains("No results.") || document.text().contains("No more results.")
 }
 
-/// Finds the words under a link: within its result, or, on the light pages, in the rows of the table behind it.
+/// Finds the text under a link: within its result, or, on the light pages, in the following rows of the table.
 fn snippet(link: &NodeRef<'_>) -> String {
     if let Some(result) = link.ancestors(Some(6)).into_iter().find(|node| node.has_class("result")) {
         return Selection::from(result).select_single(".result__snippet").inner_html().to_string();
@@ -104,7 +104,7 @@ fn snippet(link: &NodeRef<'_>) -> String {
     String::new()
 }
 
-/// Returns where a link of a result leads, without the stop at the service that counts it; `None` for an advertisement.
+/// Returns the target of a result's link, without the redirect through the service; `None` for an advertisement.
 fn target(href: &str, place: &Url) -> Option<String> {
     let url = place.join(href).ok()?;
     let of_service = url.host_str().is_some_and(|host| host == "duckduckgo.com" || host.ends_with(".duckduckgo.com"));

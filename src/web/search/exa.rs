@@ -1,4 +1,4 @@
-//! Exa's search interface, with a key of the user.
+//! Exa's search API, with a key of the user.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use secrecy::SecretString;
 use serde_json::json;
 
 use super::brave::secret;
-use super::{Found, Service, Unavailable, listed, place, request_json};
+use super::{SearchResult, SearchService, ServiceError, listed, place, request_json};
 use crate::limits;
 use crate::web::Client;
 
@@ -25,12 +25,12 @@ impl Exa {
     }
 }
 
-impl Service for Exa {
+impl SearchService for Exa {
     fn name(&self) -> &'static str {
         "Exa"
     }
 
-    fn distance(&self) -> Duration {
+    fn interval(&self) -> Duration {
         limits::EXA_DISTANCE
     }
 
@@ -39,7 +39,7 @@ impl Service for Exa {
         client: &'a Client,
         query: &'a str,
         limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<Found>, Unavailable>> {
+    ) -> BoxFuture<'a, Result<Vec<SearchResult>, ServiceError>> {
         async move {
             let json = HeaderValue::from_static("application/json");
             let headers = HeaderMap::from_iter([

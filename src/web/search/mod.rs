@@ -1,7 +1,7 @@
-//! Search services, asked one after another until one answers: the first whose answer can be used is taken.
+//! Search services, tried one after another: the first usable answer is taken.
 //!
-//! Each service says in one sentence why it is unavailable. Requests to one service keep a distance from each other,
-//! and a service that complains is left alone for a while. What came is kept on disk for some hours.
+//! A failing service gives its reason in one sentence. Requests to one service keep a minimum interval, and a
+//! service that reports too many requests is not asked for a while. Results are cached on disk for some hours.
 
 mod brave;
 mod cache;
@@ -25,40 +25,40 @@ use crate::text::visible_line;
 use crate::web::readable::on_line;
 use crate::web::{Body, Client, ContentType, Settings, Target, WebError};
 use cache::Cache;
-use pace::Pace;
+use pace::RequestPace;
 
-/// Is one result.
+/// A search result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
-    /// On one line, without markup.
+pub struct SearchResult {
+    /// The title, on one line without markup.
     pub title: String,
-    /// An address of the web.
+    /// The address, `http` or `https`.
     pub url: String,
-    /// Some words of the page, on one line; may be empty.
+    /// Some text of the page, on one line; may be empty.
     pub snippet: String,
 }
 
-/// Is what one service found.
+/// The results of one service.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Results {
-    /// The service.
+pub struct SearchResults {
+    /// The name of the service.
     pub service: String,
-    /// The best first.
-    pub found: Vec<Found>,
+    /// The results, best first.
+    pub found: Vec<SearchResult>,
 }
 
-/// Says where the services are; the host sets it in tests only.
+/// The addresses of the services; only tests change them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Places {
-    /// Brave's interface.
+pub struct ServiceUrls {
+    /// Brave's API.
     pub brave: String,
-    /// Exa's interface.
+    /// Exa's API.
     pub exa: String,
     /// `DuckDuckGo`'s pages without scripts: the usual ones, then the light ones.
     pub duckduckgo: [String; 2],
 }
 
-impl Default for Places {
+impl Default for ServiceUrls {
     fn default() -> Self {
         Self {
             brave: "https://api.search.brave.com/res/v1/web/search".to_owned(),
@@ -71,69 +71,69 @@ impl Default for Places {
     }
 }
 
-/// Says why a service has no answer.
+/// The reason why a service has no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Unavailable {
-    /// It may have one soon.
+enum ServiceError {
+    /// It failed; the next request may succeed.
     Now(String),
-    /// It was asked too often.
+    /// It got too many requests, and is not asked for this time.
     TooOften(String, Duration),
 }
 
-impl From<WebError> for Unavailable {
+impl From<WebError> for ServiceError {
     fn from(error: WebError) -> Self {
         Self::Now(error.to_string())
     }
 }
 
-/// Is one service.
-trait Service: Send + Sync {
+/// A search service.
+trait SearchService: Send + Sync {
     /// Returns its name, as the user knows it.
     fn name(&self) -> &'static str;
 
-    /// Returns the time between two requests to it.
-    fn distance(&self) -> Duration;
+    /// Returns the minimum interval between two requests.
+    fn interval(&self) -> Duration;
 
-    /// Asks it.
+    /// Sends a query.
     fn search<'a>(
         &'a self,
         client: &'a Client,
         query: &'a str,
         limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<Found>, Unavailable>>;
+    ) -> BoxFuture<'a, Result<Vec<SearchResult>, ServiceError>>;
 }
 
-/// Asks the services that the settings name.
+/// The search services that the settings name.
 pub struct Search {
     client: Client,
-    services: Vec<(Box<dyn Service>, Pace)>,
+    services: Vec<(Box<dyn SearchService>, RequestPace)>,
     cache: Option<Cache>,
 }
 
 impl Search {
-    /// Makes the cascade: a `SearXNG` server, Brave and Exa where they are set, and `DuckDuckGo`.
+    /// Makes the list of services: a `SearXNG` server, Brave and Exa where they are set, and `DuckDuckGo`.
     ///
     /// # Errors
     /// One sentence when a setting cannot be used.
     pub fn new(settings: &Settings) -> Result<Self, String> {
         let mut client = Client::new(settings)?.within(limits::SEARCH_TIME);
-        let mut services: Vec<Box<dyn Service>> = Vec::new();
+        let mut services: Vec<Box<dyn SearchService>> = Vec::new();
         if let Some(url) = &settings.searxng_url {
             let server = searxng::Searxng::new(url)?;
-            // The user set it: it may well be on this machine.
+            // The user set it, so it may be on this machine.
             client = client.allowing(server.url());
             services.push(Box::new(server));
         }
         if let Some(key) = &settings.brave_key {
-            services.push(Box::new(brave::Brave::new(&settings.places.brave, key.clone())?));
+            services.push(Box::new(brave::Brave::new(&settings.service_urls.brave, key.clone())?));
         }
         if let Some(key) = &settings.exa_key {
-            services.push(Box::new(exa::Exa::new(&settings.places.exa, key.clone())?));
+            services.push(Box::new(exa::Exa::new(&settings.service_urls.exa, key.clone())?));
         }
-        services.push(Box::new(duckduckgo::DuckDuckGo::new(&settings.places.duckduckgo)?));
+        services.push(Box::new(duckduckgo::DuckDuckGo::new(&settings.service_urls.duckduckgo)?));
         Ok(Self {
             client,
-            services: services.into_iter().map(|service| (service, Pace::default())).collect(),
+            services: services.into_iter().map(|service| (service, RequestPace::default())).collect(),
             cache: settings.cache_dir.as_ref().map(|directory: &PathBuf| Cache::new(directory.join("web_search"))),
         })
     }
@@ -143,22 +143,22 @@ impl Search {
         self.services.iter().map(|(service, _)| service.name().to_owned()).collect()
     }
 
-    /// Returns what was found before and is still fresh. Asks nobody.
-    pub async fn kept(&self, query: &str, limit: usize) -> Option<Results> {
+    /// Returns cached results that are still fresh, without a request.
+    pub async fn kept(&self, query: &str, limit: usize) -> Option<SearchResults> {
         self.cache.as_ref()?.get(&self.services(), query, limit).await
     }
 
-    /// Asks the named services, one after another, until one answers, and keeps what it found.
+    /// Asks the named services one after another until one answers, and caches its results.
     ///
     /// # Errors
-    /// One sentence that says of each service why it has no answer.
-    pub async fn ask(&self, services: &[String], query: &str, limit: usize) -> Result<Results, String> {
+    /// One sentence with the reason of each service.
+    pub async fn ask(&self, services: &[String], query: &str, limit: usize) -> Result<SearchResults, String> {
         let mut reasons = Vec::new();
         let named = self.services.iter().filter(|(service, _)| services.iter().any(|name| name == service.name()));
         for (service, pace) in named {
             let reason = match self.ask_one(service.as_ref(), pace, query, limit).await {
                 Ok(found) => {
-                    let results = Results { service: service.name().to_owned(), found };
+                    let results = SearchResults { service: service.name().to_owned(), found };
                     if let Some(cache) = &self.cache
                         && !results.found.is_empty()
                     {
@@ -175,19 +175,19 @@ impl Search {
 
     async fn ask_one(
         &self,
-        service: &dyn Service,
-        pace: &Pace,
+        service: &dyn SearchService,
+        pace: &RequestPace,
         query: &str,
         limit: usize,
-    ) -> Result<Vec<Found>, String> {
-        pace.turn(service.distance()).await?;
+    ) -> Result<Vec<SearchResult>, String> {
+        pace.turn(service.interval()).await?;
         match service.search(&self.client, query, limit).await {
             Ok(mut found) => {
                 found.truncate(limit);
                 Ok(found)
             }
-            Err(Unavailable::Now(reason)) => Err(reason),
-            Err(Unavailable::TooOften(reason, rest)) => {
+            Err(ServiceError::Now(reason)) => Err(reason),
+            Err(ServiceError::TooOften(reason, rest)) => {
                 pace.rest(rest);
                 Err(reason)
             }
@@ -202,18 +202,18 @@ async fn request(
     url: &Url,
     headers: HeaderMap,
     body: Option<String>,
-) -> Result<(Body, ContentType), Unavailable> {
+) -> Result<(Body, ContentType), ServiceError> {
     let target: Target = client.target(url.as_str())?;
     let reply = client.ask(&target, method, headers, body, client.deadline()).await?;
     let status = reply.status();
     if status.as_u16() == 429 {
         let asked = reply.header("retry-after").and_then(|seconds| seconds.trim().parse().ok());
         let rest = asked.map_or(limits::SEARCH_REST, Duration::from_secs).min(limits::SEARCH_REST_CAP);
-        return Err(Unavailable::TooOften(format!("answered {status}"), rest));
+        return Err(ServiceError::TooOften(format!("answered {status}"), rest));
     }
-    // DuckDuckGo asks for a captcha with a 202.
+    // DuckDuckGo sends a 202 when it asks for a captcha.
     if status.as_u16() != 200 && status.as_u16() != 202 {
-        return Err(Unavailable::Now(format!("answered {status}")));
+        return Err(ServiceError::Now(format!("answered {status}")));
     }
     let content_type = reply.content_type().clone();
     Ok((reply.read().await?, content_type))
@@ -226,33 +226,37 @@ async fn request_json(
     url: &Url,
     headers: HeaderMap,
     body: Option<String>,
-) -> Result<Value, Unavailable> {
+) -> Result<Value, ServiceError> {
     let (body, content_type) = request(client, method, url, headers, body).await?;
     serde_json::from_slice(&body.bytes).map_err(|_| {
         let kind = if content_type.essence().is_empty() { "no type" } else { content_type.essence() };
-        Unavailable::Now(format!("answered something that is not JSON ({})", visible_line(kind)))
+        ServiceError::Now(format!("answered something that is not JSON ({})", visible_line(kind)))
     })
 }
 
-/// Reads the results out of an answer in JSON; `None` when there is no such list.
-fn listed(list: Option<&Value>, snippet: impl Fn(&Value) -> Option<&str>) -> Result<Vec<Found>, Unavailable> {
+/// Reads the results of an answer in JSON.
+fn listed(list: Option<&Value>, snippet: impl Fn(&Value) -> Option<&str>) -> Result<Vec<SearchResult>, ServiceError> {
     let list = list.and_then(Value::as_array);
-    let list = list.ok_or_else(|| Unavailable::Now("answered without a list of results".to_owned()))?;
+    let list = list.ok_or_else(|| ServiceError::Now("answered without a list of results".to_owned()))?;
     let found = list.iter().filter_map(|one| {
-        Found::new(one["title"].as_str().unwrap_or_default(), one["url"].as_str()?, snippet(one).unwrap_or_default())
+        SearchResult::new(
+            one["title"].as_str().unwrap_or_default(),
+            one["url"].as_str()?,
+            snippet(one).unwrap_or_default(),
+        )
     });
     Ok(found.collect())
 }
 
-/// Reads an address that the host set.
+/// Parses the address of a service.
 fn place(url: &str, what: &str) -> Result<Url, String> {
     let parsed = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     parsed
         .ok_or_else(|| format!("{what} is not at an address such as https://search.example.org: {}", visible_line(url)))
 }
 
-impl Found {
-    /// Makes a result of what a service says; `None` when its address is none of the web.
+impl SearchResult {
+    /// Makes a result from the texts of a service; `None` when its address is not `http` or `https`.
     fn new(title: &str, url: &str, snippet: &str) -> Option<Self> {
         let address = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
         if address.as_str().len() > limits::PAGE_LINK_BYTES {
@@ -264,7 +268,7 @@ impl Found {
     }
 }
 
-/// Makes words with markup into a line of plain words.
+/// Converts text with markup to a line of plain text.
 fn plain(markup: &str, most: usize) -> String {
     let start = markup.char_indices().nth(most * 8).map_or(markup, |(end, _)| markup.get(..end).unwrap_or_default());
     let line = on_line(&Document::fragment(start).text());

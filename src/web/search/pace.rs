@@ -1,42 +1,42 @@
-//! The distance between two requests to one service, and its rest after a complaint.
+//! The interval between requests to one service, and the pause after it reported too many.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-/// Gives requests to one service their turns.
+/// The pace of requests to one service.
 #[derive(Debug, Default)]
-pub(super) struct Pace(Mutex<Times>);
+pub(super) struct RequestPace(Mutex<PaceTimes>);
 
 #[derive(Debug, Default)]
-struct Times {
+struct PaceTimes {
     next: Option<Instant>,
     rests_until: Option<Instant>,
 }
 
-impl Pace {
-    /// Waits for the next turn. Dropping the wait gives the turn up, not the distance.
+impl RequestPace {
+    /// Waits for the next turn. Dropping the wait gives up the turn, not the interval.
     ///
     /// # Errors
-    /// A sentence when the service rests.
-    pub(super) async fn turn(&self, distance: Duration) -> Result<(), String> {
+    /// A sentence while the service is paused.
+    pub(super) async fn turn(&self, interval: Duration) -> Result<(), String> {
         let turn = {
             let mut times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             let now = Instant::now();
             if let Some(end) = times.rests_until.filter(|end| *end > now) {
                 let left = (end - now).as_secs() + 1;
-                return Err(format!("was asked too often and is left alone for another {left} s"));
+                return Err(format!("got too many requests and is not asked for another {left} s"));
             }
             let turn = times.next.map_or(now, |next| next.max(now));
-            times.next = Some(turn + distance);
+            times.next = Some(turn + interval);
             turn
         };
         sleep_until(turn).await;
         Ok(())
     }
 
-    /// Leaves the service alone for a while.
+    /// Pauses requests to the service.
     pub(super) fn rest(&self, time: Duration) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).rests_until = Some(Instant::now() + time);
     }

@@ -1,4 +1,4 @@
-//! `SearXNG`: a server that the user set; its JSON interface must be switched on there (`formats: [html, json]`).
+//! `SearXNG`: a server that the user set; its JSON format must be enabled there (`formats: [html, json]`).
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
 use reqwest::{Method, Url};
 
-use super::{Found, Service, Unavailable, listed, place, request_json};
+use super::{SearchResult, SearchService, ServiceError, listed, place, request_json};
 use crate::limits;
 use crate::web::Client;
 
@@ -28,12 +28,12 @@ impl Searxng {
     }
 }
 
-impl Service for Searxng {
+impl SearchService for Searxng {
     fn name(&self) -> &'static str {
         "SearXNG"
     }
 
-    fn distance(&self) -> Duration {
+    fn interval(&self) -> Duration {
         limits::SEARXNG_DISTANCE
     }
 
@@ -42,7 +42,7 @@ impl Service for Searxng {
         client: &'a Client,
         query: &'a str,
         _: usize,
-    ) -> BoxFuture<'a, Result<Vec<Found>, Unavailable>> {
+    ) -> BoxFuture<'a, Result<Vec<SearchResult>, ServiceError>> {
         async move {
             let mut url = self.0.clone();
             url.query_pairs_mut().append_pair("q", query).append_pair("format", "json");
@@ -51,7 +51,7 @@ impl Service for Searxng {
             let found = listed(answer.get("results"), |one| one["content"].as_str())?;
             let silent = answer["unresponsive_engines"].as_array().is_some_and(|engines| !engines.is_empty());
             if found.is_empty() && silent {
-                return Err(Unavailable::Now("none of its own services answered".to_owned()));
+                return Err(ServiceError::Now("none of its own services answered".to_owned()));
             }
             Ok(found)
         }

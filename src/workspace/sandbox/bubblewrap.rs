@@ -6,14 +6,14 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::workspace::sandbox::mounts::{self, Mount};
-use crate::workspace::sandbox::{Own, SUBCOMMAND, inner};
+use crate::workspace::sandbox::{SUBCOMMAND, SandboxResources, inner};
 use crate::workspace::{Job, Network};
 
 /// Where the hidden sub-command lies within bubblewrap.
 const INNER: &str = "/run/steersman";
 
 /// Returns the command line that runs a job confined.
-pub(super) fn wrap(bwrap: &Path, own: &Own, job: &Job) -> Vec<OsString> {
+pub(super) fn wrap(bwrap: &Path, own: &SandboxResources, job: &Job) -> Vec<OsString> {
     let mut line: Vec<OsString> = vec![bwrap.into()];
     line.extend(["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"].map(OsString::from));
     match job.confinement.network {

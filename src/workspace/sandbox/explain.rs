@@ -1,11 +1,11 @@
-//! What a refused command is told: errors of the system name neither the sandbox nor a way on.
+//! The note on a command that the sandbox refused something: errors of the system do not mention the sandbox.
 
 use std::path::Path;
 
 use crate::text::visible_line;
 use crate::workspace::{Confinement, Network};
 
-/// What programs say when something is closed to them, in lower case.
+/// The messages of programs when access is refused, in lower case.
 const CLOSED: [&str; 9] = [
     "permission denied",
     "operation not permitted",
@@ -18,7 +18,7 @@ const CLOSED: [&str; 9] = [
     "erofs",
 ];
 
-/// What programs say when there is no network, in lower case.
+/// The messages of programs without a network, in lower case.
 const NO_NETWORK: [&str; 10] = [
     "network is unreachable",
     "could not resolve host",
@@ -32,7 +32,7 @@ const NO_NETWORK: [&str; 10] = [
     "econnrefused",
 ];
 
-/// Where things are that a confined command does not find.
+/// The directories whose files a confined command does not find.
 const ELSEWHERE: [&str; 6] = ["/run/", "/var/", "/home/", "/root/", "/mnt/", "/sys/"];
 
 /// Explains an output, in one line; `None` when nothing in it points at the sandbox.

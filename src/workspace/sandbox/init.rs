@@ -14,7 +14,7 @@ use rustix::process::{DumpableBehavior, Pid, WaitOptions, getegid, geteuid};
 use crate::workspace::Network;
 use crate::workspace::sandbox::mounts::Mount;
 use crate::workspace::sandbox::namespaces::{die_with_parent, is_user};
-use crate::workspace::sandbox::view::View;
+use crate::workspace::sandbox::view::FileSystemView;
 
 /// Makes the view of the machine and leaves this process without rights over it.
 ///
@@ -24,14 +24,14 @@ pub(super) fn prepare(mounts: &[Mount], cwd: &Path, network: Network, user: (u32
     let said = |error: Errno| error.to_string();
     die_with_parent()?;
     if has_no_parent() {
-        return Err("whoever wanted it is gone".to_owned());
+        return Err("the parent process is gone".to_owned());
     }
     // The outer process blocks them all for itself, and the job would inherit it.
     SigSet::all().thread_unblock().map_err(|error| error.to_string())?;
     rustix::process::setsid().map_err(said)?;
     // The maps of the next user are written through it: the one in the view is closed.
     let processes = rustix::fs::open("/proc", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(said)?;
-    let mut view = View::new()?;
+    let mut view = FileSystemView::new()?;
     for mount in mounts {
         view.add(mount)?;
     }
@@ -64,7 +64,7 @@ pub(super) fn wait_for(job: u32) -> (Option<i32>, Option<i32>) {
     }
 }
 
-/// Tells whether the outer process has ended before this one asked to die with it.
+/// Returns whether the outer process has ended before this one asked to die with it.
 fn has_no_parent() -> bool {
     let stdin = rustix::stdio::stdin();
     let mut pipe = [PollFd::new(&stdin, PollFlags::IN)];

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use crate::workspace::sandbox::mounts::{self, Mount};
-use crate::workspace::sandbox::{GIT_CONFIG, Own};
+use crate::workspace::sandbox::{GIT_CONFIG, SandboxResources};
 use crate::workspace::{Job, Network};
 
 /// The exit code when the job was not started because it could not be confined.
@@ -20,7 +20,7 @@ const NOT_FOUND: u8 = 127;
 /// The exit code when the program cannot be executed, as of a shell.
 const NOT_EXECUTABLE: u8 = 126;
 
-/// Tells git where the settings of the user are.
+/// The variable that names the user's settings for git.
 const GIT_CONFIG_VARIABLE: &str = "GIT_CONFIG_GLOBAL";
 
 /// The first argument where bubblewrap has made mounts and namespaces already.
@@ -30,10 +30,10 @@ pub(super) const NAMESPACES: &str = "--namespaces";
 /// The first argument of the first process in those namespaces. The numbers of its user and group follow.
 pub(super) const INIT: &str = "--init";
 
-/// What the sub-command is to do.
+/// The parsed arguments of the sub-command.
 #[derive(Debug, Default)]
-struct Order {
-    place: Place,
+struct InnerArguments {
+    place: Stage,
     mounts: Vec<Mount>,
     cwd: Option<PathBuf>,
     readable: Vec<PathBuf>,
@@ -44,9 +44,9 @@ struct Order {
     argv: Vec<OsString>,
 }
 
-/// Where a process of the sub-command finds itself.
+/// The stage at which a process of the sub-command is started.
 #[derive(Debug, Default, Clone, Copy)]
-enum Place {
+enum Stage {
     /// On the machine, where Landlock is to confine it.
     #[default]
     Machine,
@@ -59,7 +59,7 @@ enum Place {
 }
 
 /// Returns the arguments for a job whose mounts are made, from its temporary directory on.
-pub(super) fn within_mounts(own: &Own, job: &Job) -> Vec<OsString> {
+pub(super) fn within_mounts(own: &SandboxResources, job: &Job) -> Vec<OsString> {
     let mut line: Vec<OsString> = vec!["--tmp".into(), mounts::temp(own, job).into()];
     line.extend(["--git-config", GIT_CONFIG].map(OsString::from));
     network(job.confinement.network, &mut line);
@@ -85,7 +85,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         Err(sentence) => return failed(&sentence),
     };
     let Some((program, arguments)) = order.argv.split_first() else { return failed("there is nothing to run") };
-    if let Place::Outside = order.place {
+    if let Stage::Outside = order.place {
         return make_namespaces(args, order.network).unwrap_or_else(|sentence| failed(&sentence));
     }
     if let Err(sentence) = confine(&order) {
@@ -103,11 +103,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         command.env(GIT_CONFIG_VARIABLE, config);
     }
     let error = match order.place {
-        Place::First(..) => match command.stdin(Stdio::null()).spawn() {
+        Stage::First(..) => match command.stdin(Stdio::null()).spawn() {
             Ok(child) => return end(child.id()),
             Err(error) => error,
         },
-        Place::Machine | Place::Inside | Place::Outside => command.exec(),
+        Stage::Machine | Stage::Inside | Stage::Outside => command.exec(),
     };
     say(&format!("{} cannot be started: {error}", program.to_string_lossy()));
     if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE }
@@ -120,8 +120,8 @@ pub(super) fn exit_code(code: Option<i32>, signal: Option<i32>) -> u8 {
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(FAILED)
 }
 
-fn read(args: impl IntoIterator<Item = OsString>) -> Result<Order, String> {
-    let mut order = Order::default();
+fn read(args: impl IntoIterator<Item = OsString>) -> Result<InnerArguments, String> {
+    let mut order = InnerArguments::default();
     let mut args = args.into_iter();
     while let Some(arg) = args.next() {
         let mut path = || args.next().map(PathBuf::from).ok_or("a path is missing");
@@ -132,14 +132,14 @@ fn read(args: impl IntoIterator<Item = OsString>) -> Result<Order, String> {
             Some("--git-config") => order.git_config = Some(path()?),
             Some("--chdir") => order.cwd = Some(path()?),
             Some("--network") => order.network = Network::On,
-            Some(INSIDE) => order.place = Place::Inside,
-            Some(NAMESPACES) => order.place = Place::Outside,
+            Some(INSIDE) => order.place = Stage::Inside,
+            Some(NAMESPACES) => order.place = Stage::Outside,
             Some(INIT) => {
                 let mut number = || args.next()?.to_str()?.parse().ok();
                 let (Some(user), Some(group)) = (number(), number()) else {
                     return Err("a user is missing".to_owned());
                 };
-                order.place = Place::First(user, group);
+                order.place = Stage::First(user, group);
             }
             Some("--") => {
                 order.argv = args.collect();
@@ -155,7 +155,7 @@ fn read(args: impl IntoIterator<Item = OsString>) -> Result<Order, String> {
 }
 
 #[cfg(target_os = "linux")]
-fn confine(order: &Order) -> Result<(), String> {
+fn confine(order: &InnerArguments) -> Result<(), String> {
     use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
 
     use crate::workspace::sandbox::landlock::{self, UnixSockets};
@@ -163,7 +163,7 @@ fn confine(order: &Order) -> Result<(), String> {
 
     let said = |error: rustix::io::Errno| error.to_string();
     set_no_new_privs(true).map_err(said)?;
-    if let Place::First(user, group) = order.place {
+    if let Stage::First(user, group) = order.place {
         let cwd = order.cwd.as_deref().ok_or("a working directory is missing")?;
         init::prepare(&order.mounts, cwd, order.network, (user, group))?;
     }
@@ -174,7 +174,7 @@ fn confine(order: &Order) -> Result<(), String> {
 
     let inet = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
     let mut families = Vec::new();
-    if let Place::Machine = order.place {
+    if let Stage::Machine = order.place {
         let unix = landlock::confine(&order.readable, &order.writable, order.network)?;
         families.extend((unix == UnixSockets::Confined).then_some(libc::AF_UNIX));
         families.extend(inet.into_iter().filter(|_| order.network == Network::On));
@@ -202,7 +202,7 @@ fn end(job: u32) -> u8 {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn confine(_: &Order) -> Result<(), String> {
+fn confine(_: &InnerArguments) -> Result<(), String> {
     Err("this system has none".to_owned())
 }
 

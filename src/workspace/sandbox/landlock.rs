@@ -1,7 +1,8 @@
 //! Landlock: the command line of the hidden sub-command that gives its own rights away, and the giving away itself.
 //!
-//! Rights can only be given to whole trees, so nothing within the workspace is closed; [`crate::workspace::snapshot`]
-//! looks after what must not change. Paths can still be looked at from outside (that they exist, their owner and size), not opened.
+//! Rights can only be given to whole trees, so nothing within the workspace is closed;
+//! [`crate::workspace::snapshot`] looks after what must not change. Paths can still be looked at from outside (that
+//! they exist, their owner and size), not opened.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,13 +10,13 @@ use std::path::{Path, PathBuf};
 use crate::workspace::Job;
 use crate::workspace::programs::passes_through;
 use crate::workspace::sandbox::places::{self, System};
-use crate::workspace::sandbox::{Own, SUBCOMMAND, inner};
+use crate::workspace::sandbox::{SUBCOMMAND, SandboxResources, inner};
 
 /// Returns the command line that runs a job confined.
 ///
 /// # Errors
 /// One sentence when it could reach the home directory: no part of it could be kept closed.
-pub(super) fn wrap(own: &Own, job: &Job) -> Result<Vec<OsString>, String> {
+pub(super) fn wrap(own: &SandboxResources, job: &Job) -> Result<Vec<OsString>, String> {
     let may = &job.confinement;
     let around = &own.around;
     let (temp, git_config) = (own.temp(), own.git_config());
@@ -75,7 +76,7 @@ mod kernel {
     /// The newest that was looked through.
     const BEST: ABI = ABI::V9;
 
-    /// Says whether the kernel also decides about sockets that have a path.
+    /// Whether the kernel also decides about sockets that have a path.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(in crate::workspace::sandbox) enum UnixSockets {
         /// They are confined as files are.

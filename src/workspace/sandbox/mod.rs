@@ -1,9 +1,9 @@
-//! The sandbox: what confines a job. It is a change of its argv, made by the spawner; who set it up is the program.
+//! The sandbox that confines a job. The spawner changes the job's argv for it; the program sets it up.
 //!
-//! Three kinds. Namespaces of our own, and bubblewrap where only that program may make them, give a job a file system that
-//! holds nothing but what it may reach, and a network, processes and a `/tmp` of its own. Landlock lets it see the file
-//! system of the machine and closes it. In all of them the hidden sub-command ([`inner`]) takes away capabilities and
-//! system calls, and nothing runs when that fails.
+//! Three kinds. Namespaces of our own, and bubblewrap where only that program may make them, give a job a file
+//! system that holds nothing but what it may reach, and a network, processes and a `/tmp` of its own. Landlock lets
+//! it see the file system of the machine and closes it. In all of them the hidden sub-command ([`inner`]) takes
+//! away capabilities and system calls, and nothing runs when that fails.
 //!
 //! What none covers: what a job may write it may fill with anything (a build script, a new repository with hooks of its
 //! own), and what it may read the model may see. With the network on, the machine's own servers are in reach.
@@ -51,7 +51,7 @@ pub const SUBCOMMAND: &str = "__sandbox";
 /// The file with the user's settings for git, where a job has a view of its own.
 const GIT_CONFIG: &str = "/run/gitconfig";
 
-/// The sandbox that is wanted.
+/// The configured kind of sandbox.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Choice {
     /// The best that works here, or none.
@@ -67,7 +67,7 @@ pub enum Choice {
     Off,
 }
 
-/// What a sandbox has to know of the machine.
+/// The facts of the machine that a sandbox needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Surroundings {
     /// The executable of this program, for its hidden sub-command.
@@ -76,11 +76,11 @@ pub struct Surroundings {
     pub home: Option<PathBuf>,
     /// The search path: where bubblewrap is looked for, and directories that jobs may read.
     pub path: OsString,
-    /// Where jobs write: no program that is relied on is taken from there.
+    /// The directories in which jobs write: no program that is relied on is taken from there.
     pub writable: Vec<PathBuf>,
 }
 
-/// The error that a sandbox which was asked for does not work here.
+/// The error when the configured sandbox does not work here.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the sandbox {name} does not work here: {why}")]
 pub struct Missing {
@@ -88,28 +88,28 @@ pub struct Missing {
     why: String,
 }
 
-/// What confines jobs.
+/// The sandbox of jobs, or the reason why there is none.
 #[derive(Debug, Clone)]
-pub struct Sandbox(State);
+pub struct Sandbox(SandboxState);
 
 #[derive(Debug, Clone)]
-enum State {
-    Confined(Kind, Arc<Own>),
+enum SandboxState {
+    Confined(Mechanism, Arc<SandboxResources>),
     None { why: String },
 }
 
-/// The way in which jobs are confined.
+/// The mechanism that confines jobs.
 #[derive(Debug, Clone)]
-enum Kind {
+enum Mechanism {
     Namespaces,
     /// By this program.
     Bubblewrap(PathBuf),
     Landlock,
 }
 
-/// What a sandbox that works holds on to.
+/// The resources of a working sandbox.
 #[derive(Debug)]
-struct Own {
+struct SandboxResources {
     around: Surroundings,
     /// What belongs to this session; gone with the last one who holds the sandbox.
     _directory: TempDir,
@@ -119,15 +119,15 @@ struct Own {
 }
 
 impl Sandbox {
-    /// Makes one that confines nothing.
+    /// Makes a sandbox that confines nothing.
     pub fn none() -> Self {
-        Self(State::None { why: "it is switched off".to_owned() })
+        Self(SandboxState::None { why: "it is switched off".to_owned() })
     }
 
-    /// Finds out what works here, by really running something in it.
+    /// Finds the sandbox that works here, by running a probe in it.
     ///
     /// # Errors
-    /// [`Missing`] when one kind was asked for by name and does not work.
+    /// [`Missing`] when the configured kind does not work.
     pub async fn detect(wanted: Choice, around: &Surroundings) -> Result<Self, Missing> {
         let (kinds, is_needed): (&[_], _) = match wanted {
             Choice::Off => return Ok(Self::none()),
@@ -139,9 +139,9 @@ impl Sandbox {
         let mut reasons = Vec::new();
         for kind in kinds {
             let (name, found) = match kind {
-                Choice::Namespaces => ("namespaces", linux(Kind::Namespaces)),
+                Choice::Namespaces => ("namespaces", linux(Mechanism::Namespaces)),
                 Choice::Bubblewrap => ("bubblewrap", bubblewrap(around)),
-                Choice::Landlock | Choice::Auto | Choice::Off => ("landlock", linux(Kind::Landlock)),
+                Choice::Landlock | Choice::Auto | Choice::Off => ("landlock", linux(Mechanism::Landlock)),
             };
             let works = match found {
                 Ok(kind) => works(kind, around, reasons.join("; ")).await,
@@ -153,34 +153,34 @@ impl Sandbox {
                 Err(why) => reasons.push(format!("{name}: {why}")),
             }
         }
-        Ok(Self(State::None { why: reasons.join("; ") }))
+        Ok(Self(SandboxState::None { why: reasons.join("; ") }))
     }
 
     /// Returns the name for the screen; `None` means: not sandboxed.
     pub fn name(&self) -> Option<&'static str> {
         match &self.0 {
-            State::Confined(kind, _) => Some(kind.name()),
-            State::None { .. } => None,
+            SandboxState::Confined(kind, _) => Some(kind.name()),
+            SandboxState::None { .. } => None,
         }
     }
 
     /// Returns why nothing is confined; `None` when jobs are.
     pub fn why_none(&self) -> Option<&str> {
         match &self.0 {
-            State::Confined(..) => None,
-            State::None { why } => Some(why),
+            SandboxState::Confined(..) => None,
+            SandboxState::None { why } => Some(why),
         }
     }
 
     /// Returns why a better one does not work here; `None` when this is the best, or none, or was asked for by name.
     pub fn why_not_better(&self) -> Option<&str> {
         match &self.0 {
-            State::Confined(_, own) => Some(own.passed_over.as_str()).filter(|why| !why.is_empty()),
-            State::None { .. } => None,
+            SandboxState::Confined(_, own) => Some(own.passed_over.as_str()).filter(|why| !why.is_empty()),
+            SandboxState::None { .. } => None,
         }
     }
 
-    /// Returns what is to be run in place of a job's argv.
+    /// Returns the command line that runs a job confined.
     ///
     /// # Errors
     /// One sentence when this job cannot be confined; it must not run then.
@@ -190,19 +190,19 @@ impl Sandbox {
             return Err(refused(format!("{name} cannot confine a command that may write in {}", root.display())));
         }
         match &self.0 {
-            State::Confined(Kind::Namespaces, own) => Ok(namespaces::wrap(own, job)),
-            State::Confined(Kind::Bubblewrap(bwrap), own) => Ok(bubblewrap::wrap(bwrap, own, job)),
-            State::Confined(Kind::Landlock, own) => landlock::wrap(own, job).map_err(refused),
-            State::None { .. } => Ok(job.argv.clone()),
+            SandboxState::Confined(Mechanism::Namespaces, own) => Ok(namespaces::wrap(own, job)),
+            SandboxState::Confined(Mechanism::Bubblewrap(bwrap), own) => Ok(bubblewrap::wrap(bwrap, own, job)),
+            SandboxState::Confined(Mechanism::Landlock, own) => landlock::wrap(own, job).map_err(refused),
+            SandboxState::None { .. } => Ok(job.argv.clone()),
         }
     }
 
-    /// Says what keeps a job from changing protected files; `None` when nothing is confined.
+    /// Returns how the sandbox protects files from a job; `None` when nothing is confined.
     pub fn cover(&self) -> Option<Cover> {
         match self.0 {
-            State::Confined(Kind::Namespaces | Kind::Bubblewrap(_), _) => Some(Cover::ReadOnly),
-            State::Confined(Kind::Landlock, _) => Some(Cover::Nothing),
-            State::None { .. } => None,
+            SandboxState::Confined(Mechanism::Namespaces | Mechanism::Bubblewrap(_), _) => Some(Cover::ReadOnly),
+            SandboxState::Confined(Mechanism::Landlock, _) => Some(Cover::Nothing),
+            SandboxState::None { .. } => None,
         }
     }
 
@@ -213,12 +213,12 @@ impl Sandbox {
 
     /// Explains the failure of a job whose output looks as if the sandbox refused something; for the model.
     pub fn explain(&self, job: &Job, output: &str) -> Option<String> {
-        let State::Confined(kind, own) = &self.0 else { return None };
+        let SandboxState::Confined(kind, own) = &self.0 else { return None };
         explain::explain(kind.name(), &job.confinement, own.around.home.as_deref(), output)
     }
 }
 
-impl Kind {
+impl Mechanism {
     fn name(&self) -> &'static str {
         match self {
             Self::Namespaces => "namespaces",
@@ -228,7 +228,7 @@ impl Kind {
     }
 }
 
-impl Own {
+impl SandboxResources {
     fn new(around: &Surroundings, passed_over: String) -> io::Result<Self> {
         let directory = tempfile::Builder::new().prefix("steersman-tmp-").tempdir()?;
         // The mounts are made on real paths, whatever links lead there.
@@ -253,23 +253,23 @@ impl Own {
     }
 }
 
-fn bubblewrap(around: &Surroundings) -> Result<Kind, String> {
+fn bubblewrap(around: &Surroundings) -> Result<Mechanism, String> {
     let bwrap = programs::find("bwrap", &around.path, &around.writable).ok_or("bwrap is not installed")?;
     let is_lent = fs::metadata(&bwrap).is_ok_and(|found| found.permissions().mode() & 0o6000 != 0);
     if is_lent {
         return Err("bwrap runs with the rights of another user here, which no job may take on".to_owned());
     }
-    Ok(Kind::Bubblewrap(bwrap))
+    Ok(Mechanism::Bubblewrap(bwrap))
 }
 
-fn linux(kind: Kind) -> Result<Kind, String> {
+fn linux(kind: Mechanism) -> Result<Mechanism, String> {
     if cfg!(target_os = "linux") { Ok(kind) } else { Err("it is a part of Linux".to_owned()) }
 }
 
 /// Runs something that does nothing in a sandbox.
-async fn works(kind: Kind, around: &Surroundings, passed_over: String) -> Result<Sandbox, String> {
-    let own = Arc::new(Own::new(around, passed_over).map_err(|error| error.to_string())?);
-    let sandbox = Sandbox(State::Confined(kind, Arc::clone(&own)));
+async fn works(kind: Mechanism, around: &Surroundings, passed_over: String) -> Result<Sandbox, String> {
+    let own = Arc::new(SandboxResources::new(around, passed_over).map_err(|error| error.to_string())?);
+    let sandbox = Sandbox(SandboxState::Confined(kind, Arc::clone(&own)));
     let line = sandbox.wrap(&probe::job(&own.temp())).map_err(|error| error.to_string())?;
     // What a command has left behind must not say whether it is confined.
     let path = programs::search_path(&around.path, &around.writable);

@@ -1,9 +1,9 @@
-//! The mounts that make a job's view of the file system, as one list: what bubblewrap is told and what this program
-//! carries out itself.
+//! The mounts that make a job's view of the file system, as one list, for bubblewrap and for this program's own
+//! mounts.
 //!
-//! Made for [`super::bubblewrap`] and [`super::namespaces`]; nothing is mounted here. Later mounts cover earlier ones, so
-//! the order is the policy: system, home, what may be read, what may be written, and above all what nobody may see or
-//! change. No link is followed that a command could have made.
+//! Made for [`super::bubblewrap`] and [`super::namespaces`]; nothing is mounted here. Later mounts cover earlier
+//! ones, so the order is the policy: system, home, what may be read, what may be written, and above all what nobody
+//! may see or change. No link is followed that a command could have made.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 use crate::workspace::Job;
 use crate::workspace::programs::passes_through;
 use crate::workspace::sandbox::places::{self, System};
-use crate::workspace::sandbox::{GIT_CONFIG, Own};
+use crate::workspace::sandbox::{GIT_CONFIG, SandboxResources};
 
 /// The temporary directory of a machine.
 const TEMP: &str = "/tmp";
 
-/// A step in the making of a view.
+/// A step in building a job's view of the file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Mount {
     /// A file or directory of the machine that can be read.
@@ -36,7 +36,7 @@ pub(super) enum Mount {
 }
 
 impl Mount {
-    /// Returns it in the words of bubblewrap, which the hidden sub-command understands as well.
+    /// Returns it as arguments of bubblewrap, which the hidden sub-command understands as well.
     pub(super) fn arguments(&self) -> Vec<OsString> {
         let (flag, paths): (&str, &[&PathBuf]) = match self {
             Self::ReadOnly(from, to) => ("--ro-bind", &[from, to]),
@@ -64,7 +64,7 @@ impl Mount {
         })
     }
 
-    /// Returns where it is in the view.
+    /// Returns its path in the view.
     pub(super) fn at(&self) -> &Path {
         match self {
             Self::ReadOnly(_, at)
@@ -80,7 +80,7 @@ impl Mount {
 
 /// Where a job finds the temporary directory of the session: in place of the machine's, unless what it works on lies in
 /// that one. Nothing is ever mounted within a directory that commands write, where they could have made a link.
-pub(super) fn temp(own: &Own, job: &Job) -> PathBuf {
+pub(super) fn temp(own: &SandboxResources, job: &Job) -> PathBuf {
     let may = &job.confinement;
     let tools = places::of_search_path(&own.around.path, own.around.home.as_deref());
     let mut shown = may.readable.iter().chain(&may.writable).chain(&own.around.home).chain(&tools);
@@ -90,11 +90,11 @@ pub(super) fn temp(own: &Own, job: &Job) -> PathBuf {
 }
 
 /// Returns the mounts of a job's view, in their order.
-pub(super) fn of(own: &Own, job: &Job) -> Vec<Mount> {
+pub(super) fn of(own: &SandboxResources, job: &Job) -> Vec<Mount> {
     let may = &job.confinement;
     let home = own.around.home.as_deref();
     let roots: Vec<PathBuf> = may.writable.iter().filter_map(|root| root.canonicalize().ok()).collect();
-    let mut plan = Plan { mounts: Vec::new(), roots };
+    let mut plan = MountPlan { mounts: Vec::new(), roots };
     for place in places::system(may.network) {
         match place {
             System::Real(path) => plan.follow(&path),
@@ -156,14 +156,14 @@ pub(super) fn of(own: &Own, job: &Job) -> Vec<Mount> {
     plan.mounts
 }
 
-struct Plan {
+struct MountPlan {
     mounts: Vec<Mount>,
     /// What the job may write, by its real paths.
     roots: Vec<PathBuf>,
 }
 
-impl Plan {
-    /// Tells whether a command decides what is at a path.
+impl MountPlan {
+    /// Returns whether a command decides what is at a path.
     fn is_changeable(&self, path: &Path) -> bool {
         passes_through(path, &self.roots)
     }
@@ -202,12 +202,12 @@ impl Plan {
     }
 }
 
-/// Tells whether a mount shows a file of the machine under its own name.
+/// Returns whether a mount shows a file of the machine under its own name.
 fn is_shown(mount: &Mount, path: &Path) -> bool {
     matches!(mount, Mount::ReadOnly(from, to) | Mount::Writable(from, to) if from == to && path.starts_with(to))
 }
 
-/// Tells whether something is there and no link leads to it.
+/// Returns whether something is there and no link leads to it.
 fn is_real(path: &Path) -> bool {
     path.canonicalize().is_ok_and(|real| real == path)
 }

@@ -1,17 +1,17 @@
 //! Namespaces of our own: this program makes the mounts of a job and its namespaces itself, as bubblewrap would.
 //!
 //! Two processes of the hidden sub-command. The outer one ([`run`]) makes the namespaces, with a user that is the
-//! superuser in them and nowhere else, starts the inner one ([`super::init`]) as their first process, and passes on how it
-//! ends. Each dies with its parent, and the namespaces with their first process.
+//! superuser in them and nowhere else, starts the inner one ([`super::init`]) as their first process, and passes on
+//! how it ends. Each dies with its parent, and the namespaces with their first process.
 
 use std::ffi::OsString;
 
 use crate::workspace::Job;
 use crate::workspace::sandbox::mounts::{self, Mount};
-use crate::workspace::sandbox::{Own, SUBCOMMAND, inner};
+use crate::workspace::sandbox::{SUBCOMMAND, SandboxResources, inner};
 
 /// Returns the command line that runs a job confined.
-pub(super) fn wrap(own: &Own, job: &Job) -> Vec<OsString> {
+pub(super) fn wrap(own: &SandboxResources, job: &Job) -> Vec<OsString> {
     let mut line: Vec<OsString> = vec![own.around.program.clone().into(), SUBCOMMAND.into(), inner::NAMESPACES.into()];
     line.extend(mounts::of(own, job).iter().flat_map(Mount::arguments));
     line.extend(["--chdir".into(), job.cwd.clone().into()]);
@@ -82,13 +82,13 @@ mod outer {
         Ok(inner::exit_code(status.code(), std::os::unix::process::ExitStatusExt::signal(&status)))
     }
 
-    /// Has the kernel kill this process when its parent ends. Other credentials forget it.
+    /// Makes the kernel kill this process when its parent ends. A change of credentials resets that.
     pub(in crate::workspace::sandbox) fn die_with_parent() -> Result<(), String> {
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| error.to_string())
     }
 
-    /// Says who this process is in the user namespace that it has just made: its only user and group, each as the number
-    /// here and the one outside. `processes` is the directory `/proc`.
+    /// Maps the only user and group of a new user namespace, each given as the number inside and the one outside.
+    /// `processes` is the directory `/proc`.
     pub(in crate::workspace::sandbox) fn is_user(
         processes: impl AsFd,
         user: (u32, u32),

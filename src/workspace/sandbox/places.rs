@@ -167,7 +167,7 @@ const STARTERS: [&str; 17] = [
 /// What a command finds in `/dev` when the directory itself is the host's.
 pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-/// Is one place of the system, as it is put into a sandbox.
+/// A place of the system, as it is put into a sandbox.
 pub(super) enum System {
     /// A directory or file, read-only.
     Real(PathBuf),
@@ -215,7 +215,8 @@ pub(super) fn starters(home: &Path) -> Vec<PathBuf> {
     existing(home, &STARTERS)
 }
 
-/// Returns the directories of a search path that lie outside the system, the home directory itself and above it left out.
+/// Returns the directories of a search path that lie outside the system, the home directory itself and above it
+/// left out.
 pub(super) fn of_search_path(path: &OsString, home: Option<&Path>) -> Vec<PathBuf> {
     let directories = std::env::split_paths(path).filter(|path| path.is_absolute() && path.is_dir());
     directories

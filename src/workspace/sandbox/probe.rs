@@ -1,4 +1,5 @@
-//! The probe: whether a sandbox really works, which no version and no file can tell. Made by [`super::Sandbox::detect`].
+//! The probe: whether a sandbox really works, which no version and no file can tell. Made by
+//! [`super::Sandbox::detect`].
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! The system calls that no confined command gets: those that reach other processes, the kernel or new namespaces.
 //!
-//! A list of what is refused, not of what is allowed: ordinary programs must run. Applied by the hidden sub-command last.
+//! A list of what is refused, not of what is allowed: ordinary programs must run. Applied by the hidden sub-command
+//! last.
 
 use std::collections::BTreeMap;
 use std::env::consts::ARCH;

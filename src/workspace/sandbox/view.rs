@@ -1,8 +1,8 @@
 //! The view of the machine that a job has: mounts on an empty root, made in namespaces of our own.
 //!
-//! Made by [`super::init`] out of the list in [`super::mounts`]. Everything is reached by open directories, step by step
-//! and never through a link, on both sides: another command may be changing the workspace at this moment. What is mounted on
-//! is only made in file systems that are made here. Needs Linux 5.8.
+//! Made by [`super::init`] out of the list in [`super::mounts`]. Everything is reached by open directories, step by
+//! step and never through a link, on both sides: another command may be changing the workspace at this moment. What
+//! is mounted on is only made in file systems that are made here. Needs Linux 5.8.
 
 use std::fs;
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -23,8 +23,8 @@ const STEP: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC)
 /// Nothing below lends rights or leads to a device.
 const PLAIN: MountFlags = MountFlags::NOSUID.union(MountFlags::NODEV);
 
-/// The view while it is made.
-pub(super) struct View {
+/// A view that is being built.
+pub(super) struct FileSystemView {
     root: OwnedFd,
     /// The numbers of the file systems that were made here, and hold nothing of anybody's.
     own: Vec<u64>,
@@ -34,7 +34,7 @@ pub(super) struct View {
     mask: Mode,
 }
 
-impl View {
+impl FileSystemView {
     /// Begins with an empty root, which lies over the one of the machine: that is still where paths begin.
     pub(super) fn new() -> Result<Self, String> {
         let apart = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
@@ -47,7 +47,7 @@ impl View {
         Ok(Self { root, own, mounted: Vec::new(), mask })
     }
 
-    /// Carries out one step.
+    /// Adds one mount.
     pub(super) fn add(&mut self, mount: &Mount) -> Result<(), String> {
         match mount {
             Mount::ReadOnly(from, to) => self.bind(from, to, PLAIN | MountFlags::RDONLY),
@@ -66,7 +66,7 @@ impl View {
         }
     }
 
-    /// Makes it the root of this process, and the machine's unreachable.
+    /// Makes the view the root of this process, and the machine's root unreachable.
     pub(super) fn enter(self) -> Result<(), String> {
         let said = |error| named("the new root", error);
         rustix::process::fchdir(&self.root).map_err(said)?;
@@ -166,7 +166,7 @@ impl View {
 
     /// Restricts what came along with the mounts that were asked for, because it was mounted within them.
     fn restrict_inner_mounts(&self) -> Result<(), String> {
-        let all = Mounted::all().map_err(|error| format!("the list of mounts: {error}"))?;
+        let all = ListedMount::all().map_err(|error| format!("the list of mounts: {error}"))?;
         for mount in &all {
             let outer = self.mounted.iter().rfind(|(path, _)| mount.path.starts_with(path));
             let Some((path, flags)) = outer else { continue };
@@ -184,13 +184,13 @@ impl View {
 }
 
 /// A mount as the kernel lists it.
-struct Mounted {
+struct ListedMount {
     id: u64,
     parent: u64,
     path: PathBuf,
 }
 
-impl Mounted {
+impl ListedMount {
     fn all() -> std::io::Result<Vec<Self>> {
         let text = fs::read("/proc/self/mountinfo")?;
         Ok(text.split(|byte| *byte == b'\n').filter_map(Self::read).collect())
@@ -215,7 +215,7 @@ impl Mounted {
         if found.stx_mnt_id == self.id { Ok(opened) } else { Err(Errno::STALE) }
     }
 
-    /// Tells whether another mount lies over it, or over the one that it is in.
+    /// Returns whether another mount lies over it, or over the one that it is in.
     fn is_hidden(&self, all: &[Self]) -> bool {
         let (mut here, mut inner) = (self, self.id);
         for _ in all {
@@ -312,8 +312,8 @@ fn named(what: &str, error: Errno) -> String {
 mod tests {
     use super::*;
 
-    fn mounted(lines: &str) -> Vec<Mounted> {
-        lines.lines().filter_map(|line| Mounted::read(line.as_bytes())).collect()
+    fn mounted(lines: &str) -> Vec<ListedMount> {
+        lines.lines().filter_map(|line| ListedMount::read(line.as_bytes())).collect()
     }
 
     #[test]

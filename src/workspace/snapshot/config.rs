@@ -1,4 +1,5 @@
-//! The settings of git, read for two questions only: which paths do they name, and are they harmless in a new repository.
+//! The settings of git, read for two questions only: which paths do they name, and are they harmless in a new
+//! repository.
 //!
 //! Reading for paths takes too much rather than too little. Harmless is only what is written plainly and listed here.
 
@@ -59,7 +60,7 @@ pub(super) struct Settings {
 }
 
 impl Setting {
-    /// Tells whether the value is a path as a whole.
+    /// Returns whether the value is a path as a whole.
     pub(super) fn is_path(&self) -> bool {
         PATHS.contains(&self.name.as_str())
     }
@@ -68,7 +69,7 @@ impl Setting {
         self.name.starts_with("include") && self.is_path()
     }
 
-    /// Tells whether it runs nothing and leads nowhere.
+    /// Returns whether it runs nothing and leads nowhere.
     pub(super) fn is_harmless(&self) -> bool {
         let is_listed = HARMLESS.contains(&self.name.as_str()) || self.name.starts_with("advice.");
         // Another way of transport is a program.
@@ -108,7 +109,7 @@ impl Settings {
         settings
     }
 
-    /// Tells whether a new repository with these settings runs nothing that git itself would not.
+    /// Returns whether a new repository with these settings runs nothing that git itself would not.
     pub(super) fn is_harmless(&self) -> bool {
         self.is_harmless_but(|_| false)
     }

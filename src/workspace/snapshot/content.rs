@@ -1,4 +1,4 @@
-//! What was found at one protected place, read through open directories and never through a link.
+//! The content of one protected path, read through open directories and never through a link.
 //!
 //! Always holds: nothing is read that is no regular file, and no more of a file than is kept.
 
@@ -11,12 +11,12 @@ use rustix::fs::{FileType, Stat};
 use serde::{Deserialize, Serialize};
 
 use crate::limits;
-use crate::workspace::beneath::{Beneath, Place};
+use crate::workspace::beneath::{Beneath, NameInDirectory};
 use crate::workspace::snapshot::journal::base64_text;
 
-/// What is at a place.
+/// The content of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Content {
+pub(super) enum PathContent {
     /// Nothing.
     Missing,
     /// A file, with what it holds and its permissions.
@@ -33,13 +33,13 @@ pub(super) enum Content {
     Unkept { inode: u64, size: u64, changed: i64 },
 }
 
-/// How much may still be kept.
-pub(super) struct Room {
+/// The bytes and entries that may still be kept.
+pub(super) struct KeepLimits {
     pub(super) bytes: u64,
     pub(super) entries: usize,
 }
 
-impl Room {
+impl KeepLimits {
     pub(super) fn new() -> Self {
         Self { bytes: limits::SNAPSHOT_BYTES, entries: limits::SNAPSHOT_ENTRIES }
     }
@@ -50,14 +50,14 @@ impl Room {
     }
 }
 
-impl Content {
+impl PathContent {
     /// Looks at a place below an open directory. What cannot be reached is not there.
-    pub(super) fn look(ground: &Beneath, relative: &Path, room: &mut Room) -> Self {
+    pub(super) fn look(ground: &Beneath, relative: &Path, room: &mut KeepLimits) -> Self {
         ground.place(relative).map_or(Self::Missing, |place| Self::of(&place, room))
     }
 
     /// Looks at a name in an open directory.
-    pub(super) fn of(place: &Place, room: &mut Room) -> Self {
+    pub(super) fn of(place: &NameInDirectory, room: &mut KeepLimits) -> Self {
         let Ok(stat) = place.stat() else { return Self::Missing };
         let unkept = unkept(&stat);
         match FileType::from_raw_mode(stat.st_mode) {
@@ -84,7 +84,7 @@ impl Content {
         }
     }
 
-    /// Tells whether git and others would find the same.
+    /// Returns whether git and other tools would see no difference.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Directory { mode, .. }, Self::Directory { mode: other, .. }) => mode == other,
@@ -104,7 +104,7 @@ impl Content {
         }
     }
 
-    /// Says what it is, in a few words.
+    /// Returns a short description.
     pub(super) fn words(&self) -> String {
         match self {
             Self::Missing => "nothing".to_owned(),
@@ -127,9 +127,9 @@ fn read(file: File, most: u64) -> Option<Vec<u8>> {
     (bytes.len() as u64 <= most).then_some(bytes)
 }
 
-fn unkept(stat: &Stat) -> Content {
+fn unkept(stat: &Stat) -> PathContent {
     let size = u64::try_from(stat.st_size).unwrap_or(0);
     let nanos = i64::try_from(stat.st_ctime_nsec).unwrap_or(0);
     let changed = stat.st_ctime.wrapping_mul(1_000_000_000).wrapping_add(nanos);
-    Content::Unkept { inode: stat.st_ino, size, changed }
+    PathContent::Unkept { inode: stat.st_ino, size, changed }
 }

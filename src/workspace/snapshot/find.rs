@@ -1,9 +1,9 @@
 //! Where git and other tools look for what they run or read as settings, in the directories that commands may write in.
 //!
 //! The list is that of git's own pages gitrepository-layout(5), git-config(1), git-worktree(1), gitsubmodules(7),
-//! githooks(5) and git-rebase(1): what of a git directory names programs, holds them, or says where the rest of it is or
-//! where a remote is. Indexes, objects and references run nothing, nor does `sequencer/todo`, in which git allows only
-//! `pick` and `revert`. Used for the snapshot, and for what a sandbox makes read-only.
+//! githooks(5) and git-rebase(1): what of a git directory names programs, holds them, or says where the rest of it
+//! is or where a remote is. Indexes, objects and references run nothing, nor does `sequencer/todo`, in which git
+//! allows only `pick` and `revert`. Used for the snapshot, and for what a sandbox makes read-only.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::ffi::OsString;
@@ -15,8 +15,8 @@ use rustix::fs::FileType;
 
 use crate::limits;
 use crate::workspace::snapshot::config::{Setting, Settings};
-use crate::workspace::snapshot::content::{Content, Room};
-use crate::workspace::snapshot::grounds::{Grounds, resolve};
+use crate::workspace::snapshot::content::{KeepLimits, PathContent};
+use crate::workspace::snapshot::grounds::{WritableDirectories, resolve};
 
 /// What of a git directory says which programs git runs, or where the rest of it is.
 const GIT: [&str; 10] = [
@@ -33,20 +33,21 @@ const GIT: [&str; 10] = [
     "remotes",
 ];
 
-/// What of a git directory says how an operation goes on that was stopped: commands of `exec`, in the others a strategy of
-/// merging (`read_populate_opts` of git's sequencer.c), which is a program.
+/// What of a git directory says how an operation goes on that was stopped: commands of `exec`, in the others a
+/// strategy of merging (`read_populate_opts` of git's sequencer.c), which is a program.
 const STEPS: [&str; 3] = ["rebase-merge/git-rebase-todo", "rebase-merge/strategy", "sequencer/opts"];
 
 /// What else of a project is run or read as settings: this program's own directory, and the settings of other version
 /// control (hgrc(5); Jujutsu, Config files).
 const PROJECT: [&str; 3] = [".steersman", ".hg/hgrc", ".jj/repo/config.toml"];
 
-/// Files whose text instructs agents, or starts programs once the user allows it; a command may change them, and that is said.
+/// Files whose text instructs agents, or starts programs once the user allows it; a command may change them, and
+/// that is said.
 const INSTRUCTS: [&str; 6] = ["AGENTS.md", "CLAUDE.md", ".mcp.json", ".envrc", ".vscode", ".husky"];
 
-/// What a place is to somebody.
+/// The reason why a path is protected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-pub(super) enum Watch {
+pub(super) enum ProtectionReason {
     /// It instructs agents or editors.
     Instructs,
     /// It makes a directory a repository by being there.
@@ -57,10 +58,10 @@ pub(super) enum Watch {
     Runs,
 }
 
-/// What was found.
+/// The protected paths that were found.
 #[derive(Debug, Default)]
-pub(super) struct Found {
-    pub(super) places: BTreeMap<PathBuf, Watch>,
+pub(super) struct ProtectedPaths {
+    pub(super) places: BTreeMap<PathBuf, ProtectionReason>,
     /// Every git directory that there is.
     pub(super) repositories: BTreeMap<PathBuf, u64>,
     /// Directories that were not looked through to their end.
@@ -68,16 +69,16 @@ pub(super) struct Found {
 }
 
 /// Looks through these directories, whole; `home` is where the user's own settings of git are.
-pub(super) fn find(grounds: &Grounds, walked: &[PathBuf], home: Option<&Path>) -> Found {
+pub(super) fn find(grounds: &WritableDirectories, walked: &[PathBuf], home: Option<&Path>) -> ProtectedPaths {
     let deadline = Instant::now() + limits::SNAPSHOT_TIME;
     let entries = limits::SNAPSHOT_WALK_ENTRIES;
-    let mut finder = Finder { grounds, found: Found::default(), entries, deadline, read: HashSet::new() };
+    let mut finder = PathFinder { grounds, found: ProtectedPaths::default(), entries, deadline, read: HashSet::new() };
     for root in walked {
         for name in PROJECT {
-            finder.place(&root.join(name), Watch::Runs);
+            finder.place(&root.join(name), ProtectionReason::Runs);
         }
         for name in INSTRUCTS {
-            finder.place(&root.join(name), Watch::Instructs);
+            finder.place(&root.join(name), ProtectionReason::Instructs);
         }
         // Settings of the user name places of every project, as `core.hooksPath = .githooks`.
         for file in home.iter().flat_map(|home| [home.join(".gitconfig"), home.join(".config/git/config")]) {
@@ -90,9 +91,9 @@ pub(super) fn find(grounds: &Grounds, walked: &[PathBuf], home: Option<&Path>) -
     finder.found
 }
 
-struct Finder<'a> {
-    grounds: &'a Grounds,
-    found: Found,
+struct PathFinder<'a> {
+    grounds: &'a WritableDirectories,
+    found: ProtectedPaths,
     /// Directory entries that may still be looked at.
     entries: usize,
     deadline: Instant,
@@ -100,7 +101,7 @@ struct Finder<'a> {
     read: HashSet<(PathBuf, PathBuf)>,
 }
 
-impl Finder<'_> {
+impl PathFinder<'_> {
     /// Looks for repositories in a directory, the nearest first.
     fn walk(&mut self, root: &Path) {
         let mut open = VecDeque::from([root.to_owned()]);
@@ -116,7 +117,7 @@ impl Finder<'_> {
             }
             if names.iter().any(|(name, _)| name == "HEAD") {
                 // As git sees it, a directory with these is a repository, whatever its name.
-                self.place(&directory.join("HEAD"), Watch::Exists);
+                self.place(&directory.join("HEAD"), ProtectionReason::Exists);
                 if names.iter().any(|(name, _)| name == "objects" || name == "commondir") {
                     self.git_directory(&directory, None);
                 }
@@ -135,19 +136,19 @@ impl Finder<'_> {
             }
             return Some(names);
         }
-        let is_directory = matches!(self.look(directory), Content::Directory { .. });
+        let is_directory = matches!(self.look(directory), PathContent::Directory { .. });
         if is_directory || self.grounds.iter().any(|ground| ground.path == directory) {
             self.found.unknown.push(directory.to_owned());
         }
         None
     }
 
-    fn look(&self, path: &Path) -> Content {
-        self.grounds.look(path, &mut Room::for_one())
+    fn look(&self, path: &Path) -> PathContent {
+        self.grounds.look(path, &mut KeepLimits::for_one())
     }
 
     /// Takes a place itself.
-    fn name(&mut self, path: &Path, watch: Watch) {
+    fn name(&mut self, path: &Path, watch: ProtectionReason) {
         let is_below = self.grounds.hold(path) && self.grounds.iter().all(|ground| ground.path != path);
         if is_below {
             let known = self.found.places.entry(path.to_owned()).or_insert(watch);
@@ -156,9 +157,9 @@ impl Finder<'_> {
     }
 
     /// Takes a place, and what it leads to when it is a link.
-    fn place(&mut self, path: &Path, watch: Watch) {
+    fn place(&mut self, path: &Path, watch: ProtectionReason) {
         self.name(path, watch);
-        if matches!(self.look(path), Content::Link(_)) {
+        if matches!(self.look(path), PathContent::Link(_)) {
             let target = resolve(path, Path::new(""));
             if target != path && self.grounds.hold(&target) && !self.found.places.contains_key(&target) {
                 self.place(&target, watch);
@@ -169,28 +170,28 @@ impl Finder<'_> {
     /// Takes what is called `.git`: a directory, a file that names one, or a link to either.
     fn dot_git(&mut self, tree: &Path) {
         let path = tree.join(".git");
-        self.name(&path, Watch::Runs);
+        self.name(&path, ProtectionReason::Runs);
         let real = resolve(&path, Path::new(""));
         match self.look(&real) {
-            Content::Directory { .. } => self.git_directory(&real, Some(tree)),
-            Content::File { bytes, .. } => {
+            PathContent::Directory { .. } => self.git_directory(&real, Some(tree)),
+            PathContent::File { bytes, .. } => {
                 if let Some(named) = line(&bytes, b"gitdir:") {
                     self.git_directory(&resolve(tree, &named), Some(tree));
                 }
             }
-            Content::Missing | Content::Link(_) | Content::Unkept { .. } => {}
+            PathContent::Missing | PathContent::Link(_) | PathContent::Unkept { .. } => {}
         }
     }
 
     fn git_directory(&mut self, git: &Path, tree: Option<&Path>) {
-        let Content::Directory { inode, .. } = self.look_at_directory(git) else { return };
+        let PathContent::Directory { inode, .. } = self.look_at_directory(git) else { return };
         if self.found.repositories.insert(git.to_owned(), inode).is_none() {
-            self.name(git, Watch::Runs);
+            self.name(git, ProtectionReason::Runs);
             for name in GIT {
-                self.place(&git.join(name), Watch::Runs);
+                self.place(&git.join(name), ProtectionReason::Runs);
             }
             for name in STEPS {
-                self.place(&git.join(name), Watch::Steps);
+                self.place(&git.join(name), ProtectionReason::Steps);
             }
             // The hooks themselves may be links.
             self.links(&git.join("hooks"));
@@ -198,7 +199,7 @@ impl Finder<'_> {
                 self.git_directory(&git.join("worktrees").join(name.0), None);
             }
             self.modules(&git.join("modules"));
-            if let Content::File { bytes, .. } = self.look(&git.join("commondir"))
+            if let PathContent::File { bytes, .. } = self.look(&git.join("commondir"))
                 && let Some(common) = line(&bytes, b"")
             {
                 self.git_directory(&resolve(git, &common), tree);
@@ -210,9 +211,9 @@ impl Finder<'_> {
     }
 
     /// Looks at a directory, which may be one of the grounds itself.
-    fn look_at_directory(&self, path: &Path) -> Content {
+    fn look_at_directory(&self, path: &Path) -> PathContent {
         match self.grounds.iter().find(|ground| ground.path == path) {
-            Some(ground) => Content::Directory { mode: 0, inode: ground.inode },
+            Some(ground) => PathContent::Directory { mode: 0, inode: ground.inode },
             None => self.look(path),
         }
     }
@@ -239,7 +240,7 @@ impl Finder<'_> {
     fn links(&mut self, directory: &Path) {
         for (name, kind) in self.list(directory).unwrap_or_default() {
             if kind == FileType::Symlink {
-                self.place(&directory.join(name), Watch::Runs);
+                self.place(&directory.join(name), ProtectionReason::Runs);
             }
         }
     }
@@ -250,7 +251,7 @@ impl Finder<'_> {
         if depth > limits::SNAPSHOT_INCLUDES || !self.read.insert((file.to_owned(), from.to_owned())) {
             return;
         }
-        if let Content::File { bytes, .. } = self.look(file) {
+        if let PathContent::File { bytes, .. } = self.look(file) {
             self.named(&bytes, file, Some(from), depth);
         }
     }
@@ -261,13 +262,13 @@ impl Finder<'_> {
         for setting in Settings::read(bytes).all.iter().filter(|setting| !setting.is_harmless()) {
             if setting.is_include() {
                 let included = resolve(beside, Path::new(&setting.value));
-                self.place(&included, Watch::Runs);
+                self.place(&included, ProtectionReason::Runs);
                 self.settings(&included, beside, tree, depth + 1);
             } else if setting.is_path() {
                 let named = resolve(from, Path::new(&setting.value));
                 // Those of a work tree are the whole of it.
                 if !setting.value.is_empty() && !from.starts_with(&named) {
-                    self.place(&named, Watch::Runs);
+                    self.place(&named, ProtectionReason::Runs);
                     self.links(&named);
                 }
             } else if setting.name != "core.worktree" {
@@ -282,12 +283,14 @@ impl Finder<'_> {
         for word in setting.value.split(is_between).filter(|word| !word.is_empty()) {
             let named = resolve(from, Path::new(word));
             match self.look(&named) {
-                Content::File { .. } | Content::Link(_) | Content::Unkept { .. } => self.place(&named, Watch::Runs),
-                // It could be made.
-                Content::Missing if word.contains('/') && !word.contains("://") && self.grounds.hold(&named) => {
-                    self.place(&named, Watch::Runs);
+                PathContent::File { .. } | PathContent::Link(_) | PathContent::Unkept { .. } => {
+                    self.place(&named, ProtectionReason::Runs)
                 }
-                Content::Missing | Content::Directory { .. } => {}
+                // It could be made.
+                PathContent::Missing if word.contains('/') && !word.contains("://") && self.grounds.hold(&named) => {
+                    self.place(&named, ProtectionReason::Runs);
+                }
+                PathContent::Missing | PathContent::Directory { .. } => {}
             }
         }
     }
@@ -300,7 +303,7 @@ fn line(bytes: &[u8], word: &[u8]) -> Option<PathBuf> {
     (!rest.is_empty()).then(|| PathBuf::from(OsString::from_vec(rest.to_vec())))
 }
 
-/// Tells whether git runs a file of this name in a directory of hooks.
+/// Returns whether git runs a file of this name in a directory of hooks.
 pub(super) fn is_sample(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_bytes().ends_with(b".sample"))
 }

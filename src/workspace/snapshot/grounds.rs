@@ -7,22 +7,22 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{Dir, FileType};
 
-use crate::workspace::beneath::{Beneath, Place};
-use crate::workspace::snapshot::content::{Content, Room};
+use crate::workspace::beneath::{Beneath, NameInDirectory};
+use crate::workspace::snapshot::content::{KeepLimits, PathContent};
 
-/// All of them. Clones share what is open.
+/// The opened directories. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Grounds(Vec<Ground>);
+pub(super) struct WritableDirectories(Vec<WritableDirectory>);
 
 #[derive(Debug, Clone)]
-pub(super) struct Ground {
+pub(super) struct WritableDirectory {
     /// Real and absolute.
     pub(super) path: PathBuf,
     pub(super) inode: u64,
     beneath: std::sync::Arc<Beneath>,
 }
 
-impl Grounds {
+impl WritableDirectories {
     /// Opens what is a directory of these.
     pub(super) fn open(paths: &[PathBuf]) -> Self {
         let mut grounds = Self::default();
@@ -31,38 +31,38 @@ impl Grounds {
             let Ok(beneath) = Beneath::open(&path) else { continue };
             let Ok(inode) = beneath.inode() else { continue };
             if grounds.0.iter().all(|ground| ground.path != path) {
-                grounds.0.push(Ground { path, inode, beneath: beneath.into() });
+                grounds.0.push(WritableDirectory { path, inode, beneath: beneath.into() });
             }
         }
         grounds
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Ground> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &WritableDirectory> {
         self.0.iter()
     }
 
     /// Adds those that are new.
     pub(super) fn add(&mut self, others: &Self) {
-        let new: Vec<Ground> =
+        let new: Vec<WritableDirectory> =
             others.0.iter().filter(|other| self.0.iter().all(|own| own.path != other.path)).cloned().collect();
         self.0.extend(new);
     }
 
-    /// Tells whether a path lies in one of them.
+    /// Returns whether a path lies in one of them.
     pub(super) fn hold(&self, path: &Path) -> bool {
         self.0.iter().any(|ground| path.starts_with(&ground.path))
     }
 
     /// Goes to the directory of a path.
-    pub(super) fn place(&self, path: &Path) -> io::Result<Place> {
+    pub(super) fn place(&self, path: &Path) -> io::Result<NameInDirectory> {
         let (ground, relative) = self.split(path)?;
         ground.beneath.place(relative)
     }
 
     /// Looks at a path.
-    pub(super) fn look(&self, path: &Path, room: &mut Room) -> Content {
-        let Ok((ground, relative)) = self.split(path) else { return Content::Missing };
-        Content::look(&ground.beneath, relative, room)
+    pub(super) fn look(&self, path: &Path, room: &mut KeepLimits) -> PathContent {
+        let Ok((ground, relative)) = self.split(path) else { return PathContent::Missing };
+        PathContent::look(&ground.beneath, relative, room)
     }
 
     /// Returns the names in a directory, at most so many, and whether that is all of them.
@@ -79,10 +79,12 @@ impl Grounds {
                 return Ok((names, false));
             }
             let kind = match entry.file_type() {
-                FileType::Unknown => match self.look(&path.join(name), &mut Room { bytes: 0, entries: 0 }) {
-                    Content::Directory { .. } => FileType::Directory,
-                    Content::Link(_) => FileType::Symlink,
-                    Content::File { .. } | Content::Missing | Content::Unkept { .. } => FileType::RegularFile,
+                FileType::Unknown => match self.look(&path.join(name), &mut KeepLimits { bytes: 0, entries: 0 }) {
+                    PathContent::Directory { .. } => FileType::Directory,
+                    PathContent::Link(_) => FileType::Symlink,
+                    PathContent::File { .. } | PathContent::Missing | PathContent::Unkept { .. } => {
+                        FileType::RegularFile
+                    }
                 },
                 kind => kind,
             };
@@ -92,7 +94,7 @@ impl Grounds {
         Ok((names, true))
     }
 
-    fn split<'a>(&'a self, path: &'a Path) -> io::Result<(&'a Ground, &'a Path)> {
+    fn split<'a>(&'a self, path: &'a Path) -> io::Result<(&'a WritableDirectory, &'a Path)> {
         let holding = self.0.iter().filter_map(|ground| Some((ground, path.strip_prefix(&ground.path).ok()?)));
         let nearest = holding.max_by_key(|(ground, _)| ground.path.as_os_str().len());
         nearest.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it is outside"))

@@ -1,4 +1,4 @@
-//! What of a change runs nothing, so that nobody has to be asked about it.
+//! Changes that cannot make git run anything, so that the user need not be asked.
 //!
 //! Always holds: what is not listed here, or could be read in another way, is not harmless.
 
@@ -8,9 +8,9 @@ use std::path::Path;
 
 use crate::workspace::snapshot::Difference;
 use crate::workspace::snapshot::config::Settings;
-use crate::workspace::snapshot::content::{Content, Room};
-use crate::workspace::snapshot::find::{Found, Watch};
-use crate::workspace::snapshot::grounds::{Grounds, resolve};
+use crate::workspace::snapshot::content::{KeepLimits, PathContent};
+use crate::workspace::snapshot::find::{ProtectedPaths, ProtectionReason};
+use crate::workspace::snapshot::grounds::{WritableDirectories, resolve};
 
 /// The instructions of `git rebase --interactive` that run no command (git-rebase(1)), with their letters.
 const STEPS: &[&str] = &[
@@ -40,9 +40,9 @@ const STEPS: &[&str] = &[
     "update-ref",
 ];
 
-/// Tells whether a change runs nothing, as that by a fresh repository or by a plain rebase.
-pub(super) fn is_harmless(difference: &Difference, found: &Found, grounds: &Grounds) -> bool {
-    if difference.watch == Watch::Steps {
+/// Returns whether a change runs nothing, as that by a fresh repository or by a plain rebase.
+pub(super) fn is_harmless(difference: &Difference, found: &ProtectedPaths, grounds: &WritableDirectories) -> bool {
+    if difference.watch == ProtectionReason::Steps {
         return are_steps_harmless(difference);
     }
     if !difference.before.is_missing() {
@@ -52,29 +52,32 @@ pub(super) fn is_harmless(difference: &Difference, found: &Found, grounds: &Grou
     let name = path.file_name().unwrap_or_default();
     let git = path.parent().filter(|git| found.repositories.contains_key(*git));
     match &difference.after {
-        Content::Directory { .. } | Content::Missing => true,
-        Content::File { bytes, .. } if name == "config" => git.is_some_and(|git| is_plain(bytes, git, grounds)),
-        Content::File { .. } if git.is_some() && name == "gitdir" => true,
-        Content::File { bytes, .. } if name == "commondir" => {
+        PathContent::Directory { .. } | PathContent::Missing => true,
+        PathContent::File { bytes, .. } if name == "config" => git.is_some_and(|git| is_plain(bytes, git, grounds)),
+        PathContent::File { .. } if git.is_some() && name == "gitdir" => true,
+        PathContent::File { bytes, .. } if name == "commondir" => {
             let is_worktree = git.and_then(Path::parent).is_some_and(|all| all.ends_with("worktrees"));
             is_worktree && bytes.trim_ascii() == b"../.."
         }
         // It leads to a repository that is looked at itself.
-        Content::File { bytes, .. } if name == ".git" => {
+        PathContent::File { bytes, .. } if name == ".git" => {
             found.repositories.contains_key(&resolve(path.parent().unwrap_or(path), named(bytes)))
         }
-        Content::File { .. } | Content::Link(_) | Content::Unkept { .. } => false,
+        PathContent::File { .. } | PathContent::Link(_) | PathContent::Unkept { .. } => false,
     }
 }
 
-/// Tells whether the settings of a new repository are; those of a submodule name the work tree that names it back.
-fn is_plain(bytes: &[u8], git: &Path, grounds: &Grounds) -> bool {
+/// Returns whether the settings of a new repository are; those of a submodule name the work tree that names it back.
+fn is_plain(bytes: &[u8], git: &Path, grounds: &WritableDirectories) -> bool {
     let settings = Settings::read(bytes);
     let is_own = |tree: &str| {
         let tree = resolve(git, Path::new(tree));
-        match grounds.look(&tree.join(".git"), &mut Room::for_one()) {
-            Content::File { bytes, .. } => resolve(&tree, named(&bytes)) == git,
-            Content::Missing | Content::Directory { .. } | Content::Link(_) | Content::Unkept { .. } => false,
+        match grounds.look(&tree.join(".git"), &mut KeepLimits::for_one()) {
+            PathContent::File { bytes, .. } => resolve(&tree, named(&bytes)) == git,
+            PathContent::Missing
+            | PathContent::Directory { .. }
+            | PathContent::Link(_)
+            | PathContent::Unkept { .. } => false,
         }
     };
     settings.is_harmless_but(|setting| setting.name == "core.worktree" && is_own(&setting.value))
@@ -85,7 +88,7 @@ fn named(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes.strip_prefix(b"gitdir:").map(<[u8]>::trim_ascii).unwrap_or_default()))
 }
 
-/// Tells whether an operation of git that is to be continued runs nothing but git, or what it ran before.
+/// Returns whether an operation of git that is to be continued runs nothing but git, or what it ran before.
 fn are_steps_harmless(difference: &Difference) -> bool {
     let before = difference.before.bytes().unwrap_or_default();
     let known = |line: &[u8]| before.split(|byte| *byte == b'\n').any(|known| known == line);
@@ -101,8 +104,10 @@ fn are_steps_harmless(difference: &Difference) -> bool {
         }
     };
     match &difference.after {
-        Content::Missing => true,
-        Content::File { bytes, .. } => bytes.split(|byte| *byte == b'\n').all(|line| known(line) || is_harmless(line)),
-        Content::Directory { .. } | Content::Link(_) | Content::Unkept { .. } => false,
+        PathContent::Missing => true,
+        PathContent::File { bytes, .. } => {
+            bytes.split(|byte| *byte == b'\n').all(|line| known(line) || is_harmless(line))
+        }
+        PathContent::Directory { .. } | PathContent::Link(_) | PathContent::Unkept { .. } => false,
     }
 }

@@ -1,7 +1,7 @@
 //! The snapshot on disk while commands run, so that the end of this program does not leave their changes behind.
 //!
-//! One file per program and workspace in the state directory, 0600, with a lock beside it that the living owner holds. At
-//! the next start [`recover`] compares what a dead owner left before any command may run.
+//! One file per program and workspace in the state directory, 0600, with a lock beside it that the living owner
+//! holds. At the next start [`recover`] compares what a dead owner left before any command may run.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -18,12 +18,12 @@ use serde::{Deserialize, Serialize};
 use crate::limits;
 use crate::workspace::read_head;
 use crate::workspace::snapshot::Snapshot;
-use crate::workspace::snapshot::content::Content;
-use crate::workspace::snapshot::find::Watch;
-use crate::workspace::snapshot::grounds::Grounds;
-use crate::workspace::snapshot::protection::{Open, Others};
+use crate::workspace::snapshot::content::PathContent;
+use crate::workspace::snapshot::find::ProtectionReason;
+use crate::workspace::snapshot::grounds::WritableDirectories;
+use crate::workspace::snapshot::protection::{OpenSnapshot, OtherCommands};
 use crate::workspace::snapshot::question::{Ask, Cover, shown};
-use crate::workspace::snapshot::survivors::{self, Quiet};
+use crate::workspace::snapshot::survivors::{self, Certainty};
 
 /// A journal that is open, with its lock. It stays on disk until it is removed.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Journal {
     pub(super) async fn write(&self, snapshot: &Arc<Snapshot>, cover: Cover) -> io::Result<()> {
         let (path, mark, snapshot) = (self.path.clone(), self.mark.clone(), Arc::clone(snapshot));
         let written = tokio::task::spawn_blocking(move || {
-            let text = serde_json::to_vec(&Stored::of(&snapshot, cover, &mark))?;
+            let text = serde_json::to_vec(&JournalData::of(&snapshot, cover, &mark))?;
             let within = path.parent().unwrap_or(Path::new("."));
             let mut file = tempfile::Builder::new().prefix(".commands").tempfile_in(within)?;
             file.write_all(&text)?;
@@ -71,7 +71,7 @@ impl Journal {
     }
 }
 
-/// What became of what earlier programs left.
+/// The result of recovering what earlier programs left.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recovery {
     /// Journals whose owner is gone.
@@ -93,20 +93,20 @@ pub async fn recover(state: &Path, root: &Path, ask: &Ask<'_>) -> Recovery {
     for left in left {
         recovery.found += 1;
         match left {
-            Left::Open(mut open, notes) => {
+            LeftJournal::OpenSnapshot(mut open, notes) => {
                 recovery.notes.extend(notes);
-                recovery.notes.extend(open.resolve(Some(&state), Others::None, ask).await);
+                recovery.notes.extend(open.resolve(Some(&state), OtherCommands::None, ask).await);
                 if open.is_decided {
                     open.close();
                 } else {
                     recovery.open += 1;
                 }
             }
-            Left::Unreadable(path) => recovery.notes.push(format!(
+            LeftJournal::Unreadable(path) => recovery.notes.push(format!(
                 "{} cannot be read: look at .git/config and .git/hooks before you use git here",
                 shown(&path)
             )),
-            Left::Replaced(path) => recovery.notes.push(format!(
+            LeftJournal::Replaced(path) => recovery.notes.push(format!(
                 "an earlier command was not looked at to its end, but {} is another directory now",
                 shown(&path)
             )),
@@ -115,17 +115,17 @@ pub async fn recover(state: &Path, root: &Path, ask: &Ask<'_>) -> Recovery {
     recovery
 }
 
-/// What a dead owner left.
-enum Left {
+/// A journal of a dead owner.
+enum LeftJournal {
     /// With what is said of what it left half done.
-    Open(Box<Open>, Vec<String>),
+    OpenSnapshot(Box<OpenSnapshot>, Vec<String>),
     /// Set aside.
     Unreadable(PathBuf),
     /// The workspace is another.
     Replaced(PathBuf),
 }
 
-fn stale(state: &Path, root: &Path) -> Vec<Left> {
+fn stale(state: &Path, root: &Path) -> Vec<LeftJournal> {
     let entries = fs::read_dir(directory(state)).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "json"));
@@ -133,7 +133,7 @@ fn stale(state: &Path, root: &Path) -> Vec<Left> {
     paths.iter().filter_map(|path| one(path, state, root)).collect()
 }
 
-fn one(path: &Path, state: &Path, root: &Path) -> Option<Left> {
+fn one(path: &Path, state: &Path, root: &Path) -> Option<LeftJournal> {
     // In a state directory that cannot be written it is still compared.
     let lock = open_lock(path).or_else(|_| File::open(lock_of(path))).ok()?;
     // A living owner has it; of a dead one a process may for a moment, that was just being started.
@@ -146,36 +146,36 @@ fn one(path: &Path, state: &Path, root: &Path) -> Option<Left> {
         std::thread::sleep(Duration::from_millis(10));
     }
     let head = read_head(path, limits::SNAPSHOT_JOURNAL_BYTES).ok()?;
-    let Ok(stored) = serde_json::from_slice::<Stored>(&head.bytes) else {
+    let Ok(stored) = serde_json::from_slice::<JournalData>(&head.bytes) else {
         let aside = path.with_extension("unreadable");
         let _ = fs::rename(path, &aside);
         let _ = fs::remove_file(lock_of(path));
-        return Some(Left::Unreadable(aside));
+        return Some(LeftJournal::Unreadable(aside));
     };
-    let concerns = |walked: &Bytes| {
+    let concerns = |walked: &PathBytes| {
         let walked = walked.path();
         walked.starts_with(root) || root.starts_with(&walked)
     };
     if !stored.walked.iter().any(concerns) {
         return None;
     }
-    survivors::kill(&stored.mark, Quiet::Lasting);
+    survivors::kill(&stored.mark, Certainty::Lasting);
     let journal = Journal { path: path.to_owned(), mark: stored.mark.clone(), _lock: lock };
     let cover = stored.cover;
     match stored.snapshot() {
         Ok(snapshot) => {
-            let open = Box::new(Open::new(snapshot, Some(journal), cover));
+            let open = Box::new(OpenSnapshot::new(snapshot, Some(journal), cover));
             let notes = open.sweep(state);
-            Some(Left::Open(open, notes))
+            Some(LeftJournal::OpenSnapshot(open, notes))
         }
         Err(replaced) => {
             journal.remove();
-            Some(Left::Replaced(replaced))
+            Some(LeftJournal::Replaced(replaced))
         }
     }
 }
 
-/// Tells whether there is a process of the number in the name of a journal.
+/// Returns whether there is a process of the number in the name of a journal.
 fn is_owner_alive(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let pid = name.split_once('-').and_then(|(pid, _)| pid.parse().ok()).and_then(Pid::from_raw);
@@ -197,9 +197,9 @@ fn open_lock(path: &Path) -> io::Result<File> {
 
 /// A path, written as base64: it need not be UTF-8.
 #[derive(Serialize, Deserialize)]
-struct Bytes(#[serde(with = "base64_text")] Vec<u8>);
+struct PathBytes(#[serde(with = "base64_text")] Vec<u8>);
 
-impl Bytes {
+impl PathBytes {
     fn of(path: &Path) -> Self {
         Self(path.as_os_str().as_bytes().to_vec())
     }
@@ -225,33 +225,33 @@ pub(super) mod base64_text {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Stored {
+struct JournalData {
     mark: String,
     cover: Cover,
-    grounds: Vec<(Bytes, u64)>,
-    walked: Vec<Bytes>,
-    home: Option<Bytes>,
-    entries: Vec<(Bytes, Watch, Content)>,
-    repositories: Vec<(Bytes, u64)>,
-    unknown: Vec<Bytes>,
-    read_only: Vec<Bytes>,
-    ways: Vec<(Bytes, u64)>,
+    grounds: Vec<(PathBytes, u64)>,
+    walked: Vec<PathBytes>,
+    home: Option<PathBytes>,
+    entries: Vec<(PathBytes, ProtectionReason, PathContent)>,
+    repositories: Vec<(PathBytes, u64)>,
+    unknown: Vec<PathBytes>,
+    read_only: Vec<PathBytes>,
+    ways: Vec<(PathBytes, u64)>,
 }
 
-impl Stored {
+impl JournalData {
     fn of(snapshot: &Snapshot, cover: Cover, mark: &str) -> Self {
         let numbered = |map: &std::collections::BTreeMap<PathBuf, u64>| {
-            map.iter().map(|(path, number)| (Bytes::of(path), *number)).collect()
+            map.iter().map(|(path, number)| (PathBytes::of(path), *number)).collect()
         };
-        let paths = |paths: &[PathBuf]| paths.iter().map(|path| Bytes::of(path)).collect();
+        let paths = |paths: &[PathBuf]| paths.iter().map(|path| PathBytes::of(path)).collect();
         let entries =
-            snapshot.entries.iter().map(|(path, (watch, content))| (Bytes::of(path), *watch, content.clone()));
+            snapshot.entries.iter().map(|(path, (watch, content))| (PathBytes::of(path), *watch, content.clone()));
         Self {
             mark: mark.to_owned(),
             cover,
-            grounds: snapshot.grounds.iter().map(|ground| (Bytes::of(&ground.path), ground.inode)).collect(),
+            grounds: snapshot.grounds.iter().map(|ground| (PathBytes::of(&ground.path), ground.inode)).collect(),
             walked: paths(&snapshot.walked),
-            home: snapshot.home.as_deref().map(Bytes::of),
+            home: snapshot.home.as_deref().map(PathBytes::of),
             entries: entries.collect(),
             repositories: numbered(&snapshot.repositories),
             unknown: paths(&snapshot.unknown),
@@ -263,20 +263,20 @@ impl Stored {
     /// Opens the directories again; fails with one that is another now.
     fn snapshot(self) -> Result<Snapshot, PathBuf> {
         let wanted: Vec<PathBuf> = self.grounds.iter().map(|(path, _)| path.path()).collect();
-        let grounds = Grounds::open(&wanted);
+        let grounds = WritableDirectories::open(&wanted);
         for (path, inode) in &self.grounds {
             let path = path.path();
             if grounds.iter().any(|ground| ground.path == path && ground.inode != *inode) {
                 return Err(path);
             }
         }
-        let numbered = |list: Vec<(Bytes, u64)>| list.iter().map(|(path, number)| (path.path(), *number)).collect();
-        let paths = |list: Vec<Bytes>| list.iter().map(Bytes::path).collect();
+        let numbered = |list: Vec<(PathBytes, u64)>| list.iter().map(|(path, number)| (path.path(), *number)).collect();
+        let paths = |list: Vec<PathBytes>| list.iter().map(PathBytes::path).collect();
         let entries = self.entries.into_iter().map(|(path, watch, content)| (path.path(), (watch, content)));
         Ok(Snapshot {
             grounds,
             walked: paths(self.walked),
-            home: self.home.as_ref().map(Bytes::path),
+            home: self.home.as_ref().map(PathBytes::path),
             entries: entries.collect(),
             repositories: numbered(self.repositories),
             unknown: paths(self.unknown),

@@ -1,9 +1,10 @@
 //! The snapshot of protected files: what git or another tool runs or reads as settings in the directories that commands
 //! may write in, as it was before the first of several commands.
 //!
-//! [`Protection`] is shared by all commands of a session and is the only way in; `journal` keeps the snapshot on disk
-//! while a command runs. Always holds: nothing is changed back that was not kept whole before, nothing is taken away that
-//! was not kept or cannot be named back, and nothing outside is written, whatever a command swaps meanwhile.
+//! [`Protection`] is shared by all commands of a session and is the only way in; `journal` keeps the snapshot on
+//! disk while a command runs. Always holds: nothing is changed back that was not kept whole before, nothing is
+//! taken away that was not kept or cannot be named back, and nothing outside is written, whatever a command swaps
+//! meanwhile.
 //!
 //! # Where things are
 //!
@@ -28,9 +29,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::AtFlags;
 
 use crate::workspace::snapshot::config::with_additions;
-use crate::workspace::snapshot::content::{Content, Room};
-use crate::workspace::snapshot::find::{Found, Watch, find, is_sample};
-use crate::workspace::snapshot::grounds::Grounds;
+use crate::workspace::snapshot::content::{KeepLimits, PathContent};
+use crate::workspace::snapshot::find::{ProtectedPaths, ProtectionReason, find, is_sample};
+use crate::workspace::snapshot::grounds::WritableDirectories;
 use crate::workspace::snapshot::harmless::is_harmless;
 
 pub use journal::{Recovery, recover};
@@ -40,11 +41,11 @@ pub use question::{Ask, Cover, Decision, Question};
 /// The protected files of some directories.
 #[derive(Debug, Clone, Default)]
 struct Snapshot {
-    grounds: Grounds,
+    grounds: WritableDirectories,
     /// Directories that were looked through.
     walked: Vec<PathBuf>,
     home: Option<PathBuf>,
-    entries: BTreeMap<PathBuf, (Watch, Content)>,
+    entries: BTreeMap<PathBuf, (ProtectionReason, PathContent)>,
     repositories: BTreeMap<PathBuf, u64>,
     unknown: Vec<PathBuf>,
     /// What no command can change, because a mount is in its way, with the directories that lead there.
@@ -56,33 +57,35 @@ struct Snapshot {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Difference {
     path: PathBuf,
-    watch: Watch,
-    before: Content,
-    after: Content,
+    watch: ProtectionReason,
+    before: PathContent,
+    after: PathContent,
 }
 
 impl Difference {
-    /// Tells whether it was a repository that is nowhere now.
+    /// Returns whether it was a repository that is nowhere now.
     fn is_lost_repository(&self, repositories: &BTreeMap<PathBuf, u64>) -> bool {
         match self.before {
-            Content::Directory { inode, .. } => {
-                let is_other = !matches!(self.after, Content::Directory { .. });
+            PathContent::Directory { inode, .. } => {
+                let is_other = !matches!(self.after, PathContent::Directory { .. });
                 let is_repository = self.path.file_name().is_some_and(|name| name == ".git");
                 is_other && is_repository && repositories.values().all(|known| *known != inode)
             }
-            Content::Missing | Content::File { .. } | Content::Link(_) | Content::Unkept { .. } => false,
+            PathContent::Missing | PathContent::File { .. } | PathContent::Link(_) | PathContent::Unkept { .. } => {
+                false
+            }
         }
     }
 
-    /// Tells whether it was a repository, and nothing is in its place.
+    /// Returns whether it was a repository, and nothing is in its place.
     fn is_removed_repository(&self, repositories: &BTreeMap<PathBuf, u64>) -> bool {
         self.after.is_missing() && self.is_lost_repository(repositories)
     }
 }
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Debug, Default)]
-struct Compared {
+struct Comparison {
     /// The user decides about these.
     open: Vec<Difference>,
     /// Nobody can put these back, or what was there before is not known.
@@ -93,24 +96,24 @@ struct Compared {
     repositories: BTreeMap<PathBuf, u64>,
 }
 
-/// Returns what of a writable directory, and of the repository that it is a worktree of, no command may change, as far as
-/// it is there and no link.
+/// Returns what of a writable directory, and of the repository that it is a worktree of, no command may change, as
+/// far as it is there and no link.
 pub(super) fn read_only(root: &Path, grounds: &[PathBuf]) -> Vec<PathBuf> {
     let mut all = grounds.to_vec();
     all.push(root.to_owned());
-    let grounds = Grounds::open(&all);
+    let grounds = WritableDirectories::open(&all);
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     fixed(&find(&grounds, &[root], None), &grounds)
 }
 
-fn fixed(found: &Found, grounds: &Grounds) -> Vec<PathBuf> {
+fn fixed(found: &ProtectedPaths, grounds: &WritableDirectories) -> Vec<PathBuf> {
     let is_fixed = |path: &&PathBuf| {
         matches!(
-            grounds.look(path, &mut Room { bytes: 0, entries: 0 }),
-            Content::Directory { .. } | Content::File { .. } | Content::Unkept { .. }
+            grounds.look(path, &mut KeepLimits { bytes: 0, entries: 0 }),
+            PathContent::Directory { .. } | PathContent::File { .. } | PathContent::Unkept { .. }
         )
     };
-    let runs = found.places.iter().filter(|(_, watch)| **watch == Watch::Runs).map(|(path, _)| path);
+    let runs = found.places.iter().filter(|(_, watch)| **watch == ProtectionReason::Runs).map(|(path, _)| path);
     // Git writes in its directory; what lies there has places of its own.
     let runs = runs.filter(|path| !found.repositories.contains_key(*path)).filter(is_fixed);
     runs.filter(|path| !is_socket_or_pipe(path)).cloned().collect()
@@ -124,11 +127,11 @@ fn is_socket_or_pipe(path: &Path) -> bool {
 impl Snapshot {
     /// Takes everything as it is. Blocks.
     fn take(roots: &[PathBuf], more: &[PathBuf], home: Option<&Path>, cover: Cover) -> Self {
-        let grounds = Grounds::open(&[roots, more].concat());
-        let walked = Grounds::open(roots).iter().map(|ground| ground.path.clone()).collect();
+        let grounds = WritableDirectories::open(&[roots, more].concat());
+        let walked = WritableDirectories::open(roots).iter().map(|ground| ground.path.clone()).collect();
         let mut snapshot = Self { grounds, walked, home: home.map(Path::to_owned), ..Self::default() };
         let found = find(&snapshot.grounds, &snapshot.walked, home);
-        let mut room = Room::new();
+        let mut room = KeepLimits::new();
         for (path, watch) in &found.places {
             snapshot.keep(path, *watch, &found, &mut room);
         }
@@ -141,8 +144,8 @@ impl Snapshot {
         snapshot
     }
 
-    /// Keeps a place with everything below it.
-    fn keep(&mut self, path: &Path, watch: Watch, found: &Found, room: &mut Room) {
+    /// Records a path with everything below it.
+    fn keep(&mut self, path: &Path, watch: ProtectionReason, found: &ProtectedPaths, room: &mut KeepLimits) {
         if room.entries == 0 {
             self.unknown.push(path.to_owned());
             return;
@@ -150,9 +153,9 @@ impl Snapshot {
         room.entries -= 1;
         let content = self.grounds.look(path, room);
         // Git's own directory is kept by its places.
-        let is_tree = matches!(content, Content::Directory { .. }) && !found.repositories.contains_key(path);
+        let is_tree = matches!(content, PathContent::Directory { .. }) && !found.repositories.contains_key(path);
         self.entries.insert(path.to_owned(), (watch, content));
-        if is_tree && watch != Watch::Exists {
+        if is_tree && watch != ProtectionReason::Exists {
             match self.grounds.list(path, room.entries) {
                 Ok((names, is_all)) => {
                     if !is_all {
@@ -173,7 +176,7 @@ impl Snapshot {
     fn remember_ways(&mut self, read_only: Vec<PathBuf>) {
         for path in read_only {
             for way in ways(&self.grounds, &path) {
-                if let Content::Directory { inode, .. } = self.grounds.look(&way, &mut Room::for_one()) {
+                if let PathContent::Directory { inode, .. } = self.grounds.look(&way, &mut KeepLimits::for_one()) {
                     self.ways.insert(way, inode);
                 }
             }
@@ -198,7 +201,7 @@ impl Snapshot {
         self.read_only.extend(other.read_only);
     }
 
-    /// Tells whether these directories are in it.
+    /// Returns whether these directories are in it.
     fn covers(&self, roots: &[PathBuf]) -> bool {
         roots.iter().all(|root| self.walked.contains(root) || !root.is_dir())
     }
@@ -211,7 +214,7 @@ impl Snapshot {
     /// Removes the directory of a path when it was not there before and nothing is in it.
     fn remove_empty(&self, path: &Path) {
         for above in path.ancestors().skip(1) {
-            if !matches!(self.entries.get(above), Some((_, Content::Missing))) {
+            if !matches!(self.entries.get(above), Some((_, PathContent::Missing))) {
                 return;
             }
             let Ok(place) = self.grounds.place(above) else { return };
@@ -220,20 +223,20 @@ impl Snapshot {
     }
 
     /// Compares with what is there now. Blocks.
-    fn compare(&self) -> Compared {
+    fn compare(&self) -> Comparison {
         let found = find(&self.grounds, &self.walked, self.home.as_deref());
         let mut now = Self { grounds: self.grounds.clone(), ..Self::default() };
-        let mut room = Room::new();
+        let mut room = KeepLimits::new();
         for (path, watch) in &found.places {
             now.keep(path, *watch, &found, &mut room);
         }
         let moved = self.moved(&found);
         let mut all = Vec::new();
         for (path, (watch, before)) in &self.entries {
-            let after = match self.grounds.look(path, &mut Room::for_one()) {
+            let after = match self.grounds.look(path, &mut KeepLimits::for_one()) {
                 // What was not kept for want of room is the same by its identity.
-                Content::File { .. } if matches!(before, Content::Unkept { .. }) => {
-                    self.grounds.look(path, &mut Room { bytes: 0, entries: 0 })
+                PathContent::File { .. } if matches!(before, PathContent::Unkept { .. }) => {
+                    self.grounds.look(path, &mut KeepLimits { bytes: 0, entries: 0 })
                 }
                 after => after,
             };
@@ -245,12 +248,12 @@ impl Snapshot {
             if self.entries.contains_key(path) {
                 continue;
             }
-            let before = moved.get(path).cloned().unwrap_or(Content::Missing);
+            let before = moved.get(path).cloned().unwrap_or(PathContent::Missing);
             if is_changed(*watch, &before, after) {
                 all.push(Difference {
                     path: path.clone(),
                     watch: *watch,
-                    before: Content::Missing,
+                    before: PathContent::Missing,
                     after: after.clone(),
                 });
             }
@@ -259,9 +262,9 @@ impl Snapshot {
         self.sort(all, found)
     }
 
-    /// Tells whether a place is gone together with its repository or work tree, so that nothing runs there.
-    fn is_gone(&self, path: &Path, after: &Content) -> bool {
-        let is_directory = |path: &Path| matches!(self.look(path), Content::Directory { .. });
+    /// Returns whether a place is gone together with its repository or work tree, so that nothing runs there.
+    fn is_gone(&self, path: &Path, after: &PathContent) -> bool {
+        let is_directory = |path: &Path| matches!(self.look(path), PathContent::Directory { .. });
         match path.parent().filter(|_| path.file_name().is_some_and(|name| name == ".git")) {
             // While its work tree stands, git takes that for a part of what is above.
             Some(tree) => after.is_missing() && !is_directory(tree),
@@ -271,15 +274,15 @@ impl Snapshot {
         }
     }
 
-    fn look(&self, path: &Path) -> Content {
+    fn look(&self, path: &Path) -> PathContent {
         match self.grounds.iter().find(|ground| ground.path == path) {
-            Some(ground) => Content::Directory { mode: 0, inode: ground.inode },
-            None => self.grounds.look(path, &mut Room::for_one()),
+            Some(ground) => PathContent::Directory { mode: 0, inode: ground.inode },
+            None => self.grounds.look(path, &mut KeepLimits::for_one()),
         }
     }
 
     /// Returns what the files of moved repositories held where they were before.
-    fn moved(&self, found: &Found) -> BTreeMap<PathBuf, Content> {
+    fn moved(&self, found: &ProtectedPaths) -> BTreeMap<PathBuf, PathContent> {
         let mut moved = BTreeMap::new();
         for (git, inode) in found.repositories.iter().filter(|(git, _)| !self.repositories.contains_key(*git)) {
             let Some((before, _)) = self.repositories.iter().find(|(_, known)| *known == inode) else { continue };
@@ -292,10 +295,10 @@ impl Snapshot {
     }
 
     /// Sorts differences by who has to hear of them.
-    fn sort(&self, all: Vec<Difference>, found: Found) -> Compared {
+    fn sort(&self, all: Vec<Difference>, found: ProtectedPaths) -> Comparison {
         let are_ways_kept = |path: &Path| {
             ways(&self.grounds, path).iter().all(|way| match (self.look(way), self.ways.get(way)) {
-                (Content::Directory { inode, .. }, Some(known)) => inode == *known,
+                (PathContent::Directory { inode, .. }, Some(known)) => inode == *known,
                 _ => false,
             })
         };
@@ -322,7 +325,7 @@ impl Snapshot {
             all.iter().filter(|difference| !is_harmless(difference, &found, &self.grounds)).collect();
         let made = |git: &Path| {
             let is_inside = |difference: &&&Difference| {
-                difference.path.starts_with(git) && difference.watch == Watch::Runs && !is_users(difference)
+                difference.path.starts_with(git) && difference.watch == ProtectionReason::Runs && !is_users(difference)
             };
             hostile.iter().filter(is_inside).count() > 0
         };
@@ -331,10 +334,10 @@ impl Snapshot {
             !is_named && !self.repositories.contains_key(git)
         };
         let bare: Vec<PathBuf> = found.repositories.keys().filter(|git| is_new_bare(git)).cloned().collect();
-        let mut compared = Compared::default();
+        let mut compared = Comparison::default();
         for difference in &all {
             let within = bare.iter().find(|git| difference.path.starts_with(git));
-            let is_head = difference.watch == Watch::Exists;
+            let is_head = difference.watch == ProtectionReason::Exists;
             let is_open = match within {
                 // Its other files may have been there before; without its `HEAD` it is no repository.
                 Some(git) if is_head => made(git),
@@ -342,10 +345,10 @@ impl Snapshot {
                 None => !is_head && hostile.contains(&difference),
             };
             let is_known = !difference.before.is_missing() || !self.is_unknown(&difference.path);
-            let can_be_kept = !matches!(difference.before, Content::Unkept { .. });
+            let can_be_kept = !matches!(difference.before, PathContent::Unkept { .. });
             let list = match () {
                 () if is_users(difference) => &mut compared.silent,
-                () if difference.watch == Watch::Instructs => &mut compared.said,
+                () if difference.watch == ProtectionReason::Instructs => &mut compared.said,
                 () if difference.is_removed_repository(&found.repositories) => &mut compared.said,
                 () if !is_open => &mut compared.silent,
                 () if is_known && can_be_kept => &mut compared.open,
@@ -357,10 +360,12 @@ impl Snapshot {
         compared
     }
 
-    /// Tells whether a directory is the very one that a mount covers.
+    /// Returns whether a directory is the very one that a mount covers.
     fn is_same_directory(&self, path: &Path) -> bool {
         match (self.entries.get(path), self.look(path)) {
-            (Some((_, Content::Directory { inode, .. })), Content::Directory { inode: now, .. }) => *inode == now,
+            (Some((_, PathContent::Directory { inode, .. })), PathContent::Directory { inode: now, .. }) => {
+                *inode == now
+            }
             _ => false,
         }
     }
@@ -373,7 +378,7 @@ impl Snapshot {
 /// Takes over what was only added to a file that a mount covered. Who replaces a file takes the mount off it for
 /// everybody, so from then on the command could have changed the rest.
 fn add_users_part(difference: &mut Difference) {
-    if let (Content::File { bytes, .. }, Content::File { bytes: after, .. }) =
+    if let (PathContent::File { bytes, .. }, PathContent::File { bytes: after, .. }) =
         (&mut difference.before, &difference.after)
     {
         *bytes = with_additions(bytes, after);
@@ -381,16 +386,16 @@ fn add_users_part(difference: &mut Difference) {
 }
 
 /// Returns the directories that lead to a path from the ground that holds it.
-fn ways(grounds: &Grounds, path: &Path) -> Vec<PathBuf> {
+fn ways(grounds: &WritableDirectories, path: &Path) -> Vec<PathBuf> {
     let above = path.ancestors().skip(1);
     above.take_while(|way| grounds.iter().all(|ground| ground.path != *way)).map(Path::to_owned).collect()
 }
 
-/// Tells whether somebody has to hear of a difference.
-fn is_changed(watch: Watch, before: &Content, after: &Content) -> bool {
+/// Returns whether somebody has to hear of a difference.
+fn is_changed(watch: ProtectionReason, before: &PathContent, after: &PathContent) -> bool {
     match watch {
         // A branch that is switched is none.
-        Watch::Exists => before.is_missing() && !after.is_missing(),
-        Watch::Instructs | Watch::Steps | Watch::Runs => !before.is_same(after),
+        ProtectionReason::Exists => before.is_missing() && !after.is_missing(),
+        ProtectionReason::Instructs | ProtectionReason::Steps | ProtectionReason::Runs => !before.is_same(after),
     }
 }

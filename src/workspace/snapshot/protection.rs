@@ -13,11 +13,11 @@ use crate::text::visible_line;
 use crate::workspace::snapshot::find::find;
 use crate::workspace::snapshot::journal::Journal;
 use crate::workspace::snapshot::question::{Ask, Cover, Decision, NO_RECORD, WHO, question, shown, without_record};
-use crate::workspace::snapshot::restore::{Shelf, put_back, sweep};
-use crate::workspace::snapshot::survivors::{self, Quiet};
-use crate::workspace::snapshot::{Compared, Difference, Snapshot, Watch};
+use crate::workspace::snapshot::restore::{ChangedVersions, put_back, sweep};
+use crate::workspace::snapshot::survivors::{self, Certainty};
+use crate::workspace::snapshot::{Comparison, Difference, ProtectionReason, Snapshot};
 
-/// What all commands of a session share.
+/// The protection of files that all commands of a session share.
 #[derive(Debug, Default)]
 pub struct Protection {
     /// Where the snapshot is kept on disk.
@@ -25,12 +25,12 @@ pub struct Protection {
     /// Without the snapshot on disk a command runs only when that is allowed or nobody can be asked.
     needs_record: bool,
     home: Option<PathBuf>,
-    turn: tokio::sync::Mutex<Option<Open>>,
-    count: Mutex<Count>,
+    turn: tokio::sync::Mutex<Option<OpenSnapshot>>,
+    count: Mutex<CommandCount>,
 }
 
 #[derive(Debug, Default)]
-struct Count {
+struct CommandCount {
     running: usize,
     /// A command went away before its end was looked at.
     is_unchecked: bool,
@@ -53,8 +53,8 @@ impl Protection {
         Self { state, needs_record: true, home, ..Self::default() }
     }
 
-    /// Prepares for a command that may write in `roots`, and in repositories outside of them: waits for an open question,
-    /// has what an earlier command left decided, and takes the snapshot when no other command runs.
+    /// Prepares for a command that may write in `roots`, and in repositories outside of them: waits for an open
+    /// question, has what an earlier command left decided, and takes the snapshot when no other command runs.
     ///
     /// # Errors
     /// One sentence when the command must not run yet.
@@ -70,14 +70,15 @@ impl Protection {
         if let Some(open) = turn.as_mut()
             && (!open.is_decided || self.has_to_look())
         {
-            let others = Others::from(self.count().running);
+            let others = OtherCommands::from(self.count().running);
             notes = open.resolve(self.state.as_deref(), others, ask).await;
             if !open.is_decided {
                 return Err(format!("{WHO} changed protected files, and it is not decided what becomes of them"));
             }
             self.count().is_unchecked = false;
         }
-        // This future may be dropped at any await: what runs keeps its snapshot, and a new one stands only when it is whole.
+        // This future may be dropped at any await: what runs keeps its snapshot, and a new one stands only when it
+        // is whole.
         if let Some(open) = turn.as_mut() {
             if !open.snapshot.covers(roots) {
                 let more = self.take(roots, repositories, cover).await?;
@@ -86,7 +87,7 @@ impl Protection {
             }
             notes.extend(self.record(open, ask).await?);
         } else {
-            let mut open = Open::new(self.take(roots, repositories, cover).await?, None, cover);
+            let mut open = OpenSnapshot::new(self.take(roots, repositories, cover).await?, None, cover);
             notes.extend(self.record(&mut open, ask).await?);
             *turn = Some(open);
         }
@@ -96,11 +97,12 @@ impl Protection {
         Ok((Command { protection: Arc::clone(self), mark, has_left: false }, notes))
     }
 
-    /// Has the snapshot on disk, or asks once whether commands may run without; returns what there is to say.
+    /// Writes the snapshot to disk, or asks once whether commands may run without it; returns a note for the
+    /// result, if any.
     ///
     /// # Errors
     /// One sentence when the command must not run.
-    async fn record(&self, open: &mut Open, ask: &Ask<'_>) -> Result<Option<String>, String> {
+    async fn record(&self, open: &mut OpenSnapshot, ask: &Ask<'_>) -> Result<Option<String>, String> {
         if !self.needs_record || open.is_recorded {
             return Ok(None);
         }
@@ -134,7 +136,7 @@ impl Protection {
         }
     }
 
-    /// Tells whether a command ended that nobody looked after.
+    /// Returns whether a command ended that nobody looked after.
     fn has_to_look(&self) -> bool {
         let count = self.count();
         count.running == 0 || count.is_unchecked
@@ -147,7 +149,7 @@ impl Protection {
             .map_err(|_| "the protected files could not be looked at".to_owned())
     }
 
-    fn count(&self) -> std::sync::MutexGuard<'_, Count> {
+    fn count(&self) -> std::sync::MutexGuard<'_, CommandCount> {
         self.count.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -172,9 +174,9 @@ impl Command {
         self.has_left = true;
         if is_last && let Some(mark) = open.journal.as_ref().map(|journal| journal.mark.clone()) {
             // Whoever outlived a guard that was killed would go on after the comparison.
-            let _ = tokio::task::spawn_blocking(move || survivors::kill(&mark, Quiet::Now)).await;
+            let _ = tokio::task::spawn_blocking(move || survivors::kill(&mark, Certainty::Now)).await;
         }
-        let others = if is_last { Others::None } else { Others::Running };
+        let others = if is_last { OtherCommands::None } else { OtherCommands::Running };
         let notes = open.resolve(protection.state.as_deref(), others, ask).await;
         if open.is_decided
             && is_last
@@ -196,24 +198,24 @@ impl Drop for Command {
     }
 }
 
-/// Says whether commands run while others are looked after.
+/// Whether other commands run during a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Others {
+pub(super) enum OtherCommands {
     /// None does.
     None,
     /// Some do, and may change files meanwhile.
     Running,
 }
 
-impl From<usize> for Others {
+impl From<usize> for OtherCommands {
     fn from(running: usize) -> Self {
         if running == 0 { Self::None } else { Self::Running }
     }
 }
 
-/// A snapshot that commands run under.
+/// A snapshot while commands run.
 #[derive(Debug)]
-pub(super) struct Open {
+pub(super) struct OpenSnapshot {
     snapshot: Arc<Snapshot>,
     journal: Option<Journal>,
     cover: Cover,
@@ -223,7 +225,7 @@ pub(super) struct Open {
     pub(super) is_decided: bool,
 }
 
-impl Open {
+impl OpenSnapshot {
     pub(super) fn new(snapshot: Snapshot, journal: Option<Journal>, cover: Cover) -> Self {
         Self { snapshot: Arc::new(snapshot), journal, cover, is_recorded: false, is_decided: true }
     }
@@ -236,7 +238,7 @@ impl Open {
     }
 
     /// Compares, asks and carries out the answer, until nothing differs.
-    pub(super) async fn resolve(&mut self, state: Option<&Path>, others: Others, ask: &Ask<'_>) -> Vec<String> {
+    pub(super) async fn resolve(&mut self, state: Option<&Path>, others: OtherCommands, ask: &Ask<'_>) -> Vec<String> {
         self.is_decided = false;
         let mut notes = Vec::new();
         for _ in 0..limits::SNAPSHOT_ROUNDS {
@@ -267,8 +269,8 @@ impl Open {
         notes
     }
 
-    fn shelf(&self, state: Option<&Path>) -> Shelf {
-        Shelf::new(state, self.journal.as_ref().map(|journal| &*journal.mark).unwrap_or_default())
+    fn shelf(&self, state: Option<&Path>) -> ChangedVersions {
+        ChangedVersions::new(state, self.journal.as_ref().map(|journal| &*journal.mark).unwrap_or_default())
     }
 
     /// Removes what its dead owner left half done; returns what there is to say. Blocks.
@@ -282,7 +284,7 @@ impl Open {
     }
 
     /// Takes over what needs no answer.
-    fn accept(&mut self, compared: &Compared) {
+    fn accept(&mut self, compared: &Comparison) {
         self.adopt(&compared.silent);
         let snapshot = Arc::make_mut(&mut self.snapshot);
         for (git, inode) in &compared.repositories {
@@ -299,7 +301,7 @@ impl Open {
         }
     }
 
-    async fn restore(&mut self, compared: Compared, state: Option<&Path>, others: Others) -> Vec<String> {
+    async fn restore(&mut self, compared: Comparison, state: Option<&Path>, others: OtherCommands) -> Vec<String> {
         let (snapshot, mut shelf) = (Arc::clone(&self.snapshot), self.shelf(state));
         let done = tokio::task::spawn_blocking(move || {
             let put = |difference: Difference| {
@@ -314,7 +316,7 @@ impl Open {
             let place = shown(&difference.path);
             // What somebody is just changing is looked at again, and never taken for the truth.
             let is_busy = done.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::ResourceBusy);
-            if is_busy || done.is_err() && others == Others::Running {
+            if is_busy || done.is_err() && others == OtherCommands::Running {
                 continue;
             }
             notes.push(match done {
@@ -372,11 +374,13 @@ fn changed(path: &Path, kept: &Path) -> String {
 fn said(difference: &Difference) -> String {
     let place = shown(&difference.path);
     match difference.watch {
-        Watch::Instructs => format!("[{WHO} changed {place}]"),
-        Watch::Exists | Watch::Steps | Watch::Runs if difference.after.is_missing() => {
+        ProtectionReason::Instructs => format!("[{WHO} changed {place}]"),
+        ProtectionReason::Exists | ProtectionReason::Steps | ProtectionReason::Runs
+            if difference.after.is_missing() =>
+        {
             format!("[{WHO} removed {place}: what was there was not kept and cannot be put back]")
         }
-        Watch::Exists | Watch::Steps | Watch::Runs => format!(
+        ProtectionReason::Exists | ProtectionReason::Steps | ProtectionReason::Runs => format!(
             "[{WHO} changed {place}, which git or another tool runs or reads as settings; what was there before is not \
              known whole, so it is as it is: look at it before you use git here]"
         ),

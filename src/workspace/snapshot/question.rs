@@ -1,4 +1,4 @@
-//! What is asked about changed protected files, and what is said of them.
+//! Questions and notes about changed protected files.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use crate::limits;
 use crate::text::visible_line;
 use crate::workspace::diff::{diff, file_diff};
 use crate::workspace::snapshot::Difference;
-use crate::workspace::snapshot::content::Content;
+use crate::workspace::snapshot::content::PathContent;
 
 /// Who changes files while a command runs: nothing tells them apart.
 pub(super) const WHO: &str = "a command or another program";
@@ -18,10 +18,10 @@ pub(super) const WHO: &str = "a command or another program";
 /// What is said when the snapshot cannot be written.
 pub(super) const NO_RECORD: &str = "the record of protected files cannot be kept on disk";
 
-/// Says what keeps a command from changing protected files.
+/// The way in which protected files are kept from a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Cover {
-    /// Those that are there are read-only for it, so a change of one is somebody else's.
+    /// Existing ones are read-only for it, so another program made a change.
     ReadOnly,
     /// Nothing.
     Nothing,
@@ -36,7 +36,7 @@ pub struct Question {
     pub detail: String,
 }
 
-/// What is to become of changed protected files, or of a command whose protected files are not on disk.
+/// The decision about changed protected files, or about a command whose protected files are not on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     /// Yes: they stay as they are; the command runs.
@@ -49,7 +49,7 @@ pub enum Decision {
     Postpone,
 }
 
-/// Asks.
+/// The function that asks the user.
 pub type Ask<'a> = dyn Fn(Question) -> BoxFuture<'a, Decision> + Send + Sync + 'a;
 
 /// Makes the question whether commands run although the snapshot is not on disk.
@@ -93,7 +93,7 @@ fn describe(difference: &Difference) -> String {
     let Difference { path, before, after, .. } = difference;
     let place = shown(path);
     let mut text = format!("{place}: it was {}, it is {}\n", before.words(), after.words());
-    let is_file = |content: &Content| matches!(content, Content::File { .. } | Content::Missing);
+    let is_file = |content: &PathContent| matches!(content, PathContent::File { .. } | PathContent::Missing);
     if is_file(before) && is_file(after) {
         let (old, new) = (before.bytes().unwrap_or_default(), after.bytes().unwrap_or_default());
         if std::str::from_utf8(old).is_ok() && std::str::from_utf8(new).is_ok() {

@@ -1,7 +1,8 @@
 //! Puts one protected place back to what it was, through open directories only.
 //!
-//! What was there is made beside and changes places with what is there now, in one step, so nothing that anybody writes
-//! meanwhile is lost. What is there now is kept outside the workspace; what is too large for that keeps the name beside.
+//! What was there is made beside and changes places with what is there now, in one step, so nothing that anybody
+//! writes meanwhile is lost. What is there now is kept outside the workspace; what is too large for that keeps the
+//! name beside.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -16,9 +17,9 @@ use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use crate::limits;
-use crate::workspace::beneath::Place;
-use crate::workspace::snapshot::content::{Content, Room};
-use crate::workspace::snapshot::grounds::Grounds;
+use crate::workspace::beneath::NameInDirectory;
+use crate::workspace::snapshot::content::{KeepLimits, PathContent};
+use crate::workspace::snapshot::grounds::WritableDirectories;
 use crate::workspace::snapshot::settings_lock::{self, SettingsLock};
 use crate::workspace::snapshot::{Difference, Snapshot};
 
@@ -31,9 +32,9 @@ const ASIDE: &str = ".changed-";
 /// The longest part of a name that a name beside it begins with, bytes.
 const NAME_BYTES: usize = 100;
 
-/// Where the changed versions go.
+/// The directory for changed versions.
 #[derive(Debug)]
-pub(super) struct Shelf {
+pub(super) struct ChangedVersions {
     state: Option<PathBuf>,
     /// Names what is made beside a place, so that it is found when this program is killed.
     mark: String,
@@ -43,7 +44,7 @@ pub(super) struct Shelf {
     looks: usize,
 }
 
-impl Shelf {
+impl ChangedVersions {
     /// Names a directory that is made when there is something for it.
     pub(super) fn new(state: Option<&Path>, mark: &str) -> Self {
         Self {
@@ -55,7 +56,7 @@ impl Shelf {
         }
     }
 
-    /// Keeps a version of a file.
+    /// Stores a version of a file.
     fn keep(&mut self, name: &OsStr, bytes: &[u8]) -> io::Result<PathBuf> {
         let directory = match &self.directory {
             Some(directory) => directory.clone(),
@@ -112,10 +113,10 @@ fn prune(within: &Path) {
 /// # Errors
 /// `ResourceBusy` when it is not what was decided about any more: it is to be compared again.
 pub(super) fn put_back(
-    grounds: &Grounds,
+    grounds: &WritableDirectories,
     difference: &Difference,
     repositories: &BTreeMap<PathBuf, u64>,
-    shelf: &mut Shelf,
+    shelf: &mut ChangedVersions,
 ) -> io::Result<Option<PathBuf>> {
     let mut tries = 0..limits::SNAPSHOT_ROUNDS;
     loop {
@@ -130,14 +131,14 @@ pub(super) fn put_back(
 }
 
 fn put_back_once(
-    grounds: &Grounds,
+    grounds: &WritableDirectories,
     difference: &Difference,
     repositories: &BTreeMap<PathBuf, u64>,
-    shelf: &mut Shelf,
+    shelf: &mut ChangedVersions,
 ) -> io::Result<Option<PathBuf>> {
     let Difference { path, before, after, .. } = difference;
     let place = grounds.place(path)?;
-    let now = Content::of(&place, &mut Room::for_one());
+    let now = PathContent::of(&place, &mut KeepLimits::for_one());
     if now.is_same(before) {
         return Ok(None);
     }
@@ -145,22 +146,22 @@ fn put_back_once(
     let mut moved = None;
     let made = free_name(&place, &shelf.mark)?;
     let is_made = match before {
-        Content::Missing => false,
-        Content::File { bytes, mode } => write(&place, &made, bytes, *mode).map(|()| true)?,
-        Content::Link(to) => rustix::fs::symlinkat(OsStr::from_bytes(to), &place.dir, &*made).map(|()| true)?,
-        Content::Directory { mode, .. } if matches!(now, Content::Directory { .. }) => {
+        PathContent::Missing => false,
+        PathContent::File { bytes, mode } => write(&place, &made, bytes, *mode).map(|()| true)?,
+        PathContent::Link(to) => rustix::fs::symlinkat(OsStr::from_bytes(to), &place.dir, &*made).map(|()| true)?,
+        PathContent::Directory { mode, .. } if matches!(now, PathContent::Directory { .. }) => {
             rustix::fs::fchmod(place.directory()?, Mode::from_raw_mode(*mode))?;
             return Ok(None);
         }
-        Content::Directory { mode, inode } => {
+        PathContent::Directory { mode, inode } => {
             moved = repositories.iter().find(|(_, found)| *found == inode).map(|(from, _)| from);
             let is_new = moved.is_none() && !is_git;
             is_new && rustix::fs::mkdirat(&place.dir, &*made, Mode::from_raw_mode(*mode)).map(|()| true)?
         }
-        Content::Unkept { .. } => return Err(io::Error::other("what was there is too large to be kept")),
+        PathContent::Unkept { .. } => return Err(io::Error::other("what was there is too large to be kept")),
     };
     let _lock = SettingsLock::take(&place, &shelf.mark, &mut shelf.looks);
-    let now = Content::of(&place, &mut Room::for_one());
+    let now = PathContent::of(&place, &mut KeepLimits::for_one());
     let is_other = after.bytes().is_some() && now.bytes().is_some() && now != *after;
     let changed = match (is_made, now.is_missing()) {
         // What was decided about is something else by now.
@@ -179,7 +180,7 @@ fn put_back_once(
             let from = grounds.place(from)?;
             rename(&from, &from.name, &place, &place.name)?;
         }
-        None if is_git && matches!(before, Content::Directory { .. }) => {
+        None if is_git && matches!(before, PathContent::Directory { .. }) => {
             return Err(io::Error::other("the repository that was there is gone"));
         }
         None => {}
@@ -187,20 +188,20 @@ fn put_back_once(
     Ok(kept)
 }
 
-/// Keeps what was put aside; returns where it is.
-fn keep_aside(place: &Place, aside: &OsStr, path: &Path, shelf: &mut Shelf) -> Option<PathBuf> {
+/// Stores a version that was put aside; returns its path.
+fn keep_aside(place: &NameInDirectory, aside: &OsStr, path: &Path, shelf: &mut ChangedVersions) -> Option<PathBuf> {
     let beside = path.with_file_name(aside);
     let dir = place.dir.try_clone().ok()?;
-    match Content::of(&Place { dir, name: aside.into() }, &mut Room::for_one()) {
-        Content::Missing => None,
-        Content::File { bytes, .. } | Content::Link(bytes) => match shelf.keep(&place.name, &bytes) {
+    match PathContent::of(&NameInDirectory { dir, name: aside.into() }, &mut KeepLimits::for_one()) {
+        PathContent::Missing => None,
+        PathContent::File { bytes, .. } | PathContent::Link(bytes) => match shelf.keep(&place.name, &bytes) {
             Ok(kept) => {
                 remove(place, aside);
                 Some(kept)
             }
             Err(_) => Some(beside),
         },
-        Content::Directory { .. } | Content::Unkept { .. } => Some(beside),
+        PathContent::Directory { .. } | PathContent::Unkept { .. } => Some(beside),
     }
 }
 
@@ -209,7 +210,7 @@ fn keep_aside(place: &Place, aside: &OsStr, path: &Path, shelf: &mut Shelf) -> O
 pub(super) fn sweep(
     snapshot: &Snapshot,
     directories: &BTreeSet<PathBuf>,
-    shelf: &mut Shelf,
+    shelf: &mut ChangedVersions,
 ) -> Vec<(PathBuf, PathBuf)> {
     let mut kept = Vec::new();
     for directory in directories {
@@ -222,19 +223,20 @@ pub(super) fn sweep(
             let path = directory.join(of);
             let Ok(place) = snapshot.grounds.place(&path) else { continue };
             let before = snapshot.entries.get(&path).and_then(|(_, before)| before.bytes()).unwrap_or_default();
-            match snapshot.grounds.look(&directory.join(&name), &mut Room::for_one()) {
-                // Nobody's but the program's own: a part of what was there before, or a lock that was not put in its place.
-                Content::File { bytes, .. } | Content::Link(bytes)
+            match snapshot.grounds.look(&directory.join(&name), &mut KeepLimits::for_one()) {
+                // Nobody's but the program's own: a part of what was there before, or a lock that was not put in
+                // its place.
+                PathContent::File { bytes, .. } | PathContent::Link(bytes)
                     if before.starts_with(&bytes) || shelf.mark.as_bytes().starts_with(&bytes) =>
                 {
                     remove(&place, &name);
                 }
-                Content::File { .. } | Content::Link(_) => {
+                PathContent::File { .. } | PathContent::Link(_) => {
                     kept.extend(keep_aside(&place, &name, &path, shelf).map(|now| (path, now)));
                 }
                 // An empty one was only made; anything else was named to the user.
-                Content::Directory { .. } => remove(&place, &name),
-                Content::Missing | Content::Unkept { .. } => {}
+                PathContent::Directory { .. } => remove(&place, &name),
+                PathContent::Missing | PathContent::Unkept { .. } => {}
             }
         }
     }
@@ -242,8 +244,9 @@ pub(super) fn sweep(
 }
 
 /// Removes a lock that a program with this mark held.
-fn sweep_lock(grounds: &Grounds, path: &Path, mark: &str) {
-    if let (Ok(place), Content::File { bytes, .. }) = (grounds.place(path), grounds.look(path, &mut Room::for_one()))
+fn sweep_lock(grounds: &WritableDirectories, path: &Path, mark: &str) {
+    if let (Ok(place), PathContent::File { bytes, .. }) =
+        (grounds.place(path), grounds.look(path, &mut KeepLimits::for_one()))
         && settings_lock::is_ours(&place.name, &bytes, mark)
     {
         remove(&place, &place.name);
@@ -251,7 +254,7 @@ fn sweep_lock(grounds: &Grounds, path: &Path, mark: &str) {
 }
 
 /// Moves a name to where nothing is.
-fn rename(from: &Place, name: &OsStr, to: &Place, new: &OsStr) -> rustix::io::Result<()> {
+fn rename(from: &NameInDirectory, name: &OsStr, to: &NameInDirectory, new: &OsStr) -> rustix::io::Result<()> {
     match rustix::fs::renameat_with(&from.dir, name, &to.dir, new, RenameFlags::NOREPLACE) {
         // A file system that cannot.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => rustix::fs::renameat(&from.dir, name, &to.dir, new),
@@ -260,7 +263,7 @@ fn rename(from: &Place, name: &OsStr, to: &Place, new: &OsStr) -> rustix::io::Re
 }
 
 /// Changes places with what was made beside; returns the name of what was there.
-fn exchange(place: &Place, made: &OsStr, mark: &str) -> rustix::io::Result<OsString> {
+fn exchange(place: &NameInDirectory, made: &OsStr, mark: &str) -> rustix::io::Result<OsString> {
     match rustix::fs::renameat_with(&place.dir, made, &place.dir, &*place.name, RenameFlags::EXCHANGE) {
         Ok(()) => Ok(made.to_owned()),
         // A file system that cannot.
@@ -275,14 +278,14 @@ fn exchange(place: &Place, made: &OsStr, mark: &str) -> rustix::io::Result<OsStr
 }
 
 /// Removes a file, a link or an empty directory.
-pub(super) fn remove(place: &Place, name: &OsStr) {
+pub(super) fn remove(place: &NameInDirectory, name: &OsStr) {
     for flags in [AtFlags::empty(), AtFlags::REMOVEDIR] {
         let _ = rustix::fs::unlinkat(&place.dir, name, flags);
     }
 }
 
 /// Writes a new file.
-pub(super) fn write(place: &Place, name: &OsStr, bytes: &[u8], mode: u32) -> io::Result<()> {
+pub(super) fn write(place: &NameInDirectory, name: &OsStr, bytes: &[u8], mode: u32) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut file = File::from(rustix::fs::openat(&place.dir, name, flags, Mode::from_raw_mode(0o600))?);
     let written = file
@@ -296,7 +299,7 @@ pub(super) fn write(place: &Place, name: &OsStr, bytes: &[u8], mode: u32) -> io:
 }
 
 /// Returns a name beside a place that nothing has.
-pub(super) fn free_name(place: &Place, mark: &str) -> io::Result<OsString> {
+pub(super) fn free_name(place: &NameInDirectory, mark: &str) -> io::Result<OsString> {
     let mut number = [0; 8];
     getrandom::fill(&mut number).map_err(|error| io::Error::other(error.to_string()))?;
     let name = place.name.as_bytes();

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::fs::{AtFlags, RenameFlags};
 use rustix::io::Errno;
 
-use crate::workspace::beneath::Place;
+use crate::workspace::beneath::NameInDirectory;
 use crate::workspace::snapshot::restore::{free_name, remove, write};
 
 /// The files that git changes under a lock of the same name with this ending.
@@ -18,13 +18,14 @@ const ENDING: &str = ".lock";
 
 /// A lock that is held until it is dropped.
 pub(super) struct SettingsLock<'a> {
-    place: &'a Place,
+    place: &'a NameInDirectory,
     name: OsString,
 }
 
 impl<'a> SettingsLock<'a> {
-    /// Takes the lock of a file of settings, with the mark in it; waits for it as long as there are looks left, 10 ms apart.
-    pub(super) fn take(place: &'a Place, mark: &str, looks: &mut usize) -> Option<Self> {
+    /// Takes the lock of a file of settings, with the mark in it; waits for it as long as there are looks left, 10
+    /// ms apart.
+    pub(super) fn take(place: &'a NameInDirectory, mark: &str, looks: &mut usize) -> Option<Self> {
         if !SETTINGS.iter().any(|name| *place.name == **name) {
             return None;
         }
@@ -55,7 +56,7 @@ impl Drop for SettingsLock<'_> {
     }
 }
 
-/// Tells whether a file is a lock that a program with this mark made.
+/// Returns whether a file is a lock that a program with this mark made.
 pub(super) fn is_ours(name: &OsStr, bytes: &[u8], mark: &str) -> bool {
     let name = name.to_str().and_then(|name| name.strip_suffix(ENDING));
     name.is_some_and(|name| SETTINGS.contains(&name)) && !mark.is_empty() && bytes == mark.as_bytes()

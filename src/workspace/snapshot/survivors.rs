@@ -14,9 +14,9 @@ const ENVIRON_BYTES: u64 = 1024 * 1024;
 /// Looks in a row that must find nobody: who is just being started shows up a moment later.
 const LOOKS: usize = 10;
 
-/// Says how sure it must be that nobody is left.
+/// How certain it must be that no command is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Quiet {
+pub(super) enum Certainty {
     /// The first look that finds nobody is enough: the commands have ended, and were looked after.
     Now,
     /// Nobody looked after the commands.
@@ -24,17 +24,17 @@ pub(super) enum Quiet {
 }
 
 /// Kills whoever carries a mark, until nobody does.
-pub(super) fn kill(mark: &str, needed: Quiet) {
+pub(super) fn kill(mark: &str, needed: Certainty) {
     let wanted = format!("{}={mark}", limits::SNAPSHOT_MARK);
     let mut needed = needed;
     let mut quiet = 0;
     for _ in 0..limits::CLEAR_ROUNDS * LOOKS {
         let found = carriers(&wanted);
         quiet = if found.is_empty() { quiet + 1 } else { 0 };
-        if found.is_empty() && needed == Quiet::Now || quiet > LOOKS {
+        if found.is_empty() && needed == Certainty::Now || quiet > LOOKS {
             return;
         }
-        needed = Quiet::Lasting;
+        needed = Certainty::Lasting;
         for pid in found {
             let _ = rustix::process::kill_process(pid, Signal::KILL);
         }

@@ -40,26 +40,26 @@ fn rows(ours: &Authority) -> Vec<(&'static str, Vec<Answer>, String, usize)> {
         (
             "a certificate of a stranger",
             first(Answer::tls(stranger.identity("localhost", Valid::Now))),
-            untrusted("nobody who is known here has signed it; if it is right, name its authority with --ca-file"),
+            untrusted("no known authority has signed it; if it is right, name its authority with --ca-file"),
             1,
         ),
         (
             "a certificate that signs itself",
             first(Answer::tls(self_signed("localhost"))),
-            untrusted("nobody who is known here has signed it; if it is right, name its authority with --ca-file"),
+            untrusted("no known authority has signed it; if it is right, name its authority with --ca-file"),
             1,
         ),
         (
             "a server without TLS",
             first(Answer::Says(b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n")),
-            "cannot reach localhost:*: TLS: what answers does not speak it; is the address http:// instead of https://?"
+            "cannot reach localhost:*: TLS: the server does not speak TLS; is the address http:// instead of https://?"
                 .to_owned(),
             1,
         ),
         (
             "something that is no web server",
             first(Answer::Says(b"SSH-2.0-OpenSSH_9.9\r\n")),
-            "cannot reach localhost:*: TLS: what answers does not speak it; is the address http:// instead of https://?"
+            "cannot reach localhost:*: TLS: the server does not speak TLS; is the address http:// instead of https://?"
                 .to_owned(),
             1,
         ),
@@ -130,7 +130,7 @@ async fn a_self_signed_authority_that_is_given_already_is_not_asked_for_again() 
     let http = Http::default().with_ca_file(file.path());
     let mut visit = Visit::new(families()[0], http, &format!("https://localhost:{}", front.port())).await;
     let said = visit.fails("Hello?").await;
-    assert!(said.contains("CA:TRUE") && said.contains("make it anew with CA:FALSE"), "{said}");
+    assert!(said.contains("CA:TRUE") && said.contains("make a new one with CA:FALSE"), "{said}");
     assert!(!said.contains("--ca-file"), "{said}");
 }
 

@@ -1,7 +1,7 @@
-//! The provider that speaks HTTP: the course of one request, the same for every dialect.
+//! The provider that speaks HTTP: the steps of one request, the same for every dialect.
 //!
-//! Send, judge the status, read, assemble, and try again while nothing has been shown. What goes over the wire is the
-//! dialect's. Dropping the future closes the connection.
+//! Send, check the status, read, assemble, and retry while nothing has been shown. The dialect decides what goes
+//! over the wire. Dropping the future closes the connection.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use crate::limits;
 use crate::provider::endpoint::Endpoint;
 use crate::provider::error_body::{self, ErrorBody};
 use crate::provider::http::Http;
-use crate::provider::incoming::Incoming;
+use crate::provider::incoming::IncomingBody;
 use crate::provider::quirks::{QuirkBook, Quirks};
 use crate::provider::registry::Registry;
 use crate::provider::retry::{self, Advice, Failure, Retries};
@@ -29,7 +29,7 @@ use crate::provider::{
     responses,
 };
 
-/// Asks one server over HTTP, in the dialect that it speaks.
+/// The provider of one server, over HTTP and in the server's dialect.
 #[derive(Debug, Clone)]
 pub struct HttpProvider {
     http: Http,
@@ -55,7 +55,7 @@ impl HttpProvider {
         Ok(Self { http, endpoint, dialect, wire, quirks, registry: Arc::default(), silence, keep_alive })
     }
 
-    /// Sets how long the server may be silent within a reply.
+    /// Sets how long the server may be silent during a reply.
     #[must_use]
     pub fn with_read_timeout(mut self, silence: Duration) -> Self {
         self.silence = silence;
@@ -76,7 +76,7 @@ impl HttpProvider {
         self
     }
 
-    /// Shares what was learned about servers with other providers.
+    /// Sets the quirks that were learned about servers, shared with other providers.
     #[must_use]
     pub(super) fn with_quirks(mut self, quirks: QuirkBook) -> Self {
         self.quirks = quirks;
@@ -141,7 +141,8 @@ impl HttpProvider {
         }
     }
 
-    /// Adds what a reply cost, where its server does not say it and the model has a price. One's own server costs nothing.
+    /// Adds the cost of a reply, where its server does not report it and the model has a price. A local server
+    /// costs nothing.
     fn price(&self, reply: &mut Reply, model: &str) {
         if reply.usage.cost_nanos.is_none() && !self.endpoint.is_loopback() {
             reply.usage.cost_nanos = self.registry.price(model).and_then(|price| price.nanos(&reply.usage));
@@ -172,11 +173,16 @@ impl HttpProvider {
         if status == StatusCode::NO_CONTENT {
             return Err(ProviderError::Malformed("an answer without content (status 204)".to_owned()).into());
         }
-        self.read(Incoming::new(response)?, request.streaming, sink).await
+        self.read(IncomingBody::new(response)?, request.streaming, sink).await
     }
 
-    /// Reads the reply, a stream or one body: what it begins with tells, as labels are often wrong or missing.
-    async fn read(&self, mut incoming: Incoming, streaming: Streaming, sink: &mut Sink<'_>) -> Result<Reply, Failure> {
+    /// Reads the reply, a stream or one body. Its first bytes decide, as content types are often wrong or missing.
+    async fn read(
+        &self,
+        mut incoming: IncomingBody,
+        streaming: Streaming,
+        sink: &mut Sink<'_>,
+    ) -> Result<Reply, Failure> {
         let mut assembler = self.wire.assembler();
         let mut decoder = Decoder::default();
         let mut head = Vec::new();
@@ -208,7 +214,7 @@ impl HttpProvider {
         decoder.push(&head, |frame| take(frame, assembler.as_mut()))?;
         let mut whole = None;
         while !assembler.is_done() {
-            // Behind the end of a reply there is at most its usage: nobody waits long for that.
+            // After the end of a reply at most its usage follows, so the wait for it is short.
             let end = assembler.is_whole().then(|| *whole.get_or_insert_with(|| Instant::now() + limits::TAIL_TIME));
             let next = match end {
                 Some(end) => tokio::time::timeout_at(end.into(), incoming.next()).await.unwrap_or(Ok(None)),
@@ -220,7 +226,7 @@ impl HttpProvider {
                 Ok(None) if !is_stream(&head) => {
                     return Err(ProviderError::Malformed(error_body::plain(&String::from_utf8_lossy(&head))).into());
                 }
-                // A half line at the end is no fault of form: the server died while it wrote.
+                // A partial line at the end means that the server died while it wrote, not that it is malformed.
                 Ok(None) | Err(_) => {
                     return match decoder.finish(|frame| take(frame, assembler.as_mut())) {
                         Ok(()) => Ok(assembler.finish()?),
@@ -239,7 +245,7 @@ impl HttpProvider {
 
     async fn read_whole(
         &self,
-        mut incoming: Incoming,
+        mut incoming: IncomingBody,
         mut body: Vec<u8>,
         streaming: Streaming,
         sink: &mut Sink<'_>,
@@ -258,13 +264,13 @@ impl HttpProvider {
         Ok(reply)
     }
 
-    /// Makes the failure of an error status out of the server's own words.
+    /// Makes the failure for an error status from the server's message.
     async fn refused(&self, response: Response) -> Failure {
         let status = response.status();
         let retry_after_ms = retry::retry_after_ms(response.headers(), Timestamp::now());
         let advice = retry::advice(response.headers());
         let mut body = Vec::new();
-        if let Ok(mut incoming) = Incoming::new(response) {
+        if let Ok(mut incoming) = IncomingBody::new(response) {
             while let Ok(Ok(Some(bytes))) = self.within(incoming.next()).await {
                 body.extend_from_slice(&bytes);
                 if body.len() > limits::ERROR_BODY_BYTES {
@@ -273,12 +279,12 @@ impl HttpProvider {
             }
         }
         let mut body = ErrorBody::read(&String::from_utf8_lossy(&body));
-        if body.words == error_body::SILENT {
-            status.canonical_reason().unwrap_or(error_body::SILENT).clone_into(&mut body.words);
+        if body.words == error_body::NO_MESSAGE {
+            status.canonical_reason().unwrap_or(error_body::NO_MESSAGE).clone_into(&mut body.words);
         }
         if status == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
             let proxy = self.http.proxy(self.endpoint.base()).unwrap_or_else(|| "a proxy".to_owned());
-            body.words = format!("{proxy} wants a user and a password: {}", body.words);
+            body.words = format!("{proxy} needs a user and a password: {}", body.words);
         }
         Failure { error: body.refused(status.as_u16(), retry_after_ms), advice }
     }
@@ -299,7 +305,7 @@ impl ChatProvider for HttpProvider {
     }
 }
 
-/// Returns what a dialect puts on the wire.
+/// Returns the wire form of a dialect.
 fn wire(dialect: Dialect) -> Arc<dyn Wire> {
     match dialect {
         Dialect::OpenAi => Arc::new(chat::Chat),
@@ -309,17 +315,17 @@ fn wire(dialect: Dialect) -> Arc<dyn Wire> {
     }
 }
 
-/// Stands at the beginning of some texts.
+/// The byte order mark at the beginning of some texts.
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// Tells whether a body begins as a stream of events, or with nothing that says otherwise.
+/// Returns whether a body begins as a stream of events, or could.
 fn is_stream(head: &[u8]) -> bool {
     let head = head.strip_prefix(BOM).unwrap_or(head).trim_ascii_start();
     let field = |name: &&str| head.starts_with(name.as_bytes()) || name.as_bytes().starts_with(head);
     [":", "data", "event", "id", "retry", "error"].iter().any(field)
 }
 
-/// Says of what a stream brought that it may be right the next time, when it cannot be read.
+/// Makes the failure of a stream; one that cannot be read is worth a retry.
 fn broken(error: ProviderError) -> Failure {
     let advice = match error {
         ProviderError::Malformed(_) => Advice::Retry,
@@ -334,9 +340,9 @@ impl From<TooLong> for Failure {
     }
 }
 
-/// Reads the end of a body behind `[DONE]`, so that the connection can be used again. A server that keeps it open
-/// longer loses it.
-async fn drain(mut incoming: Incoming) {
+/// Reads the end of a body after `[DONE]`, so that the connection can be used again, unless the server keeps the body
+/// open too long.
+async fn drain(mut incoming: IncomingBody) {
     let end = async { while let Ok(Some(_)) = incoming.next().await {} };
     let _ = tokio::time::timeout(limits::DRAIN_TIMEOUT, end).await;
 }
@@ -344,7 +350,7 @@ async fn drain(mut incoming: Incoming) {
 fn target(url: &Url, headers: &HeaderMap) -> Option<String> {
     let location = headers.get(LOCATION)?.to_str().ok()?;
     let Ok(mut target) = url.join(location) else { return Some(location.to_owned()) };
-    // Neither can fail for an address with a host. A relative location inherits what the base URL holds of these.
+    // Neither can fail for an address with a host. A relative location inherits the user of the base URL.
     let _ = target.set_username("");
     let _ = target.set_password(None);
     Some(target.to_string())

@@ -4,9 +4,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Holds the wish until the agent takes it.
+/// The wish until the agent takes it.
 #[derive(Debug, Default)]
-pub struct CompactWish(Mutex<Option<Wish>>);
+pub struct CompactionRequest(Mutex<Option<Wish>>);
 
 #[derive(Debug)]
 pub(in crate::agent) struct Wish {
@@ -14,13 +14,13 @@ pub(in crate::agent) struct Wish {
     pub(in crate::agent) words: Option<String>,
 }
 
-impl CompactWish {
+impl CompactionRequest {
     /// Asks for a compaction; `words` are what its summary is to keep in mind.
     pub fn ask(&self, words: Option<String>) {
         *self.lock() = Some(Wish { words });
     }
 
-    /// Tells whether one was asked for and not begun.
+    /// Returns whether one was asked for and not begun.
     pub fn is_asked(&self) -> bool {
         self.lock().is_some()
     }
