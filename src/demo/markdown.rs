@@ -2,8 +2,6 @@
 //!
 //! What is put in cannot break out of its piece.
 
-use crate::demo::facts::Hit;
-
 /// Longest quote of a user's message, characters.
 const QUOTE_CHARS: usize = 200;
 /// Longest line shown of a file, characters.
@@ -29,12 +27,6 @@ pub fn inline_quote(text: &str) -> String {
 pub fn code(text: &str) -> String {
     let clean: String = text.trim().chars().map(|c| if c == '`' || c.is_control() { '\'' } else { c }).collect();
     format!("`{}`", cut(&clean, LINE_CHARS))
-}
-
-/// Makes the line of a list that shows a hit: `path:line`, then the line.
-pub fn finding(hit: &Hit) -> String {
-    let place = code(&format!("{}:{}", hit.path, hit.line));
-    if hit.text.trim().is_empty() { format!("- {place}\n") } else { format!("- {place} — {}\n", code(&hit.text)) }
 }
 
 /// Makes a fenced block of lines; the fence is longer than any in them.
@@ -65,6 +57,11 @@ pub fn number(count: usize, noun: &str) -> String {
     }
 }
 
+/// Joins code spans as a sentence does.
+pub fn and_code(texts: &[String]) -> String {
+    and(&texts.iter().map(|text| code(text)).collect::<Vec<_>>())
+}
+
 /// Joins words as a sentence does: `a`, `a and b`, `a, b and c`.
 pub fn and(words: &[String]) -> String {
     match words {
@@ -72,6 +69,12 @@ pub fn and(words: &[String]) -> String {
         [one] => one.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
+}
+
+/// Puts two blocks together, a blank line between.
+pub fn joined(first: &str, second: &str) -> String {
+    let blank = if first.trim().is_empty() || second.trim().is_empty() { "" } else { "\n\n" };
+    format!("{}{blank}{second}", first.trim())
 }
 
 /// Cuts text after so many characters and says so.
