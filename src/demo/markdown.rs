@@ -9,13 +9,7 @@ const LINE_CHARS: usize = 100;
 
 /// Quotes a message word for word as a block; a long one is cut and says so.
 pub fn block_quote(text: &str) -> String {
-    let mut quote = String::new();
-    for line in cut(text.trim(), QUOTE_CHARS).lines() {
-        quote.push_str("> ");
-        quote.push_str(line);
-        quote.push('\n');
-    }
-    quote
+    format!("> {}\n", cut(text.trim(), QUOTE_CHARS).lines().collect::<Vec<_>>().join("\n> "))
 }
 
 /// Quotes a message within a sentence; line ends become spaces.
@@ -75,6 +69,21 @@ pub fn and(words: &[String]) -> String {
 pub fn joined(first: &str, second: &str) -> String {
     let blank = if first.trim().is_empty() || second.trim().is_empty() { "" } else { "\n\n" };
     format!("{}{blank}{second}", first.trim())
+}
+
+/// Makes a section; nothing when nothing stands in it.
+pub fn section(heading: &str, body: &str) -> String {
+    if body.trim().is_empty() { String::new() } else { format!("## {heading}\n\n{body}") }
+}
+
+/// Puts blocks together, a blank line between.
+pub fn all_joined(blocks: impl IntoIterator<Item = String>) -> String {
+    blocks.into_iter().fold(String::new(), |text, block| joined(&text, &block))
+}
+
+/// Makes a list, each item on its line.
+pub fn list(items: impl IntoIterator<Item = String>) -> String {
+    items.into_iter().map(|item| format!("- {item}")).collect::<Vec<_>>().join("\n")
 }
 
 /// Cuts text after so many characters and says so.

@@ -17,9 +17,14 @@ pub enum FileKind {
     Other,
 }
 
-/// Every kind, in the order in which a survey takes them.
-pub const KINDS: [FileKind; 5] =
-    [FileKind::Source, FileKind::Test, FileKind::Document, FileKind::Settings, FileKind::Other];
+/// Every kind with the name of a group of such files and another word for it, in the order in which a survey takes them.
+pub const KINDS: [(FileKind, &str, &str); 5] = [
+    (FileKind::Source, "sources", "code"),
+    (FileKind::Test, "tests", "testing"),
+    (FileKind::Document, "documents", "docs"),
+    (FileKind::Settings, "settings", "configuration"),
+    (FileKind::Other, "other files", "others"),
+];
 
 /// The endings of text files with their languages, by kind.
 const LANGUAGES: &[(FileKind, &str)] = &[
@@ -40,17 +45,6 @@ const MANIFESTS: &str = "cargo.toml package.json pyproject.toml go.mod pom.xml b
 const NOTICES: &str = "license licence changelog authors notice copying";
 
 impl FileKind {
-    /// Returns the name of a group of such files, and another word for it.
-    pub fn names(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Source => ("sources", "code"),
-            Self::Test => ("tests", "testing"),
-            Self::Document => ("documents", "docs"),
-            Self::Settings => ("settings", "configuration"),
-            Self::Other => ("other files", "others"),
-        }
-    }
-
     /// Returns the kind of a file by its path.
     pub fn of(path: &str) -> Self {
         let lower = path.to_lowercase();
@@ -116,8 +110,12 @@ pub fn most_telling(paths: &[String]) -> Vec<String> {
 pub fn about(paths: &[String], subject: &str) -> Vec<String> {
     let subject = subject.trim_end_matches('/').to_lowercase();
     let fits = |path: &&String| {
-        let (lower, (name, other)) = (path.to_lowercase(), FileKind::of(path).names());
-        let is_kind = |word: &str| word == name || word == other || name.strip_suffix('s') == Some(word);
+        let (lower, kind) = (path.to_lowercase(), FileKind::of(path));
+        let is_kind = |word: &str| {
+            KINDS.iter().any(|(known, name, other)| {
+                *known == kind && (word == *other || name.trim_end_matches('s') == word.trim_end_matches('s'))
+            })
+        };
         subject.split_whitespace().any(|word| lower.contains(word) || is_kind(word))
     };
     paths.iter().filter(fits).cloned().collect()

@@ -1,6 +1,7 @@
 //! What an intent makes the model do and what came of it, in words. For requests and for steering alike.
+//! The sentences name what was asked for and rest on real results.
 
-use crate::demo::markdown::{code, fenced, inline_quote, joined, number};
+use crate::demo::markdown::{code, fenced, inline_quote, joined, list, number, section};
 use crate::demo::plan::files;
 use crate::demo::plan::report::{hit_list, kinds_of, language};
 use crate::demo::plan::requests::{Intent, Tool, ToolUse};
@@ -96,15 +97,14 @@ pub fn answer(view: &View, intent: &Intent) -> String {
     let Some(tool_use) = intent.tool_use() else { return outcome };
     let result = view.result(view.call(&tool_use));
     let detail = match tool_use.tool {
-        _ if results::failed(result) => String::new(),
         Tool::Calculator => String::new(),
+        _ if results::failed(result) => String::new(),
         Tool::Grep => hit_list(&results::hits(result)),
         Tool::Glob => {
             let paths = results::paths(result);
             let more = paths.len().saturating_sub(PATHS);
-            let mut list: Vec<String> = paths.iter().take(PATHS).map(|path| format!("- {}", code(path))).collect();
-            list.extend((more > 0).then(|| format!("- … and {more} more")));
-            joined(&kinds_of(&paths), &list.join("\n"))
+            let more = (more > 0).then(|| format!("… and {more} more"));
+            joined(&kinds_of(&paths), &list(paths.iter().take(PATHS).map(|path| code(path)).chain(more)))
         }
         Tool::Bash => fenced("text", &result.lines().take(LINES).collect::<Vec<_>>()),
         Tool::Read => {
@@ -123,8 +123,7 @@ pub fn account(view: &View) -> String {
     let line = |(index, request): (usize, &Request)| {
         let outcomes: Vec<String> = request.intents.iter().map(|intent| outcome(view, intent)).collect();
         let outcomes = if outcomes.is_empty() { "covered by this answer.".to_owned() } else { outcomes.join(" ") };
-        format!("{}. {}: {outcomes}\n", index + 1, inline_quote(&request.text))
+        format!("{}. {}: {outcomes}", index + 1, inline_quote(&request.text))
     };
-    let lines: String = view.steering.iter().enumerate().map(line).collect();
-    if lines.is_empty() { lines } else { format!("## Steering\n\n{lines}") }
+    section("Steering", &view.steering.iter().enumerate().map(line).collect::<Vec<_>>().join("\n"))
 }

@@ -5,11 +5,12 @@
 //!
 //! # Where things are
 //!
-//! - what a role does and says, step by step: `script.rs`, `steps.rs`; its answer: `report.rs`
+//! - what a role does and says, step by step: `script.rs`, `steps.rs`; its answer: `report.rs`, `answers.rs`
 //! - what a request or steering asks for, and what comes of it: `requests.rs`, `intents.rs`
 //! - what is known in a turn: `view.rs`, `conversation.rs`, `results.rs`, `files.rs`; tasks of sub-agents: `task.rs`;
 //!   stories: `demo.rs`, `tests/pty/embedded.rs`
 
+mod answers;
 mod conversation;
 mod files;
 mod intents;
@@ -23,7 +24,7 @@ mod view;
 
 use serde_json::Value;
 
-use crate::demo::markdown::{block_quote, inline_quote, joined};
+use crate::demo::markdown::{all_joined, block_quote, inline_quote, joined};
 use crate::demo::plan::conversation::{Call, Conversation};
 use crate::demo::plan::view::{Request, View};
 use crate::demo::wire::ChatBody;
@@ -68,9 +69,9 @@ pub fn plan(body: &ChatBody) -> PlannedReply {
         }
         None => {
             let details = script.details.iter().filter(|_| !view.is_brief());
-            let answer = script.sections.iter().chain(details).filter_map(|section| section(&view));
-            let answer = answer.fold(acknowledgement(&view), |text, section| joined(&text, &section));
-            (view.fill(script.closing), joined(&answer, &intents::account(&view)), Vec::new())
+            let answer = script.sections.iter().chain(details).map(|section| section(&view));
+            let text = [acknowledgement(&view)].into_iter().chain(answer).chain([intents::account(&view)]);
+            (view.fill(script.closing), all_joined(text), Vec::new())
         }
     };
     let fresh: Vec<String> = view.fresh().map(|request| inline_quote(&request.text)).collect();
@@ -93,5 +94,5 @@ fn steering_calls(view: &View) -> Vec<Call> {
 /// Quotes the steering that came since the last reply, each message with what is done for it.
 fn acknowledgement(view: &View) -> String {
     let quoted = |request: &Request| format!("{}\n{}", block_quote(&request.text), intents::promises(view, request));
-    view.fresh().map(quoted).fold(String::new(), |text, quoted| joined(&text, &quoted))
+    all_joined(view.fresh().map(quoted))
 }

@@ -92,8 +92,10 @@ const CONTROLS: &[(&[&str], Intent)] = &[
 const LITTLE_ELSE: &str =
     "after this that it now here please thanks thank you the work working step one round right there ok up";
 
+/// What is asked for with what stands behind a verb.
+type Reader = fn(&str) -> Intent;
 /// What a text begins with, and what is asked for with what stands behind it.
-const VERBS: &[(&[&str], fn(&str) -> Intent)] = &[
+const VERBS: &[(&[&str], Reader)] = &[
     (&["focus only on", "focus on", "concentrate on", "only look at", "look only at", "only"], |rest| {
         Intent::Focus(subject(rest))
     }),
@@ -128,7 +130,7 @@ pub fn understand(text: &str) -> Vec<Intent> {
     let command =
         after(head, &["run", "execute", "please run"]).and_then(|rest| rest.strip_prefix('`')?.split_once('`'));
     if let Some((command, rest)) = command.filter(|(command, _)| !command.trim().is_empty()) {
-        let mut intents = vec![Intent::Use(ToolUse::new(Tool::Bash, "run", vec![command.to_owned()]))];
+        let mut intents = vec![Intent::Use(ToolUse::new(Tool::Bash, "run", command.to_owned()))];
         intents.extend((!rest.trim_matches(['.', ' ']).is_empty()).then(|| understand(rest)).into_iter().flatten());
         return intents;
     }
@@ -139,8 +141,10 @@ pub fn understand(text: &str) -> Vec<Intent> {
     let mut intents: Vec<Intent> = Vec::new();
     for clause in clauses {
         match (single(&clause), intents.last_mut()) {
-            (Intent::Survey(words), Some(Intent::Use(ToolUse { tool: Tool::Grep, words: before, .. })))
-            | (Intent::Survey(words), Some(Intent::Survey(before))) => add(before, words),
+            (
+                Intent::Survey(words),
+                Some(Intent::Use(ToolUse { tool: Tool::Grep, words: before, .. }) | Intent::Survey(before)),
+            ) => add(before, words),
             (Intent::Survey(words), Some(_)) if words.is_empty() => {}
             (Intent::SmallTalk(_), Some(_)) => {}
             (intent, Some(Intent::SmallTalk(_))) => intents = vec![intent],
@@ -175,20 +179,22 @@ impl Intent {
     pub fn tool_use(&self) -> Option<ToolUse> {
         match self {
             Self::Use(tool_use) => Some(tool_use.clone()),
-            Self::Focus(path) if has_known_ending(path) => Some(ToolUse::new(Tool::Read, "read", vec![path.clone()])),
+            Self::Focus(path) if has_known_ending(path) => Some(ToolUse::new(Tool::Read, "read", path.clone())),
             Self::Focus(path) if path.contains('/') => {
-                Some(ToolUse::new(Tool::Glob, "list", vec![format!("{}/**/*", path.trim_end_matches('/'))]))
+                Some(ToolUse::new(Tool::Glob, "list", format!("{}/**/*", path.trim_end_matches('/'))))
             }
-            Self::Focus(subject) => Some(ToolUse::new(Tool::Grep, "look for", vec![subject.clone()])),
-            Self::Survey(words) if !words.is_empty() => Some(ToolUse::new(Tool::Grep, "look for", words.clone())),
+            Self::Focus(subject) => Some(ToolUse::new(Tool::Grep, "look for", subject.clone())),
+            Self::Survey(words) if !words.is_empty() => {
+                Some(ToolUse { words: words.clone(), ..ToolUse::new(Tool::Grep, "look for", String::new()) })
+            }
             Self::Survey(_) | Self::SmallTalk(_) | Self::Stop | Self::Brief | Self::Skip(_) | Self::Agents(_) => None,
         }
     }
 }
 
 impl ToolUse {
-    fn new(tool: Tool, verb: &'static str, words: Vec<String>) -> Self {
-        Self { tool, verb, words, scope: String::new() }
+    fn new(tool: Tool, verb: &'static str, word: String) -> Self {
+        Self { tool, verb, words: vec![word], scope: String::new() }
     }
 
     /// Returns what it works on, for people.
@@ -228,7 +234,7 @@ fn single(text: &str) -> Intent {
         return Intent::SmallTalk(answer);
     }
     if let Some(expression) = expression(text) {
-        return Intent::Use(ToolUse::new(Tool::Calculator, "compute", vec![expression]));
+        return Intent::Use(ToolUse::new(Tool::Calculator, "compute", expression));
     }
     if let Some(count) = agents(&words) {
         return Intent::Agents(count);
@@ -238,7 +244,7 @@ fn single(text: &str) -> Intent {
     }
     match path_in(text) {
         Some(path) if !has_known_ending(&path) => Intent::Focus(path),
-        Some(path) if !speaks_of_the_whole(text) => Intent::Use(ToolUse::new(Tool::Read, "read", vec![path])),
+        Some(path) if !speaks_of_the_whole(text) => Intent::Use(ToolUse::new(Tool::Read, "read", path)),
         _ => Intent::Survey(telling(text)),
     }
 }
@@ -266,16 +272,16 @@ fn listed(rest: &str) -> Intent {
     if pattern == "**/*" && !telling(rest).is_empty() {
         return found(rest);
     }
-    Intent::Use(ToolUse::new(Tool::Glob, "list", vec![pattern]))
+    Intent::Use(ToolUse::new(Tool::Glob, "list", pattern))
 }
 
 fn counted(rest: &str) -> Intent {
     let lower = rest.to_lowercase();
     let path = path_in(rest).filter(|path| lower.contains("line") && has_known_ending(path));
     Intent::Use(match path {
-        Some(path) => ToolUse::new(Tool::Read, "read", vec![path]),
+        Some(path) => ToolUse::new(Tool::Read, "read", path),
         None if lower.contains("file") || lower.contains("line") || rest.contains('*') => {
-            ToolUse::new(Tool::Glob, "count the files of", vec![pattern(rest)])
+            ToolUse::new(Tool::Glob, "count the files of", pattern(rest))
         }
         None => search("count", rest),
     })
@@ -284,7 +290,7 @@ fn counted(rest: &str) -> Intent {
 fn found(rest: &str) -> Intent {
     let names_files = rest.contains('*') || (rest.to_lowercase().contains("file") && scoped(rest).0.contains('.'));
     if names_files && pattern(rest) != "**/*" {
-        return Intent::Use(ToolUse::new(Tool::Glob, "list", vec![pattern(rest)]));
+        return Intent::Use(ToolUse::new(Tool::Glob, "list", pattern(rest)));
     }
     Intent::Use(search("look for", rest))
 }
@@ -296,7 +302,7 @@ fn search(verb: &'static str, rest: &str) -> ToolUse {
     if words.is_empty() {
         words.push(tokens(what).max_by_key(|word| word.len()).unwrap_or("TODO").to_owned());
     }
-    ToolUse { scope: scope.to_owned(), ..ToolUse::new(Tool::Grep, verb, words) }
+    ToolUse { words, scope: scope.to_owned(), ..ToolUse::new(Tool::Grep, verb, String::new()) }
 }
 
 /// Splits "X in PATH" into X and the path.

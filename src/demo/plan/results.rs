@@ -23,18 +23,15 @@ pub fn failed(result: &str) -> bool {
 
 /// Reads a listing: one path a line; directories (with a slash at the end) and notes are passed over.
 pub fn paths(listing: &str) -> Vec<String> {
-    if failed(listing) {
-        return Vec::new();
-    }
-    let lines = listing.lines().map(str::trim_end).filter(|line| !line.is_empty() && !is_note(line));
+    let lines =
+        listing.lines().map(str::trim_end).filter(|line| !failed(listing) && !line.is_empty() && !is_note(line));
     lines.filter(|line| !line.ends_with('/')).map(|line| line.trim_start_matches("./").to_owned()).collect()
 }
 
 /// Tells whether a result says of itself that it is not the whole.
 pub fn is_cut(result: &str) -> bool {
-    let says_so =
-        |line: &str| ["more", "narrow", "to go on", "first", "truncated"].iter().any(|word| line.contains(word));
-    result.lines().rev().take(3).any(|line| is_note(line) && says_so(&line.to_lowercase()))
+    let mut notes = result.lines().rev().take(3).filter(|line| is_note(line));
+    notes.any(|note| note.contains("narrow the pattern") || note.contains("to go on"))
 }
 
 /// Returns how many paths there are when a listing shows only some of them: `[1000 of 5313 paths: …]`.
@@ -52,20 +49,13 @@ pub fn extent(count: usize, result: &str, noun: &str) -> String {
     }
 }
 
-/// Reads search results: `path:line:text`, or a path on its own line followed by `line:text`.
+/// Reads search results: `path:line:text`.
 pub fn hits(result: &str) -> Vec<Hit> {
-    let (mut heading, mut hits) = ("", Vec::new());
-    for line in result.lines().filter(|line| !failed(result) && !(is_note(line) && line.ends_with(']'))) {
-        let split = line.split_once(':').and_then(|(path, rest)| Some((path, numbered(rest)?)));
-        if let Some(hit) = numbered(line) {
-            hits.extend((!heading.is_empty()).then(|| self::hit(heading, hit)));
-        } else if let Some((path, hit)) = split.filter(|(path, _)| !path.is_empty()) {
-            hits.push(self::hit(path, hit));
-        } else if !line.trim().is_empty() && !is_note(line) {
-            heading = line.trim().trim_end_matches(':');
-        }
-    }
-    hits
+    let located = |line: &str| {
+        let (path, rest) = line.split_once(':').filter(|(path, _)| !path.is_empty())?;
+        Some(hit(path, numbered(rest)?))
+    };
+    result.lines().filter(|line| !failed(result) && !is_note(line)).filter_map(located).collect()
 }
 
 /// Reads the lines of a file: number, tab, text.
@@ -88,9 +78,9 @@ fn hit(path: &str, (line, text): (usize, &str)) -> Hit {
     Hit { path: path.trim_start_matches("./").to_owned(), line, text: text.to_owned() }
 }
 
+/// Tells whether a line is the tool's own, not a path or a hit: `[1000 of 5313 paths: …]`.
 fn is_note(line: &str) -> bool {
-    let line = line.trim_start();
-    line.contains(' ') && (line.starts_with(['(', '[', '…']) || line.starts_with("No ") || line.starts_with("no "))
+    line.starts_with('[') && line.ends_with(']') && line.contains(' ')
 }
 
 /// Reads `  12<TAB>text` or `12:text`.

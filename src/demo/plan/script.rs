@@ -6,7 +6,7 @@
 use crate::demo::plan::conversation::{Call, Conversation};
 use crate::demo::plan::requests::{Intent, speaks_of_the_whole};
 use crate::demo::plan::view::{Request, View};
-use crate::demo::plan::{report, steps};
+use crate::demo::plan::{answers, report, steps};
 
 /// As whom the model is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,8 +31,8 @@ pub enum Role {
 #[derive(Debug)]
 pub struct Step(pub fn(&View) -> Vec<Call>, pub &'static str, pub &'static str);
 
-/// A section of an answer; `None` when there is nothing to say.
-pub type Section = fn(&View) -> Option<String>;
+/// A section of an answer; empty when there is nothing to say.
+pub type Section = fn(&View) -> String;
 
 /// What a role does in a turn.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ const DIRECT: Script = Script {
         "{promises}",
     )],
     closing: "I have what was asked for; a short answer is enough.",
-    sections: &[report::answers],
+    sections: &[answers::plain_requests],
     details: &[report::memory],
 };
 
@@ -146,21 +146,21 @@ const RESEARCH: Script = Script {
         Step(steps::open_pages, "Two of the pages look right; I open them together.", ""),
     ],
     closing: "I report what the pages say, with their addresses.",
-    sections: &[report::pages],
+    sections: &[answers::pages],
     details: &[],
 };
 
 const EVIDENCE: Script = Script {
     steps: &[],
     closing: "I use only what the evidence has, with path and line where it names them.",
-    sections: &[report::evidence],
+    sections: &[answers::evidence],
     details: &[],
 };
 
 const PLAIN: Script = Script {
     steps: &[],
     closing: "There are no tools in this request; a plain answer has to do.",
-    sections: &[report::plain],
+    sections: &[answers::without_tools],
     details: &[],
 };
 
@@ -175,15 +175,20 @@ impl Role {
             Intent::Survey(_) | Intent::Focus(_) | Intent::Skip(_) | Intent::Agents(_) | Intent::Brief => true,
             Intent::SmallTalk(_) | Intent::Stop | Intent::Use(_) => false,
         };
-        match () {
-            () if talk.tools.is_empty() && request.text.contains("Evidence gathered:") => Self::Evidence,
-            () if talk.tools.is_empty() => Self::Plain,
-            () if !main && (only_files || system.contains("file miner")) => Self::Survey,
-            () if !main && talk.offers("web_search") && !files.iter().any(|name| talk.offers(name)) => Self::Research,
-            () if !request.intents.iter().any(wide) => Self::Direct,
-            () if talk.earlier_listing().is_some() && !speaks_of_the_whole(&request.text) => Self::FollowUp,
-            () => Self::Tour,
+        if talk.tools.is_empty() {
+            return if request.text.contains("Evidence gathered:") { Self::Evidence } else { Self::Plain };
         }
+        if !main && (only_files || system.contains("file miner")) {
+            return Self::Survey;
+        }
+        if !main && talk.offers("web_search") && !files.iter().any(|name| talk.offers(name)) {
+            return Self::Research;
+        }
+        if !request.intents.iter().any(wide) {
+            return Self::Direct;
+        }
+        let later = talk.earlier_listing().is_some() && !speaks_of_the_whole(&request.text);
+        if later { Self::FollowUp } else { Self::Tour }
     }
 
     /// Returns what the role does.

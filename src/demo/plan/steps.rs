@@ -2,9 +2,9 @@
 //! none when the step does not apply.
 
 use crate::demo::markdown::cut;
+use crate::demo::plan::answers;
 use crate::demo::plan::conversation::Call;
 use crate::demo::plan::files::{self, FileKind, KINDS};
-use crate::demo::plan::report;
 use crate::demo::plan::requests::Intent;
 use crate::demo::plan::script::Role;
 use crate::demo::plan::task::{MARKS, Task};
@@ -115,7 +115,7 @@ pub fn search_web(view: &View) -> Vec<Call> {
 
 /// Opens the first pages that were found, as text where that is on offer.
 pub fn open_pages(view: &View) -> Vec<Call> {
-    let found = report::addresses(view).into_iter().take(TOGETHER);
+    let found = answers::addresses(view).into_iter().take(TOGETHER);
     let open = |address: String| {
         let url = [("url", address.as_str())];
         view.talk.call("web_scrape", &url).or_else(|| view.talk.call("fetch", &url))
@@ -163,8 +163,8 @@ pub fn open_ends(view: &View) -> Option<Call> {
 /// Makes the search for definitions in files of the most frequent kind.
 pub fn definitions(view: &View) -> Option<Call> {
     let count = |kind: &FileKind| view.files.iter().filter(|path| FileKind::of(path) == *kind).count();
-    let most = KINDS.into_iter().rev().max_by_key(count).unwrap_or(FileKind::Source);
-    let pattern = match most {
+    let most = KINDS.map(|(kind, ..)| kind).into_iter().rev().max_by_key(count);
+    let pattern = match most.unwrap_or(FileKind::Source) {
         FileKind::Source | FileKind::Test => {
             r"^[ \t]*(pub(\([a-z]+\))? |export |default |async |public |private |static |abstract )*(fn|struct|enum|trait|class|def|func|function|interface|type|module|mod) [A-Za-z_]"
         }

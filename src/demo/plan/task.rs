@@ -36,13 +36,11 @@ impl Task {
             let whole = (!paths.is_empty() && most == 1).then(|| Self::whole("whole project", paths.to_vec()));
             return whole.into_iter().collect();
         }
-        let of_kind = |kind: &FileKind| -> Vec<String> {
-            paths.iter().filter(|path| FileKind::of(path) == *kind).cloned().collect()
+        let of_kind = |(kind, label, _): (FileKind, &str, &str)| {
+            let files: Vec<String> = paths.iter().filter(|path| FileKind::of(path) == kind).cloned().collect();
+            Self { pattern: pattern(&files, kind), ..Self::whole(label, files) }
         };
-        let groups = KINDS.iter().map(|kind| (*kind, of_kind(kind))).filter(|(_, files)| !files.is_empty());
-        let mut tasks: Vec<Self> = groups
-            .map(|(kind, files)| Self { pattern: pattern(&files, kind), ..Self::whole(kind.names().0, files) })
-            .collect();
+        let mut tasks: Vec<Self> = KINDS.into_iter().map(of_kind).filter(|task| !task.files.is_empty()).collect();
         tasks.truncate(most);
         if tasks.len() < 2 || tasks.len() + 1 < most {
             let words = MARKS.map(str::to_owned).to_vec();

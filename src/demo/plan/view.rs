@@ -4,7 +4,7 @@
 
 use crate::demo::markdown::{and, and_code, code, inline_quote, number};
 use crate::demo::plan::conversation::{Call, Conversation};
-use crate::demo::plan::files::{self, FileKind, KINDS};
+use crate::demo::plan::files::{self, KINDS};
 use crate::demo::plan::requests::{Intent, Tool, ToolUse, understand};
 use crate::demo::plan::results::{self, Hit};
 use crate::demo::plan::script::Role;
@@ -69,7 +69,9 @@ impl<'a> View<'a> {
         let mut steering: Vec<Request> = talk.turn.opening.iter().map(|text| Request::new(text, 0)).collect();
         let request = steering.pop().unwrap_or_else(|| Request::new("", 0));
         // An earlier opening message that asks for no particular thing is covered by the last one.
-        steering.iter_mut().for_each(|request| request.intents.retain(|intent| !matches!(intent, Intent::Survey(_))));
+        for request in &mut steering {
+            request.intents.retain(|intent| !matches!(intent, Intent::Survey(_)));
+        }
         for (index, round) in talk.turn.rounds.iter().enumerate() {
             steering.extend(round.steering.iter().map(|text| Request::new(text, index + 1)));
         }
@@ -222,9 +224,8 @@ impl<'a> View<'a> {
     }
 
     fn kinds(&self) -> Vec<String> {
-        let count = |kind: FileKind| self.files.iter().filter(|path| FileKind::of(path) == kind).count();
-        let counts = KINDS.iter().map(|kind| (count(*kind), kind.names().0.trim_end_matches('s')));
-        counts.filter(|(count, _)| *count > 0).map(|(count, noun)| number(count, noun)).collect()
+        let tasks = Task::divide(&self.files, KINDS.len()).into_iter().filter(|task| task.words.is_empty());
+        tasks.map(|task| number(task.files.len(), task.label.trim_end_matches('s'))).collect()
     }
 }
 
