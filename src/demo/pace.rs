@@ -1,4 +1,5 @@
 //! How fast the embedded model writes.
+//! The configuration names it in words per second; the stream waits by it.
 
 use std::num::NonZeroU32;
 use std::str::FromStr;
