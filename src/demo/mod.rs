@@ -7,13 +7,12 @@
 //!
 //! - the embedded model's server and its pace: `server.rs`, `stream.rs`, `pace.rs`; stories: `demo/wire.rs`
 
-mod facts;
+mod markdown;
 mod pace;
 mod plan;
 mod server;
 mod stream;
 mod wire;
-mod words;
 
 pub use pace::Pace;
 pub use plan::{PlannedCall, PlannedReply, plan};

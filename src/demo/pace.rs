@@ -1,10 +1,11 @@
 //! How fast the embedded model writes.
+//! The configuration names it in words per second; the stream waits by it.
 
 use std::num::NonZeroU32;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Says how fast the embedded model writes.
+/// The speed at which the embedded model writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
     /// Without any wait.
@@ -14,7 +15,7 @@ pub enum Pace {
 }
 
 impl Pace {
-    /// Makes a pace out of words per second; 0 is [`Pace::Instant`].
+    /// Returns the pace of so many words per second; 0 is [`Pace::Instant`].
     pub fn words_per_second(words: u32) -> Self {
         NonZeroU32::new(words).map_or(Self::Instant, Self::WordsPerSecond)
     }

@@ -31,7 +31,7 @@ use crate::provider::ApiKey;
 
 type Body = UnsyncBoxBody<Bytes, Infallible>;
 
-/// Is the running server; it stops when this is dropped.
+/// The running server; it stops when this is dropped.
 #[derive(Debug)]
 pub struct DemoServer {
     address: SocketAddr,

@@ -35,9 +35,7 @@ pub fn events(body: &ChatBody, reply: &PlannedReply) -> Vec<String> {
         );
     }
     chunks.push(chunk(&json!({}), Some(finish_reason(reply))));
-    if body.stream_options.and_then(|options| options.include_usage) != Some(false) {
-        chunks.push(usage_chunk(&usage(body, reply)));
-    }
+    chunks.push(usage_chunk(&usage(body, reply)));
     let mut events: Vec<String> = chunks.iter().map(data).collect();
     events.push("data: [DONE]\n\n".to_owned());
     events

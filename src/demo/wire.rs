@@ -7,9 +7,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::demo::MODEL;
-use crate::demo::plan::PlannedReply;
+use crate::demo::plan::{PlannedCall, PlannedReply};
 
-/// Is the body of a chat completion request; fields that are not named here do not matter to the planner.
+/// The body of a chat completion request; fields that are not named here do not matter to the planner.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct ChatBody {
     /// The conversation.
@@ -20,20 +20,12 @@ pub struct ChatBody {
     /// Whether the reply comes in chunks.
     #[serde(default)]
     pub stream: Option<bool>,
-    /// What a streamed reply carries besides text.
-    #[serde(default)]
-    pub stream_options: Option<StreamOptions>,
+    /// The length of the body, bytes.
+    #[serde(skip)]
+    pub bytes: usize,
 }
 
-/// Says what a streamed reply carries besides text.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-pub struct StreamOptions {
-    /// Whether the token counts come in a last chunk.
-    #[serde(default)]
-    pub include_usage: Option<bool>,
-}
-
-/// Is one message of the conversation.
+/// A message of the conversation.
 #[derive(Debug, Clone, Deserialize)]
 pub struct WireMessage {
     /// Who speaks.
@@ -49,7 +41,7 @@ pub struct WireMessage {
     pub tool_call_id: Option<String>,
 }
 
-/// Says who speaks. Anything else is refused.
+/// Who speaks. Anything else is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -64,7 +56,7 @@ pub enum Role {
     Tool,
 }
 
-/// Is the content of a message: text, or parts of which the text counts.
+/// The content of a message: text, or parts of which the text counts.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub enum Content {
@@ -74,7 +66,7 @@ pub enum Content {
     Parts(Vec<Part>),
 }
 
-/// Is one part of a content.
+/// A part of a content.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Part {
     /// The text, when it is a text part.
@@ -82,7 +74,7 @@ pub struct Part {
     pub text: Option<String>,
 }
 
-/// Is one tool call as it stands in an assistant message.
+/// A tool call as it stands in an assistant message.
 #[derive(Debug, Clone, Deserialize)]
 pub struct WireCall {
     /// The id.
@@ -91,7 +83,7 @@ pub struct WireCall {
     pub function: WireFunction,
 }
 
-/// Is the called function.
+/// The called function.
 #[derive(Debug, Clone, Deserialize)]
 pub struct WireFunction {
     /// The tool's name.
@@ -101,14 +93,14 @@ pub struct WireFunction {
     pub arguments: Option<String>,
 }
 
-/// Is one tool on offer.
+/// A tool on offer.
 #[derive(Debug, Clone, Deserialize)]
 pub struct ToolOffer {
     /// The function that it describes.
     pub function: OfferedFunction,
 }
 
-/// Describes a function to the model.
+/// The description of a function for the model.
 #[derive(Debug, Clone, Deserialize)]
 pub struct OfferedFunction {
     /// The tool's name.
@@ -152,7 +144,7 @@ impl ChatBody {
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
         let body: Self = serde_json::from_slice(bytes).map_err(|fault| format!("the body is not valid: {fault}"))?;
         body.check()?;
-        Ok(body)
+        Ok(Self { bytes: bytes.len(), ..body })
     }
 
     /// Returns the tools; empty when there are none.
@@ -166,47 +158,29 @@ impl ChatBody {
         }
         let mut open: Vec<&str> = Vec::new();
         for (index, message) in self.messages.iter().enumerate() {
-            if message.role == Role::Tool {
-                let id = message.tool_call_id.as_deref().unwrap_or_default();
-                match open.iter().position(|due| *due == id) {
-                    Some(at) => {
-                        open.remove(at);
-                    }
-                    None => return Err(format!("messages[{index}]: no call {id:?} is open before this result")),
+            match (message.role, open.first()) {
+                (Role::Tool, _) => {
+                    let id = message.tool_call_id.as_deref().unwrap_or_default();
+                    let at = open.iter().position(|due| *due == id);
+                    open.remove(
+                        at.ok_or_else(|| format!("messages[{index}]: no call {id:?} is open before this result"))?,
+                    );
                 }
-                continue;
-            }
-            if let Some(due) = open.first() {
-                return Err(format!("messages[{index}]: the call {due:?} has no result before this message"));
-            }
-            if message.role == Role::Assistant {
-                open.extend(message.calls().iter().map(|call| call.id.as_str()));
+                (_, Some(due)) => {
+                    return Err(format!("messages[{index}]: the call {due:?} has no result before this message"));
+                }
+                (Role::Assistant, None) => open.extend(message.calls().iter().map(|call| call.id.as_str())),
+                (Role::System | Role::User, None) => {}
             }
         }
-        match open.first() {
-            Some(due) => Err(format!("the call {due:?} has no result")),
-            None => Ok(()),
-        }
-    }
-
-    fn prompt_chars(&self) -> usize {
-        let messages: usize = self
-            .messages
-            .iter()
-            .map(|message| {
-                let calls = message.calls().iter().map(|call| call.function.arguments.as_ref().map_or(0, String::len));
-                message.text().len() + calls.sum::<usize>() + 16
-            })
-            .sum();
-        let offers: usize = self.offers().iter().map(|offer| offer.function.parameters.to_string().len() + 16).sum();
-        messages + offers
+        open.first().map_or(Ok(()), |due| Err(format!("the call {due:?} has no result")))
     }
 }
 
-/// Estimates the token counts of a reply: four bytes of text are a token.
+/// Estimates the token counts of a reply: four bytes are a token.
 pub fn usage(body: &ChatBody, reply: &PlannedReply) -> Value {
     let calls: usize = reply.calls.iter().map(|call| call.name.len() + call.arguments.len()).sum();
-    let prompt = body.prompt_chars().div_ceil(4);
+    let prompt = body.bytes.div_ceil(4);
     let reasoning = reply.thinking.len().div_ceil(4);
     let completion = reasoning + (reply.text.len() + calls).div_ceil(4);
     json!({
@@ -229,29 +203,23 @@ pub fn completion(body: &ChatBody, reply: &PlannedReply) -> Value {
         message["reasoning_content"] = json!(reply.thinking);
     }
     if !reply.calls.is_empty() {
-        let call = |call: &crate::demo::plan::PlannedCall| json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}});
+        let call = |call: &PlannedCall| json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}});
         message["tool_calls"] = reply.calls.iter().map(call).collect();
     }
-    json!({
-        "id": "chatcmpl-embedded",
-        "object": "chat.completion",
-        "created": 0,
-        "model": MODEL,
-        "choices": [{"index": 0, "message": message, "finish_reason": finish_reason(reply)}],
-        "usage": usage(body, reply),
-    })
+    let choice = json!({"index": 0, "message": message, "finish_reason": finish_reason(reply)});
+    let mut whole = answer("chat.completion", &json!([choice]));
+    whole["usage"] = usage(body, reply);
+    whole
 }
 
 /// Writes one chunk of a streamed reply.
 pub fn chunk(delta: &Value, finish: Option<&str>) -> Value {
-    let mut chunk = empty_chunk();
-    chunk["choices"] = json!([{"index": 0, "delta": delta, "finish_reason": finish}]);
-    chunk
+    answer("chat.completion.chunk", &json!([{"index": 0, "delta": delta, "finish_reason": finish}]))
 }
 
 /// Writes the last chunk of a streamed reply, which carries the token counts and no choice.
 pub fn usage_chunk(usage: &Value) -> Value {
-    let mut chunk = empty_chunk();
+    let mut chunk = answer("chat.completion.chunk", &json!([]));
     chunk["usage"] = usage.clone();
     chunk
 }
@@ -261,6 +229,6 @@ pub fn error(message: &str, kind: &str, code: Option<&str>) -> Value {
     json!({"error": {"message": message, "type": kind, "param": null, "code": code}})
 }
 
-fn empty_chunk() -> Value {
-    json!({"id": "chatcmpl-embedded", "object": "chat.completion.chunk", "created": 0, "model": MODEL, "choices": []})
+fn answer(object: &str, choices: &Value) -> Value {
+    json!({"id": "chatcmpl-embedded", "object": object, "created": 0, "model": MODEL, "choices": choices})
 }

@@ -274,6 +274,46 @@ fn the_number_of_agents_and_what_to_skip_can_be_steered() {
 }
 
 #[test]
+fn be_brief_leaves_out_the_details_and_nothing_that_was_asked() {
+    for (rounds, text) in [(1, "be brief"), (2, "please keep it short")] {
+        let mut run = tour(rounds);
+        run.say(text).say("count TODO");
+        assert!(run.step().text.contains("I keep the answer short."));
+        let answer = run.answer();
+        for part in ["**7 files**", "## Findings", "“count TODO”: `TODO` stands in 2 lines"] {
+            assert!(answer.contains(part), "{part} is missing in:\n{answer}");
+        }
+        assert!(!answer.contains("## What is here") && !answer.contains("## Next steps"), "{answer}");
+    }
+}
+
+#[test]
+fn a_form_of_answer_that_it_cannot_write_is_said_so() {
+    let mut run = tour(1);
+    let reply = run.say("answer in German").step();
+    assert!(
+        reply.text.contains("> answer in German\n") && reply.text.contains("this one form of English"),
+        "{}",
+        reply.text
+    );
+    assert!(names(&reply).contains(&"agent") && !names(&reply).contains(&"grep"));
+}
+
+#[test]
+fn a_command_between_marks_runs_as_it_stands() {
+    let mut run = Run::new(&["read", "grep", "glob", "calculator", "bash"]);
+    let reply = run.say("run `ls, and then; cat x` and count TODO").step();
+    assert_eq!(names(&reply), ["bash", "grep"]);
+    assert_eq!(arguments(&reply, 0), json!({"command": "ls, and then; cat x"}));
+    let answer = run.answer();
+    assert!(answer.contains("it printed 2 lines") && answer.contains("```text\none\ntwo\n```"), "{answer}");
+    let mut run = Run::new(MAIN);
+    let reply = run.say("run `ls`").step();
+    assert!(reply.calls.is_empty() && reply.text.contains("not on offer"), "{}", reply.text);
+    assert!(!names(&Run::new(MAIN).say("run the tests").step()).contains(&"bash"), "a command has its marks");
+}
+
+#[test]
 fn a_request_of_its_own_steers_simple_work_too() {
     let mut run = Run::new(MAIN);
     run.say("count TODO").step();

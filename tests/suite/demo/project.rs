@@ -66,6 +66,7 @@ impl Run {
         let reply = plan(&self.body());
         assert_eq!(reply, plan(&self.body()), "the same request gives the same reply");
         assert!(!reply.text.is_empty() || !reply.calls.is_empty(), "no reply is empty");
+        assert!(!reply.thinking.is_empty(), "it thinks aloud");
         let results: Vec<String> = reply.calls.iter().map(|call| self.execute(call)).collect();
         self.append(&reply, &results);
         reply
@@ -123,6 +124,7 @@ impl Run {
             "grep" => self.grep(&text("pattern"), arguments["path"].as_str()),
             "read" => self.read(&text("path")),
             "calculator" => "14".to_owned(),
+            "bash" => "one\ntwo\n".to_owned(),
             "agent" => {
                 let mut child = Run { messages: Vec::new(), tools: MINER, files: self.files.clone() };
                 child.messages.push(json!({"role": "system", "content": "You are a file miner: you find facts."}));
@@ -136,7 +138,7 @@ impl Run {
         let matcher = globset::Glob::new(pattern).expect("a glob pattern").compile_matcher();
         let paths: Vec<&str> =
             self.files.iter().map(|(path, _)| path.as_str()).filter(|path| matcher.is_match(path)).collect();
-        if paths.is_empty() { "No files match.".to_owned() } else { paths.join("\n") }
+        if paths.is_empty() { "[no file in . matches]".to_owned() } else { paths.join("\n") }
     }
 
     fn grep(&self, pattern: &str, scope: Option<&str>) -> String {
@@ -151,7 +153,7 @@ impl Run {
                 }
             }
         }
-        if hits.is_empty() { "No matches.".to_owned() } else { hits.join("\n") }
+        if hits.is_empty() { "[no hits: 7 files searched]".to_owned() } else { hits.join("\n") }
     }
 
     fn read(&self, path: &str) -> String {
@@ -178,6 +180,7 @@ fn offer(name: &str) -> Value {
         "glob" | "grep" => (json!({"pattern": {"type": "string"}, "path": {"type": "string"}}), json!(["pattern"])),
         "read" => (json!({"path": {"type": "string"}, "offset": {"type": "integer"}}), json!(["path"])),
         "calculator" => (json!({"expression": {"type": "string"}}), json!(["expression"])),
+        "bash" => (json!({"command": {"type": "string"}}), json!(["command"])),
         "agent" => (
             json!({"name": {"type": "string", "enum": ["file_miner"]}, "task": {"type": "string"}}),
             json!(["name", "task"]),

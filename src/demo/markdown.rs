@@ -2,8 +2,6 @@
 //!
 //! What is put in cannot break out of its piece.
 
-use crate::demo::facts::Hit;
-
 /// Longest quote of a user's message, characters.
 const QUOTE_CHARS: usize = 200;
 /// Longest line shown of a file, characters.
@@ -11,13 +9,7 @@ const LINE_CHARS: usize = 100;
 
 /// Quotes a message word for word as a block; a long one is cut and says so.
 pub fn block_quote(text: &str) -> String {
-    let mut quote = String::new();
-    for line in cut(text.trim(), QUOTE_CHARS).lines() {
-        quote.push_str("> ");
-        quote.push_str(line);
-        quote.push('\n');
-    }
-    quote
+    format!("> {}\n", cut(text.trim(), QUOTE_CHARS).lines().collect::<Vec<_>>().join("\n> "))
 }
 
 /// Quotes a message within a sentence; line ends become spaces.
@@ -29,12 +21,6 @@ pub fn inline_quote(text: &str) -> String {
 pub fn code(text: &str) -> String {
     let clean: String = text.trim().chars().map(|c| if c == '`' || c.is_control() { '\'' } else { c }).collect();
     format!("`{}`", cut(&clean, LINE_CHARS))
-}
-
-/// Makes the line of a list that shows a hit: `path:line`, then the line.
-pub fn finding(hit: &Hit) -> String {
-    let place = code(&format!("{}:{}", hit.path, hit.line));
-    if hit.text.trim().is_empty() { format!("- {place}\n") } else { format!("- {place} — {}\n", code(&hit.text)) }
 }
 
 /// Makes a fenced block of lines; the fence is longer than any in them.
@@ -65,6 +51,11 @@ pub fn number(count: usize, noun: &str) -> String {
     }
 }
 
+/// Joins code spans as a sentence does.
+pub fn and_code(texts: &[String]) -> String {
+    and(&texts.iter().map(|text| code(text)).collect::<Vec<_>>())
+}
+
 /// Joins words as a sentence does: `a`, `a and b`, `a, b and c`.
 pub fn and(words: &[String]) -> String {
     match words {
@@ -72,6 +63,27 @@ pub fn and(words: &[String]) -> String {
         [one] => one.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
+}
+
+/// Puts two blocks together, a blank line between.
+pub fn joined(first: &str, second: &str) -> String {
+    let blank = if first.trim().is_empty() || second.trim().is_empty() { "" } else { "\n\n" };
+    format!("{}{blank}{second}", first.trim())
+}
+
+/// Makes a section; nothing when nothing stands in it.
+pub fn section(heading: &str, body: &str) -> String {
+    if body.trim().is_empty() { String::new() } else { format!("## {heading}\n\n{body}") }
+}
+
+/// Puts blocks together, a blank line between.
+pub fn all_joined(blocks: impl IntoIterator<Item = String>) -> String {
+    blocks.into_iter().fold(String::new(), |text, block| joined(&text, &block))
+}
+
+/// Makes a list, each item on its line.
+pub fn list(items: impl IntoIterator<Item = String>) -> String {
+    items.into_iter().map(|item| format!("- {item}")).collect::<Vec<_>>().join("\n")
 }
 
 /// Cuts text after so many characters and says so.

@@ -1,0 +1,185 @@
+//! A conversation as the planner sees it: turns, their rounds with calls and results, what was said in between, and the
+//! tools on offer.
+//!
+//! Derived from the request alone. A user message behind the results of a batch is steering; one behind an answer
+//! (or behind a batch that was cancelled) opens a turn.
+
+use std::mem;
+
+use serde_json::{Map, Value};
+
+use crate::demo::plan::results;
+use crate::demo::wire::{ChatBody, OfferedFunction, Role};
+
+/// The whole conversation; its last turn is the one to go on with.
+#[derive(Debug, Default)]
+pub struct Conversation {
+    /// The instructions in front.
+    pub system: String,
+    /// The turns before the current one.
+    pub earlier: Vec<Turn>,
+    /// The turn that runs.
+    pub turn: Turn,
+    /// The tools on offer.
+    pub tools: Vec<OfferedFunction>,
+    /// How many messages there are; makes call ids unique.
+    pub messages: usize,
+}
+
+/// A turn: what opened it, what was done, how it ended.
+#[derive(Debug, Default)]
+pub struct Turn {
+    /// The user messages that opened it, in order.
+    pub opening: Vec<String>,
+    /// Its rounds with calls.
+    pub rounds: Vec<Round>,
+    /// Its answer; empty while it runs, or when it was cut off.
+    pub answer: String,
+}
+
+/// A reply with calls, their results, and the user messages that came behind them.
+#[derive(Debug, Default)]
+pub struct Round {
+    /// The calls with their results, in order.
+    pub calls: Vec<FinishedCall>,
+    /// The steering behind the results, in order.
+    pub steering: Vec<String>,
+}
+
+/// A call with its result.
+#[derive(Debug, Default)]
+pub struct FinishedCall {
+    id: String,
+    /// The call.
+    pub call: Call,
+    /// What came back.
+    pub result: String,
+}
+
+/// A call without the id that it has on the wire.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Call {
+    /// The tool's name.
+    pub name: String,
+    /// Its arguments.
+    pub arguments: Map<String, Value>,
+}
+
+impl Conversation {
+    /// Reads the conversation of a request.
+    pub fn of(body: &ChatBody) -> Self {
+        let tools = body.offers().iter().map(|tool| tool.function.clone()).collect();
+        let mut talk = Self { tools, messages: body.messages.len(), ..Self::default() };
+        for message in &body.messages {
+            let text = message.text();
+            match message.role {
+                // Instructions behind the first user message come from extensions and are background.
+                Role::System if talk.turn.opening.is_empty() && talk.earlier.is_empty() => {
+                    talk.system = format!("{}{text}\n", talk.system);
+                }
+                Role::System => {}
+                Role::User => talk.hear(text),
+                Role::Assistant if message.calls().is_empty() => talk.turn.answer = text,
+                Role::Assistant => {
+                    let calls = message.calls().iter().map(|call| FinishedCall {
+                        id: call.id.clone(),
+                        call: Call { name: call.function.name.clone(), arguments: call.function.object() },
+                        result: String::new(),
+                    });
+                    talk.turn.rounds.push(Round { calls: calls.collect(), steering: Vec::new() });
+                }
+                Role::Tool => {
+                    let calls = talk.turn.rounds.last_mut().map(|round| round.calls.iter_mut());
+                    let id = message.tool_call_id.as_deref().unwrap_or_default();
+                    if let Some(finished) = calls.into_iter().flatten().find(|finished| finished.id == id) {
+                        finished.result = text;
+                    }
+                }
+            }
+        }
+        talk
+    }
+
+    fn hear(&mut self, text: String) {
+        let cancelled = |round: &Round| round.calls.iter().any(|done| done.result.starts_with("Error: cancelled"));
+        if !self.turn.answer.is_empty() || self.turn.rounds.last().is_some_and(cancelled) {
+            self.earlier.push(mem::take(&mut self.turn));
+        }
+        match self.turn.rounds.last_mut() {
+            Some(round) => round.steering.push(text),
+            None => self.turn.opening.push(text),
+        }
+    }
+
+    /// Returns the last earlier turn that listed the whole project, with the files that it found.
+    pub fn earlier_listing(&self) -> Option<(&Turn, Vec<String>)> {
+        let call = self.call("glob", &[("pattern", "**/*")])?;
+        let listed = self.earlier.iter().rev().find_map(|turn| Some((turn, turn.result_of(&call)?)));
+        listed.map(|(turn, listing)| (turn, results::paths(listing))).filter(|(_, paths)| !paths.is_empty())
+    }
+
+    /// Returns the directory that the instructions name; empty when they name none.
+    pub fn directory(&self) -> &str {
+        let mut lines = self.system.lines().map(|line| line.trim_start_matches(['-', ' ']));
+        lines.find_map(|line| line.strip_prefix("Working directory:")).map_or("", |path| path.trim().trim_matches('`'))
+    }
+
+    /// Tells whether a tool is on offer.
+    pub fn offers(&self, name: &str) -> bool {
+        self.tools.iter().any(|tool| tool.name == name)
+    }
+
+    /// Makes a call of a tool that is on offer, with the arguments that are not empty; their values must be among
+    /// those that the schema lists, such as the personas.
+    pub fn call(&self, name: &str, arguments: &[(&str, &str)]) -> Option<Call> {
+        let tool = self.tools.iter().find(|tool| tool.name == name)?;
+        let allowed = |key: &str, value: &str| {
+            let values = tool.parameters.pointer(&format!("/properties/{key}/enum")).and_then(Value::as_array);
+            values.is_none_or(|values| values.iter().any(|allowed| allowed == value))
+        };
+        let arguments = arguments.iter().filter(|(_, value)| !value.is_empty());
+        let known = arguments.clone().all(|(key, value)| allowed(key, value));
+        let arguments = arguments.map(|(key, value)| ((*key).to_owned(), Value::from(*value))).collect();
+        known.then(|| Call { name: name.to_owned(), arguments })
+    }
+}
+
+impl Turn {
+    /// Returns every call with its result, in order.
+    pub fn finished(&self) -> impl Iterator<Item = &FinishedCall> {
+        self.rounds.iter().flat_map(|round| &round.calls)
+    }
+
+    /// Returns the result of a call that was made in this turn.
+    pub fn result_of(&self, call: &Call) -> Option<&str> {
+        self.finished().find(|finished| finished.call == *call).map(|finished| finished.result.as_str())
+    }
+
+    /// Returns the calls of a tool that succeeded.
+    pub fn succeeded(&self, name: &str) -> impl Iterator<Item = &FinishedCall> {
+        self.finished().filter(move |done| done.call.name == name && !results::failed(&done.result))
+    }
+
+    /// Returns the round of the first delegation, when there was one.
+    pub fn first_delegation(&self) -> Option<usize> {
+        self.rounds.iter().position(|round| round.calls.iter().any(|finished| finished.call.name == "agent"))
+    }
+
+    /// Keeps the calls that were not made in this turn yet, each once.
+    pub fn missing(&self, calls: impl IntoIterator<Item = Call>) -> Vec<Call> {
+        let mut missing: Vec<Call> = Vec::new();
+        for call in calls {
+            if self.result_of(&call).is_none() && !missing.contains(&call) {
+                missing.push(call);
+            }
+        }
+        missing
+    }
+}
+
+impl Call {
+    /// Returns an argument's text; empty when there is none.
+    pub fn text(&self, argument: &str) -> &str {
+        self.arguments.get(argument).and_then(Value::as_str).unwrap_or_default()
+    }
+}
