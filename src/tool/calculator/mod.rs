@@ -2,8 +2,8 @@
 //!
 //! It needs no workspace and takes no time: the length of an expression and the depth of its nesting are limited.
 
+mod expression;
 mod number;
-mod parser;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -29,10 +29,7 @@ impl Calculator {
     /// # Errors
     /// One sentence that names the fault and its place (characters, from 1).
     pub fn evaluate(expression: &str) -> Result<String, String> {
-        match parser::evaluate(expression) {
-            Ok(number) => Ok(number.to_string()),
-            Err(fault) => Err(fault.to_string()),
-        }
+        expression::evaluate(expression).map(|number| number.to_string())
     }
 }
 
