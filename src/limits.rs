@@ -141,6 +141,10 @@ pub const BROAD_WALK_ENTRIES: usize = 50_000;
 pub const BROAD_WALK_TIME: Duration = Duration::from_secs(5);
 /// `write`, `edit`: largest file that is changed or made, bytes.
 pub const CHANGED_FILE_BYTES: u64 = 8 * 1024 * 1024;
+/// Diffs: lines of both sides that are always compared.
+pub const DIFF_LINES: usize = 20_000;
+/// Diffs: how often each line may repeat, on average, where there are more; beyond, all of them count as changed.
+pub const DIFF_REPEATS: usize = 100;
 /// Undo: bytes kept of what the files of a turn held.
 pub const UNDO_BYTES: u64 = 64 * 1024 * 1024;
 /// `edit`: files whose content is remembered as read.

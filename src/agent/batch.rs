@@ -286,7 +286,7 @@ impl Agent {
         let work = async move {
             match &found {
                 Found::Tool(tool) => {
-                    let args = tool.parameters().validate(&call.arguments).map_err(ToolError::Failed)?;
+                    let args = tool.spec().parameters.validate(&call.arguments).map_err(ToolError::Failed)?;
                     tool.execute(args, context).await
                 }
                 Found::Raw(tool) => tool.call(&call.arguments, context).await,

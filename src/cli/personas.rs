@@ -72,7 +72,7 @@ fn table(flags: &Flags) -> Result<(String, Vec<String>), String> {
 }
 
 fn reach(tools: &[Arc<dyn Tool>]) -> Traits {
-    tools.iter().map(|tool| tool.traits()).fold(Traits::NONE, Traits::and)
+    tools.iter().map(|tool| tool.spec().traits).fold(Traits::NONE, Traits::and)
 }
 
 fn names(tools: &[Arc<dyn Tool>]) -> String {

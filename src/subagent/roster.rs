@@ -167,7 +167,7 @@ impl Persona {
     /// Returns the traits of its tools taken together. The files of a temporary workspace are not private.
     pub fn reach(&self, tools: &[Arc<dyn Tool>]) -> Traits {
         let own = tools.iter().filter(|tool| self.tool_names.iter().any(|name| name == tool.name()));
-        let mut reach = own.map(|tool| tool.traits()).fold(Traits::NONE, Traits::and);
+        let mut reach = own.map(|tool| tool.spec().traits).fold(Traits::NONE, Traits::and);
         if self.temp_workspace == TempWorkspace::Yes && !self.tool_names.iter().any(|name| name == "bash") {
             reach.private = false;
         }

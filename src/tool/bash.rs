@@ -21,7 +21,7 @@ use crate::text::is_blank;
 use crate::tool::capture::{Capture, Captured};
 use crate::tool::live::{LIVE_STEP, Live};
 use crate::tool::outputs::Outputs;
-use crate::tool::{Args, OnCancel, Parameters, Tool, ToolContext, ToolError, Traits};
+use crate::tool::{Args, OnCancel, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits};
 use crate::workspace::snapshot::{Ask, Command, Decision, Question};
 use crate::workspace::{Confinement, Ended, Failure, Job, Network, Running, Sandbox, Spawner, Workspace, signal_name};
 
@@ -34,8 +34,7 @@ pub struct BashTool {
     spawner: Arc<Spawner>,
     outputs: Arc<Outputs>,
     confinement: Confinement,
-    parameters: Parameters,
-    description: String,
+    spec: ToolSpec,
 }
 
 impl BashTool {
@@ -64,7 +63,12 @@ impl BashTool {
              write and edit to change them, where they can do it.",
             limits::COMMAND_BYTES / 1024,
         );
-        Self { workspace, spawner, outputs, confinement, parameters, description }
+        // A command that nothing confines can send whatever the setting says.
+        let is_open = spawner.sandbox().name().is_none();
+        let network = confinement.network == Network::On;
+        let traits = Traits { private: true, untrusted: network, egress: network || is_open };
+        let spec = ToolSpec::new("bash", description, parameters).on_cancel(OnCancel::Wait).traits(traits);
+        Self { workspace, spawner, outputs, confinement, spec }
     }
 
     fn job(&self, act: &CommandAct) -> Job {
@@ -200,16 +204,8 @@ impl BashTool {
 }
 
 impl Tool for BashTool {
-    fn name(&self) -> &'static str {
-        "bash"
-    }
-
-    fn description(&self) -> &str {
-        &self.description
-    }
-
-    fn parameters(&self) -> &Parameters {
-        &self.parameters
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
     }
 
     fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
@@ -229,17 +225,6 @@ impl Tool for BashTool {
             self.run(&act, context).await
         }
         .boxed()
-    }
-
-    fn on_cancel(&self) -> OnCancel {
-        OnCancel::Wait
-    }
-
-    fn traits(&self) -> Traits {
-        // A command that nothing confines can send whatever the setting says.
-        let is_open = self.spawner.sandbox().name().is_none();
-        let network = self.confinement.network == Network::On;
-        Traits { private: true, untrusted: network, egress: network || is_open }
     }
 
     fn with_workspace(&self, workspace: &Arc<Workspace>) -> Option<Arc<dyn Tool>> {

@@ -15,7 +15,7 @@ use futures_util::future::BoxFuture;
 use crate::approval::Content;
 use crate::tool::change::{self, Proposal, Target};
 use crate::tool::edit::matching::Flat;
-use crate::tool::{Args, OnCancel, Parameters, Tool, ToolContext, ToolError, Traits, blocking, read};
+use crate::tool::{Args, OnCancel, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits, blocking, read};
 use crate::workspace::{SeenState, Workspace};
 
 /// Line numbers named in a message.
@@ -27,7 +27,7 @@ const SHOWN_LINES: usize = 16;
 /// Changes parts of files of a workspace.
 pub struct EditTool {
     workspace: Arc<Workspace>,
-    parameters: Parameters,
+    spec: ToolSpec,
 }
 
 impl EditTool {
@@ -39,23 +39,20 @@ impl EditTool {
             p.required_string("new_string", "The text in its place.");
             p.optional_boolean("replace_all", "Whether to replace it wherever it occurs. Default false.");
         });
-        Self { workspace, parameters }
+        let description = "Replaces a text in a file by another. The text must occur exactly once, unless replace_all \
+             is set: take enough lines around it. The file must have been read before, and not have \
+             changed since. Line ends stay as they are in the file. The user may be asked before the file \
+             is changed.";
+        let spec = ToolSpec::new("edit", description, parameters)
+            .on_cancel(OnCancel::Wait)
+            .traits(Traits { private: !workspace.is_temporary(), ..Traits::NONE });
+        Self { workspace, spec }
     }
 }
 
 impl Tool for EditTool {
-    fn name(&self) -> &'static str {
-        "edit"
-    }
-
-    fn description(&self) -> &'static str {
-        "Replaces a text in a file by another. The text must occur exactly once, unless replace_all is set: take enough \
-         lines around it. The file must have been read before, and not have changed since. Line ends stay as they are in \
-         the file. The user may be asked before the file is changed."
-    }
-
-    fn parameters(&self) -> &Parameters {
-        &self.parameters
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
     }
 
     fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
@@ -76,14 +73,6 @@ impl Tool for EditTool {
             Ok(text)
         }
         .boxed()
-    }
-
-    fn on_cancel(&self) -> OnCancel {
-        OnCancel::Wait
-    }
-
-    fn traits(&self) -> Traits {
-        Traits { private: !self.workspace.is_temporary(), ..Traits::NONE }
     }
 
     fn with_workspace(&self, workspace: &Arc<Workspace>) -> Option<Arc<dyn Tool>> {

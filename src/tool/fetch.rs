@@ -5,14 +5,13 @@ use futures_util::future::BoxFuture;
 
 use crate::limits;
 use crate::tool::page::{self, Page};
-use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, Traits};
+use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits};
 use crate::web::{Client, Reply, decode};
 
 /// Gets texts from the web as they are.
 pub struct FetchTool {
     client: Client,
-    parameters: Parameters,
-    description: String,
+    spec: ToolSpec,
 }
 
 impl FetchTool {
@@ -29,21 +28,18 @@ impl FetchTool {
              archives and other binary files.",
             limits::WEB_CHARS
         );
-        Self { client, parameters, description }
+        let spec = ToolSpec::new("fetch", description, parameters).concurrency(Concurrency::Beside).traits(Traits {
+            private: false,
+            untrusted: true,
+            egress: true,
+        });
+        Self { client, spec }
     }
 }
 
 impl Tool for FetchTool {
-    fn name(&self) -> &'static str {
-        "fetch"
-    }
-
-    fn description(&self) -> &str {
-        &self.description
-    }
-
-    fn parameters(&self) -> &Parameters {
-        &self.parameters
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
     }
 
     fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
@@ -58,14 +54,6 @@ impl Tool for FetchTool {
             page::window(&decode(&body.bytes, &content_type), offset, &notes)
         }
         .boxed()
-    }
-
-    fn concurrency(&self) -> Concurrency {
-        Concurrency::Beside
-    }
-
-    fn traits(&self) -> Traits {
-        Traits { private: false, untrusted: true, egress: true }
     }
 }
 

@@ -7,11 +7,11 @@ use std::future::Future;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use crate::tool::{Args, Concurrency, OnCancel, Parameters, Tool, ToolContext, ToolError, Traits};
+use crate::tool::{Args, Concurrency, OnCancel, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits};
 
 type Execute = Box<dyn Fn(Args, ToolContext) -> BoxFuture<'static, Result<String, ToolError>> + Send + Sync>;
 
-/// Is a tool out of a name, a description, parameters and an async closure.
+/// A tool out of a name, a description, parameters and an async closure.
 ///
 /// ```
 /// use steersman::tool::{FnTool, Parameters};
@@ -22,12 +22,7 @@ type Execute = Box<dyn Fn(Args, ToolContext) -> BoxFuture<'static, Result<String
 /// let echo = FnTool::new("echo", "Says it again.", parameters, |args, _| async move { Ok(args.str("text").to_owned()) });
 /// ```
 pub struct FnTool {
-    name: String,
-    description: String,
-    parameters: Parameters,
-    concurrency: Concurrency,
-    on_cancel: OnCancel,
-    traits: Traits,
+    spec: ToolSpec,
     execute: Execute,
 }
 
@@ -44,12 +39,7 @@ impl FnTool {
         R: Future<Output = Result<String, ToolError>> + Send + 'static,
     {
         Self {
-            name: name.into(),
-            description: description.into(),
-            parameters,
-            concurrency: Concurrency::Alone,
-            on_cancel: OnCancel::Drop,
-            traits: Traits::NONE,
+            spec: ToolSpec::new(name.into(), description.into(), parameters),
             execute: Box::new(move |args, context| execute(args, context).boxed()),
         }
     }
@@ -57,51 +47,31 @@ impl FnTool {
     /// Sets whether it may run beside others.
     #[must_use]
     pub fn concurrency(mut self, concurrency: Concurrency) -> Self {
-        self.concurrency = concurrency;
+        self.spec.concurrency = concurrency;
         self
     }
 
     /// Sets what a cancel does to a running call.
     #[must_use]
     pub fn on_cancel(mut self, on_cancel: OnCancel) -> Self {
-        self.on_cancel = on_cancel;
+        self.spec.on_cancel = on_cancel;
         self
     }
 
     /// Sets what its calls bring and send.
     #[must_use]
     pub fn traits(mut self, traits: Traits) -> Self {
-        self.traits = traits;
+        self.spec.traits = traits;
         self
     }
 }
 
 impl Tool for FnTool {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn description(&self) -> &str {
-        &self.description
-    }
-
-    fn parameters(&self) -> &Parameters {
-        &self.parameters
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
     }
 
     fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
         (self.execute)(args, context.clone())
-    }
-
-    fn concurrency(&self) -> Concurrency {
-        self.concurrency
-    }
-
-    fn on_cancel(&self) -> OnCancel {
-        self.on_cancel
-    }
-
-    fn traits(&self) -> Traits {
-        self.traits
     }
 }

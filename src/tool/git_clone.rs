@@ -20,7 +20,7 @@ use crate::error::Cancelled;
 use crate::limits;
 use crate::text::{clip, visible_line};
 use crate::tool::checkout::{self, Size};
-use crate::tool::{Args, OnCancel, Parameters, Tool, ToolContext, ToolError, Traits};
+use crate::tool::{Args, OnCancel, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits};
 use crate::web::{Client, Target};
 use crate::workspace::{Confinement, Ended, Failure, Job, Network, Running, Spawner, Workspace, signal_name};
 
@@ -69,8 +69,7 @@ pub struct GitCloneTool {
     bounds: CloneBounds,
     /// The version of git, once it was asked.
     version: Arc<OnceCell<(u32, u32)>>,
-    parameters: Parameters,
-    description: String,
+    spec: ToolSpec,
 }
 
 /// How much a copy may take.
@@ -115,7 +114,12 @@ impl GitCloneTool {
             limits::CLONE_TIME.as_secs() / 60,
         );
         let (bounds, version) = (CloneBounds::default(), Arc::default());
-        Self { workspace, spawner, client, bounds, version, parameters, description }
+        let spec = ToolSpec::new("git_clone", description, parameters).on_cancel(OnCancel::Wait).traits(Traits {
+            private: false,
+            untrusted: true,
+            egress: true,
+        });
+        Self { workspace, spawner, client, bounds, version, spec }
     }
 
     /// Sets how much a copy may take.
@@ -303,16 +307,8 @@ impl GitCloneTool {
 }
 
 impl Tool for GitCloneTool {
-    fn name(&self) -> &'static str {
-        "git_clone"
-    }
-
-    fn description(&self) -> &str {
-        &self.description
-    }
-
-    fn parameters(&self) -> &Parameters {
-        &self.parameters
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
     }
 
     fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
@@ -328,14 +324,6 @@ impl Tool for GitCloneTool {
             self.clone_into(&act, context).await
         }
         .boxed()
-    }
-
-    fn on_cancel(&self) -> OnCancel {
-        OnCancel::Wait
-    }
-
-    fn traits(&self) -> Traits {
-        Traits { private: false, untrusted: true, egress: true }
     }
 
     fn with_workspace(&self, workspace: &Arc<Workspace>) -> Option<Arc<dyn Tool>> {

@@ -15,14 +15,13 @@ use crate::limits;
 use crate::text::visible_line;
 use crate::tool::blocking::{self, Stop};
 use crate::tool::walk::{self, Entries};
-use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, Traits};
+use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits};
 use crate::workspace::{EntryKind, Workspace};
 
 /// Lists paths of a workspace.
 pub struct GlobTool {
     workspace: Arc<Workspace>,
-    parameters: Parameters,
-    description: String,
+    spec: ToolSpec,
 }
 
 impl GlobTool {
@@ -38,21 +37,16 @@ impl GlobTool {
              and [a-z]. Hidden files are included; .git and what .gitignore names are not.",
             limits::GLOB_PATHS,
         );
-        Self { workspace, parameters, description }
+        let spec = ToolSpec::new("glob", description, parameters)
+            .concurrency(Concurrency::Beside)
+            .traits(Traits { private: !workspace.is_temporary(), ..Traits::NONE });
+        Self { workspace, spec }
     }
 }
 
 impl Tool for GlobTool {
-    fn name(&self) -> &'static str {
-        "glob"
-    }
-
-    fn description(&self) -> &str {
-        &self.description
-    }
-
-    fn parameters(&self) -> &Parameters {
-        &self.parameters
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
     }
 
     fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
@@ -63,14 +57,6 @@ impl Tool for GlobTool {
             blocking::run(context, move |stop| glob(&workspace, args.str("pattern"), &start, hidden, stop)).await
         }
         .boxed()
-    }
-
-    fn concurrency(&self) -> Concurrency {
-        Concurrency::Beside
-    }
-
-    fn traits(&self) -> Traits {
-        Traits { private: !self.workspace.is_temporary(), ..Traits::NONE }
     }
 
     fn with_workspace(&self, workspace: &Arc<Workspace>) -> Option<Arc<dyn Tool>> {

@@ -19,7 +19,7 @@ use crate::limits;
 use crate::text::visible_line;
 use crate::tool::blocking::{self, Stop};
 use crate::tool::walk::{self, Entries};
-use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, Traits};
+use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits};
 use crate::workspace::{EntryKind, Workspace};
 
 /// How much of a long line is shown before its match, when the match lies far behind the start.
@@ -28,8 +28,7 @@ const BEFORE_MATCH_BYTES: usize = 200;
 /// Searches files of a workspace.
 pub struct GrepTool {
     workspace: Arc<Workspace>,
-    parameters: Parameters,
-    description: String,
+    spec: ToolSpec,
 }
 
 impl GrepTool {
@@ -50,21 +49,16 @@ impl GrepTool {
             limits::GREP_COLUMNS,
             limits::GREP_FILE_BYTES >> 20,
         );
-        Self { workspace, parameters, description }
+        let spec = ToolSpec::new("grep", description, parameters)
+            .concurrency(Concurrency::Beside)
+            .traits(Traits { private: !workspace.is_temporary(), ..Traits::NONE });
+        Self { workspace, spec }
     }
 }
 
 impl Tool for GrepTool {
-    fn name(&self) -> &'static str {
-        "grep"
-    }
-
-    fn description(&self) -> &str {
-        &self.description
-    }
-
-    fn parameters(&self) -> &Parameters {
-        &self.parameters
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
     }
 
     fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
@@ -75,14 +69,6 @@ impl Tool for GrepTool {
             blocking::run(context, move |stop| grep(&workspace, &args, &start, hidden, stop)).await
         }
         .boxed()
-    }
-
-    fn concurrency(&self) -> Concurrency {
-        Concurrency::Beside
-    }
-
-    fn traits(&self) -> Traits {
-        Traits { private: !self.workspace.is_temporary(), ..Traits::NONE }
     }
 
     fn with_workspace(&self, workspace: &Arc<Workspace>) -> Option<Arc<dyn Tool>> {

@@ -11,7 +11,8 @@
 //!   `src/web/parse.rs`; stories: `web_scrape.rs`
 //! - `web_search`: the cascade of services, what is kept: `web_search.rs`, `src/web/search/mod.rs`,
 //!   `src/web/search/cache.rs`; stories: `web_search.rs`
-//! - a tool's parameters and the check of its arguments: `params.rs`; stories: `params.rs`
+//! - what a tool says about itself, its parameters and the check of its arguments: `spec.rs`, `params.rs`; stories:
+//!   `params.rs`
 //! - `read`, `grep`, `glob`, `calculator`: `read.rs`, `grep.rs`, `glob.rs`, `calculator/mod.rs`; stories:
 //!   `read.rs`, `grep.rs`, `glob.rs`, `calculator.rs`
 //! - `write` and `edit`: asked with the whole change, on what was read: `write.rs`, `edit.rs`, `change.rs`,
@@ -41,6 +42,7 @@ mod page;
 mod params;
 mod pdf;
 mod read;
+mod spec;
 mod toolbox;
 mod walk;
 mod web_scrape;
@@ -75,6 +77,7 @@ pub use grep::GrepTool;
 pub use outputs::{Kept, Outputs};
 pub use params::{Choices, Parameters, ParametersBuilder};
 pub use read::ReadTool;
+pub use spec::ToolSpec;
 pub use toolbox::{Additions, Found, Toolbox};
 pub use web_scrape::WebScrapeTool;
 pub use web_search::WebSearchTool;
@@ -110,16 +113,10 @@ pub fn change_tools(workspace: &Arc<Workspace>) -> Vec<Arc<dyn Tool>> {
     vec![Arc::new(WriteTool::new(Arc::clone(workspace))), Arc::new(EditTool::new(Arc::clone(workspace)))]
 }
 
-/// Is one tool. Instances are shared: a sub-agent gets the very instance that its parent has.
+/// A tool. Instances are shared: a sub-agent gets the very instance that its parent has.
 pub trait Tool: Send + Sync {
-    /// Returns the name that the model calls it by.
-    fn name(&self) -> &str;
-
-    /// Returns what it does, for the model.
-    fn description(&self) -> &str;
-
-    /// Returns the arguments it takes.
-    fn parameters(&self) -> &Parameters;
+    /// Returns what it is called, what it does and takes, and how its calls run.
+    fn spec(&self) -> &ToolSpec;
 
     /// Does the work with arguments that passed [`Parameters::validate`].
     ///
@@ -127,25 +124,17 @@ pub trait Tool: Send + Sync {
     /// [`ToolError::Failed`] becomes an `Error: …` observation; [`ToolError::Cancelled`] ends the turn.
     fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>>;
 
-    /// Says whether it may run at the same time as its neighbours of a batch (D11).
-    fn concurrency(&self) -> Concurrency {
-        Concurrency::Alone
-    }
-
-    /// Says what a cancel does to a call that runs (D6).
-    fn on_cancel(&self) -> OnCancel {
-        OnCancel::Drop
-    }
-
-    /// Says what its calls bring to the agent that makes them, and whether they send.
-    fn traits(&self) -> Traits {
-        Traits::NONE
-    }
-
     /// Returns the same tool bound to another workspace; `None` when it uses none.
     fn with_workspace(&self, workspace: &Arc<Workspace>) -> Option<Arc<dyn Tool>> {
         let _ = workspace;
         None
+    }
+}
+
+impl dyn Tool {
+    /// Returns the name that the model calls it by.
+    pub fn name(&self) -> &str {
+        &self.spec().name
     }
 }
 
@@ -172,17 +161,17 @@ pub trait RawTool: Send + Sync {
         context: &'a ToolContext,
     ) -> BoxFuture<'a, Result<String, ToolError>>;
 
-    /// As [`Tool::concurrency`].
+    /// As [`ToolSpec::concurrency`].
     fn concurrency(&self) -> Concurrency {
         Concurrency::Alone
     }
 
-    /// As [`Tool::traits`].
+    /// As [`ToolSpec::traits`].
     fn traits(&self) -> Traits {
         Traits::NONE
     }
 
-    /// As [`Tool::on_cancel`].
+    /// As [`ToolSpec::on_cancel`].
     fn on_cancel(&self) -> OnCancel {
         OnCancel::Drop
     }

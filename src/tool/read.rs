@@ -15,7 +15,7 @@ use crate::limits;
 use crate::text::distance;
 use crate::tool::blocking::{self, Stop};
 use crate::tool::kind;
-use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, Traits};
+use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits};
 use crate::workspace::Workspace;
 
 /// How many entries of a directory are compared with a name that is missing, and how many are suggested.
@@ -25,8 +25,7 @@ const NEAR_NAMES: usize = 3;
 /// Reads text files of a workspace.
 pub struct ReadTool {
     workspace: Arc<Workspace>,
-    parameters: Parameters,
-    description: String,
+    spec: ToolSpec,
 }
 
 impl ReadTool {
@@ -45,21 +44,16 @@ impl ReadTool {
             limits::READ_BYTES / 1024,
             limits::READ_LINE_CHARS,
         );
-        Self { workspace, parameters, description }
+        let spec = ToolSpec::new("read", description, parameters)
+            .concurrency(Concurrency::Beside)
+            .traits(Traits { private: !workspace.is_temporary(), ..Traits::NONE });
+        Self { workspace, spec }
     }
 }
 
 impl Tool for ReadTool {
-    fn name(&self) -> &'static str {
-        "read"
-    }
-
-    fn description(&self) -> &str {
-        &self.description
-    }
-
-    fn parameters(&self) -> &Parameters {
-        &self.parameters
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
     }
 
     fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
@@ -70,14 +64,6 @@ impl Tool for ReadTool {
             blocking::run(context, move |stop| read(&workspace, &path, &window, stop)).await
         }
         .boxed()
-    }
-
-    fn concurrency(&self) -> Concurrency {
-        Concurrency::Beside
-    }
-
-    fn traits(&self) -> Traits {
-        Traits { private: !self.workspace.is_temporary(), ..Traits::NONE }
     }
 
     fn with_workspace(&self, workspace: &Arc<Workspace>) -> Option<Arc<dyn Tool>> {

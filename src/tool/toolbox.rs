@@ -74,7 +74,7 @@ impl Found {
     /// Says whether it may run beside others.
     pub fn concurrency(&self) -> Concurrency {
         match self {
-            Self::Tool(tool) => tool.concurrency(),
+            Self::Tool(tool) => tool.spec().concurrency,
             Self::Raw(tool) => tool.concurrency(),
         }
     }
@@ -82,7 +82,7 @@ impl Found {
     /// Says what its calls bring and send.
     pub fn traits(&self) -> Traits {
         match self {
-            Self::Tool(tool) => tool.traits(),
+            Self::Tool(tool) => tool.spec().traits,
             Self::Raw(tool) => tool.traits(),
         }
     }
@@ -90,7 +90,7 @@ impl Found {
     /// Says what a cancel does to a running call.
     pub fn on_cancel(&self) -> OnCancel {
         match self {
-            Self::Tool(tool) => tool.on_cancel(),
+            Self::Tool(tool) => tool.spec().on_cancel,
             Self::Raw(tool) => tool.on_cancel(),
         }
     }
@@ -107,11 +107,12 @@ impl Toolbox {
     /// # Errors
     /// [`BuildError::Argument`] when the name is empty or taken.
     pub fn add(&mut self, tool: Arc<dyn Tool>) -> Result<(), BuildError> {
-        self.additions.lock().take_name(tool.name())?;
+        let spec = tool.spec();
+        self.additions.lock().take_name(&spec.name)?;
         let schema = ToolSchema {
-            name: tool.name().to_owned(),
-            description: tool.description().to_owned(),
-            parameters: tool.parameters().to_schema(),
+            name: spec.name.to_string(),
+            description: spec.description.to_string(),
+            parameters: spec.parameters.to_schema(),
         };
         self.schemas.insert(self.tools.len(), schema);
         self.tools.push(tool);

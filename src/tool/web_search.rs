@@ -8,14 +8,13 @@ use futures_util::future::BoxFuture;
 use crate::approval::SearchAct;
 use crate::limits;
 use crate::text::is_blank;
-use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, Traits};
+use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits};
 use crate::web::search::{Search, SearchResults};
 
 /// Searches the web.
 pub struct WebSearchTool {
     search: Search,
-    parameters: Parameters,
-    description: String,
+    spec: ToolSpec,
 }
 
 impl WebSearchTool {
@@ -31,21 +30,16 @@ impl WebSearchTool {
             limits::SEARCH_RESULTS,
             limits::SEARCH_RESULTS_USUAL
         );
-        Self { search, parameters, description }
+        let spec = ToolSpec::new("web_search", description, parameters)
+            .concurrency(Concurrency::Beside)
+            .traits(Traits { private: false, untrusted: true, egress: true });
+        Self { search, spec }
     }
 }
 
 impl Tool for WebSearchTool {
-    fn name(&self) -> &'static str {
-        "web_search"
-    }
-
-    fn description(&self) -> &str {
-        &self.description
-    }
-
-    fn parameters(&self) -> &Parameters {
-        &self.parameters
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
     }
 
     fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
@@ -77,14 +71,6 @@ impl Tool for WebSearchTool {
             Ok(list(&query, &results, &Source::Asked))
         }
         .boxed()
-    }
-
-    fn concurrency(&self) -> Concurrency {
-        Concurrency::Beside
-    }
-
-    fn traits(&self) -> Traits {
-        Traits { private: false, untrusted: true, egress: true }
     }
 }
 

@@ -11,14 +11,13 @@ use futures_util::future::BoxFuture;
 use crate::limits;
 use crate::text::visible_line;
 use crate::tool::change::{self, Proposal, Target};
-use crate::tool::{Args, OnCancel, Parameters, Tool, ToolContext, ToolError, blocking};
+use crate::tool::{Args, OnCancel, Parameters, Tool, ToolContext, ToolError, ToolSpec, blocking};
 use crate::workspace::Workspace;
 
 /// Creates and replaces files of a workspace.
 pub struct WriteTool {
     workspace: Arc<Workspace>,
-    parameters: Parameters,
-    description: String,
+    spec: ToolSpec,
 }
 
 impl WriteTool {
@@ -33,21 +32,14 @@ impl WriteTool {
              may be asked before a file is replaced.",
             limits::CHANGED_FILE_BYTES >> 20,
         );
-        Self { workspace, parameters, description }
+        let spec = ToolSpec::new("write", description, parameters).on_cancel(OnCancel::Wait);
+        Self { workspace, spec }
     }
 }
 
 impl Tool for WriteTool {
-    fn name(&self) -> &'static str {
-        "write"
-    }
-
-    fn description(&self) -> &str {
-        &self.description
-    }
-
-    fn parameters(&self) -> &Parameters {
-        &self.parameters
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
     }
 
     fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
@@ -64,10 +56,6 @@ impl Tool for WriteTool {
             Ok(format!("{what}{}", done.note()))
         }
         .boxed()
-    }
-
-    fn on_cancel(&self) -> OnCancel {
-        OnCancel::Wait
     }
 
     fn with_workspace(&self, workspace: &Arc<Workspace>) -> Option<Arc<dyn Tool>> {

@@ -1,11 +1,8 @@
-//! Unified diffs that read as those of git: which lines belong together (`snakes`), where a group of changed lines is
-//! shown (`slides`), three lines of context.
+//! Unified diffs as git prints them: the comparison is that of `imara-diff`, which ported it from git, with three lines
+//! of context. In a few texts where lines repeat, the hunks are cut otherwise than in git, and are as right.
 //!
 //! Called by the tools that change files: the whole diff goes into the question, a cut one to the screen. Behind `@@`
 //! stands no function name. Bytes that are not UTF-8 are shown as replacement characters.
-
-mod slides;
-mod snakes;
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -20,7 +17,7 @@ const CONTEXT: u32 = 3;
 /// How far into a file a NUL makes it binary, as git has it.
 const BINARY_BYTES: usize = 8_000;
 
-/// Is the difference of two contents.
+/// The difference of two contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     /// Lines that came.
@@ -34,9 +31,9 @@ pub struct Difference {
 /// Compares two contents line by line. Where the old one is binary, the hunks show all of the new one.
 pub fn diff(before: &[u8], after: &[u8]) -> Difference {
     let binary = before.iter().take(BINARY_BYTES).any(|byte| *byte == 0);
-    let shown = if binary { &[] } else { before };
-    let input = InternedInput::new(Lines(shown), Lines(after));
-    let diff = aligned(&input);
+    let shown: &[u8] = if binary { &[] } else { before };
+    let input = InternedInput::new(shown, after);
+    let diff = compare(&input);
     let mut hunks = String::new();
     if binary {
         // Writing to a string cannot fail.
@@ -66,59 +63,31 @@ pub fn file_diff(path: String, before: Option<&[u8]>, difference: &Difference) -
     FileDiff { path, created: before.is_none(), added: *added, removed: *removed, hunks: shown }
 }
 
-/// Compares as git does. The library moves groups of changed lines to where they could be too, as git does; but which
-/// lines belong together and which of the places is best it sees otherwise, so both are decided here.
-fn aligned(input: &InternedInput<&[u8]>) -> Diff {
-    let numbers = |side: &[Token]| side.iter().map(|token| token.0).collect::<Vec<u32>>();
-    let (before, after) = (numbers(&input.before), numbers(&input.after));
-    let changed = snakes::compare(&before, &after, input.interner.num_tokens() as usize);
-    // Lines that belong together get one number, all others a number each: there is but one way to compare these.
-    let mut count = 0;
-    let mut fresh = || {
-        count += 1;
-        Token(count)
-    };
-    let left: Vec<Token> = changed.removed.iter().map(|_| fresh()).collect();
-    let mut kept = left.iter().zip(&changed.removed).filter(|(_, removed)| !**removed).map(|(token, _)| *token);
-    let right: Vec<Token> =
-        changed.added.iter().map(|added| if *added { None } else { kept.next() }.unwrap_or_else(&mut fresh)).collect();
+/// Finds the lines that came and went. Of a long text where the same few lines come again and again, all between the
+/// first and the last difference did: a search would take minutes.
+fn compare(input: &InternedInput<&[u8]>) -> Diff {
+    let (before, after) = (input.before.as_slice(), input.after.as_slice());
+    let equal = |(a, b): &(&Token, &Token)| a == b;
+    let head = before.iter().zip(after).take_while(equal).count();
+    let rest = before.len().min(after.len()) - head;
+    let tail = before.iter().rev().zip(after.iter().rev()).take(rest).take_while(equal).count();
+    let searched = before.len() + after.len() - 2 * (head + tail);
+    let distinct = input.interner.num_tokens();
     let mut diff = Diff::default();
-    diff.compute_with(Algorithm::Myers, &left, &right, count + 1);
-    let best_end = |lines: &[Token], group: Range<u32>, earliest: u32| {
-        slides::best_end(lines, &group, earliest, |token| input.interner[token])
-    };
-    diff.postprocess_with(&input.before, &input.after, best_end);
+    if searched > limits::DIFF_LINES.max(limits::DIFF_REPEATS * distinct as usize) {
+        let mut fresh = (distinct..).map(Token);
+        let mut part = |side: &[Token]| {
+            let middle = head..side.len() - tail;
+            let own = |(at, token): (usize, &Token)| if middle.contains(&at) { fresh.next() } else { Some(*token) };
+            side.iter().enumerate().filter_map(own).collect::<Vec<_>>()
+        };
+        let (left, right) = (part(before), part(after));
+        diff.compute_with(Algorithm::Myers, &left, &right, u32::MAX);
+    } else {
+        diff.compute_with(Algorithm::Myers, before, after, distinct);
+    }
+    diff.postprocess_lines(input);
     diff
-}
-
-/// Yields lines with their ends, so that a missing one at the end of the file counts.
-struct Lines<'a>(&'a [u8]);
-
-impl<'a> Iterator for Lines<'a> {
-    type Item = &'a [u8];
-
-    fn next(&mut self) -> Option<&'a [u8]> {
-        if self.0.is_empty() {
-            return None;
-        }
-        let end = memchr::memchr(b'\n', self.0).map_or(self.0.len(), |at| at + 1);
-        let (line, rest) = self.0.split_at_checked(end)?;
-        self.0 = rest;
-        Some(line)
-    }
-}
-
-impl<'a> imara_diff::TokenSource for Lines<'a> {
-    type Token = &'a [u8];
-    type Tokenizer = Self;
-
-    fn tokenize(&self) -> Self {
-        Self(self.0)
-    }
-
-    fn estimate_tokens(&self) -> u32 {
-        u32::try_from(self.0.len() / 40).unwrap_or(u32::MAX)
-    }
 }
 
 /// Puts changes together whose contexts touch.
@@ -145,7 +114,7 @@ fn print(group: &[Hunk], input: &InternedInput<&[u8]>, text: &mut String) {
     // Writing to a string cannot fail.
     let _ = writeln!(text, "@@ -{} +{} @@", span(&before), span(&after));
     let mut at = before.start;
-    let mut show = |sign, side: &[imara_diff::Token], range: Range<u32>| {
+    let mut show = |sign, side: &[Token], range: Range<u32>| {
         for token in side.get(range.start as usize..range.end as usize).unwrap_or_default() {
             let line = String::from_utf8_lossy(input.interner[*token]);
             text.push(sign);

@@ -15,7 +15,7 @@
 //!   `children.rs`; stories: `spawner.rs`, `process_trees.rs`
 //! - the environment of commands: `environment.rs`; stories: `child_environment.rs`
 //! - programs that the host relies on: `programs.rs`; stories: `sandbox/relied_on.rs`
-//! - a diff as git writes it: `diff.rs`, `diff/snakes.rs`, `diff/slides.rs`; stories: `diff.rs`
+//! - a diff as git writes it: `diff.rs`; stories: `diff.rs`
 
 mod atomic;
 mod beneath;

@@ -54,7 +54,7 @@ fn row(name: &str, command: &str, timeout: u64) {
             }
         });
         let Value::Object(map) = json!({"command": command, "timeout": timeout}) else { unreachable!() };
-        let checked = tool.parameters().validate(&Arguments::Object(map)).unwrap();
+        let checked = tool.spec().parameters.validate(&Arguments::Object(map)).unwrap();
         let late = tokio::spawn(lateness());
         let began = Instant::now();
         let call = tokio::spawn(async move { tool.execute(checked, &context).await });

@@ -46,7 +46,7 @@ impl Site {
 
     async fn call(&self, arguments: Value) -> Result<String, ToolError> {
         let Value::Object(map) = arguments else { panic!("not an object") };
-        let args = self.tool.parameters().validate(&Arguments::Object(map)).unwrap();
+        let args = self.tool.spec().parameters.validate(&Arguments::Object(map)).unwrap();
         self.tool.execute(args, &self.context).await
     }
 
@@ -191,8 +191,8 @@ async fn a_cancel_ends_it_with_everything_dead() {
     // Long before the command would have timed out.
     assert!(cancelled.elapsed() < Duration::from_mins(1), "{:?}", cancelled.elapsed());
     assert_eq!(alive(&mark), [] as [&str; 0]);
-    assert_eq!(site.tool.on_cancel(), OnCancel::Wait);
-    assert_eq!(site.tool.concurrency(), Concurrency::Alone);
+    assert_eq!(site.tool.spec().on_cancel, OnCancel::Wait);
+    assert_eq!(site.tool.spec().concurrency, Concurrency::Alone);
 }
 
 #[tokio::test]

@@ -182,10 +182,10 @@ fn length_and_depth_are_limited() {
 #[tokio::test]
 async fn the_tool_answers_or_fails_with_the_fault() {
     let tool = Calculator::new();
-    assert_eq!(Tool::concurrency(&tool), Concurrency::Beside);
+    assert_eq!(tool.spec().concurrency, Concurrency::Beside);
     let run = async |expression: &str| {
         let text = serde_json::json!({"expression": expression}).to_string();
-        let args = tool.parameters().validate(&Arguments::parse(&text)).unwrap();
+        let args = tool.spec().parameters.validate(&Arguments::parse(&text)).unwrap();
         tool.execute(args, &ToolContext::detached()).await
     };
     assert_eq!(run("6 * 7").await, Ok("42".to_owned()));

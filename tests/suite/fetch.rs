@@ -96,8 +96,8 @@ async fn a_cancelled_call_ends_at_once_and_hangs_up() {
         result = call(&tool, json!({ "url": site.url("/") })) => panic!("{result:?}"),
         () = asked => {}
     }
-    assert_eq!(tool.concurrency(), Concurrency::Beside);
-    let traits = tool.traits();
+    assert_eq!(tool.spec().concurrency, Concurrency::Beside);
+    let traits = tool.spec().traits;
     assert!(traits.untrusted && traits.egress && !traits.private);
 }
 

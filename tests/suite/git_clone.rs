@@ -88,7 +88,7 @@ impl Bench {
 }
 
 async fn call(tool: &dyn Tool, context: &ToolContext, arguments: Value) -> Result<String, ToolError> {
-    let args = tool.parameters().validate(&Arguments::parse(&arguments.to_string())).unwrap();
+    let args = tool.spec().parameters.validate(&Arguments::parse(&arguments.to_string())).unwrap();
     within(Duration::from_mins(1), "the clone ends", tool.execute(args, context)).await
 }
 

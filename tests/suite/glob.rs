@@ -36,7 +36,7 @@ impl Site {
 
     async fn glob(&self, arguments: Value) -> Result<String, String> {
         let Value::Object(map) = arguments else { panic!("not an object") };
-        let args = self.tool.parameters().validate(&Arguments::Object(map))?;
+        let args = self.tool.spec().parameters.validate(&Arguments::Object(map))?;
         match self.tool.execute(args, &ToolContext::detached()).await {
             Ok(text) => Ok(text),
             Err(ToolError::Failed(text)) => Err(text),
@@ -147,6 +147,6 @@ async fn the_tool_can_be_bound_to_another_workspace() {
     let (site, other) = (Site::new(&["here"]), Site::new(&["there"]));
     let workspace = Arc::new(Workspace::new(&other.dir.path().join("in")).unwrap());
     let moved = site.tool.with_workspace(&workspace).unwrap();
-    let args = moved.parameters().validate(&Arguments::parse(r#"{"pattern": "*"}"#)).unwrap();
+    let args = moved.spec().parameters.validate(&Arguments::parse(r#"{"pattern": "*"}"#)).unwrap();
     assert_eq!(moved.execute(args, &ToolContext::detached()).await.unwrap(), "there\n");
 }

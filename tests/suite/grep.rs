@@ -33,7 +33,7 @@ impl Site {
 
     async fn grep(&self, arguments: Value) -> Result<String, String> {
         let Value::Object(map) = arguments else { panic!("not an object") };
-        let args = self.tool.parameters().validate(&Arguments::Object(map))?;
+        let args = self.tool.spec().parameters.validate(&Arguments::Object(map))?;
         match self.tool.execute(args, &ToolContext::detached()).await {
             Ok(text) => Ok(text),
             Err(ToolError::Failed(text)) => Err(text),
@@ -243,7 +243,7 @@ async fn a_cancel_ends_a_search() {
         site.file(&format!("d/{n}"), "needle\n");
     }
     let context = ToolContext::detached();
-    let args = site.tool.parameters().validate(&Arguments::parse(r#"{"pattern": "needle"}"#)).unwrap();
+    let args = site.tool.spec().parameters.validate(&Arguments::parse(r#"{"pattern": "needle"}"#)).unwrap();
     context.cancellable.cancel();
     assert!(matches!(site.tool.execute(args, &context).await, Err(ToolError::Cancelled(_))));
 }

@@ -39,7 +39,7 @@ async fn run(command: &str, timeout: u64) -> Came {
     let telling = Arc::clone(&heard);
     context.tell = Arc::new(move |piece| telling.lock().unwrap().push(piece));
     let Value::Object(map) = json!({"command": command, "timeout": timeout}) else { unreachable!() };
-    let checked = bash.parameters().validate(&Arguments::Object(map)).unwrap();
+    let checked = bash.spec().parameters.validate(&Arguments::Object(map)).unwrap();
     let began = Instant::now();
     let result = bash.execute(checked, &context).await;
     let took = began.elapsed();

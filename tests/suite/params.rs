@@ -219,14 +219,14 @@ impl RawTool for Raw {
 #[tokio::test]
 async fn a_closure_is_a_tool() {
     let tool = echo("echo");
-    let args = tool.parameters().validate(&object(json!({"text": "hi"}))).unwrap();
+    let args = tool.spec().parameters.validate(&object(json!({"text": "hi"}))).unwrap();
     assert_eq!(tool.execute(args, &ToolContext::detached()).await, Ok("hi".to_owned()));
-    assert_eq!((tool.concurrency(), tool.on_cancel()), (Concurrency::Alone, OnCancel::Drop));
+    assert_eq!((tool.spec().concurrency, tool.spec().on_cancel), (Concurrency::Alone, OnCancel::Drop));
 
     let tool = FnTool::new("t", "", Parameters::default(), |_, _| async { Err(ToolError::failed("no")) })
         .concurrency(Concurrency::Beside)
         .on_cancel(OnCancel::Wait);
-    assert_eq!((Tool::concurrency(&tool), Tool::on_cancel(&tool)), (Concurrency::Beside, OnCancel::Wait));
+    assert_eq!((tool.spec().concurrency, tool.spec().on_cancel), (Concurrency::Beside, OnCancel::Wait));
 }
 
 #[test]

@@ -167,7 +167,7 @@ impl Site {
     async fn call(&self, script: &str, end: &str, timeout: u64) -> Result<String, ToolError> {
         let command = format!("{script}\necho ready\n{end}");
         let serde_json::Value::Object(map) = json!({"command": command, "timeout": timeout}) else { unreachable!() };
-        let args = self.tool.parameters().validate(&Arguments::Object(map)).unwrap();
+        let args = self.tool.spec().parameters.validate(&Arguments::Object(map)).unwrap();
         let outcome = self.tool.execute(args, &self.context).await;
         // A command that kills its guard may be ended before it has said so.
         self.ready.store(true, Ordering::SeqCst);

@@ -33,7 +33,7 @@ impl Site {
 
     async fn read(&self, arguments: Value) -> Result<String, String> {
         let Value::Object(map) = arguments else { panic!("not an object") };
-        let args = self.tool.parameters().validate(&Arguments::Object(map))?;
+        let args = self.tool.spec().parameters.validate(&Arguments::Object(map))?;
         match self.tool.execute(args, &ToolContext::detached()).await {
             Ok(text) => Ok(text),
             Err(ToolError::Failed(text)) => Err(text),
@@ -210,7 +210,7 @@ async fn a_fifo_or_a_device_never_hangs() {
     let _socket = std::os::unix::net::UnixListener::bind(site.dir.path().join("socket")).unwrap();
     assert_eq!(site.read(json!({"path": "socket"})).await.unwrap_err(), "socket is not a regular file");
     let devices = ReadTool::new(Arc::new(Workspace::new(Path::new("/dev")).unwrap()));
-    let args = devices.parameters().validate(&Arguments::parse(r#"{"path": "zero"}"#)).unwrap();
+    let args = devices.spec().parameters.validate(&Arguments::parse(r#"{"path": "zero"}"#)).unwrap();
     let refusal = devices.execute(args, &ToolContext::detached()).await.unwrap_err();
     assert_eq!(refusal, ToolError::failed("zero is not a regular file"));
 }
@@ -231,7 +231,7 @@ async fn a_cancel_ends_it() {
     site.file("a.txt", "x\n");
     let context = ToolContext::detached();
     context.cancellable.cancel();
-    let args = site.tool.parameters().validate(&Arguments::parse(r#"{"path": "a.txt"}"#)).unwrap();
+    let args = site.tool.spec().parameters.validate(&Arguments::parse(r#"{"path": "a.txt"}"#)).unwrap();
     assert!(matches!(site.tool.execute(args, &context).await, Err(ToolError::Cancelled(_))));
 }
 
@@ -240,7 +240,7 @@ fn endless(site: &Site) -> steersman::tool::Args {
     let mut file = fs::File::create(site.dir.path().join("huge")).unwrap();
     file.write_all("line\n".repeat(5_000).as_bytes()).unwrap();
     file.set_len(100 * 1024 * 1024 * 1024).unwrap();
-    site.tool.parameters().validate(&Arguments::parse(r#"{"path": "huge", "offset": 1000000}"#)).unwrap()
+    site.tool.spec().parameters.validate(&Arguments::parse(r#"{"path": "huge", "offset": 1000000}"#)).unwrap()
 }
 
 #[tokio::test]
@@ -276,11 +276,11 @@ async fn it_runs_beside_others_and_moves_to_another_workspace() {
     let (site, other) = (Site::new(), Site::new());
     other.file("there", "x");
     let moved = site.tool.with_workspace(&Arc::new(Workspace::new(other.dir.path()).unwrap())).unwrap();
-    let args = moved.parameters().validate(&Arguments::parse(r#"{"path": "there"}"#)).unwrap();
+    let args = moved.spec().parameters.validate(&Arguments::parse(r#"{"path": "there"}"#)).unwrap();
     assert_eq!(moved.execute(args, &ToolContext::detached()).await.unwrap(), "     1\tx\n");
     let names: Vec<String> = file_tools(&Arc::new(Workspace::new(other.dir.path()).unwrap()))
         .iter()
-        .inspect(|tool| assert_eq!(tool.concurrency(), Concurrency::Beside))
+        .inspect(|tool| assert_eq!(tool.spec().concurrency, Concurrency::Beside))
         .map(|tool| tool.name().to_owned())
         .collect();
     assert_eq!(names, ["read", "grep", "glob"]);

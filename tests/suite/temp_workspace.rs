@@ -10,7 +10,7 @@ use steersman::event::{Envelope, Event, Outcome};
 use steersman::listener::Listener;
 use steersman::provider::{Played, ProviderError};
 use steersman::subagent::{Persona, SubAgents, TempWorkspace};
-use steersman::tool::{Args, Parameters, Tool, ToolContext, ToolError};
+use steersman::tool::{Args, Parameters, Tool, ToolContext, ToolError, ToolSpec};
 use steersman::workspace::Workspace;
 
 use crate::subagent::{child, parent, persona, spawns};
@@ -22,20 +22,12 @@ struct Works {
     places: Places,
     then: fn(Gate) -> BoxFuture<'static, Result<String, ToolError>>,
     gate: Gate,
-    parameters: Parameters,
+    spec: ToolSpec,
 }
 
 impl Tool for Works {
-    fn name(&self) -> &'static str {
-        "works"
-    }
-
-    fn description(&self) -> &'static str {
-        "Works."
-    }
-
-    fn parameters(&self) -> &Parameters {
-        &self.parameters
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
     }
 
     fn execute<'a>(&'a self, _: Args, _: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
@@ -53,7 +45,7 @@ impl Tool for Works {
             places: Arc::clone(&self.places),
             then: self.then,
             gate: self.gate.clone(),
-            parameters: Parameters::default(),
+            spec: self.spec.clone(),
         }))
     }
 }
@@ -69,7 +61,7 @@ fn works(then: Then, gate: &Gate) -> (Arc<dyn Tool>, Places) {
         places: Arc::clone(&places),
         then,
         gate: gate.clone(),
-        parameters: Parameters::default(),
+        spec: ToolSpec::new("works", "Works.", Parameters::default()),
     };
     (Arc::new(tool), places)
 }

@@ -70,7 +70,7 @@ impl Files {
     pub async fn call_with(&self, tool: &str, arguments: Value, context: &ToolContext) -> Result<String, String> {
         let tool = self.tools.iter().find(|t| t.name() == tool).unwrap();
         let Value::Object(map) = arguments else { panic!("not an object") };
-        let args = tool.parameters().validate(&Arguments::Object(map))?;
+        let args = tool.spec().parameters.validate(&Arguments::Object(map))?;
         let minute = std::time::Duration::from_mins(1);
         match tokio::time::timeout(minute, tool.execute(args, context)).await.expect("the call ends") {
             Ok(text) => Ok(text),

@@ -250,7 +250,7 @@ pub async fn call_in(
             of_tell.lock().unwrap().push(facts);
         }
     });
-    let args = tool.parameters().validate(&Arguments::parse(&arguments.to_string())).unwrap();
+    let args = tool.spec().parameters.validate(&Arguments::parse(&arguments.to_string())).unwrap();
     let result = tool.execute(args, &context).await.map_err(|error| match error {
         ToolError::Failed(words) => words,
         ToolError::Cancelled(cancelled) => panic!("{cancelled}"),

@@ -2,17 +2,17 @@
 //!
 //! It needs no workspace and takes no time: the length of an expression and the depth of its nesting are limited.
 
+mod expression;
 mod number;
-mod parser;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError};
+use crate::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, ToolSpec};
 
 /// Evaluates arithmetic expressions.
 pub struct Calculator {
-    parameters: Parameters,
+    spec: ToolSpec,
 }
 
 impl Calculator {
@@ -21,7 +21,13 @@ impl Calculator {
         let parameters = Parameters::build(|p| {
             p.required_string("expression", "For example `(3 + 4) * 2^10 / sqrt(2)`.");
         });
-        Self { parameters }
+        let description = "Evaluates one arithmetic expression: + - * / % (sign of the divisor) ^ or ** (power), \
+             parentheses, pi, e, tau, sqrt cbrt abs sign min max round(x, digits) floor ceil trunc exp ln \
+             log10 log2 log(x, base; base 10 if left out) sin cos tan asin acos atan (radians). Whole \
+             numbers are exact up to 38 digits, others have 15 digits. No thousands separators, no \
+             variables.";
+        let spec = ToolSpec::new("calculator", description, parameters).concurrency(Concurrency::Beside);
+        Self { spec }
     }
 
     /// Evaluates one expression.
@@ -29,10 +35,7 @@ impl Calculator {
     /// # Errors
     /// One sentence that names the fault and its place (characters, from 1).
     pub fn evaluate(expression: &str) -> Result<String, String> {
-        match parser::evaluate(expression) {
-            Ok(number) => Ok(number.to_string()),
-            Err(fault) => Err(fault.to_string()),
-        }
+        expression::evaluate(expression).map(|number| number.to_string())
     }
 }
 
@@ -43,19 +46,8 @@ impl Default for Calculator {
 }
 
 impl Tool for Calculator {
-    fn name(&self) -> &'static str {
-        "calculator"
-    }
-
-    fn description(&self) -> &'static str {
-        "Evaluates one arithmetic expression: + - * / % (sign of the divisor) ^ or ** (power), parentheses, pi, e, tau, \
-         sqrt cbrt abs sign min max round(x, digits) floor ceil trunc exp ln log10 log2 log(x, base; base 10 if left out) \
-         sin cos tan asin acos atan (radians). Whole numbers are exact up to 38 digits, others have 15 digits. No \
-         thousands separators, no variables."
-    }
-
-    fn parameters(&self) -> &Parameters {
-        &self.parameters
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
     }
 
     fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
@@ -65,9 +57,5 @@ impl Tool for Calculator {
             Self::evaluate(expression).map_err(ToolError::Failed)
         }
         .boxed()
-    }
-
-    fn concurrency(&self) -> Concurrency {
-        Concurrency::Beside
     }
 }

@@ -7,7 +7,7 @@ use std::fmt;
 /// Largest whole number below which every `f64` without a fraction is exact: 2 to the 53.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Is one value. A `Real` is always finite.
+/// A value. A `Real` is always finite.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Number {
     Whole(i128),
@@ -18,7 +18,38 @@ use Number::{Real, Whole};
 
 type Outcome = Result<Number, &'static str>;
 
-const BY_ZERO: &str = "division by zero";
+/// Applies one of `+ - * / % ^`. What is left of a division has the sign of the divisor.
+pub(super) fn operate(symbol: char, left: Number, right: Number) -> Outcome {
+    let (x, y) = (left.to_f64(), right.to_f64());
+    if matches!(symbol, '/' | '%') && y == 0.0 || symbol == '^' && x == 0.0 && y < 0.0 {
+        return Err("division by zero");
+    }
+    if let (Whole(x), Whole(y)) = (left, right) {
+        let exact = match symbol {
+            '+' => x.checked_add(y),
+            '-' => x.checked_sub(y),
+            '*' => x.checked_mul(y),
+            '/' => x.checked_div(y).filter(|_| x.checked_rem(y) == Some(0)),
+            '%' => x.checked_rem(y).and_then(|rest| rest.checked_add(if rest * y.signum() < 0 { y } else { 0 })),
+            _ => match u32::try_from(y) {
+                Err(_) if matches!(x, 1 | -1) => x.checked_pow(u32::from(y % 2 != 0)),
+                exponent => exponent.ok().and_then(|exponent| x.checked_pow(exponent)),
+            },
+        };
+        if let Some(exact) = exact {
+            return Ok(Whole(exact));
+        }
+    }
+    Number::real(match symbol {
+        '+' => x + y,
+        '-' => x - y,
+        '*' => x * y,
+        '/' => x / y,
+        '%' if x % y * y.signum() < 0.0 => x % y + y,
+        '%' => x % y,
+        _ => x.powf(y),
+    })
+}
 
 impl Number {
     pub(super) fn real(value: f64) -> Outcome {
@@ -34,70 +65,18 @@ impl Number {
         }
     }
 
-    pub(super) fn add(self, other: Self) -> Outcome {
-        self.with(other, i128::checked_add, |a, b| a + b)
+    pub(super) fn sign(self) -> Self {
+        let zero = Whole(0);
+        Whole(i128::from(zero.is_less_than(self)) - i128::from(self.is_less_than(zero)))
     }
 
-    pub(super) fn subtract(self, other: Self) -> Outcome {
-        self.with(other, i128::checked_sub, |a, b| a - b)
-    }
-
-    pub(super) fn multiply(self, other: Self) -> Outcome {
-        self.with(other, i128::checked_mul, |a, b| a * b)
-    }
-
-    pub(super) fn divide(self, other: Self) -> Outcome {
-        if other.is_zero() {
-            return Err(BY_ZERO);
-        }
-        let whole = |a: i128, b: i128| if a.checked_rem(b) == Some(0) { a.checked_div(b) } else { None };
-        self.with(other, whole, |a, b| a / b)
-    }
-
-    /// Returns what is left of a division rounded down; it has the sign of the divisor.
-    pub(super) fn modulo(self, other: Self) -> Outcome {
-        if other.is_zero() {
-            return Err(BY_ZERO);
-        }
-        let whole = |a: i128, b: i128| match a.checked_rem(b)? {
-            rest if rest != 0 && (rest < 0) != (b < 0) => rest.checked_add(b),
-            rest => Some(rest),
-        };
-        self.with(other, whole, |a, b| {
-            let rest = a % b;
-            if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest }
-        })
-    }
-
-    pub(super) fn power(self, exponent: Self) -> Outcome {
-        if self.is_zero() && exponent.to_f64() < 0.0 {
-            return Err(BY_ZERO);
-        }
-        let whole = |base: i128, exponent: i128| match (base, u32::try_from(exponent)) {
-            (_, Ok(exponent)) => base.checked_pow(exponent),
-            (1, Err(_)) => Some(1),
-            (-1, Err(_)) => Some(if exponent % 2 == 0 { 1 } else { -1 }),
-            (_, Err(_)) => None,
-        };
-        self.with(exponent, whole, f64::powf)
-    }
-
-    pub(super) fn negate(self) -> Outcome {
-        self.map(i128::checked_neg, |value| -value)
-    }
-
-    pub(super) fn abs(self) -> Outcome {
-        self.map(i128::checked_abs, f64::abs)
-    }
-
-    pub(super) fn sign(self) -> Outcome {
-        let sign = |value: f64| if value == 0.0 { 0.0 } else { value.signum() };
-        Ok(self.map(|value| Some(value.signum()), sign)?.whole_if_exact())
-    }
-
-    /// Rounds with the given function; a whole number is what it is.
-    pub(super) fn rounded(self, round: fn(f64) -> f64) -> Outcome {
-        Ok(self.map(Some, round)?.whole_if_exact())
+    /// Rounds with the given function, to a whole number where that is exact.
+    pub(super) fn rounded(self, round: fn(f64) -> f64) -> Self {
+        let Real(value) = self else { return self };
+        let value = round(value);
+        // Through its digits: a cast would have to be trusted.
+        let whole = if value.abs() < EXACT { format!("{value:.0}").parse().ok() } else { None };
+        whole.map_or(Real(value), Whole)
     }
 
     /// Rounds to a number of decimals, halves away from zero.
@@ -110,55 +89,11 @@ impl Number {
         if scaled.abs() < EXACT { Self::real(scaled.round() / scale) } else { Ok(self) }
     }
 
-    pub(super) fn min(self, other: Self) -> Self {
-        if other.is_less_than(self) { other } else { self }
-    }
-
-    pub(super) fn max(self, other: Self) -> Self {
-        if self.is_less_than(other) { other } else { self }
-    }
-
-    pub(super) fn is_zero(self) -> bool {
-        match self {
-            Whole(value) => value == 0,
-            Real(value) => value == 0.0,
-        }
-    }
-
-    fn is_less_than(self, other: Self) -> bool {
+    pub(super) fn is_less_than(self, other: Self) -> bool {
         match (self, other) {
             (Whole(a), Whole(b)) => a < b,
             (a, b) => a.to_f64() < b.to_f64(),
         }
-    }
-
-    /// Makes a real number without a fraction a whole one, where that is exact.
-    fn whole_if_exact(self) -> Self {
-        match self {
-            // Through its digits: a cast would have to be trusted.
-            Real(value) if value.abs() < EXACT && value.fract() == 0.0 => {
-                format!("{value:.0}").parse().map_or(self, Whole)
-            }
-            Whole(_) | Real(_) => self,
-        }
-    }
-
-    fn map(self, whole: impl Fn(i128) -> Option<i128>, real: impl Fn(f64) -> f64) -> Outcome {
-        if let Whole(value) = self
-            && let Some(result) = whole(value)
-        {
-            return Ok(Whole(result));
-        }
-        Self::real(real(self.to_f64()))
-    }
-
-    fn with(self, other: Self, whole: impl Fn(i128, i128) -> Option<i128>, real: impl Fn(f64, f64) -> f64) -> Outcome {
-        if let (Whole(a), Whole(b)) = (self, other)
-            && let Some(result) = whole(a, b)
-        {
-            return Ok(Whole(result));
-        }
-        Self::real(real(self.to_f64(), other.to_f64()))
     }
 }
 

@@ -26,7 +26,7 @@ async fn the_tool_explains_a_refusal_and_puts_back_what_was_planted() {
         let context = ToolContext::with_approvals(Arc::new(Approvals::new(policy, Mode::Ask)));
         let run = async |command: &str| {
             let arguments = json!({ "command": command });
-            let args = bash.parameters().validate(&Arguments::parse(&arguments.to_string())).unwrap();
+            let args = bash.spec().parameters.validate(&Arguments::parse(&arguments.to_string())).unwrap();
             bash.execute(args, &context).await.unwrap()
         };
 
