@@ -5,7 +5,7 @@
 //!
 //! # Where things are
 //!
-//! - every key, the help made from them: `keymap.rs`, `view/help.rs`; stories: `tui_shell.rs`
+//! - every key: `keymap.rs`; stories: `keys.rs`; help, which is made from them: `help/mod.rs`; stories: `help.rs`
 //! - the screen's loop, and what it asks of the host: `run.rs`, `run/steer.rs`; stories: `tests/pty/steering.rs`,
 //!   `tests/pty/trials/mod.rs`
 //! - when a frame is drawn: `frame_clock.rs`; stories: `tests/bench/screen.rs`
@@ -20,6 +20,7 @@ mod files;
 pub mod frame_clock;
 pub mod fuzzy;
 mod handover;
+pub mod help;
 pub mod highlight;
 pub mod history_file;
 pub mod input;

@@ -12,6 +12,7 @@ use crate::id::{AgentId, CallId, MessageId};
 use crate::mode::Mode;
 use crate::tui::export::{Request, Subject};
 use crate::tui::fuzzy::{Hits, Quest};
+use crate::tui::help::HelpDrawn;
 use crate::tui::highlight::{Coloured, Job};
 use crate::tui::state::approval::{Approval, ApprovalId, Reply, RuleAct};
 use crate::tui::state::budget::{Limits, Spent};
@@ -233,6 +234,8 @@ pub struct Drawn {
     pub cells: usize,
     /// The overlay as it was shown, its place within its bounds.
     pub overlay: Option<Overlay>,
+    /// The places in help, while it is open.
+    pub help: Option<HelpDrawn>,
     /// The question that it shows.
     pub question: Option<Seen>,
     /// The panel of the held agent.
