@@ -1,7 +1,8 @@
-//! The manual: pages of Markdown by topic. Each is a file under `assets/manual`, edited there and built into the
-//! program.
+//! The manual: pages of Markdown by topic. Each is a file under `assets/manual`, edited there and built into the program.
 //!
-//! Used by `steersman help`. Pure: pages and words in, text out.
+//! Used by `steersman help` and by help on the screen and in lines. Pure: pages and words in, text out.
+
+use crate::text::distance;
 
 /// A page of the manual.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct ManualMatch {
     pub topic: &'static str,
     /// The heading above it.
     pub heading: &'static str,
+    /// Its line in [`ManualPage::flowing`], from 0.
+    pub line: usize,
     /// The paragraph, or the row of a table, on one line.
     pub text: String,
 }
@@ -41,8 +44,16 @@ impl ManualPage {
         self.text.lines().next().unwrap_or_default().trim_start_matches('#').trim_start()
     }
 
-    /// Returns the Markdown for a terminal: without pictures and comments, each paragraph on one line, so that it
-    /// fits every width.
+    /// Returns the lines that are headings, in their order; a comment in code is none.
+    fn headings(&self) -> impl Iterator<Item = &'static str> {
+        let mut is_code = false;
+        self.text.lines().filter(move |line| {
+            is_code ^= line.trim_start().starts_with("```");
+            !is_code && line.starts_with('#')
+        })
+    }
+
+    /// Returns the Markdown for a terminal: without pictures and comments, each paragraph on one line, so that it fits every width.
     pub fn flowing(&self) -> String {
         let mut text = String::with_capacity(self.text.len());
         let mut is_code = false;
@@ -79,19 +90,27 @@ pub fn manual_page(topic: &str) -> Option<&'static ManualPage> {
     MANUAL.iter().find(|page| page.topic == topic).or_else(|| beginning.next().filter(|_| beginning.next().is_none()))
 }
 
+/// Returns the topic whose name is most like these words.
+pub fn nearest_topic(words: &str) -> &'static str {
+    MANUAL.iter().map(|page| page.topic).min_by_key(|topic| distance(words, topic)).unwrap_or_default()
+}
+
 /// Returns the paragraphs that contain all the words, in any case of letters, in the order of the pages.
 pub fn search_manual(words: &[String]) -> Vec<ManualMatch> {
     let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
     let mut found = Vec::new();
     for page in MANUAL {
         let mut heading = page.title();
-        for text in page.flowing().lines() {
-            if let Some(line) = page.text.lines().find(|line| line.starts_with('#') && *line == text) {
-                heading = line.trim_start_matches('#').trim_start();
+        let mut headings = page.headings();
+        let mut next = headings.next();
+        for (line, text) in page.flowing().lines().enumerate() {
+            if let Some(above) = next.filter(|next| *next == text) {
+                heading = above.trim_start_matches('#').trim_start();
+                next = headings.next();
             }
             let lower = text.to_lowercase();
             if words.iter().all(|word| lower.contains(word)) {
-                found.push(ManualMatch { topic: page.topic, heading, text: text.trim().to_owned() });
+                found.push(ManualMatch { topic: page.topic, heading, line, text: text.trim().to_owned() });
             }
         }
     }
@@ -127,6 +146,20 @@ mod tests {
         let found = search_manual(&["CODE".to_owned(), "exit".to_owned()]);
         assert!(found.iter().any(|found| found.topic == "exec"), "{found:?}");
         assert!(search_manual(&["no-such-word-anywhere".to_owned()]).is_empty());
+    }
+
+    #[test]
+    fn a_match_names_its_line_and_the_heading_above_which_is_no_comment_in_code() {
+        let found = search_manual(&["cancel-agent = []".to_owned()]);
+        let lines: Vec<String> = MANUAL.iter().map(ManualPage::flowing).collect();
+        for found in &found {
+            let page = MANUAL.iter().position(|page| page.topic == found.topic).unwrap();
+            assert_eq!(lines[page].lines().nth(found.line).map(str::trim), Some(found.text.as_str()));
+            assert_eq!(found.heading, "Keys of your own");
+        }
+        assert!(!found.is_empty());
+        let page = ManualPage { topic: "t", text: "# T\n\n```sh\n# no heading\n```\n## H\n" };
+        assert_eq!(page.headings().collect::<Vec<_>>(), ["# T", "## H"]);
     }
 
     #[test]

@@ -9,8 +9,7 @@ use ratatui::style::{Modifier, Style};
 
 use crate::cli::args::CommandLine;
 use crate::cli::exit::{Exit, say};
-use crate::manual::{MANUAL, ManualPage, manual_page, search_manual};
-use crate::text::distance;
+use crate::manual::{MANUAL, ManualPage, manual_page, nearest_topic, search_manual};
 use crate::tui::theme::Theme;
 use crate::tui::view::markdown::{Begin, render};
 
@@ -28,8 +27,7 @@ pub fn run(words: &[String]) -> Exit {
             let found = search_manual(words);
             if found.is_empty() {
                 let asked = words.join(" ");
-                let nearest = MANUAL.iter().min_by_key(|page| distance(&asked, page.topic));
-                let nearest = nearest.map(|page| page.topic).unwrap_or_default();
+                let nearest = nearest_topic(&asked);
                 say(&format!("the manual has no page and no text for {asked:?}; the nearest topic is {nearest:?}"));
                 return Exit::Usage;
             }

@@ -35,7 +35,7 @@ pub struct Command {
 /// Names what a command does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verb {
-    /// Shows help.
+    /// Shows help, or a page of the manual.
     Help,
     /// Chooses the model, or lists what there is.
     Model,
@@ -115,7 +115,14 @@ use Takes::{Any, Nothing, Text, Word};
 
 /// Holds every command, in the order in which help and completion show them.
 pub const COMMANDS: &[Command] = &[
-    row(Verb::Help, "help", "/help", Nothing, "F1", "the keys and commands"),
+    row(
+        Verb::Help,
+        "help",
+        "/help [TOPIC]",
+        Any,
+        "F1",
+        "the keys, the commands and the manual: the page of a topic, or a search",
+    ),
     row(
         Verb::Model,
         "model",

@@ -11,6 +11,7 @@ use crate::id::AgentId;
 use crate::protocol::{Notice, Post, Request};
 use crate::tui::export::{ExportRequest, Subject};
 use crate::tui::fuzzy::{Hits, Quest};
+use crate::tui::help::HelpDrawn;
 use crate::tui::highlight::{Coloured, Job};
 use crate::tui::state::focus::Overlay;
 use crate::tui::state::history::Sent;
@@ -148,6 +149,8 @@ pub struct Drawn {
     pub cells: usize,
     /// The overlay as it was shown, its place within its bounds.
     pub overlay: Option<Overlay>,
+    /// The places in help, while it is open.
+    pub help: Option<HelpDrawn>,
     /// The question that it shows.
     pub question: Option<Seen>,
     /// The panel of the held agent.

@@ -22,6 +22,29 @@ fn cancel_stops_the_running_turn_and_brings_pending_texts_back() {
 }
 
 #[test]
+fn help_opens_a_page_of_the_manual_while_a_turn_runs_and_esc_leads_back_to_the_message() {
+    let gate = Gate::new();
+    let server = Server::start([]);
+    server.reply(Reply::text("an answer").gated(&gate));
+    let mut terminal = Start::against(&server).run();
+    terminal.send("go\r");
+    gate.wait_reached();
+    terminal.send("/help sandbox\r");
+    terminal.wait_for("Help: Sandbox");
+    terminal.send(keys::ESC);
+    terminal.wait_for("Help: type to filter");
+    terminal.send("landlock");
+    terminal.wait_for("/landlock");
+    terminal.wait_for("Lines of the manual");
+    terminal.send("\r");
+    terminal.wait_gone("Lines of the manual");
+    terminal.send(keys::F1);
+    terminal.wait_gone("Help: ");
+    gate.open();
+    terminal.wait_for("an answer");
+}
+
+#[test]
 fn new_during_a_turn_stops_it_and_begins_with_an_empty_conversation_and_screen() {
     let gate = Gate::new();
     let server = Server::start([]);

@@ -28,7 +28,7 @@ fn commands_act_at_once_while_a_turn_runs() {
     stage.keys("/agents<enter>");
     assert_eq!(stage.app.focus.pane, Pane::Tree);
     stage.keys("<esc>/help<enter>");
-    assert!(matches!(stage.app.focus.overlay, Some(Overlay::Help { .. })));
+    assert!(matches!(stage.app.focus.overlay, Some(Overlay::Help)));
     stage.keys("<esc>/model qwen<enter>/cancel<enter>/quit<enter>");
     let expected = [
         Effect::Request(Request::ListModels),

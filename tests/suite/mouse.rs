@@ -72,9 +72,11 @@ fn the_wheel_scrolls_what_it_points_at_and_leaves_the_focus() {
     stage.mouse(MouseEventKind::ScrollDown, place);
     assert_eq!(stage.screen(), end);
     assert_eq!(stage.app.focus.pane, Pane::Composer);
-    stage.keys("<f1>").screen();
+    assert!(stage.keys("<f1>").screen().contains("Commands, at the start"));
     stage.mouse(MouseEventKind::ScrollDown, (60, 10));
-    assert!(!stage.screen().contains("send; while a turn runs"), "help has scrolled");
+    assert!(!stage.screen().contains("Commands, at the start"), "help has scrolled");
+    stage.mouse(MouseEventKind::ScrollUp, (60, 10));
+    assert!(stage.screen().contains("Commands, at the start"));
 }
 
 #[test]

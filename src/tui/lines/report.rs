@@ -1,9 +1,11 @@
-//! What is told on demand: help, the state of everything, the agents, the ledger, entries and what is found in them.
+//! What is told on demand: help, the manual, the state of everything, the agents, the ledger, entries and what is found in them.
 
 use super::page::{Page, named};
+use super::speech::Speech;
 use super::{duration, entries, entry, pending, state_words};
 use crate::id::AgentId;
 use crate::limits;
+use crate::manual::{MANUAL, manual_page, nearest_topic, search_manual};
 use crate::summary::count;
 use crate::tui::commands::{COMMANDS, Command, LINE_COMMANDS, Verb, only_drawn};
 use crate::tui::state::App;
@@ -19,6 +21,7 @@ use crate::tui::view::tree::{money, share};
 pub fn tell(app: &App, report: &Report, page: &mut Page) {
     match report {
         Report::Help => help(page),
+        Report::Manual(words) => manual(words, page),
         Report::Status => status(app, page),
         Report::Cost => cost(app, page),
         Report::Agents => agents(app, page),
@@ -42,7 +45,7 @@ fn help(page: &mut Page) {
         let help = match command.verb {
             Verb::Agents => "the agents and what each does",
             Verb::Pending => "the texts that wait, with their numbers",
-            Verb::Help => "this",
+            Verb::Help => "this; with a topic its page of the manual, with other words what they find there",
             Verb::Details => "what is going on, and what the read agent does",
             Verb::Hold => "hold the read agent, or all; again: let them go on",
             Verb::New => "new conversation",
@@ -50,7 +53,35 @@ fn help(page: &mut Page) {
         };
         page.add(&format!("{}: {help}", command.usage));
     }
+    let topics: Vec<&str> = MANUAL.iter().map(|page| page.topic).collect();
+    page.say("topics", &topics.join(", "));
     page.say("end", "help");
+}
+
+/// Reads a page of the manual, else what words find in all of them.
+fn manual(words: &str, page: &mut Page) {
+    if let Some(found) = manual_page(words) {
+        page.say("manual", found.topic);
+        for line in Speech::default().end(&found.flowing()) {
+            page.add(&line);
+        }
+        return page.say("end", "manual");
+    }
+    let asked: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+    let found = search_manual(&asked);
+    for found in found.iter().take(limits::LINE_ROWS) {
+        page.say("manual", &format!("{}, {}", found.topic, found.heading));
+        for line in Speech::default().end(&found.text) {
+            page.add(&line);
+        }
+    }
+    if found.is_empty() {
+        let nearest = nearest_topic(words);
+        page.say("notice", &format!("the manual has nothing with “{}”; the nearest topic is {nearest}", named(words)));
+    } else if found.len() > limits::LINE_ROWS {
+        let rest = count(found.len() - limits::LINE_ROWS, "place");
+        page.say("more", &format!("{rest}; more words find fewer"));
+    }
 }
 
 fn status(app: &App, page: &mut Page) {

@@ -1,5 +1,5 @@
-//! What could stand behind what was typed: commands behind `/`, names behind `/theme` and `/model`, agents and paths
-//! behind `@`.
+//! What could stand behind what was typed: commands behind `/`, names behind `/theme`, `/model`
+//! and `/help`, agents and paths behind `@`.
 //!
 //! Made anew from the composer's text after each message; only the choice and an Esc are remembered. Always holds: no
 //! offer is taken but by a key.
@@ -9,6 +9,7 @@ use super::lines::Medium;
 use super::paths::written;
 use super::target::can_be_told;
 use crate::id::AgentId;
+use crate::manual::MANUAL;
 use crate::mode::Mode;
 use crate::target::ALL;
 use crate::tui::commands::{self, COMMANDS, Draft, Takes, Verb};
@@ -183,6 +184,7 @@ impl App {
     fn arguments(&self, command: &str, typed: &str) -> Vec<Offer> {
         let Draft::Command(command, _) = commands::read(command) else { return Vec::new() };
         let names: Vec<String> = match command.verb {
+            Verb::Help => return topics(command.name, typed),
             Verb::Mode => return modes(typed),
             Verb::Theme => self.themes.names().into_iter().chain([AUTO]).map(str::to_owned).collect(),
             Verb::Hold => vec![ALL.to_owned()],
@@ -243,6 +245,16 @@ fn modes(typed: &str) -> Vec<Offer> {
     let fitting = Mode::ALL.into_iter().filter(|mode| mode.name().starts_with(typed));
     fitting
         .map(|mode| offer(format!("/mode {}", mode.name()), mode.name().to_owned(), mode.help().to_owned()))
+        .collect()
+}
+
+fn topics(command: &str, typed: &str) -> Vec<Offer> {
+    if MANUAL.iter().any(|page| page.topic == typed) {
+        return Vec::new();
+    }
+    let fitting = MANUAL.iter().filter(|page| page.topic.starts_with(typed));
+    fitting
+        .map(|page| offer(format!("/{command} {}", page.topic), page.topic.to_owned(), page.title().to_owned()))
         .collect()
 }
 

@@ -17,6 +17,8 @@ use crate::id::MessageId;
 pub enum Escape {
     /// It closes the completion list.
     CloseCompletion,
+    /// It goes back from a page of the manual to the list of help.
+    LeavePage,
     /// It closes help.
     CloseHelp,
     /// It closes the ledger.
@@ -65,7 +67,8 @@ pub fn next_escape(app: &App) -> Escape {
         return Escape::CloseCompletion;
     }
     match app.focus.overlay {
-        Some(Overlay::Help { .. }) => return Escape::CloseHelp,
+        Some(Overlay::Help) if app.help.is_on_page() => return Escape::LeavePage,
+        Some(Overlay::Help) => return Escape::CloseHelp,
         Some(Overlay::Ledger { .. }) => return Escape::CloseLedger,
         None => {}
     }
@@ -131,6 +134,7 @@ impl Escape {
     pub fn words(&self) -> Vec<String> {
         match self {
             Self::CloseCompletion => vec!["Esc: closes the list".to_owned(), "Esc: closes".to_owned()],
+            Self::LeavePage => vec!["Esc: back to the list".to_owned(), "Esc: back".to_owned()],
             Self::CloseHelp => vec!["Esc: closes help".to_owned()],
             Self::CloseLedger => vec!["Esc: closes the ledger".to_owned(), "Esc: closes".to_owned()],
             Self::LeaveQuestion => vec!["Esc: leaves the question".to_owned(), "Esc: not now".to_owned()],

@@ -42,11 +42,8 @@ impl Pane {
 /// Names what lies over the panes, with the place of its reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overlay {
-    /// The keys.
-    Help {
-        /// The first line that is shown.
-        top: u16,
-    },
+    /// The commands, the keys and the manual.
+    Help,
     /// What became of every text that was sent.
     Ledger {
         /// The row that is selected.
@@ -73,7 +70,7 @@ impl Focus {
     /// Returns where keys are looked up.
     pub fn context(&self) -> Context {
         match (self.overlay, self.pane) {
-            (Some(Overlay::Help { .. }), _) => Context::Help,
+            (Some(Overlay::Help), _) => Context::Help,
             (Some(Overlay::Ledger { .. }), _) => Context::Ledger,
             (None, Pane::Composer) => Context::Composer,
             (None, Pane::History) => Context::History,

@@ -17,6 +17,8 @@ pub enum Medium {
 pub enum Report {
     /// The commands.
     Help,
+    /// The page of the manual on this topic, else what these words find in all pages.
+    Manual(String),
     /// What is going on, in a few lines.
     Status,
     /// What was used and what it cost.

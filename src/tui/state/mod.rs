@@ -91,6 +91,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::id::AgentId;
 use crate::protocol::BudgetStatus;
+use crate::tui::help::Help;
 use crate::tui::keymap::Keymap;
 use crate::tui::theme::{Theme, Themes};
 use alerts::Alerts;
@@ -152,8 +153,8 @@ pub struct App {
     pub begun: Option<String>,
     /// Where the keys go.
     pub focus: Focus,
-    /// What help is filtered by.
-    pub help: String,
+    /// Help, as it was opened last.
+    pub help: Help,
     /// The message being written.
     pub composer: Composer,
     /// The pending text that the composer holds instead of a new message.
@@ -294,7 +295,7 @@ impl App {
             several: None,
             begun: None,
             focus: Focus::default(),
-            help: String::new(),
+            help: Help::default(),
             composer: Composer::default(),
             editing: None,
             drafts: Drafts::default(),

@@ -38,6 +38,8 @@ pub enum Region {
     Overlay,
     /// A row of the ledger, by its place.
     Receipt(usize),
+    /// An entry of the list of help, by its place.
+    HelpEntry(usize),
 }
 
 /// Names a line between panes.

@@ -4,6 +4,7 @@ use crate::id::AgentId;
 use crate::protocol::{LocalServer, Request};
 use crate::target::ALL;
 use crate::tui::commands::{self, Verb};
+use crate::tui::help::Help;
 use crate::tui::keymap::Action;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
@@ -11,16 +12,16 @@ use crate::tui::state::approval::Part;
 use crate::tui::state::attention::MouseMode;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::cell::Level;
-use crate::tui::state::focus::Pane;
+use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::{Medium, Report};
 use crate::tui::state::question::{Question, Subject};
 use crate::tui::update::{
-    approval, budget, editing, export, help, hold as gates, ledger, line, look, pending, reading, recall, search, undo,
+    approval, budget, editing, export, hold as gates, ledger, line, look, pending, reading, recall, search, undo,
 };
 
 /// Carries a command out at once, whether a turn runs or not.
 pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
-    if let (Medium::Lines, Some(report)) = (app.medium, line::report(verb)) {
+    if let (Medium::Lines, Some(report)) = (app.medium, line::report(verb, argument)) {
         return vec![Effect::Tell(report)];
     }
     if app.medium == Medium::Lines && commands::only_drawn(verb) {
@@ -30,7 +31,10 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
     match verb {
         Verb::Line(verb) => return line::run(app, verb, argument),
         Verb::Model if argument.is_empty() && app.medium == Medium::Lines => return line::choose_model(app),
-        Verb::Help => help::open(app),
+        Verb::Help => {
+            app.help = Help::about(argument);
+            app.focus.overlay = Some(Overlay::Help);
+        }
         Verb::Model if argument.is_empty() => return choose_model(app),
         Verb::Model => {
             // One that is not listed may be asked about first.

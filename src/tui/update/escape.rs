@@ -13,6 +13,7 @@ use crate::tui::state::focus::Pane;
 pub fn press(app: &mut App) -> Vec<Effect> {
     match next_escape(app) {
         Escape::CloseCompletion => completion::close(app),
+        Escape::LeavePage => app.help.back(),
         Escape::CloseHelp | Escape::CloseLedger => app.focus.overlay = None,
         Escape::LeaveWords => approval::leave(app),
         Escape::LeaveQuestion | Escape::Decline | Escape::AnswerNow => return question::give(app, Answer::Leave),

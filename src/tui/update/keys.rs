@@ -5,17 +5,18 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::reading::shown;
 use super::submit::submit;
 use super::{
-    approval, bring_back, command, completion, editing, escape, help, hold, hunt, ledger, line, look, manuscript,
-    pending, question, reading, recall, search, tree, undo,
+    approval, bring_back, command, completion, editing, escape, hold, hunt, ledger, line, look, manuscript, pending,
+    question, reading, recall, search, tree, undo,
 };
 use crate::event::Delivery;
 use crate::protocol::{ModeChoice, Request};
+use crate::tui::help::{self, Help, HelpFacts, Outcome};
 use crate::tui::keymap::{Action, Chord, Context, Edit, ReadKey, WriteKey};
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::composer::Expanded;
-use crate::tui::state::focus::Pane;
+use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::Medium;
 use crate::tui::state::question::Subject;
 use crate::tui::state::scroll::ScrollRequest;
@@ -36,6 +37,12 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     if action != Some(Action::Clear) {
         app.status.disarm_quit();
     }
+    if app.focus.overlay == Some(Overlay::Help) {
+        let facts = HelpFacts { keymap: &app.keymap, size: app.size };
+        if help::key(&mut app.help, chord, &facts) == Outcome::Consumed {
+            return Vec::new();
+        }
+    }
     match action {
         Some(Action::Answer(answer)) => {
             if let Some(effects) = question::answer(app, answer) {
@@ -50,10 +57,6 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
         return Vec::new();
     }
     if let Some(c) = chord.typed() {
-        if help::is_open(app) {
-            help::type_text(app, c.encode_utf8(&mut [0; 4]));
-            return Vec::new();
-        }
         if app.focus.is_on(Pane::Filter) {
             tree::type_filter(app, c.encode_utf8(&mut [0; 4]));
             return Vec::new();
@@ -175,7 +178,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
             }
         }
         Action::FoldAll => shown(app).transcript.toggle_all(),
-        Action::Help => help::toggle(app),
+        Action::Help => toggle_help(app),
         Action::HoldOrGoOn | Action::GoOn | Action::FocusGate | Action::Step | Action::EditCall | Action::SkipCall => {
             return hold::act(app, action);
         }
@@ -201,12 +204,22 @@ fn write(app: &mut App, key: WriteKey) -> Vec<Effect> {
             Expanded::NoChip => app.status.say("there is no folded paste at the cursor", app.now),
         },
         WriteKey::Search => return hunt::open(app, ""),
-        WriteKey::RubOut | WriteKey::RubOutWord | WriteKey::RubOutAll if help::is_open(app) => help::act(app, key),
         WriteKey::TakeText | WriteKey::RubOut | WriteKey::RubOutWord | WriteKey::RubOutAll => {
             return hunt::act(app, key);
         }
     }
     Vec::new()
+}
+
+/// Opens help from its beginning, or closes it.
+fn toggle_help(app: &mut App) {
+    app.focus.overlay = match app.focus.overlay {
+        Some(Overlay::Help) => None,
+        Some(Overlay::Ledger { .. }) | None => {
+            app.help = Help::default();
+            Some(Overlay::Help)
+        }
+    };
 }
 
 /// Carries out Enter.
@@ -302,7 +315,6 @@ fn quit_or_delete(app: &mut App) -> Vec<Effect> {
 /// Selects or scrolls, according to the focus.
 fn travel(app: &mut App, action: Action) {
     match (app.focus.context(), action) {
-        (Context::Help, action) => help::travel(app, action),
         (Context::Ledger, action) => ledger::travel(app, action),
         (Context::Gate, action) => hold::travel(app, action),
         (Context::Composer, Action::PageUp | Action::PageDown | Action::First | Action::Last)

@@ -196,9 +196,10 @@ pub fn keep(app: &mut App, text: String) {
 }
 
 /// Returns what a command of the screen tells in lines; `None` when it does something.
-pub fn report(verb: Verb) -> Option<Report> {
+pub fn report(verb: Verb, argument: &str) -> Option<Report> {
     Some(match verb {
-        Verb::Help => Report::Help,
+        Verb::Help if argument.is_empty() => Report::Help,
+        Verb::Help => Report::Manual(argument.to_owned()),
         Verb::Agents => Report::Agents,
         Verb::Pending => Report::Pending,
         Verb::Ledger => Report::Ledger,

@@ -25,7 +25,6 @@ mod drafts;
 mod editing;
 mod escape;
 pub mod export;
-mod help;
 pub mod hold;
 mod hunt;
 mod keys;
@@ -123,6 +122,9 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Drawn(drawn) => {
             app.reader_mut(&drawn.agent).scroll.settle(drawn.position, drawn.top, drawn.cells);
             app.focus.overlay = drawn.overlay;
+            if let Some(drawn) = drawn.help {
+                app.help.drawn(drawn);
+            }
             app.holds.drawn(drawn.gate);
             app.regions = drawn.regions;
             app.sight.drawn(drawn.tops);

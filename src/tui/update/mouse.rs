@@ -10,6 +10,7 @@ use ratatui::layout::Position;
 
 use super::{completion, ledger, look, reading};
 use crate::id::AgentId;
+use crate::tui::help::{self, HelpFacts};
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
@@ -89,6 +90,12 @@ fn press(app: &mut App, place: Position, presses: Presses) {
         Region::Offer(offer) => completion::take_offer(app, offer),
         Region::Behind => app.focus.overlay = None,
         Region::Receipt(row) => ledger::select(app, row),
+        Region::HelpEntry(entry) => match presses {
+            Presses::One | Presses::Three => help::select(&mut app.help, entry),
+            Presses::Two => {
+                help::open_entry(&mut app.help, entry, &HelpFacts { keymap: &app.keymap, size: app.size });
+            }
+        },
         Region::Question | Region::Overlay => return,
     }
     app.focus.by_click = app.focus.pane.whole() != Pane::Composer && app.focus.overlay.is_none();
@@ -216,14 +223,8 @@ fn wheel(app: &mut App, place: Position, wheel: Wheel) {
             Wheel::Up => app.completion.previous(),
             Wheel::Down => app.completion.next(),
         },
-        Region::Overlay | Region::Behind | Region::Receipt(_) => match &mut app.focus.overlay {
-            Some(Overlay::Help { top }) => {
-                let step = u16::try_from(STEP).unwrap_or(u16::MAX);
-                *top = match wheel {
-                    Wheel::Up => top.saturating_sub(step),
-                    Wheel::Down => top.saturating_add(step),
-                };
-            }
+        Region::Overlay | Region::Behind | Region::Receipt(_) | Region::HelpEntry(_) => match &mut app.focus.overlay {
+            Some(Overlay::Help) => help::wheel(&mut app.help, wheel.lines()),
             Some(Overlay::Ledger { selected, .. }) => by_step(selected, wheel),
             None => {}
         },

@@ -29,7 +29,6 @@ pub mod fit;
 pub mod forecast;
 mod gate;
 mod guards;
-pub mod help;
 mod hunt;
 pub mod layout;
 mod ledger;
@@ -38,7 +37,7 @@ mod look;
 pub mod markdown;
 pub mod marks;
 mod needle;
-mod overlay;
+pub mod overlay;
 pub mod pending;
 mod point;
 mod question;
@@ -67,6 +66,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use crate::id::AgentId;
+use crate::tui::help::{HelpFacts, view as help};
 use crate::tui::msg::Drawn;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::hold::Shown;
@@ -199,12 +199,13 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
         composer::draw_rule(app, &metrics, gate.waiting.as_ref(), panes.rule, buffer);
         None
     };
-    let mut filtering = None;
+    let (mut helped, mut filtering) = (None, None);
     let overlay = app.focus.overlay.map(|overlay| match overlay {
-        Overlay::Help { top } => {
-            let (top, cursor) = help::draw(app, top, area, &mut regions, buffer);
-            filtering = Some(cursor);
-            Overlay::Help { top }
+        Overlay::Help => {
+            let facts = HelpFacts { keymap: &app.keymap, size: app.size };
+            let (drawn, cursor) = help::draw(&app.help, &facts, &app.theme, area, &mut regions, buffer);
+            (helped, filtering) = (Some(drawn), cursor);
+            Overlay::Help
         }
         Overlay::Ledger { selected, top } => {
             let (selected, top) = ledger::draw(app, selected, top, area, &mut regions, buffer);
@@ -220,6 +221,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
         top: metrics.top,
         cells: metrics.cells,
         overlay,
+        help: helped,
         question,
         gate,
         regions,

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{Block, Padding, Widget};
 
-use super::fit::columns;
+use super::fit::{columns, put};
 use crate::tui::state::regions::{Region, Regions};
 use crate::tui::theme::Theme;
 
@@ -25,7 +25,7 @@ pub fn open(
             cell.reset();
         }
     }
-    if area.width < 30 || area.height < 8 {
+    if !is_framed(area) {
         return area;
     }
     let fitting = titles.iter().map(AsRef::as_ref).find(|title| columns(title) + 2 <= area.width);
@@ -36,6 +36,23 @@ pub fn open(
     let inner = block.inner(area);
     block.render(area, buffer);
     inner
+}
+
+/// Writes the first of these texts that fits onto the lower border, where there is one.
+pub fn foot(theme: &Theme, texts: &[impl AsRef<str>], screen: Rect, buffer: &mut Buffer) {
+    let area = frame(screen).intersection(*buffer.area());
+    if !is_framed(area) {
+        return;
+    }
+    let room = Rect { x: area.x + 1, y: area.bottom() - 1, width: area.width - 2, height: 1 };
+    if let Some(text) = texts.iter().map(AsRef::as_ref).find(|text| columns(text) <= room.width) {
+        put(buffer, room, text, theme.border_focus);
+    }
+}
+
+/// Tells whether there is room for a border.
+fn is_framed(area: Rect) -> bool {
+    area.width >= 30 && area.height >= 8
 }
 
 fn frame(screen: Rect) -> Rect {

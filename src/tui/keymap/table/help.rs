@@ -1,19 +1,20 @@
-//! The keys of help; letters filter it.
+//! The keys of help; letters filter its list.
 
 use crate::tui::keymap::{Action as A, Binding, CTRL, NONE, WriteKey, also, row};
 use crossterm::event::KeyCode as K;
 
 pub const ROWS: &[Binding] = &[
-    row(NONE, K::Up, A::Previous, "Up/Down  PageUp/PageDown", "scroll"),
+    row(NONE, K::Up, A::Previous, "Up/Down  PageUp/PageDown", "select an entry; scroll"),
     also(NONE, K::Down, A::Next),
-    also(NONE, K::Home, A::First),
+    row(NONE, K::Home, A::First, "Home/End", "first or last; the pages of the manual are the last"),
     also(NONE, K::End, A::Last),
+    row(NONE, K::Enter, A::Jump, "Enter", "open the manual where it tells of the entry"),
     row(
         NONE,
         K::Backspace,
         A::Write(WriteKey::RubOut),
         "Backspace  Ctrl+W  Ctrl+U",
-        "delete a character, a word, or all",
+        "delete a character, a word, or all; on a page Backspace goes back to the list",
     ),
     also(CTRL, K::Char('h'), A::Write(WriteKey::RubOut)),
     also(CTRL, K::Char('w'), A::Write(WriteKey::RubOutWord)),

@@ -407,6 +407,27 @@ impl State {
         Self::Failed,
     ];
 
+    /// Returns its sign, which no other state has.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Idle => "·",
+            Self::Done => "✓",
+            Self::OutOfBudget => "⊘",
+            Self::Cancelled => "■",
+            Self::Waiting => "○",
+            Self::Thinking => "◌",
+            Self::Writing => "✎",
+            Self::Tools => "●",
+            Self::Rescue => "!",
+            Self::Stopping => "□",
+            Self::Retrying => "↻",
+            Self::Compacting => "≡",
+            Self::Parked => "‖",
+            Self::Failed => "✗",
+            Self::Asking => "?",
+        }
+    }
+
     /// Says what it means, for the details and help.
     pub fn meaning(self) -> &'static str {
         match self {

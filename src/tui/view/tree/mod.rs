@@ -19,8 +19,7 @@ use super::layout::TreeForm;
 use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::regions::{Region, Regions};
-use crate::tui::state::tree::{Lint, State};
-use crate::tui::theme::Theme;
+use crate::tui::state::tree::Lint;
 use row::{Look, Shown};
 
 pub use words::{agent_name, longest, money, name, share, tokens, tools};
@@ -153,11 +152,6 @@ fn draw_line(app: &App, area: Rect, buffer: &mut Buffer) {
         }
         line = put(buffer, line, &part, theme.dim);
     }
-}
-
-/// Returns the sign of a state.
-pub fn sign(state: State) -> &'static str {
-    words::look(state, &Theme::default()).0
 }
 
 /// Says whose transcript is shown and what a sub-agent does; what the main agent does stands in the status line.

@@ -61,23 +61,15 @@ pub(super) fn word(node: &Node, now: Timestamp, width: u16) -> String {
 
 /// Returns the mark and the style of a state; the mark alone tells it.
 pub(super) fn look(state: State, theme: &Theme) -> (&'static str, Style) {
-    match state {
-        State::Idle => ("·", theme.dim),
-        State::Done => ("✓", theme.tool_ok),
-        State::OutOfBudget => ("⊘", theme.notice),
-        State::Cancelled => ("■", theme.dim),
-        State::Waiting => ("○", theme.accent),
-        State::Thinking => ("◌", theme.accent),
-        State::Writing => ("✎", theme.accent),
-        State::Tools => ("●", theme.tool),
-        State::Rescue => ("!", theme.notice),
-        State::Stopping => ("□", theme.notice),
-        State::Retrying => ("↻", theme.notice),
-        State::Compacting => ("≡", theme.accent),
-        State::Parked => ("‖", theme.notice),
-        State::Failed => ("✗", theme.tool_error),
-        State::Asking => ("?", theme.accent),
-    }
+    let style = match state {
+        State::Idle | State::Cancelled => theme.dim,
+        State::Done => theme.tool_ok,
+        State::OutOfBudget | State::Rescue | State::Stopping | State::Retrying | State::Parked => theme.notice,
+        State::Waiting | State::Thinking | State::Writing | State::Compacting | State::Asking => theme.accent,
+        State::Tools => theme.tool,
+        State::Failed => theme.tool_error,
+    };
+    (state.sign(), style)
 }
 
 /// Says why an agent is worth a look, in few and in fewer words.

@@ -1,0 +1,31 @@
+//! Help: the commands, the keys and the pages of the manual, over everything else on the screen.
+//!
+//! A pane in its own folder: its state, its keys and its drawing stand here, and take facts besides their own state, never
+//! the whole `App`. `App` keeps one [`Help`]; that it is open says the focus.
+//!
+//! # Where things are
+//!
+//! - what it holds, and where its reader is: `state.rs`; what its keys do: `update.rs`; stories: `help.rs`
+//! - what it lists, what a filter leaves of that, where each entry leads: `list.rs`
+//! - the list and a page on the screen: `view.rs`; stories: `help.rs`, `tests/pty/commands.rs`
+
+mod list;
+mod state;
+mod update;
+pub mod view;
+
+pub use state::{Help, HelpDrawn};
+pub use update::{Outcome, key, open_entry, select, wheel};
+
+use ratatui::layout::Size;
+
+use super::keymap::Keymap;
+
+/// The facts beside its own state that help goes by.
+#[derive(Debug, Clone, Copy)]
+pub struct HelpFacts<'a> {
+    /// The keys in force.
+    pub keymap: &'a Keymap,
+    /// The size of the screen.
+    pub size: Size,
+}

@@ -1,0 +1,152 @@
+//! What help holds: the filter, what it finds in the manual, the place in the list, and the page that is open over it.
+//!
+//! Nothing else changes it. What a frame found out about places comes back as [`HelpDrawn`].
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::manual::{ManualMatch, ManualPage, manual_page, search_manual};
+use crate::tui::keymap::WriteKey;
+
+/// Most characters that are taken at once.
+const TYPED: usize = 200;
+/// Characters below which the pages are not searched: fewer stand in nearly every line.
+const SEARCHED: usize = 2;
+
+/// Help, from its opening to its end.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Help {
+    filter: String,
+    /// The lines of the manual that hold the words of the filter.
+    found: Vec<ManualMatch>,
+    pub(super) list: ListPlace,
+    pub(super) page: Option<OpenPage>,
+}
+
+/// The place in the list.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct ListPlace {
+    /// The entry that Enter opens.
+    pub selected: usize,
+    /// The first line that is shown.
+    pub top: usize,
+    /// Which of the two moves the other.
+    pub leader: Leader,
+}
+
+/// Names what the next frame keeps: the selected entry in view, or the first line where it is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Leader {
+    /// The selected entry; the lines move.
+    #[default]
+    Selected,
+    /// The first line; an entry that leaves the view is not selected any more.
+    Top,
+}
+
+/// A page of the manual that is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct OpenPage {
+    pub page: &'static ManualPage,
+    /// The first row that is shown.
+    pub top: usize,
+    /// The line of its text that shall be in view; `None` once it was.
+    pub sought: Option<usize>,
+}
+
+/// The places as a frame has shown them, within their bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HelpDrawn {
+    /// The list.
+    List {
+        /// The selected entry.
+        selected: usize,
+        /// The first line.
+        top: usize,
+    },
+    /// A page.
+    Page {
+        /// The first row.
+        top: usize,
+    },
+}
+
+impl Help {
+    /// Returns help on a topic: its page; on other words the list with what they find; on none the whole list.
+    pub fn about(words: &str) -> Self {
+        let mut help = Self::default();
+        match manual_page(words) {
+            Some(page) => help.open(page, None),
+            None => help.type_text(words),
+        }
+        help
+    }
+
+    /// Returns what the list is filtered by.
+    pub fn filter(&self) -> &str {
+        &self.filter
+    }
+
+    /// Tells whether a page lies over the list.
+    pub fn is_on_page(&self) -> bool {
+        self.page.is_some()
+    }
+
+    /// Goes back from a page to the list.
+    pub fn back(&mut self) {
+        self.page = None;
+    }
+
+    /// Takes the places that a frame has shown.
+    pub fn drawn(&mut self, drawn: HelpDrawn) {
+        match (drawn, &mut self.page) {
+            (HelpDrawn::List { selected, top }, None) => {
+                self.list = ListPlace { selected, top, leader: Leader::Selected };
+            }
+            (HelpDrawn::Page { top }, Some(page)) => (page.top, page.sought) = (top, None),
+            // A key has changed it since.
+            (HelpDrawn::List { .. }, Some(_)) | (HelpDrawn::Page { .. }, None) => {}
+        }
+    }
+
+    /// Returns the words of the filter, in lower case.
+    pub(super) fn words(&self) -> Vec<String> {
+        self.filter.split_whitespace().map(str::to_lowercase).collect()
+    }
+
+    pub(super) fn found(&self) -> &[ManualMatch] {
+        &self.found
+    }
+
+    /// Opens a page, with this line of it in view.
+    pub(super) fn open(&mut self, page: &'static ManualPage, line: Option<usize>) {
+        self.page = Some(OpenPage { page, top: 0, sought: line });
+    }
+
+    /// Types into the filter.
+    pub(super) fn type_text(&mut self, text: &str) {
+        self.filter.extend(text.chars().filter(|c| !c.is_control()).take(TYPED));
+        self.search();
+    }
+
+    /// Deletes at the end of the filter.
+    pub(super) fn rub_out(&mut self, key: WriteKey) {
+        let kept = match key {
+            WriteKey::RubOut => self.filter.grapheme_indices(true).next_back().map_or(0, |(at, _)| at),
+            WriteKey::RubOutWord => self.filter.trim_end().rfind(' ').map_or(0, |at| at + 1),
+            WriteKey::RubOutAll => 0,
+            WriteKey::Redo | WriteKey::Expand | WriteKey::Search | WriteKey::TakeText => return,
+        };
+        self.filter.truncate(kept);
+        self.search();
+    }
+
+    fn search(&mut self) {
+        self.list = ListPlace::default();
+        let is_searched = self.filter.trim().chars().count() >= SEARCHED;
+        self.found = if is_searched { search_manual(&self.words()) } else { Vec::new() };
+        // The list has these rows already.
+        let is_listed =
+            |found: &ManualMatch| found.text.starts_with('|') && ["keys", "commands"].contains(&found.topic);
+        self.found.retain(|found| !is_listed(found));
+    }
+}

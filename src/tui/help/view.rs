@@ -1,0 +1,265 @@
+//! Draws help over the screen: the list with its filter, or a page of the manual. The lower border names the keys.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+use super::HelpFacts;
+use super::list::{self, Entry, Section};
+use super::state::{Help, HelpDrawn, Leader, ListPlace, OpenPage};
+use crate::manual::nearest_topic;
+use crate::tui::keymap::Context;
+use crate::tui::state::regions::{Region, Regions};
+use crate::tui::theme::Theme;
+use crate::tui::view::fit::{columns, put, row};
+use crate::tui::view::markdown::{Begin, render};
+use crate::tui::view::overlay;
+use crate::tui::view::wrap::{Line as Row, width};
+
+/// Columns of the names where they stand beside their words.
+const NAMES: u16 = 27;
+/// Columns of the mark of the selected entry.
+const MARK: u16 = 2;
+/// A character without width that marks the line which shall be in view.
+const ANCHOR: char = '\u{2060}';
+
+const LIST_KEYS: [&str; 4] = [
+    " Up/Down select · Enter opens the manual there · End: its pages · Esc closes ",
+    " Enter opens the manual · End: its pages · Esc closes ",
+    " Enter opens · End pages · Esc closes ",
+    " Enter opens · Esc closes ",
+];
+const FILTERED_KEYS: [&str; 3] = [
+    " Up/Down select · Enter opens the manual there · Esc closes ",
+    " Enter opens the manual · Esc closes ",
+    " Enter opens · Esc closes ",
+];
+const PAGE_KEYS: [&str; 3] = [
+    " Up/Down and PageUp/PageDown scroll · Home/End · Backspace or Esc: back to the list ",
+    " Up/Down PageUp/PageDown scroll · Esc: the list ",
+    " Up/Down scroll · Esc: the list ",
+];
+
+/// A line of the list.
+#[derive(Debug, Default)]
+struct Line {
+    name: Cow<'static, str>,
+    words: String,
+    /// The entry that it belongs to; none for a title and a blank line.
+    entry: Option<usize>,
+    /// Columns left of the words.
+    indent: u16,
+}
+
+/// Draws help; returns the places as they are shown, and where the cursor of the filter stands.
+pub fn draw(
+    help: &Help,
+    facts: &HelpFacts<'_>,
+    theme: &Theme,
+    screen: Rect,
+    regions: &mut Regions,
+    buffer: &mut Buffer,
+) -> (HelpDrawn, Option<Position>) {
+    let title = match &help.page {
+        Some(open) => format!(" Help: {} ", open.page.title()),
+        None => " Help: type to filter ".to_owned(),
+    };
+    let inner = overlay::open(theme, &[title.as_str(), " Help "], screen, regions, buffer);
+    let keys: &[&str] = match (&help.page, help.filter()) {
+        (Some(_), _) => &PAGE_KEYS,
+        (None, "") => &LIST_KEYS,
+        (None, _) => &FILTERED_KEYS,
+    };
+    let keys: Vec<_> = keys.iter().map(|keys| facts.keymap.spell(Context::Help, keys)).collect();
+    overlay::foot(theme, &keys, screen, buffer);
+    if let Some(open) = &help.page {
+        return (HelpDrawn::Page { top: draw_page(open, &help.words(), theme, inner, buffer) }, None);
+    }
+    let prompt = put(buffer, row(inner, 0), "/", theme.accent);
+    let rest = put(buffer, prompt, help.filter(), theme.text);
+    let cursor = Position { x: rest.x.min(inner.right().saturating_sub(1)), y: inner.y };
+    let below = Rect { y: inner.y.saturating_add(1), height: inner.height.saturating_sub(1), ..inner };
+    (draw_list(help, facts, theme, below, regions, buffer), Some(cursor))
+}
+
+/// Draws a page from its place; returns the first row that is shown.
+fn draw_page(open: &OpenPage, words: &[String], theme: &Theme, area: Rect, buffer: &mut Buffer) -> usize {
+    let text = open.page.flowing();
+    let rows = lay_out(&text, area, theme);
+    let height = usize::from(area.height);
+    // What stands above it says what it is about.
+    let sought = open.sought.and_then(|line| row_of(&text, line, area, theme));
+    let top = sought.map_or(open.top, |row| row.saturating_sub(height / 3)).min(rows.len().saturating_sub(height));
+    for (line, y) in rows.iter().skip(top).zip(area.top()..area.bottom()) {
+        line.draw(buffer, area.x, y, area.width);
+        mark(line.text(), words, Rect { y, height: 1, ..area }, theme, buffer);
+    }
+    top
+}
+
+fn lay_out(text: &str, area: Rect, theme: &Theme) -> Vec<Row> {
+    let mut rows = Vec::new();
+    render(text, area.width.into(), theme, Begin::Fresh, &mut rows);
+    rows
+}
+
+/// Returns the row in which a line of the text begins.
+fn row_of(text: &str, line: usize, area: Rect, theme: &Theme) -> Option<usize> {
+    let at: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
+    let (before, from) = text.split_at_checked(at)?;
+    let words = from.trim_start_matches(['#', '|', '-', ' ']);
+    let (signs, words) = from.split_at_checked(from.len() - words.len())?;
+    let anchored = format!("{before}{signs}{ANCHOR}{words}");
+    lay_out(&anchored, area, theme).iter().position(|row| row.text().contains(ANCHOR))
+}
+
+/// Marks the words that were searched for in a row.
+fn mark(text: &str, words: &[String], area: Rect, theme: &Theme, buffer: &mut Buffer) {
+    let lower = text.to_ascii_lowercase();
+    for word in words {
+        for (at, _) in lower.match_indices(word.as_str()) {
+            let left = text.get(..at).map(width).and_then(|left| u16::try_from(left).ok()).unwrap_or(u16::MAX);
+            let x = area.x.saturating_add(left);
+            let found = Rect { x, width: columns(word), ..area }.intersection(area);
+            buffer.set_style(found.intersection(*buffer.area()), theme.found);
+        }
+    }
+}
+
+/// Draws the list; returns its places as they are shown.
+fn draw_list(
+    help: &Help,
+    facts: &HelpFacts<'_>,
+    theme: &Theme,
+    area: Rect,
+    regions: &mut Regions,
+    buffer: &mut Buffer,
+) -> HelpDrawn {
+    let (lines, spans) = lines(list::sections(help, facts.keymap), area.width);
+    if lines.is_empty() {
+        let nearest = nearest_topic(help.filter().trim());
+        put(buffer, row(area, 0), "Nothing here has these words.", theme.dim);
+        put(buffer, row(area, 1), &format!("The nearest topic is {nearest}."), theme.dim);
+    }
+    let (selected, top) = place(help.list, &spans, lines.len(), area.height.into());
+    for (line, y) in lines.iter().skip(top).zip(0..area.height) {
+        let whole = row(area, y);
+        let Some(entry) = line.entry else {
+            put(buffer, whole, &line.name, theme.heading);
+            continue;
+        };
+        regions.add(whole, Region::HelpEntry(entry));
+        if entry == selected {
+            buffer.set_style(whole.intersection(*buffer.area()), theme.selected);
+            put(buffer, whole, if line.name.is_empty() { "" } else { "›" }, theme.accent);
+        }
+        put(buffer, right_of(whole, MARK), &line.name, theme.accent);
+        put(buffer, right_of(whole, line.indent), &line.words, theme.text);
+    }
+    HelpDrawn::List { selected, top }
+}
+
+fn right_of(area: Rect, indent: u16) -> Rect {
+    let x = area.x.saturating_add(indent).min(area.right());
+    Rect { x, width: area.right() - x, ..area }
+}
+
+/// Returns the selected entry and the first line that are shown.
+fn place(place: ListPlace, spans: &[Range<usize>], lines: usize, height: usize) -> (usize, usize) {
+    let most = lines.saturating_sub(height);
+    let last = spans.len().saturating_sub(1);
+    let selected = place.selected.min(last);
+    match (place.leader, spans.get(selected)) {
+        (_, None) => (0, 0),
+        (Leader::Selected, Some(span)) => {
+            let top = place.top.min(span.start).max(span.end.saturating_sub(height));
+            (selected, top.min(most))
+        }
+        (Leader::Top, Some(_)) => {
+            let top = place.top.min(most);
+            let first = spans.iter().position(|span| span.end > top).unwrap_or(last);
+            let end = spans.iter().rposition(|span| span.end <= top + height).unwrap_or(first);
+            (selected.clamp(first, end.max(first)), top)
+        }
+    }
+}
+
+/// Returns the lines of the sections, and which of them belong to each entry; to the first of a section also its title.
+fn lines(sections: Vec<Section>, width: u16) -> (Vec<Line>, Vec<Range<usize>>) {
+    let (mut lines, mut spans): (Vec<Line>, Vec<Range<usize>>) = (Vec::new(), Vec::new());
+    for section in sections {
+        if !lines.is_empty() {
+            lines.push(Line::default());
+        }
+        let mut start = lines.len();
+        lines.push(Line { name: section.title.into(), ..Line::default() });
+        for entry in section.entries {
+            push(&mut lines, width, entry, spans.len());
+            spans.push(start..lines.len());
+            start = lines.len();
+        }
+    }
+    (lines, spans)
+}
+
+/// Adds an entry: its name and its words side by side where there is room, the words beneath otherwise.
+fn push(lines: &mut Vec<Line>, width: u16, entry: Entry, number: usize) {
+    let beside = width >= NAMES * 2;
+    let indent = MARK + if beside { NAMES } else { 2 };
+    let line = |name, words| Line { name, words, entry: Some(number), indent };
+    let mut name = entry.name;
+    if !beside {
+        lines.push(line(std::mem::take(&mut name), String::new()));
+    }
+    let mut words = String::new();
+    for word in entry.words.split(' ') {
+        if !words.is_empty() && columns(&words) + 1 + columns(word) > width.saturating_sub(indent) {
+            lines.push(line(std::mem::take(&mut name), std::mem::take(&mut words)));
+        }
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        words.push_str(word);
+    }
+    lines.push(line(name, words));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manual::MANUAL;
+
+    #[test]
+    fn every_line_of_every_page_is_found_at_every_width_below_the_one_before() {
+        for page in MANUAL {
+            let text = page.flowing();
+            for width in [30, 76, 110] {
+                let area = Rect { width, height: 20, ..Rect::default() };
+                let rows = lay_out(&text, area, &Theme::default());
+                let mut above = 0;
+                let is_shown = |line: &str| line.contains(char::is_alphanumeric) && !line.starts_with("```");
+                for (line, _) in text.lines().enumerate().filter(|(_, line)| is_shown(line)).step_by(9) {
+                    let row = row_of(&text, line, area, &Theme::default());
+                    assert!(row.is_some_and(|row| row >= above && row < rows.len()), "{} {line} {width}", page.topic);
+                    above = row.unwrap_or_default();
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_line_stays_where_the_wheel_has_put_it_and_the_selection_comes_along() {
+        let spans: Vec<_> = (0..20).map(|line| line..line + 1).collect();
+        let at = |selected, top, leader| place(ListPlace { selected, top, leader }, &spans, 20, 5);
+        assert_eq!(at(0, 0, Leader::Selected), (0, 0));
+        assert_eq!(at(7, 0, Leader::Selected), (7, 3));
+        assert_eq!(at(1, 3, Leader::Selected), (1, 1));
+        assert_eq!(at(0, 3, Leader::Top), (3, 3));
+        assert_eq!(at(9, 3, Leader::Top), (7, 3));
+        assert_eq!(at(0, 99, Leader::Top), (15, 15));
+        assert_eq!(at(99, 99, Leader::Selected), (19, 15));
+        assert_eq!(place(ListPlace::default(), &[], 0, 5), (0, 0));
+    }
+}
