@@ -7,7 +7,7 @@
 //! - the pending queue: inject, peek, drain, withdraw, hold: `interloper.rs`, `interloper/edits.rs`, `queue.rs`;
 //!   stories: `controls.rs`, `queue_model.rs`, `steering_trials.rs`, `tests/loom/main.rs`
 //! - texts that waited too long are held and asked about: `queue.rs`; stories: `staleness.rs`
-//! - hold and step: an agent that waits before its calls: `gate.rs`, `src/agent/park.rs`; stories: `gate.rs`
+//! - hold and step: an agent that waits before its calls: `gate.rs`, `src/agent/pause.rs`; stories: `gate.rs`
 //! - stopping at once, with nothing left behind: `cancellable.rs`, `src/agent/reply.rs`; stories: `cancel.rs`,
 //!   `tests/pty/stopping.rs`
 //! - the budget of a session, children included: `budget.rs`, `src/agent/spending.rs`; stories: `budget.rs`

@@ -322,7 +322,7 @@ async fn no_redirect_leads_to_a_local_address() {
             within += 1;
             continue;
         }
-        let met = ["redirects to where it is not followed", "redirects to something that is not an address"];
+        let met = ["redirects to an address that is refused", "redirects to something that is not an address"];
         assert!(met.iter().any(|words| refusal.contains(words)), "{place:?}: {refusal}");
     }
     assert_eq!(within, 4, "http:127.0.0.1 and http:/127.0.0.1, each with a port and without");
