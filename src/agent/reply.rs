@@ -107,6 +107,7 @@ impl Agent {
         see(&mut self.unseen, self.steps, &self.listeners);
         self.say(&content, &thinking, usage.clone());
         self.history.push_assistant(AssistantMessage { content, thinking, tool_calls, interrupted: false, original });
+        self.tell_history();
         self.learn_from(&usage, scope, 1);
     }
 

@@ -10,7 +10,7 @@ use std::task::Poll;
 use crate::clock;
 use crate::event::{Envelope, Event};
 use crate::id::AgentId;
-use crate::listener::Listener;
+use crate::listener::{HistoryChange, Listener};
 
 /// Passes the events of one agent to its listeners. Cheap to clone; clones emit as the same agent.
 #[derive(Clone)]
@@ -77,6 +77,24 @@ impl ListenerList {
         };
         for listener in self.listeners.iter() {
             guarded(listener, || listener.on_event(&envelope));
+        }
+    }
+}
+
+impl ListenerList {
+    /// Passes a change of the agent's conversation to every listener.
+    pub fn tell_history(&self, change: HistoryChange<'_>) {
+        for listener in self.listeners.iter() {
+            guarded(listener, || listener.on_history(&self.agent, change));
+        }
+    }
+
+    /// Waits until every listener has kept for good what it heard so far.
+    pub async fn kept(&self) {
+        for listener in self.listeners.iter() {
+            if let Some(kept) = guarded(listener, || listener.kept()).flatten() {
+                kept.await;
+            }
         }
     }
 }

@@ -110,7 +110,7 @@ impl ApiKey {
     }
 
     /// Takes the key out of a text that somebody else wrote, also where the text was cut (it ends with `…`) within it.
-    pub(super) fn mask(&self, text: String) -> String {
+    pub fn mask(&self, text: String) -> String {
         const MASK: &str = "[key]";
         let key = self.expose().trim();
         if key.len() < SHORTEST_SECRET {
