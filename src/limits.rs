@@ -1,12 +1,14 @@
 //! Every limit of the program, in one table. A limit that is not here does not exist.
 
 mod jobs;
+mod journal;
 mod lines;
 mod snapshot;
 
 use std::time::Duration;
 
 pub use jobs::*;
+pub use journal::*;
 pub use lines::*;
 pub use snapshot::*;
 

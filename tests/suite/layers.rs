@@ -47,10 +47,11 @@ fn allowed(module: &str) -> Option<BTreeSet<&'static str>> {
         "agent" => &[WORDS, PARTS, &["tool"]],
         "subagent" => &[WORDS, PARTS, &["tool", "agent"]],
         "host" => &[WORDS, PARTS, &["tool", "agent", "subagent"]],
+        "session" => &[WORDS, PARTS, &["tool", "agent", "subagent", "host"]],
         // Only `tui/run` sees the host, see below.
         "tui" => &[WORDS, &["host"]],
         program if PROGRAM.contains(&program) => {
-            &[WORDS, PARTS, PROGRAM, &["tool", "agent", "subagent", "host", "tui"]]
+            &[WORDS, PARTS, PROGRAM, &["tool", "agent", "subagent", "host", "session", "tui"]]
         }
         _ => return None,
     };

@@ -134,6 +134,7 @@ mod sandbox;
 mod scripted_provider;
 mod scrolling;
 mod secrets;
+mod session;
 mod shell_policy;
 mod spawner;
 mod sse;

@@ -1,0 +1,3 @@
+//! Stories of what is kept of a session, and how it comes back.
+
+mod journal;
