@@ -40,6 +40,7 @@ mod on_drop;
 mod park;
 mod questions;
 mod reply;
+mod resume;
 mod run_loop;
 mod spending;
 mod subscribe;
