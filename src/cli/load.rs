@@ -8,8 +8,10 @@ use crate::cli::args::Flags;
 use crate::cli::places::Places;
 use crate::cli::project::{Front, Offer};
 use crate::config::{Config, ConfigError, Environment, FileError, KeyPlace, Layer, parse};
+use crate::host::Resumed;
 use crate::limits;
 use crate::regular_file::read_own_text;
+use crate::session::journal::Journal;
 use crate::text::visible_line;
 use crate::workspace::programs;
 
@@ -30,6 +32,10 @@ pub struct Start {
     pub places: Places,
     /// What the command line says itself, which a project does not overrule.
     pub flags: Layer,
+    /// What the session is saved with; nothing without one.
+    pub journal: Option<Journal>,
+    /// What the session goes on with, when it is resumed.
+    pub resumed: Option<Resumed>,
 }
 
 /// Says why the program cannot start, in one sentence.
@@ -95,7 +101,17 @@ pub fn load(flags: &Flags, front: Front, answerer: Answerer) -> Result<Start, Lo
         (true, Front::Screen) => Answerer::YesOrUser,
         (true, Front::Exec) => Answerer::Yes,
     };
-    Ok(Start { config, cwd, system_prompt, answerer, front, places, flags: flags.layer() })
+    Ok(Start {
+        config,
+        cwd,
+        system_prompt,
+        answerer,
+        front,
+        places,
+        flags: flags.layer(),
+        journal: None,
+        resumed: None,
+    })
 }
 
 impl Start {

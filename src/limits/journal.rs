@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+/// Days after which a session that nobody went on with is removed, unless set.
+pub const SESSION_DAYS: u32 = 90;
 /// Longest time that a text, or a call with effects, waits for its record to be safe on the disk.
 pub const JOURNAL_PATIENCE: Duration = Duration::from_secs(2);
 /// Time between two tries to save a session that cannot be saved.

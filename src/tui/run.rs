@@ -85,6 +85,7 @@ fn new_app(options: &ScreenOptions, handle: &Handle, size: Size) -> App {
     app.mouse = options.mouse;
     app.keymap = options.keymap.clone();
     app.alerts.when = options.when;
+    app.session.clone_from(&options.session);
     app.place = options.cwd.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let standing = handle.budget().standing();
     app.budget = Limits { max_cost: standing.max_cost, max_tokens: standing.max_tokens };

@@ -1,8 +1,9 @@
 //! What the program holds of a journal: takes events, messages and accepted texts, and hands them to the writer.
 //!
-//! Pieces of text are left out, as the whole text follows them. Nothing here waits but [`Journal::keep`], which the
+//! Pieces of text are left out, as the whole text follows them. Nothing here waits but [`Keeper::keep`], which the
 //! sender of a text waits for, a bounded time.
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,6 +15,7 @@ use jiff::Timestamp;
 use tokio::sync::oneshot;
 
 use crate::event::{Envelope, Event, Pending};
+use crate::host::Keeper;
 use crate::id::AgentId;
 use crate::limits;
 use crate::listener::{HistoryChange, Listener};
@@ -86,25 +88,9 @@ impl Journal {
         self.teller.lock().unwrap_or_else(PoisonError::into_inner).listen(Box::new(tell));
     }
 
-    /// Records a text that a queue has accepted.
-    pub fn accepted(&self, to: &AgentId, entry: Pending) {
-        self.push(Record::Accepted { to: to.clone(), entry });
-    }
-
     /// Records what the user is writing.
     pub fn drafts(&self, texts: Vec<String>) {
         self.push(Record::Drafts { texts });
-    }
-
-    /// Waits until everything so far is safe on the disk, or cannot be made so; not for ever.
-    pub fn keep(&self) {
-        let (done, is_done) = sync_channel(1);
-        let done = Box::new(move || {
-            let _ = done.send(());
-        });
-        if self.jobs.send(Job::Sync(done)).is_ok() {
-            let _ = is_done.recv_timeout(limits::JOURNAL_PATIENCE);
-        }
     }
 
     /// Ends the journal; returns a sentence about what is missing in it.
@@ -130,6 +116,28 @@ impl Journal {
 
     fn push_history(&self, replaced: bool, messages: Vec<Message>) {
         self.push(Record::History { replaced, messages });
+    }
+}
+
+impl Keeper for Journal {
+    fn accepted(&self, to: &AgentId, entry: Pending) {
+        self.push(Record::Accepted { to: to.clone(), entry });
+    }
+
+    fn keep(&self) {
+        let (done, is_done) = sync_channel(1);
+        let done = Box::new(move || {
+            let _ = done.send(());
+        });
+        if self.jobs.send(Job::Sync(done)).is_ok() {
+            let _ = is_done.recv_timeout(limits::JOURNAL_PATIENCE);
+        }
+    }
+}
+
+impl fmt::Debug for Journal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Journal({})", self.session)
     }
 }
 

@@ -5,9 +5,10 @@
 
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
-use std::io::{self, BufReader, Write as _};
+use std::io::{self, BufReader, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -18,6 +19,9 @@ use crate::regular_file::{self, Links};
 use crate::session::journal::reader::{Reading, read};
 use crate::session::journal::record::{Header, Record};
 use crate::session::journal::writer::{Opening, Store};
+
+/// The part of a file that holds its first record, bytes.
+const HEAD: u64 = 64 << 10;
 
 /// The name of a session: a UUID of version 7, so that names sort by time.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -103,6 +107,33 @@ impl SessionFiles {
         files.sort_by(|one, other| other.session.cmp(&one.session));
         Ok(files)
     }
+
+    /// Returns the journal of the session whose name is this or begins so.
+    ///
+    /// # Errors
+    /// One sentence, when there is none or more than one.
+    pub fn find(&self, name: &str) -> Result<SessionFile, String> {
+        let mut files = self.list().map_err(|error| format!("the sessions cannot be listed: {error}"))?;
+        files.retain(|file| !name.is_empty() && file.session.as_str().starts_with(name));
+        match files.len() {
+            0 => Err(format!("there is no session {name:?}; `steersman sessions` lists them")),
+            1 => files.pop().ok_or_else(String::new),
+            more => Err(format!("{name:?} is the beginning of {more} sessions; write more of it")),
+        }
+    }
+
+    /// Removes the journals that nobody has written for so many days, but none that is being written; returns how many.
+    ///
+    /// # Errors
+    /// What the directory says. A file that cannot be removed stays.
+    pub fn prune(&self, days: u32) -> io::Result<usize> {
+        let age = Duration::from_secs(u64::from(days) * 24 * 60 * 60);
+        let is_old = |file: &&SessionFile| {
+            let written = fs::symlink_metadata(&file.path).and_then(|metadata| metadata.modified());
+            written.is_ok_and(|written| written.elapsed().is_ok_and(|elapsed| elapsed >= age))
+        };
+        Ok(self.list()?.iter().filter(is_old).filter(|file| file.remove().is_ok()).count())
+    }
 }
 
 impl SessionFile {
@@ -121,6 +152,19 @@ impl SessionFile {
     pub fn read(&self) -> io::Result<Reading> {
         let (file, _) = regular_file::open(&self.path, Links::Refused)?;
         read(BufReader::with_capacity(1 << 16, file))
+    }
+
+    /// Reads what the session is, from the beginning of the file; `None` when that is damaged.
+    pub fn header(&self) -> Option<Header> {
+        let (file, _) = regular_file::open(&self.path, Links::Refused).ok()?;
+        read(BufReader::new(file.take(HEAD))).ok()?.header().cloned()
+    }
+
+    /// Returns the sentence that another program writes it, and which.
+    pub fn written_elsewhere(&self) -> String {
+        let writer = self.read().ok().and_then(|reading| reading.writer());
+        let process = writer.map(|pid| format!(" (process {pid})")).unwrap_or_default();
+        format!("session {} runs in another program{process}; end that first", self.session)
     }
 
     /// Opens it to go on with it.

@@ -1,3 +1,5 @@
 //! Stories of what is kept of a session, and how it comes back.
 
-mod journal;
+mod command;
+pub mod journal;
+mod resume;

@@ -1,6 +1,7 @@
 //! Stories of damage: whatever happened to a file, the records that are whole are read, and the rest is counted.
 
 use steersman::event::Event;
+use steersman::host::Keeper as _;
 use steersman::id::AgentId;
 use steersman::listener::{HistoryChange, Listener};
 use steersman::message::Message;

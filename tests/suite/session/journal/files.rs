@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use jiff::tz::TimeZone;
+use steersman::host::Keeper as _;
 use steersman::id::AgentId;
 use steersman::session::journal::{Journal, SessionFiles, SessionId};
 use tempfile::TempDir;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use steersman::event::Event;
+use steersman::host::Keeper as _;
 use steersman::id::AgentId;
 use steersman::listener::{HistoryChange, Listener};
 use steersman::message::{Arguments, AssistantMessage, Message, Original, Part, ToolCall};
