@@ -80,6 +80,7 @@
 //! | agent | [`agent`] | words, parts, tools; one future per turn, no task of its own |
 //! | crew | [`subagent`] | all above |
 //! | host | [`host`] | all above; nothing of the screen |
+//! | session | [`session`] | all above |
 //! | screen | [`tui`] | words; only its `run` sees `host` |
 //! | program | [`cli`] [`config`] [`demo`] | everything; only here are flags, environment and logging |
 //!

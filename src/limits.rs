@@ -1,12 +1,14 @@
 //! All limits of the program, in one table.
 
 mod jobs;
+mod journal;
 mod lines;
 mod snapshot;
 
 use std::time::Duration;
 
 pub use jobs::*;
+pub use journal::*;
 pub use lines::*;
 pub use snapshot::*;
 

@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Task::Models { flags, args } => cli::run_models(&flags, &args),
         Task::Doctor { flags } => cli::run_doctor(&flags),
         Task::Personas { flags } => cli::run_personas(&flags),
+        Task::Sessions { flags, args } => cli::run_sessions(&flags, &args),
         Task::Screen { flags, prompt } => cli::run_screen(&flags, prompt),
     };
     finalizers::run();

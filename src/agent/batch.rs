@@ -16,6 +16,7 @@ use futures_util::{FutureExt, future::BoxFuture};
 use tokio::sync::mpsc;
 
 use crate::agent::pause::{self, Resume};
+use crate::agent::reply::stopped;
 use crate::agent::{Agent, NotRunReason, questions};
 use crate::approval::{Asker, PlainAnswer};
 use crate::control::{Cancellable, OnExhausted, StepLimit};
@@ -163,6 +164,7 @@ impl Agent {
             }
         }
 
+        self.keep_before(&prepared).await;
         self.group = Mutex::new(vec![CallOutcome::NotRun(NotRunReason::Interrupted); prepared.len()]);
         let runs: Vec<BoxFuture<'_, _>> =
             prepared.iter().enumerate().map(|(place, call)| self.run_in_place(place, call, note).boxed()).collect();
@@ -176,6 +178,21 @@ impl Agent {
             _ if cancelled => Err(Cancelled.into()),
             Some(exceeded) => Err(exceeded.into()),
             None => Ok(last),
+        }
+    }
+
+    /// Waits until the record of what led here is kept, when one of these calls has effects; a stop ends the wait.
+    async fn keep_before(&self, calls: &[&ToolCall]) {
+        let has_effects = |call: &&ToolCall| {
+            let found = self.toolbox.find(&call.name);
+            found.is_some_and(|found| found.concurrency() == Concurrency::Alone || found.traits().egress)
+        };
+        if calls.iter().any(has_effects) {
+            tokio::select! {
+                biased;
+                () = stopped(self.cancellable.as_ref()) => {}
+                () = self.listeners.kept() => {}
+            }
         }
     }
 
@@ -199,6 +216,7 @@ impl Agent {
                 CallOutcome::NotRun(why) => self.history.push_result(why.observation()),
             }
         }
+        self.tell_history();
         started
     }
 

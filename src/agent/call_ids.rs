@@ -27,6 +27,11 @@ impl CallIds {
         }
     }
 
+    /// Notes an id that was used.
+    pub(super) fn note(&mut self, id: &CallId) {
+        self.0.entry(id.clone()).or_insert(1);
+    }
+
     fn next(&mut self, id: &CallId) -> CallId {
         let mut number = self.0.get(id).copied().unwrap_or(0);
         loop {

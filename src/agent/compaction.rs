@@ -149,6 +149,7 @@ impl Agent {
         self.compact_from = 0;
         let after = Some(self.size().tokens);
         self.listeners.emit(Event::Compacted { before: Some(before), after, messages, summary });
+        self.tell_replaced();
         self.emit_size();
     }
 

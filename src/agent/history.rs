@@ -50,6 +50,31 @@ impl History {
         Self { messages: vec![Message::system(system_prompt)], open: VecDeque::new() }
     }
 
+    /// Builds a conversation from messages that were recorded, whatever is missing among them: a result stays only behind
+    /// its call, and a call without a result gets the one of a call that was interrupted.
+    pub fn of(recorded: impl IntoIterator<Item = Message>) -> Self {
+        let mut history = Self::default();
+        for message in recorded {
+            match message {
+                Message::Assistant(reply) => history.push_assistant(reply),
+                Message::Tool { call_id, content, .. } => {
+                    if let Some(place) = history.open.iter().position(|call| call.id == call_id) {
+                        for _ in 0..place {
+                            history.push_result(NotRunReason::Interrupted.observation());
+                        }
+                        history.push_result(content);
+                    }
+                }
+                message @ (Message::System { .. } | Message::User { .. }) => {
+                    history.close_open(NotRunReason::Interrupted);
+                    history.push(message);
+                }
+            }
+        }
+        history.close_open(NotRunReason::Interrupted);
+        history
+    }
+
     /// Returns the messages, oldest first.
     pub fn messages(&self) -> &[Message] {
         &self.messages

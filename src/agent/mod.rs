@@ -40,6 +40,7 @@ mod on_drop;
 mod pause;
 mod questions;
 mod reply;
+mod resume;
 mod run_loop;
 mod spending;
 mod subscribe;
@@ -54,7 +55,7 @@ use crate::control::{Budget, Cancellable, Gate, Interloper, StepLimit};
 use crate::error::BuildError;
 use crate::event::Event;
 use crate::id::{AgentId, MessageId};
-use crate::listener::ListenerList;
+use crate::listener::{HistoryChange, ListenerList};
 use crate::provider::{ChatProvider, ChatTransport, Connector, Streaming};
 use crate::tool::{RawTool, Tool, Toolbox};
 
@@ -105,6 +106,8 @@ pub struct Agent {
     max_turns: Option<u32>,
     empty_reply: EmptyReply,
     history: History,
+    /// How many messages of the history the listeners were told of.
+    told: usize,
     synth_answer: Option<String>,
     turns: u32,
     /// Tool calls of the running turn so far, also without a budget.
@@ -271,6 +274,23 @@ impl Agent {
             cancellable.reset();
         }
         self.listeners.emit(Event::Reset {});
+        self.tell_replaced();
+    }
+
+    /// Tells the listeners which messages were appended since the last time.
+    fn tell_history(&mut self) {
+        let messages = self.history.messages();
+        for message in messages.get(self.told..).unwrap_or_default() {
+            self.listeners.tell_history(HistoryChange::Appended(message));
+        }
+        self.told = messages.len();
+    }
+
+    /// Tells the listeners that the history is another one.
+    fn tell_replaced(&mut self) {
+        let messages = self.history.messages();
+        self.listeners.tell_history(HistoryChange::Replaced(messages));
+        self.told = messages.len();
     }
 
     /// Adds a clean-up handler for [`Agent::close`].

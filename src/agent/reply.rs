@@ -107,6 +107,7 @@ impl Agent {
         emit_seen(&mut self.unseen, self.steps, &self.listeners);
         self.emit_reply(&content, &thinking, usage.clone());
         self.history.push_assistant(AssistantMessage { content, thinking, tool_calls, interrupted: false, original });
+        self.tell_history();
         self.learn_from(&usage, scope, 1);
     }
 

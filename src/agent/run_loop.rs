@@ -156,6 +156,7 @@ impl Agent {
                 (Outcome::Failed, Some(error.to_string()))
             }
         };
+        self.tell_history();
         self.listeners.emit(Event::TurnEnded { turn, outcome, message });
     }
 
@@ -196,6 +197,7 @@ impl Agent {
     fn end_round(&mut self, turn: u32, round: u32) {
         self.keep_partial();
         self.settle_group();
+        self.tell_history();
         self.listeners.emit(Event::RoundEnded { turn, round });
     }
 
@@ -320,6 +322,7 @@ impl Agent {
         };
         let typed = text.to_owned();
         self.listeners.emit(Event::UserTurn { content: typed, mid_loop, injection, step: self.steps, after });
+        self.tell_history();
         for extension in &self.extensions {
             let context = AgentContext {
                 listeners: &self.listeners,

@@ -22,7 +22,7 @@ use crate::provider::Effort;
 #[derive(Debug, Parser)]
 #[command(name = "steersman", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] PROMPT\n       steersman [OPTIONS] models [--json]\n       steersman [OPTIONS] doctor\n       steersman [OPTIONS] personas\n       steersman keys\n       steersman help [TOPIC]\n       steersman man\n       steersman completions SHELL"
+    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] PROMPT\n       steersman [OPTIONS] models [--json]\n       steersman [OPTIONS] doctor\n       steersman [OPTIONS] personas\n       steersman sessions [--json]\n       steersman keys\n       steersman help [TOPIC]\n       steersman man\n       steersman completions SHELL"
 )]
 #[command(after_help = "A prompt that is the name of a command goes after two dashes: steersman -- exec")]
 pub struct CommandLine {
@@ -54,6 +54,8 @@ pub enum Command {
     ///
     /// Exit code: 0 when all is well, 1 when there is a problem.
     Doctor,
+    /// Print the sessions that are saved, the newest first, or remove some.
+    Sessions(SessionsArgs),
     /// Print the usual keys as a file of keys, with what each action does.
     Keys,
     /// Print a page of the manual; without a topic the list of pages, with other words what a search for them finds.
@@ -76,6 +78,39 @@ pub struct ModelsArgs {
     /// Write the lists as JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// The arguments of `sessions`.
+#[derive(Debug, Args)]
+pub struct SessionsArgs {
+    /// Write the list as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// What to do instead of printing the list.
+    #[command(subcommand)]
+    pub act: Option<SessionsAct>,
+}
+
+/// What `sessions` does instead of printing the list.
+#[derive(Debug, Subcommand)]
+pub enum SessionsAct {
+    /// Remove one session.
+    Rm {
+        /// Its ID, or a beginning that no other shares.
+        id: String,
+    },
+    /// Remove the sessions that nobody went on with for some time; those that run now stay.
+    Prune {
+        /// The time, in days or weeks.
+        #[arg(long, value_name = "90d", value_parser = days)]
+        older: u32,
+    },
+}
+
+/// Reads a number of days (`90d`) or weeks (`12w`).
+fn days(text: &str) -> Result<u32, &'static str> {
+    let count = |suffix, days| text.strip_suffix(suffix)?.parse::<u32>().ok()?.checked_mul(days);
+    count('d', 1).or_else(|| count('w', 7)).ok_or("it must be a number of days or weeks, such as 90d or 12w")
 }
 
 /// The arguments of `exec`.
@@ -176,6 +211,23 @@ pub struct Flags {
     /// refuses.
     #[arg(long, global = true)]
     pub yes: bool,
+    /// Which session it is.
+    #[command(flatten)]
+    pub session: SessionFlags,
+}
+
+/// Holds the flags that say which session it is.
+#[derive(Debug, Clone, Args)]
+pub struct SessionFlags {
+    /// Go on with the newest session of this directory.
+    #[arg(long = "continue", global = true, conflicts_with = "resume")]
+    pub continues: bool,
+    /// Go on with this session, by its ID or a beginning that no other shares; `steersman sessions` lists them.
+    #[arg(long, global = true, value_name = "ID")]
+    pub resume: Option<String>,
+    /// Save nothing of this session.
+    #[arg(long, global = true, conflicts_with_all = ["continues", "resume"])]
+    pub ephemeral: bool,
 }
 
 /// Parses a number that is not 0.

@@ -18,6 +18,7 @@ use tokio::time::{Instant, timeout};
 use crate::approval::Answerer;
 use crate::cli::args::{ExecArgs, Flags};
 use crate::cli::exit::Exit;
+use crate::cli::journal;
 use crate::cli::load::{Start, load};
 use crate::cli::output::Output;
 use crate::cli::project::FrontEnd;
@@ -36,8 +37,10 @@ use steering::ExecRun;
 /// Runs the prompt of the command line without a screen.
 pub fn run(flags: &Flags, args: &ExecArgs) -> Exit {
     let answerer = if args.steer_stdin { Answerer::User } else { Answerer::Nobody };
-    let loaded = load(flags, FrontEnd::Exec, answerer).map_err(|error| error.to_string()).and_then(|start| {
+    let loaded = load(flags, FrontEnd::Exec, answerer).map_err(|error| error.to_string()).and_then(|mut start| {
         start::check_model(&start.config)?;
+        journal::begin(&mut start, flags)?;
+        journal::close_unseen(&mut start);
         Ok((start, read_prompt(args)?))
     });
     match loaded {
@@ -84,7 +87,11 @@ async fn serve(start: Start, flags: &Flags, args: &ExecArgs, prompt: &str, runti
     };
     listeners.extend([&out, &err].map(|output| Arc::new(output.clone()) as Arc<dyn Listener>));
     let cwd = start.cwd.clone();
+    let journal = start.journal.clone();
     let host = host::start_with(runtime, |approvals| setup(start, listeners, approvals));
+    if let Some(journal) = &journal {
+        journal::attach(journal, host.handle());
+    }
     let client = LocalClient::new(host.handle().clone());
     let mut run = ExecRun::new(&client, lines, questions, err.clone(), args);
     let mut exit = steer(&mut run, &client, prompt, &mut signals, &out).await;
@@ -92,6 +99,9 @@ async fn serve(start: Start, flags: &Flags, args: &ExecArgs, prompt: &str, runti
     let (unsent, reason) = (run.unsent, run.reason);
     let farewell = async {
         host.shutdown(limits::EXIT_GRACE).await;
+        if let Some(missing) = journal.and_then(|journal| journal.close()) {
+            err.say(&missing);
+        }
         if let Some(json) = json {
             start::end(&json, &cwd, unsent, exit, reason);
         }

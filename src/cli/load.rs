@@ -8,8 +8,10 @@ use crate::cli::args::Flags;
 use crate::cli::places::UserDirectories;
 use crate::cli::project::{FrontEnd, ProjectOffer};
 use crate::config::{Config, ConfigError, Environment, FileError, KeyPlace, Layer, parse};
+use crate::host::Resumed;
 use crate::limits;
 use crate::regular_file::read_own_text;
+use crate::session::journal::Journal;
 use crate::text::visible_line;
 use crate::workspace::programs;
 
@@ -30,6 +32,10 @@ pub struct Start {
     pub places: UserDirectories,
     /// The settings of the command line, which a project does not override.
     pub flags: Layer,
+    /// What the session is saved with; nothing without one.
+    pub journal: Option<Journal>,
+    /// What the session goes on with, when it is resumed.
+    pub resumed: Option<Resumed>,
 }
 
 /// The reason why the program cannot start, in one sentence.
@@ -96,7 +102,17 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
         (true, FrontEnd::Screen) => Answerer::YesOrUser,
         (true, FrontEnd::Exec) => Answerer::Yes,
     };
-    Ok(Start { config, cwd, system_prompt, answerer, front, places, flags: flags.layer() })
+    Ok(Start {
+        config,
+        cwd,
+        system_prompt,
+        answerer,
+        front,
+        places,
+        flags: flags.layer(),
+        journal: None,
+        resumed: None,
+    })
 }
 
 impl Start {

@@ -15,6 +15,7 @@
 //! - questions without a screen, calls that nobody could approve: `questions.rs`; stories: `real_work.rs`
 //! - `exec`, `--steer-stdin`, exit codes: `exec.rs`, `exec/start.rs`, `steer_stdin.rs`, `exit.rs`; stories: `exec.rs`,
 //!   `exec_streams.rs`
+//! - the journal of a start, `sessions`: `journal.rs`, `sessions.rs`; stories: `session/command.rs`
 //! - the log file: `logging.rs`; stories: `secrets.rs`
 
 pub mod args;
@@ -24,6 +25,7 @@ pub mod exit;
 pub mod first_start;
 mod help;
 pub mod hidden;
+mod journal;
 pub mod keymap;
 pub mod keys;
 mod load;
@@ -37,6 +39,7 @@ pub mod project;
 mod questions;
 mod recovery;
 mod screen;
+mod sessions;
 mod setup;
 pub mod sources;
 pub mod steer_stdin;
@@ -49,7 +52,7 @@ use std::io::{self, Write as _};
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
 
-use crate::cli::args::{Command, CommandLine, ExecArgs, Flags, ModelsArgs};
+use crate::cli::args::{Command, CommandLine, ExecArgs, Flags, ModelsArgs, SessionsArgs};
 use crate::cli::exit::{Exit, say};
 use crate::text::is_blank;
 
@@ -60,6 +63,7 @@ pub use keymap::run as run_keys;
 pub use models::run as run_models;
 pub use personas::run as run_personas;
 pub use screen::run as run_screen;
+pub use sessions::run as run_sessions;
 
 /// The task that the command line names.
 #[derive(Debug)]
@@ -95,6 +99,13 @@ pub enum Task {
         /// The flags.
         flags: Flags,
     },
+    /// Print or remove sessions.
+    Sessions {
+        /// The flags.
+        flags: Flags,
+        /// What `sessions` was told.
+        args: SessionsArgs,
+    },
     /// Print the default keys as a keymap file.
     Keys,
     /// Print a page of the manual.
@@ -128,6 +139,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Task, Exit> {
         (Some(Command::Personas), None) => Ok(Task::Personas { flags }),
         (Some(Command::Models(args)), None) => Ok(Task::Models { flags, args }),
         (Some(Command::Doctor), None) => Ok(Task::Doctor { flags }),
+        (Some(Command::Sessions(args)), None) => Ok(Task::Sessions { flags, args }),
         (Some(Command::Keys), None) => Ok(Task::Keys),
         (Some(Command::Help { words }), None) => Ok(Task::Help(words)),
         (Some(Command::Man), None) => Ok(Task::Man),

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::approval::Answerer;
 use crate::cli::args::Flags;
 use crate::cli::exit::{Exit, say};
+use crate::cli::journal;
 use crate::cli::keymap::keymap;
 use crate::cli::load::{Start, load};
 use crate::cli::outside::Programs;
@@ -30,7 +31,11 @@ use crate::{host, limits};
 /// Opens the screen and runs it until the user leaves.
 pub fn run(flags: &Flags, prompt: Option<String>) -> Exit {
     let start = load(flags, FrontEnd::Screen, Answerer::User).map_err(|error| error.to_string());
-    let start = match start.and_then(|start| check_terminal(&start).map(|()| start)) {
+    let start = match start.and_then(|mut start| {
+        check_terminal(&start)?;
+        journal::begin(&mut start, flags)?;
+        Ok(start)
+    }) {
         Ok(start) => start,
         Err(sentence) => {
             say(&sentence);
@@ -51,7 +56,8 @@ pub fn run(flags: &Flags, prompt: Option<String>) -> Exit {
             return Exit::Usage;
         }
     };
-    let options = ScreenOptions { keymap, ..options(&start, prompt, themes) };
+    let session = start.journal.as_ref().map(|journal| journal.session().to_string());
+    let options = ScreenOptions { keymap, session, ..options(&start, prompt, themes) };
     match show(start, options) {
         Ok(exit) => exit,
         Err(error) => {
@@ -87,14 +93,21 @@ fn show(start: Start, options: ScreenOptions) -> io::Result<Exit> {
     let runtime = runtime()?;
     let still_true = start.config.still_true;
     let spending = start.config.spending.clone();
+    let journal = start.journal.clone();
     let host = host::start_with(runtime.handle(), |approvals| setup(start, Vec::new(), approvals));
     host.handle().set_staleness(still_true);
+    if let Some(journal) = &journal {
+        journal::attach(journal, host.handle());
+    }
     host.handle().budget().configure(spending);
     let client = LocalClient::new(host.handle().clone());
     let ending = if uses_lines { tui::run_lines(options, &client) } else { tui::run(options, &client) };
     // With a clock of its own: that of a worker which does not answer stands still.
     tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(host.shutdown(limits::EXIT_GRACE));
     runtime.shutdown_background();
+    if let Some(missing) = journal.and_then(|journal| journal.close()) {
+        say(&missing);
+    }
     ending.map(|ending| Exit::Screen(ending.exit_code()))
 }
 
@@ -140,6 +153,7 @@ fn options(start: &Start, prompt: Option<String>, themes: Themes) -> ScreenOptio
             Answers::Perhaps
         },
         keymap: Keymap::default(),
+        session: None,
     }
 }
 

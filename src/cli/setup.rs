@@ -31,7 +31,7 @@ use crate::workspace::Caution;
 /// [`StartError`], one sentence for the user.
 pub async fn setup(
     mut start: Start,
-    listeners: Vec<Arc<dyn Listener>>,
+    mut listeners: Vec<Arc<dyn Listener>>,
     approvals: Arc<Approvals>,
 ) -> Result<Setup, StartError> {
     fault::block_at("setup");
@@ -70,8 +70,15 @@ pub async fn setup(
         return Err(StartError::Configuration(ModeRefused::NotSandboxed.to_string()));
     }
     let config = start.config;
+    let journal = start.journal;
     let StartModel { transport, connector, sources } =
         answering(&config, start.front, start.places.config.as_deref(), &mut notes).await?;
+    if let Some(journal) = journal {
+        let keys = sources.iter().filter_map(|source| source.transport.api_key.clone());
+        let web = [&config.web.brave_key, &config.web.exa_key].into_iter().flatten().cloned();
+        keys.chain(transport.api_key.clone()).chain(web).for_each(|key| journal.hide(key));
+        listeners.push(Arc::new(journal));
+    }
     // Any server may be llama.cpp, and the embedded model answers like it: it is probed for its context window.
     let llama_probe_url = transport.api_base.clone();
     Ok(Setup {
@@ -107,6 +114,7 @@ pub async fn setup(
         roster,
         notes,
         listeners,
+        resumed: start.resumed,
     })
 }
 

@@ -58,6 +58,8 @@ fn allowed(key: &str) -> Option<&'static str> {
         "web" => "a section with the keys allow_hosts, searxng_url, brave_key_env, exa_key_env and on_main_agent",
         "web.allow_hosts" => "a list of hosts in quotes, such as [\"wiki.intranet.example\"]",
         "screen" => "a section with the keys theme, screen_reader, mouse, notify, notify_when, title and keys",
+        "sessions" => "a section with the key keep_days",
+        "sessions.keep_days" => "a whole number of days, 0 or more",
         "screen.notify" => "\"auto\", \"bell\", \"osc9\", \"osc777\" or \"off\"",
         "screen.notify_when" => "\"away\" or \"always\"",
         "stream"

@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use crate::approval::Mode;
-use crate::config::{CommandWords, ProfileSection, Provider, RuleLists, SandboxSection, ScreenSection, WebSection};
+use crate::config::{
+    CommandWords, ProfileSection, Provider, RuleLists, SandboxSection, ScreenSection, SessionsSection, WebSection,
+};
 use crate::price::{Money, Prices};
 use crate::provider::Effort;
 
@@ -75,6 +77,8 @@ pub struct Layer {
     pub web: Option<WebSection>,
     /// How the screen looks.
     pub screen: Option<ScreenSection>,
+    /// The sessions that are saved.
+    pub sessions: Option<SessionsSection>,
 }
 
 impl Layer {
@@ -110,14 +114,16 @@ impl Layer {
         "sandbox",
         "web",
         "screen",
+        "sessions",
     ];
 
     /// The keys within each section of the file.
-    pub const SECTIONS: [(&'static str, &'static [&'static str]); 4] = [
+    pub const SECTIONS: [(&'static str, &'static [&'static str]); 5] = [
         ("rules", RuleLists::KEYS),
         ("sandbox", SandboxSection::KEYS),
         ("web", WebSection::KEYS),
         ("screen", ScreenSection::KEYS),
+        ("sessions", SessionsSection::KEYS),
     ];
 
     /// Returns this layer with its gaps filled from a lower one.
@@ -154,6 +160,7 @@ impl Layer {
             sandbox: both(self.sandbox, lower.sandbox, SandboxSection::or),
             web: both(self.web, lower.web, WebSection::or),
             screen: both(self.screen, lower.screen, ScreenSection::or),
+            sessions: both(self.sessions, lower.sessions, SessionsSection::or),
         }
     }
 

@@ -33,7 +33,8 @@ pub use layer::Layer;
 pub use project::ProjectLayer;
 pub use resolve::Environment;
 pub use sections::{
-    Notify, NotifyWhen, ProfileSection, RuleLists, SandboxKind, SandboxSection, ScreenSection, WebSection,
+    Notify, NotifyWhen, ProfileSection, RuleLists, SandboxKind, SandboxSection, ScreenSection, SessionsSection,
+    WebSection,
 };
 pub use server::{CommandWords, KeyPlace, Server};
 pub use services::{SERVICES, Service};
@@ -86,6 +87,8 @@ pub struct Config {
     pub web: WebSettings,
     /// How the screen looks.
     pub screen: ScreenSection,
+    /// Days after which a session that nobody went on with is removed; `None` is never.
+    pub keep_days: Option<u32>,
 }
 
 impl Config {

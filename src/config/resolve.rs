@@ -141,6 +141,9 @@ impl Config {
             rules: rules(&merged)?,
             sandbox: sandbox(&merged, key_variables)?,
             screen: merged.screen.clone().unwrap_or_default(),
+            keep_days: merged.sessions.as_ref().map_or(Some(limits::SESSION_DAYS), |sessions| {
+                Some(sessions.keep_days.unwrap_or(limits::SESSION_DAYS)).filter(|days| *days > 0)
+            }),
             web: web(merged.web.clone().unwrap_or_default(), environment)?,
             model,
         })

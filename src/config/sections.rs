@@ -205,6 +205,25 @@ impl ScreenSection {
     }
 }
 
+/// Holds what is said about the sessions that are saved.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SessionsSection {
+    /// Days after which one that nobody went on with is removed; 0 is never.
+    pub keep_days: Option<u32>,
+}
+
+impl SessionsSection {
+    /// The keys of the section.
+    pub const KEYS: &'static [&'static str] = &["keep_days"];
+
+    /// Returns this section with its gaps filled from a lower one.
+    #[must_use]
+    pub fn or(self, lower: Self) -> Self {
+        Self { keep_days: self.keep_days.or(lower.keep_days) }
+    }
+}
+
 /// Holds one profile: a server by a name, with all that is said about it.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]

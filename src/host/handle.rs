@@ -3,9 +3,10 @@
 //! Every method is a short lock; none waits for an agent. What names an agent that does not run (any more) does nothing
 //! and says so.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::approval::Approvals;
+use crate::clock;
 use crate::control::{Budget, Cancellable, Controls, Crew, Injection, Interloper, Staleness, Watcher};
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
@@ -25,6 +26,16 @@ pub struct Handle {
     commands: Arc<Commands>,
     changes: Arc<Changes>,
     budget: Arc<Budget>,
+    keeper: Arc<OnceLock<Arc<dyn Keeper>>>,
+}
+
+/// Keeps what the user sends before it counts as sent.
+pub trait Keeper: Send + Sync {
+    /// Takes a text that a queue has accepted.
+    fn accepted(&self, to: &AgentId, entry: Pending);
+
+    /// Waits until everything accepted so far is safe; not for ever.
+    fn keep(&self);
 }
 
 impl Handle {
@@ -33,7 +44,7 @@ impl Handle {
         let main = crew.main();
         let (approvals, commands, changes) = (Arc::default(), Arc::default(), Arc::default());
         let budget = Arc::default();
-        Self { main, crew, approvals, mailbox, commands, changes, budget }
+        Self { main, crew, approvals, mailbox, commands, changes, budget, keeper: Arc::default() }
     }
 
     /// Sends a message to an agent that runs; it is pending until that agent takes it.
@@ -42,11 +53,33 @@ impl Handle {
     /// [`Refused::Ended`] when it does not run any more, [`Refused::OneTurn`] for a follow-up to a sub-agent, or as
     /// [`Interloper::inject_user_message`]; the caller keeps the text.
     pub fn inject_user_message(&self, to: &AgentId, message: impl Into<Injection>) -> Result<MessageId, Refused> {
-        let message = message.into();
+        let outcome = self.inject(to, message.into());
+        self.keep();
+        outcome
+    }
+
+    /// Sets what keeps the texts that are sent; the first one stays.
+    pub fn set_keeper(&self, keeper: Arc<dyn Keeper>) {
+        let _ = self.keeper.set(keeper);
+    }
+
+    fn keep(&self) {
+        if let Some(keeper) = self.keeper.get() {
+            keeper.keep();
+        }
+    }
+
+    fn inject(&self, to: &AgentId, message: Injection) -> Result<MessageId, Refused> {
         if !self.takes(to, message.delivery) {
             return Err(Refused::OneTurn);
         }
-        let outcome = self.crew.get(to).ok_or(Refused::Ended)?.interloper.inject_user_message(message);
+        let queue = self.crew.get(to).ok_or(Refused::Ended)?.interloper;
+        let kept = self.keeper.get().map(|keeper| (keeper, message.clone()));
+        let outcome = queue.inject_user_message(message);
+        if let (Some((keeper, Injection { text, delivery })), Ok(id)) = (kept, &outcome) {
+            let entry = Pending { id: id.clone(), text, delivery, held: false, stale: false, at: clock::now() };
+            keeper.accepted(to, entry);
+        }
         // The main agent's queue is closed by one thing only.
         outcome.map_err(|refused| if to.is_main() && refused == Refused::Ended { Refused::NotBuilt } else { refused })
     }
@@ -66,10 +99,12 @@ impl Handle {
     pub fn inject_all(&self, message: impl Into<Injection>) -> Vec<(AgentId, Result<MessageId, Refused>)> {
         let message = message.into();
         let to = |agent: AgentId| {
-            let outcome = self.inject_user_message(&agent, message.clone());
+            let outcome = self.inject(&agent, message.clone());
             (agent, outcome)
         };
-        self.crew.ids().into_iter().map(to).collect()
+        let outcomes = self.crew.ids().into_iter().map(to).collect();
+        self.keep();
+        outcomes
     }
 
     /// Cancels one sub-agent; whoever spawned it is told so and goes on. False when it does not run (any more), and for

@@ -8,6 +8,7 @@
 //! - a reset, another model in mid-conversation, the list of models: `command.rs`, `errands.rs`,
 //!   `src/agent/model.rs`, `src/agent/model_choice.rs`; stories: `host/commands.rs`
 //! - what the main agent is made of, its system prompt: `setup.rs`, `assets/prompts/main.md`; stories: `host.rs`
+//! - a session that goes on: `resumed.rs`, `src/agent/resume.rs`; stories: `session/resume.rs`
 //! - mode, sandbox and context files, as an event: `guards.rs`; stories: `host.rs`, `real_work.rs`
 //! - `AGENTS.md`, `CLAUDE.md`: `context_files.rs`; stories: `context_files.rs`
 
@@ -17,6 +18,7 @@ mod errands;
 mod guards;
 mod handle;
 mod mailbox;
+mod resumed;
 mod setup;
 mod tools;
 mod turn_marks;
@@ -29,8 +31,9 @@ pub use command::Command;
 pub use context_files::{
     ContextFile, ContextFiles, ContextPlaces, ProjectContext, find as find_context_files, snippet as context_snippet,
 };
-pub use handle::Handle;
+pub use handle::{Handle, Keeper};
 pub use mailbox::Mailbox;
+pub use resumed::{Closing, Numbers, Resumed};
 pub use setup::Setup;
 pub use tools::{Pools, WebPool, Workbench};
 pub use worker::{Host, LastRun, WorkerState, start, start_with};

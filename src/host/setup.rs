@@ -15,6 +15,7 @@ use crate::error::{BuildError, ProviderError, StartError};
 use crate::event::{Event, SCHEMA};
 use crate::host::context_files::{self, ContextFile, ContextPlaces};
 use crate::host::guards::Guards;
+use crate::host::resumed::{Closing, Resumed};
 use crate::host::tools::{Pools, WebPool, Workbench};
 use crate::listener::{Listener, ListenerList};
 use crate::provider::{ChatTransport, Connector, Sources, Streaming};
@@ -73,6 +74,8 @@ pub struct Setup {
     pub notes: Vec<String>,
     /// Who gets the events, besides the mailbox of a screen.
     pub listeners: Vec<Arc<dyn Listener>>,
+    /// What the session goes on with, when an earlier process began it.
+    pub resumed: Option<Resumed>,
 }
 
 impl Setup {
@@ -149,7 +152,9 @@ impl Setup {
         if let Some(url) = self.llama_probe_url {
             builder = builder.llama_probe_url(url);
         }
-        let agent = builder
+        let resumed = self.resumed.unwrap_or_default();
+        let numbers = resumed.numbers.agents;
+        let mut agent = builder
             .build(|configurator| {
                 if let Some(snippet) = context_files::snippet(&context.files) {
                     configurator.append_system_prompt(snippet);
@@ -159,10 +164,14 @@ impl Setup {
                     configurator.add_sub_agent_tool(Arc::clone(tool))?;
                 }
                 configurator.add_extension(Arc::new(
-                    SubAgents::new(personas)?.crew(Arc::clone(crew)).outputs(pools.outputs.clone()),
+                    SubAgents::new(personas)?.crew(Arc::clone(crew)).outputs(pools.outputs.clone()).numbers(numbers),
                 ))
             })
             .await?;
+        for Closing { agent: of, parent, event } in resumed.closing {
+            agent.listeners().emit_as(of, parent, event);
+        }
+        agent.resume(&resumed.messages, resumed.numbers.turns);
         notes.extend(roster.warnings().iter().cloned());
         Ok(Built { agent, guards, sources: self.sources, notes })
     }

@@ -172,6 +172,16 @@ impl Worker {
     async fn build(&self, setup: impl Future<Output = Result<Setup, StartError>>) -> Result<Built, StartError> {
         let setup = setup.await?;
         self.budget.configure(setup.spending.clone());
+        let mut setup = setup;
+        let mut last = 0;
+        if let Some(resumed) = &mut setup.resumed {
+            last = resumed.numbers.seq;
+            for envelope in std::mem::take(&mut resumed.envelopes) {
+                self.mailbox.push(Post::Envelope(envelope));
+            }
+            let waiting = std::mem::take(&mut resumed.waiting);
+            self.main.interloper.take_over(waiting, resumed.numbers.texts);
+        }
         for note in &setup.notes {
             self.mailbox.push(Post::Notice(Notice::Info(note.clone())));
         }
@@ -183,7 +193,7 @@ impl Worker {
         let changes = Arc::clone(&self.changes);
         let shared =
             Shared { choice, wish: Arc::clone(&self.wish), budget: Arc::clone(&self.budget), approvals, changes };
-        Ok(setup.build(&self.crew, shared, ListenerList::new(&all)).await?)
+        Ok(setup.build(&self.crew, shared, ListenerList::new(&all).behind(last)).await?)
     }
 
     /// Gives every text back, now and later; answers what is asked, until the end.

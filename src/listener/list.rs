@@ -10,7 +10,7 @@ use std::task::Poll;
 use crate::clock;
 use crate::event::{Envelope, Event};
 use crate::id::AgentId;
-use crate::listener::Listener;
+use crate::listener::{HistoryChange, Listener};
 
 /// The listeners of one agent, to which it emits its events. Cheap to clone; clones emit as the same agent.
 #[derive(Clone)]
@@ -56,6 +56,13 @@ impl ListenerList {
         Self { agent: id, ..self.clone() }
     }
 
+    /// Returns the same list, whose events are numbered behind this one.
+    #[must_use]
+    pub fn behind(self, seq: u64) -> Self {
+        self.seq.fetch_max(seq, Ordering::SeqCst);
+        self
+    }
+
     /// Returns the agent whose events go through this list.
     pub fn agent(&self) -> &AgentId {
         &self.agent
@@ -68,15 +75,33 @@ impl ListenerList {
 
     /// Stamps one event and passes it to every listener.
     pub fn emit(&self, event: Event) {
-        let envelope = Envelope {
-            seq: self.seq.fetch_add(1, Ordering::SeqCst) + 1,
-            at: clock::now(),
-            agent: self.agent.clone(),
-            parent: self.parent.clone(),
-            event,
-        };
+        self.emit_as(self.agent.clone(), self.parent.clone(), event);
+    }
+
+    /// As [`ListenerList::emit`], in the name of an agent that no longer runs.
+    pub fn emit_as(&self, agent: AgentId, parent: Option<AgentId>, event: Event) {
+        let envelope =
+            Envelope { seq: self.seq.fetch_add(1, Ordering::SeqCst) + 1, at: clock::now(), agent, parent, event };
         for listener in self.listeners.iter() {
             guarded(listener, || listener.on_event(&envelope));
+        }
+    }
+}
+
+impl ListenerList {
+    /// Passes a change of the agent's conversation to every listener.
+    pub fn tell_history(&self, change: HistoryChange<'_>) {
+        for listener in self.listeners.iter() {
+            guarded(listener, || listener.on_history(&self.agent, change));
+        }
+    }
+
+    /// Waits until every listener has kept for good what it heard so far.
+    pub async fn kept(&self) {
+        for listener in self.listeners.iter() {
+            if let Some(kept) = guarded(listener, || listener.kept()).flatten() {
+                kept.await;
+            }
         }
     }
 }

@@ -21,8 +21,11 @@ mod token_log;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use futures_util::future::BoxFuture;
+
 use crate::event::Envelope;
 use crate::id::AgentId;
+use crate::message::Message;
 
 pub use jsonl::JsonLines;
 pub use list::ListenerList;
@@ -31,10 +34,30 @@ pub use recorder::InMemoryEventList;
 pub use terminal::Terminal;
 pub use token_log::TokenLog;
 
+/// A change of an agent's conversation, as the next request will carry it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum HistoryChange<'a> {
+    /// This message was appended.
+    Appended(&'a Message),
+    /// The whole conversation is this from here on: after a reset and a compaction.
+    Replaced(&'a [Message]),
+}
+
 /// A consumer of events.
 pub trait Listener: Send + Sync {
     /// Takes one event.
     fn on_event(&self, envelope: &Envelope);
+
+    /// Takes one change of an agent's conversation; it comes behind the events that tell of it.
+    fn on_history(&self, agent: &AgentId, change: HistoryChange<'_>) {
+        let _ = (agent, change);
+    }
+
+    /// Returns what ends when everything heard so far is kept for good; `None` when there is nothing to wait for. Asked
+    /// before a call that has effects, which waits for it.
+    fn kept(&self) -> Option<BoxFuture<'static, ()>> {
+        None
+    }
 
     /// Returns the listener that a sub-agent's events go to; `None` means this same instance.
     fn for_sub_agent(&self, id: &AgentId) -> Option<Arc<dyn Listener>> {

@@ -110,7 +110,7 @@ impl ApiKey {
     }
 
     /// Removes the key from a foreign text, also where the text was cut within the key (it ends with `…`).
-    pub(super) fn mask(&self, text: String) -> String {
+    pub fn mask(&self, text: String) -> String {
         const MASK: &str = "[key]";
         let key = self.expose().trim();
         if key.len() < SHORTEST_SECRET {

@@ -2,12 +2,14 @@
 //!
 //! # Where things are
 //!
-//! - what every client holds: `client.rs`; stories: `session.rs`
-//! - a client in the same process: `local.rs`; stories: `session.rs`
+//! - the journal of a session: `journal/mod.rs`; stories: `session/journal/mod.rs`
+//! - what every client holds: `client.rs`; stories: `session/client.rs`
+//! - a client in the same process: `local.rs`; stories: `session/client.rs`
 //! - what each request does to the run: `requests.rs`, and to approvals and files: `permissions.rs`; stories: `hold.rs`,
 //!   `pending_list.rs`, `approval_popups.rs`
 
 mod client;
+pub mod journal;
 mod local;
 mod permissions;
 mod requests;

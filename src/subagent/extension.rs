@@ -1,6 +1,7 @@
 //! The extension that gives an agent its sub-agents: it checks the personas, writes `<available_agents>` and adds
 //! the tool.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::agent::{Agent, Configurator, Extension};
@@ -14,6 +15,7 @@ pub struct SubAgents {
     personas: Vec<Persona>,
     crew: Option<Arc<Crew>>,
     outputs: Option<Arc<Outputs>>,
+    numbers: HashMap<String, u64>,
 }
 
 impl SubAgents {
@@ -23,7 +25,7 @@ impl SubAgents {
     /// An argument error when one could not be read from a file as it is, or two have the same name.
     pub fn new(personas: Vec<Persona>) -> Result<Self, BuildError> {
         Persona::check_all(&personas)?;
-        Ok(Self { personas, crew: None, outputs: None })
+        Ok(Self { personas, crew: None, outputs: None, numbers: HashMap::new() })
     }
 
     /// Gives each child a queue, a cancel flag and a gate of its own, through which a host can steer it (D21).
@@ -35,6 +37,13 @@ impl SubAgents {
 }
 
 impl SubAgents {
+    /// Sets the next number of each persona that was used before.
+    #[must_use]
+    pub fn numbers(mut self, numbers: HashMap<String, u64>) -> Self {
+        self.numbers = numbers;
+        self
+    }
+
     /// Sets where an answer that is too long for the spawner is stored whole.
     #[must_use]
     pub fn outputs(mut self, outputs: Option<Arc<Outputs>>) -> Self {
@@ -84,7 +93,7 @@ impl Extension for SubAgents {
         if let Some(crew) = &self.crew {
             tool = tool.crew(Arc::clone(crew));
         }
-        tool = tool.outputs(self.outputs.clone());
+        tool = tool.outputs(self.outputs.clone()).numbers(self.numbers.clone());
         agent.internal_add_tool(Arc::new(tool))
     }
 }

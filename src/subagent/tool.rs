@@ -105,6 +105,13 @@ impl SubAgentTool {
         self
     }
 
+    /// Sets the next number of each persona that was used before (D20).
+    #[must_use]
+    pub fn numbers(mut self, numbers: HashMap<String, u64>) -> Self {
+        self.counters = Mutex::new(numbers);
+        self
+    }
+
     /// Sets where an answer that is too long for the spawner goes whole.
     #[must_use]
     pub fn outputs(mut self, outputs: Option<Arc<Outputs>>) -> Self {

@@ -81,6 +81,7 @@ fn new_app(options: &ScreenOptions, size: Size, medium: Medium) -> App {
     app.mouse = options.mouse;
     app.keymap = options.keymap.clone();
     app.alerts.when = options.when;
+    app.session.clone_from(&options.session);
     app.place = options.cwd.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     app
 }

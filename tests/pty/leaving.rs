@@ -50,7 +50,7 @@ fn ctrl_c_twice_quits() {
 }
 
 #[test]
-fn the_beginning_of_the_answer_is_left_in_the_terminal_and_that_the_rest_is_gone() {
+fn the_beginning_of_the_answer_is_left_in_the_terminal_and_the_command_that_resumes() {
     let server = Server::start([]);
     server.reply_text("It is in src/parse.rs.\n\nThe rest is \u{1b}[2Jlong.");
     let mut terminal = Start::against(&server).run();
@@ -62,7 +62,7 @@ fn the_beginning_of_the_answer_is_left_in_the_terminal_and_that_the_rest_is_gone
     assert_restored(&terminal);
     let screen = terminal.screen();
     for words in
-        ["The last answer:", "  It is in src/parse.rs.", "  The rest is ␛[2Jlong.", "The conversation is not kept. "]
+        ["The last answer:", "  It is in src/parse.rs.", "  The rest is ␛[2Jlong.", "To resume: steersman --resume "]
     {
         assert!(screen.contains(words), "{words}\n{screen}");
     }

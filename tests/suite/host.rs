@@ -52,6 +52,7 @@ pub fn setup(rig: &Rig, dir: &TempDir) -> Setup {
         roster: Roster::bundled().unwrap(),
         notes: Vec::new(),
         listeners: vec![rig.recorder.clone()],
+        resumed: None,
     }
 }
 

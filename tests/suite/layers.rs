@@ -48,7 +48,7 @@ fn allowed(module: &str) -> Option<BTreeSet<&'static str>> {
         "agent" => &[WORDS, PARTS, &["tool"]],
         "subagent" => &[WORDS, PARTS, &["tool", "agent"]],
         "host" => &[WORDS, PARTS, &["tool", "agent", "subagent"]],
-        "session" => &[WORDS, PARTS, &["agent", "subagent", "host"]],
+        "session" => &[WORDS, PARTS, &["tool", "agent", "subagent", "host"]],
         // A client sees a run only through the protocol; only `tui/run` holds a client, see below.
         "tui" => &[WORDS, &["session"]],
         program if PROGRAM.contains(&program) => {

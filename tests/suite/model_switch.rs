@@ -54,6 +54,7 @@ fn launch_with(
         sources: Arc::new(std::iter::once(own).chain(sources).collect::<Sources>()),
         streaming: Streaming::On,
         listeners: vec![events.clone()],
+        resumed: None,
         policy: Policy { answerer, ..Policy::default() },
         ..setup(&Rig::new([]), &dir)
     };

@@ -1,6 +1,8 @@
 //! What the user does to entries that wait: each act is one step under the lock, so it comes wholly before a drain or
 //! wholly after it, and its answer says which (D4).
 
+use std::sync::atomic::Ordering;
+
 use super::{Interloper, check};
 use crate::clock;
 use crate::error::Refused;
@@ -60,6 +62,20 @@ impl Interloper {
     /// delivered since the entry was withdrawn.
     pub fn restore_behind(&self, entry: Pending, before: &[MessageId]) -> bool {
         self.edit(|queue| queue.restore_behind(entry, before, clock::now()))
+    }
+
+    /// Takes over what an earlier process of the session left: its texts wait, each held until the user says that it still
+    /// holds, and ids go on behind those that were given.
+    pub fn take_over(&self, entries: Vec<Pending>, accepted: u64) {
+        self.accepted.fetch_max(accepted, Ordering::SeqCst);
+        for entry in entries {
+            let id = entry.id.clone();
+            // In one step: nothing takes it before it is held.
+            self.edit(|queue| {
+                let last = queue.entries().len();
+                queue.restore(entry, last, clock::now()) && queue.change(&id, |entry| entry.stale = true)
+            });
+        }
     }
 
     /// Lets an entry change places with a neighbour; at the end of the list it stays. False when it is no longer pending.

@@ -47,6 +47,8 @@ pub struct ScreenOptions {
     pub when: When,
     /// The keys.
     pub keymap: Keymap,
+    /// The name that the session is saved by.
+    pub session: Option<String>,
 }
 
 /// Says whether a terminal can be asked something.

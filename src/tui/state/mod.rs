@@ -223,6 +223,8 @@ pub struct App {
     pub keymap: Keymap,
     /// The name of the directory that is worked in (untrusted).
     pub place: String,
+    /// The name that the session is saved by, if it is.
+    pub session: Option<String>,
     /// The branch of its repository, if it lies in one (untrusted).
     pub branch: String,
     /// Whom the draft is for.
@@ -332,6 +334,7 @@ impl App {
             mouse: MouseMode::default(),
             keymap: Keymap::default(),
             place: String::new(),
+            session: None,
             branch: String::new(),
             readers: HashMap::from([(main.clone(), Reader::new(main))]),
         };

@@ -1,0 +1,40 @@
+//! A conversation that an earlier process began, and that this agent goes on with.
+
+use crate::agent::{Agent, History};
+use crate::approval::Taint;
+use crate::message::Message;
+
+impl Agent {
+    /// Goes on with recorded messages, behind a number of turns. What is missing among them is closed, so that the history
+    /// can be sent; without any it begins anew.
+    pub fn resume(&mut self, recorded: &[Message], turns: u32) {
+        self.turns = turns;
+        if recorded.is_empty() {
+            return;
+        }
+        self.history = History::of(recorded.iter().cloned());
+        self.context_size.forget();
+        let messages = self.history.messages().to_vec();
+        for call in messages.iter().flat_map(calls) {
+            self.call_ids.note(&call.id);
+            // What the calls brought is in the conversation again. Of sub-agents nobody knows it, nor of tools that are gone.
+            let found = self.toolbox.find(&call.name);
+            let is_known = self.tools().iter().any(|tool| tool.name() == call.name);
+            let taint = found.filter(|_| is_known).map(|found| found.traits().taint());
+            self.approvals.mark(&self.id, taint.unwrap_or(Taint { private: true, untrusted: true }));
+        }
+        if messages.starts_with(recorded) {
+            self.told = recorded.len();
+            self.tell_history();
+        } else {
+            self.tell_replaced();
+        }
+    }
+}
+
+fn calls(message: &Message) -> &[crate::message::ToolCall] {
+    match message {
+        Message::Assistant(reply) => &reply.tool_calls,
+        Message::System { .. } | Message::User { .. } | Message::Tool { .. } => &[],
+    }
+}

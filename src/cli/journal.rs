@@ -1,0 +1,136 @@
+//! The journal of a start: where it lies, what it says of the session, which keys never enter it.
+//!
+//! Called by the screen, the line output and `exec`. A start that cannot save its session says so and goes on.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::cli::args::Flags;
+use crate::cli::load::Start;
+use crate::clock;
+use crate::config::ModelSource;
+use crate::event::Envelope;
+use crate::host::{Closing, Handle, Notice, Post};
+use crate::listener::Listener as _;
+use crate::provider::ApiKey;
+use crate::session::journal::{Header, Journal, SCHEMA, SessionFile, SessionFiles, SessionId, restore};
+use crate::text::visible_line;
+use crate::tui::run::branch::branch;
+use crate::workspace::is_secret;
+
+/// A shorter value of a variable with a secret's name is no secret, but may be a part of any word. Bytes.
+const SHORTEST_SECRET: usize = 8;
+
+/// Begins the journal of a session that is to be saved, or takes up that of the session that is resumed; removes the
+/// journals that are too old.
+///
+/// # Errors
+/// One sentence, when there is no such session or it cannot be gone on with.
+pub(super) fn begin(start: &mut Start, flags: &Flags) -> Result<(), String> {
+    if flags.session.ephemeral {
+        return Ok(());
+    }
+    let Some(state) = &start.places.state else {
+        start.places.notes.push("the session is not saved: there is no directory for it".to_owned());
+        return Ok(());
+    };
+    let files = SessionFiles::within(state);
+    let earlier = match (&flags.session.resume, flags.session.continues) {
+        (Some(name), _) => Some(files.find(name)?),
+        (None, true) => Some(newest(&files, &start.cwd)?),
+        (None, false) => None,
+    };
+    let journal = match earlier {
+        Some(file) => resume(start, &file)?,
+        None => fresh(start, &files)?,
+    };
+    let variables = std::env::vars().filter(|(name, value)| is_secret(name) && value.trim().len() >= SHORTEST_SECRET);
+    variables.for_each(|(_, value)| journal.hide(ApiKey::new(value)));
+    if let Some(days) = start.config.keep_days {
+        // Beside the start: a directory of thousands takes its time.
+        thread::spawn(move || match files.prune(days) {
+            Ok(0) => {}
+            Ok(removed) => tracing::info!(removed, "old sessions removed"),
+            Err(error) => tracing::warn!(%error, "old sessions cannot be listed"),
+        });
+    }
+    start.journal = Some(journal);
+    Ok(())
+}
+
+fn fresh(start: &Start, files: &SessionFiles) -> Result<Journal, String> {
+    let started = Timestamp::now();
+    let session = SessionId::new(started).map_err(|error| format!("the session gets no name: {error}"))?;
+    let header = Header {
+        schema: SCHEMA,
+        program: concat!("steersman ", env!("CARGO_PKG_VERSION")).to_owned(),
+        session,
+        started,
+        directory: start.cwd.display().to_string(),
+        branch: branch(&start.cwd),
+        model: match &start.config.model {
+            ModelSource::Embedded { .. } => None,
+            ModelSource::Server(server) => server.model.clone(),
+        },
+    };
+    let opening = files.creating(&header, &TimeZone::system());
+    Ok(Journal::begin(header, opening))
+}
+
+/// Returns the newest session of a directory.
+fn newest(files: &SessionFiles, cwd: &Path) -> Result<SessionFile, String> {
+    let directory = cwd.display().to_string();
+    let is_here = |file: &SessionFile| file.header().is_some_and(|header| header.directory == directory);
+    let all = files.list().map_err(|error| format!("the sessions cannot be listed: {error}"))?;
+    all.into_iter().find(is_here).ok_or_else(|| "no session of this directory is saved".to_owned())
+}
+
+/// Takes up a session: its file is this program's alone from here on.
+fn resume(start: &mut Start, file: &SessionFile) -> Result<Journal, String> {
+    let name = &file.session;
+    let read = |error: io::Error| format!("session {name} cannot be read: {error}");
+    let open = match file.open() {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(file.written_elsewhere()),
+        open => open.map_err(read)?,
+    };
+    let reading = file.read().map_err(read)?;
+    let header = reading
+        .header()
+        .ok_or_else(|| format!("session {name} does not say what it is: its first record is damaged"))?;
+    if header.schema > SCHEMA {
+        return Err(format!("session {name} was saved by a newer version, {}", visible_line(&header.program)));
+    }
+    if header.directory != start.cwd.display().to_string() {
+        let directory = visible_line(&header.directory).into_owned();
+        return Err(format!("session {name} worked in {directory}: go on with it there, or with --cwd"));
+    }
+    start.places.notes.extend(reading.damage.sentence());
+    let last = reading.last;
+    let resumed = restore(reading.records);
+    start.places.notes.extend(resumed.note());
+    start.resumed = Some(resumed);
+    Ok(Journal::resume(name.clone(), last, open.opening()))
+}
+
+/// Ends what the earlier process left open in the journal alone: where nothing is shown again, it is nothing that this run
+/// did.
+pub(super) fn close_unseen(start: &mut Start) {
+    let (Some(journal), Some(resumed)) = (&start.journal, &mut start.resumed) else { return };
+    resumed.envelopes.clear();
+    for Closing { agent, parent, event } in std::mem::take(&mut resumed.closing) {
+        resumed.numbers.seq += 1;
+        journal.on_event(&Envelope { seq: resumed.numbers.seq, at: clock::now(), agent, parent, event });
+    }
+}
+
+/// Lets a host's texts be kept, and its user hear when nothing can be saved.
+pub(super) fn attach(journal: &Journal, handle: &Handle) {
+    handle.set_keeper(Arc::new(journal.clone()));
+    let mailbox = Arc::clone(handle.mailbox());
+    journal.on_trouble(move |sentence| mailbox.push(Post::Notice(Notice::Info(sentence))));
+}

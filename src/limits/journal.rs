@@ -1,0 +1,14 @@
+//! Limits of the journals of sessions.
+
+use std::time::Duration;
+
+/// Days after which a session that nobody went on with is removed, unless set.
+pub const SESSION_DAYS: u32 = 90;
+/// Longest time that a text, or a call with effects, waits for its record to be safe on the disk.
+pub const JOURNAL_PATIENCE: Duration = Duration::from_secs(2);
+/// Time between two tries to save a session that cannot be saved.
+pub const JOURNAL_RETRY: Duration = Duration::from_secs(1);
+/// A journal is synced when so much of it is not safe yet, bytes.
+pub const JOURNAL_UNSYNCED: usize = 1 << 20;
+/// Most of a session that is kept in memory while it cannot be saved, bytes.
+pub const JOURNAL_BACKLOG: usize = 64 << 20;

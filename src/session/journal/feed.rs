@@ -1,0 +1,176 @@
+//! What the program holds of a journal: takes events, messages and accepted texts, and hands them to the writer.
+//!
+//! Pieces of text are left out, as the whole text follows them. Nothing here waits but [`Keeper::keep`], which the
+//! sender of a text waits for, a bounded time.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use jiff::Timestamp;
+use tokio::sync::oneshot;
+
+use crate::event::{Envelope, Event, Pending};
+use crate::host::Keeper;
+use crate::id::AgentId;
+use crate::limits;
+use crate::listener::{HistoryChange, Listener};
+use crate::message::Message;
+use crate::provider::ApiKey;
+use crate::session::journal::SessionId;
+use crate::session::journal::record::{Header, Record};
+use crate::session::journal::writer::{Job, Opening, Teller, Writer};
+
+/// A session's journal while the session runs. Cheap to clone; the last clone that goes ends the thread.
+#[derive(Clone)]
+pub struct Journal {
+    session: SessionId,
+    jobs: Sender<Job>,
+    secrets: Arc<Mutex<Vec<ApiKey>>>,
+    teller: Arc<Mutex<Teller>>,
+    /// True once a text was accepted or a turn began.
+    has_begun: Arc<AtomicBool>,
+}
+
+impl Journal {
+    /// Starts the journal of a new session; the file is made with the first thing that somebody says.
+    pub fn begin(header: Header, opening: Opening) -> Self {
+        let session = header.session.clone();
+        let journal = Self::start(session, 0, opening);
+        journal.push(Record::Session(header));
+        journal.push_run();
+        journal
+    }
+
+    /// Goes on with the journal of a session that is resumed, behind its last record.
+    pub fn resume(session: SessionId, last: u64, opening: Opening) -> Self {
+        let journal = Self::start(session, last, opening);
+        journal.push_run();
+        journal
+    }
+
+    fn start(session: SessionId, last: u64, opening: Opening) -> Self {
+        let (jobs, taken) = channel();
+        let (secrets, teller): (Arc<Mutex<Vec<ApiKey>>>, Arc<Mutex<Teller>>) = Default::default();
+        let writer = Writer::new(opening, last, Arc::clone(&secrets), Arc::clone(&teller));
+        let name = thread::Builder::new().name("journal".to_owned());
+        if let Err(error) = name.spawn(move || writer.run(&taken)) {
+            let mut teller = teller.lock().unwrap_or_else(PoisonError::into_inner);
+            teller.say(format!("The session cannot be saved: {error}"));
+        }
+        Self { session, jobs, secrets, teller, has_begun: Arc::default() }
+    }
+
+    /// Returns the session's name.
+    pub fn session(&self) -> &SessionId {
+        &self.session
+    }
+
+    /// Tells whether there is anything to come back to.
+    pub fn has_begun(&self) -> bool {
+        self.has_begun.load(Ordering::Relaxed)
+    }
+
+    /// Takes a key out of everything that is written from here on.
+    pub fn hide(&self, key: ApiKey) {
+        let mut secrets = self.secrets.lock().unwrap_or_else(PoisonError::into_inner);
+        if !secrets.contains(&key) {
+            secrets.push(key);
+        }
+    }
+
+    /// Passes on what the user is to be told: that nothing can be saved, and that it can again.
+    pub fn on_trouble(&self, tell: impl Fn(String) + Send + 'static) {
+        self.teller.lock().unwrap_or_else(PoisonError::into_inner).listen(Box::new(tell));
+    }
+
+    /// Records what the user is writing.
+    pub fn drafts(&self, texts: Vec<String>) {
+        self.push(Record::Drafts { texts });
+    }
+
+    /// Ends the journal; returns a sentence about what is missing in it.
+    pub fn close(&self) -> Option<String> {
+        let (answer, answered) = sync_channel(1);
+        self.jobs.send(Job::Close(answer)).ok()?;
+        let late = || Some("the end of the session may be missing: the disk does not answer".to_owned());
+        answered.recv_timeout(limits::JOURNAL_PATIENCE).unwrap_or_else(|_| late())
+    }
+
+    fn push_run(&self) {
+        let program = concat!("steersman ", env!("CARGO_PKG_VERSION")).to_owned();
+        self.push(Record::Run { pid: std::process::id(), program, at: Timestamp::now() });
+    }
+
+    fn push(&self, record: Record) {
+        if record.begins() {
+            self.has_begun.store(true, Ordering::Relaxed);
+        }
+        // After the end there is nobody to write it.
+        let _ = self.jobs.send(Job::Record(Box::new(record)));
+    }
+
+    fn push_history(&self, replaced: bool, messages: Vec<Message>) {
+        self.push(Record::History { replaced, messages });
+    }
+}
+
+impl Keeper for Journal {
+    fn accepted(&self, to: &AgentId, entry: Pending) {
+        self.push(Record::Accepted { to: to.clone(), entry });
+    }
+
+    fn keep(&self) {
+        let (done, is_done) = sync_channel(1);
+        let done = Box::new(move || {
+            let _ = done.send(());
+        });
+        if self.jobs.send(Job::Sync(done)).is_ok() {
+            let _ = is_done.recv_timeout(limits::JOURNAL_PATIENCE);
+        }
+    }
+}
+
+impl fmt::Debug for Journal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Journal({})", self.session)
+    }
+}
+
+impl Listener for Journal {
+    fn on_event(&self, envelope: &Envelope) {
+        let is_piece = matches!(
+            envelope.event,
+            Event::AssistantDelta { .. } | Event::ThinkingDelta { .. } | Event::ToolProgress { .. }
+        );
+        if !is_piece {
+            self.push(Record::Event(envelope.clone()));
+        }
+    }
+
+    fn on_history(&self, agent: &AgentId, change: HistoryChange<'_>) {
+        if agent.is_main() {
+            match change {
+                HistoryChange::Appended(message) => self.push_history(false, vec![message.clone()]),
+                HistoryChange::Replaced(messages) => self.push_history(true, messages.to_vec()),
+            }
+        }
+    }
+
+    fn kept(&self) -> Option<BoxFuture<'static, ()>> {
+        let (done, is_done) = oneshot::channel();
+        let done = Box::new(move || {
+            let _ = done.send(());
+        });
+        self.jobs.send(Job::Sync(done)).ok()?;
+        Some(tokio::time::timeout(limits::JOURNAL_PATIENCE, is_done).map(drop).boxed())
+    }
+
+    fn label(&self) -> String {
+        "Journal".to_owned()
+    }
+}

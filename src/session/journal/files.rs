@@ -1,0 +1,243 @@
+//! The directory of the journals: names, rights, and one writer per file.
+//!
+//! The directory is 0700 and each file 0600; a link in the place of one is never followed. Who writes holds a lock on
+//! the file, which ends with the program however that ends.
+
+use std::fmt;
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::io::{self, BufReader, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use rustix::fs::OFlags;
+use serde::{Deserialize, Serialize};
+
+use crate::regular_file::{self, Links};
+use crate::session::journal::reader::{Reading, read};
+use crate::session::journal::record::{Header, Record};
+use crate::session::journal::writer::{Opening, Store};
+
+/// The part of a file that holds its first record, bytes.
+const HEAD: u64 = 64 << 10;
+
+/// The name of a session: a UUID of version 7, so that names sort by time.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SessionId(String);
+
+impl SessionId {
+    /// Makes a new name.
+    ///
+    /// # Errors
+    /// When the system has no random bytes.
+    pub fn new(now: Timestamp) -> io::Result<Self> {
+        let mut bytes = [0_u8; 16];
+        getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+        let random = u128::from_be_bytes(bytes) & (0xFFF << 64 | u128::from(u64::MAX >> 2));
+        let millis = u128::try_from(now.as_millisecond()).unwrap_or_default() & 0xFFFF_FFFF_FFFF;
+        let number = millis << 80 | 0x7 << 76 | 0b10 << 62 | random;
+        let hex = format!("{number:032x}");
+        let part = |from: usize, to: usize| hex.get(from..to).unwrap_or_default();
+        Ok(Self(format!("{}-{}-{}-{}-{}", part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32))))
+    }
+
+    /// Returns the name as it is written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The directory of the journals.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionFiles(PathBuf);
+
+/// One journal in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionFile {
+    /// The session's name.
+    pub session: SessionId,
+    /// Where it lies.
+    pub path: PathBuf,
+}
+
+/// A journal that this program alone writes, until the value is dropped.
+#[derive(Debug)]
+pub struct OpenFile(File);
+
+impl SessionFiles {
+    /// Names the directory within the user's state directory; it is made when something is written.
+    pub fn within(state: &Path) -> Self {
+        Self(state.join("sessions"))
+    }
+
+    /// Returns how the file of a new session is made, once there is something to write.
+    pub fn creating(&self, header: &Header, zone: &TimeZone) -> Opening {
+        let date = header.started.to_zoned(zone.clone()).strftime("%Y-%m-%dT%H-%M-%S");
+        let (directory, path) = (self.0.clone(), self.0.join(format!("{date}-{}.jsonl", header.session)));
+        Box::new(move || {
+            DirBuilder::new().recursive(true).mode(0o700).create(&directory)?;
+            fs::set_permissions(&directory, Permissions::from_mode(0o700))?;
+            // There already when this program made it and lost it to a failure.
+            let file = locked(OpenOptions::new().append(true).create(true), &path)?;
+            File::open(&directory)?.sync_all()?;
+            Ok(Box::new(file))
+        })
+    }
+
+    /// Returns the journals, the newest first.
+    ///
+    /// # Errors
+    /// What the directory says; one that is not there holds none.
+    pub fn list(&self) -> io::Result<Vec<SessionFile>> {
+        let entries = match fs::read_dir(&self.0) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        let mut files: Vec<SessionFile> =
+            entries.flatten().filter_map(|entry| SessionFile::of(&entry.path())).collect();
+        files.sort_by(|one, other| other.session.cmp(&one.session));
+        Ok(files)
+    }
+
+    /// Returns the journal of the session whose name is this or begins so.
+    ///
+    /// # Errors
+    /// One sentence, when there is none or more than one.
+    pub fn find(&self, name: &str) -> Result<SessionFile, String> {
+        let mut files = self.list().map_err(|error| format!("the sessions cannot be listed: {error}"))?;
+        files.retain(|file| !name.is_empty() && file.session.as_str().starts_with(name));
+        match files.len() {
+            0 => Err(format!("there is no session {name:?}; `steersman sessions` lists them")),
+            1 => files.pop().ok_or_else(String::new),
+            more => Err(format!("{name:?} is the beginning of {more} sessions; write more of it")),
+        }
+    }
+
+    /// Removes the journals that nobody has written for so many days, but none that is being written; returns how many.
+    ///
+    /// # Errors
+    /// What the directory says. A file that cannot be removed stays.
+    pub fn prune(&self, days: u32) -> io::Result<usize> {
+        let age = Duration::from_secs(u64::from(days) * 24 * 60 * 60);
+        let is_old = |file: &&SessionFile| {
+            let written = fs::symlink_metadata(&file.path).and_then(|metadata| metadata.modified());
+            written.is_ok_and(|written| written.elapsed().is_ok_and(|elapsed| elapsed >= age))
+        };
+        Ok(self.list()?.iter().filter(is_old).filter(|file| file.remove().is_ok()).count())
+    }
+}
+
+impl SessionFile {
+    /// Takes a path whose name is a journal's: the local date, and the session's name.
+    fn of(path: &Path) -> Option<Self> {
+        let stem = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
+        let session = stem.get("2026-01-31T00-00-00-".len()..)?;
+        let is_name = session.len() == 36 && session.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+        is_name.then(|| Self { session: SessionId(session.to_owned()), path: path.to_owned() })
+    }
+
+    /// Reads what it holds; another program may be writing it.
+    ///
+    /// # Errors
+    /// When it is no file that can be read.
+    pub fn read(&self) -> io::Result<Reading> {
+        let (file, _) = regular_file::open(&self.path, Links::Refused)?;
+        read(BufReader::with_capacity(1 << 16, file))
+    }
+
+    /// Reads what the session is, from the beginning of the file; `None` when that is damaged.
+    pub fn header(&self) -> Option<Header> {
+        let (file, _) = regular_file::open(&self.path, Links::Refused).ok()?;
+        read(BufReader::new(file.take(HEAD))).ok()?.header().cloned()
+    }
+
+    /// Returns the sentence that another program writes it, and which.
+    pub fn written_elsewhere(&self) -> String {
+        let writer = self.read().ok().and_then(|reading| reading.writer());
+        let process = writer.map(|pid| format!(" (process {pid})")).unwrap_or_default();
+        format!("session {} runs in another program{process}; end that first", self.session)
+    }
+
+    /// Opens it to go on with it.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::WouldBlock`] while another program writes it, and what the system says.
+    pub fn open(&self) -> io::Result<OpenFile> {
+        locked(OpenOptions::new().append(true), &self.path)
+    }
+
+    /// Tells whether a program writes it now.
+    pub fn is_written(&self) -> bool {
+        self.open().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+    }
+
+    /// Removes it.
+    ///
+    /// # Errors
+    /// As [`SessionFile::open`].
+    pub fn remove(&self) -> io::Result<()> {
+        let _lock = self.open()?;
+        fs::remove_file(&self.path)
+    }
+}
+
+impl Reading {
+    /// Returns what the session is; `None` when that record is damaged.
+    pub fn header(&self) -> Option<&Header> {
+        self.records.iter().find_map(|record| if let Record::Session(header) = record { Some(header) } else { None })
+    }
+
+    /// Returns the process that began to write last.
+    pub fn writer(&self) -> Option<u32> {
+        self.records
+            .iter()
+            .rev()
+            .find_map(|record| if let Record::Run { pid, .. } = record { Some(*pid) } else { None })
+    }
+}
+
+/// Opens a file as the only one who writes it.
+fn locked(options: &mut OpenOptions, path: &Path) -> io::Result<OpenFile> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let file = options.mode(0o600).custom_flags(flags).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    match file.try_lock() {
+        Ok(()) => Ok(OpenFile(file)),
+        Err(TryLockError::WouldBlock) => Err(io::Error::new(io::ErrorKind::WouldBlock, "another program writes it")),
+        // A file system without locks: it can still be written.
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(OpenFile(file)),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+impl OpenFile {
+    /// Returns how a journal goes on in this file.
+    pub fn opening(self) -> Opening {
+        let mut file = Some(self);
+        Box::new(move || match file.take() {
+            Some(file) => Ok(Box::new(file)),
+            None => Err(io::Error::other("it was given up")),
+        })
+    }
+}
+
+impl Store for OpenFile {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+}

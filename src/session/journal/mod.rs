@@ -1,0 +1,31 @@
+//! The journal: one append-only file of JSON lines per session, the whole tree in it.
+//!
+//! A listener hands records to a thread of its own, which alone touches the file; neither the agent nor a screen waits
+//! for it, but where something must be kept before it counts. A write that fails is told once, kept in memory and tried
+//! again. Reading passes over what is damaged and counts it.
+//!
+//! # Where things are
+//!
+//! - what a line says: `record.rs`; texts that were written before, and secrets: `texts.rs`
+//! - the thread, retries, what is missing: `writer.rs`; who feeds it: `feed.rs`; stories: `session/journal/writing.rs`
+//! - the directory, names, rights, locks: `files.rs`; stories: `session/journal/files.rs`
+//! - what a list says of a session: `outline.rs`; stories: `session/command.rs`
+//! - back into a conversation and its transcript: `restore.rs`; stories: `session/resume.rs`
+//! - lines back into records, whatever happened to them: `reader.rs`; stories: `session/journal/damage.rs`
+
+mod feed;
+mod files;
+mod outline;
+mod reader;
+mod record;
+mod restore;
+mod texts;
+mod writer;
+
+pub use feed::Journal;
+pub use files::{OpenFile, SessionFile, SessionFiles, SessionId};
+pub use outline::{Outline, SessionState};
+pub use reader::{Damage, Reading, read};
+pub use record::{Header, Record, SCHEMA};
+pub use restore::restore;
+pub use writer::{Opening, Store};

@@ -1,0 +1,165 @@
+//! What a list says of a session: its title, where and when it ran, what it cost and how it stands.
+
+use std::io;
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::event::{Event, Outcome};
+use crate::session::journal::{Damage, Reading, Record, SessionFile, SessionId};
+
+/// A session in a list.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Outline {
+    /// Its name.
+    pub id: SessionId,
+    /// The first text of the user.
+    pub title: String,
+    /// The directory that it worked in.
+    pub directory: String,
+    /// The branch that was checked out at its beginning.
+    pub branch: Option<String>,
+    /// The model that answered last, as far as it is known.
+    pub model: Option<String>,
+    /// When it began.
+    pub started: Option<Timestamp>,
+    /// When something happened last.
+    pub last: Option<Timestamp>,
+    /// Turns of the main agent.
+    pub turns: u64,
+    /// Sub-agents that it spawned.
+    pub agents: u64,
+    /// Tokens of all replies and their prompts.
+    pub tokens: u64,
+    /// What they cost, billionths of a US dollar, as far as it is known.
+    pub cost_nanos: Option<u64>,
+    /// How it stands.
+    pub state: SessionState,
+    /// Where its journal lies.
+    pub file: PathBuf,
+    /// A sentence about the journal when it is not whole.
+    pub damage: Option<String>,
+}
+
+/// Says how a session stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionState {
+    /// A program writes it now.
+    Running,
+    /// Its program ended within a turn, or before one began.
+    Interrupted,
+    /// Its last turn has an answer.
+    Answered,
+    /// Its last turn was stopped by the user.
+    Cancelled,
+    /// Its last turn failed.
+    Failed,
+}
+
+impl SessionState {
+    /// Returns the word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Interrupted => "interrupted",
+            Self::Answered => "answered",
+            Self::Cancelled => "cancelled",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+impl Outline {
+    /// Reads a session's journal and says what a list shows of it.
+    ///
+    /// # Errors
+    /// As [`SessionFile::read`].
+    pub fn of(file: &SessionFile) -> io::Result<Self> {
+        let Reading { records, damage, .. } = file.read()?;
+        let mut outline = Self::empty(file, damage);
+        for record in records {
+            outline.add(record);
+        }
+        if file.is_written() {
+            outline.state = SessionState::Running;
+        }
+        Ok(outline)
+    }
+
+    fn empty(file: &SessionFile, damage: Damage) -> Self {
+        Self {
+            id: file.session.clone(),
+            title: String::new(),
+            directory: String::new(),
+            branch: None,
+            model: None,
+            started: None,
+            last: None,
+            turns: 0,
+            agents: 0,
+            tokens: 0,
+            cost_nanos: None,
+            state: SessionState::Interrupted,
+            file: file.path.clone(),
+            damage: damage.sentence(),
+        }
+    }
+
+    fn add(&mut self, record: Record) {
+        match record {
+            Record::Session(header) => {
+                self.directory = header.directory;
+                self.branch = header.branch;
+                self.model = header.model;
+                self.started = Some(header.started);
+            }
+            Record::Run { at, .. } => self.last = self.last.max(Some(at)),
+            Record::Accepted { to, entry } => {
+                self.last = self.last.max(Some(entry.at));
+                if to.is_main() && self.title.is_empty() {
+                    self.title = entry.text;
+                }
+            }
+            Record::Event(envelope) => {
+                self.last = self.last.max(Some(envelope.at));
+                self.hear(envelope.agent.is_main(), envelope.event);
+            }
+            Record::History { .. } | Record::Drafts { .. } | Record::Missing { .. } | Record::Unknown => {}
+        }
+    }
+
+    fn hear(&mut self, is_main: bool, event: Event) {
+        if let Event::AgentSpawned { .. } = event {
+            self.agents += 1;
+        } else if let Event::Tokens(usage) = event {
+            self.tokens = self.tokens.saturating_add(usage.context());
+            if let Some(cost) = usage.cost_nanos {
+                self.cost_nanos = Some(self.cost_nanos.unwrap_or(0).saturating_add(cost));
+            }
+            if is_main && usage.model.is_some() {
+                self.model = usage.model;
+            }
+        } else if is_main {
+            self.hear_main(event);
+        }
+    }
+
+    fn hear_main(&mut self, event: Event) {
+        if let Event::TurnStarted { .. } = event {
+            self.turns += 1;
+            self.state = SessionState::Interrupted;
+        } else if let Event::UserTurn { content, .. } = event {
+            if self.title.is_empty() {
+                self.title = content;
+            }
+        } else if let Event::TurnEnded { outcome, .. } = event {
+            self.state = match outcome {
+                Outcome::Completed | Outcome::Synthesized => SessionState::Answered,
+                Outcome::Cancelled => SessionState::Cancelled,
+                Outcome::Failed => SessionState::Failed,
+            };
+        }
+    }
+}

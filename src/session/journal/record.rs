@@ -1,0 +1,126 @@
+//! What one line of a journal says, as a value.
+//!
+//! A line is a JSON object that begins with its number, `"record"`, which rises over the file; `"kind"` tells the
+//! variant. Readers ignore kinds and members that they do not know.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::event::{Envelope, Event, Pending};
+use crate::id::AgentId;
+use crate::message::Message;
+use crate::session::journal::SessionId;
+
+/// The version of the file's form, written in its first record.
+pub const SCHEMA: u32 = 1;
+
+/// How every line begins.
+pub(super) const MARK: &[u8] = br#"{"record":"#;
+
+/// What one line says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Record {
+    /// What the session is; the first record of each file.
+    Session(Header),
+    /// A program begins to write, at the file's beginning and each time that the session is resumed.
+    Run {
+        /// Its process.
+        pid: u32,
+        /// Its name and version.
+        program: String,
+        /// When it began.
+        at: Timestamp,
+    },
+    /// Something happened in the tree.
+    Event(Envelope),
+    /// The main agent's conversation changed.
+    History {
+        /// True when the conversation is these messages from here on, false when they were appended.
+        replaced: bool,
+        /// The messages, whole: what only their provider understands is in them byte for byte.
+        messages: Vec<Message>,
+    },
+    /// A text of the user was accepted.
+    Accepted {
+        /// The agent that it is for.
+        to: AgentId,
+        /// The text with its id.
+        entry: Pending,
+    },
+    /// What the user is writing, everything at once.
+    Drafts {
+        /// The texts, the one in the message first.
+        texts: Vec<String>,
+    },
+    /// Records were lost before this one, because nothing could be written.
+    Missing {
+        /// How many.
+        records: u64,
+    },
+    /// A kind that this version does not know; only ever read.
+    #[serde(other)]
+    Unknown,
+}
+
+/// What a session is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// The version of the file's form, [`SCHEMA`].
+    pub schema: u32,
+    /// The program that began it, with its version.
+    pub program: String,
+    /// The session's name for ever.
+    pub session: SessionId,
+    /// When it began.
+    pub started: Timestamp,
+    /// The directory that it works in.
+    pub directory: String,
+    /// The branch that was checked out.
+    #[serde(default)]
+    pub branch: Option<String>,
+    /// The model, as far as it was known.
+    #[serde(default)]
+    pub model: Option<String>,
+}
+
+impl Record {
+    /// Tells whether the session has begun with this record: one in which nobody said anything leaves no file.
+    pub(super) fn begins(&self) -> bool {
+        match self {
+            Self::Accepted { .. } => true,
+            Self::Event(envelope) => matches!(envelope.event, Event::TurnStarted { .. }),
+            Self::Session(_)
+            | Self::Run { .. }
+            | Self::History { .. }
+            | Self::Drafts { .. }
+            | Self::Missing { .. }
+            | Self::Unknown => false,
+        }
+    }
+
+    /// Tells whether the file is to be safe on the disk behind this record.
+    pub(super) fn is_synced(&self) -> bool {
+        match self {
+            Self::Event(envelope) => matches!(envelope.event, Event::TurnEnded { .. } | Event::SessionEnded { .. }),
+            Self::Session(_)
+            | Self::Run { .. }
+            | Self::History { .. }
+            | Self::Accepted { .. }
+            | Self::Drafts { .. }
+            | Self::Missing { .. }
+            | Self::Unknown => false,
+        }
+    }
+
+    /// Returns the members of its line, the number first.
+    pub(super) fn members(&self, number: u64) -> serde_json::Result<Value> {
+        let mut line = Map::new();
+        line.insert("record".to_owned(), number.into());
+        if let Value::Object(members) = serde_json::to_value(self)? {
+            line.extend(members);
+        }
+        Ok(Value::Object(line))
+    }
+}

@@ -1,0 +1,199 @@
+//! A journal's records back into what a session goes on with: the conversation, the transcript, the texts that wait.
+//!
+//! Called once, when a session is resumed. Whatever was open when its program ended is closed as interrupted, and
+//! nothing that waits is sent by itself.
+
+use std::collections::HashSet;
+
+use crate::agent::NotRunReason;
+use crate::event::{Decided, Envelope, Event, Outcome, Pending};
+use crate::host::{Closing, Numbers, Resumed};
+use crate::id::{AgentId, CallId, MessageId};
+use crate::message::Message;
+use crate::session::journal::record::Record;
+
+/// Why what was open has ended.
+const INTERRUPTED: &str = "interrupted: the program ended";
+
+/// Returns what a session goes on with.
+pub fn restore(records: Vec<Record>) -> Resumed {
+    let mut fold = Fold::default();
+    for record in records {
+        fold.add(record);
+    }
+    let interrupted = fold.open.iter().filter(|open| matches!(open.what, What::Agent(_))).count();
+    let closing = fold.open.iter().rev().map(Open::closing).collect();
+    let mut waiting: Vec<Pending> = fold.waiting.into_iter().map(|(_, entry)| entry).collect();
+    waiting.extend(fold.returned);
+    Resumed { messages: fold.messages, envelopes: fold.envelopes, closing, waiting, interrupted, numbers: fold.numbers }
+}
+
+#[derive(Default)]
+struct Fold {
+    messages: Vec<Message>,
+    envelopes: Vec<Envelope>,
+    /// What has begun and not ended, in order.
+    open: Vec<Open>,
+    waiting: Vec<(AgentId, Pending)>,
+    /// Given back to the user, and not sent again since.
+    returned: Vec<Pending>,
+    /// Texts that are no longer pending, and those that a list of the queue has shown.
+    settled: HashSet<MessageId>,
+    listed: HashSet<MessageId>,
+    numbers: Numbers,
+}
+
+impl Fold {
+    fn add(&mut self, record: Record) {
+        match record {
+            Record::History { replaced, messages } => {
+                if replaced {
+                    self.messages.clear();
+                }
+                self.messages.extend(messages);
+            }
+            Record::Accepted { to, entry } => self.accept(to, entry),
+            Record::Event(envelope) => self.hear(envelope),
+            Record::Session(_)
+            | Record::Run { .. }
+            | Record::Drafts { .. }
+            | Record::Missing { .. }
+            | Record::Unknown => {}
+        }
+    }
+
+    fn accept(&mut self, to: AgentId, entry: Pending) {
+        let number = entry.id.as_str().strip_prefix('m').and_then(|number| number.parse().ok());
+        self.numbers.texts = self.numbers.texts.max(number.unwrap_or(0));
+        self.returned.retain(|returned| returned.text != entry.text);
+        let is_known = self.waiting.iter().any(|(_, waiting)| waiting.id == entry.id);
+        if !is_known && !self.settled.contains(&entry.id) {
+            self.waiting.push((to, entry));
+        }
+    }
+
+    fn hear(&mut self, envelope: Envelope) {
+        let Envelope { seq, agent, event, .. } = &envelope;
+        self.numbers.seq = self.numbers.seq.max(*seq);
+        self.open.retain(|open| !open.is_closed_by(agent, event));
+        if let Some(what) = What::opened_by(event) {
+            self.open.push(Open { agent: agent.clone(), parent: envelope.parent.clone(), what });
+        }
+        if let Event::TurnStarted { turn } = event {
+            if agent.is_main() {
+                self.numbers.turns = self.numbers.turns.max(*turn);
+            }
+        } else if let Event::AgentSpawned { child, .. } = event {
+            if let Some((persona, number)) = child.as_str().rsplit_once(' ')
+                && let Ok(number) = number.parse::<u64>()
+            {
+                let next = self.numbers.agents.entry(persona.to_owned()).or_default();
+                *next = (*next).max(number.saturating_add(1));
+            }
+        } else if let Event::UserTurn { injection: Some(id), .. } = event {
+            self.settle(id);
+        } else if let Event::Pending { entries } = event {
+            self.list(agent, entries);
+        } else if let Event::Returned { entries } = event {
+            for entry in entries {
+                self.settle(&entry.id);
+            }
+            self.returned.extend(entries.iter().cloned());
+            // They come back by themselves, once.
+            return;
+        }
+        self.envelopes.push(envelope);
+    }
+
+    fn settle(&mut self, id: &MessageId) {
+        self.settled.insert(id.clone());
+        self.waiting.retain(|(_, entry)| entry.id != *id);
+    }
+
+    /// Takes the whole queue of an agent. A text that no list has shown yet may have come behind this one was made.
+    fn list(&mut self, agent: &AgentId, entries: &[Pending]) {
+        self.listed.extend(entries.iter().map(|entry| entry.id.clone()));
+        let listed = &self.listed;
+        self.waiting.retain(|(to, entry)| to != agent || !listed.contains(&entry.id));
+        let mut all: Vec<(AgentId, Pending)> = entries
+            .iter()
+            .filter(|entry| !self.settled.contains(&entry.id))
+            .map(|entry| (agent.clone(), entry.clone()))
+            .collect();
+        all.append(&mut self.waiting);
+        self.waiting = all;
+    }
+}
+
+/// Something that has begun.
+struct Open {
+    agent: AgentId,
+    parent: Option<AgentId>,
+    what: What,
+}
+
+enum What {
+    Turn(u32),
+    Round(u32, u32),
+    Call(CallId),
+    Agent(AgentId),
+    Question(String),
+    Pause,
+    Compaction,
+}
+
+impl What {
+    fn opened_by(event: &Event) -> Option<Self> {
+        if let Event::TurnStarted { turn } = event {
+            Some(Self::Turn(*turn))
+        } else if let Event::RoundStarted { turn, round } = event {
+            Some(Self::Round(*turn, *round))
+        } else if let Event::ToolCall { id, .. } = event {
+            Some(Self::Call(id.clone()))
+        } else if let Event::AgentSpawned { child, .. } = event {
+            Some(Self::Agent(child.clone()))
+        } else if let Event::Question { id, .. } = event {
+            Some(Self::Question(id.clone()))
+        } else if let Event::Parked { .. } = event {
+            Some(Self::Pause)
+        } else if let Event::Compacting { .. } = event {
+            Some(Self::Compaction)
+        } else {
+            None
+        }
+    }
+}
+
+impl Open {
+    fn is_closed_by(&self, agent: &AgentId, event: &Event) -> bool {
+        let same = self.agent == *agent;
+        match &self.what {
+            What::Turn(_) => same && matches!(event, Event::TurnEnded { .. } | Event::TurnStarted { .. }),
+            What::Round(..) => same && matches!(event, Event::RoundEnded { .. } | Event::TurnEnded { .. }),
+            What::Call(id) => same && matches!(event, Event::ToolResult { id: ended, .. } if ended == id),
+            What::Agent(child) => matches!(event, Event::AgentFinished { child: ended, .. } if ended == child),
+            What::Question(id) => matches!(event, Event::Answer { id: answered, .. } if answered == id),
+            What::Pause => same && matches!(event, Event::Unparked { .. }),
+            What::Compaction => same && matches!(event, Event::Compacted { .. } | Event::Notice { .. }),
+        }
+    }
+
+    fn closing(&self) -> Closing {
+        let message = Some(INTERRUPTED.to_owned());
+        let event = match &self.what {
+            What::Turn(turn) => Event::TurnEnded { turn: *turn, outcome: Outcome::Failed, message },
+            What::Round(turn, round) => Event::RoundEnded { turn: *turn, round: *round },
+            What::Call(id) => Event::ToolResult {
+                id: id.clone(),
+                content: NotRunReason::Interrupted.observation().to_owned(),
+                is_error: true,
+                elapsed_ms: 0,
+            },
+            What::Agent(child) => Event::AgentFinished { child: child.clone(), outcome: Outcome::Failed, message },
+            What::Question(id) => Event::Answer { id: id.clone(), answer: "withdrawn".to_owned(), words: None },
+            What::Pause => Event::Unparked { decision: Decided::Cancelled },
+            What::Compaction => Event::Notice { text: format!("the compaction was {INTERRUPTED}") },
+        };
+        Closing { agent: self.agent.clone(), parent: self.parent.clone(), event }
+    }
+}

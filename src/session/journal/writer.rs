@@ -1,0 +1,242 @@
+//! The thread that writes a journal: it alone touches the file.
+//!
+//! Records that wait together are written together, and whoever waits for the disk shares one sync. A line stays in
+//! memory until it is safe, so that a failure loses nothing: it is told once, and everything is tried again.
+
+use std::collections::VecDeque;
+use std::io;
+use std::mem;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use crate::limits;
+use crate::provider::ApiKey;
+use crate::session::journal::record::Record;
+use crate::session::journal::texts::Written;
+
+/// Where lines go.
+pub trait Store: Send {
+    /// Appends bytes, whole or, when it fails, perhaps a part of them.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
+
+    /// Makes everything appended safe from a loss of power.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+/// Opens the store, when there is something to write; tried again after a failure.
+pub type Opening = Box<dyn FnMut() -> io::Result<Box<dyn Store>> + Send>;
+
+/// What the thread is asked for.
+pub(super) enum Job {
+    Record(Box<Record>),
+    /// Calls back once everything before it is safe, or cannot be made so now.
+    Sync(Box<dyn FnOnce() + Send>),
+    /// Ends, and answers with what is missing in the file.
+    Close(SyncSender<Option<String>>),
+}
+
+/// Passes on what the user is to be told.
+#[derive(Default)]
+pub(super) struct Teller {
+    to: Option<Box<dyn Fn(String) + Send>>,
+    /// Said before anybody listened.
+    said: Vec<String>,
+}
+
+impl Teller {
+    pub(super) fn listen(&mut self, to: Box<dyn Fn(String) + Send>) {
+        mem::take(&mut self.said).into_iter().for_each(&to);
+        self.to = Some(to);
+    }
+
+    pub(super) fn say(&mut self, sentence: String) {
+        match &self.to {
+            Some(to) => to(sentence),
+            None => self.said.push(sentence),
+        }
+    }
+}
+
+/// What the thread owns.
+pub(super) struct Writer {
+    opening: Opening,
+    store: Option<Box<dyn Store>>,
+    /// Lines that are not known to be safe, and how many of them were handed to the store.
+    lines: VecDeque<Vec<u8>>,
+    handed: usize,
+    bytes: usize,
+    /// True when the last append may have ended within a line.
+    is_torn: bool,
+    /// The last failure, until everything is safe again.
+    failing_since: Option<Instant>,
+    has_begun: bool,
+    number: u64,
+    /// Records that found no room in memory.
+    lost: u64,
+    texts: Written,
+    secrets: Arc<Mutex<Vec<ApiKey>>>,
+    teller: Arc<Mutex<Teller>>,
+}
+
+impl Writer {
+    pub(super) fn new(
+        opening: Opening,
+        last: u64,
+        secrets: Arc<Mutex<Vec<ApiKey>>>,
+        teller: Arc<Mutex<Teller>>,
+    ) -> Self {
+        Self {
+            opening,
+            store: None,
+            lines: VecDeque::new(),
+            handed: 0,
+            bytes: 0,
+            // Another program may have been killed within the last line.
+            is_torn: last > 0,
+            failing_since: None,
+            has_begun: false,
+            number: last,
+            lost: 0,
+            texts: Written::default(),
+            secrets,
+            teller,
+        }
+    }
+
+    /// Works until it is told to end, or until nobody can tell it anything any more.
+    pub(super) fn run(mut self, jobs: &Receiver<Job>) {
+        let mut waiting: Vec<Box<dyn FnOnce() + Send>> = Vec::new();
+        loop {
+            let first = match self.failing_since {
+                Some(_) => jobs.recv_timeout(limits::JOURNAL_RETRY),
+                None => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            };
+            let mut end = None;
+            let is_over = matches!(first, Err(RecvTimeoutError::Disconnected));
+            let mut is_sync = is_over;
+            let mut next = first.ok();
+            // What waits together is written together.
+            while let Some(job) = next {
+                match job {
+                    Job::Record(record) => is_sync |= self.take(&record),
+                    Job::Sync(done) => waiting.push(done),
+                    Job::Close(answer) => end = Some(answer),
+                }
+                is_sync |= self.bytes > limits::JOURNAL_UNSYNCED;
+                let is_due = end.is_some() || is_sync && self.failing_since.is_none();
+                next = if is_due { None } else { jobs.try_recv().ok() };
+            }
+            let is_last = is_over || end.is_some();
+            self.write(is_sync || is_last || !waiting.is_empty(), is_last);
+            waiting.drain(..).for_each(|done| done());
+            if let Some(answer) = end {
+                let _ = answer.send(self.missing());
+            }
+            if is_last {
+                return;
+            }
+        }
+    }
+
+    /// Puts a record among the lines; tells whether it is to be synced.
+    fn take(&mut self, record: &Record) -> bool {
+        self.has_begun |= record.begins();
+        if self.bytes > limits::JOURNAL_BACKLOG {
+            self.lost += 1;
+            self.texts.forget();
+            return false;
+        }
+        if self.lost > 0 {
+            let records = mem::take(&mut self.lost);
+            self.push(&Record::Missing { records });
+        }
+        self.push(record);
+        record.is_synced()
+    }
+
+    fn push(&mut self, record: &Record) {
+        self.number += 1;
+        let line = record.members(self.number).and_then(|mut members| {
+            let secrets = self.secrets.lock().unwrap_or_else(PoisonError::into_inner);
+            self.texts.shorten(self.number, &mut members, &secrets);
+            serde_json::to_vec(&members)
+        });
+        match line {
+            Ok(mut line) => {
+                line.push(b'\n');
+                self.bytes += line.len();
+                self.lines.push_back(line);
+            }
+            Err(error) => tracing::error!(%error, "a record has no written form"),
+        }
+    }
+
+    /// Writes what is not written yet, and makes it safe when that is asked for. While the store fails, not all the time,
+    /// but `is_last` once more.
+    fn write(&mut self, is_sync: bool, is_last: bool) {
+        let rests = self.failing_since.is_some_and(|since| since.elapsed() < limits::JOURNAL_RETRY);
+        if !self.has_begun || rests && !is_last {
+            return;
+        }
+        let is_failing = self.failing_since.is_some();
+        match self.try_write(is_sync || is_failing) {
+            Ok(()) if is_failing => {
+                self.failing_since = None;
+                self.say("The session is saved again".to_owned());
+            }
+            Ok(()) => {}
+            Err(error) => {
+                // Whatever reached the file may be there twice afterwards; the reader knows a line again.
+                self.handed = 0;
+                self.is_torn = true;
+                self.failing_since = Some(Instant::now());
+                if !is_failing {
+                    let sentence = "It goes on in memory, and saving is tried again";
+                    self.say(format!("The session cannot be saved: {error}. {sentence}"));
+                }
+            }
+        }
+    }
+
+    fn try_write(&mut self, is_sync: bool) -> io::Result<()> {
+        let store = match &mut self.store {
+            Some(store) => store,
+            None => self.store.insert((self.opening)()?),
+        };
+        if self.handed < self.lines.len() {
+            let mut bytes = Vec::new();
+            if self.is_torn {
+                bytes.push(b'\n');
+            }
+            self.lines.iter().skip(self.handed).for_each(|line| bytes.extend_from_slice(line));
+            store.append(&bytes)?;
+            self.is_torn = false;
+            self.handed = self.lines.len();
+        }
+        if is_sync && self.handed > 0 {
+            store.sync()?;
+            self.lines.clear();
+            self.handed = 0;
+            self.bytes = 0;
+        }
+        Ok(())
+    }
+
+    fn say(&self, sentence: String) {
+        tracing::warn!(%sentence, "journal");
+        self.teller.lock().unwrap_or_else(PoisonError::into_inner).say(sentence);
+    }
+
+    /// Returns a sentence about what is missing in the file; `None` when nothing is.
+    fn missing(&self) -> Option<String> {
+        let unsaved = self.lines.len() as u64 + self.lost;
+        (self.has_begun && unsaved > 0).then(|| format!("the last {unsaved} records of the session could not be saved"))
+    }
+}

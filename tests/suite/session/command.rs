@@ -1,0 +1,114 @@
+//! Stories of `steersman sessions`, and of what each start saves.
+
+use std::fs;
+use std::path::PathBuf;
+
+use rustix::process::Signal;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::program::{Program, exit_code, stderr, stdout};
+use crate::support::server::{Gate, Reply, Server};
+
+fn saved(home: &TempDir) -> Vec<PathBuf> {
+    let entries = fs::read_dir(home.path().join(".local/state/steersman/sessions")).into_iter().flatten();
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+/// Runs `exec` to its end.
+fn exec(home: TempDir, server: &Server, args: &[&str]) -> TempDir {
+    let url = server.url();
+    let program = Program::within(home).args(["exec", "--base-url", &url, "--model", "m"]).args(args.iter().copied());
+    let (output, home) = program.output_with_home();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    home
+}
+
+/// Runs `sessions`.
+fn sessions(home: TempDir, args: &[&str]) -> (i32, String, String, TempDir) {
+    let (output, home) = Program::within(home).args(["sessions"]).args(args.iter().copied()).output_with_home();
+    (exit_code(&output), stdout(&output), stderr(&output), home)
+}
+
+fn listed(home: TempDir) -> (Vec<Value>, TempDir) {
+    let (code, out, err, home) = sessions(home, &["--json"]);
+    assert_eq!(code, 0, "{err}");
+    (serde_json::from_str(&out).unwrap(), home)
+}
+
+#[test]
+fn a_run_is_saved_and_the_list_tells_of_it() {
+    let server = Server::start([Reply::text("Done.").usage(100, 20), Reply::text("Also done.")]);
+    let home = exec(TempDir::new().unwrap(), &server, &["count the files\nand the lines"]);
+    let home = exec(home, &server, &["a second run"]);
+    let (list, home) = listed(home);
+    assert_eq!(list.len(), 2, "{list:?}");
+    assert_eq!(
+        (&list[0]["title"], &list[1]["title"]),
+        (&"a second run".into(), &"count the files\nand the lines".into())
+    );
+    let first = &list[1];
+    assert_eq!((&first["turns"], &first["agents"], &first["tokens"]), (&1.into(), &0.into(), &120.into()));
+    assert_eq!((&first["state"], &first["damage"]), (&"answered".into(), &Value::Null));
+    assert!(first["directory"].as_str().unwrap().ends_with("/work"), "{first}");
+    let (_, text, _, _home) = sessions(home, &[]);
+    let id = first["id"].as_str().unwrap();
+    assert!(
+        text.contains(id) && text.contains("count the files\n") && text.contains("answered, 1 turn, 120 tokens"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_run_that_is_not_to_be_saved_leaves_nothing_behind() {
+    let server = Server::start([Reply::text("Done.")]);
+    let home = exec(TempDir::new().unwrap(), &server, &["--ephemeral", "say nothing of this"]);
+    assert_eq!(saved(&home), [] as [PathBuf; 0]);
+    let (code, text, _, _home) = sessions(home, &[]);
+    assert_eq!((code, text.as_str()), (0, "No session is saved.\n"));
+}
+
+#[test]
+fn a_program_that_is_killed_leaves_what_was_sent_and_its_session_is_interrupted() {
+    let gate = Gate::new();
+    let server = Server::start([Reply::text("Nobody reads this.").gated(&gate)]);
+    let url = server.url();
+    let run = Program::new().args(["exec", "--base-url", &url, "--model", "m", "sent before the end"]).run();
+    gate.wait_reached();
+    run.signal(Signal::KILL);
+    let (_, home) = run.end_with_home();
+    gate.open();
+    let (list, home) = listed(home);
+    assert_eq!((&list[0]["title"], &list[0]["state"]), (&"sent before the end".into(), &"interrupted".into()));
+    assert!(fs::read_to_string(&saved(&home)[0]).unwrap().contains(r#""type":"user_turn""#));
+}
+
+#[test]
+fn a_session_is_removed_by_the_beginning_of_its_id_and_one_that_runs_stays() {
+    let gate = Gate::new();
+    let server = Server::start([Reply::text("One."), Reply::text("Two.").gated(&gate)]);
+    let home = exec(TempDir::new().unwrap(), &server, &["first"]);
+    let (list, home) = listed(home);
+    let id = list[0]["id"].as_str().unwrap().to_owned();
+    let (code, _, err, home) = sessions(home, &["rm", "ffff"]);
+    assert_eq!((code, err.contains("there is no session \"ffff\"")), (1, true), "{err}");
+    let (code, out, _, home) = sessions(home, &["rm", &id[..30]]);
+    assert_eq!((code, out), (0, format!("removed session {id}\n")));
+    assert_eq!(saved(&home), [] as [PathBuf; 0]);
+
+    let state = home.path().join(".local/state/steersman");
+    let url = server.url();
+    let run = Program::within(home).args(["exec", "--base-url", &url, "--model", "m", "second"]).run();
+    gate.wait_reached();
+    let files = steersman::session::journal::SessionFiles::within(&state);
+    let running = &files.list().unwrap()[0];
+    assert_eq!((files.prune(0).unwrap(), running.is_written()), (0, true));
+    assert_eq!(steersman::session::journal::Outline::of(running).unwrap().state.name(), "running");
+    gate.open();
+    let (end, home) = run.end_with_home();
+    assert_eq!(end.code, Some(0), "{}", end.stderr);
+    let (code, out, _, home) = sessions(home, &["prune", "--older", "1d"]);
+    assert_eq!((code, out.as_str(), saved(&home).len()), (0, "removed 0 sessions\n", 1));
+    let (code, out, _, home) = sessions(home, &["prune", "--older", "0d"]);
+    assert_eq!((code, out.as_str(), saved(&home).len()), (0, "removed 1 session\n", 0));
+}

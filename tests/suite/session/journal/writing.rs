@@ -1,0 +1,261 @@
+//! Stories of writing: what is kept, when it is safe, and what happens when the disk fails.
+
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use serde_json::Value;
+use steersman::event::Event;
+use steersman::host::Keeper as _;
+use steersman::id::AgentId;
+use steersman::listener::{HistoryChange, Listener};
+use steersman::message::{Arguments, AssistantMessage, Message, Original, Part, ToolCall};
+use steersman::provider::{ApiKey, Played};
+use steersman::session::journal::{Reading, Record};
+
+use super::{Disk, ended, entry, event, header, journal};
+use crate::support::doubles::{Rig, echo};
+
+fn messages(reading: &Reading) -> Vec<Message> {
+    let mut all = Vec::new();
+    for record in &reading.records {
+        if let Record::History { replaced, messages } = record {
+            if *replaced {
+                all.clear();
+            }
+            all.extend(messages.iter().cloned());
+        }
+    }
+    all
+}
+
+fn kinds(disk: &Disk) -> Vec<String> {
+    let text = disk.text();
+    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.map(|line| line["event"]["type"].as_str().or(line["kind"].as_str()).unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_first_record_says_what_the_session_is_and_each_line_is_one_object() {
+    let disk = Disk::default();
+    let journal = journal(&disk);
+    journal.accepted(&AgentId::main(), entry("m1", "hello"));
+    assert_eq!(journal.close(), None);
+    let reading = disk.reading();
+    let kept = reading.header().unwrap();
+    assert_eq!((kept.schema, kept.directory.as_str(), kept.branch.as_deref()), (1, "/work/project", Some("main")));
+    assert_eq!(kept.session, *journal.session());
+    assert_eq!(reading.writer(), Some(std::process::id()));
+    assert_eq!(kinds(&disk), ["session", "run", "accepted"]);
+    assert!(disk.text().starts_with(r#"{"record":1,"kind":"session","schema":1,"program":"steersman 0.1.0""#));
+}
+
+#[test]
+fn a_session_in_which_nobody_said_anything_touches_no_disk() {
+    let disk = Disk::default();
+    let journal = journal(&disk);
+    journal.on_event(&event(1, Event::Reset {}));
+    journal.drafts(vec!["half a thought".to_owned()]);
+    journal.keep();
+    assert_eq!((journal.has_begun(), journal.close(), disk.calls()), (false, None, 0));
+}
+
+#[test]
+fn a_text_is_safe_from_a_loss_of_power_once_it_is_kept_and_a_turn_once_it_has_ended() {
+    let disk = Disk::default();
+    let journal = journal(&disk);
+    journal.accepted(&AgentId::main(), entry("m1", "do not lose this"));
+    journal.keep();
+    assert!(String::from_utf8(disk.safe()).unwrap().contains("do not lose this"));
+    journal.on_event(&event(1, ended(1)));
+    // Behind it nothing asks for a sync; the answer shows that the thread has come by.
+    journal.close();
+    assert!(String::from_utf8(disk.safe()).unwrap().contains("turn_ended"));
+}
+
+#[tokio::test]
+async fn a_call_with_effects_starts_only_when_what_led_to_it_is_safe() {
+    let (disk, rig) = (Disk::default(), Rig::new([Played::calls(&[("c1", "change", "{}")]), Played::text("Done.")]));
+    let journal = journal(&disk);
+    let at_call = disk.clone();
+    let tool =
+        steersman::tool::FnTool::new("change", "Changes.", steersman::tool::Parameters::build(|_| {}), move |_, _| {
+            let safe = String::from_utf8(at_call.safe()).unwrap();
+            async move {
+                assert!(safe.contains(r#""type":"tool_call""#) && safe.contains(r#""kind":"history""#), "{safe}");
+                Ok("changed".to_owned())
+            }
+        });
+    let listener: Arc<dyn Listener> = Arc::new(journal.clone());
+    let mut agent = rig
+        .try_build(rig.builder(), |c| {
+            c.add_listener(listener);
+            c.add_tool(Arc::new(tool))
+        })
+        .await
+        .unwrap();
+    agent.run_loop("go").await.unwrap();
+    journal.close();
+    assert!(
+        agent.history().messages().iter().any(|m| matches!(m, Message::Tool { content, .. } if content == "changed"))
+    );
+    assert_eq!(messages(&disk.reading()), agent.history().messages());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_conversation_is_kept_as_it_will_be_sent_also_behind_a_reset() {
+    let script = [Played::calls(&[("c1", "echo", r#"{"text": "x"}"#)]), Played::text("One."), Played::text("Two.")];
+    let (disk, rig) = (Disk::default(), Rig::new(script));
+    let journal = journal(&disk);
+    let listener: Arc<dyn Listener> = Arc::new(journal.clone());
+    let block = |c: &mut steersman::agent::Configurator| {
+        c.add_listener(listener);
+        c.add_tool(echo())
+    };
+    let mut agent = rig.try_build(rig.builder(), block).await.unwrap();
+    agent.run_loop("first").await.unwrap();
+    journal.keep();
+    assert_eq!(messages(&disk.reading()), agent.history().messages());
+    agent.reset();
+    agent.run_loop("second").await.unwrap();
+    journal.close();
+    assert_eq!(messages(&disk.reading()), agent.history().messages());
+    assert!(!kinds(&disk).iter().any(|kind| kind.ends_with("delta")));
+}
+
+#[test]
+fn what_only_its_provider_understands_comes_back_byte_for_byte() {
+    let disk = Disk::default();
+    let journal = journal(&disk);
+    let signed = r#"{"type":"thinking","thinking":"Hm \u0000 \ud83d\ude00","signature":"Eq+/=="}"#;
+    let message = Message::Assistant(AssistantMessage {
+        content: "An answer that is long enough to be named by its place when it comes again, and once more."
+            .to_owned(),
+        thinking: "\0begins oddly".to_owned(),
+        tool_calls: vec![ToolCall {
+            id: "c1".into(),
+            name: "t".to_owned(),
+            arguments: Arguments::parse(r#"{"b": 1.50, "a": [18446744073709551615, null, "\0"], "record": 7}"#),
+        }],
+        interrupted: false,
+        original: Some(Original {
+            parts: vec![
+                Part::Opaque(signed.to_owned()),
+                Part::Text { text: "An answer".to_owned(), mark: Some("s".repeat(300)) },
+                Part::Text { text: "An answer".to_owned(), mark: Some("s".repeat(300)) },
+            ],
+            ..Original::default()
+        }),
+    });
+    journal.on_event(&event(1, Event::TurnStarted { turn: 1 }));
+    journal.on_history(&AgentId::main(), HistoryChange::Appended(&message));
+    journal.on_history(&AgentId::new("researcher 0"), HistoryChange::Appended(&Message::user("of a child")));
+    journal.close();
+    assert_eq!(messages(&disk.reading()), [message]);
+}
+
+#[test]
+fn a_long_session_costs_at_most_one_and_a_half_times_its_text() {
+    let disk = Disk::default();
+    let journal = journal(&disk);
+    let mut written = 0;
+    for turn in 1..=100 {
+        let words: Vec<String> = (0..200).map(|word| format!("word{turn}x{word}")).collect();
+        let text = words.join(" ");
+        written += text.len();
+        journal.on_event(&event(turn * 10, Event::TurnStarted { turn: 1 }));
+        for piece in text.split_inclusive(' ') {
+            journal.on_event(&event(turn * 10 + 1, Event::AssistantDelta { text: piece.to_owned() }));
+        }
+        journal.on_event(&event(turn * 10 + 2, Event::Assistant { text: text.clone(), interrupted: false }));
+        journal.on_history(&AgentId::main(), HistoryChange::Appended(&Message::assistant(text)));
+        journal.on_event(&event(turn * 10 + 3, ended(1)));
+    }
+    journal.close();
+    let size = disk.bytes().len();
+    assert!(size * 2 <= written * 3, "{size} bytes for {written}");
+    assert_eq!(messages(&disk.reading()).len(), 100);
+    assert_eq!(disk.reading().damage.sentence(), None);
+}
+
+#[test]
+fn a_key_is_taken_out_of_every_text_before_it_is_written() {
+    let disk = Disk::default();
+    let journal = journal(&disk);
+    journal.hide(ApiKey::new("sk-canary/\"0123\""));
+    journal.accepted(&AgentId::main(), entry("m1", "my key is sk-canary/\"0123\", keep it"));
+    let content = "curl -H 'Bearer sk-canary/\"0123\"'".to_owned();
+    journal.on_history(&AgentId::main(), HistoryChange::Appended(&Message::user(content)));
+    journal.close();
+    assert!(!disk.text().contains("canary"), "{}", disk.text());
+    assert!(disk.text().contains("my key is [key], keep it"));
+}
+
+/// Writes a small session and returns how many calls the disk got.
+fn play(disk: &Disk) -> (usize, Vec<String>, Option<String>) {
+    let journal = journal(disk);
+    let (tell, told) = channel();
+    journal.on_trouble(move |sentence| tell.send(sentence).unwrap());
+    for turn in 1..=3 {
+        journal.accepted(&AgentId::main(), entry(&format!("m{turn}"), &format!("text {turn}")));
+        journal.keep();
+        journal.on_event(&event(u64::from(turn), ended(turn)));
+        journal.keep();
+    }
+    let missing = journal.close();
+    drop(journal);
+    (disk.calls(), told.try_iter().collect(), missing)
+}
+
+#[test]
+fn a_disk_that_fails_at_any_call_loses_nothing_and_is_told_of_once() {
+    let whole = Disk::default();
+    let (calls, told, _) = play(&whole);
+    assert!(calls > 10 && told.is_empty(), "{calls} {told:?}");
+    let expected = whole.reading().records.len();
+    for number in 1..=calls {
+        let disk = Disk::failing_at([number]);
+        let (_, told, missing) = play(&disk);
+        let reading = disk.reading();
+        assert_eq!((reading.records.len(), missing), (expected, None), "call {number}: {}", disk.text());
+        let failures = told.iter().filter(|sentence| sentence.contains("cannot be saved: no space left")).count();
+        assert_eq!(failures, 1, "call {number}: {told:?}");
+    }
+}
+
+#[test]
+fn a_disk_that_stays_full_is_told_of_once_and_the_end_says_what_is_missing() {
+    let (_, told, missing) = play(&Disk::dead());
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(missing.as_deref(), Some("the last 8 records of the session could not be saved"));
+}
+
+#[test]
+fn a_disk_that_has_room_again_gets_everything_without_being_asked() {
+    let disk = Disk::dead();
+    let journal = journal(&disk);
+    let (tell, told) = channel();
+    journal.on_trouble(move |sentence| tell.send(sentence).unwrap());
+    journal.accepted(&AgentId::main(), entry("m1", "typed while it was full"));
+    let patience = Duration::from_secs(30);
+    assert!(told.recv_timeout(patience).unwrap().starts_with("The session cannot be saved"));
+    disk.revive();
+    assert_eq!(told.recv_timeout(patience).unwrap(), "The session is saved again");
+    assert!(String::from_utf8(disk.safe()).unwrap().contains("typed while it was full"));
+}
+
+#[test]
+fn a_resumed_session_goes_on_behind_a_line_that_was_torn() {
+    let disk = Disk::default();
+    play(&disk);
+    let before = disk.reading();
+    let torn = br#"{"record":9,"kind":"acc"#;
+    disk.0.lock().unwrap().bytes.extend_from_slice(torn);
+    let session = header().session;
+    let journal = steersman::session::journal::Journal::resume(session, before.last, disk.opening());
+    journal.accepted(&AgentId::main(), entry("m4", "after it"));
+    journal.close();
+    let after = disk.reading();
+    assert_eq!((after.records.len(), after.damage.skipped), (before.records.len() + 2, 1));
+    assert_eq!(after.last, before.last + 2);
+}
