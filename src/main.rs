@@ -14,8 +14,6 @@ fn main() -> ExitCode {
         Ok(task) => task,
         Err(exit) => return exit.into(),
     };
-    // Before the screen's own panic hook, which puts the terminal back and then calls this one.
-    let _ = color_eyre::install();
     let log = logging::start();
     // What a shell reads at each of its starts has nothing to log.
     if let (Err(error), false) = (&log, matches!(task, Task::Completions(_))) {
