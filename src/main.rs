@@ -14,8 +14,6 @@ fn main() -> ExitCode {
         Ok(task) => task,
         Err(exit) => return exit.into(),
     };
-    // Before the screen's own panic hook, which restores the terminal and then calls this one.
-    let _ = color_eyre::install();
     let log = logging::start();
     // Completion scripts, which a shell reads at each start, log nothing.
     if let (Err(error), false) = (&log, matches!(task, Task::Completions(_))) {

@@ -216,7 +216,7 @@ pub struct Flags {
     pub session: SessionFlags,
 }
 
-/// Holds the flags that say which session it is.
+/// The flags that say which session it is.
 #[derive(Debug, Clone, Args)]
 pub struct SessionFlags {
     /// Go on with the newest session of this directory.

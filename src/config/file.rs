@@ -7,7 +7,7 @@ use crate::config::allowed::sentence;
 use crate::config::{Layer, ProfileSection};
 use crate::text::distance;
 
-/// Says what is wrong with the file and where.
+/// What is wrong with the file and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct FileError {
@@ -43,7 +43,7 @@ pub(super) fn key_at(text: &str, name: &str) -> Option<usize> {
     Some(line_of(text, key.span().start))
 }
 
-/// Is a key that the file must not have, and the section that it stands in; the top has no name.
+/// A key that the file must not have, and the section that it stands in; the top has no name.
 struct UnknownKey<'a> {
     section: String,
     name: &'a str,

@@ -13,7 +13,7 @@ use crate::config::{
 use crate::price::{Money, Prices};
 use crate::provider::Effort;
 
-/// Holds the settings of one source; `None` is left to the next one. Its serde form is the file.
+/// The settings of one source; `None` is left to the next one. Its serde form is the file.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Layer {

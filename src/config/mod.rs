@@ -44,7 +44,7 @@ pub const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 /// The environment variable that holds the key of `OpenAI`.
 pub const DEFAULT_API_KEY_ENV: &str = "OPENAI_API_KEY";
 
-/// Is everything that a start of the program depends on.
+/// Everything that a start of the program depends on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
     /// Which model answers.
@@ -112,7 +112,7 @@ impl Config {
     }
 }
 
-/// Is everything about the sandbox of commands.
+/// Everything about the sandbox of commands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SandboxSettings {
     /// What confines them.
@@ -129,7 +129,7 @@ pub struct SandboxSettings {
     pub key_variables: Vec<String>,
 }
 
-/// Is everything about the tools that use the network.
+/// Everything about the tools that use the network.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WebSettings {
     /// Hosts that are asked although their address is not a public one.
@@ -144,7 +144,7 @@ pub struct WebSettings {
     pub on_main_agent: bool,
 }
 
-/// Says which model answers.
+/// Which model answers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModelSource {
     /// The model server inside the process: no key, no network.
@@ -156,7 +156,7 @@ pub enum ModelSource {
     Server(Server),
 }
 
-/// Names a kind of model server.
+/// A kind of model server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Provider {
@@ -190,7 +190,7 @@ impl Provider {
     }
 }
 
-/// Says what is wrong with the configuration, in one sentence.
+/// What is wrong with the configuration, in one sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// The address is not one.

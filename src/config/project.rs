@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use crate::config::file::{key_at, parse};
 use crate::config::{FileError, Layer, RuleLists};
 
-/// Holds what a project sets.
+/// What a project sets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProjectLayer {
     /// What tools may do, case by case; behind the user's rules.

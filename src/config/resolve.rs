@@ -16,7 +16,7 @@ use crate::provider::{ApiKey, Streaming};
 /// The ports at which llama.cpp, Ollama, LM Studio and `vLLM` usually answer.
 const LOCAL_PORTS: [u16; 4] = [8080, 11434, 1234, 8000];
 
-/// Holds the environment as plain values, so that interpreting it needs no process.
+/// The environment as plain values, so that interpreting it needs no process.
 #[derive(Clone, Default)]
 pub struct Environment(BTreeMap<String, String>);
 

@@ -48,7 +48,7 @@ impl RuleLists {
     }
 }
 
-/// Holds what is said about the sandbox of commands.
+/// What is said about the sandbox of commands.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SandboxSection {
@@ -86,7 +86,7 @@ impl SandboxSection {
     }
 }
 
-/// Names what confines commands.
+/// What confines commands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxKind {
@@ -103,7 +103,7 @@ pub enum SandboxKind {
     Off,
 }
 
-/// Holds what is said about the tools that use the network.
+/// What is said about the tools that use the network.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WebSection {
@@ -137,7 +137,7 @@ impl WebSection {
     }
 }
 
-/// Holds what is said about the screen.
+/// What is said about the screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScreenSection {
@@ -157,7 +157,7 @@ pub struct ScreenSection {
     pub keys: Option<PathBuf>,
 }
 
-/// Says how the user is told who does not look at the screen.
+/// How the user is told who does not look at the screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Notify {
@@ -174,7 +174,7 @@ pub enum Notify {
     Off,
 }
 
-/// Says when the user is told.
+/// When the user is told.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NotifyWhen {
@@ -205,7 +205,7 @@ impl ScreenSection {
     }
 }
 
-/// Holds what is said about the sessions that are saved.
+/// What is said about the sessions that are saved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SessionsSection {
@@ -224,7 +224,7 @@ impl SessionsSection {
     }
 }
 
-/// Holds one profile: a server by a name, with all that is said about it.
+/// One profile: a server by a name, with all that is said about it.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileSection {

@@ -12,7 +12,7 @@ use crate::config::{ConfigError, Layer, Provider, Service};
 use crate::dialect::Dialect;
 use crate::provider::{Answering, ApiKey};
 
-/// Is one server with the model to ask.
+/// One server with the model to ask.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Server {
     /// How it is asked.
@@ -29,7 +29,7 @@ pub struct Server {
     pub answering: Answering,
 }
 
-/// Says where a key is kept.
+/// Where a key is kept.
 #[derive(Debug, Clone, PartialEq)]
 pub enum KeyPlace {
     /// There is none.
@@ -71,7 +71,7 @@ impl fmt::Display for KeyPlace {
     }
 }
 
-/// Holds the words of a command, written as a list or as one line that no shell reads.
+/// The words of a command, written as a list or as one line that no shell reads.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum CommandWords {

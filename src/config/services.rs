@@ -6,7 +6,7 @@ use reqwest::Url;
 
 use crate::dialect::Dialect;
 
-/// Is one service.
+/// One service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Service {
     /// What it is called in lists of sources.

@@ -233,7 +233,7 @@ impl Tool for BashTool {
     }
 }
 
-/// Says what brought a command to its end.
+/// What brought a command to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Itself,

@@ -13,7 +13,7 @@ use crate::text::visible_line;
 use crate::tool::{ToolContext, ToolError, blocking};
 use crate::workspace::{Difference, FileSnapshot, Undoable, Workspace, diff, file_diff};
 
-/// Is a file that is to be changed.
+/// A file that is to be changed.
 pub(super) struct Target {
     /// Real and absolute.
     pub(super) path: PathBuf,
@@ -60,13 +60,13 @@ impl Target {
     }
 }
 
-/// Is a change that nobody has been asked about yet.
+/// A change that nobody has been asked about yet.
 pub(super) struct Proposal {
     act: WriteAct,
     difference: Difference,
 }
 
-/// Is a change that was made.
+/// A change that was made.
 pub(super) struct Done {
     pub(super) act: WriteAct,
     undoable: Undoable,

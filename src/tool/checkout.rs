@@ -11,7 +11,7 @@ use crate::tool::ToolError;
 /// Longest file of git that is read here.
 const REF_BYTES: u64 = 1024 * 1024;
 
-/// Is how much lies below a directory.
+/// How much lies below a directory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Size {
     /// Files, links and the like.

@@ -80,7 +80,7 @@ impl Tool for EditTool {
     }
 }
 
-/// Says where a file is changed.
+/// Where a file is changed.
 struct Edit {
     /// The line where each replaced text began.
     lines: Vec<usize>,

@@ -134,7 +134,7 @@ impl Filter {
     }
 }
 
-/// Says whether there is room for further hits.
+/// Whether there is room for further hits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Room {
     Left,

@@ -40,7 +40,7 @@ const KINDS: [(&[u8], &str); 28] = [
 /// Where the converter of PDFs is usually installed.
 const PDFTOTEXT: [&str; 3] = ["/usr/bin/pdftotext", "/usr/local/bin/pdftotext", "/opt/homebrew/bin/pdftotext"];
 
-/// Is a kind of file that is not text.
+/// A kind of file that is not text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Pdf,

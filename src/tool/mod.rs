@@ -138,7 +138,7 @@ impl dyn Tool {
     }
 }
 
-/// Is a tool that brings its own schema and takes arguments unchecked (the seed's raw tool).
+/// A tool that brings its own schema and takes arguments unchecked (the seed's raw tool).
 ///
 /// Added by `Agent::internal_add_tool`, and within a turn by [`ToolContext::additions`]; no sub-agent ever gets one.
 pub trait RawTool: Send + Sync {
@@ -177,7 +177,7 @@ pub trait RawTool: Send + Sync {
     }
 }
 
-/// Says what the calls of a tool bring and send. An agent that got private data and untrusted content is asked about
+/// What the calls of a tool bring and send. An agent that got private data and untrusted content is asked about
 /// before it sends anything more.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Traits {
@@ -214,7 +214,7 @@ impl Traits {
     }
 }
 
-/// Says whether a tool may run beside others.
+/// Whether a tool may run beside others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Concurrency {
     /// Neighbouring calls of this kind run at the same time.
@@ -223,7 +223,7 @@ pub enum Concurrency {
     Alone,
 }
 
-/// Says what a cancel does to a running call.
+/// What a cancel does to a running call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnCancel {
     /// The call is dropped at once.
@@ -232,7 +232,7 @@ pub enum OnCancel {
     Wait,
 }
 
-/// Is what a running call can use.
+/// What a running call can use.
 #[derive(Clone)]
 pub struct ToolContext {
     /// The agent and its call.
@@ -247,7 +247,7 @@ pub struct ToolContext {
     pub additions: Additions,
 }
 
-/// Is one thing that a running call tells.
+/// One thing that a running call tells.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Told {
     /// A piece of output, shown live.
@@ -315,7 +315,7 @@ impl ToolContext {
     }
 }
 
-/// Says why a call has no ordinary result.
+/// Why a call has no ordinary result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ToolError {
     /// A recoverable failure; the model gets `Error: ` and these words.

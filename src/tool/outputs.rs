@@ -30,7 +30,7 @@ pub struct Outputs {
     room: Arc<AtomicU64>,
 }
 
-/// Says how much of an output is in its file.
+/// How much of an output is in its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kept {
     /// All of it.
@@ -93,7 +93,7 @@ fn write(mut file: File, mut pieces: mpsc::Receiver<Vec<u8>>) -> (u64, Option<St
     (written, None)
 }
 
-/// Is a file that takes an output.
+/// A file that takes an output.
 #[derive(Debug)]
 pub(super) struct OutputFile {
     path: PathBuf,

@@ -10,7 +10,7 @@ use crate::text::{clip, visible_line};
 use crate::tool::{Args, ToolContext, ToolError};
 use crate::web::{Body, Client, Reply, Target, WebError, decode};
 
-/// Is an answer, read.
+/// An answer, read.
 pub(super) struct Page {
     /// The address that answered.
     pub(super) url: String,

@@ -20,7 +20,7 @@ pub struct Parameters {
     list: Vec<Parameter>,
 }
 
-/// Is one declared argument.
+/// One declared argument.
 #[derive(Debug, Clone, PartialEq)]
 struct Parameter {
     name: String,
@@ -29,14 +29,14 @@ struct Parameter {
     need: Need,
 }
 
-/// Says whether an argument may be left out.
+/// Whether an argument may be left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Need {
     Required,
     Optional,
 }
 
-/// Is the type of an argument.
+/// The type of an argument.
 #[derive(Debug, Clone, PartialEq)]
 enum Kind {
     String,
@@ -47,7 +47,7 @@ enum Kind {
     StringArray,
 }
 
-/// Holds the allowed values of an enum parameter: at least one, none empty, none twice.
+/// The allowed values of an enum parameter: at least one, none empty, none twice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choices(Vec<String>);
 

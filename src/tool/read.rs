@@ -71,7 +71,7 @@ impl Tool for ReadTool {
     }
 }
 
-/// Is the part of a file that is asked for.
+/// The part of a file that is asked for.
 struct Window {
     /// From 1.
     first: u64,
@@ -185,7 +185,7 @@ struct Lines<'a, R> {
     scanned: u64,
 }
 
-/// Is one line, cut to what is shown.
+/// One line, cut to what is shown.
 struct Line {
     shown: Vec<u8>,
     /// Bytes of the line that were not kept.

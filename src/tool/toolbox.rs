@@ -11,7 +11,7 @@ use crate::error::BuildError;
 use crate::provider::ToolSchema;
 use crate::tool::{Concurrency, OnCancel, RawTool, Tool, Traits};
 
-/// Holds an agent's tools.
+/// An agent's tools.
 #[derive(Default)]
 pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
@@ -61,7 +61,7 @@ impl Waiting {
     }
 }
 
-/// Is a tool that was looked up by name.
+/// A tool that was looked up by name.
 #[derive(Clone)]
 pub enum Found {
     /// Its arguments are checked before it runs.

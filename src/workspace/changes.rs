@@ -67,7 +67,7 @@ pub enum Undoable {
     TooMuch,
 }
 
-/// Is one change, for the record.
+/// One change, for the record.
 pub(super) struct Written<'a> {
     pub(super) beneath: &'a Arc<Beneath>,
     pub(super) relative: &'a Path,

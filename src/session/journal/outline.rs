@@ -42,7 +42,7 @@ pub struct Outline {
     pub damage: Option<String>,
 }
 
-/// Says how a session stands.
+/// How a session stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionState {

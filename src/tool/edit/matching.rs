@@ -5,7 +5,7 @@
 /// Starts a file in some editors of Windows.
 const MARK: &str = "\u{feff}";
 
-/// Is a content with `\n` for each `\r\n`, and without a byte order mark.
+/// A content with `\n` for each `\r\n`, and without a byte order mark.
 pub(super) struct Flat {
     bytes: Vec<u8>,
     /// Where in `bytes` each `\n` is that was a `\r\n`; rising.
