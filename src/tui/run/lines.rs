@@ -171,7 +171,7 @@ impl<'a> Desk<'a> {
                 feed::Fed::Line(text, at) if self.ending.is_none() => self.tell(Msg::Line(text, at)),
                 feed::Fed::End => {
                     self.is_over = true;
-                    if self.app.begun.is_some() {
+                    if self.app.message.is_line_begun() {
                         self.tell(Msg::Line(String::new(), clock::now()));
                     }
                 }
@@ -383,7 +383,7 @@ impl<'a> Desk<'a> {
     /// Shows the line being typed as it is now.
     fn show_line(&mut self) {
         if self.paper.kind() == Kind::Keys {
-            let (before, after) = self.app.composer.around_cursor();
+            let (before, after) = self.app.message.around_cursor();
             let written = self.echo.show(&before, &after, self.paper.columns().into());
             self.paper.write(&written);
         }
