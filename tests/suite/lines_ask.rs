@@ -211,6 +211,21 @@ fn a_held_call_runs_runs_changed_or_is_skipped_by_words() {
 }
 
 #[test]
+fn words_about_a_held_call_leave_what_is_kept_in_the_line() {
+    let mut stage = at_work();
+    stage.line("for later").line("/take");
+    assert_eq!(stage.app.message.text(), "for later");
+    stage.line("/hold");
+    parked(&mut stage);
+    stage.written();
+    stage.line("/skip not now");
+    assert!(
+        matches!(stage.effects.last(), Some(Effect::Request(Request::Decide { decision: Decision::Skip(why), .. })) if why == "not now")
+    );
+    assert_eq!(stage.app.message.text(), "for later");
+}
+
+#[test]
 fn an_old_text_is_asked_about_and_answered_in_words() {
     let mut stage = at_work();
     stage.line("old news");

@@ -26,10 +26,10 @@ enum Act {
     Type(&'static str),
     Paste,
     Move(&'static [Edit]),
-    /// Enter; the queue refuses it, or not.
-    Send {
-        refused: bool,
-    },
+    /// Enter; a queue takes it.
+    Send,
+    /// Enter for several queues: one takes it, another refuses it once the message holds something else.
+    SendRefused,
     Clear,
     Leave,
     BringBack,
@@ -57,7 +57,8 @@ fn act() -> impl Strategy<Value = Act> {
         10 => prop::sample::select(vec!["", " "]).prop_map(Act::Type),
         1 => Just(Act::Paste),
         3 => prop::sample::select(moves.to_vec()).prop_map(Act::Move),
-        8 => prop::bool::weighted(0.2).prop_map(|refused| Act::Send { refused }),
+        6 => Just(Act::Send),
+        1 => Just(Act::SendRefused),
         2 => Just(Act::Clear),
         3 => Just(Act::Leave),
         4 => Just(Act::BringBack),
@@ -128,8 +129,15 @@ impl World {
                     self.message.edit(*edit);
                 }
             }
-            Act::Send { refused: true } => {}
-            Act::Send { refused: false } => self.send(),
+            Act::Send => self.send(),
+            Act::SendRefused => {
+                let text = self.message.text();
+                self.send();
+                if self.message.is_draft() && self.message.text() != text {
+                    self.copied.extend(words_in(&text));
+                    self.message.put_before(&[text]);
+                }
+            }
             Act::Clear => self.message.clear(),
             Act::Leave => {
                 self.message.leave();
