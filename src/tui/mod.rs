@@ -11,7 +11,7 @@
 //! - when a frame is drawn: `frame_clock.rs`; stories: `tests/bench/screen.rs`
 //! - keys, pastes, mouse and focus out of bytes: `input.rs`, `input/decode.rs`, `input/sequence.rs`; stories:
 //!   `tests/pty/terminal.rs`
-//! - slash commands and their completion: `commands.rs`, `update/command.rs`, `state/completion.rs`,
+//! - slash commands and their completion: `commands.rs`, `update/command.rs`, `state/offers.rs`,
 //!   `view/completion.rs`; stories: `commands.rs`, `tests/pty/commands.rs`
 
 pub mod commands;
@@ -26,6 +26,7 @@ pub mod history_file;
 pub mod input;
 pub mod keymap;
 pub mod lines;
+pub mod message;
 pub mod msg;
 pub mod outside;
 pub mod run;

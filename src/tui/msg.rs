@@ -13,11 +13,11 @@ use crate::tui::export::{ExportRequest, Subject};
 use crate::tui::fuzzy::{Hits, Quest};
 use crate::tui::help::HelpDrawn;
 use crate::tui::highlight::{Coloured, Job};
+use crate::tui::message::history::Sent;
+use crate::tui::message::paths::PathList;
 use crate::tui::state::focus::Overlay;
-use crate::tui::state::history::Sent;
 use crate::tui::state::hold::Shown;
 use crate::tui::state::lines::Report;
-use crate::tui::state::paths::PathList;
 use crate::tui::state::question::Seen;
 use crate::tui::state::regions::Regions;
 use crate::tui::state::scroll::{Point, Position};
@@ -71,7 +71,7 @@ pub enum Msg {
     /// Answers [`Effect::Edit`].
     Edited {
         /// What was opened.
-        subject: Manuscript,
+        subject: EditorSubject,
         /// The new text, for what can be changed; or why it is as it was.
         outcome: Result<String, String>,
     },
@@ -180,7 +180,7 @@ pub enum Effect {
     /// Open a text in the user's editor; answered with [`Msg::Edited`].
     Edit {
         /// What it is.
-        subject: Manuscript,
+        subject: EditorSubject,
         /// The text.
         text: String,
     },
@@ -208,7 +208,7 @@ pub enum Effect {
 
 /// Says what an editor is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Manuscript {
+pub enum EditorSubject {
     /// The message being written.
     Draft,
     /// An entry of the transcript, to be read.

@@ -74,10 +74,13 @@ fn a_terminal_that_does_not_read_costs_nothing_and_shows_the_last_frame_at_last(
         terminal.send("stream 2000 words at 20000 words/s\r");
         server.wait_asked(turn);
     }
+    // A turn whose beginning and end are in view together, so that the last frame can be told from those before.
+    terminal.send("one line\r");
+    server.wait_asked(13);
     terminal.send("typed into the dark");
     terminal.read_on();
-    terminal.wait_until("the draft and the end of the last answer", |screen| {
-        screen.contains("› typed into the dark") && screen.contains("END") && screen.contains("idle")
+    terminal.wait_until("the draft and the end of the last turn", |screen| {
+        screen.contains("› typed into the dark") && screen.contains("started turn 13") && screen.contains("idle")
     });
     is_right(&mut terminal);
     let grown = terminal.memory_kib().saturating_sub(memory);

@@ -234,7 +234,7 @@ fn alt_w_takes_words_for_the_model_and_the_draft_comes_back() {
     assert!(call.poll().is_none());
     stage.keys("use cargo clean<enter>");
     assert_eq!(call.refused(), "the user declined this and says: use cargo clean");
-    assert_eq!(stage.app.composer.text(), "half a draft");
+    assert_eq!(stage.app.message.text(), "half a draft");
     assert!(stage.sent().is_empty());
 }
 
@@ -245,7 +245,7 @@ fn escape_goes_from_the_words_back_to_the_question() {
     let mut call = Call::asks(&mut stage, "", command("make"));
     arm(&mut stage);
     stage.keys("<a-w>why<esc>");
-    assert_eq!(stage.app.composer.text(), "draft");
+    assert_eq!(stage.app.message.text(), "draft");
     assert!(call.poll().is_none());
     arm(&mut stage);
     stage.keys("<a-y>");
@@ -329,9 +329,9 @@ fn the_question_goes_with_its_call_and_words_that_were_begun_come_back() {
     stage.refresh();
     let screen = stage.screen();
     assert!(screen.contains("the question is gone") && !screen.contains("Run this command?"), "{screen}");
-    assert_eq!(stage.app.composer.text(), "draft");
+    assert_eq!(stage.app.message.text(), "draft");
     stage.keys("<c-_>");
-    assert!(stage.app.composer.text().contains("too late"), "{}", stage.app.composer.text());
+    assert!(stage.app.message.text().contains("too late"), "{}", stage.app.message.text());
 }
 
 #[test]
@@ -529,7 +529,7 @@ fn a_number_selects_an_answer_and_enter_gives_it() {
         stage.keys(keys);
         let outcome = call.poll().unwrap_or_else(|| panic!("{keys}: it was answered"));
         assert_eq!(outcome.is_ok(), answer == "yes", "{keys}");
-        assert_eq!(stage.app.composer.text(), "", "{keys}");
+        assert_eq!(stage.app.message.text(), "", "{keys}");
     }
 }
 
@@ -540,7 +540,7 @@ fn a_number_with_anything_behind_it_is_a_text_and_approves_nothing() {
         let mut call = Call::asks(&mut stage, "", command("cargo test"));
         arm(&mut stage);
         stage.keys(keys);
-        assert_eq!(stage.app.composer.text(), text);
+        assert_eq!(stage.app.message.text(), text);
         stage.keys("<enter>");
         assert!(call.poll().is_none(), "{keys}");
         assert_eq!(stage.sent().last().unwrap().0, text);

@@ -37,7 +37,7 @@ fn commands_act_at_once_while_a_turn_runs() {
         Effect::Quit,
     ];
     assert_eq!(stage.effects, expected);
-    assert!(stage.app.composer.is_empty());
+    assert!(stage.app.message.is_empty());
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn cancel_stops_the_turn_and_pending_texts_come_back() {
     let mut stage = running();
     stage.keys("wait for me<enter>/cancel<enter>");
     assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::Stop)));
-    assert_eq!(stage.app.composer.text(), "wait for me");
+    assert_eq!(stage.app.message.text(), "wait for me");
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn now_delivers_its_text_in_place_of_the_answer() {
     let mut stage = running();
     stage.keys("/now look at the tests<enter>");
     assert_eq!(stage.sent(), [("look at the tests".to_owned(), Delivery::Now)]);
-    assert!(stage.app.composer.is_empty());
+    assert!(stage.app.message.is_empty());
 }
 
 #[test]
@@ -72,14 +72,14 @@ fn an_unknown_command_is_sent_by_the_second_enter_only() {
     let mut stage = running();
     for text in ["/modell", "/model\nb"] {
         stage.paste(text).keys("<enter>");
-        assert_eq!(stage.app.composer.text(), text);
+        assert_eq!(stage.app.message.text(), text);
         let screen = stage.screen();
         assert!(screen.contains("nearest: /model. Enter again sends it as text"), "{screen}");
         stage.keys("<enter>");
         assert_eq!(texts(&stage).last().map(String::as_str), Some(text));
     }
     stage.keys("/modell<enter>x<enter>");
-    assert_eq!(stage.app.composer.text(), "/modellx", "another text is another question");
+    assert_eq!(stage.app.message.text(), "/modellx", "another text is another question");
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_sentence_that_begins_like_a_command_stays_and_says_why() {
     let mut stage = running();
     stage.paste("/reset the counter").keys("<enter>");
     assert_eq!(stage.effects, []);
-    assert_eq!(stage.app.composer.text(), "/reset the counter");
+    assert_eq!(stage.app.message.text(), "/reset the counter");
     assert!(stage.screen().contains("/reset takes no words; //reset sends it as text"));
 }
 
@@ -108,9 +108,9 @@ fn tab_completes_and_stays_the_follow_up_otherwise() {
     stage.keys("/th");
     assert!(stage.screen().contains("▸ /theme [NAME]"));
     stage.keys("<tab>");
-    assert_eq!(stage.app.composer.text(), "/theme ");
+    assert_eq!(stage.app.message.text(), "/theme ");
     stage.keys("hi<tab>");
-    assert_eq!(stage.app.composer.text(), "/theme high-contrast");
+    assert_eq!(stage.app.message.text(), "/theme high-contrast");
     stage.keys("<enter>");
     assert_eq!(stage.app.themes.name(), "high-contrast");
     stage.keys("afterwards<tab>");
@@ -121,7 +121,7 @@ fn tab_completes_and_stays_the_follow_up_otherwise() {
 fn enter_on_a_part_of_a_name_completes_rather_than_sends() {
     let mut stage = running();
     stage.keys("/ca<enter>");
-    assert_eq!((stage.app.composer.text().as_str(), stage.effects.len()), ("/cancel", 0));
+    assert_eq!((stage.app.message.text().as_str(), stage.effects.len()), ("/cancel", 0));
     stage.keys("<enter>");
     assert_eq!(stage.effects, [Effect::Request(Request::Stop)]);
 }
@@ -130,13 +130,13 @@ fn enter_on_a_part_of_a_name_completes_rather_than_sends() {
 fn arrows_choose_and_escape_closes_the_list_and_nothing_else() {
     let mut stage = running();
     stage.keys("/<down><down><up><enter>");
-    assert_eq!(stage.app.composer.text(), format!("/{} ", COMMANDS[1].name));
+    assert_eq!(stage.app.message.text(), format!("/{} ", COMMANDS[1].name));
     stage.keys("<c-c>").wait(2_000).keys("/re<esc>");
-    assert!(!stage.app.completion.is_open());
-    assert_eq!(stage.app.composer.text(), "/re");
+    assert!(!stage.app.message.completion.is_open());
+    assert_eq!(stage.app.message.text(), "/re");
     assert_eq!(stage.effects, [Effect::Request(Request::ListModels)]);
     stage.keys("s");
-    assert!(!stage.app.completion.is_open(), "it stays closed while the text goes on");
+    assert!(!stage.app.message.completion.is_open(), "it stays closed while the text goes on");
     stage.keys("<enter><enter>");
     assert_eq!(texts(&stage), ["/res"], "an unknown command is sent by the second Enter");
 }
@@ -145,11 +145,11 @@ fn arrows_choose_and_escape_closes_the_list_and_nothing_else() {
 fn models_are_offered_once_the_server_has_told_them() {
     let mut stage = Stage::new(80, 24);
     stage.keys("<f6>");
-    assert_eq!(stage.app.composer.text(), "/model ");
+    assert_eq!(stage.app.message.text(), "/model ");
     assert_eq!(stage.effects, [Effect::Request(Request::ListModels)]);
     stage.tell(Msg::from(Notice::Models(Ok(vec!["llama".to_owned(), "qwen3-4b".to_owned(), "qwen3-35b".to_owned()]))));
     stage.keys("qwen3-3<enter>");
-    assert_eq!(stage.app.composer.text(), "/model qwen3-35b");
+    assert_eq!(stage.app.message.text(), "/model qwen3-35b");
     stage.keys("<enter>");
     assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::SwitchModel { name: "qwen3-35b".to_owned() })));
     stage.tell(Msg::from(Notice::Models(Err("the server has no list".to_owned()))));
@@ -276,14 +276,14 @@ fn the_list_and_the_themes_at_four_sizes() {
 
 #[test]
 fn a_key_that_begins_a_command_keeps_the_message_and_gives_it_back() {
-    let text = |stage: &Stage| stage.app.composer.text();
+    let text = |stage: &Stage| stage.app.message.text();
     for (key, command) in [("<f6>", "/model "), ("<f7>", "/export "), ("<a-c>", "/compact "), ("<a-m>", "/budget ")] {
         let mut stage = Stage::new(120, 24);
         stage.keys("half a sentence<left>").keys(key);
         assert_eq!(text(&stage), command);
         let screen = stage.screen();
         assert!(screen.contains("what you were writing comes back after the command"), "{screen}");
-        while stage.app.completion.is_open() {
+        while stage.app.message.completion.is_open() {
             stage.keys("<esc>");
         }
         assert!(stage.screen().contains("Esc: back"), "{}", stage.screen());
@@ -319,7 +319,7 @@ fn hold_and_export_are_carried_out_by_their_own_keys_too() {
     assert_eq!(stage.effects, [Effect::Request(Request::Pause { agent: None, state: PauseState::Paused })]);
     assert!(stage.screen().contains("not everyone"));
     stage.keys("<f7>");
-    assert_eq!(stage.app.composer.text(), "/export ");
+    assert_eq!(stage.app.message.text(), "/export ");
     stage.keys("led<tab><enter>");
     assert!(matches!(stage.effects.last(), Some(Effect::Write { .. })), "{:?}", stage.effects);
 }

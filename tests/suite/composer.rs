@@ -4,8 +4,8 @@ use steersman::event::{Event, Outcome};
 use steersman::limits;
 use steersman::protocol::{Post, Reply};
 use steersman::tui::keymap::Edit;
-use steersman::tui::msg::{Effect, Manuscript, Msg};
-use steersman::tui::state::removed::Removed;
+use steersman::tui::message::removed::Removed;
+use steersman::tui::msg::{EditorSubject, Effect, Msg};
 
 use super::pending_list::{crew, said};
 use super::{paths_offered as paths, recall};
@@ -17,7 +17,7 @@ fn lines(count: usize) -> String {
 }
 
 fn text(stage: &Stage) -> String {
-    stage.app.composer.text()
+    stage.app.message.text()
 }
 
 // --- rows and cursor
@@ -112,7 +112,7 @@ fn a_long_paste_is_a_chip_and_the_whole_of_it_is_sent_in_its_place() {
     assert_eq!(text(&stage), format!("before {long} after"));
     stage.keys("<enter>");
     assert_eq!(stage.sent()[0].0, format!("before {long} after"));
-    assert!(stage.app.composer.is_empty());
+    assert!(stage.app.message.is_empty());
     assert_eq!(texts_of(stage.handle.interloper()), [format!("before {long} after")]);
 }
 
@@ -120,11 +120,11 @@ fn a_long_paste_is_a_chip_and_the_whole_of_it_is_sent_in_its_place() {
 fn ten_lines_are_text_and_eleven_are_a_chip_and_so_are_many_characters() {
     let mut stage = Stage::new(80, 24);
     stage.paste(&lines(10));
-    assert_eq!(stage.app.composer.shown(), lines(10));
+    assert_eq!(stage.app.message.shown(), lines(10));
     stage.keys("<c-c>").wait(2_000).paste(&lines(11));
-    assert!(!stage.app.composer.shown().contains("line 1"));
+    assert!(!stage.app.message.shown().contains("line 1"));
     stage.keys("<c-c>").wait(2_000).paste(&"x".repeat(1_000));
-    assert_eq!(stage.app.composer.shown().len(), 1_000);
+    assert_eq!(stage.app.message.shown().len(), 1_000);
     stage.keys("<c-c>").wait(2_000).paste(&"x".repeat(1_001));
     assert!(stage.screen().contains("[pasted 1 line, 2 KB]"), "{}", stage.screen());
 }
@@ -164,12 +164,12 @@ fn a_chip_expands_as_one_step_unless_it_is_too_long_for_here() {
     let mut stage = Stage::new(80, 24);
     let long = lines(30);
     stage.keys("see ").paste(&long).keys("<a-e>");
-    assert_eq!((stage.app.composer.shown(), text(&stage)), (format!("see {long}"), format!("see {long}")));
+    assert_eq!((stage.app.message.shown(), text(&stage)), (format!("see {long}"), format!("see {long}")));
     stage.keys("<c-_>");
-    assert_ne!(stage.app.composer.shown(), text(&stage), "it is a chip again");
+    assert_ne!(stage.app.message.shown(), text(&stage), "it is a chip again");
     assert_eq!(text(&stage), format!("see {long}"));
     stage.keys("<a-r>");
-    assert_eq!(stage.app.composer.shown(), format!("see {long}"));
+    assert_eq!(stage.app.message.shown(), format!("see {long}"));
     stage.keys("<c-c>").wait(2_000).keys("none here<a-e>");
     assert_eq!(said(&stage), "there is no folded paste at the cursor");
     stage.paste(&"y".repeat(limits::LAID_OUT_BYTES)).keys("<a-e>");
@@ -183,7 +183,7 @@ fn a_megabyte_is_never_laid_out_never_sent_by_itself_and_leaves_keys_cheap() {
     assert_eq!(huge.len(), 1024 * 1024);
     stage.paste(&huge);
     // What is laid out for each key is the label.
-    assert!(stage.app.composer.shown().len() < 60);
+    assert!(stage.app.message.shown().len() < 60);
     assert!(stage.screen().contains("[pasted 65536 lines, 1.0 MB]"), "{}", stage.screen());
     assert_eq!(stage.sent(), []);
     stage.keys("!<enter>");
@@ -191,7 +191,7 @@ fn a_megabyte_is_never_laid_out_never_sent_by_itself_and_leaves_keys_cheap() {
     // It comes back as a chip, too.
     stage.keys("<a-up>");
     assert_eq!(text(&stage), format!("{huge}!"));
-    assert!(stage.app.composer.shown().len() < 60);
+    assert!(stage.app.message.shown().len() < 60);
     stage.keys("x<c-_><c-_>");
     assert_eq!(texts_of(stage.handle.interloper()), [format!("{huge}!")]);
 }
@@ -229,7 +229,7 @@ fn signs_that_mark_chips_cannot_be_pasted() {
 // --- an editor of one's own
 
 fn edited(stage: &mut Stage, text: &str) {
-    stage.tell(Msg::Edited { subject: Manuscript::Draft, outcome: Ok(text.to_owned()) });
+    stage.tell(Msg::Edited { subject: EditorSubject::Draft, outcome: Ok(text.to_owned()) });
 }
 
 #[test]
@@ -237,13 +237,13 @@ fn the_editor_gets_the_whole_text_and_what_comes_back_is_one_step_and_is_not_sen
     let mut stage = Stage::new(80, 24);
     stage.keys("see ").paste(&lines(20)).keys("<c-g>");
     let whole = format!("see {}", lines(20));
-    let lent = Effect::Edit { subject: Manuscript::Draft, text: whole.clone() };
+    let lent = Effect::Edit { subject: EditorSubject::Draft, text: whole.clone() };
     assert_eq!(stage.effects.last(), Some(&lent));
     edited(&mut stage, "shorter");
     assert_eq!((text(&stage).as_str(), stage.sent().len()), ("shorter", 0));
     stage.keys("<c-_>");
     assert_eq!(text(&stage), whole);
-    assert_ne!(stage.app.composer.shown(), whole, "with its chip");
+    assert_ne!(stage.app.message.shown(), whole, "with its chip");
     stage.keys("<a-r>");
     assert_eq!(text(&stage), "shorter");
 }
@@ -263,7 +263,7 @@ fn texts_that_come_back_while_the_editor_is_open_stay_before_what_it_returns() {
 fn an_editor_that_fails_leaves_the_message_as_it_was() {
     let mut stage = Stage::new(80, 24);
     stage.keys("draft<c-g>");
-    stage.tell(Msg::Edited { subject: Manuscript::Draft, outcome: Err("it said no".to_owned()) });
+    stage.tell(Msg::Edited { subject: EditorSubject::Draft, outcome: Err("it said no".to_owned()) });
     assert_eq!((text(&stage).as_str(), said(&stage).as_str()), ("draft", "the message did not change: it said no"));
 }
 
@@ -275,7 +275,7 @@ fn each_agent_brings_its_own_draft_with_cursor_undo_and_chips() {
     let long = lines(20);
     stage.keys("for main").paste(&long).keys("<left><left>");
     stage.keys("<c-t><down><enter>");
-    assert!(stage.app.composer.is_empty());
+    assert!(stage.app.message.is_empty());
     stage.keys("for the child");
     stage.keys("<c-t><up><enter>X");
     assert_eq!(text(&stage), format!("for maiXn{long}"));
@@ -306,17 +306,17 @@ fn a_pending_text_that_is_edited_never_mixes_with_a_draft() {
     stage.keys("<c-t><down><enter>");
     assert_eq!(text(&stage), "pending", "the edit goes on");
     stage.keys("!<enter>");
-    assert!(stage.app.composer.is_empty(), "nothing was written for the child: {}", text(&stage));
+    assert!(stage.app.message.is_empty(), "nothing was written for the child: {}", text(&stage));
     stage.keys("<c-t><up><enter>");
     assert_eq!(text(&stage), "draft");
-    assert!(stage.app.removed.entries().all(|removed| !matches!(removed, Removed::Draft(_))));
+    assert!(stage.app.message.removed().entries().all(|removed| !matches!(removed, Removed::Draft(_))));
 }
 
 #[test]
 fn edits_say_whether_they_changed_anything() {
     let mut stage = Stage::new(20, 12);
     stage.paste("aaaa bbbb cccc dddd eeee").screen();
-    let composer = &mut stage.app.composer;
+    let composer = &mut stage.app.message;
     assert!(composer.edit(Edit::Up), "a row of the same line is a row");
     assert!(!composer.edit(Edit::Up) && !composer.edit(Edit::Up));
     assert!(composer.edit(Edit::Down) && !composer.edit(Edit::Down));

@@ -21,15 +21,15 @@ fn each_esc_does_what_the_screen_said_before_it() {
     let mut stage = waiting(&["one", "two"]);
     stage.keys("<f2>e<f1>");
     escape(&mut stage, "Esc closes");
-    assert!(stage.app.focus.overlay.is_none() && stage.app.editing.is_some());
+    assert!(stage.app.focus.overlay.is_none() && stage.app.message.editing().is_some());
     escape(&mut stage, "Esc leaves it as it was");
-    assert!(stage.app.editing.is_none());
+    assert!(stage.app.message.editing().is_none());
     stage.keys("<f2>");
     escape(&mut stage, "Esc: back to the message");
     assert_eq!(stage.app.focus.pane, Pane::Composer);
     escape(&mut stage, "Esc: stops main, 2 pending come back");
     assert_eq!(stage.effects.iter().filter(|effect| **effect == Effect::Request(Request::Stop)).count(), 1);
-    assert_eq!(stage.app.composer.text(), "one\n\ntwo");
+    assert_eq!(stage.app.message.text(), "one\n\ntwo");
     stage.turn_ended("", Outcome::Cancelled, None);
     let before = stage.effects.len();
     assert!(!stage.screen().contains("Esc"), "what does nothing is not offered\n{}", stage.screen());
@@ -42,7 +42,7 @@ fn without_a_turn_it_takes_pending_texts_back() {
     let mut stage = Stage::new(80, 24);
     stage.keys("one<enter>");
     escape(&mut stage, "Esc: the pending text comes back");
-    assert_eq!((queue(&stage).len(), stage.app.composer.text().as_str()), (0, "one"));
+    assert_eq!((queue(&stage).len(), stage.app.message.text().as_str()), (0, "one"));
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_stop_gives_the_texts_of_all_agents_back_in_the_order_of_the_list() {
     stage.keys("for main<enter>").keys("<c-t><down><enter>for the child<enter>draft");
     assert_eq!(next_escape(&stage.app), Escape::Stop(2));
     escape(&mut stage, "Esc: stops main, 2 pending come back");
-    assert_eq!(stage.app.composer.text(), "for main\n\nfor the child\n\ndraft");
+    assert_eq!(stage.app.message.text(), "for main\n\nfor the child\n\ndraft");
     assert!(stage.app.pending.is_empty());
     assert!(stage.handle.crew().dismiss(&"file_miner 0".into()).is_empty(), "nothing comes back twice");
 }

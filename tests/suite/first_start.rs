@@ -153,7 +153,7 @@ fn one_key_takes_the_offered_server_and_the_conversation_goes_on_with_it() {
     assert!(screen.contains("F6 uses qwen3:8b of Ollama"), "{screen}");
     stage.keys("a draft<f6>");
     assert_eq!(stage.effects, [Effect::Request(Request::SwitchModel { name: "ollama/qwen3:8b".to_owned() })]);
-    assert_eq!(stage.app.composer.text(), "a draft", "the draft is not touched");
+    assert_eq!(stage.app.message.text(), "a draft", "the draft is not touched");
     let [from, to, provider] = ["steersman-embedded", "qwen3:8b", "openai"].map(|word| Some(word.to_owned()));
     stage.event("", Event::ModelSwitched { from, to, provider });
     let screen = stage.wait(10_000).screen();
@@ -172,7 +172,7 @@ fn typing_instead_means_the_embedded_model() {
     assert_eq!(stage.app.status.offer, None);
     stage.keys("<f6>");
     assert_eq!(stage.effects, [Effect::Request(Request::ListModels)]);
-    assert_eq!(stage.app.composer.text(), "/model ");
+    assert_eq!(stage.app.message.text(), "/model ");
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn ctrl_c_clears_then_stops_then_quits_and_any_other_key_disarms_it() {
     let mut stage = Stage::new(80, 24);
     stage.turn("");
     stage.keys("half a thought<c-c>");
-    assert_eq!((stage.app.composer.text().as_str(), count(&stage, &Effect::Request(Request::Stop))), ("", 0));
+    assert_eq!((stage.app.message.text().as_str(), count(&stage, &Effect::Request(Request::Stop))), ("", 0));
     stage.keys("<c-c>");
     assert_eq!(count(&stage, &Effect::Request(Request::Stop)), 1, "with an empty message it stops the turn");
     stage.turn_ended("", Outcome::Cancelled, None);
@@ -65,7 +65,7 @@ fn ctrl_d_during_a_turn_asks_and_without_one_quits() {
 fn alt_and_a_letter_without_a_meaning_types_nothing_and_stops_nothing() {
     let mut stage = Stage::new(80, 24);
     stage.turn("").keys("draft<a-y><a-q>");
-    assert_eq!(stage.app.composer.text(), "draft");
+    assert_eq!(stage.app.message.text(), "draft");
     assert_eq!(count(&stage, &Effect::Request(Request::Stop)), 0);
     assert!(stage.screen().contains("Alt+Q does nothing here"));
 }
@@ -80,7 +80,7 @@ fn a_letter_after_a_click_goes_into_the_message() {
         stage.screen();
         let before = stage.effects.len();
         stage.click_on(place).keys("what next");
-        assert_eq!(stage.app.composer.text(), "what next");
+        assert_eq!(stage.app.message.text(), "what next");
         assert_eq!(stage.effects.len(), before, "nothing was written, opened or copied");
     }
 }
@@ -92,7 +92,7 @@ fn after_a_click_the_arrows_belong_to_the_pane_and_then_its_letters_too() {
     stage.says("", "Line 1\n\nLine 2");
     stage.click_on("Line 2").keys("<up>t");
     assert_eq!(stage.app.focus.pane, Pane::Transcript);
-    assert_eq!(stage.app.composer.text(), "");
+    assert_eq!(stage.app.message.text(), "");
 }
 
 #[test]
@@ -100,13 +100,13 @@ fn the_keys_of_readline_edit_the_message() {
     let mut stage = Stage::new(80, 24);
     stage.turn("");
     stage.keys("one two<c-a>X<c-e>Y");
-    assert_eq!(stage.app.composer.text(), "Xone twoY");
+    assert_eq!(stage.app.message.text(), "Xone twoY");
     stage.keys("<c-b><c-b><c-k><c-y><c-f>");
-    assert_eq!(stage.app.composer.text(), "Xone twoY");
+    assert_eq!(stage.app.message.text(), "Xone twoY");
     stage.keys("<c-u>first<c-j>second<c-p>A<c-n>B");
-    assert_eq!(stage.app.composer.text(), "firstA\nsecondB");
+    assert_eq!(stage.app.message.text(), "firstA\nsecondB");
     stage.keys("<a-b><a-d>");
-    assert_eq!(stage.app.composer.text(), "firstA\n");
+    assert_eq!(stage.app.message.text(), "firstA\n");
     assert!(stage.effects.iter().all(|effect| matches!(effect, Effect::Remember(_))), "{:?}", stage.effects);
 }
 
@@ -114,7 +114,7 @@ fn the_keys_of_readline_edit_the_message() {
 fn tab_without_a_turn_sends_nothing() {
     let mut stage = Stage::new(80, 24);
     stage.keys("half typed<tab>");
-    assert_eq!(stage.app.composer.text(), "half typed");
+    assert_eq!(stage.app.message.text(), "half typed");
     assert!(queue(&stage).is_empty());
     assert!(stage.screen().contains("Enter sends"));
 }
@@ -125,7 +125,7 @@ fn the_line_above_the_message_says_that_enter_completes_while_a_list_is_open() {
     stage.keys("/mod");
     assert!(stage.screen().contains("→ completes /model"), "{}", stage.screen());
     stage.keys("<enter>");
-    assert_eq!(stage.app.composer.text(), "/model ");
+    assert_eq!(stage.app.message.text(), "/model ");
 }
 
 #[test]

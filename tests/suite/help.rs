@@ -54,7 +54,7 @@ fn it_begins_with_the_commands_and_is_filtered_by_typing() {
     let screen = stage.keys("connect").screen();
     assert!(screen.contains("steersman --base-url") && screen.contains("Lines of the manual"), "{screen}");
     stage.keys("<esc>");
-    assert_eq!((stage.app.focus.overlay, stage.app.composer.text().as_str()), (None, "a draft"));
+    assert_eq!((stage.app.focus.overlay, stage.app.message.text().as_str()), (None, "a draft"));
     assert!(stage.keys("<f1>").screen().contains("/model"), "it opens without the filter of the last time");
 }
 
@@ -98,7 +98,7 @@ fn a_page_scrolls_by_lines_and_pages_and_no_further_than_its_ends() {
     stage.mouse(MouseEventKind::ScrollUp, (40, 10));
     assert_eq!(stage.screen(), top);
     assert_eq!(stage.keys("xyz").screen(), top, "letters do nothing there");
-    assert_eq!(stage.app.composer.text(), "");
+    assert_eq!(stage.app.message.text(), "");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn the_command_opens_the_page_of_a_topic_and_the_search_for_other_words() {
     assert!(screen.contains("The nearest topic is keys."), "{screen}");
     let screen = stage.keys("<esc>/keys<enter>").screen();
     assert!(screen.contains("Help: type to filter"), "{screen}");
-    assert!(stage.effects.is_empty() && stage.app.composer.is_empty());
+    assert!(stage.effects.is_empty() && stage.app.message.is_empty());
 }
 
 #[test]
@@ -163,8 +163,8 @@ fn its_topics_are_offered_behind_the_command() {
     }
     assert!(!screen.contains("personas"), "{screen}");
     stage.keys("a<tab>");
-    assert_eq!(stage.app.composer.text(), "/help sandbox");
-    assert!(!stage.app.completion.is_open());
+    assert_eq!(stage.app.message.text(), "/help sandbox");
+    assert!(!stage.app.message.completion.is_open());
 }
 
 #[test]

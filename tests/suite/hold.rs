@@ -102,7 +102,7 @@ fn the_keys_of_the_panel_work_only_when_it_has_the_focus() {
     let gate = gate(&stage);
     let parking = park(&mut stage, &gate, Some(grep()));
     stage.keys("r");
-    assert_eq!((decided(&parking), stage.app.composer.text().as_str()), (None, "r"));
+    assert_eq!((decided(&parking), stage.app.message.text().as_str()), (None, "r"));
     stage.keys("<bs><f11>");
     assert!(stage.app.focus.is_on(Pane::Gate));
     stage.keys("r");
@@ -122,8 +122,8 @@ fn many_characters_at_once_and_pastes_decide_nothing_about_a_held_call() {
         stage.keys("<f11>").tell(typed).keys("<c-u>");
         stage.keys("<f11>").paste(text);
         assert_eq!((decided(&parking), gate.is_held()), (None, true), "{text}");
-        assert!(stage.app.holds.writing.is_none() && stage.app.focus.is_on(Pane::Composer), "{text}");
-        assert!(stage.app.composer.text().ends_with(text), "{text}");
+        assert!(stage.app.message.about_call().is_none() && stage.app.focus.is_on(Pane::Composer), "{text}");
+        assert!(stage.app.message.text().ends_with(text), "{text}");
         assert_eq!(stage.sent().len(), 1, "{text}");
     }
 }
@@ -164,15 +164,15 @@ fn arguments_are_edited_as_json_and_checked_before_they_are_accepted() {
     let gate = gate(&stage);
     let parking = park(&mut stage, &gate, Some(grep()));
     stage.keys("my draft<f11>e");
-    assert_eq!(stage.app.composer.text(), "{\n  \"pattern\": \"fn main\",\n  \"path\": \"src\"\n}");
+    assert_eq!(stage.app.message.text(), "{\n  \"pattern\": \"fn main\",\n  \"path\": \"src\"\n}");
     stage.keys("<c-u>nonsense<enter>");
     assert_eq!(decided(&parking), None);
     assert!(stage.screen().contains("not run: invalid JSON"));
     let text = r#"{"pattern": "struct", "path": "src"}"#;
-    stage.app.composer.load(text);
+    stage.app.message.load(text);
     stage.keys("<enter>");
     assert_eq!(decided(&parking), Some(Decision::Edited(Arguments::parse(text))));
-    assert_eq!(stage.app.composer.text(), "my draft", "the draft is back");
+    assert_eq!(stage.app.message.text(), "my draft", "the draft is back");
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn a_list_is_no_arguments() {
     let gate = gate(&stage);
     let parking = park(&mut stage, &gate, Some(grep()));
     stage.keys("<f11>e");
-    stage.app.composer.load("[1, 2]");
+    stage.app.message.load("[1, 2]");
     stage.keys("<enter>");
     assert!(stage.screen().contains("not run: arguments must be a JSON object"));
     assert_eq!(decided(&parking), None);
@@ -193,14 +193,14 @@ fn esc_leaves_the_arguments_as_they_were_and_what_was_typed_comes_back() {
     let gate = gate(&stage);
     let parking = park(&mut stage, &gate, Some(grep()));
     stage.keys("my draft<f11>e");
-    stage.app.composer.load("{\"path\": \"tests\"}");
+    stage.app.message.load("{\"path\": \"tests\"}");
     assert!(stage.screen().contains("Esc: leaves"));
     stage.keys("<esc>");
-    assert_eq!(stage.app.composer.text(), "my draft");
+    assert_eq!(stage.app.message.text(), "my draft");
     assert_eq!(decided(&parking), None);
     assert!(!stage.effects.contains(&Effect::Request(Request::Stop)));
     stage.keys("<c-_>");
-    assert!(stage.app.composer.text().contains("\"path\": \"tests\""));
+    assert!(stage.app.message.text().contains("\"path\": \"tests\""));
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn a_call_is_skipped_with_a_reason_and_not_without_one() {
     assert!(stage.screen().contains("write a reason"));
     stage.keys("use the index instead<enter>");
     assert_eq!(decided(&parking), Some(Decision::Skip("use the index instead".to_owned())));
-    assert!(stage.app.composer.is_empty());
+    assert!(stage.app.message.is_empty());
     assert!(stage.sent().iter().all(|(text, _)| text == "go"), "the reason is no message");
 }
 
@@ -224,10 +224,10 @@ fn what_is_written_about_a_call_that_is_gone_is_kept() {
     stage.keys("my draft<f11>sbecause");
     drop(parking);
     stage.event("", Event::Unparked { decision: Decided::Cancelled }).turn_ended("", Outcome::Cancelled, None);
-    assert_eq!(stage.app.composer.text(), "my draft");
+    assert_eq!(stage.app.message.text(), "my draft");
     assert!(stage.screen().contains("does not wait before this call any more"));
     stage.keys("<c-_>");
-    assert!(stage.app.composer.text().contains("because"));
+    assert!(stage.app.message.text().contains("because"));
 }
 
 #[test]
@@ -307,7 +307,7 @@ fn the_panel_at_every_size_names_what_it_can_and_decides_nothing_by_itself() {
         assert!(!has_room || screen.contains("main: other argum"), "{width}x{height}:\n{screen}");
         stage.keys("<esc><esc>").screen();
         assert_eq!(decided(&parking), None, "{width}x{height}");
-        assert!(stage.app.composer.is_empty() && stage.app.holds.writing.is_none(), "{width}x{height}");
+        assert!(stage.app.message.is_empty() && stage.app.message.about_call().is_none(), "{width}x{height}");
     }
 }
 

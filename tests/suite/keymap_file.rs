@@ -41,7 +41,7 @@ fn a_key_takes_the_place_of_the_usual_ones_and_help_and_hints_say_so() {
     assert!(picture.contains("Ctrl+N new line") && picture.contains("F12 help"), "{picture}");
     assert!(!picture.contains("Ctrl+J new") && !picture.contains("F1 help"), "{picture}");
     stage.keys("a<c-n>b<c-j>");
-    assert_eq!(stage.app.composer.text(), "a\nb", "the usual key does nothing any more");
+    assert_eq!(stage.app.message.text(), "a\nb", "the usual key does nothing any more");
     stage.keys("<f1>");
     assert!(stage.app.focus.overlay.is_none());
     stage.keys("<f12>new line");
@@ -63,7 +63,7 @@ fn a_list_gives_several_keys_and_an_empty_one_none() {
 fn what_holds_everywhere_can_have_another_key_in_one_section() {
     let mut stage = stage("[transcript]\nfold-all = 'Q'\n");
     stage.keys("<c-o>Q");
-    assert!(stage.app.composer.is_empty(), "it is a key there, and no text");
+    assert!(stage.app.message.is_empty(), "it is a key there, and no text");
 }
 
 #[test]

@@ -6,8 +6,8 @@ use steersman::details::{CommandEnd, Details};
 use steersman::event::{Delivery, Event, Outcome};
 use steersman::protocol::Request;
 use steersman::tui::commands::{COMMANDS, LINE_COMMANDS, only_drawn};
+use steersman::tui::message::removed::Removed;
 use steersman::tui::msg::Effect;
-use steersman::tui::state::removed::Removed;
 
 use crate::support::stage::Stage;
 
@@ -27,7 +27,7 @@ fn pending(stage: &Stage) -> Vec<(&str, Delivery)> {
 }
 
 fn waits_in_back(stage: &Stage) -> Vec<&str> {
-    let texts = stage.app.removed.entries().filter_map(|removed| match removed {
+    let texts = stage.app.message.removed().entries().filter_map(|removed| match removed {
         Removed::Draft(text) => Some(text.as_str()),
         _ => None,
     });
@@ -173,7 +173,7 @@ fn a_stop_gives_the_pending_texts_back_visibly_and_never_into_the_line() {
     stage.line("one").line("two").written();
     stage.line("/cancel");
     stage.event("", Event::Cancelled {}).turn_ended("", Outcome::Cancelled, None);
-    assert!(stage.app.composer.is_empty());
+    assert!(stage.app.message.is_empty());
     assert_eq!(waits_in_back(&stage), ["two", "one"]);
     let written = stage.written();
     assert!(written.contains("yours again: one"), "{written}");

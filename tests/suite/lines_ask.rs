@@ -125,7 +125,7 @@ fn a_no_takes_words_and_they_reach_the_model_as_they_are() {
     stage.line("/no 3 files is too many");
     let Some(Err(refusal)) = call.poll() else { panic!("it is declined") };
     assert!(refusal.to_string().contains("3 files is too many"), "{refusal}");
-    assert!(stage.app.composer.is_empty() && stage.app.declining.is_none());
+    assert!(stage.app.message.is_empty() && stage.app.message.declining().is_none());
 }
 
 #[test]
@@ -207,7 +207,22 @@ fn a_held_call_runs_runs_changed_or_is_skipped_by_words() {
     assert!(matches!(stage.effects.last(), Some(Effect::Request(Request::Decide { decision: Decision::Run, .. }))));
     stage.line("/go");
     assert!(stage.effects.iter().any(|effect| matches!(effect, Effect::Request(Request::Pause { .. }))));
-    assert!(stage.app.composer.is_empty() && stage.app.holds.writing.is_none());
+    assert!(stage.app.message.is_empty() && stage.app.message.about_call().is_none());
+}
+
+#[test]
+fn words_about_a_held_call_leave_what_is_kept_in_the_line() {
+    let mut stage = at_work();
+    stage.line("for later").line("/take");
+    assert_eq!(stage.app.message.text(), "for later");
+    stage.line("/hold");
+    parked(&mut stage);
+    stage.written();
+    stage.line("/skip not now");
+    assert!(
+        matches!(stage.effects.last(), Some(Effect::Request(Request::Decide { decision: Decision::Skip(why), .. })) if why == "not now")
+    );
+    assert_eq!(stage.app.message.text(), "for later");
 }
 
 #[test]

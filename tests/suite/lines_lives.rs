@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use steersman::event::{Event, Outcome, Pending};
 use steersman::id::AgentId;
-use steersman::tui::state::removed::Removed;
+use steersman::tui::message::removed::Removed;
 
 use crate::support::stage::Stage;
 
@@ -97,22 +97,22 @@ impl Life {
                 self.words += 1;
                 let text = format!("{before}w{}w", self.words);
                 // Key by key what is kept in the line is part of it; a whole line stands alone.
-                if *by_keys && self.stage.app.composer.is_empty() && self.stage.app.editing.is_none() {
+                if *by_keys && self.stage.app.message.is_empty() && self.stage.app.message.editing().is_none() {
                     self.stage.keys(&text).keys("<enter>");
-                } else if self.stage.app.editing.is_none() {
+                } else if self.stage.app.message.editing().is_none() {
                     self.stage.line(&text);
                 }
             }
             Act::About(command, number) => {
                 let entries = self.stage.app.pending.entries();
                 let id = entries.get(*number).map_or("m77".to_owned(), |entry| entry.message.id.as_str().to_owned());
-                if *command == "/edit" && self.stage.app.editing.is_some() {
+                if *command == "/edit" && self.stage.app.message.editing().is_some() {
                     return;
                 }
                 self.stage.line(&format!("{command} {}", id.trim_start_matches('m')));
             }
             // It would be the new words of what is edited.
-            Act::Line("/nonsense") if self.stage.app.editing.is_some() => {}
+            Act::Line("/nonsense") if self.stage.app.message.editing().is_some() => {}
             Act::Line(line) => {
                 self.stage.line(line);
             }
@@ -123,7 +123,7 @@ impl Life {
             Act::Tell => self.tell(),
             Act::End => self.end(),
         }
-        for removed in self.stage.app.removed.entries() {
+        for removed in self.stage.app.message.removed().entries() {
             if let Removed::Edit { text, .. } = removed {
                 let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| is_ours(word));
                 self.copied.extend(words.map(str::to_owned));
@@ -164,16 +164,15 @@ impl Life {
 
     /// Counts the words over everything that can hold them.
     fn held(&self) -> BTreeMap<String, usize> {
-        let mut texts: Vec<String> = vec![self.stage.app.composer.text()];
+        let mut texts: Vec<String> = self.stage.app.message.texts();
         texts.extend(self.taken.iter().chain(&self.untold).map(|(_, entry)| entry.text.clone()));
         let (crew, app) = (self.stage.handle.crew(), &self.stage.app);
         texts.extend(crew.peek().into_iter().flat_map(|(_, entries)| entries).filter_map(|entry| {
             // The line has it, unless it was emptied.
-            let is_edited = app.editing.as_ref().is_some_and(|editing| editing.entry.id == entry.id);
-            (!is_edited || !app.composer.text().contains(&entry.text)).then_some(entry.text)
+            let is_edited = app.message.is_edited(&entry.id);
+            (!is_edited || !app.message.text().contains(&entry.text)).then_some(entry.text)
         }));
-        texts.extend(app.editing.iter().map(|editing| editing.draft.text()));
-        for removed in app.removed.entries() {
+        for removed in app.message.removed().entries() {
             match removed {
                 Removed::Deleted(taken) => texts.push(taken.entry.text.clone()),
                 Removed::Draft(text) => texts.push(text.clone()),

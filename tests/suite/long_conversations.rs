@@ -151,11 +151,11 @@ fn a_new_conversation_shows_what_the_session_has_spent_and_not_nothing() {
 fn the_keys_begin_the_commands() {
     let mut stage = Stage::new(100, 24);
     stage.keys("<a-c>");
-    assert_eq!(stage.app.composer.text(), "/compact ");
+    assert_eq!(stage.app.message.text(), "/compact ");
     stage.keys("<enter>");
     assert_eq!(stage.effects, [Effect::Request(Request::Compact { words: None })]);
     stage.keys("<a-m>");
-    assert_eq!(stage.app.composer.text(), "/budget ");
+    assert_eq!(stage.app.message.text(), "/budget ");
 }
 
 #[test]

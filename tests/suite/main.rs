@@ -84,6 +84,7 @@ mod long_wait;
 mod looks;
 mod manual;
 mod markdown;
+mod message;
 mod model_switch;
 mod models;
 mod modes;

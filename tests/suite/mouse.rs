@@ -85,7 +85,7 @@ fn a_click_in_the_message_puts_the_cursor_there() {
     stage.keys("one two<c-t>");
     let (x, y) = stage.place_of("two");
     stage.click((x, y)).keys("and ");
-    assert_eq!(stage.app.composer.text(), "one and two");
+    assert_eq!(stage.app.message.text(), "one and two");
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn a_click_selects_a_pending_text_and_changes_nothing() {
 fn a_click_takes_an_offer() {
     let mut stage = Stage::new(80, 24);
     stage.keys("/th").click_on("/theme [NAME]");
-    assert_eq!(stage.app.composer.text(), "/theme ");
+    assert_eq!(stage.app.message.text(), "/theme ");
 }
 
 #[test]

@@ -58,8 +58,8 @@ fn many_characters_at_once_and_pastes_leave_the_list_alone() {
         let typed = Msg::Typed(text.to_owned(), stage.app.now);
         stage.keys("<f2>k").tell(typed).keys("<f2>k").paste(text);
         assert_eq!(entries(&stage), before, "{text}");
-        assert!(stage.app.editing.is_none() && stage.app.focus.is_on(Pane::Composer), "{text}");
-        assert_eq!(stage.app.composer.text(), format!("{text}{text}"));
+        assert!(stage.app.message.editing().is_none() && stage.app.focus.is_on(Pane::Composer), "{text}");
+        assert_eq!(stage.app.message.text(), format!("{text}{text}"));
     }
 }
 
@@ -67,26 +67,26 @@ fn many_characters_at_once_and_pastes_leave_the_list_alone() {
 fn an_edit_keeps_the_entry_from_being_delivered_and_puts_the_new_text_in_its_old_place() {
     let mut stage = waiting(&["one", "two", "three"]);
     stage.keys("draft").keys("<f2>k<enter>");
-    assert_eq!(stage.app.composer.text(), "two");
+    assert_eq!(stage.app.message.text(), "two");
     assert!(entries(&stage)[1].held);
     let taken = stage.drain();
     assert_eq!(taken.iter().map(|entry| entry.text.as_str()).collect::<Vec<_>>(), ["one", "three"]);
     stage.keys(" better<enter>");
     assert_eq!(queue(&stage), ["two better"]);
     assert!(!entries(&stage)[0].held);
-    assert_eq!((stage.app.composer.text().as_str(), stage.app.focus.pane), ("draft", Pane::Composer));
+    assert_eq!((stage.app.message.text().as_str(), stage.app.focus.pane), ("draft", Pane::Composer));
 }
 
 #[test]
 fn an_edit_that_is_left_changes_nothing_and_what_was_written_comes_back() {
     let mut stage = waiting(&["one"]);
     stage.keys("draft").keys("<f2>e better<esc>");
-    assert_eq!((queue(&stage), stage.app.composer.text().as_str()), (vec!["one".to_owned()], "draft"));
+    assert_eq!((queue(&stage), stage.app.message.text().as_str()), (vec!["one".to_owned()], "draft"));
     assert!(!entries(&stage)[0].held);
     stage.keys("<c-_>");
-    assert_eq!(stage.app.composer.text(), "one better");
+    assert_eq!(stage.app.message.text(), "one better");
     stage.keys("<enter>");
-    assert_eq!((queue(&stage), stage.app.composer.text().as_str()), (vec!["one better".to_owned()], "draft"));
+    assert_eq!((queue(&stage), stage.app.message.text().as_str()), (vec!["one better".to_owned()], "draft"));
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn texts_of_an_ended_agent_come_back_before_the_draft_once() {
     let entries = stage.handle.crew().dismiss(&"file_miner 0".into());
     assert_eq!(entries.len(), 1);
     stage.wait(400).event("file_miner 0", Event::Returned { entries });
-    assert_eq!(stage.app.composer.text(), "look here\n\ndraft");
+    assert_eq!(stage.app.message.text(), "look here\n\ndraft");
     assert!(stage.app.pending.is_empty());
     assert_eq!(said(&stage), "file_miner 0 has ended: m2 is back in the message");
 }
@@ -233,7 +233,7 @@ fn enter_on_a_list_that_has_run_empty_never_sends_the_draft() {
     stage.keys("half a draft<f2>");
     let taken = stage.drain();
     stage.deliver(&taken, true).keys("<enter>");
-    assert_eq!((stage.app.composer.text().as_str(), queue(&stage).len()), ("half a draft", 0));
+    assert_eq!((stage.app.message.text().as_str(), queue(&stage).len()), ("half a draft", 0));
     assert!(stage.screen().contains("▸ nothing is pending any more"), "{}", stage.screen());
 }
 
@@ -259,7 +259,7 @@ fn a_blank_edit_is_refused_and_goes_on() {
     let mut stage = waiting(&["one"]);
     stage.keys("<f2>e<c-u><enter>");
     assert_eq!(said(&stage), "m2 was not put back: the message is blank");
-    assert!(entries(&stage)[0].held && stage.app.editing.is_some());
+    assert!(entries(&stage)[0].held && stage.app.message.editing().is_some());
     stage.keys("new<enter>");
     assert_eq!(queue(&stage), ["new"]);
 }
@@ -273,7 +273,7 @@ fn what_is_edited_is_neither_deleted_nor_joined_nor_edited_twice() {
         assert_eq!(said(&stage), "m2 is being edited: first Enter, or Esc", "{keys}");
     }
     stage.keys("<home>e");
-    assert_eq!((stage.app.focus.pane, stage.app.composer.text().as_str()), (Pane::Composer, "one changed"));
+    assert_eq!((stage.app.focus.pane, stage.app.message.text().as_str()), (Pane::Composer, "one changed"));
 }
 
 #[test]
@@ -282,10 +282,10 @@ fn a_stop_while_editing_keeps_the_edit_in_its_place_among_the_texts_that_come_ba
     stage.keys("draft<f2>ke changed");
     let back = stage.handle.stop();
     stage.tell(Msg::Post(Post::Reply(Reply::Stopped(back))));
-    assert_eq!(stage.app.composer.text(), "one\n\ntwo changed\n\nthree\n\ndraft");
+    assert_eq!(stage.app.message.text(), "one\n\ntwo changed\n\nthree\n\ndraft");
     stage.keys("!");
-    assert!(stage.app.composer.text().contains("two changed!"), "the cursor stays where the user wrote");
-    assert!(stage.app.editing.is_none() && stage.app.pending.is_empty());
+    assert!(stage.app.message.text().contains("two changed!"), "the cursor stays where the user wrote");
+    assert!(stage.app.message.editing().is_none() && stage.app.pending.is_empty());
 }
 
 #[test]
@@ -303,8 +303,8 @@ fn an_edit_whose_agent_ends_becomes_a_draft_whoever_is_first() {
             assert_eq!(said(&stage), "m2 was not put back, its agent has ended: the text is a draft now");
             stage.event("file_miner 0", returned);
         }
-        assert_eq!(stage.app.composer.text(), "look here, please\n\ndraft", "{first}");
-        assert!(stage.app.pending.is_empty() && stage.app.editing.is_none());
+        assert_eq!(stage.app.message.text(), "look here, please\n\ndraft", "{first}");
+        assert!(stage.app.pending.is_empty() && stage.app.message.editing().is_none());
     }
 }
 
@@ -314,7 +314,7 @@ fn a_text_that_cannot_be_put_back_because_its_agent_ended_goes_into_the_message(
     stage.keys("<c-t><down><enter>look here<enter>").keys("draft<f2>d");
     assert!(stage.handle.crew().dismiss(&"file_miner 0".into()).is_empty());
     stage.keys("u");
-    assert_eq!(stage.app.composer.text(), "look here\n\ndraft");
+    assert_eq!(stage.app.message.text(), "look here\n\ndraft");
     assert_eq!(said(&stage), "file_miner 0 has ended: m2 is back in the message");
 }
 
@@ -368,10 +368,10 @@ fn what_was_removed_before_a_new_conversation_comes_back_as_a_draft_and_starts_n
     assert_eq!(queue(&stage), ["one"]);
     stage.keys("/new<enter>").screen();
     stage.wait(1_000).keys("<a-y>").event("", Event::Reset {});
-    assert_eq!(stage.app.composer.text(), "one", "what was still pending");
+    assert_eq!(stage.app.message.text(), "one", "what was still pending");
     stage.keys("<c-_>");
     assert!(queue(&stage).is_empty(), "no text of the old conversation enters the new one by itself");
-    assert_eq!(stage.app.composer.text(), "two\n\none");
+    assert_eq!(stage.app.message.text(), "two\n\none");
 }
 
 #[test]
@@ -392,7 +392,7 @@ fn what_an_agent_gives_back_as_it_ends_is_not_said_to_be_delivered_and_an_edit_o
         assert!(said(&stage).contains("has ended"), "{}", said(&stage));
         stage.wait(1_000).event("file_miner 0", Event::Returned { entries: returned });
         let text = if end.is_some() { "words!" } else { "words" };
-        assert_eq!(stage.app.composer.text(), text);
+        assert_eq!(stage.app.message.text(), text);
     }
 }
 

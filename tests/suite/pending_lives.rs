@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use steersman::event::{Event, Outcome, Pending};
 use steersman::id::AgentId;
-use steersman::tui::state::history::Origin;
-use steersman::tui::state::removed::Removed;
+use steersman::tui::message::removed::Removed;
 
 use super::pending_list::crew;
 use crate::support::stage::Stage;
@@ -120,7 +119,7 @@ impl Life {
                 let word = self.word();
                 self.stage.keys("<c-t><enter>");
                 // What begins with a blank is not remembered; in the midst of another text it must stand apart.
-                let blank = if self.stage.app.composer.is_empty() { "" } else { " " };
+                let blank = if self.stage.app.message.is_empty() { "" } else { " " };
                 self.stage.keys(&format!("{blank}{word} ")).keys(key);
             }
             Act::Paste => {
@@ -128,15 +127,15 @@ impl Life {
                 self.stage.keys("<c-t><enter>").paste(&format!(" {word}\n{}", "line\n".repeat(30)));
             }
             Act::Rewrite => {
-                if self.stage.app.editing.is_none() {
+                if self.stage.app.message.editing().is_none() {
                     return;
                 }
                 self.stage.keys("<c-t><enter>");
-                self.rewritten.extend(words_in(&self.stage.app.composer.text()));
-                let lines = self.stage.app.composer.text().lines().count();
+                self.rewritten.extend(words_in(&self.stage.app.message.text()));
+                let lines = self.stage.app.message.text().lines().count();
                 self.stage.keys(&"<end><c-u><bs>".repeat(lines + 1));
                 // Whatever a cursor in the middle has left behind was not written over.
-                let left = self.stage.app.composer.text();
+                let left = self.stage.app.message.text();
                 self.rewritten.retain(|word| !left.contains(word.as_str()));
                 let word = self.word();
                 self.stage.keys(&word);
@@ -186,23 +185,12 @@ impl Life {
         let app = &self.stage.app;
         let mut texts: Vec<String> = Vec::new();
         texts.extend(self.taken.iter().chain(&self.untold).map(|(_, entry)| entry.text.clone()));
-        let edited = app.editing.as_ref().map(|editing| editing.entry.id.clone());
+        let edited = app.message.editing().map(|editing| editing.entry.id.clone());
         // The entry that is edited is in the message; what the queue holds of it is how it was.
         let queues = self.stage.handle.peek().into_iter().flat_map(|(_, entries)| entries);
         texts.extend(queues.filter(|entry| Some(&entry.id) != edited.as_ref()).map(|entry| entry.text));
-        // A text of the history is a copy of what was sent, until it is changed.
-        let recalled = app.recall.as_ref().and_then(|recall| match recall.origin {
-            Origin::History(age) => app.history.get(age),
-            Origin::Key(_) => None,
-        });
-        if recalled.is_none_or(|sent| *sent.text != *app.composer.text()) {
-            texts.push(app.composer.text());
-        }
-        texts.extend(app.editing.iter().map(|editing| editing.draft.text()));
-        texts.extend(app.drafts.texts());
-        texts.extend(app.recall.iter().map(|recall| recall.draft.text()));
-        texts.extend(app.recall.iter().flat_map(|recall| &recall.changed).map(|(_, composer)| composer.text()));
-        texts.extend(app.removed.entries().filter_map(|removed| match removed {
+        texts.extend(app.message.texts());
+        texts.extend(app.message.removed().entries().filter_map(|removed| match removed {
             Removed::Deleted(taken) => Some(taken.entry.text.clone()),
             Removed::Draft(text) => Some(text.clone()),
             // These are where the stack says, and only there.
@@ -217,7 +205,7 @@ impl Life {
 
     /// Returns what the queue holds of the entry that is edited: how it was. Esc goes back to it, Enter writes over it.
     fn edited_over(&self) -> Option<String> {
-        let edited = &self.stage.app.editing.as_ref()?.entry.id;
+        let edited = &self.stage.app.message.editing()?.entry.id;
         let queues = self.stage.handle.peek().into_iter().flat_map(|(_, entries)| entries);
         queues.filter(|entry| entry.id == *edited).map(|entry| entry.text).next()
     }
@@ -226,10 +214,10 @@ impl Life {
         let count = self.count();
         let over: Vec<String> = self.edited_over().iter().flat_map(|text| words_in(text)).collect();
         self.rewritten.extend(over.into_iter().filter(|word| !count.contains_key(word)));
-        let left: Vec<String> = self.stage.app.removed.entries().filter_map(left_edit).collect();
+        let left: Vec<String> = self.stage.app.message.removed().entries().filter_map(left_edit).collect();
         self.copied.extend(left.iter().flat_map(|text| words_in(text)));
-        if self.stage.app.recall.is_some() {
-            self.copied.extend(words_in(&self.stage.app.composer.text()));
+        if self.stage.app.message.recalled().is_some() {
+            self.copied.extend(words_in(&self.stage.app.message.text()));
         }
         for number in 1..=self.words {
             let word = format!("w{number}w");

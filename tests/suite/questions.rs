@@ -77,7 +77,7 @@ fn keys_that_come_before_the_question_was_quiet_for_a_moment_answer_nothing() {
     // That key counts as typing: the quiet begins again.
     stage.wait(QUIET - 1).keys("x").wait(QUIET - 1).keys("<a-y>").wait(QUIET - 1).keys("<a-s>");
     assert_eq!(answers(&stage), 0);
-    assert_eq!(stage.app.composer.text(), "x");
+    assert_eq!(stage.app.message.text(), "x");
     stage.wait(QUIET).keys("<a-y>");
     assert_eq!(answers(&stage), 1);
 }
@@ -92,7 +92,7 @@ fn plain_keys_and_pastes_go_on_into_the_composer_and_never_answer() {
     assert_eq!(answers(&stage), 0);
     assert_eq!(stage.app.questions.len(), 1);
     assert_eq!(stage.sent().last().unwrap().0, "ynswY ");
-    assert!(stage.app.composer.text().contains('y'));
+    assert!(stage.app.message.text().contains('y'));
     stage.wait(QUIET).keys("<enter>");
     assert_eq!((answers(&stage), stage.app.questions.len()), (0, 1));
 }
@@ -150,7 +150,7 @@ fn the_question_goes_with_its_text_and_a_late_key_does_nothing() {
     stage.wait(1_000).keys("<a-y>");
     assert!(stage.screen().contains("nothing was answered: the question is gone"));
     assert!(!stage.effects.contains(&Effect::Request(Request::Stop)));
-    assert_eq!(stage.app.composer.text(), "old");
+    assert_eq!(stage.app.message.text(), "old");
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn without_a_question_its_keys_do_nothing() {
     let mut stage = Stage::new(80, 24);
     stage.turn("").keys("<a-y>");
     assert_eq!(stage.effects, []);
-    assert_eq!(stage.app.composer.text(), "");
+    assert_eq!(stage.app.message.text(), "");
 }
 
 #[test]

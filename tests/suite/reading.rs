@@ -4,7 +4,7 @@ use crossterm::event::{MouseButton, MouseEventKind};
 use ratatui::layout::Position;
 use ratatui::style::{Color, Modifier};
 use steersman::event::Event;
-use steersman::tui::msg::{Effect, Manuscript};
+use steersman::tui::msg::{EditorSubject, Effect};
 use steersman::tui::state::cell::{CellId, Fold};
 use steersman::tui::state::focus::Pane;
 use steersman::tui::state::regions::Region;
@@ -223,7 +223,7 @@ fn earlier_searches_come_back_and_the_command_searches_from_the_message() {
     assert!(stage.screen().contains("/hidden needle4"));
     stage.keys("<esc>");
     assert_eq!(stage.app.focus.pane, Pane::Composer);
-    assert_eq!(stage.app.composer.text(), "draft");
+    assert_eq!(stage.app.message.text(), "draft");
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn a_paste_goes_into_the_search_as_one_line_and_typed_text_too() {
     let mut stage = talk(80, 24);
     stage.keys("<c-o>/").paste("hidden\nneedle5");
     assert!(stage.screen().contains("1 of 1"));
-    assert!(stage.app.composer.is_empty());
+    assert!(stage.app.message.is_empty());
 }
 
 #[test]
@@ -408,7 +408,7 @@ fn without_a_selection_the_source_of_the_block_is_copied() {
     stage.keys("<up>y");
     assert_eq!(copied(&stage), "question 5 about the parser");
     stage.keys("<down>e");
-    let Some(Effect::Edit { subject: Manuscript::Entry, text }) = stage.effects.last() else { panic!("not opened") };
+    let Some(Effect::Edit { subject: EditorSubject::Entry, text }) = stage.effects.last() else { panic!("not opened") };
     assert!(text.starts_with("read\n{\n") && text.contains("the hidden needle5"), "{text}");
 }
 
@@ -416,7 +416,7 @@ fn without_a_selection_the_source_of_the_block_is_copied() {
 fn letters_are_keys_in_the_transcript_alone() {
     let mut stage = talk(80, 24);
     stage.keys("vynt/[]");
-    assert_eq!(stage.app.composer.text(), "vynt/[]");
+    assert_eq!(stage.app.message.text(), "vynt/[]");
     assert!(!stage.effects.iter().any(|effect| matches!(effect, Effect::Copy(_) | Effect::Edit { .. })));
 }
 

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use steersman::limits;
 use steersman::tui::history_file::{HistoryFile, Record};
+use steersman::tui::message::history::Sent;
 use steersman::tui::msg::Msg;
 use steersman::tui::state::focus::Pane;
-use steersman::tui::state::history::Sent;
 
 use super::pending_list::{crew, said};
 use crate::support::stage::Stage;
@@ -19,7 +19,7 @@ pub fn remember(stage: &mut Stage, texts: &[&str]) {
 }
 
 fn text(stage: &Stage) -> String {
-    stage.app.composer.text()
+    stage.app.message.text()
 }
 
 fn with(texts: &[&str]) -> Stage {
@@ -158,7 +158,7 @@ fn esc_leaves_the_search_with_the_message_as_it_was_and_stops_nothing() {
     stage.keys("draft<c-r>st");
     assert!(stage.screen().contains("Esc: the message as it was"), "{}", stage.screen());
     stage.keys("<esc>");
-    assert_eq!((text(&stage).as_str(), stage.app.hunt.is_none()), ("draft", true));
+    assert_eq!((text(&stage).as_str(), stage.app.message.search.is_none()), ("draft", true));
     assert!(!stage.handle.cancellable().is_cancelled());
     stage.keys("!");
     assert_eq!(text(&stage), "draft!");
@@ -183,11 +183,11 @@ fn ctrl_r_and_the_arrows_choose_and_rubbing_out_widens() {
 fn a_late_answer_to_an_older_question_is_passed_over() {
     let mut stage = with(&["alpha", "beta"]);
     stage.keys("<c-r>a");
-    let old = stage.app.hunt.as_ref().unwrap().found().clone();
+    let old = stage.app.message.search.as_ref().unwrap().found().clone();
     stage.keys("l");
-    assert_eq!(stage.app.hunt.as_ref().unwrap().found().hits.len(), 1);
+    assert_eq!(stage.app.message.search.as_ref().unwrap().found().hits.len(), 1);
     stage.tell(Msg::Matched(old));
-    assert_eq!(stage.app.hunt.as_ref().unwrap().found().hits.len(), 1);
+    assert_eq!(stage.app.message.search.as_ref().unwrap().found().hits.len(), 1);
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn before_the_answer_comes_the_list_shows_nothing_that_does_not_match() {
     let key = crate::support::stage::key_events("l").remove(0);
     let now = stage.app.now;
     steersman::tui::update::update(&mut stage.app, Msg::Key(key, now));
-    let hits = &stage.app.hunt.as_ref().unwrap().found().hits;
+    let hits = &stage.app.message.search.as_ref().unwrap().found().hits;
     assert_eq!(hits.iter().map(|hit| &*hit.text).collect::<Vec<_>>(), ["alpha"]);
 }
 
@@ -304,9 +304,9 @@ fn ten_thousand_texts_are_all_that_is_kept() {
     let mut stage = with(&[]);
     let texts: Vec<String> = (0..limits::HISTORY_ENTRIES + 10).map(|n| format!("text {n}")).collect();
     for text in &texts {
-        stage.app.history.add(Sent::new(text));
+        stage.app.message.history.add(Sent::new(text));
     }
-    assert_eq!(stage.app.history.newest_first().len(), limits::HISTORY_ENTRIES);
+    assert_eq!(stage.app.message.history.newest_first().len(), limits::HISTORY_ENTRIES);
     stage.keys("<c-r>text 10005");
     assert!(stage.screen().contains("▸ text 10005"), "{}", stage.screen());
 }

@@ -31,12 +31,12 @@ fn a_text_that_comes_back_while_keys_are_pressed_waits_for_the_key_that_brings_i
     stage.keys("@file_miner 0 look here<enter>").keys("dra");
     end(&mut stage, "file_miner 0");
     stage.keys("ft");
-    assert_eq!(stage.app.composer.text(), "draft");
+    assert_eq!(stage.app.message.text(), "draft");
     assert_eq!(said(&stage), "file_miner 0 has ended: your text was not delivered; Ctrl+_ brings it back");
     stage.keys("<enter>");
     assert_eq!(stage.sent().last().unwrap().0, "draft");
     stage.keys("<f3>u");
-    assert_eq!(stage.app.composer.text(), "look here");
+    assert_eq!(stage.app.message.text(), "look here");
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn a_text_that_comes_back_to_resting_hands_is_in_the_message() {
     let mut stage = crew();
     stage.keys("@file_miner 0 look here<enter>").wait(400);
     end(&mut stage, "file_miner 0");
-    assert_eq!(stage.app.composer.text(), "look here");
+    assert_eq!(stage.app.message.text(), "look here");
 }
 
 #[test]
@@ -52,12 +52,12 @@ fn a_copy_that_one_of_all_did_not_take_does_not_come_back_while_others_have_the_
     let mut stage = crew();
     stage.keys("@all be brief<enter>").wait(400);
     end(&mut stage, "file_miner 1");
-    assert_eq!(stage.app.composer.text(), "");
+    assert_eq!(stage.app.message.text(), "");
     assert_eq!(said(&stage), "file_miner 1 ended before it read this text; the others have it");
     let taken = stage.drain();
     stage.deliver(&taken, true);
     end(&mut stage, "file_miner 0");
-    assert_eq!(stage.app.composer.text(), "");
+    assert_eq!(stage.app.message.text(), "");
 }
 
 #[test]
@@ -67,13 +67,13 @@ fn the_last_copy_comes_back() {
     end(&mut stage, "file_miner 0");
     end(&mut stage, "file_miner 1");
     stage.keys("<esc>");
-    assert_eq!(stage.app.composer.text(), "be brief");
+    assert_eq!(stage.app.message.text(), "be brief");
 }
 
 #[test]
 fn a_stop_gives_a_text_for_all_back_once() {
     let mut stage = crew();
     stage.keys("@all be brief<enter>").keys("<esc>");
-    assert_eq!(stage.app.composer.text(), "be brief");
+    assert_eq!(stage.app.message.text(), "be brief");
     assert!(stage.app.pending.is_empty());
 }

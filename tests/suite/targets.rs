@@ -39,7 +39,7 @@ fn a_name_at_the_start_sends_to_that_agent_without_the_name() {
     let mut stage = scene();
     stage.paste("@file_miner 1 look at src").keys("<enter>");
     assert_eq!(sends(&stage), [to("file_miner 1", "look at src")]);
-    assert!(stage.app.composer.is_empty());
+    assert!(stage.app.message.is_empty());
     stage.paste("@main go on").keys("<enter>");
     assert_eq!(sends(&stage)[1], to("", "go on"));
 }
@@ -68,7 +68,7 @@ fn a_text_for_an_agent_that_there_is_not_is_not_sent_and_stays() {
         assert!(stage.screen().contains(&format!("nobody, no {name} runs")), "{}", stage.screen());
         stage.keys("<enter>");
         assert_eq!(sends(&stage), []);
-        assert_eq!(stage.app.composer.text(), text);
+        assert_eq!(stage.app.message.text(), text);
         let screen = stage.screen();
         assert!(
             screen.contains(&format!("not sent: no agent {name} runs; @main before it sends it as text")),
@@ -85,7 +85,7 @@ fn all_sends_one_text_to_each_agent_that_runs() {
     end(&mut stage, "file_miner 0");
     stage.paste("@all stop at ten").keys("<enter>");
     assert_eq!(sends(&stage), [to("", "stop at ten"), to("file_miner 1", "stop at ten")]);
-    assert!(stage.app.composer.is_empty());
+    assert!(stage.app.message.is_empty());
     end(&mut stage, "file_miner 1");
     stage.paste("@all and now").keys("<enter>");
     assert_eq!(sends(&stage)[2..], [to("", "and now")]);
@@ -104,7 +104,7 @@ fn typing_while_an_agent_is_shown_sends_to_it_and_the_border_names_it() {
 fn a_draft_stays_with_the_agent_that_it_was_begun_for() {
     let mut stage = scene();
     stage.keys("for main<c-t><down><enter>for the child");
-    assert_eq!(stage.app.composer.text(), "for the child");
+    assert_eq!(stage.app.message.text(), "for the child");
     assert!(stage.screen().contains("→ file_miner 0"));
     stage.keys("<c-t><up><enter> still<enter>");
     assert_eq!(sends(&stage), [to("", "for main still")]);
@@ -120,7 +120,7 @@ fn a_draft_whose_agent_ended_is_not_sent_until_enter_is_pressed_again() {
     end(&mut stage, "file_miner 0");
     stage.keys("<enter>");
     assert_eq!(sends(&stage), []);
-    assert_eq!(stage.app.composer.text(), "look at src");
+    assert_eq!(stage.app.message.text(), "look at src");
     assert!(stage.screen().contains("not sent: file_miner 0 has ended; Enter sends it to main"));
     stage.wait(10).keys("<enter>");
     assert_eq!(sends(&stage), [to("", "look at src")]);
@@ -131,7 +131,7 @@ fn an_agent_that_ended_unheard_of_returns_the_text() {
     let mut stage = scene();
     stage.handle.crew().dismiss(&"file_miner 0".into());
     stage.paste("@file_miner 0 look").keys("<enter>");
-    assert_eq!(stage.app.composer.text(), "@file_miner 0 look");
+    assert_eq!(stage.app.message.text(), "@file_miner 0 look");
     assert!(stage.screen().contains("not sent: file_miner 0 has ended; @main before it sends it as text"));
 }
 
@@ -141,7 +141,7 @@ fn an_agent_that_ended_before_the_draft_was_begun_gets_nothing_and_the_text_stay
     end(&mut stage, "file_miner 0");
     stage.wait(10).paste("@file_miner 0 was good").keys("<enter>");
     assert_eq!(sends(&stage), []);
-    assert_eq!(stage.app.composer.text(), "@file_miner 0 was good");
+    assert_eq!(stage.app.message.text(), "@file_miner 0 was good");
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn agents_that_run_are_offered_behind_the_at_sign() {
 fn a_lone_agent_offers_nobody() {
     let mut stage = Stage::new(80, 24);
     stage.turn("").keys("@");
-    assert!(!stage.app.completion.is_open());
+    assert!(!stage.app.message.completion.is_open());
     stage.keys("all stop<enter>");
     assert_eq!(stage.sent(), [("stop".to_owned(), Delivery::Steer)]);
 }

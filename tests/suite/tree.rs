@@ -96,7 +96,7 @@ fn selecting_an_agent_shows_its_transcript() {
     assert!(stage.app.tree.selected().is_main());
     stage.keys("<end><enter>typed");
     assert!(stage.screen().contains("words of the miner"));
-    assert_eq!(stage.app.composer.text(), "typed");
+    assert_eq!(stage.app.message.text(), "typed");
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn typing_narrows_the_tree_to_what_matches_and_its_ancestors() {
     stage.keys("<bs>0");
     assert_eq!(rows(&stage), ["", "researcher 0", "file_miner 0"]);
     assert!(stage.screen().contains("/miner 0"), "{}", stage.screen());
-    assert!(stage.app.composer.is_empty());
+    assert!(stage.app.message.is_empty());
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_paste_goes_into_the_filter_and_never_sends() {
     let now = stage.app.now;
     stage.keys("<c-u>").tell(Msg::Typed("researcher".to_owned(), now));
     assert_eq!(stage.app.tree.filter().text(), "researcher");
-    assert!(stage.app.composer.is_empty());
+    assert!(stage.app.message.is_empty());
 }
 
 #[test]

@@ -162,7 +162,7 @@ fn many_characters_at_once_never_cancel_an_agent() {
     let now = stage.app.now;
     stage.keys("<c-t><end>").tell(steersman::tui::msg::Msg::Typed("x marks the spot".to_owned(), now));
     assert!(!stage.effects.iter().any(|effect| matches!(effect, Effect::Request(Request::Cancel { .. }))));
-    assert_eq!(stage.app.composer.text(), "x marks the spot");
+    assert_eq!(stage.app.message.text(), "x marks the spot");
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_paste_is_text_in_every_pane() {
         let mut stage = family(120, 40);
         stage.keys(pane).paste("x X ! u\r? i\n");
         assert_eq!(stage.effects, [], "{pane}");
-        assert_eq!(stage.app.composer.text(), "x X ! u\n? i\n", "{pane}");
+        assert_eq!(stage.app.message.text(), "x X ! u\n? i\n", "{pane}");
         assert!(stage.app.focus.is_on(steersman::tui::state::focus::Pane::Composer), "{pane}");
     }
 }

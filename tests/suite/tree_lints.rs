@@ -171,7 +171,7 @@ fn the_jump_goes_around_in_the_order_of_the_rows_and_opens_folds() {
     stage.keys("<c-o>!");
     assert_eq!(stage.app.tree.selected().as_str(), "c", "from the transcript too");
     stage.keys("<esc>!");
-    assert_eq!(stage.app.composer.text(), "!", "in the composer it is text");
+    assert_eq!(stage.app.message.text(), "!", "in the composer it is text");
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn two_lines_in_one_read_are_two_messages() {
     stage.keys("text<enter>text<enter>");
     assert_eq!(stage.sent(), [steer("text"), steer("text")]);
     assert_eq!(texts(&stage), [("text".to_owned(), Where::Waiting), ("text".to_owned(), Where::Waiting)]);
-    assert!(stage.app.composer.is_empty());
+    assert!(stage.app.message.is_empty());
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_paste_never_sends_and_its_line_ends_are_lines() {
     let mut stage = Stage::new(80, 24);
     stage.paste("one\rtwo\r\nthree\n");
     assert_eq!(stage.sent(), []);
-    assert_eq!(stage.app.composer.text(), "one\ntwo\nthree\n");
+    assert_eq!(stage.app.message.text(), "one\ntwo\nthree\n");
     stage.keys("<enter>");
     assert_eq!(stage.sent(), [steer("one\ntwo\nthree\n")]);
 }
@@ -72,9 +72,9 @@ fn many_characters_at_once_are_typed_where_keys_would_go() {
     let mut stage = scene(120, 36);
     let now = stage.app.now;
     stage.tell(Msg::Typed(" with more".to_owned(), now));
-    assert_eq!(stage.app.composer.text(), "and a draft with more");
+    assert_eq!(stage.app.message.text(), "and a draft with more");
     stage.keys("<c-t>").tell(Msg::Typed("z, then".to_owned(), now));
-    assert_eq!(stage.app.composer.text(), "and a draft with more, then");
+    assert_eq!(stage.app.message.text(), "and a draft with more, then");
     assert_eq!(stage.app.focus.pane, Pane::Composer);
 }
 
@@ -82,7 +82,7 @@ fn many_characters_at_once_are_typed_where_keys_would_go() {
 fn the_three_newline_keys_insert_one() {
     let mut stage = Stage::new(80, 24);
     stage.keys("a<c-j>b<a-enter>c<s-enter>d");
-    assert_eq!(stage.app.composer.text(), "a\nb\nc\nd");
+    assert_eq!(stage.app.message.text(), "a\nb\nc\nd");
     assert_eq!(stage.sent(), []);
 }
 
@@ -92,7 +92,7 @@ fn tab_sends_a_follow_up_while_a_turn_runs_and_nothing_otherwise() {
     stage.keys("<tab>");
     assert_eq!(stage.effects, []);
     stage.keys("one<tab>");
-    assert_eq!(stage.app.composer.text(), "one", "half typed, and nothing runs that it could follow");
+    assert_eq!(stage.app.message.text(), "one", "half typed, and nothing runs that it could follow");
     stage.keys("<enter>");
     let taken = stage.take_turn();
     stage.turn("").deliver(&taken, false).keys("two<tab>");
@@ -104,7 +104,7 @@ fn tab_sends_a_follow_up_while_a_turn_runs_and_nothing_otherwise() {
 fn a_refused_message_stays_and_the_reason_is_shown() {
     let mut stage = Stage::new(80, 24);
     stage.keys("   <enter>");
-    assert_eq!(stage.app.composer.text(), "   ");
+    assert_eq!(stage.app.message.text(), "   ");
     assert!(stage.screen().contains("not sent: the message is blank"));
     stage.wait(10_000);
     assert!(!stage.screen().contains("not sent"));
@@ -130,7 +130,7 @@ fn escape_closes_help_then_leaves_the_pane_then_stops() {
 fn escape_brings_pending_texts_back_in_order_before_the_draft() {
     let mut stage = scene(120, 36);
     stage.keys("<esc>");
-    assert_eq!(stage.app.composer.text(), "focus on the tests\n\nthen write a summary\n\nand a draft");
+    assert_eq!(stage.app.message.text(), "focus on the tests\n\nthen write a summary\n\nand a draft");
     assert!(stage.app.pending.is_empty());
     assert!(stage.screen().contains("stopping"));
     stage.event("", Event::Cancelled {}).turn_ended("", Outcome::Cancelled, None);
@@ -145,14 +145,14 @@ fn escape_with_nothing_running_does_nothing() {
     let mut stage = Stage::new(80, 24);
     stage.keys("draft<esc>");
     assert_eq!(stage.effects, []);
-    assert_eq!(stage.app.composer.text(), "draft");
+    assert_eq!(stage.app.message.text(), "draft");
 }
 
 #[test]
 fn escape_right_after_enter_takes_the_text_back() {
     let mut stage = Stage::new(80, 24);
     stage.keys("too early<enter><esc>");
-    assert_eq!(stage.app.composer.text(), "too early");
+    assert_eq!(stage.app.message.text(), "too early");
     assert!(stage.app.pending.is_empty());
 }
 
@@ -161,18 +161,18 @@ fn an_escape_and_a_letter_that_were_read_together_are_an_alt_key_and_stop_nothin
     let mut stage = scene(120, 36);
     stage.keys("<a-x>");
     assert!(!stage.effects.contains(&Effect::Request(Request::Stop)));
-    assert!(stage.app.composer.text().ends_with("and a draft"));
+    assert!(stage.app.message.text().ends_with("and a draft"));
 }
 
 #[test]
 fn control_c_clears_and_undo_brings_it_back() {
     let mut stage = scene(120, 36);
     stage.keys("<c-c>");
-    assert!(stage.app.composer.is_empty());
+    assert!(stage.app.message.is_empty());
     assert!(!stage.effects.contains(&Effect::Request(Request::Stop)));
     assert!(!stage.handle.cancellable().is_cancelled());
     stage.keys("<c-_>");
-    assert_eq!(stage.app.composer.text(), "and a draft");
+    assert_eq!(stage.app.message.text(), "and a draft");
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn control_c_twice_within_a_second_quits() {
 fn control_d_quits_on_an_empty_composer_only() {
     let mut stage = Stage::new(80, 24);
     stage.keys("ab<left><c-d>");
-    assert_eq!((stage.app.composer.text().as_str(), stage.effects.len()), ("a", 0));
+    assert_eq!((stage.app.message.text().as_str(), stage.effects.len()), ("a", 0));
     stage.keys("<bs><c-d>");
     assert_eq!(stage.effects, [Effect::Quit]);
 }
@@ -198,10 +198,10 @@ fn control_d_quits_on_an_empty_composer_only() {
 fn alt_up_takes_the_newest_text_back_before_the_draft() {
     let mut stage = scene(120, 36);
     stage.keys("<a-up>");
-    assert_eq!(stage.app.composer.text(), "then write a summary\n\nand a draft");
+    assert_eq!(stage.app.message.text(), "then write a summary\n\nand a draft");
     assert_eq!(texts(&stage).len(), 1);
     stage.keys("<a-up>");
-    assert_eq!(stage.app.composer.text(), "focus on the tests\n\nthen write a summary\n\nand a draft");
+    assert_eq!(stage.app.message.text(), "focus on the tests\n\nthen write a summary\n\nand a draft");
     stage.keys("<a-up>");
     assert!(stage.screen().contains("nothing is pending"));
 }
@@ -256,9 +256,9 @@ fn without_an_agent_what_was_sent_comes_back_and_enter_is_refused_with_the_reaso
     stage
         .tell(Msg::from(Notice::Returned(returned)))
         .tell(Msg::from(Notice::BuildFailed(StartError::Failed("the key file is missing".to_owned()))));
-    assert_eq!(stage.app.composer.text(), "hello");
+    assert_eq!(stage.app.message.text(), "hello");
     stage.keys(" again<enter>");
-    assert_eq!(stage.app.composer.text(), "hello again", "it stays with the user");
+    assert_eq!(stage.app.message.text(), "hello again", "it stays with the user");
     assert!(stage.app.pending.is_empty());
     assert!(stage.screen().contains("not sent: the key file is missing"), "{}", stage.screen());
 }
@@ -282,17 +282,17 @@ fn after_a_failed_turn_enter_in_the_empty_composer_sends_what_waits() {
 fn readline_keys_edit_the_message() {
     let mut stage = Stage::new(80, 24);
     stage.keys("one two three<c-w>");
-    assert_eq!(stage.app.composer.text(), "one two ");
+    assert_eq!(stage.app.message.text(), "one two ");
     stage.keys("<c-a><a-d>");
-    assert_eq!(stage.app.composer.text(), " two ");
+    assert_eq!(stage.app.message.text(), " two ");
     stage.keys("<end>x<c-u>");
-    assert_eq!(stage.app.composer.text(), "");
+    assert_eq!(stage.app.message.text(), "");
     stage.keys("a b<home><c-k>");
-    assert_eq!(stage.app.composer.text(), "");
+    assert_eq!(stage.app.message.text(), "");
     stage.keys("<c-y>");
-    assert_eq!(stage.app.composer.text(), "a b");
+    assert_eq!(stage.app.message.text(), "a b");
     stage.keys("<a-b>c");
-    assert_eq!(stage.app.composer.text(), "a cb");
+    assert_eq!(stage.app.message.text(), "a cb");
 }
 
 #[test]
@@ -300,11 +300,11 @@ fn a_letter_typed_in_another_pane_goes_to_the_message() {
     let mut stage = scene(120, 36);
     stage.keys("<c-t>y");
     assert_eq!(stage.app.focus.pane, Pane::Composer);
-    assert_eq!(stage.app.composer.text(), "and a drafty");
+    assert_eq!(stage.app.message.text(), "and a drafty");
     stage.keys("<c-o>").paste(" and more");
-    assert_eq!(stage.app.composer.text(), "and a drafty and more");
+    assert_eq!(stage.app.message.text(), "and a drafty and more");
     stage.keys("<f4>y");
-    assert_eq!(stage.app.composer.text(), "and a drafty and morey");
+    assert_eq!(stage.app.message.text(), "and a drafty and morey");
     assert_eq!(stage.app.focus.overlay, None);
 }
 
@@ -312,7 +312,7 @@ fn a_letter_typed_in_another_pane_goes_to_the_message() {
 fn a_question_mark_is_help_outside_the_composer_and_text_inside() {
     let mut stage = Stage::new(120, 36);
     stage.keys("why?");
-    assert_eq!(stage.app.composer.text(), "why?");
+    assert_eq!(stage.app.message.text(), "why?");
     stage.keys("<c-t>?");
     assert!(stage.screen().contains("Help: type to filter"));
     stage.keys("<f1>");

@@ -208,6 +208,8 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     /// The JSON body, null without one.
     pub body: Value,
+    /// The other end of its connection.
+    pub peer: Option<SocketAddr>,
 }
 
 impl Request {
@@ -257,9 +259,11 @@ impl Request {
 
 async fn serve(socket: TcpStream, shared: Arc<Shared>) {
     let _ = socket.set_nodelay(true);
+    let peer = socket.peer_addr().ok();
     let (mut reader, mut writer) = socket.into_split();
     let mut buffer = Vec::new();
     while let Some(request) = read_request(&mut reader, &mut buffer).await {
+        let request = Request { peer, ..request };
         let chat = request.is_chat();
         let streams = request.streams();
         shared.requests.lock().unwrap().push(request.clone());
@@ -318,7 +322,7 @@ async fn read_request(reader: &mut OwnedReadHalf, buffer: &mut Vec<u8>) -> Optio
         }
     }
     let body: Vec<u8> = buffer.drain(..length).collect();
-    Some(Request { method, path, headers, body: serde_json::from_slice(&body).unwrap_or(Value::Null) })
+    Some(Request { method, path, headers, body: serde_json::from_slice(&body).unwrap_or(Value::Null), peer: None })
 }
 
 /// Returns when the client has closed the connection.

@@ -107,8 +107,8 @@ impl Printer {
             self.said = said;
             self.page.say("notice", &names::in_words(sentence));
         }
-        if !app.completion.models.is_empty() && app.completion.models != self.models {
-            self.models.clone_from(&app.completion.models);
+        if !app.message.completion.models.is_empty() && app.message.completion.models != self.models {
+            self.models.clone_from(&app.message.completion.models);
             self.page.say("models", &format!("{}; /model NAME uses one", self.models.join(", ")));
         }
         self.question(app);
@@ -234,13 +234,13 @@ impl Printer {
         if self.typing == Typing::Echoed {
             return;
         }
-        let text = app.composer.text();
+        let text = app.message.text();
         if text == self.kept {
             return;
         }
         if !text.is_empty() {
             self.page.text("in the line", &text, usize::MAX, "");
-            let then = if app.editing.is_some() { "the next line replaces it, " } else { "" };
+            let then = if app.message.editing().is_some() { "the next line replaces it, " } else { "" };
             self.page.say("notice", &format!("{then}an empty line sends it as it is, /drop drops it"));
         }
         self.kept = text;

@@ -88,9 +88,7 @@ fn line(app: &App, entry: &Entry) -> String {
     };
     let when = match entry.stage {
         Stage::Delivering => "is being delivered".to_owned(),
-        Stage::Waiting if app.editing.as_ref().is_some_and(|editing| editing.entry.id == entry.message.id) => {
-            "is being edited".to_owned()
-        }
+        Stage::Waiting if app.message.is_edited(&entry.message.id) => "is being edited".to_owned(),
         Stage::Waiting if entry.message.stale => "held for its age".to_owned(),
         Stage::Waiting if app.pending.paused && entry.agent.is_main() => "waits for you".to_owned(),
         Stage::Waiting => {

@@ -109,8 +109,8 @@ fn status(app: &App, page: &mut Page) {
     } else {
         format!("{waiting} pending; /pending reads them")
     });
-    if !app.composer.is_empty() {
-        page.add(&format!("in the line: {}", named(&app.composer.text())));
+    if !app.message.is_empty() {
+        page.add(&format!("in the line: {}", named(&app.message.text())));
     }
     page.add(&format!("mode {}: {}", app.guards.mode.name(), app.guards.mode.help()));
     let model = match app.status.source {

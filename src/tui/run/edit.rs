@@ -20,7 +20,7 @@ use super::surface::Surface as _;
 use crate::limits;
 use crate::regular_file::read_own;
 use crate::text::visible_line;
-use crate::tui::msg::{Manuscript, Msg};
+use crate::tui::msg::{EditorSubject, Msg};
 
 /// What an editor that still has the terminal gets in this order, each with the time that it has then; at last it is killed.
 const EDITOR_END: [(Signal, Duration); 2] =
@@ -30,7 +30,7 @@ const EDITOR_END: [(Signal, Duration); 2] =
 #[derive(Debug)]
 pub(super) struct Loan {
     child: Child,
-    subject: Manuscript,
+    subject: EditorSubject,
     /// Removed with everything in it when the loan ends.
     _directory: TempDir,
     file: PathBuf,
@@ -47,13 +47,13 @@ pub(super) async fn editor_ended(loan: &mut Option<Loan>) -> io::Result<ExitStat
 
 impl Screen<'_> {
     /// Opens a text in the user's editor; answered with [`Msg::Edited`].
-    pub(super) fn open_editor(&mut self, subject: Manuscript, text: &str) {
+    pub(super) fn open_editor(&mut self, subject: EditorSubject, text: &str) {
         if let Err(reason) = self.lend_to_editor(subject, text) {
             self.tell(Msg::Edited { subject, outcome: Err(reason) });
         }
     }
 
-    fn lend_to_editor(&mut self, subject: Manuscript, text: &str) -> Result<(), String> {
+    fn lend_to_editor(&mut self, subject: EditorSubject, text: &str) -> Result<(), String> {
         let outside = self.core.outside.clone().ok_or("there is no editor here")?;
         let editor = outside.editor()?;
         let (directory, file) =
@@ -110,12 +110,12 @@ impl Screen<'_> {
 }
 
 /// Writes a text into a file of its own that nobody else can read.
-fn write(subject: Manuscript, text: &str) -> io::Result<(TempDir, PathBuf)> {
+fn write(subject: EditorSubject, text: &str) -> io::Result<(TempDir, PathBuf)> {
     let directory =
         tempfile::Builder::new().prefix("steersman-").permissions(Permissions::from_mode(0o700)).tempdir()?;
     let (name, mode) = match subject {
-        Manuscript::Draft => ("message.md", 0o600),
-        Manuscript::Entry => ("entry.md", 0o400),
+        EditorSubject::Draft => ("message.md", 0o600),
+        EditorSubject::Entry => ("entry.md", 0o400),
     };
     let file = directory.path().join(name);
     OpenOptions::new().write(true).create_new(true).mode(mode).open(&file)?.write_all(text.as_bytes())?;
@@ -124,7 +124,7 @@ fn write(subject: Manuscript, text: &str) -> io::Result<(TempDir, PathBuf)> {
 
 /// Reads what the editor left; the sentence says why it cannot be used.
 fn read(loan: &Loan) -> Result<String, String> {
-    if loan.subject == Manuscript::Entry {
+    if loan.subject == EditorSubject::Entry {
         return Ok(String::new());
     }
     let mut text = read_text(&loan.file)?;
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn the_file_is_for_the_user_alone_and_goes_with_its_directory() {
-        let (directory, file) = write(Manuscript::Draft, "text").unwrap();
+        let (directory, file) = write(EditorSubject::Draft, "text").unwrap();
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(directory.path()), mode(&file)), (0o700, 0o600));
         assert_eq!((read_text(&file).unwrap().as_str(), file.extension().unwrap().to_str()), ("text", Some("md")));

@@ -31,7 +31,7 @@ use crate::tui::highlight::Job;
 use crate::tui::input::{Input, LineEnds, join};
 use crate::tui::keymap::{Action, Chord, Context};
 use crate::tui::lines::{Echo, Printer, Typing};
-use crate::tui::msg::{Manuscript, MouseMode, Msg};
+use crate::tui::msg::{EditorSubject, MouseMode, Msg};
 use crate::tui::state::lines::{Medium, Report};
 use crate::tui::state::question::{QuestionId, Seen};
 use crate::tui::terminal::signals::{Asked, INTERRUPTED};
@@ -121,7 +121,7 @@ impl<'a> Surface<'a> for Lines<'a> {
                 LineInput::Line(text, at) if self.core.ending.is_none() => self.tell(Msg::Line(text, at)),
                 LineInput::End => {
                     self.is_over = true;
-                    if self.core.app.begun.is_some() {
+                    if self.core.app.message.is_line_begun() {
                         self.tell(Msg::Line(String::new(), clock::now()));
                     }
                 }
@@ -244,7 +244,7 @@ impl<'a> Surface<'a> for Lines<'a> {
         self.ring();
     }
 
-    fn edit(&mut self, subject: Manuscript, _: &str) {
+    fn edit(&mut self, subject: EditorSubject, _: &str) {
         let outcome = Err("the line output opens no editor".to_owned());
         self.tell(Msg::Edited { subject, outcome });
     }
@@ -398,7 +398,7 @@ impl Lines<'_> {
     /// Shows the line being typed as it is now.
     fn show_line(&mut self) {
         if self.output.kind() == Kind::Keys {
-            let (before, after) = self.core.app.composer.around_cursor();
+            let (before, after) = self.core.app.message.around_cursor();
             let written = self.echo.show(&before, &after, self.output.columns().into());
             self.output.write(&written);
         }

@@ -12,11 +12,11 @@ use jiff::Timestamp;
 use crate::tui::files::Files;
 use crate::tui::fuzzy::{Quest, find};
 use crate::tui::history_file::{HistoryFile, Record};
+use crate::tui::message::history::Sent;
 use crate::tui::msg::Msg;
 use crate::tui::run::ScreenOptions;
 use crate::tui::run::branch::branch;
 use crate::tui::run::path_walk::walk;
-use crate::tui::state::history::Sent;
 
 /// Knows the places, and what is still to be written.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::limits;
 use crate::session::{Bounds, EntryKind, Walk};
 use crate::text::is_invisible;
-use crate::tui::state::paths::PathList;
+use crate::tui::message::paths::PathList;
 
 /// Lists what lies below a directory.
 pub fn walk(cwd: &Path) -> PathList {

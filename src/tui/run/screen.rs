@@ -18,7 +18,7 @@ use crate::session::Client;
 use crate::tui::files::Files;
 use crate::tui::highlight::Job;
 use crate::tui::input::{self, Input, LineEnds, Reader};
-use crate::tui::msg::{Manuscript, MouseMode, Msg, Rest};
+use crate::tui::msg::{EditorSubject, MouseMode, Msg, Rest};
 use crate::tui::state::lines::{Medium, Report};
 use crate::tui::state::question::Seen;
 use crate::tui::terminal::alert::{Relay, Way, alert};
@@ -250,7 +250,7 @@ impl<'a> Surface<'a> for Screen<'a> {
         self.core.files.colour(jobs);
     }
 
-    fn edit(&mut self, subject: Manuscript, text: &str) {
+    fn edit(&mut self, subject: EditorSubject, text: &str) {
         self.open_editor(subject, text);
     }
 }

@@ -19,7 +19,7 @@ use crate::session::Client;
 use crate::tui::files::Files;
 use crate::tui::frame_clock::FrameClock;
 use crate::tui::highlight::Job;
-use crate::tui::msg::{Effect, Manuscript, MouseMode, Msg};
+use crate::tui::msg::{EditorSubject, Effect, MouseMode, Msg};
 use crate::tui::outside::Outside;
 use crate::tui::state::App;
 use crate::tui::state::lines::Report;
@@ -135,7 +135,7 @@ pub(super) trait Surface<'a>: Sized {
     fn colour(&mut self, jobs: Vec<Job>);
 
     /// Opens a text in the user's editor; answered with [`Msg::Edited`].
-    fn edit(&mut self, subject: Manuscript, text: &str);
+    fn edit(&mut self, subject: EditorSubject, text: &str);
 
     /// Folds a message and carries out what is wanted then.
     fn tell(&mut self, msg: Msg) {

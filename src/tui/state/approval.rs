@@ -6,9 +6,8 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use super::clock::clock;
-use super::composer::Composer;
 use crate::limits;
-use crate::protocol::{Act, ApprovalId, ApprovalRequest, CommandAct, Content, Subject};
+use crate::protocol::{Act, ApprovalRequest, CommandAct, Content, Subject};
 use crate::summary::calls_made;
 
 /// Most characters that are named one by one.
@@ -22,15 +21,6 @@ const USUAL_CHARACTERS: usize = 200;
 const USUAL_FILE: usize = 64 * 1024;
 /// How long a command may run unless it is given another time.
 const USUAL_TIME: Duration = limits::COMMAND_TIME;
-
-/// Is a no whose words are being written.
-#[derive(Debug)]
-pub struct Declining {
-    /// What is declined.
-    pub id: ApprovalId,
-    /// The composer as it was, with its undo history.
-    pub draft: Composer,
-}
 
 /// Is one part of what a question tells.
 #[derive(Debug, Clone, PartialEq, Eq)]

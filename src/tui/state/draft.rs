@@ -13,10 +13,10 @@ const QUOTED: usize = 16;
 impl App {
     /// Says what becomes of the draft; `None` where it goes to one agent as it is.
     pub fn draft_words(&self) -> Option<String> {
-        if !self.is_drafting() || self.composer.is_empty() {
+        if !self.is_drafting() || self.message.is_empty() {
             return None;
         }
-        let draft = self.composer.shown();
+        let draft = self.message.shown();
         match commands::read(&draft) {
             Draft::Command(command, _) => Some(format!("→ /{}: {}", command.name, command.help)),
             Draft::Misfit(command) => Some(format!("→ {}", command.misfit())),
@@ -24,7 +24,7 @@ impl App {
                 let line = visible_line(text);
                 Some(format!("→ {}: sent as \"{}\"", whom(&self.address(text)), clip(&line, QUOTED)))
             }
-            Draft::NoCommand { .. } if self.completion.was_refused(&draft) => {
+            Draft::NoCommand { .. } if self.message.completion.was_refused(&draft) => {
                 Some(format!("→ {}: sent as text", whom(&self.address(&draft))))
             }
             Draft::NoCommand { word } => {
@@ -39,8 +39,8 @@ impl App {
 
     /// Returns the one agent that the draft goes to, or would go to.
     pub fn draft_target(&self) -> AgentId {
-        let draft = self.composer.shown();
-        let address = self.address(&draft).ok().filter(|_| !self.composer.is_empty());
+        let draft = self.message.shown();
+        let address = self.address(&draft).ok().filter(|_| !self.message.is_empty());
         address.and_then(|address| address.to.into_iter().next()).unwrap_or_else(|| self.target())
     }
 }

@@ -7,10 +7,10 @@
 
 use super::App;
 use super::focus::{Overlay, Pane};
-use super::history::Origin;
 use super::pending::Stage;
 use super::question::{Offer, Subject};
 use crate::id::MessageId;
+use crate::tui::message::history::Origin;
 
 /// Says what the next Esc does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub enum Escape {
 
 /// Returns what the next Esc does.
 pub fn next_escape(app: &App) -> Escape {
-    if app.completion.is_open() {
+    if app.message.completion.is_open() {
         return Escape::CloseCompletion;
     }
     match app.focus.overlay {
@@ -72,7 +72,7 @@ pub fn next_escape(app: &App) -> Escape {
         Some(Overlay::Ledger { .. }) => return Escape::CloseLedger,
         None => {}
     }
-    if app.declining.is_some() {
+    if app.message.declining().is_some() {
         return Escape::LeaveWords;
     }
     if app.questions.is_shown() && app.focus.pane.whole() == Pane::Composer && !app.focus.is_on(Pane::History) {
@@ -87,10 +87,10 @@ pub fn next_escape(app: &App) -> Escape {
             }
         };
     }
-    if app.holds.writing.is_some() {
+    if app.message.about_call().is_some() {
         return Escape::LeaveCall;
     }
-    if let Some(editing) = &app.editing {
+    if let Some(editing) = app.message.editing() {
         return Escape::LeaveEdit(editing.entry.id.clone());
     }
     if app.focus.is_on(Pane::Filter) || (app.focus.is_on(Pane::Tree) && app.tree.filter().is_active()) {
@@ -116,7 +116,7 @@ pub fn next_escape(app: &App) -> Escape {
     if !app.focus.is_on(Pane::Composer) {
         return Escape::ToMessage;
     }
-    if app.recall.as_ref().is_some_and(|recall| matches!(recall.origin, Origin::Key(_))) {
+    if matches!(app.message.recalled(), Some(Origin::Key(_))) {
         return Escape::LeaveCommand;
     }
     let waiting = app.pending.entries().iter().filter(|entry| entry.stage == Stage::Waiting).count();

@@ -1,4 +1,4 @@
-//! Hold and step: which agents are held, where each waits, and what the user writes for the one that is shown.
+//! Hold and step: which agents are held, and where each waits.
 //!
 //! Fed by the answers to effects (a gate is closed or open) and by the agents' events (one waits, or goes on). Always
 //! holds: a decision names the call that was on the screen when its key was pressed, and can meet no other.
@@ -7,12 +7,12 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
-use super::composer::Composer;
 use crate::event::{Envelope, Event};
 use crate::id::{AgentId, CallId};
 use crate::limits;
 use crate::message::{Arguments, ToolCall};
 use crate::protocol::PauseState;
+use crate::tui::message::purpose::AboutCall;
 
 /// Holds what is known of every gate.
 #[derive(Debug, Default)]
@@ -28,8 +28,6 @@ pub struct Holds {
     drawn: Option<Waiting>,
     /// When Enter last ended a text.
     entered: Option<Timestamp>,
-    /// What the composer holds instead of a message.
-    pub writing: Option<Writing>,
 }
 
 /// Says where an agent waits.
@@ -67,28 +65,6 @@ impl Place {
             Self::Call(call) => Some(&call.id),
         }
     }
-}
-
-/// Is something about a parked call that is written in the composer.
-#[derive(Debug)]
-pub struct Writing {
-    /// The agent that is parked.
-    pub agent: AgentId,
-    /// The call before which it waits.
-    pub call: ToolCall,
-    /// What is written.
-    pub what: Written,
-    /// The composer as it was, with its undo history.
-    pub draft: Composer,
-}
-
-/// Names what is written about a parked call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Written {
-    /// Its arguments, a JSON object.
-    Arguments,
-    /// Why it is skipped; the model is told.
-    Reason,
 }
 
 impl Holds {
@@ -185,9 +161,9 @@ impl Holds {
         }
     }
 
-    /// Tells whether what is being written is still about the call before which its agent waits.
-    pub fn is_current(&self, writing: &Writing) -> bool {
-        self.parked(&writing.agent).and_then(Place::call) == Some(&writing.call.id)
+    /// Tells whether what is written is still about the call before which its agent waits.
+    pub fn is_current(&self, about: &AboutCall) -> bool {
+        self.parked(&about.agent).and_then(Place::call) == Some(&about.call.id)
     }
 }
 

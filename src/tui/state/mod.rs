@@ -20,13 +20,6 @@
 //!   `src/tui/update/editing.rs`, `src/tui/view/pending.rs`; stories: `pending_list.rs`, `pending_lives.rs`,
 //!   `tests/pty/pending.rs`
 //! - what Esc does next: `escape.rs`, `src/tui/update/escape.rs`; stories: `escape.rs`
-//! - what a key removed comes back: `removed.rs`, `src/tui/update/bring_back.rs`; stories: `bring_back.rs`
-//! - the composer: text, cursor, undo, chips: `composer.rs`, `composer/chips.rs`, `src/tui/view/composer.rs`;
-//!   stories: `composer.rs`, `tests/pty/composer.rs`
-//! - what was sent before: Up, Ctrl+R, the file: `history.rs`, `src/tui/update/recall.rs`,
-//!   `src/tui/update/hunt.rs`, `src/tui/history_file.rs`; stories: `recall.rs`
-//! - paths behind `@`: `paths.rs`, `src/tui/run/path_walk.rs`, `src/tui/fuzzy.rs`; stories: `paths_offered.rs`
-//! - a draft for each agent: `drafts.rs`, `src/tui/update/drafts.rs`; stories: `composer.rs`, `pending_lives.rs`
 //! - the status line: `status.rs`, `src/tui/view/status.rs`; stories: `tui_shell.rs`
 //! - questions, and when a key may answer one: `question.rs`, `src/tui/update/question.rs`,
 //!   `src/tui/view/question.rs`; stories: `questions.rs`, `tests/pty/questions.rs`
@@ -47,27 +40,20 @@ pub mod cause;
 pub mod cell;
 pub mod clock;
 pub mod colours;
-pub mod completion;
-pub mod composer;
 mod draft;
-pub mod drafts;
-pub mod editing;
 pub mod escape;
 pub mod focus;
 pub mod guards;
-pub mod history;
 pub mod hold;
-pub mod hunt;
 pub mod ledger;
 pub mod lines;
 mod live;
-pub mod paths;
+mod offers;
 pub mod pending;
 pub mod pointer;
 pub mod question;
 pub mod receipts;
 pub mod regions;
-pub mod removed;
 pub mod result;
 pub mod scroll;
 pub mod search;
@@ -93,35 +79,26 @@ use crate::id::AgentId;
 use crate::protocol::BudgetStatus;
 use crate::tui::help::Help;
 use crate::tui::keymap::Keymap;
+use crate::tui::message::Message;
 use crate::tui::theme::{Theme, Themes};
 use alerts::Alerts;
-use approval::Declining;
 use attention::{Attention, MouseMode};
 use cell::{CellId, Level};
 use colours::Colours;
-use completion::Completion;
-use composer::Composer;
-use drafts::Drafts;
-use editing::Editing;
 use focus::{Focus, Pane};
 use guards::Guards;
-use history::{History, Recall};
 use hold::Holds;
-use hunt::Hunt;
 use lines::Medium;
-use paths::Paths;
 use pending::PendingList;
 use pointer::Pointer;
 use question::Questions;
 use receipts::{Receipt, Receipts};
 use regions::Regions;
-use removed::RemovedTexts;
 use scroll::Scroll;
 use search::Search;
 use selection::{Ask, Selection};
 use sight::{Settled, Sight};
 use status::Status;
-use target::Bound;
 use transcript::Transcript;
 use tree::{Details, Tree};
 
@@ -147,38 +124,12 @@ pub struct App {
     pub themes: Themes,
     /// Where all this is told.
     pub medium: Medium,
-    /// The lines of a text that is written line by line, so far.
-    pub several: Option<String>,
-    /// What lines of a pipe have said so far that go on in the next one.
-    pub begun: Option<String>,
     /// Where the keys go.
     pub focus: Focus,
     /// Help, as it was opened last.
     pub help: Help,
-    /// The message being written.
-    pub composer: Composer,
-    /// The pending text that the composer holds instead of a new message.
-    pub editing: Option<Editing>,
-    /// The drafts of the agents that are not shown.
-    pub drafts: Drafts,
-    /// What was sent before.
-    pub history: History,
-    /// The text of the history that the composer holds, with the draft from before.
-    pub recall: Option<Recall>,
-    /// What the user's editor was given of the message, while that is open.
-    pub lent: Option<String>,
-    /// The search of the history, while it is open.
-    pub hunt: Option<Hunt>,
-    /// The paths behind `@`.
-    pub paths: Paths,
-    /// Counts what was searched for.
-    pub quests: u64,
-    /// What keys have removed and can be brought back.
-    pub removed: RemovedTexts,
-    /// What could stand behind what was typed.
-    pub completion: Completion,
-    /// The draft that was sent last, until the next one: its queues may still answer.
-    pub outgoing: Option<String>,
+    /// Every text that the user writes.
+    pub message: Message,
     /// The agents.
     pub tree: Tree,
     /// The texts that wait for delivery.
@@ -189,8 +140,6 @@ pub struct App {
     pub holds: Holds,
     /// What the user is asked.
     pub questions: Questions,
-    /// The no whose words the composer holds instead of a new message.
-    pub declining: Option<Declining>,
     /// What keeps tools within bounds.
     pub guards: Guards,
     /// What the session may spend and has spent.
@@ -227,8 +176,6 @@ pub struct App {
     pub session: Option<String>,
     /// The branch of its repository, if it lies in one (untrusted).
     pub branch: String,
-    /// Whom the draft is for.
-    bound: Option<Bound>,
     /// True once a new conversation was asked for, until it begins.
     new_at_reset: bool,
     readers: HashMap<AgentId, Reader>,
@@ -294,30 +241,15 @@ impl App {
             theme: themes.worn(),
             themes,
             medium: Medium::default(),
-            several: None,
-            begun: None,
             focus: Focus::default(),
             help: Help::default(),
-            composer: Composer::default(),
-            editing: None,
-            drafts: Drafts::default(),
-            history: History::default(),
-            recall: None,
-            lent: None,
-            hunt: None,
-            paths: Paths::default(),
-            quests: 0,
-            removed: RemovedTexts::default(),
-            completion: Completion::default(),
-            outgoing: None,
-            bound: None,
+            message: Message::default(),
             new_at_reset: false,
             tree: Tree::default(),
             pending: PendingList::default(),
             receipts: Receipts::default(),
             holds: Holds::default(),
             questions: Questions::default(),
-            declining: None,
             guards: Guards::default(),
             budget: BudgetStatus::default(),
             status,
@@ -378,30 +310,9 @@ impl App {
         self.tree.begin_again();
     }
 
-    /// Tells whether a message is being written: the composer has the focus, and it holds no pending text and nothing
-    /// about a call.
+    /// Tells whether a message is being written: the composer has the focus, and it holds the draft.
     pub fn is_drafting(&self) -> bool {
-        self.focus.is_on(Pane::Composer) && self.is_writing_draft()
-    }
-
-    /// Tells whether the composer holds the draft: no pending text and nothing about a call.
-    pub fn is_writing_draft(&self) -> bool {
-        self.editing.is_none() && !self.is_writing_aside()
-    }
-
-    /// Returns the draft, also while it is set aside for something that is written first.
-    pub fn draft(&self) -> &Composer {
-        match (&self.editing, &self.holds.writing, &self.declining) {
-            (Some(editing), _, _) => &editing.draft,
-            (None, Some(writing), _) => &writing.draft,
-            (None, None, Some(declining)) => &declining.draft,
-            (None, None, None) => &self.composer,
-        }
-    }
-
-    /// Tells whether the composer holds something about a call: its arguments, why it is skipped, why it is declined.
-    pub fn is_writing_aside(&self) -> bool {
-        self.holds.writing.is_some() || self.declining.is_some()
+        self.focus.is_on(Pane::Composer) && self.message.is_draft()
     }
 
     /// Tells whether an agent waits, or will where it next comes by; one that has ended and a rescue have no gate.
@@ -459,7 +370,7 @@ impl App {
 
     /// Lays the composer's text out for the width of the screen.
     pub fn fit_composer(&mut self) {
-        self.composer.fit(self.size.width.saturating_sub(PROMPT_COLUMNS));
+        self.message.fit(self.size.width.saturating_sub(PROMPT_COLUMNS));
     }
 
     /// Tells whether a turn runs or is about to: then what is sent waits for it.

@@ -5,16 +5,9 @@
 //! for it again.
 
 use super::App;
-use super::tree::Node;
+use super::tree::{Node, Tree};
 use crate::id::AgentId;
 use crate::target::{self, Target};
-
-/// Remembers whom a draft is for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bound {
-    /// The agent.
-    pub to: AgentId,
-}
 
 /// Is a draft as it would be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +30,7 @@ pub enum Unaddressed {
 impl App {
     /// Returns the agent that a message without a name goes to.
     pub fn target(&self) -> AgentId {
-        self.bound.as_ref().map_or_else(|| self.shown_or_main(), |bound| bound.to.clone())
+        self.message.bound().cloned().unwrap_or_else(|| self.shown_or_main())
     }
 
     /// Finds out whom a text goes to.
@@ -55,36 +48,20 @@ impl App {
             return Err(Unaddressed::Unknown(agent));
         }
         let agent = self.target();
-        if self.takes_texts(&agent) { Ok(Address { to: vec![agent], text }) } else { Err(Unaddressed::Ended(agent)) }
+        if self.tree.takes_texts(&agent) {
+            Ok(Address { to: vec![agent], text })
+        } else {
+            Err(Unaddressed::Ended(agent))
+        }
     }
 
     /// Binds a draft at its first character, and forgets about a draft that is gone.
     pub fn bind_draft(&mut self) {
-        if self.draft().is_empty() {
-            self.bound = None;
-        } else if self.bound.is_none() {
-            self.bound = Some(Bound { to: self.shown_or_main() });
+        if self.message.is_draft_empty() {
+            self.message.bind(None);
+        } else if self.message.bound().is_none() {
+            self.message.bind(Some(self.shown_or_main()));
         }
-    }
-
-    /// Binds the draft to the main agent: the one that it was for has ended.
-    pub fn bind_to_main(&mut self) {
-        self.bound = Some(Bound { to: AgentId::main() });
-    }
-
-    /// Takes whom the draft is for away from it.
-    pub fn take_bound(&mut self) -> Option<Bound> {
-        self.bound.take()
-    }
-
-    /// Says whom the draft is for, which was set aside with it.
-    pub fn bind(&mut self, bound: Option<Bound>) {
-        self.bound = bound;
-    }
-
-    /// Tells whether an agent takes texts now.
-    pub fn takes_texts(&self, agent: &AgentId) -> bool {
-        agent.is_main() || self.tree.get(agent).is_some_and(told)
     }
 
     /// Returns the agent that a draft is for which is begun now: the one that is shown, where that takes texts.
@@ -112,6 +89,13 @@ impl App {
             Target::Agent(agent) if !agent.is_main() => Some(agent),
             Target::Agent(_) | Target::All | Target::Unnamed => target::seems_for(text).map(AgentId::new),
         }
+    }
+}
+
+impl Tree {
+    /// Tells whether an agent takes texts now.
+    pub fn takes_texts(&self, agent: &AgentId) -> bool {
+        agent.is_main() || self.get(agent).is_some_and(told)
     }
 }
 

@@ -34,7 +34,7 @@ pub fn apply(app: &mut App, envelope: &Envelope) {
         app.reader_mut(&copy.agent).transcript.apply(&copy);
     }
     if envelope.agent.is_main() && envelope.event == (Event::Reset {}) {
-        app.removed.become_drafts();
+        app.message.end_conversation();
         app.begin_again();
     }
 }

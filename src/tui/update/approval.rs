@@ -7,22 +7,23 @@ use crate::mode::Mode;
 use crate::protocol::{self, ApprovalId, ApprovalRequest, ModeChoice, Request, RuleRequest};
 use crate::text::is_blank;
 use crate::tui::keymap::Answer;
+use crate::tui::message::purpose::Purpose;
+use crate::tui::message::removed::Removed;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
-use crate::tui::state::approval::{Declining, parts, title};
+use crate::tui::state::approval::{parts, title};
 use crate::tui::state::cause::Cause;
 use crate::tui::state::cell::Level;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::question::{Offer, Question, Subject};
-use crate::tui::state::removed::Removed;
-use crate::tui::update::{editing, recall};
+use crate::tui::update::{bring_back, editing};
 
 /// Takes everything that is open: asks about what is new, stops asking about what is gone.
 pub fn snapshot(app: &mut App, mode: Mode, open: &[ApprovalRequest]) {
     app.guards.mode = mode;
     let is_open = |id: ApprovalId| open.iter().any(|approval| approval.id == id);
-    if app.declining.as_ref().is_some_and(|declining| !is_open(declining.id)) {
-        leave(app);
+    if app.message.declining().is_some_and(|id| !is_open(id)) {
+        bring_back::leave(app);
         app.status.say("the question is gone; Ctrl+_ brings your words back", app.now);
     }
     app.questions.retain(app.now, |subject| match subject {
@@ -63,7 +64,7 @@ pub fn answered(app: &mut App, answer: protocol::Answer, outcome: Result<(), Str
     match (outcome, answer) {
         (Ok(()), _) => app.status.quiet(),
         (Err(why), protocol::Answer::No(Some(words))) => {
-            app.removed.push(Removed::Draft(words), &app.composer.text());
+            app.message.set_aside(Removed::Draft(words));
             app.status.say(format!("nothing was answered: {why}; Ctrl+_ brings your words back"), app.now);
         }
         (Err(why), _) => app.status.say(format!("nothing was answered: {why}"), app.now),
@@ -75,33 +76,21 @@ pub fn decline(app: &mut App, id: ApprovalId) {
     if editing::blocked(app) {
         return;
     }
-    recall::leave(app);
-    let draft = std::mem::take(&mut app.composer);
-    app.declining = Some(Declining { id, draft });
+    app.message.begin(Purpose::Decline(id), "");
     app.focus.go(Pane::Composer);
 }
 
 /// Sends the words of a no.
-pub fn commit(app: &mut App) -> Vec<Effect> {
-    let text = app.composer.text();
+pub fn commit(app: &mut App, id: ApprovalId) -> Vec<Effect> {
+    let text = app.message.text();
     if is_blank(&text) {
         let words = "write what the model is to be told; Esc goes back to the question";
         app.status.say_while(Cause::Message(text), words, app.now);
         return Vec::new();
     }
-    let Some(Declining { id, draft }) = app.declining.take() else { return Vec::new() };
-    app.composer = draft;
+    app.message.finish_decline();
     app.questions.take(app.now);
     vec![Effect::Request(Request::Answer { id, answer: protocol::Answer::No(Some(text)) })]
-}
-
-/// Leaves the words of a no; they can be brought back.
-pub fn leave(app: &mut App) {
-    let Some(declining) = app.declining.take() else { return };
-    let text = std::mem::replace(&mut app.composer, declining.draft).text();
-    if !is_blank(&text) {
-        app.removed.push(Removed::Draft(text), &app.composer.text());
-    }
 }
 
 /// Carries out `/rules`.

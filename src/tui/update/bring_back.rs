@@ -1,37 +1,35 @@
-//! Texts that come back: what a key removed (`u`, Ctrl+_), what a stop gives back, what an ended agent returns.
+//! Texts that come back: what a key removed (`u`, Ctrl+_), what a stop gives back, what an ended agent returns, the draft
+//! of another agent that is shown.
 //!
-//! Always holds: a text comes back to one place once; while a pending text is edited, the message being written is the
-//! draft that was set aside.
+//! Says what came back and why; where it goes is decided by the message. Always holds: a text comes back to one place once.
 
-use super::{editing, line, recall};
+use super::{editing, line};
 use crate::event::Pending;
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{QueueAct, Request};
 use crate::text::is_blank;
+use crate::tui::message::Left;
+use crate::tui::message::purpose::{Editing, Purpose};
+use crate::tui::message::removed::{Removed, Taken};
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
-use crate::tui::state::composer::Composer;
-use crate::tui::state::editing::Editing;
+use crate::tui::state::focus::Pane;
 use crate::tui::state::lines::Medium;
-use crate::tui::state::removed::{Removed, Taken};
 
 /// Undoes the newest edit of the message, or the newest removal when that is newer.
 pub fn undo(app: &mut App) -> Vec<Effect> {
-    if !app.removed.is_newest(&app.composer.text()) && app.composer.undo() {
-        return Vec::new();
-    }
-    newest(app)
+    if app.message.undo() { Vec::new() } else { newest(app) }
 }
 
 /// Brings back what a key removed last.
 pub fn newest(app: &mut App) -> Vec<Effect> {
-    recall::leave(app);
-    while let Some(removed) = app.removed.pop() {
+    app.message.leave_recalled();
+    while let Some(removed) = app.message.take_removed() {
         match removed {
             Removed::Deleted(taken) => return vec![restore(taken)],
             Removed::TakenBack(taken) => {
                 // Sent, cleared or changed since: then it is a text of its own.
-                if draft(app).take_front(&taken.entry.text) {
+                if app.message.take_front(&taken.entry.text) {
                     return vec![restore(taken)];
                 }
             }
@@ -43,7 +41,7 @@ pub fn newest(app: &mut App) -> Vec<Effect> {
             }
             Removed::Edit { agent, id, text, was } => return edit_again(app, agent, id, text, was),
             Removed::Draft(text) => {
-                app.composer.put_before(&[text]);
+                app.message.put_before(&[text]);
                 return Vec::new();
             }
         }
@@ -52,24 +50,31 @@ pub fn newest(app: &mut App) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Empties the message; what was in it can be brought back.
-pub fn clear(app: &mut App) {
-    if recall::put_away(app) {
+/// Leaves what is written first; what it says can be brought back.
+pub fn leave(app: &mut App) -> Vec<Effect> {
+    let Some((Purpose::Edit(Editing { agent, entry }), left)) = app.message.leave() else { return Vec::new() };
+    app.focus.go(Pane::Composer);
+    if left == Left::Kept {
+        app.status.say(format!("{} is as it was; Ctrl+_ brings the edit back", entry.id), app.now);
+    }
+    vec![Effect::Request(Request::Queue { agent, id: entry.id, act: QueueAct::Release })]
+}
+
+/// Follows the choice of the agent that is shown: it brings its own draft into the message.
+pub fn follow(app: &mut App) {
+    // A line that is typed stays where it is seen.
+    if app.medium == Medium::Lines {
         return;
     }
-    let text = app.composer.text();
-    app.composer.forget();
-    if is_blank(&text) {
-        return;
+    if app.message.shows_other(app.tree.selected()) {
+        let to = app.shown_or_main();
+        app.message.switch(&to);
     }
-    // The queue still has the text that is edited: what was written comes back to the edit, not as a text of its own.
-    let removed = match &app.editing {
-        Some(Editing { agent, entry, .. }) => {
-            Removed::Edit { agent: agent.clone(), id: entry.id.clone(), text, was: entry.text.clone() }
-        }
-        None => Removed::Draft(text),
-    };
-    app.removed.push(removed, "");
+    let tree = &app.tree;
+    for agent in app.message.give_back_drafts(|agent| !tree.takes_texts(agent)) {
+        let name = super::pending::name(&agent);
+        app.status.say(format!("{name} has ended: Ctrl+_ brings your draft for it into the message"), app.now);
+    }
 }
 
 /// Takes what a stop gave back.
@@ -106,7 +111,7 @@ pub fn given_back(app: &mut App, entries: &[Pending]) {
 /// under the fingers of somebody who types: then, and when others have the same text by `@all`, it only can be brought
 /// back.
 pub fn returned(app: &mut App, agent: &AgentId, entries: &[Pending]) {
-    let edited = entries.iter().any(|entry| editing::is_edited(app, &entry.id));
+    let edited = entries.iter().any(|entry| app.message.is_edited(&entry.id));
     let mut fresh = Vec::new();
     for entry in entries {
         if app.pending.was_kept(&entry.id) {
@@ -127,11 +132,10 @@ pub fn returned(app: &mut App, agent: &AgentId, entries: &[Pending]) {
         return;
     }
     if !edited && (app.medium == Medium::Lines || !app.questions.is_quiet(app.now)) {
-        let draft_now = app.composer.text();
         for entry in &fresh {
             app.pending.settle(&entry.id);
             if app.medium == Medium::Screen {
-                app.removed.push(Removed::Draft(entry.text.clone()), &draft_now);
+                app.message.set_aside(Removed::Draft(entry.text.clone()));
             }
         }
         if app.medium == Medium::Lines {
@@ -150,36 +154,15 @@ pub fn returned(app: &mut App, agent: &AgentId, entries: &[Pending]) {
     to_message(app, &fresh);
 }
 
-/// Puts texts that left the queue undelivered into the message, in order, before the draft. The one that is being edited
-/// stays as it is now, and becomes a draft between the others.
+/// Puts texts that left the queue undelivered into the message; in lines where `/back` finds them.
 fn to_message(app: &mut App, entries: &[Pending]) {
     for entry in entries {
         app.pending.settle(&entry.id);
     }
-    if app.medium == Medium::Lines && !entries.iter().any(|entry| editing::is_edited(app, &entry.id)) {
+    if app.medium == Medium::Lines && !entries.iter().any(|entry| app.message.is_edited(&entry.id)) {
         return line::gave_back(app, entries);
     }
-    let texts = |entries: &[Pending]| entries.iter().map(|entry| entry.text.clone()).collect::<Vec<_>>();
-    match entries.iter().position(|entry| editing::is_edited(app, &entry.id)) {
-        Some(index) => {
-            let (before, after) = entries.split_at(index);
-            app.composer.put_before(&texts(before));
-            app.composer.put_behind(&texts(after.get(1..).unwrap_or_default()));
-            editing::become_draft(app);
-        }
-        None => draft(app).put_before(&texts(entries)),
-    }
-}
-
-/// Returns the message being written, also while it is set aside.
-pub fn draft(app: &mut App) -> &mut Composer {
-    recall::leave(app);
-    match (&mut app.editing, &mut app.holds.writing, &mut app.declining) {
-        (Some(editing), _, _) => &mut editing.draft,
-        (None, Some(writing), _) => &mut writing.draft,
-        (None, None, Some(declining)) => &mut declining.draft,
-        (None, None, None) => &mut app.composer,
-    }
+    app.message.give_back(entries);
 }
 
 fn restore(Taken { agent, entry, before }: Taken) -> Effect {
@@ -189,9 +172,9 @@ fn restore(Taken { agent, entry, before }: Taken) -> Effect {
 
 fn part(app: &mut App, agent: AgentId, first: Pending, second: Pending, text: &str) -> Option<Effect> {
     let id = first.id.clone();
-    if editing::is_edited(app, &id) {
+    if app.message.is_edited(&id) {
         editing::blocked(app);
-        app.removed.push(Removed::Merged { agent, first, second, text: text.to_owned() }, &app.composer.text());
+        app.message.set_aside(Removed::Merged { agent, first, second, text: text.to_owned() });
         return None;
     }
     match app.pending.get(&id) {
@@ -211,21 +194,21 @@ fn part(app: &mut App, agent: AgentId, first: Pending, second: Pending, text: &s
 
 /// Goes on with an edit that was left. Over newer words of the entry it would write: then the text is one of its own.
 fn edit_again(app: &mut App, agent: AgentId, id: MessageId, text: String, was: String) -> Vec<Effect> {
-    if let Some(was) = app.editing.as_ref().filter(|editing| editing.entry.id == id).map(|e| e.entry.text.clone()) {
+    if let Some(was) = app.message.editing().filter(|editing| editing.entry.id == id).map(|e| e.entry.text.clone()) {
         // Both are words for the same entry: they change places.
-        let present = app.composer.text();
-        app.composer.load(&text);
+        let present = app.message.text();
+        app.message.load(&text);
         if !is_blank(&present) && present != was {
-            app.removed.push(Removed::Edit { agent, id, text: present, was }, &text);
+            app.message.set_aside(Removed::Edit { agent, id, text: present, was });
         }
         return Vec::new();
     }
     if editing::blocked(app) {
-        app.removed.push(Removed::Edit { agent, id, text, was }, &app.composer.text());
+        app.message.set_aside(Removed::Edit { agent, id, text, was });
         return Vec::new();
     }
     if app.pending.get(&id).is_some_and(|entry| entry.message.text != was) {
-        app.composer.put_before(&[text]);
+        app.message.put_before(&[text]);
         app.status.say(format!("{id} was changed since; what you had written is in the message"), app.now);
         return Vec::new();
     }

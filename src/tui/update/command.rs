@@ -6,6 +6,7 @@ use crate::target::ALL;
 use crate::tui::commands::{self, Verb};
 use crate::tui::help::Help;
 use crate::tui::keymap::Action;
+use crate::tui::message::Before;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::approval::Part;
@@ -16,7 +17,7 @@ use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::{Medium, Report};
 use crate::tui::state::question::{Question, Subject};
 use crate::tui::update::{
-    approval, budget, editing, export, hold as gates, ledger, line, look, pending, reading, recall, search, undo,
+    approval, budget, editing, export, hold as gates, ledger, line, look, pending, reading, search, undo,
 };
 
 /// Carries a command out at once, whether a turn runs or not.
@@ -38,7 +39,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Model if argument.is_empty() => return choose_model(app),
         Verb::Model => {
             // One that is not listed may be asked about first.
-            if app.completion.models.iter().any(|model| model == argument) {
+            if app.message.completion.models.iter().any(|model| model == argument) {
                 app.status.say(format!("model: {argument}"), app.now);
             }
             return vec![Effect::Request(Request::SwitchModel { name: argument.to_owned() })];
@@ -90,15 +91,15 @@ pub fn choose_model(app: &mut App) -> Vec<Effect> {
         return vec![Effect::Request(Request::SwitchModel { name })];
     }
     prefill(app, "/model ");
-    app.completion.ask_models();
+    app.message.completion.ask_models();
     vec![Effect::Request(Request::ListModels)]
 }
 
 /// Begins a command in the message; a draft comes back behind it. A text about an entry or a call is ended first.
 pub fn prefill(app: &mut App, command: &'static str) {
     app.focus.go(Pane::Composer);
-    if !editing::blocked(app) {
-        recall::begin_command(app, command);
+    if !editing::blocked(app) && app.message.begin_command(command) == Before::ComesBack {
+        app.status.say("what you were writing comes back after the command; Esc brings it back now", app.now);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Carries out what [`next_escape`] says; decides nothing by itself.
 
-use super::{approval, completion, editing, hold, question, reading, recall, search, tree};
+use super::{bring_back, completion, question, reading, search, tree};
 use crate::protocol::Request;
 use crate::tui::keymap::Answer;
 use crate::tui::msg::Effect;
@@ -15,16 +15,14 @@ pub fn press(app: &mut App) -> Vec<Effect> {
         Escape::CloseCompletion => completion::close(app),
         Escape::LeavePage => app.help.back(),
         Escape::CloseHelp | Escape::CloseLedger => app.focus.overlay = None,
-        Escape::LeaveWords => approval::leave(app),
         Escape::LeaveQuestion | Escape::Decline | Escape::AnswerNow => return question::give(app, Answer::Leave),
         Escape::Wait => {
             let cause = app.about_question(Cause::Question);
             app.status.say_while(cause, "nothing was done: the question has just come up", app.now);
         }
-        Escape::LeaveEdit(_) => return editing::leave(app),
-        Escape::LeaveCall => hold::leave(app),
+        Escape::LeaveWords | Escape::LeaveEdit(_) | Escape::LeaveCall => return bring_back::leave(app),
         Escape::LeaveCommand => {
-            recall::put_away(app);
+            app.message.put_away();
         }
         Escape::ClearFilter => tree::clear_filter(app),
         Escape::Unzoom => app.focus.zoom = None,

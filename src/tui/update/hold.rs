@@ -3,28 +3,27 @@
 //! Always holds: the draft that was there before a text about a call comes back when that text is sent or left, and a
 //! text that has lost its call is kept.
 
-use super::{editing, recall};
+use super::{bring_back, editing};
 use crate::event::Envelope;
 use crate::id::AgentId;
 use crate::protocol::{Accepted, Decision, PauseState, Request};
 use crate::text::is_blank;
 use crate::tui::keymap::Action;
+use crate::tui::message::purpose::{AboutCall, Purpose, Written};
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::focus::Pane;
-use crate::tui::state::hold::{Place, Waiting, Writing, Written, editable, read_arguments};
+use crate::tui::state::hold::{Place, Waiting, editable, read_arguments};
 use crate::tui::state::lines::Medium;
-use crate::tui::state::removed::Removed;
 use crate::tui::state::told::name_of;
 
 /// Folds one envelope in.
 pub fn apply(app: &mut App, envelope: &Envelope) {
     app.holds.apply(envelope);
-    let lost = app.holds.writing.as_ref().is_some_and(|writing| !app.holds.is_current(writing));
-    if lost {
-        let name = app.holds.writing.as_ref().map(|writing| name_of(&writing.agent)).unwrap_or_default();
-        leave(app);
+    if let Some(lost) = app.message.about_call().filter(|about| !app.holds.is_current(about)) {
+        let name = name_of(&lost.agent);
+        bring_back::leave(app);
         app.status
             .say(format!("{name} does not wait before this call any more; Ctrl+_ brings your text back"), app.now);
     }
@@ -131,22 +130,21 @@ fn write(app: &mut App, what: Written) -> Vec<Effect> {
         app.status.say(sentence, app.now);
         return Vec::new();
     };
-    recall::leave(app);
-    let draft = std::mem::take(&mut app.composer);
-    match what {
-        Written::Arguments => app.composer.load(&editable(&call.arguments)),
-        Written::Reason => {}
-    }
-    app.holds.writing = Some(Writing { agent, call, what, draft });
+    let before = match what {
+        Written::Arguments => editable(&call.arguments),
+        Written::Reason => String::new(),
+    };
+    let text = before.clone();
+    app.message.begin(Purpose::AboutCall(AboutCall { agent, call, what, before }), &text);
     app.focus.go(Pane::Composer);
     Vec::new()
 }
 
 /// Asks for the end of what is written, when it can be accepted.
 pub fn commit(app: &mut App) -> Vec<Effect> {
-    let Some(writing) = &app.holds.writing else { return Vec::new() };
-    let text = app.composer.text();
-    let verdict = match writing.what {
+    let Some(about) = app.message.about_call() else { return Vec::new() };
+    let text = app.message.text();
+    let verdict = match about.what {
         Written::Arguments => match read_arguments(&text) {
             Ok(arguments) => Decision::Edited(arguments),
             Err(sentence) => {
@@ -162,20 +160,10 @@ pub fn commit(app: &mut App) -> Vec<Effect> {
         Written::Reason => Decision::Skip(text),
     };
     vec![Effect::Request(Request::Decide {
-        agent: writing.agent.clone(),
-        call: Some(writing.call.id.clone()),
+        agent: about.agent.clone(),
+        call: Some(about.call.id.clone()),
         decision: verdict,
     })]
-}
-
-/// Leaves what is written; the call waits as before, and the text can be brought back.
-pub fn leave(app: &mut App) {
-    let Some(writing) = app.holds.writing.take() else { return };
-    let text = std::mem::replace(&mut app.composer, writing.draft).text();
-    let untouched = writing.what == Written::Arguments && text == editable(&writing.call.arguments);
-    if !untouched && !is_blank(&text) {
-        app.removed.push(Removed::Draft(text), &app.composer.text());
-    }
 }
 
 /// Takes the answer to a decision.
@@ -183,17 +171,15 @@ pub fn decided(app: &mut App, agent: &AgentId, decision: &Decision, accepted: Ac
     let name = name_of(agent);
     match accepted {
         Accepted::Yes => {
-            if matches!(decision, Decision::Edited(_) | Decision::Skip(_))
-                && let Some(writing) = app.holds.writing.take()
-            {
-                app.composer = writing.draft;
+            if matches!(decision, Decision::Edited(_) | Decision::Skip(_)) {
+                app.message.finish_about_call();
             }
             app.holds.decided(agent);
             app.status.quiet();
         }
         Accepted::No => {
             if app.medium == Medium::Lines {
-                leave(app);
+                bring_back::leave(app);
             }
             app.status.say(format!("{name} does not wait there any more: nothing was decided"), app.now);
         }

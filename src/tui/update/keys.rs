@@ -3,19 +3,16 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::reading::shown;
-use super::submit::submit;
 use super::{
-    approval, bring_back, command, completion, editing, escape, hold, hunt, ledger, line, look, manuscript, pending,
-    question, reading, recall, search, tree, undo,
+    bring_back, command, completion, escape, external_editor, history_search, hold, ledger, line, look, pending,
+    question, reading, search, submit, tree, undo,
 };
-use crate::event::Delivery;
 use crate::protocol::{ModeChoice, Request};
 use crate::tui::help::{self, Help, HelpFacts, Outcome};
 use crate::tui::keymap::{Action, Chord, Context, Edit, ReadKey, WriteKey};
+use crate::tui::message::Expanded;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
-use crate::tui::state::cause::Cause;
-use crate::tui::state::composer::Expanded;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::Medium;
 use crate::tui::state::question::Subject;
@@ -23,7 +20,7 @@ use crate::tui::state::scroll::ScrollRequest;
 
 /// Carries out one key.
 pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
-    app.history.awaited = false;
+    app.message.history.awaited = false;
     let chord = Chord::of(key);
     if is_for_message(app, chord) {
         app.focus.go(Pane::Composer);
@@ -66,10 +63,10 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
             return Vec::new();
         }
         if app.focus.is_on(Pane::History) {
-            return hunt::type_text(app, c.encode_utf8(&mut [0; 4]));
+            return history_search::type_text(app, c.encode_utf8(&mut [0; 4]));
         }
         app.focus.go(Pane::Composer);
-        app.composer.type_char(c);
+        app.message.type_char(c);
     }
     Vec::new()
 }
@@ -120,9 +117,9 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         return Vec::new();
     }
     match action {
-        Action::Send => return send(app),
-        Action::FollowUp => return follow_up(app),
-        Action::Escape if app.medium == Medium::Lines => return line::escape(app),
+        Action::Send => return submit::enter(app),
+        Action::FollowUp => return submit::follow_up(app),
+        Action::Escape if app.medium == Medium::Lines => return bring_back::leave(app),
         Action::Clear if app.medium == Medium::Lines => return line::interrupt(app),
         Action::Escape => return escape::press(app),
         Action::Clear => return clear(app),
@@ -138,16 +135,16 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::UndoChanges => return undo::begin(app),
         Action::NextMode => return vec![Effect::Request(Request::SetMode { choice: ModeChoice::Next })],
         Action::Redraw => return vec![Effect::Redraw],
-        Action::Editor => return manuscript::open(app),
+        Action::Editor => return external_editor::open(app),
         Action::Suspend => return vec![Effect::Suspend],
         Action::Mouse => return command::mouse(app, ""),
         Action::Tree(key) => return tree::act(app, key),
         Action::Look(key) => look::act(app, key),
         Action::Read(key) => return reading::act(app, key),
-        Action::Newline => app.composer.newline(),
+        Action::Newline => app.message.newline(),
         Action::Undo => return bring_back::undo(app),
         Action::BringBack => return bring_back::newest(app),
-        Action::DeliverNow if !app.focus.is_on(Pane::Pending) => return deliver_now(app),
+        Action::DeliverNow if !app.focus.is_on(Pane::Pending) => return submit::deliver_now(app),
         Action::EditEntry
         | Action::DeleteEntry
         | Action::MoveEarlier
@@ -158,11 +155,11 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         | Action::DeliverNow => return pending::act(app, action),
         Action::FocusPending => pending::focus(app),
         Action::Edit(edit) => {
-            let changed = app.composer.edit(edit);
+            let changed = app.message.edit(edit);
             match edit {
                 // On the first row, and only there, older texts come; on the last newer ones.
-                Edit::Up if !changed && app.focus.is_on(Pane::Composer) => recall::older(app),
-                Edit::Down if !changed && app.focus.is_on(Pane::Composer) => recall::newer(app),
+                Edit::Up if !changed && app.focus.is_on(Pane::Composer) => app.message.older(),
+                Edit::Down if !changed && app.focus.is_on(Pane::Composer) => app.message.newer(),
                 _ => {}
             }
         }
@@ -194,18 +191,18 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
 fn write(app: &mut App, key: WriteKey) -> Vec<Effect> {
     match key {
         WriteKey::Redo => {
-            if !app.composer.redo() {
+            if !app.message.redo() {
                 app.status.say("nothing to redo", app.now);
             }
         }
-        WriteKey::Expand => match app.composer.expand() {
+        WriteKey::Expand => match app.message.expand() {
             Expanded::Done => {}
             Expanded::TooLong => app.status.say("too long to be shown here; Ctrl+G opens it in your editor", app.now),
             Expanded::NoChip => app.status.say("there is no folded paste at the cursor", app.now),
         },
-        WriteKey::Search => return hunt::open(app, ""),
+        WriteKey::Search => return history_search::open(app, ""),
         WriteKey::TakeText | WriteKey::RubOut | WriteKey::RubOutWord | WriteKey::RubOutAll => {
-            return hunt::act(app, key);
+            return history_search::act(app, key);
         }
     }
     Vec::new()
@@ -222,77 +219,14 @@ fn toggle_help(app: &mut App) {
     };
 }
 
-/// Carries out Enter.
-pub fn send(app: &mut App) -> Vec<Effect> {
-    if app.composer.is_empty() && app.is_drafting() && hold::waits(app) && app.medium == Medium::Screen {
-        return hold::enter(app);
-    }
-    app.holds.entered(app.now);
-    if app.several.is_some() {
-        return line::enter_several(app);
-    }
-    if app.medium == Medium::Lines && app.composer.text().ends_with(line::GOES_ON) {
-        // A line that ends with a backslash goes on.
-        app.composer.edit(Edit::LineEnd);
-        app.composer.edit(Edit::Backspace);
-        app.composer.newline();
-        return Vec::new();
-    }
-    if app.is_writing_aside() {
-        return commit_aside(app);
-    }
-    if app.editing.is_some() {
-        return editing::commit(app, None);
-    }
-    if !app.composer.is_empty() {
-        return submit(app, Delivery::Steer);
-    }
-    if app.pending.paused && app.pending.waiting() { vec![Effect::Request(Request::Resume)] } else { Vec::new() }
-}
-
-/// Ends what is written about a call.
-fn commit_aside(app: &mut App) -> Vec<Effect> {
-    if app.declining.is_some() { approval::commit(app) } else { hold::commit(app) }
-}
-
-fn follow_up(app: &mut App) -> Vec<Effect> {
-    if app.is_writing_aside() {
-        return commit_aside(app);
-    }
-    if app.editing.is_some() {
-        return editing::commit(app, Some(Delivery::FollowUp));
-    }
-    if app.composer.is_empty() {
-        return Vec::new();
-    }
-    if !app.busy() {
-        app.status.say_while(Cause::NoTurn, "no turn runs, so there is nothing to follow: Enter sends", app.now);
-        return Vec::new();
-    }
-    submit(app, Delivery::FollowUp)
-}
-
-fn deliver_now(app: &mut App) -> Vec<Effect> {
-    if app.is_writing_aside() {
-        return commit_aside(app);
-    }
-    if app.editing.is_some() {
-        return editing::commit(app, Some(Delivery::Now));
-    }
-    if app.composer.is_empty() {
-        return pending::deliver_now(app);
-    }
-    submit(app, Delivery::Now)
-}
-
 /// Clears the message; when it is empty it stops the turn, and quits when there is none and it comes twice.
 fn clear(app: &mut App) -> Vec<Effect> {
-    if !app.composer.is_empty() || app.recall.is_some() {
+    if !app.message.is_empty() || app.message.recalled().is_some() {
         app.status.disarm_quit();
-        bring_back::clear(app);
+        app.message.clear();
         return Vec::new();
     }
-    if app.is_writing_aside() || app.editing.is_some() {
+    if !app.message.is_draft() {
         return escape::press(app);
     }
     if app.tree.main().running() || !app.pending.is_empty() {
@@ -303,11 +237,11 @@ fn clear(app: &mut App) -> Vec<Effect> {
 }
 
 fn quit_or_delete(app: &mut App) -> Vec<Effect> {
-    if app.composer.is_empty() && !app.is_writing_aside() {
+    if app.message.is_empty() && app.message.about_call().is_none() && app.message.declining().is_none() {
         return if app.tree.main().running() { command::ask(app, Subject::Quit) } else { vec![Effect::Quit] };
     }
     if app.focus.is_on(Pane::Composer) {
-        app.composer.edit(Edit::Delete);
+        app.message.edit(Edit::Delete);
     }
     Vec::new()
 }
@@ -326,7 +260,7 @@ fn travel(app: &mut App, action: Action) {
         (Context::Transcript, action) => reading::travel(app, action),
         (_, Action::PageUp) => shown(app).scroll.ask(ScrollRequest::PageUp),
         (_, Action::PageDown) => shown(app).scroll.ask(ScrollRequest::PageDown),
-        (Context::History, action) => hunt::travel(app, action),
+        (Context::History, action) => history_search::travel(app, action),
         (Context::Tree | Context::Filter, action) => tree::travel(app, action),
         (Context::Pending, action) => pending::travel(app, action),
         (_, Action::First) => shown(app).scroll.ask(ScrollRequest::Top),

@@ -5,19 +5,19 @@
 //! there. Always holds: a text that comes back never gets into the line by itself, and a question is answered by its
 //! command alone.
 
-use super::{approval, bring_back, command, editing, hold as gates, keys, pending, question, submit, tree};
+use super::{approval, bring_back, command, hold as gates, pending, question, submit, tree};
 use crate::event::{Delivery, Pending};
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{PauseState, QueueAct, Request};
 use crate::text::is_blank;
 use crate::tui::commands::{self, Command, Draft, LineVerb, Verb};
 use crate::tui::keymap::{Action, Answer};
+use crate::tui::message::removed::Removed;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::cell::{Body, Level};
 use crate::tui::state::lines::Report;
 use crate::tui::state::question::{Offer, Subject};
-use crate::tui::state::removed::Removed;
 
 /// Ends a text of several lines.
 const END_OF_TEXT: &str = ".";
@@ -30,78 +30,72 @@ pub const GOES_ON: char = '\\';
 
 /// Notes that a line or a message begins with the input that comes now, if it does.
 pub fn begins(app: &mut App) {
-    if app.composer.is_empty() {
+    if app.message.is_empty() {
         app.questions.line_begins(app.now);
     }
 }
 
 /// Takes a whole line. What is kept in the line stays there, unless the line is empty: that sends it.
 pub fn take(app: &mut App, text: &str) -> Vec<Effect> {
-    if app.begun.is_none() {
+    if !app.message.is_line_begun() {
         app.questions.line_begins(app.now);
     }
-    if app.several.is_some() {
-        let kept = std::mem::take(&mut app.composer);
-        app.composer.type_text(text);
+    if app.message.is_in_lines() {
+        app.message.begin_line(text);
         let effects = enter_several(app);
-        let left = std::mem::replace(&mut app.composer, kept).text();
+        let left = app.message.end_line();
         if effects.is_empty() {
             keep(app, left);
         }
         return effects;
     }
     if let Some(begun) = text.strip_suffix(GOES_ON) {
-        let whole = app.begun.get_or_insert_default();
-        whole.push_str(begun);
-        whole.push('\n');
+        app.message.line_goes_on(begun);
         return Vec::new();
     }
-    let whole = app.begun.take().map_or_else(|| text.to_owned(), |begun| begun + text);
+    let whole = app.message.take_begun_line().map_or_else(|| text.to_owned(), |begun| begun + text);
     let text = whole.strip_suffix('\n').unwrap_or(&whole);
     if text.is_empty() {
-        return keys::send(app);
+        return submit::enter(app);
     }
     let read = commands::read_line(text);
     if let Draft::Command(Command { verb: Verb::Line(LineVerb::Drop), .. }, _) = read {
         return drop_kept(app);
     }
-    if (app.editing.is_some() || app.is_writing_aside()) && !matches!(read, Draft::Command(..) | Draft::Misfit(_)) {
+    if !app.message.is_draft() && !matches!(read, Draft::Command(..) | Draft::Misfit(_)) {
         // The line is what was asked for: the new words of what is edited.
-        app.composer.load(text);
-        return keys::send(app);
+        app.message.load(text);
+        return submit::enter(app);
     }
-    let kept = std::mem::take(&mut app.composer);
-    app.composer.type_text(text);
+    app.message.begin_line(text);
     let effects = submit::submit(app, Delivery::Steer);
-    let line = std::mem::replace(&mut app.composer, kept).text();
+    let line = app.message.end_line();
     // What was typed is in an effect now; else it was refused with a sentence.
     let is_sent = effects.iter().any(|effect| matches!(effect, Effect::Request(Request::Inject { .. })));
     if !is_sent && line == text {
         keep(app, line);
     } else if !is_sent && !line.is_empty() {
         // A command has put a text into the line.
-        app.composer.put_before(&[line]);
+        app.message.put_before(&[line]);
     }
     effects
 }
 
 /// Takes one line of a text of several lines; a dot alone ends and sends it.
 pub fn enter_several(app: &mut App) -> Vec<Effect> {
-    let line = app.composer.text();
-    app.composer.forget();
+    let line = app.message.text();
+    app.message.load("");
     if line != END_OF_TEXT {
-        let text = app.several.get_or_insert_default();
-        text.push_str(&line);
-        text.push('\n');
+        app.message.add_line(&line);
         return Vec::new();
     }
-    let text = app.several.take().unwrap_or_default();
+    let text = app.message.take_lines().unwrap_or_default();
     let text = text.strip_suffix('\n').unwrap_or(&text);
     // It is a text, whatever it begins with.
     let is_command = !matches!(commands::read_line(text), Draft::Text(_));
     let slash = if is_command { "/" } else { "" };
-    app.composer.load(&format!("{slash}{text}"));
-    if app.composer.is_empty() {
+    app.message.load(&format!("{slash}{text}"));
+    if app.message.is_empty() {
         return Vec::new();
     }
     submit::submit(app, Delivery::Steer)
@@ -109,13 +103,13 @@ pub fn enter_several(app: &mut App) -> Vec<Effect> {
 
 /// Forgets what is kept in the line, and ends an edit; it can be brought back.
 fn drop_kept(app: &mut App) -> Vec<Effect> {
-    if app.editing.is_some() || app.is_writing_aside() {
-        return escape(app);
+    if !app.message.is_draft() {
+        return bring_back::leave(app);
     }
-    if app.composer.is_empty() {
+    if app.message.is_empty() {
         app.status.say("nothing is kept in the line", app.now);
     }
-    bring_back::clear(app);
+    app.message.clear();
     Vec::new()
 }
 
@@ -136,34 +130,22 @@ pub fn nobody_there(app: &mut App) -> Vec<Effect> {
     effects
 }
 
-/// Takes an Esc: it leaves what the line holds instead of a message, and nothing else.
-pub fn escape(app: &mut App) -> Vec<Effect> {
-    if app.declining.is_some() {
-        approval::leave(app);
-    } else if app.holds.writing.is_some() {
-        gates::leave(app);
-    } else if app.editing.is_some() {
-        return editing::leave(app);
-    }
-    Vec::new()
-}
-
 /// Takes a Ctrl+C: it clears the line, else stops the turn; the second in an empty line quits.
 pub fn interrupt(app: &mut App) -> Vec<Effect> {
-    if let Some(text) = app.several.take() {
+    if let Some(text) = app.message.take_lines() {
         keep(app, text);
         app.status.say("the text is dropped; /back brings it back", app.now);
     }
-    if let Some(text) = app.begun.take() {
+    if let Some(text) = app.message.take_begun_line() {
         keep(app, text);
         app.status.say(EMPTY_AGAIN, app.now);
         return Vec::new();
     }
-    if app.editing.is_some() || app.is_writing_aside() {
-        return escape(app);
+    if !app.message.is_draft() {
+        return bring_back::leave(app);
     }
-    if !app.composer.is_empty() {
-        bring_back::clear(app);
+    if !app.message.is_empty() {
+        app.message.clear();
         app.status.say(EMPTY_AGAIN, app.now);
         return Vec::new();
     }
@@ -184,14 +166,14 @@ pub fn gave_back(app: &mut App, entries: &[Pending]) {
         app.reader_mut(&AgentId::main()).transcript.tell(Level::Info, &sentence);
     }
     for entry in entries.iter().rev() {
-        app.removed.push(Removed::Draft(entry.text.clone()), &app.composer.text());
+        app.message.set_aside(Removed::Draft(entry.text.clone()));
     }
 }
 
 /// Keeps a text that was not sent.
 pub fn keep(app: &mut App, text: String) {
     if !is_blank(&text) {
-        app.removed.push(Removed::Draft(text), &app.composer.text());
+        app.message.set_aside(Removed::Draft(text));
     }
 }
 
@@ -214,7 +196,7 @@ pub fn run(app: &mut App, verb: LineVerb, argument: &str) -> Vec<Effect> {
         // It carries a text, so it is sent like one.
         LineVerb::Later => {}
         LineVerb::Paste => {
-            app.several = Some(String::new());
+            app.message.begin_lines();
             app.status.say("write the lines; a line with a dot alone sends them, Ctrl+C drops them", app.now);
         }
         LineVerb::Edit => return edit(app, argument),
@@ -314,8 +296,8 @@ fn answer(app: &mut App, answer: Answer, argument: &str) -> Vec<Effect> {
     match subject {
         Some(Subject::Approval(id, Offer::Always | Offer::Session | Offer::Words)) if !words.is_empty() => {
             approval::decline(app, id);
-            app.composer.load(words);
-            approval::commit(app)
+            app.message.load(words);
+            approval::commit(app, id)
         }
         Some(_) if !words.is_empty() => {
             app.status.say("not answered: this question takes no words; write /no alone", app.now);
@@ -342,14 +324,14 @@ fn name(answer: Answer) -> &'static str {
 /// Decides about the call that is waited for, in one step.
 fn about_call(app: &mut App, action: Action, text: &str) -> Vec<Effect> {
     gates::act(app, action);
-    if app.holds.writing.is_none() {
+    if app.message.about_call().is_none() {
         // Why not is said.
         return Vec::new();
     }
-    app.composer.load(text);
+    app.message.load(text);
     let effects = gates::commit(app);
     if effects.is_empty() {
-        gates::leave(app);
+        bring_back::leave(app);
     }
     effects
 }

@@ -21,22 +21,20 @@ mod bring_back;
 mod budget;
 mod command;
 mod completion;
-mod drafts;
 mod editing;
 mod escape;
 pub mod export;
+mod external_editor;
+mod history_search;
 pub mod hold;
-mod hunt;
 mod keys;
 mod ledger;
 pub mod line;
 mod look;
-mod manuscript;
 mod mouse;
 pub mod pending;
 mod question;
 mod reading;
-mod recall;
 mod receipts;
 mod search;
 mod submit;
@@ -46,9 +44,9 @@ mod undo;
 use crate::event::Event;
 use crate::id::AgentId;
 use crate::protocol::{Notice, Post, Reply};
+use crate::tui::message::Pasted;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::state::App;
-use crate::tui::state::composer::Pasted;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::status::HostState;
 
@@ -83,7 +81,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Background(ground) => app.theme = app.themes.learn(ground).unwrap_or_else(|| app.theme.clone()),
         Msg::Resize(size) => {
             app.size = size;
-            app.composer.unscroll();
+            app.message.unscroll();
         }
         Msg::Tick(at) => {
             app.now = at;
@@ -94,16 +92,16 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             Told::Changed(more) => effects = more,
         },
         Msg::Branch(name) => app.branch = name,
-        Msg::History(Ok(older)) => recall::begin(app, older),
-        Msg::History(Err(reason)) | Msg::NotRemembered(reason) => recall::unwritable(app, &reason),
+        Msg::History(Ok(older)) => app.message.begin_history(older),
+        Msg::History(Err(reason)) | Msg::NotRemembered(reason) => submit::not_remembered(app, &reason),
         Msg::Paths(list) => effects = completion::listed(app, list),
         Msg::Matched(found) => {
-            hunt::found(app, found.clone());
-            app.paths.take(found);
+            history_search::found(app, found.clone());
+            app.message.paths.take(found);
         }
         Msg::Written { subject, outcome } => export::written(app, subject, outcome),
-        Msg::Copied(outcome) => manuscript::copied(app, outcome),
-        Msg::Edited { subject, outcome } => manuscript::edited(app, subject, outcome),
+        Msg::Copied(outcome) => external_editor::copied(app, outcome),
+        Msg::Edited { subject, outcome } => external_editor::edited(app, subject, outcome),
         Msg::Line(text, at) => {
             app.now = at;
             effects = line::take(app, &text);
@@ -144,9 +142,9 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     hold::settle_focus(app);
     app.settle_panes();
     question::settle_quit(app);
-    hunt::settle(app);
+    history_search::settle(app);
     app.bind_draft();
-    drafts::follow(app);
+    bring_back::follow(app);
     effects.extend(alerts::due(app));
     effects.extend(completion::refresh(app));
     app.fit_composer();
@@ -218,7 +216,7 @@ fn noticed(app: &mut App, notice: Notice) {
         Notice::Info(sentence) => app.reply(&sentence),
         Notice::Returned(entries) => bring_back::given_back(app, &entries),
         Notice::LocalServer(server) => command::offer(app, server),
-        Notice::Models(Ok(models)) => app.completion.models = models,
+        Notice::Models(Ok(models)) => app.message.completion.models = models,
         Notice::Models(Err(reason)) => app.reply(&format!("no list of models: {reason}")),
     }
 }
@@ -230,7 +228,7 @@ fn paste(app: &mut App, text: &str) -> Vec<Effect> {
         return Vec::new();
     }
     if app.focus.is_on(Pane::History) {
-        return hunt::type_text(app, text);
+        return history_search::type_text(app, text);
     }
     if app.focus.is_on(Pane::Search) {
         search::type_text(app, text);
@@ -244,7 +242,7 @@ fn paste(app: &mut App, text: &str) -> Vec<Effect> {
 /// Puts a text into the message that came at once.
 fn insert(app: &mut App, text: &str) {
     question::type_digit(app);
-    match app.composer.paste(text) {
+    match app.message.paste(text) {
         Pasted::Whole => {}
         Pasted::Cleaned(count) => {
             let noun = if count == 1 { "character" } else { "characters" };

@@ -81,7 +81,7 @@ fn press(app: &mut App, place: Position, presses: Presses) {
         }
         Region::Text => {
             go(app, Pane::Composer);
-            app.composer.point(place);
+            app.message.point(place);
         }
         Region::Divider(divider) => match presses {
             Presses::One | Presses::Three => app.pointer.grip = Some(Grip::Divider(divider)),
@@ -205,7 +205,7 @@ fn wheel(app: &mut App, place: Position, wheel: Wheel) {
             app.reader_mut(&agent).scroll.ask(request);
         }
         // All of it is in view.
-        Region::Text if app.composer.rows() <= area.height => {}
+        Region::Text if app.message.rows() <= area.height => {}
         Region::Agent(_) | Region::Ended(_) | Region::Pane(Pane::Tree | Pane::Filter) => {
             app.sight.scroll_tree(app.tree.selected(), wheel.lines());
         }
@@ -220,15 +220,15 @@ fn wheel(app: &mut App, place: Position, wheel: Wheel) {
         Region::Pane(Pane::Gate) => by_step(&mut app.holds.top, wheel),
         Region::Question => by_step(&mut app.questions.top, wheel),
         Region::Offer(_) => match wheel {
-            Wheel::Up => app.completion.previous(),
-            Wheel::Down => app.completion.next(),
+            Wheel::Up => app.message.completion.previous(),
+            Wheel::Down => app.message.completion.next(),
         },
         Region::Overlay | Region::Behind | Region::Receipt(_) | Region::HelpEntry(_) => match &mut app.focus.overlay {
             Some(Overlay::Help) => help::wheel(&mut app.help, wheel.lines()),
             Some(Overlay::Ledger { selected, .. }) => by_step(selected, wheel),
             None => {}
         },
-        Region::Text | Region::Pane(Pane::Composer | Pane::History) => app.composer.scroll(match wheel {
+        Region::Text | Region::Pane(Pane::Composer | Pane::History) => app.message.scroll(match wheel {
             Wheel::Up => -1,
             Wheel::Down => 1,
         }),

@@ -3,17 +3,17 @@
 //! The agent takes entries while the user acts. Each act names its entry by id and is one step of the queue, so it
 //! comes wholly before the delivery or wholly after it, and the answer says which.
 
-use super::{bring_back, editing};
+use super::editing;
 use crate::event::Delivery;
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{QueueAct, QueueOutcome, Request, Shift, Withdrawn};
 use crate::tui::keymap::Action;
+use crate::tui::message::removed::{Removed, Taken};
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::pending::{Entry, Stage};
-use crate::tui::state::removed::{Removed, Taken};
 
 /// Gives the list the focus, with the newest entry selected when none is.
 pub fn focus(app: &mut App) {
@@ -49,7 +49,7 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
         app.status.say(format!("{id} is being delivered, it cannot be changed any more"), app.now);
         return Vec::new();
     }
-    let edited = editing::is_edited(app, &id);
+    let edited = app.message.is_edited(&id);
     let act = match action {
         Action::EditEntry => return editing::ask(app, agent, id),
         Action::DeleteEntry | Action::Merge | Action::DeliverNow if edited => {
@@ -67,7 +67,7 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
                 app.status.say(format!("there is no text after {id} to join it with"), app.now);
                 return Vec::new();
             };
-            if editing::is_edited(app, &next) {
+            if app.message.is_edited(&next) {
                 editing::blocked(app);
                 return Vec::new();
             }
@@ -88,7 +88,7 @@ pub fn deliver_now(app: &mut App) -> Vec<Effect> {
         let id = &entry.message.id;
         entry.stage == Stage::Waiting
             && selected.as_ref().map_or(!entry.message.stale, |selected| selected == id)
-            && !editing::is_edited(app, id)
+            && !app.message.is_edited(id)
     };
     let act = |entry: &Entry| {
         Effect::Request(Request::Queue {
@@ -134,12 +134,12 @@ pub fn answered(app: &mut App, agent: &AgentId, id: &MessageId, act: QueueAct, o
             let taken = Taken { agent: agent.clone(), entry, before };
             match to {
                 Withdrawn::Removed => {
-                    app.removed.push(Removed::Deleted(taken), &app.composer.text());
+                    app.message.set_aside(Removed::Deleted(taken));
                     app.status.say(format!("{id} is deleted; u or Ctrl+_ brings it back"), app.now);
                 }
                 Withdrawn::Message => {
-                    bring_back::draft(app).put_before(&[text]);
-                    app.removed.push(Removed::TakenBack(taken), &app.composer.text());
+                    app.message.put_before_draft(&[text]);
+                    app.message.set_aside(Removed::TakenBack(taken));
                 }
             }
         }
@@ -147,7 +147,7 @@ pub fn answered(app: &mut App, agent: &AgentId, id: &MessageId, act: QueueAct, o
             app.status.say(format!("{id} is back in its place"), app.now);
         }
         (QueueAct::Restore { entry, .. }, _) => {
-            bring_back::draft(app).put_before(&[entry.text]);
+            app.message.put_before_draft(&[entry.text]);
             app.status.say(format!("{} has ended: {id} is back in the message", name(agent)), app.now);
         }
         (QueueAct::Merge, QueueOutcome::Merged(first, second)) => {
@@ -156,14 +156,14 @@ pub fn answered(app: &mut App, agent: &AgentId, id: &MessageId, act: QueueAct, o
             app.status.say(format!("{id} and {} are one text; u or Ctrl+_ parts them", second.id), app.now);
             let text = format!("{}\n\n{}", first.text, second.text);
             let merged = Removed::Merged { agent: agent.clone(), first, second, text };
-            app.removed.push(merged, &app.composer.text());
+            app.message.set_aside(merged);
         }
         (QueueAct::Split { second, .. }, QueueOutcome::Done) => {
             app.status.say(format!("{id} and {} are two texts again", second.id), app.now);
         }
         (QueueAct::Split { second, .. }, QueueOutcome::Withdrawn(_)) => {
             let sentence = format!("{} has ended: {} is back in the message", name(agent), second.id);
-            bring_back::draft(app).put_before(&[second.text]);
+            app.message.put_before_draft(&[second.text]);
             app.status.say(sentence, app.now);
         }
         (QueueAct::Release, _)

@@ -15,7 +15,7 @@ use crate::tui::state::question::{Question, Subject, Unarmed};
 /// Asks about every pending text that is held for its age, and stops asking about those that are gone.
 pub fn ask_about_stale(app: &mut App) {
     let stale = |entry: &&Entry| {
-        entry.stage == Stage::Waiting && entry.message.stale && !editing::is_edited(app, &entry.message.id)
+        entry.stage == Stage::Waiting && entry.message.stale && !app.message.is_edited(&entry.message.id)
     };
     let entries: Vec<Entry> = app.pending.entries().iter().filter(stale).cloned().collect();
     app.questions.retain(app.now, |subject| match subject {
@@ -43,7 +43,7 @@ pub fn settle_quit(app: &mut App) {
 
 /// Gives an answer to the shown question; `None` when the key has nothing to do with a question.
 pub fn answer(app: &mut App, answer: Answer) -> Option<Vec<Effect>> {
-    if app.declining.is_some() {
+    if app.message.declining().is_some() {
         let words = "first Enter, which sends your words as a no, or Esc, which goes back to the question";
         app.status.say_while(Cause::NoDraft, words, app.now);
         return Some(Vec::new());
@@ -61,7 +61,7 @@ pub fn answer(app: &mut App, answer: Answer) -> Option<Vec<Effect>> {
 /// Carries out a key that selects an answer or gives the selected one; `None` when it is for something else. Any other
 /// character makes a text of itself and of the digit before it.
 pub fn choose(app: &mut App, chord: Chord) -> Option<Vec<Effect>> {
-    let is_free = app.medium == Medium::Screen && app.is_drafting() && app.composer.is_empty();
+    let is_free = app.medium == Medium::Screen && app.is_drafting() && app.message.is_empty();
     if !is_free || !app.questions.is_shown() {
         return None;
     }
@@ -94,7 +94,7 @@ pub fn choose(app: &mut App, chord: Chord) -> Option<Vec<Effect>> {
 /// Makes a text of the digit that has selected an answer: more text comes behind it.
 pub fn type_digit(app: &mut App) {
     if let Some(digit) = app.questions.unselect() {
-        app.composer.type_char(digit);
+        app.message.type_char(digit);
     }
 }
 

@@ -5,7 +5,7 @@
 use super::{export, search};
 use crate::id::AgentId;
 use crate::tui::keymap::{Action, ReadKey};
-use crate::tui::msg::{Effect, Looked, Manuscript};
+use crate::tui::msg::{EditorSubject, Effect, Looked};
 use crate::tui::state::cell::{Body, CallStatus, Cell, CellId, Level};
 use crate::tui::state::focus::Pane;
 use crate::tui::state::regions::{Part, Region};
@@ -228,7 +228,7 @@ fn copied(app: &mut App, text: String, noun: Option<&str>) -> Vec<Effect> {
 fn open(app: &mut App) -> Vec<Effect> {
     let reader = shown(app);
     let cell = reader.selected.and_then(|cell| reader.transcript.get(cell));
-    cell.map(|cell| Effect::Edit { subject: Manuscript::Entry, text: cell.whole() }).into_iter().collect()
+    cell.map(|cell| Effect::Edit { subject: EditorSubject::Entry, text: cell.whole() }).into_iter().collect()
 }
 
 /// Shows when each block came, or hides it.

@@ -12,7 +12,7 @@ pub const ROWS: usize = 8;
 
 /// Draws the list into the lower end of the room above the composer; returns the room that is left.
 pub fn draw(app: &App, room: Rect, regions: &mut Regions, buffer: &mut Buffer) -> Rect {
-    let offers = app.completion.offers();
+    let offers = app.message.completion.offers();
     let most = usize::from(room.height.saturating_sub(1)).min(ROWS).min(offers.len());
     if most == 0 {
         return room;
@@ -21,7 +21,7 @@ pub fn draw(app: &App, room: Rect, regions: &mut Regions, buffer: &mut Buffer) -
     let rows = u16::try_from(most + 1).unwrap_or(room.height);
     let area = clear(room, rows, buffer);
     regions.add(area, Region::Overlay);
-    let chosen = app.completion.chosen();
+    let chosen = app.message.completion.chosen();
     let first = (chosen + 1).saturating_sub(most);
     let labels = offers.iter().map(|offer| columns(&one_line(&offer.label))).max().unwrap_or(0).min(area.width / 2);
     for ((place, offer), y) in offers.iter().enumerate().skip(first).take(most).zip(0..) {
@@ -40,7 +40,7 @@ pub fn draw(app: &App, room: Rect, regions: &mut Regions, buffer: &mut Buffer) -
     let keys = row(area, rows - 1);
     let hidden = offers.len() - most;
     let left = if hidden > 0 { put_right(buffer, keys, &format!(" {hidden} more "), theme.dim) } else { keys };
-    let about = if app.completion.names_agents() { " · otherwise @ is text" } else { "" };
+    let about = if app.message.completion.names_agents() { " · otherwise @ is text" } else { "" };
     let hints = [format!("  Tab takes it · Up/Down choose · Esc closes{about}"), format!("  Tab takes it{about}")];
     if let Some(hint) = hints.iter().map(|hint| app.spell(hint)).find(|hint| columns(hint) <= left.width) {
         put(buffer, left, &hint, theme.dim);

@@ -7,9 +7,10 @@ use super::fit::{columns, put, put_right, row};
 use super::forecast::of_enter;
 use super::search::told;
 use super::transcript::Metrics;
+use crate::tui::message::purpose::Written;
 use crate::tui::state::escape::{Escape, next_escape};
 use crate::tui::state::focus::Pane;
-use crate::tui::state::hold::{Waiting, Written};
+use crate::tui::state::hold::Waiting;
 use crate::tui::state::status::HostState;
 use crate::tui::state::{App, PROMPT_COLUMNS};
 
@@ -21,7 +22,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     let prompt = PROMPT_COLUMNS.min(area.width);
     put(buffer, Rect { width: prompt, ..row(area, 0) }, "› ", style);
     let text = Rect { x: area.x + prompt, width: area.width - prompt, ..area };
-    let cursor = app.composer.render(text, buffer);
+    let cursor = app.message.render(text, buffer);
     cursor.filter(|_| focused)
 }
 
@@ -111,16 +112,16 @@ fn keys(app: &App) -> &'static [&'static str] {
     if app.focus.overlay.is_some() {
         return &["Up/Down scroll"];
     }
-    if app.declining.is_some() && app.focus.is_on(Pane::Composer) {
+    if app.message.declining().is_some() && app.focus.is_on(Pane::Composer) {
         return &["Ctrl+J new line"];
     }
-    if let Some(writing) = app.holds.writing.as_ref().filter(|_| app.focus.is_on(Pane::Composer)) {
+    if let Some(writing) = app.message.about_call().filter(|_| app.focus.is_on(Pane::Composer)) {
         return match writing.what {
             Written::Arguments => &["Enter runs · Ctrl+J new line", "Ctrl+J new line"],
             Written::Reason => &["Enter skips · Ctrl+J new line", "Ctrl+J new line"],
         };
     }
-    if app.editing.is_some() && app.focus.is_on(Pane::Composer) {
+    if app.message.editing().is_some() && app.focus.is_on(Pane::Composer) {
         return &["Enter puts it back · Tab as a follow-up · F5 now", "Enter puts it back · F5 now", "F5 now"];
     }
     if app.focus.by_click {

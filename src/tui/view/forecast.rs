@@ -7,9 +7,10 @@ use super::fit::{clock, one_line};
 use super::tree::agent_name;
 use crate::event::Delivery;
 use crate::id::AgentId;
+use crate::tui::message::purpose::Written;
 use crate::tui::state::App;
 use crate::tui::state::clock::seconds_between;
-use crate::tui::state::hold::{Waiting, Written};
+use crate::tui::state::hold::Waiting;
 use crate::tui::state::pending::Stage;
 use crate::tui::state::status::HostState;
 use crate::tui::state::tree::{Activity, Node};
@@ -17,17 +18,17 @@ use crate::tui::state::tree::{Activity, Node};
 /// Returns what Enter will do with the message, the longest words first; `waiting` is who waits where, as this frame
 /// shows it: only that an empty message decides about.
 pub fn of_enter(app: &App, waiting: Option<&Waiting>) -> Vec<String> {
-    if app.declining.is_some() {
+    if app.message.declining().is_some() {
         return ["→ no, and the model is told this", "→ no, with these words", "→ no"].map(str::to_owned).to_vec();
     }
-    if let Some(writing) = &app.holds.writing {
+    if let Some(writing) = app.message.about_call() {
         let words = match writing.what {
             Written::Arguments => ["→ runs the call with these arguments", "→ runs the call"],
             Written::Reason => ["→ skips the call, for this reason", "→ skips the call"],
         };
         return words.map(str::to_owned).to_vec();
     }
-    if let Some(editing) = &app.editing {
+    if let Some(editing) = app.message.editing() {
         let what = format!("editing {} for {}", editing.entry.id, one_line(&agent_name(&editing.agent)));
         let short = format!("editing {}", editing.entry.id);
         return vec![
@@ -37,16 +38,16 @@ pub fn of_enter(app: &App, waiting: Option<&Waiting>) -> Vec<String> {
             short,
         ];
     }
-    if app.questions.is_shown() && app.composer.is_empty() && app.is_drafting() {
+    if app.questions.is_shown() && app.message.is_empty() && app.is_drafting() {
         return match app.questions.selected_answer() {
             Some(_) => vec!["→ gives the selected answer".to_owned(), "→ answers".to_owned()],
             None => vec!["→ first choose an answer by its number".to_owned(), "→ choose an answer".to_owned()],
         };
     }
-    if let Some(offer) = app.completion.taken_by_enter(&app.composer.shown()) {
+    if let Some(offer) = app.message.completion.taken_by_enter(&app.message.shown()) {
         return vec![format!("→ completes {}", one_line(&offer.label)), "→ completes".to_owned()];
     }
-    if app.composer.is_empty() && waiting.is_some() {
+    if app.message.is_empty() && waiting.is_some() {
         let name = one_line(&agent_name(app.tree.selected()));
         return vec![format!("→ {name} runs one step"), "→ one step".to_owned()];
     }
@@ -113,7 +114,7 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery) -> Vec<String> {
 fn held_back(app: &App) -> Vec<String> {
     let waiting = |stage| stage == Stage::Waiting;
     let count = app.pending.entries().iter().filter(|entry| entry.agent.is_main() && waiting(entry.stage)).count();
-    match (count, app.composer.is_empty()) {
+    match (count, app.message.is_empty()) {
         (0, _) => vec!["→ starts a turn".to_owned()],
         (_, true) => vec![format!("→ starts a turn with the {count} pending"), format!("→ sends {count} pending")],
         (_, false) => vec![format!("→ starts a turn, after the {count} pending"), "→ starts a turn".to_owned()],

@@ -7,9 +7,10 @@ use super::arguments::rows as arguments_rows;
 use super::fit::{columns, one_line, put, row};
 use super::wrap::Line;
 use crate::message::ToolCall;
+use crate::tui::message::purpose::Written;
 use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
-use crate::tui::state::hold::{Place, Shown, Written};
+use crate::tui::state::hold::{Place, Shown};
 use crate::tui::state::told::name_of;
 
 /// Columns left of the arguments.
@@ -89,7 +90,7 @@ fn arguments(app: &App, call: &ToolCall, width: u16) -> Vec<Line> {
 
 fn head(app: &App, place: Option<&Place>) -> String {
     let name = name_of(app.tree.selected());
-    let writing = app.holds.writing.as_ref().filter(|writing| writing.agent == *app.tree.selected());
+    let writing = app.message.about_call().filter(|writing| writing.agent == *app.tree.selected());
     match (writing, place) {
         (Some(writing), _) => {
             let tool = one_line(&writing.call.name);
@@ -106,7 +107,7 @@ fn head(app: &App, place: Option<&Place>) -> String {
 
 /// Writes the longest hint that fits.
 fn hint(app: &App, place: Option<&Place>, area: Rect, buffer: &mut Buffer) {
-    let hints: &[&str] = match (&app.holds.writing, app.focus.is_on(Pane::Gate), place) {
+    let hints: &[&str] = match (app.message.about_call(), app.focus.is_on(Pane::Gate), place) {
         (Some(writing), _, _) => match writing.what {
             Written::Arguments => &["Enter runs it with these · Esc leaves them", "Enter runs · Esc leaves"],
             Written::Reason => &["Enter skips it and tells the model this · Esc leaves", "Enter skips · Esc leaves"],

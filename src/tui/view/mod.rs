@@ -29,7 +29,7 @@ pub mod fit;
 pub mod forecast;
 mod gate;
 mod guards;
-mod hunt;
+mod history_search;
 pub mod layout;
 mod ledger;
 mod live;
@@ -131,7 +131,7 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
     let is_low = area.height < LOW && app.shows_details() && app.size.width < layout::BROAD;
     let tree = if is_in_tree && !is_low { TreeUse::Focused } else { TreeUse::Watched };
     let demand = Demand {
-        composer: app.composer.rows(),
+        composer: app.message.rows(),
         question,
         pending: rows(app.pending.entries().len()).max(u16::from(app.focus.is_on(Pane::Pending))),
         list: if app.focus.is_on(Pane::Pending) { ListUse::Focused } else { ListUse::Watched },
@@ -242,7 +242,7 @@ fn draw_lists(
 ) -> (Option<Seen>, Option<Position>) {
     let free = Rect { height: above.height.saturating_sub(area.height), ..above };
     let room = if free.height >= LIST { free } else { above };
-    let (mut rest, search) = hunt::draw(app, room, regions, buffer);
+    let (mut rest, search) = history_search::draw(app, room, regions, buffer);
     if app.focus.overlay.is_none() {
         rest = completion::draw(app, rest, regions, buffer);
     }

@@ -102,7 +102,7 @@ fn forecast(app: &App, entry: &Entry) -> Vec<String> {
     if entry.stage == Stage::Delivering {
         return words(&["being delivered", "now"]);
     }
-    if app.editing.as_ref().is_some_and(|editing| editing.entry.id == entry.message.id) {
+    if app.message.is_edited(&entry.message.id) {
         return words(&["held while it is edited", "edited"]);
     }
     if entry.message.stale {

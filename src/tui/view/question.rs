@@ -44,7 +44,7 @@ impl Laid {
 /// Lays the question out that is asked now; `None` when there is none, or it has no room with a part of its detail.
 pub fn lay_out<'a>(app: &'a App, laid: &mut Laid, area: Rect) -> Option<Asked<'a>> {
     let (id, question) = (app.questions.current_id()?, app.questions.current()?);
-    let body = Panes::body(area, app.composer.rows());
+    let body = Panes::body(area, app.message.rows());
     // The transcript stays readable where there is room for both.
     let beside = Rect { height: body.height * 3 / 5, ..body };
     let forms = [
@@ -89,7 +89,7 @@ enum Keys {
 
 impl Keys {
     fn of(app: &App) -> Self {
-        if app.declining.is_some() {
+        if app.message.declining().is_some() {
             Self::Words
         } else if !app.questions.armed(app.now) {
             Self::Wait

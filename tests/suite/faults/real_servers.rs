@@ -47,12 +47,20 @@ fn sent_arguments(family: Family, history: &[Message]) -> Value {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_kept_connection_that_gives_no_byte_costs_neither_a_notice_nor_an_attempt() {
     for family in families() {
-        let server = Server::start([Reply::text("One."), Reply::hang_up(), Reply::text("Two.")]);
-        let mut visit = Visit::new(family, Http::default(), server.origin()).await;
-        visit.answers("First.", "One.").await;
-        visit.answers("Second.", "Two.").await;
-        assert_eq!((visit.waits(), server.chats().len()), (Vec::new(), 3), "{family:?}");
-        assert_eq!(server.chats()[1].body, server.chats()[2].body, "the same request");
+        // A client that has not put the first connection back yet takes a new one, which counts.
+        for round in 0.. {
+            let server = Server::start([Reply::text("One."), Reply::hang_up(), Reply::text("Two.")]);
+            let mut visit = Visit::new(family, Http::default(), server.origin()).await;
+            visit.answers("First.", "One.").await;
+            visit.answers("Second.", "Two.").await;
+            let chats = server.chats();
+            assert_eq!((chats.len(), &chats[1].body), (3, &chats[2].body), "the same request");
+            if chats[0].peer == chats[1].peer {
+                assert!(visit.waits().is_empty(), "{family:?}");
+                break;
+            }
+            assert!(round < 50, "{family:?}: no connection is ever kept");
+        }
     }
 }
 

@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use super::composer::Composer;
 use crate::limits;
 use crate::text::visible_line;
 
@@ -36,17 +35,6 @@ pub struct History {
     pub awaited: bool,
     /// True once it was said that nothing can be written.
     pub complained: bool,
-}
-
-/// Is a walk through the history that has begun: the composer holds a text of it.
-#[derive(Debug)]
-pub struct Recall {
-    /// Where the text comes from that the composer holds.
-    pub origin: Origin,
-    /// The draft that was there before.
-    pub draft: Composer,
-    /// Texts that were changed and left, with where they come from.
-    pub changed: Vec<(Origin, Composer)>,
 }
 
 /// Where a text comes from that the composer holds in place of the draft.

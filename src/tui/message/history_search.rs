@@ -1,4 +1,4 @@
-//! The search of the history: what is typed for it, and what it has found so far.
+//! The history search: what is typed for it, and what it has found so far.
 //!
 //! The composer is not touched before a text is taken. The matching is done away from the screen; until its answer comes,
 //! what was found before and still matches is shown.
@@ -8,9 +8,9 @@ use std::sync::Arc;
 use super::history::Sent;
 use crate::tui::fuzzy::{Hits, Kind, Quest, narrow};
 
-/// Is a search that is open.
+/// A history search that is open.
 #[derive(Debug)]
-pub struct Hunt {
+pub struct HistorySearch {
     /// What was typed.
     pub query: String,
     /// What is searched, the newest first, as it was when the search was opened.
@@ -20,7 +20,7 @@ pub struct Hunt {
     chosen: usize,
 }
 
-impl Hunt {
+impl HistorySearch {
     /// Opens a search among these, the newest first.
     pub fn new(entries: Vec<Sent>, query: String) -> Self {
         let lines = entries.iter().map(|sent| Arc::clone(&sent.line)).collect();
@@ -28,7 +28,7 @@ impl Hunt {
     }
 
     /// Returns what is to be searched for now; its answer counts from here on.
-    pub fn quest(&mut self, number: u64) -> Quest {
+    pub fn search(&mut self, number: u64) -> Quest {
         let hits = narrow(&self.found.hits, &self.query, Kind::Lines);
         self.found = Hits { number, count: hits.len(), hits };
         self.chosen = 0;

@@ -13,28 +13,28 @@ use crate::tui::state::regions::{Region, Regions};
 /// Draws the list into the lower end of the room above the composer; returns the room that is left, and where the
 /// terminal's cursor belongs.
 pub fn draw(app: &App, room: Rect, regions: &mut Regions, buffer: &mut Buffer) -> (Rect, Option<Position>) {
-    let Some(hunt) = app.hunt.as_ref().filter(|_| room.height > 0) else { return (room, None) };
+    let Some(search) = app.message.search.as_ref().filter(|_| room.height > 0) else { return (room, None) };
     let theme = &app.theme;
-    let hits = &hunt.found().hits;
+    let hits = &search.found().hits;
     let most = usize::from(room.height - 1).min(ROWS).min(hits.len().max(1));
     let rows = u16::try_from(most + 1).unwrap_or(room.height);
     let area = clear(room, rows, buffer);
     regions.add(area, Region::Overlay);
-    let first = (hunt.chosen() + 1).saturating_sub(most);
+    let first = (search.chosen() + 1).saturating_sub(most);
     for ((place, hit), y) in hits.iter().enumerate().skip(first).take(most).zip(0..) {
-        let (mark, style) = if place == hunt.chosen() { ("▸ ", theme.accent) } else { ("  ", theme.text) };
+        let (mark, style) = if place == search.chosen() { ("▸ ", theme.accent) } else { ("  ", theme.text) };
         regions.add(row(area, y), Region::Offer(place));
         let rest = put(buffer, row(area, y), mark, style);
         put_marked(buffer, rest, &hit.text, &hit.marks, style);
     }
     if hits.is_empty() && most > 0 {
-        let words = if hunt.total() == 0 { "  nothing was sent yet" } else { "  nothing that was sent matches" };
+        let words = if search.total() == 0 { "  nothing was sent yet" } else { "  nothing that was sent matches" };
         put(buffer, row(area, 0), words, theme.dim);
     }
     let line = row(area, rows - 1);
-    let count = format!(" {} of {} ", hunt.found().count, hunt.total());
+    let count = format!(" {} of {} ", search.found().count, search.total());
     let keys = [format!("{count}· Enter takes it · Ctrl+R next "), count];
-    let query = visible_line(&hunt.query);
+    let query = visible_line(&search.query);
     let room_of_keys = line.width.saturating_sub(columns(&query) + 12);
     let hint = keys.iter().find(|hint| columns(hint) <= room_of_keys);
     let left = hint.map_or(line, |hint| put_right(buffer, line, hint, theme.dim));

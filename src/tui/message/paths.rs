@@ -73,7 +73,7 @@ impl Paths {
     }
 
     /// Returns what is to be searched for; its answer counts from here on.
-    pub fn quest(&mut self, number: u64) -> Option<Quest> {
+    pub fn search(&mut self, number: u64) -> Option<Quest> {
         let token = self.token()?;
         let query = token.typed.clone();
         let hits = narrow(&self.found.hits, &query, Kind::Paths);

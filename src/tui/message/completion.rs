@@ -1,0 +1,137 @@
+//! The completion list: what is offered behind what was typed, and which offer is chosen.
+//!
+//! The offers are made anew after each message (`state/offers.rs`); only the choice and an Esc are remembered. Always
+//! holds: no offer is taken but by a key.
+
+use crate::tui::commands::{self, Draft};
+
+/// Holds what is offered now.
+#[derive(Debug, Default)]
+pub struct Completion {
+    offers: Vec<Offer>,
+    chosen: usize,
+    /// True once the user moved the choice.
+    moved: bool,
+    /// The text for which Esc closed the list; it stays closed until the text no longer continues it.
+    closed: Option<String>,
+    /// The text with an unknown command that Enter did not send the first time.
+    refused: Option<String>,
+    /// The models that the server offers, as far as it was asked.
+    pub models: Vec<String>,
+    /// Whether it was asked.
+    has_asked_models: bool,
+}
+
+/// One thing that could stand there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// The whole text of the composer once it is taken; of a path what stands in its place.
+    pub text: String,
+    /// The characters before the cursor that it replaces; `None` for the whole text.
+    pub replaces: Option<usize>,
+    /// The characters of the label that match what was typed.
+    pub marks: Vec<u32>,
+    /// How it is shown.
+    pub label: String,
+    /// What it means.
+    pub help: String,
+}
+
+impl Completion {
+    /// Returns what is offered; empty when the list is closed.
+    pub fn offers(&self) -> &[Offer] {
+        &self.offers
+    }
+
+    /// Returns the place of the chosen offer.
+    pub fn chosen(&self) -> usize {
+        self.chosen
+    }
+
+    /// Tells whether the list is open.
+    pub fn is_open(&self) -> bool {
+        !self.offers.is_empty()
+    }
+
+    /// Tells whether agents are offered.
+    pub fn names_agents(&self) -> bool {
+        self.offers.iter().any(|offer| offer.replaces.is_none() && offer.text.starts_with('@'))
+    }
+
+    /// Tells whether anything is offered for the whole text, not only for a path in it.
+    pub fn is_about_whole(&self) -> bool {
+        self.offers.iter().any(|offer| offer.replaces.is_none())
+    }
+
+    /// Chooses the one before.
+    pub fn previous(&mut self) {
+        self.moved = true;
+        self.chosen = self.chosen.checked_sub(1).unwrap_or(self.offers.len().saturating_sub(1));
+    }
+
+    /// Chooses the one after.
+    pub fn next(&mut self) {
+        self.moved = true;
+        self.chosen = if self.chosen + 1 < self.offers.len() { self.chosen + 1 } else { 0 };
+    }
+
+    /// Chooses the one at this place, the last when there are fewer.
+    pub fn choose(&mut self, place: usize) {
+        self.moved = true;
+        self.chosen = place.min(self.offers.len().saturating_sub(1));
+    }
+
+    /// Notes that the models are asked for; false when they were before.
+    pub fn ask_models(&mut self) -> bool {
+        !std::mem::replace(&mut self.has_asked_models, true)
+    }
+
+    /// Closes the list for this text and what continues it.
+    pub fn close(&mut self, text: String) {
+        self.closed = Some(text);
+        self.offers.clear();
+    }
+
+    /// Notes that this text begins with an unknown command and was not sent.
+    pub fn refuse(&mut self, text: String) {
+        self.refused = Some(text);
+    }
+
+    /// Tells whether this very text was not sent before, because it begins with an unknown command.
+    pub fn was_refused(&self, text: &str) -> bool {
+        self.refused.as_deref() == Some(text)
+    }
+
+    /// Returns the chosen offer; `None` when the text is that already.
+    pub fn taken(&self, text: &str) -> Option<&Offer> {
+        let chosen = self.offers.get(self.chosen);
+        chosen.filter(|offer| offer.replaces.is_some() || offer.text.trim_end() != text.trim_end())
+    }
+
+    /// Returns what Enter takes: the chosen offer, unless nothing was chosen and the text is a whole command already, or
+    /// a whole directory, or nothing was typed behind `@`.
+    pub fn taken_by_enter(&self, text: &str) -> Option<&Offer> {
+        let is_path = self.offers.get(self.chosen).is_some_and(|offer| offer.replaces.is_some());
+        if !self.moved && is_path && text.ends_with(['@', '/']) {
+            return None;
+        }
+        let is_whole = match commands::read(text) {
+            Draft::Command(_, argument) => argument.is_empty() || self.offers.len() != 1,
+            Draft::Text(_) | Draft::Escaped(_) | Draft::NoCommand { .. } | Draft::Misfit(_) => false,
+        };
+        if is_whole && !self.moved { None } else { self.taken(text) }
+    }
+
+    /// Takes what is offered for a text.
+    pub fn offer(&mut self, text: &str, offers: Vec<Offer>) {
+        if self.closed.as_ref().is_some_and(|closed| !text.starts_with(closed.as_str())) {
+            self.closed = None;
+        }
+        let offers = if self.closed.is_some() { Vec::new() } else { offers };
+        if offers != self.offers {
+            self.offers = offers;
+            self.chosen = 0;
+            self.moved = false;
+        }
+    }
+}

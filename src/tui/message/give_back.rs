@@ -1,0 +1,164 @@
+//! The one place where texts come back to the message, and go from it to where they can be brought back from.
+//!
+//! Always holds: a text comes back to one place once, before the draft; what is written first stays as it is. The text in
+//! the external editor is a copy; what comes back from there takes the place of the original.
+
+use super::Message;
+use super::purpose::{Editing, Purpose};
+use super::removed::{Removed, RemovedTexts};
+use crate::event::Pending;
+use crate::id::AgentId;
+use crate::text::is_blank;
+
+/// Where a text from the external editor went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TakenOver {
+    /// Where it was taken from.
+    InPlace,
+    /// Before a message that was changed meanwhile.
+    Before,
+}
+
+impl Message {
+    /// Puts texts that left their queue undelivered before the draft, in order. One that is being edited stays as it is
+    /// now, and becomes a draft between the others.
+    pub fn give_back(&mut self, entries: &[Pending]) {
+        let texts: Vec<String> = entries.iter().map(|entry| entry.text.clone()).collect();
+        match entries.iter().position(|entry| self.is_edited(&entry.id)) {
+            Some(index) => {
+                let (before, after) = texts.split_at(index);
+                self.edit_becomes_draft(before, after.get(1..).unwrap_or_default());
+            }
+            None => self.put_before_draft(&texts),
+        }
+    }
+
+    /// Puts texts before the draft, also while something else is written first.
+    pub fn put_before_draft(&mut self, texts: &[String]) {
+        self.leave_recalled();
+        self.draft.put_before(texts);
+    }
+
+    /// Puts texts before the one that the keys change.
+    pub fn put_before(&mut self, texts: &[String]) {
+        self.leave_recalled();
+        self.top_mut().put_before(texts);
+    }
+
+    /// Takes a text off the draft again that was put before it; false when it does not stand there any more.
+    pub fn take_front(&mut self, text: &str) -> bool {
+        self.leave_recalled();
+        self.draft.take_front(text)
+    }
+
+    /// Ends an edit whose entry is gone: what is written stays, between these texts, and the draft comes behind it.
+    pub fn edit_becomes_draft(&mut self, before: &[String], behind: &[String]) {
+        let Some((_, mut composer)) = self.end(|purpose| matches!(purpose, Purpose::Edit(_))) else { return };
+        composer.put_before(before);
+        composer.put_behind(behind);
+        composer.put_behind(&[self.draft.text()]);
+        self.draft = composer;
+    }
+
+    /// Empties the text that the keys change; it can be brought back.
+    pub fn clear(&mut self) {
+        if self.put_away() {
+            return;
+        }
+        let text = self.text();
+        self.top_mut().forget();
+        if is_blank(&text) {
+            return;
+        }
+        // The queue still has the text that is edited: what was written comes back to the edit, not as a text of its own.
+        let removed = match self.editing() {
+            Some(Editing { agent, entry }) => {
+                Removed::Edit { agent: agent.clone(), id: entry.id.clone(), text, was: entry.text.clone() }
+            }
+            None => Removed::Draft(text),
+        };
+        self.set_aside(removed);
+    }
+
+    /// Remembers what was removed just now, so that one key brings it back.
+    pub fn set_aside(&mut self, removed: Removed) {
+        let text = self.text();
+        self.removed.push(removed, &text);
+    }
+
+    /// Takes off what was removed last.
+    pub fn take_removed(&mut self) -> Option<Removed> {
+        self.removed.pop()
+    }
+
+    /// Returns what can be brought back.
+    pub fn removed(&self) -> &RemovedTexts {
+        &self.removed
+    }
+
+    /// Ends the conversation: what was removed comes back as a draft from now on, never to a queue.
+    pub fn end_conversation(&mut self) {
+        self.removed.become_drafts();
+    }
+
+    /// Puts the drafts for agents that have ended where one key brings them back; returns whom they were for.
+    pub fn give_back_drafts(&mut self, has_ended: impl Fn(&AgentId) -> bool) -> Vec<AgentId> {
+        let mut agents = Vec::new();
+        for (agent, composer) in self.drafts.take_where(has_ended) {
+            self.set_aside(Removed::Draft(composer.text()));
+            agents.push(agent);
+        }
+        agents
+    }
+
+    /// Returns the text for the external editor, and remembers it.
+    pub fn open(&mut self) -> String {
+        let text = self.text();
+        self.opened = Some(text.clone());
+        text
+    }
+
+    /// Forgets about the external editor: nothing comes back from it.
+    pub fn close_unchanged(&mut self) {
+        self.opened = None;
+    }
+
+    /// Puts an edited text where it was taken from. Texts may have come back meanwhile, before it or behind it: they stay.
+    pub fn take_over(&mut self, text: &str) -> TakenOver {
+        let opened = self.opened.take().unwrap_or_default();
+        let present = self.text();
+        if *text == *opened {
+            return TakenOver::InPlace;
+        }
+        if let Some(before) = present.strip_suffix(&*opened) {
+            self.top_mut().replace(&format!("{before}{text}"));
+        } else if let Some(behind) = present.strip_prefix(&*opened) {
+            self.top_mut().replace(&format!("{text}{behind}"));
+        } else {
+            self.top_mut().put_before(&[text.to_owned()]);
+            return TakenOver::Before;
+        }
+        TakenOver::InPlace
+    }
+
+    /// Returns every text that was typed and is not among the removed ones, each once.
+    pub fn texts(&self) -> Vec<String> {
+        let mut texts = vec![self.draft.text()];
+        for (purpose, composer) in &self.above {
+            match purpose {
+                Purpose::Recall(recall) => {
+                    if !self.is_as_sent(recall.origin, composer) {
+                        texts.push(composer.text());
+                    }
+                    texts.extend(recall.changed.iter().map(|(_, changed)| changed.text()));
+                }
+                Purpose::Edit(_) | Purpose::AboutCall(_) | Purpose::Decline(_) | Purpose::Line => {
+                    texts.push(composer.text());
+                }
+            }
+        }
+        texts.extend(self.drafts.texts());
+        texts.extend(self.lines.texts());
+        texts
+    }
+}

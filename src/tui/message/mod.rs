@@ -1,0 +1,124 @@
+//! The message: the only owner of what the user types, from the first letter until a queue, a command or a call has it.
+//!
+//! A stack: the draft at the bottom, above it what is written first. Keys change the text on top. Always holds: a text that
+//! was typed is on the stack, among the drafts of other agents, among the removed texts, or it was sent; nobody outside
+//! this folder sees a text area.
+//!
+//! # Where things are
+//!
+//! - text, cursor, undo, chips: `composer.rs`, `composer/chips.rs`, `typing.rs`, `src/tui/view/composer.rs`; stories:
+//!   `composer.rs`, `tests/pty/composer.rs`
+//! - what a text is for: an edit, arguments, a reason, the words of a no: `purpose.rs`, `stack.rs`,
+//!   `src/tui/update/editing.rs`; stories: `pending_list.rs`, `hold.rs`, `approval_popups.rs`
+//! - what Enter, Tab and F5 do with it: `src/tui/update/submit.rs`; stories: `tui_shell.rs`, `deliver_now.rs`
+//! - texts that come back, what a key removed: `give_back.rs`, `removed.rs`, `src/tui/update/bring_back.rs`; stories:
+//!   `bring_back.rs`, `returned.rs`, `pending_lives.rs`
+//! - what was sent before, Up, Ctrl+R, the file: `history.rs`, `recall.rs`, `history_search.rs`,
+//!   `src/tui/history_file.rs`; stories: `recall.rs`
+//! - a draft for each agent: `drafts.rs`; stories: `composer.rs`, `pending_lives.rs`
+//! - paths behind `@`: `paths.rs`, `src/tui/run/path_walk.rs`, `src/tui/fuzzy.rs`; stories: `paths_offered.rs`
+//! - the completion list: `completion.rs`, `src/tui/state/offers.rs`; stories: `commands.rs`, `targets.rs`
+//! - the external editor: `give_back.rs`, `src/tui/update/external_editor.rs`; stories: `composer.rs`,
+//!   `tests/pty/composer.rs`
+//! - lines of a pipe, texts of several lines: `line.rs`, `src/tui/update/line.rs`; stories: `lines.rs`, `lines_lives.rs`
+
+pub mod completion;
+mod composer;
+mod drafts;
+mod give_back;
+pub mod history;
+pub mod history_search;
+mod line;
+pub mod paths;
+pub mod purpose;
+mod recall;
+pub mod removed;
+mod stack;
+mod typing;
+
+use crate::id::AgentId;
+use crate::tui::fuzzy::Quest;
+use completion::Completion;
+use composer::Composer;
+pub use composer::{Expanded, Pasted};
+use drafts::Drafts;
+pub use give_back::TakenOver;
+use history::History;
+use history_search::HistorySearch;
+use line::Lines;
+use paths::Paths;
+use purpose::Purpose;
+pub use recall::Before;
+use removed::RemovedTexts;
+pub use stack::Left;
+
+/// Every text that the user writes or has written and nobody has taken yet.
+#[derive(Debug, Default)]
+pub struct Message {
+    draft: Composer,
+    /// What is written first, the text that the keys change on top.
+    above: Vec<(Purpose, Composer)>,
+    /// Whom the draft is for, once it was begun.
+    bound: Option<AgentId>,
+    drafts: Drafts,
+    removed: RemovedTexts,
+    lines: Lines,
+    /// What the external editor was given, while that is open.
+    opened: Option<String>,
+    /// The draft that was sent last, until the next one: its queues may still answer.
+    outgoing: Option<String>,
+    /// The number of the newest search in a list.
+    search_number: u64,
+    /// What was sent before.
+    pub history: History,
+    /// The history search, while it is open.
+    pub search: Option<HistorySearch>,
+    /// The paths behind `@`.
+    pub paths: Paths,
+    /// What could stand behind what was typed.
+    pub completion: Completion,
+}
+
+impl Message {
+    /// Returns the agent that the draft was begun for.
+    pub fn bound(&self) -> Option<&AgentId> {
+        self.bound.as_ref()
+    }
+
+    /// Says whom the draft is for; `None` once there is no draft.
+    pub fn bind(&mut self, to: Option<AgentId>) {
+        self.bound = to;
+    }
+
+    /// Returns the draft that was sent last, for the answers of its queues.
+    pub fn outgoing(&self) -> Option<&str> {
+        self.outgoing.as_deref()
+    }
+
+    /// Notes that this draft goes to its queues now.
+    pub fn goes_out(&mut self, draft: String) {
+        self.outgoing = Some(draft);
+    }
+
+    /// Takes the draft that was sent last: what comes now is about another one.
+    pub fn take_outgoing(&mut self) -> Option<String> {
+        self.outgoing.take()
+    }
+
+    /// Returns what the history is to be searched for now; `None` while no search is open.
+    pub fn history_query(&mut self) -> Option<Quest> {
+        let number = self.next_search();
+        self.search.as_mut().map(|search| search.search(number))
+    }
+
+    /// Returns what the paths are to be searched for now; `None` when none is typed or known.
+    pub fn path_query(&mut self) -> Option<Quest> {
+        let number = self.next_search();
+        self.paths.search(number)
+    }
+
+    fn next_search(&mut self) -> u64 {
+        self.search_number += 1;
+        self.search_number
+    }
+}

@@ -1,0 +1,84 @@
+//! What a text in the message is for, where it is not the draft: it is written first, and the draft comes back after it.
+//!
+//! A pending entry is held in its queue as long as it is edited, so that it cannot be delivered half changed.
+
+use super::composer::Composer;
+use super::history::Origin;
+use crate::event::Pending;
+use crate::id::AgentId;
+use crate::message::ToolCall;
+use crate::protocol::ApprovalId;
+
+/// What a text above the draft is for.
+#[derive(Debug)]
+pub enum Purpose {
+    /// A text of the history, or a command that a key began.
+    Recall(Recall),
+    /// The new words of a pending entry.
+    Edit(Editing),
+    /// Something about a call before which an agent waits.
+    AboutCall(AboutCall),
+    /// The words of a no.
+    Decline(ApprovalId),
+    /// A whole line that was read at once.
+    Line,
+}
+
+/// A walk through the history, and where in it the text comes from.
+#[derive(Debug)]
+pub struct Recall {
+    /// Where the text comes from.
+    pub(super) origin: Origin,
+    /// Texts that were changed and left, with where they come from.
+    pub(super) changed: Vec<(Origin, Composer)>,
+}
+
+/// A pending entry that is being edited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Editing {
+    /// The agent whose queue holds the entry.
+    pub agent: AgentId,
+    /// The entry as it was when the edit began.
+    pub entry: Pending,
+}
+
+/// A call before which an agent waits, and what is written about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AboutCall {
+    /// The agent that waits.
+    pub agent: AgentId,
+    /// The call.
+    pub call: ToolCall,
+    /// What is written.
+    pub what: Written,
+    /// The text that it began with.
+    pub before: String,
+}
+
+/// What is written about a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// Its arguments, a JSON object.
+    Arguments,
+    /// Why it is skipped; the model is told.
+    Reason,
+}
+
+impl Purpose {
+    /// Tells whether the text has to be ended before anything else is written.
+    pub fn comes_first(&self) -> bool {
+        match self {
+            Self::Edit(_) | Self::AboutCall(_) | Self::Decline(_) => true,
+            Self::Recall(_) | Self::Line => false,
+        }
+    }
+
+    /// Returns the text that is not worth keeping when it is left: the one from before.
+    pub(super) fn before(&self) -> &str {
+        match self {
+            Self::Edit(editing) => &editing.entry.text,
+            Self::AboutCall(about) => &about.before,
+            Self::Recall(_) | Self::Decline(_) | Self::Line => "",
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The stack of the message: what is written first, how it begins, and how it ends.
+//!
+//! Always holds: the draft comes back as it was, with its undo history, whichever way the text above it ends; a text that
+//! is left can be brought back.
+
+use super::Message;
+use super::composer::Composer;
+use super::history::Origin;
+use super::purpose::{AboutCall, Editing, Purpose, Recall};
+use super::removed::Removed;
+use crate::id::MessageId;
+use crate::protocol::ApprovalId;
+use crate::text::is_blank;
+
+/// What became of a text that was left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Left {
+    /// It said nothing new.
+    Unchanged,
+    /// It can be brought back.
+    Kept,
+}
+
+impl Message {
+    pub(super) fn top(&self) -> &Composer {
+        self.above.last().map_or(&self.draft, |(_, composer)| composer)
+    }
+
+    pub(super) fn top_mut(&mut self) -> &mut Composer {
+        match self.above.last_mut() {
+            Some((_, composer)) => composer,
+            None => &mut self.draft,
+        }
+    }
+
+    /// Begins a text that is written first. A text of the history gives way to the draft, unless it was changed.
+    pub fn begin(&mut self, purpose: Purpose, text: &str) {
+        self.leave_recalled();
+        let mut composer = Composer::default();
+        composer.load(text);
+        self.above.push((purpose, composer));
+    }
+
+    /// Leaves the text that is written first; it can be brought back where it says something new.
+    pub fn leave(&mut self) -> Option<(Purpose, Left)> {
+        let (purpose, composer) = self.end(Purpose::comes_first)?;
+        let text = composer.text();
+        if is_blank(&text) || text == purpose.before() {
+            return Some((purpose, Left::Unchanged));
+        }
+        self.set_aside(match &purpose {
+            Purpose::Edit(Editing { agent, entry }) => {
+                let (id, was) = (entry.id.clone(), entry.text.clone());
+                Removed::Edit { agent: agent.clone(), id, text, was }
+            }
+            Purpose::AboutCall(_) | Purpose::Decline(_) | Purpose::Recall(_) | Purpose::Line => Removed::Draft(text),
+        });
+        Some((purpose, Left::Kept))
+    }
+
+    /// Ends an edit whose words are in the queue.
+    pub fn finish_edit(&mut self) {
+        self.end(|purpose| matches!(purpose, Purpose::Edit(_)));
+    }
+
+    /// Ends a text about a call that was decided with it.
+    pub fn finish_about_call(&mut self) {
+        self.end(|purpose| matches!(purpose, Purpose::AboutCall(_)));
+    }
+
+    /// Ends the words of a no that was given with them.
+    pub fn finish_decline(&mut self) {
+        self.end(|purpose| matches!(purpose, Purpose::Decline(_)));
+    }
+
+    /// Returns what has to be ended before anything else is written.
+    pub fn first_purpose(&self) -> Option<&Purpose> {
+        self.purposes().find(|purpose| purpose.comes_first())
+    }
+
+    /// Tells whether the message holds the draft or a text of the history.
+    pub fn is_draft(&self) -> bool {
+        self.first_purpose().is_none()
+    }
+
+    /// Returns the pending entry that is edited.
+    pub fn editing(&self) -> Option<&Editing> {
+        self.purposes().find_map(|purpose| match purpose {
+            Purpose::Edit(editing) => Some(editing),
+            Purpose::Recall(_) | Purpose::AboutCall(_) | Purpose::Decline(_) | Purpose::Line => None,
+        })
+    }
+
+    /// Tells whether this entry is being edited.
+    pub fn is_edited(&self, id: &MessageId) -> bool {
+        self.editing().is_some_and(|editing| editing.entry.id == *id)
+    }
+
+    /// Returns the call that something is written about.
+    pub fn about_call(&self) -> Option<&AboutCall> {
+        self.purposes().find_map(|purpose| match purpose {
+            Purpose::AboutCall(about) => Some(about),
+            Purpose::Recall(_) | Purpose::Edit(_) | Purpose::Decline(_) | Purpose::Line => None,
+        })
+    }
+
+    /// Returns the question whose no is written.
+    pub fn declining(&self) -> Option<ApprovalId> {
+        self.purposes().find_map(|purpose| match purpose {
+            Purpose::Decline(id) => Some(*id),
+            Purpose::Recall(_) | Purpose::Edit(_) | Purpose::AboutCall(_) | Purpose::Line => None,
+        })
+    }
+
+    /// Returns where the text comes from that stands in place of the draft.
+    pub fn recalled(&self) -> Option<Origin> {
+        self.recall().map(|(recall, _)| recall.origin)
+    }
+
+    pub(super) fn recall(&self) -> Option<(&Recall, &Composer)> {
+        self.above.iter().find_map(|(purpose, composer)| match purpose {
+            Purpose::Recall(recall) => Some((recall, composer)),
+            Purpose::Edit(_) | Purpose::AboutCall(_) | Purpose::Decline(_) | Purpose::Line => None,
+        })
+    }
+
+    /// Takes the newest text off that is for this, wherever it stands.
+    pub(super) fn end(&mut self, is_meant: impl Fn(&Purpose) -> bool) -> Option<(Purpose, Composer)> {
+        let place = self.above.iter().rposition(|(purpose, _)| is_meant(purpose))?;
+        Some(self.above.remove(place))
+    }
+
+    /// Returns what the texts above the draft are for, the one on top first.
+    fn purposes(&self) -> impl Iterator<Item = &Purpose> {
+        self.above.iter().rev().map(|(purpose, _)| purpose)
+    }
+}

@@ -1,0 +1,120 @@
+//! What keys, pastes and the mouse do with the text on top, and how the screen draws it.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+use super::Message;
+use super::composer::{Expanded, Pasted};
+use crate::tui::keymap::Edit;
+
+impl Message {
+    /// Returns the text that the keys change, as it is sent.
+    pub fn text(&self) -> String {
+        self.top().text()
+    }
+
+    /// Returns the text as it is shown: a folded paste is one word. Cheap whatever was pasted.
+    pub fn shown(&self) -> String {
+        self.top().shown()
+    }
+
+    /// Returns what a part of the shown text stands for.
+    pub fn whole(&self, shown: &str) -> String {
+        self.top().whole(shown)
+    }
+
+    /// Tells whether there is no character at all.
+    pub fn is_empty(&self) -> bool {
+        self.top().is_empty()
+    }
+
+    /// Returns the text before the cursor, and the text behind it.
+    pub fn around_cursor(&self) -> (String, String) {
+        self.top().around_cursor()
+    }
+
+    /// Returns the number of the cursor's line, and the line as far as it stands before the cursor.
+    pub fn before_cursor(&self) -> (usize, &str) {
+        self.top().before_cursor()
+    }
+
+    /// Types one character; a control character is passed over.
+    pub fn type_char(&mut self, c: char) {
+        self.top_mut().type_char(c);
+    }
+
+    /// Types many characters as one undo step.
+    pub fn type_text(&mut self, text: &str) {
+        self.top_mut().type_text(text);
+    }
+
+    /// Inserts a line break.
+    pub fn newline(&mut self) {
+        self.top_mut().newline();
+    }
+
+    /// Inserts what came at once; never sends, whatever it contains.
+    pub fn paste(&mut self, text: &str) -> Pasted {
+        self.top_mut().paste(text)
+    }
+
+    /// Puts the text of a folded paste in its place.
+    pub fn expand(&mut self) -> Expanded {
+        self.top_mut().expand()
+    }
+
+    /// Moves the cursor or deletes; tells whether anything changed.
+    pub fn edit(&mut self, edit: Edit) -> bool {
+        self.top_mut().edit(edit)
+    }
+
+    /// Replaces so many characters before the cursor as one undo step.
+    pub fn complete(&mut self, chars: usize, with: &str) {
+        self.top_mut().complete(chars, with);
+    }
+
+    /// Replaces the whole text; undo never leads back behind it.
+    pub fn load(&mut self, text: &str) {
+        self.top_mut().load(text);
+    }
+
+    /// Takes the last edit back, unless a removal is newer; false when there is nothing to take back here.
+    pub fn undo(&mut self) -> bool {
+        !self.removed.is_newest(&self.text()) && self.top_mut().undo()
+    }
+
+    /// Does again what was taken back last; false when there is nothing.
+    pub fn redo(&mut self) -> bool {
+        self.top_mut().redo()
+    }
+
+    /// Puts the cursor where a place of the screen is, as the text was drawn last.
+    pub fn point(&mut self, place: Position) {
+        self.top_mut().point(place);
+    }
+
+    /// Scrolls by rows, up when there are fewer than none, by moving the cursor.
+    pub fn scroll(&mut self, rows: i16) {
+        self.top_mut().scroll(rows);
+    }
+
+    /// Lays the text out in this width, in columns.
+    pub fn fit(&mut self, width: u16) {
+        self.top_mut().fit(width);
+    }
+
+    /// Shows as much of the text as there is room for.
+    pub fn unscroll(&mut self) {
+        self.top_mut().unscroll();
+    }
+
+    /// Returns the rows that the text took when it was laid out last; at least 1.
+    pub fn rows(&self) -> u16 {
+        self.top().rows()
+    }
+
+    /// Draws the text and returns where the terminal's cursor belongs.
+    pub fn render(&self, area: Rect, buffer: &mut Buffer) -> Option<Position> {
+        self.top().render(area, buffer)
+    }
+}

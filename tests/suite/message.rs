@@ -1,0 +1,357 @@
+//! The message alone, without a screen: whatever is typed, begun, left, sent, refused and given back, each word that was
+//! typed is in one place.
+//!
+//! Hard places hold a text for themselves: the message, its drafts, a removed draft, a queue, what was delivered. Soft ones
+//! remember how a text was: an edit that was left, the history, the queue's words of what is edited. A word is always
+//! somewhere, and in no two hard places, unless it was copied on purpose.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use proptest::prelude::*;
+use steersman::event::{Delivery, Pending};
+use steersman::id::{AgentId, CallId, MessageId};
+use steersman::message::{Arguments, ToolCall};
+use steersman::protocol::ApprovalId;
+use steersman::tui::keymap::Edit;
+use steersman::tui::message::purpose::{AboutCall, Editing, Purpose, Written};
+use steersman::tui::message::removed::{Removed, Taken};
+use steersman::tui::message::{Message, TakenOver};
+
+const AGENTS: [&str; 3] = ["", "file_miner 0", "web_miner 1"];
+
+#[derive(Debug, Clone)]
+enum Act {
+    /// A word is typed; with a blank before it, it is not remembered.
+    Type(&'static str),
+    Paste,
+    Move(&'static [Edit]),
+    /// Enter; a queue takes it.
+    Send,
+    /// Enter for several queues: one takes it, another refuses it once the message holds something else.
+    SendRefused,
+    Clear,
+    Leave,
+    BringBack,
+    BeginEdit(usize),
+    BeginAboutCall(Written),
+    BeginDecline,
+    BeginCommand,
+    Older,
+    Newer,
+    /// A whole line that is not sent.
+    Line,
+    OpenEditor,
+    CloseEditor,
+    Withdraw(usize, bool),
+    Drain(usize),
+    Stop,
+    Show(usize),
+    End(usize),
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let moves: [&'static [Edit]; 4] =
+        [&[Edit::LineStart], &[Edit::LineEnd], &[Edit::Up, Edit::LineEnd], &[Edit::Down, Edit::LineStart]];
+    prop_oneof![
+        10 => prop::sample::select(vec!["", " "]).prop_map(Act::Type),
+        1 => Just(Act::Paste),
+        3 => prop::sample::select(moves.to_vec()).prop_map(Act::Move),
+        6 => Just(Act::Send),
+        1 => Just(Act::SendRefused),
+        2 => Just(Act::Clear),
+        3 => Just(Act::Leave),
+        4 => Just(Act::BringBack),
+        4 => (0..4_usize).prop_map(Act::BeginEdit),
+        2 => prop::sample::select(vec![Written::Arguments, Written::Reason]).prop_map(Act::BeginAboutCall),
+        1 => Just(Act::BeginDecline),
+        1 => Just(Act::BeginCommand),
+        3 => Just(Act::Older),
+        2 => Just(Act::Newer),
+        1 => Just(Act::Line),
+        1 => Just(Act::OpenEditor),
+        1 => Just(Act::CloseEditor),
+        2 => (0..4_usize, any::<bool>()).prop_map(|(place, is_taken)| Act::Withdraw(place, is_taken)),
+        2 => (0..AGENTS.len()).prop_map(Act::Drain),
+        1 => Just(Act::Stop),
+        4 => (0..AGENTS.len()).prop_map(Act::Show),
+        1 => (1..AGENTS.len()).prop_map(Act::End),
+    ]
+}
+
+/// The message, and around it what takes its texts and gives them back.
+struct World {
+    message: Message,
+    words: usize,
+    ids: usize,
+    queue: Vec<(AgentId, Pending)>,
+    delivered: Vec<String>,
+    shown: AgentId,
+    ended: BTreeSet<AgentId>,
+    opened: Option<String>,
+    /// Words that may stand in several places.
+    copied: BTreeSet<String>,
+}
+
+impl World {
+    fn new() -> Self {
+        Self {
+            message: Message::default(),
+            words: 0,
+            ids: 0,
+            queue: Vec::new(),
+            delivered: Vec::new(),
+            shown: AgentId::main(),
+            ended: BTreeSet::new(),
+            opened: None,
+            copied: BTreeSet::new(),
+        }
+    }
+
+    fn word(&mut self) -> String {
+        self.words += 1;
+        format!("w{}w", self.words)
+    }
+
+    fn play(&mut self, act: &Act) {
+        match act {
+            Act::Type(blank) => {
+                let blank = if self.message.is_empty() { blank } else { " " };
+                let word = self.word();
+                self.message.type_text(&format!("{blank}{word} "));
+            }
+            Act::Paste => {
+                let word = self.word();
+                self.message.paste(&format!(" {word} \n{}", "line\n".repeat(12)));
+            }
+            Act::Move(edits) => {
+                for edit in *edits {
+                    self.message.edit(*edit);
+                }
+            }
+            Act::Send => self.send(),
+            Act::SendRefused => {
+                let text = self.message.text();
+                self.send();
+                if self.message.is_draft() && self.message.text() != text {
+                    self.copied.extend(words_in(&text));
+                    self.message.put_before(&[text]);
+                }
+            }
+            Act::Clear => self.message.clear(),
+            Act::Leave => {
+                self.message.leave();
+                assert!(self.message.is_draft());
+            }
+            Act::BringBack => self.bring_back(),
+            Act::BeginEdit(place) => {
+                if let Some((agent, entry)) = self.queue.get(*place).cloned().filter(|_| self.message.is_draft()) {
+                    let text = entry.text.clone();
+                    self.message.begin(Purpose::Edit(Editing { agent, entry }), &text);
+                }
+            }
+            Act::BeginAboutCall(what) => {
+                if self.message.is_draft() {
+                    let arguments = Arguments::Raw("{}".to_owned());
+                    let call = ToolCall { id: CallId::new("c1"), name: "grep".to_owned(), arguments };
+                    let before = if *what == Written::Arguments { "{} " } else { "" };
+                    let about = AboutCall { agent: AgentId::main(), call, what: *what, before: before.to_owned() };
+                    self.message.begin(Purpose::AboutCall(about), before);
+                }
+            }
+            Act::BeginDecline => {
+                if self.message.is_draft() {
+                    self.message.begin(Purpose::Decline(ApprovalId(1)), "");
+                }
+            }
+            Act::BeginCommand => {
+                if self.message.is_draft() {
+                    self.message.begin_command("/theme ");
+                }
+            }
+            Act::Older => self.message.older(),
+            Act::Newer => self.message.newer(),
+            Act::Line => {
+                let word = self.word();
+                self.message.begin_line(&word);
+                let line = self.message.end_line();
+                self.message.set_aside(Removed::Draft(line));
+            }
+            Act::OpenEditor => self.opened = Some(self.message.open()),
+            Act::CloseEditor => {
+                if let Some(opened) = self.opened.take() {
+                    let word = self.word();
+                    if self.message.take_over(&format!("{opened} {word} ")) == TakenOver::Before {
+                        self.copied.extend(words_in(&opened));
+                    }
+                }
+            }
+            Act::Withdraw(place, is_taken) => self.withdraw(*place, *is_taken),
+            Act::Drain(agent) => {
+                let agent = AgentId::new(AGENTS[*agent]);
+                let message = &self.message;
+                let drained = self.queue.extract_if(.., |(to, entry)| *to == agent && !message.is_edited(&entry.id));
+                self.delivered.extend(drained.map(|(_, entry)| entry.text));
+            }
+            Act::Stop => {
+                let entries: Vec<Pending> = self.queue.drain(..).map(|(_, entry)| entry).collect();
+                self.message.give_back(&entries);
+            }
+            Act::Show(agent) => {
+                self.shown = AgentId::new(AGENTS[*agent]);
+            }
+            Act::End(agent) => {
+                let agent = AgentId::new(AGENTS[*agent]);
+                let entries: Vec<Pending> =
+                    self.queue.extract_if(.., |(to, _)| *to == agent).map(|(_, entry)| entry).collect();
+                self.message.give_back(&entries);
+                self.ended.insert(agent);
+            }
+        }
+        self.settle();
+    }
+
+    /// Returns the agent that a draft is for which is begun now.
+    fn target(&self) -> AgentId {
+        if self.ended.contains(&self.shown) { AgentId::main() } else { self.shown.clone() }
+    }
+
+    /// What follows each message of the screen.
+    fn settle(&mut self) {
+        let target = self.target();
+        if self.message.is_draft_empty() {
+            self.message.bind(None);
+        } else if self.message.bound().is_none() {
+            self.message.bind(Some(target.clone()));
+        }
+        if self.message.shows_other(&self.shown) {
+            self.message.switch(&target);
+        }
+        let ended = &self.ended;
+        self.message.give_back_drafts(|agent| ended.contains(agent));
+        self.message.fit(80);
+    }
+
+    fn send(&mut self) {
+        let text = self.message.text();
+        match self.message.first_purpose() {
+            Some(Purpose::Edit(Editing { entry, .. })) => {
+                let id = entry.id.clone();
+                match self.queue.iter_mut().find(|(_, entry)| entry.id == id) {
+                    Some((_, entry)) if !text.trim().is_empty() => {
+                        self.copied.extend(words_in(&entry.text));
+                        entry.text = text;
+                        self.message.finish_edit();
+                    }
+                    Some(_) => {}
+                    None => self.message.edit_becomes_draft(&[], &[]),
+                }
+            }
+            Some(Purpose::AboutCall(_)) => {
+                self.message.finish_about_call();
+                self.delivered.push(text);
+            }
+            Some(Purpose::Decline(_)) => {
+                self.message.finish_decline();
+                self.delivered.push(text);
+            }
+            Some(Purpose::Recall(_) | Purpose::Line) | None if text.trim().is_empty() => {}
+            Some(Purpose::Recall(_) | Purpose::Line) | None => {
+                let to = self.message.bound().cloned().unwrap_or_else(|| self.target());
+                if self.ended.contains(&to) {
+                    self.message.bind(Some(AgentId::main()));
+                    return;
+                }
+                self.copied.extend(self.message.recalled().map(|_| words_in(&text)).unwrap_or_default());
+                self.ids += 1;
+                let id = MessageId::new(format!("m{}", self.ids));
+                let at = Timestamp::UNIX_EPOCH;
+                let entry = Pending { id, text, delivery: Delivery::Steer, held: false, stale: false, at };
+                self.queue.push((to, entry));
+                if let Some(remembered) = self.message.sent() {
+                    self.copied.extend(words_in(&remembered));
+                }
+            }
+        }
+    }
+
+    fn withdraw(&mut self, place: usize, is_taken: bool) {
+        let is_free = self.queue.get(place).is_some_and(|(_, entry)| !self.message.is_edited(&entry.id));
+        if !is_free {
+            return;
+        }
+        let (agent, entry) = self.queue.remove(place);
+        let text = entry.text.clone();
+        let taken = Taken { agent, entry, before: Vec::new() };
+        if is_taken {
+            self.message.put_before_draft(&[text]);
+            self.message.set_aside(Removed::TakenBack(taken));
+        } else {
+            self.message.set_aside(Removed::Deleted(taken));
+        }
+    }
+
+    fn bring_back(&mut self) {
+        self.message.leave_recalled();
+        match self.message.take_removed() {
+            Some(Removed::Draft(text) | Removed::Edit { text, .. }) => self.message.put_before(&[text]),
+            Some(Removed::Deleted(taken)) => self.queue.push((taken.agent, taken.entry)),
+            Some(Removed::TakenBack(taken)) => {
+                if self.message.take_front(&taken.entry.text) {
+                    self.queue.push((taken.agent, taken.entry));
+                }
+            }
+            Some(Removed::Merged { .. }) | None => {}
+        }
+    }
+
+    fn check(&mut self, act: &Act) {
+        let mut hard = self.message.texts();
+        hard.extend(self.delivered.iter().cloned());
+        let mut soft: Vec<String> =
+            self.message.history.newest_first().iter().map(|sent| sent.text.to_string()).collect();
+        for (_, entry) in &self.queue {
+            let place = if self.message.is_edited(&entry.id) { &mut soft } else { &mut hard };
+            place.push(entry.text.clone());
+        }
+        for removed in self.message.removed().entries() {
+            match removed {
+                Removed::Draft(text) => hard.push(text.clone()),
+                Removed::Deleted(taken) => hard.push(taken.entry.text.clone()),
+                Removed::Edit { text, .. } => {
+                    self.copied.extend(words_in(text));
+                    soft.push(text.clone());
+                }
+                Removed::TakenBack(_) | Removed::Merged { .. } => {}
+            }
+        }
+        let mut count: BTreeMap<String, usize> = BTreeMap::new();
+        for word in hard.iter().flat_map(|text| words_in(text)) {
+            *count.entry(word).or_default() += 1;
+        }
+        let soft: BTreeSet<String> = soft.iter().flat_map(|text| words_in(text)).collect();
+        for number in 1..=self.words {
+            let word = format!("w{number}w");
+            let times = count.get(&word).copied().unwrap_or(0);
+            assert!(times > 0 || soft.contains(&word), "{word} is lost after {act:?}");
+            assert!(times < 2 || self.copied.contains(&word), "{word} is in {times} places after {act:?}");
+        }
+    }
+}
+
+fn words_in(text: &str) -> Vec<String> {
+    text.split_whitespace().filter(|part| part.starts_with('w') && part.ends_with('w')).map(str::to_owned).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_typed_text_is_ever_lost_or_doubled(acts in prop::collection::vec(act(), 1..30)) {
+        let mut world = World::new();
+        for act in acts {
+            world.play(&act);
+            world.check(&act);
+        }
+    }
+}
