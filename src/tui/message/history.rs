@@ -37,7 +37,7 @@ pub struct History {
     pub complained: bool,
 }
 
-/// Where a text comes from that the composer holds in place of the draft.
+/// Where a text comes from that stands in place of the draft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// The history, so many texts back; the newest is 0.

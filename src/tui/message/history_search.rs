@@ -1,6 +1,6 @@
 //! The history search: what is typed for it, and what it has found so far.
 //!
-//! The composer is not touched before a text is taken. The matching is done away from the screen; until its answer comes,
+//! The message is not touched before a text is taken. The matching is done away from the screen; until its answer comes,
 //! what was found before and still matches is shown.
 
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! Editing a pending text in the composer: from the hold to its end, whichever way it ends.
+//! Editing a pending text in the message: from the hold to its end, whichever way it ends.
 //!
 //! Always holds: the draft that was there before comes back when the edit ends; what was written is in the queue, in the
-//! composer or on the stack of removals.
+//! message, or can be brought back.
 
 use crate::event::Delivery;
 use crate::id::{AgentId, MessageId};
