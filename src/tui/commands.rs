@@ -15,7 +15,7 @@ use crate::text::distance;
 
 pub use lines::{LINE_COMMANDS, LineVerb, only_drawn};
 
-/// Is one row of the table.
+/// One row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Command {
     /// What it does.
@@ -32,7 +32,7 @@ pub struct Command {
     pub key: &'static str,
 }
 
-/// Names what a command does.
+/// What a command does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verb {
     /// Shows help, or a page of the manual.
@@ -87,7 +87,7 @@ pub enum Verb {
     Line(LineVerb),
 }
 
-/// Says what a command takes behind its name.
+/// What a command takes behind its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
     /// Nothing.
@@ -245,7 +245,7 @@ pub fn nearest(word: &str) -> &'static str {
     COMMANDS.iter().map(|command| command.name).min_by_key(|name| distance(word, name)).unwrap_or_default()
 }
 
-/// Says what a draft is.
+/// What a draft is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Draft<'a> {
     /// Text for an agent, exactly as it stands.

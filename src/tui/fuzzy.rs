@@ -12,7 +12,7 @@ use crate::limits;
 /// Texts that are looked at between two looks at whether the answer is still wanted.
 const STRIDE: usize = 1_024;
 
-/// Says what the texts are.
+/// What the texts are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Lines of text.
@@ -21,7 +21,7 @@ pub enum Kind {
     Paths,
 }
 
-/// Is one search.
+/// One search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quest {
     /// Rises with each search; only the answer to the newest counts.
@@ -36,7 +36,7 @@ pub struct Quest {
     pub first: usize,
 }
 
-/// Is one text that matches.
+/// One text that matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
     /// Its place in the list.
@@ -47,7 +47,7 @@ pub struct Hit {
     pub marks: Vec<u32>,
 }
 
-/// Is what a search found.
+/// What a search found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hits {
     /// The number of the search.

@@ -21,7 +21,7 @@ const TRIES: usize = 20;
 /// The name of the file in the user's state directory.
 const NAME: &str = "history.jsonl";
 
-/// Is one line of the file.
+/// One line of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// When it was sent.
@@ -32,7 +32,7 @@ pub struct Record {
     pub text: String,
 }
 
-/// Is the file.
+/// The file.
 #[derive(Debug, Clone)]
 pub struct HistoryFile(PathBuf);
 

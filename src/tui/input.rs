@@ -43,7 +43,7 @@ const PAUSE: u8 = b'p';
 const GO_ON: u8 = b'g';
 const EXPECT: u8 = b'e';
 
-/// Is one thing that the terminal sent.
+/// One thing that the terminal sent.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
     /// A key went down; read at this moment, whenever it is taken up.
@@ -64,7 +64,7 @@ pub enum Input {
     Lost,
 }
 
-/// Says what a line end among many characters is.
+/// What a line end among many characters is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineEnds {
     /// The Enter key.
@@ -73,7 +73,7 @@ pub enum LineEnds {
     Text,
 }
 
-/// Is the reader's thread, seen from outside. It ends when this is dropped.
+/// The reader's thread, seen from outside. It ends when this is dropped.
 #[derive(Debug)]
 pub struct Reader {
     inputs: UnboundedReceiver<Vec<Input>>,
@@ -186,7 +186,7 @@ struct Source {
     asked: Option<Instant>,
 }
 
-/// Is what ended a wait.
+/// What ended a wait.
 enum Woken {
     Terminal,
     Orders,

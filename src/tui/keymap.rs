@@ -26,7 +26,7 @@ pub use file::KeysError;
 pub use map::Keymap;
 pub use read::ReadKey;
 
-/// Is a key with its modifiers, in the one form that the table uses.
+/// A key with its modifiers, in the one form that the table uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chord {
     /// The key; letters with Ctrl are lower case.
@@ -73,7 +73,7 @@ impl Chord {
     }
 }
 
-/// Is one row of a table.
+/// One row of a table.
 #[derive(Debug, Clone, Copy)]
 pub struct Binding {
     /// The key.

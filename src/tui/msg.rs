@@ -28,7 +28,7 @@ use crate::tui::theme::Ground;
 
 pub use crate::tui::state::attention::{Attention, MouseMode};
 
-/// Is one thing that the screen is told.
+/// One thing that the screen is told.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Msg {
     /// A key was pressed; read from the terminal at this moment.
@@ -103,7 +103,7 @@ impl From<Envelope> for Msg {
     }
 }
 
-/// Is what the layout answers to the state before a frame.
+/// What the layout answers to the state before a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Looked {
     /// The agent whose transcript was asked about.
@@ -120,7 +120,7 @@ pub struct Looked {
     pub rest: Rest,
 }
 
-/// Says whether a look was the last one.
+/// Whether a look was the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rest {
     /// Everything is answered.
@@ -136,7 +136,7 @@ impl Looked {
     }
 }
 
-/// Is what a frame found out, to be remembered until the next.
+/// What a frame found out, to be remembered until the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drawn {
     /// The agent whose transcript was shown.
@@ -163,7 +163,7 @@ pub struct Drawn {
     pub wanted: Vec<Job>,
 }
 
-/// Is one thing that the screen wants done outside.
+/// One thing that the screen wants done outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     /// Ask the run for something.
@@ -206,7 +206,7 @@ pub enum Effect {
     Quit,
 }
 
-/// Says what an editor is opened for.
+/// What an editor is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EditorSubject {
     /// The message being written.

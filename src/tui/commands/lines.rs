@@ -5,7 +5,7 @@
 use super::Takes::{Any, Nothing, Text, Word};
 use super::{Command, Verb, row};
 
-/// Names what a command of the line output does.
+/// What a command of the line output does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineVerb {
     /// Sends a text to be delivered after the turn.

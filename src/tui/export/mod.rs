@@ -19,7 +19,7 @@ pub use file::{default_name, save};
 pub use ledger::{ledger_csv, ledger_markdown};
 pub use transcript::transcript_markdown;
 
-/// Says what is to be written, in which form, and where.
+/// What is to be written, in which form, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportRequest {
     /// What.
@@ -30,7 +30,7 @@ pub struct ExportRequest {
     pub path: Option<String>,
 }
 
-/// Names what can be exported.
+/// What can be exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
     /// The transcript of the agent that is shown.
@@ -41,7 +41,7 @@ pub enum Subject {
     Ledger,
 }
 
-/// Names a form of a document.
+/// A form of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Rows of fields, RFC 4180.

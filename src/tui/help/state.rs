@@ -33,7 +33,7 @@ pub(super) struct ListPlace {
     pub leader: Leader,
 }
 
-/// Names what the next frame keeps: the selected entry in view, or the first line where it is.
+/// What the next frame keeps: the selected entry in view, or the first line where it is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Leader {
     /// The selected entry; the lines move.

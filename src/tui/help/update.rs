@@ -7,7 +7,7 @@ use super::list::{self, Entry, Section};
 use super::state::{Help, Leader};
 use crate::tui::keymap::{Action, Chord, Context, WriteKey};
 
-/// Says whether a key was for help.
+/// Whether a key was for help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// It was.

@@ -62,7 +62,7 @@ const RULES: [(&str, Option<Class>); 52] = [
     ("punctuation", Some(Class::Punctuation)),
 ];
 
-/// Knows the rules as the grammars write them.
+/// The rules as the grammars write them.
 pub struct Classes(Vec<(Scope, Option<Class>)>);
 
 impl Classes {

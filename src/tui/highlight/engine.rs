@@ -13,7 +13,7 @@ use super::classes::Classes;
 use super::{Coloured, Job, Language, Resume, Span};
 use crate::limits;
 
-/// Is what a grammar knows behind a line.
+/// What a grammar knows behind a line.
 #[derive(Debug, Clone)]
 pub struct State {
     parser: ParseState,
@@ -22,7 +22,7 @@ pub struct State {
     spent: Duration,
 }
 
-/// Holds the grammars.
+/// The grammars.
 pub struct Engine {
     grammars: SyntaxSet,
     classes: Classes,

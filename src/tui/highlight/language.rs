@@ -51,7 +51,7 @@ const ALIASES: [(&str, &str); 36] = [
 /// Labels that name no language.
 const PLAIN: [&str; 9] = ["text", "txt", "plain", "plaintext", "output", "none", "log", "ascii", "raw"];
 
-/// Names a language as the grammars do, in small letters.
+/// The name of a language as the grammars write it, in small letters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Language(Arc<str>);
 

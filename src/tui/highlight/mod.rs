@@ -21,7 +21,7 @@ use crate::limits;
 pub use engine::{Engine, State};
 pub use language::Language;
 
-/// Says what a stretch of code is.
+/// What a stretch of code is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Class {
     /// A word of the language.
@@ -48,7 +48,7 @@ pub enum Class {
     Removed,
 }
 
-/// Is a stretch of a line that has a class.
+/// A stretch of a line that has a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     /// Its first byte in the line.
@@ -59,11 +59,11 @@ pub struct Span {
     pub class: Class,
 }
 
-/// Names a line of code with all that its colours depend on.
+/// A line of code with all that its colours depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LineKey(u64);
 
-/// Names the lines of a block of code, one behind the other.
+/// The lines of a block of code, one behind the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chain {
     language: Language,
@@ -110,7 +110,7 @@ impl Chain {
     }
 }
 
-/// Is what a grammar knows behind a line: where to go on from.
+/// What a grammar knows behind a line: where to go on from.
 #[derive(Debug, Clone)]
 pub struct Resume(Arc<State>);
 
@@ -134,7 +134,7 @@ impl PartialEq for Resume {
 
 impl Eq for Resume {}
 
-/// Is a stretch of a block whose colours are wanted.
+/// A stretch of a block whose colours are wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
     /// The language.
@@ -145,7 +145,7 @@ pub struct Job {
     pub lines: Vec<(LineKey, String)>,
 }
 
-/// Is what was found out about the first lines of a job, as far as the time went.
+/// What was found out about the first lines of a job, as far as the time went.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Coloured {
     /// The language.

@@ -22,7 +22,7 @@ const BACKGROUND: &[u8] = b"\x1b]11;rgb";
 const COLOUR_BYTES: usize = 32;
 const ESC: u8 = 0x1B;
 
-/// Is one thing that the bytes meant.
+/// One thing that the bytes meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decoded {
     /// A key.
@@ -37,7 +37,7 @@ pub enum Decoded {
     Background([u8; 3]),
 }
 
-/// Holds what has not come in full yet.
+/// What has not come in full yet.
 #[derive(Debug, Default)]
 pub struct Decoder {
     pending: Vec<u8>,
@@ -46,7 +46,7 @@ pub struct Decoder {
     decided: &'static [u8],
 }
 
-/// Is what the first bytes are.
+/// What the first bytes are.
 enum Step {
     /// This many bytes, with what they mean if they mean something.
     Done(usize, Option<Decoded>),

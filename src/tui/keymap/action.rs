@@ -4,7 +4,7 @@
 
 use super::{Edit, LookKey, ReadKey, TreeKey, WriteKey};
 
-/// Is what a key means.
+/// What a key means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// Send the composer's text; in an empty composer, let held-back texts go.
@@ -185,7 +185,7 @@ impl Action {
     }
 }
 
-/// Names an answer.
+/// An answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// Alt+Y: yes, this once.

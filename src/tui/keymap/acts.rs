@@ -28,7 +28,7 @@ impl Action {
     }
 }
 
-/// Is one act in the agent tree.
+/// One act in the agent tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreeKey {
     /// Show less of the selected agent's children.
@@ -74,7 +74,7 @@ impl TreeKey {
     }
 }
 
-/// Is one change of how the screen is divided.
+/// One change of how the screen is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LookKey {
     /// Let the pane fill the screen above the composer, or end that.
@@ -102,7 +102,7 @@ impl LookKey {
     }
 }
 
-/// Is one act on the message beyond its text and cursor, or in the search of what was sent before.
+/// One act on the message beyond its text and cursor, or in the search of what was sent before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteKey {
     /// Do again what was undone.
@@ -136,7 +136,7 @@ impl WriteKey {
     }
 }
 
-/// Is one edit of the composer's text or cursor.
+/// One edit of the composer's text or cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edit {
     /// One character left.

@@ -2,7 +2,7 @@
 
 use super::{Binding, table};
 
-/// Says where a binding holds.
+/// Where a binding holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Context {
     /// Everywhere, unless the context has its own binding.

@@ -19,7 +19,7 @@ const HEAD: &str = "\
 # actions may stand in every section.
 ";
 
-/// Says what is wrong with a file of keys and where.
+/// What is wrong with a file of keys and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct KeysError {
@@ -29,7 +29,7 @@ pub struct KeysError {
     pub message: String,
 }
 
-/// Is one entry of the file, understood.
+/// One entry of the file, understood.
 struct Entry {
     context: Context,
     action: Action,

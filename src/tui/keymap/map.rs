@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use super::{Action, Binding, Chord, Context};
 
-/// Holds which key does what in each context.
+/// Which key does what in each context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keymap {
     /// In the order of [`Context::ALL`].

@@ -2,7 +2,7 @@
 //!
 //! Named by the tables in `keymap`; carried out by `update::reading`.
 
-/// Is one act in a transcript.
+/// One act in a transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadKey {
     /// Begin a search.

@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::limits;
 use crate::text::visible_line;
 
-/// Holds what the terminal shows of the line.
+/// What the terminal shows of the line.
 #[derive(Debug, Default)]
 pub struct Echo {
     shown: String,
@@ -18,7 +18,7 @@ pub struct Echo {
     cursor: usize,
 }
 
-/// Is a place on the terminal: so many rows below the line's beginning, so many columns.
+/// A place on the terminal: so many rows below the line's beginning, so many columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Place {
     row: usize,
@@ -141,7 +141,7 @@ fn end_of(text: &str) -> std::borrow::Cow<'_, str> {
 mod tests {
     use super::*;
 
-    /// Is a terminal that knows backspace, return and line feed alone.
+    /// A terminal that knows backspace, return and line feed alone.
     struct Paper {
         rows: Vec<Vec<char>>,
         column: usize,

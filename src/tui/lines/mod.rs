@@ -48,7 +48,7 @@ pub use echo::Echo;
 pub use inline::plain;
 pub use speech::Speech;
 
-/// Says who shows the line that is being typed.
+/// Who shows the line that is being typed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Typing {
     /// The program echoes it.

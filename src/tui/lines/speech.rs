@@ -25,7 +25,7 @@ pub struct Speech {
     head: Option<String>,
 }
 
-/// Says what the next line belongs to.
+/// What the next line belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 enum State {
     #[default]
@@ -36,7 +36,7 @@ enum State {
     Table { columns: Vec<String>, rows: usize },
 }
 
-/// Is what opened a block of code.
+/// What opened a block of code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Fence {
     mark: char,
@@ -45,7 +45,7 @@ struct Fence {
     within: Within,
 }
 
-/// Says what stands before the words of a line.
+/// What stands before the words of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Within {
     /// Nothing.

@@ -19,7 +19,7 @@ use crate::tui::state::transcript::Transcript;
 /// Entries that are named when another agent is read.
 const BEFORE: usize = 3;
 
-/// Holds the place of the reader.
+/// The place of the reader.
 #[derive(Debug, Default)]
 pub struct Reading {
     agent: AgentId,
@@ -31,14 +31,14 @@ pub struct Reading {
     due: Option<Timestamp>,
 }
 
-/// Says whether an entry is the last one.
+/// Whether an entry is the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Last {
     Yes,
     No,
 }
 
-/// Says what was told of an entry that is open.
+/// What was told of an entry that is open.
 #[derive(Debug)]
 enum Told {
     /// Nothing; it is told at its end.

@@ -5,7 +5,7 @@
 
 use crate::tui::commands::{self, Draft};
 
-/// Holds what is offered now.
+/// What is offered now.
 #[derive(Debug, Default)]
 pub struct Completion {
     offers: Vec<Offer>,

@@ -33,7 +33,7 @@ const GAP: &str = "\n\n";
 /// Edits that can be undone.
 const UNDO_STEPS: usize = 500;
 
-/// Holds the text of the message, its cursor and its undo history.
+/// The text of the message, its cursor and its undo history.
 #[derive(Debug)]
 pub struct Composer {
     area: TextArea<'static>,
@@ -43,7 +43,7 @@ pub struct Composer {
     halves: HashSet<u64>,
 }
 
-/// Says what became of a paste.
+/// What became of a paste.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pasted {
     /// It is in the text as it came.
@@ -54,7 +54,7 @@ pub enum Pasted {
     TooLong,
 }
 
-/// Says what became of the wish to see a chip's text.
+/// What became of the wish to see a chip's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expanded {
     /// The text stands in its place.

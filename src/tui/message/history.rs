@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::limits;
 use crate::text::visible_line;
 
-/// Is one text that was sent.
+/// One text that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
     /// The text, exactly.
@@ -25,7 +25,7 @@ impl Sent {
     }
 }
 
-/// Holds what was sent, the oldest first.
+/// What was sent, the oldest first.
 #[derive(Debug, Default)]
 pub struct History {
     entries: Vec<Sent>,

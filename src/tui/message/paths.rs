@@ -12,7 +12,7 @@ use crate::limits;
 use crate::target::{ALL, MAIN};
 use crate::tui::fuzzy::{Hits, Kind, Quest, narrow};
 
-/// Is a list of files and directories, relative to the working directory; directories end with `/`.
+/// A list of files and directories, relative to the working directory; directories end with `/`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PathList {
     /// All of them, those that are not hidden first, the flattest first.
@@ -21,7 +21,7 @@ pub struct PathList {
     pub visible: usize,
 }
 
-/// Is a path that is being typed: from its `@` to the cursor.
+/// A path that is being typed: from its `@` to the cursor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
     /// The line, and the character of its `@`.
@@ -32,7 +32,7 @@ pub struct Token {
     pub typed: String,
 }
 
-/// Holds what is known of the paths.
+/// What is known of the paths.
 #[derive(Debug, Default)]
 pub struct Paths {
     list: PathList,

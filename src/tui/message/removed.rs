@@ -9,14 +9,14 @@ use crate::event::Pending;
 use crate::id::{AgentId, MessageId};
 use crate::limits;
 
-/// Holds what was removed, newest last.
+/// What was removed, newest last.
 #[derive(Debug, Default)]
 pub struct RemovedTexts {
     /// Each with the fingerprint of the composer's text right after it.
     stack: Vec<(Removed, u64)>,
 }
 
-/// Is one thing that a key has removed.
+/// One thing that a key has removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Removed {
     /// A pending text that was deleted.
@@ -49,7 +49,7 @@ pub enum Removed {
     Draft(String),
 }
 
-/// Is a pending text that left its queue.
+/// A pending text that left its queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {
     /// The agent that it was for.

@@ -18,7 +18,7 @@ use crate::tui::run::ScreenOptions;
 use crate::tui::run::branch::branch;
 use crate::tui::run::path_walk::walk;
 
-/// Knows the places, and what is still to be written.
+/// The places, and what is still to be written.
 #[derive(Debug)]
 pub struct Memory {
     file: Option<HistoryFile>,

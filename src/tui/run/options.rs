@@ -12,7 +12,7 @@ use crate::tui::terminal::MouseMode;
 use crate::tui::terminal::alert::{Relay, Titled, Way};
 use crate::tui::theme::Themes;
 
-/// Says what the screen is to show from the start.
+/// What the screen is to show from the start.
 #[derive(Debug, Clone, Default)]
 pub struct ScreenOptions {
     /// The provider and model as configured, for the status line.
@@ -51,7 +51,7 @@ pub struct ScreenOptions {
     pub session: Option<String>,
 }
 
-/// Says whether a terminal can be asked something.
+/// Whether a terminal can be asked something.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Answers {
     /// It answers, or passes over the question.
@@ -61,7 +61,7 @@ pub enum Answers {
     No,
 }
 
-/// Says why the screen ended.
+/// Why the screen ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// The user quit.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::question::QuestionId;
 
-/// Says when the user is told.
+/// When the user is told.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum When {
     /// While the terminal has said that it has lost the focus.
@@ -18,7 +18,7 @@ pub enum When {
     Never,
 }
 
-/// Holds what is to be told.
+/// What is to be told.
 #[derive(Debug, Default)]
 pub struct Alerts {
     /// When the user is told.

@@ -22,7 +22,7 @@ const USUAL_FILE: usize = 64 * 1024;
 /// How long a command may run unless it is given another time.
 const USUAL_TIME: Duration = limits::COMMAND_TIME;
 
-/// Is one part of what a question tells.
+/// One part of what a question tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
     /// Words of the program, or of the user.

@@ -1,6 +1,6 @@
 //! What the terminal says about its user: whether the screen is looked at, and whether the mouse is the screen's.
 
-/// Says whether the terminal has the focus.
+/// Whether the terminal has the focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attention {
     /// It has it: the screen is being looked at.
@@ -9,7 +9,7 @@ pub enum Attention {
     Away,
 }
 
-/// Says whom the mouse belongs to.
+/// Whom the mouse belongs to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum MouseMode {
     /// The screen.

@@ -12,7 +12,7 @@ use crate::text::{Coloured, CommandOutput, CommandOutputReader};
 use crate::tui::state::result::Shown;
 use crate::tui::state::told::Told;
 
-/// Names one cell of a transcript; ids rise with the position and are never used again.
+/// One cell of a transcript; ids rise with the position and are never used again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CellId(usize);
 
@@ -27,7 +27,7 @@ impl CellId {
     }
 }
 
-/// Says whether a cell that can fold shows its head only.
+/// Whether a cell that can fold shows its head only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fold {
     /// The head only.
@@ -36,7 +36,7 @@ pub enum Fold {
     Open,
 }
 
-/// Says how far a text of the model has come.
+/// How far a text of the model has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// Deltas still come.
@@ -47,7 +47,7 @@ pub enum Stage {
     Interrupted,
 }
 
-/// Says how far a tool call has come.
+/// How far a tool call has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallState {
     /// It runs; the output so far, its older part cut at a limit.
@@ -73,7 +73,7 @@ pub enum CallState {
     },
 }
 
-/// Says how a call stands, whatever there is to see of it.
+/// How a call stands, whatever there is to see of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallStatus {
     /// It runs.
@@ -86,7 +86,7 @@ pub enum CallStatus {
     Interrupted,
 }
 
-/// Says how a sub-agent stands, as its spawner sees it.
+/// How a sub-agent stands, as its spawner sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChildState {
     /// It works.
@@ -102,7 +102,7 @@ pub enum ChildState {
     Interrupted,
 }
 
-/// Says how much a notice matters.
+/// How much a notice matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
     /// Good to know.
@@ -151,7 +151,7 @@ pub struct Asked {
     pub answer: Option<Answered>,
 }
 
-/// Is the answer to a question, in words.
+/// The answer to a question, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answered {
     /// Whether the call went on.
@@ -160,7 +160,7 @@ pub struct Answered {
     pub words: String,
 }
 
-/// Says whether a call went on.
+/// Whether a call went on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WentOn {
     /// It was approved.
@@ -246,7 +246,7 @@ impl CallCell {
     }
 }
 
-/// Is one sub-agent, seen from its spawner.
+/// One sub-agent, seen from its spawner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChildCell {
     /// The sub-agent's id, not sanitised: compared, never shown.
@@ -259,7 +259,7 @@ pub struct ChildCell {
     pub state: ChildState,
 }
 
-/// Is the content of a cell.
+/// The content of a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Body {
     /// Words of the user.
@@ -305,7 +305,7 @@ pub enum Body {
     },
 }
 
-/// Is one block of a transcript.
+/// One block of a transcript.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
     id: CellId,

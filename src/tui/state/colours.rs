@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use crate::limits;
 use crate::tui::highlight::{Coloured, Job, Language, LineKey, Resume, Span};
 
-/// Holds the colours of lines lately in view.
+/// The colours of lines lately in view.
 #[derive(Debug, Default)]
 pub struct Colours {
     lines: HashMap<LineKey, Known>,

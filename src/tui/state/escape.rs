@@ -12,7 +12,7 @@ use super::question::{Offer, Subject};
 use crate::id::MessageId;
 use crate::tui::message::history::Origin;
 
-/// Says what the next Esc does.
+/// What the next Esc does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Escape {
     /// It closes the completion list.

@@ -2,7 +2,7 @@
 
 use crate::tui::keymap::Context;
 
-/// Names the pane that has the focus.
+/// The pane that has the focus.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Pane {
     /// The message being written.
@@ -39,7 +39,7 @@ impl Pane {
     }
 }
 
-/// Names what lies over the panes, with the place of its reader.
+/// What lies over the panes, with the place of its reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overlay {
     /// The commands, the keys and the manual.
@@ -53,7 +53,7 @@ pub enum Overlay {
     },
 }
 
-/// Holds the focus and the overlay.
+/// The focus and the overlay.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Focus {
     /// The pane beneath any overlay.

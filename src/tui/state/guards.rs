@@ -6,7 +6,7 @@ use crate::event::Event;
 use crate::mode::Mode;
 use crate::text::visible_line;
 
-/// Says what confines commands.
+/// What confines commands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Confined {
     /// Nobody has said so yet.
@@ -18,7 +18,7 @@ pub enum Confined {
     Not,
 }
 
-/// Holds what is known.
+/// What is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Guards {
     /// The mode.

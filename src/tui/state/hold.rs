@@ -14,7 +14,7 @@ use crate::message::{Arguments, ToolCall};
 use crate::protocol::PauseState;
 use crate::tui::message::purpose::AboutCall;
 
-/// Holds what is known of every gate.
+/// What is known of every gate.
 #[derive(Debug, Default)]
 pub struct Holds {
     /// True while the whole tree is held, also who comes later.
@@ -30,7 +30,7 @@ pub struct Holds {
     entered: Option<Timestamp>,
 }
 
-/// Says where an agent waits.
+/// Where an agent waits.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Place {
     /// Behind the results of a batch, before the next request.
@@ -39,7 +39,7 @@ pub enum Place {
     Call(ToolCall),
 }
 
-/// Names an agent that waits, and where: what a decision is about.
+/// An agent that waits, and where: what a decision is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
     /// The agent.
@@ -48,7 +48,7 @@ pub struct Waiting {
     pub call: Option<CallId>,
 }
 
-/// Is what a frame has shown of the panel.
+/// What a frame has shown of the panel.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Shown {
     /// Who waits where, when the keys about it are on the screen.

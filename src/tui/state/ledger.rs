@@ -5,7 +5,7 @@ use super::receipts::{Receipt, State};
 use super::told::{boundary, name_of, told};
 use crate::text;
 
-/// Is one text of the user in the words of a table; an empty word stands for what is not known, or not yet.
+/// One text of the user in the words of a table; an empty word stands for what is not known, or not yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     /// Its id.

@@ -2,7 +2,7 @@
 //!
 //! `update` decides by it what a text goes through, `lines` prints what is asked for. A drawn screen asks for nothing.
 
-/// Says where the state is told.
+/// Where the state is told.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Medium {
     /// Frames are drawn.
@@ -12,7 +12,7 @@ pub enum Medium {
     Lines,
 }
 
-/// Is one thing that the user wants told in lines.
+/// One thing that the user wants told in lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Report {
     /// The commands.

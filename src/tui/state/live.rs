@@ -9,7 +9,7 @@ use crate::text;
 /// Longest end that is kept raw, bytes.
 const HELD_BYTES: usize = 4 * 1024;
 
-/// Is a cell that deltas go to.
+/// A cell that deltas go to.
 #[derive(Debug, Clone)]
 pub(super) struct Live {
     /// The cell.

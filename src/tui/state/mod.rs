@@ -111,7 +111,7 @@ const REPLY_COLUMNS: usize = 72;
 /// Columns left of the composer's text.
 pub const PROMPT_COLUMNS: u16 = 2;
 
-/// Holds everything that a frame is drawn from.
+/// Everything that a frame is drawn from.
 #[derive(Debug)]
 pub struct App {
     /// The size of the screen.
@@ -181,7 +181,7 @@ pub struct App {
     readers: HashMap<AgentId, Reader>,
 }
 
-/// Is the transcript of one agent with the place of its reader.
+/// The transcript of one agent with the place of its reader.
 #[derive(Debug, Clone, Default)]
 pub struct Reader {
     /// The cells.
@@ -200,7 +200,7 @@ pub struct Reader {
     pub copying: Copying,
 }
 
-/// Says what the layout shall copy.
+/// What the layout shall copy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Copying {
     /// Nothing.
@@ -210,7 +210,7 @@ pub enum Copying {
     Selection,
 }
 
-/// Says whether the times of the blocks are shown.
+/// Whether the times of the blocks are shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Times {
     /// They are not.

@@ -6,7 +6,7 @@
 use crate::event::Pending;
 use crate::id::{AgentId, MessageId};
 
-/// Holds the shown entries, in order.
+/// The shown entries, in order.
 #[derive(Debug, Default)]
 pub struct PendingList {
     entries: Vec<Entry>,
@@ -19,7 +19,7 @@ pub struct PendingList {
     kept: Vec<MessageId>,
 }
 
-/// Is one shown entry.
+/// One shown entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// The agent that it is for.
@@ -30,7 +30,7 @@ pub struct Entry {
     pub stage: Stage,
 }
 
-/// Says where an entry is.
+/// Where an entry is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// In the queue.

@@ -9,7 +9,7 @@ use super::regions::{Divider, Point};
 use crate::id::AgentId;
 use crate::limits;
 
-/// Holds the button that is down, and the last press.
+/// The button that is down, and the last press.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pointer {
     /// What is held.
@@ -17,7 +17,7 @@ pub struct Pointer {
     last: Option<(Position, Timestamp, Presses)>,
 }
 
-/// Is what the pointer holds.
+/// What the pointer holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Grip {
     /// Text of a transcript: from the press to where the pointer was last.
@@ -33,7 +33,7 @@ pub enum Grip {
     Divider(Divider),
 }
 
-/// Says how often the button went down at one place.
+/// How often the button went down at one place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presses {
     /// Once.

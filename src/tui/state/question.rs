@@ -14,7 +14,7 @@ use crate::limits;
 use crate::protocol::ApprovalId;
 use crate::tui::keymap::{Action, Answer};
 
-/// Names one question of the session.
+/// One question of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct QuestionId(u64);
 
@@ -25,7 +25,7 @@ impl QuestionId {
     }
 }
 
-/// Is one question.
+/// One question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     /// The agent that asks, or that it is about; none when the program itself asks.
@@ -42,7 +42,7 @@ pub struct Question {
     pub rule: Option<String>,
 }
 
-/// Says what an answer decides.
+/// What an answer decides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subject {
     /// Whether a pending text that has grown old still holds.
@@ -59,7 +59,7 @@ pub enum Subject {
     Approval(ApprovalId, Offer),
 }
 
-/// Says which answers there are besides yes and no.
+/// Which answers there are besides yes and no.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offer {
     /// One for the session and one for good; the question says for what. And words for the model.
@@ -74,7 +74,7 @@ pub enum Offer {
     MoreCalls,
 }
 
-/// Is what a frame shows of a question.
+/// What a frame shows of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seen {
     /// The question.
@@ -149,7 +149,7 @@ impl Subject {
     }
 }
 
-/// Says why a key did not answer.
+/// Why a key did not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unarmed {
     /// There is no question, and there was none a moment ago.
@@ -172,7 +172,7 @@ struct Selected {
     digit: Option<char>,
 }
 
-/// Holds what is asked, the oldest first, and what arming needs.
+/// What is asked, the oldest first, and what arming needs.
 #[derive(Debug, Default)]
 pub struct Questions {
     queue: VecDeque<(QuestionId, Question)>,

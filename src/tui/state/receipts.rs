@@ -17,7 +17,7 @@ use crate::event::{Delivery, Envelope, Event, Outcome, Pending};
 use crate::id::{AgentId, MessageId};
 use crate::limits;
 
-/// Holds the receipts of a session, in the order in which the texts were sent.
+/// The receipts of a session, in the order in which the texts were sent.
 #[derive(Debug, Default)]
 pub struct Receipts {
     list: Vec<Receipt>,
@@ -25,7 +25,7 @@ pub struct Receipts {
     courses: HashMap<AgentId, Course>,
 }
 
-/// Is what became of one text.
+/// What became of one text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
     /// Its id.
@@ -44,7 +44,7 @@ pub struct Receipt {
     pub spent: Spent,
 }
 
-/// Says where a text is.
+/// Where a text is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
     /// In the queue.
@@ -65,7 +65,7 @@ pub enum State {
     Merged(MessageId),
 }
 
-/// Says when and where a text entered the conversation.
+/// When and where a text entered the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrival {
     /// The turn of its agent.
@@ -78,7 +78,7 @@ pub struct Arrival {
     pub at: Timestamp,
 }
 
-/// Names a boundary.
+/// A boundary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// It started the turn.
@@ -91,7 +91,7 @@ pub enum Place {
     NoCall,
 }
 
-/// Says when the first reply to a text began.
+/// When the first reply to a text began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sight {
     /// The turn of its agent.
@@ -102,7 +102,7 @@ pub struct Sight {
     pub at: Timestamp,
 }
 
-/// Says why no reply began to a text that was delivered.
+/// Why no reply began to a text that was delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
     /// The turn was stopped.
@@ -124,7 +124,7 @@ pub struct Spent {
     pub nanos: Option<u64>,
 }
 
-/// Is where one agent is.
+/// Where one agent is.
 #[derive(Debug, Default)]
 struct Course {
     parent: Option<AgentId>,

@@ -42,7 +42,7 @@ pub enum Region {
     HelpEntry(usize),
 }
 
-/// Names a line between panes.
+/// A line between panes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Divider {
     /// Between the tree and the transcript beside it.
@@ -55,7 +55,7 @@ pub enum Divider {
     DetailsRow,
 }
 
-/// Is a line of the transcript, as a frame showed it.
+/// A line of the transcript, as a frame showed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShownLine {
     /// The cell.
@@ -68,7 +68,7 @@ pub struct ShownLine {
     pub part: Part,
 }
 
-/// Says which part of a cell a line is.
+/// Which part of a cell a line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// The blank line above it.
@@ -79,7 +79,7 @@ pub enum Part {
     Body,
 }
 
-/// Is a place in the text of a transcript.
+/// A place in the text of a transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Point {
     /// The cell.
@@ -90,7 +90,7 @@ pub struct Point {
     pub column: u16,
 }
 
-/// Holds what lies where.
+/// What lies where.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Regions {
     spots: Vec<(Rect, Region)>,

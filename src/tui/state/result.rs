@@ -29,7 +29,7 @@ pub enum Shown {
     Page(String),
 }
 
-/// Is the change of one file, line by line.
+/// The change of one file, line by line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diff {
     /// In a few words: `+3 −1`.
@@ -40,7 +40,7 @@ pub struct Diff {
     pub columns: usize,
 }
 
-/// Is one line of a change.
+/// One line of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiffLine {
     /// Its number: in the file as it is now, or was for a line that went.
@@ -51,7 +51,7 @@ pub struct DiffLine {
     pub text: String,
 }
 
-/// Says what a line of a diff is.
+/// What a line of a diff is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// It came.

@@ -6,7 +6,7 @@
 
 use super::cell::CellId;
 
-/// Is the place of the first visible line.
+/// The place of the first visible line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Position {
     /// The last line is visible and stays so while the transcript grows.
@@ -16,7 +16,7 @@ pub enum Position {
     Anchor(Point),
 }
 
-/// Is a place in the text of a transcript. It is the same at every width, where rows are not.
+/// A place in the text of a transcript. It is the same at every width, where rows are not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Point {
     /// The cell.
@@ -27,7 +27,7 @@ pub struct Point {
     pub byte: usize,
 }
 
-/// Is one wish to look elsewhere.
+/// One wish to look elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScrollRequest {
     /// Go up by lines.
@@ -52,7 +52,7 @@ pub enum ScrollRequest {
     Return(Position),
 }
 
-/// Holds the place of the reader and what was asked since the last frame.
+/// The place of the reader and what was asked since the last frame.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Scroll {
     position: Position,

@@ -11,7 +11,7 @@ use super::scroll::{Point, Position};
 use crate::limits;
 use crate::text::is_invisible;
 
-/// Holds one search.
+/// One search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
     text: String,
@@ -34,7 +34,7 @@ pub struct Search {
     typed: String,
 }
 
-/// Is where a search began, to go back to.
+/// Where a search began, to go back to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Origin {
     /// Where the view was.
@@ -47,7 +47,7 @@ pub struct Origin {
     pub pane: Pane,
 }
 
-/// Names one place that was found.
+/// One place that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spot {
     /// The cell.
@@ -56,7 +56,7 @@ pub struct Spot {
     pub nth: usize,
 }
 
-/// Says where the search shall go.
+/// Where the search shall go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wish {
     /// To the first place from where it began on, else to the last one before.
@@ -65,7 +65,7 @@ pub enum Wish {
     Steps(isize),
 }
 
-/// Says how often something was found.
+/// How often something was found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Count {
     /// The place where the reader is among all, from 0, once it is known.
@@ -76,7 +76,7 @@ pub struct Count {
     pub scan: Scan,
 }
 
-/// Says how far a transcript was looked through.
+/// How far a transcript was looked through.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Scan {
     /// There is more to look through.
@@ -95,7 +95,7 @@ pub enum Turned {
     ToLast,
 }
 
-/// Is what a look found.
+/// What a look found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Found {
     /// How often, so far.

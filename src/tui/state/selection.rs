@@ -7,7 +7,7 @@ use super::cell::CellId;
 use super::regions;
 use super::scroll::Point;
 
-/// Is a stretch of a transcript.
+/// A stretch of a transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Selection {
     /// Where it began.
@@ -18,7 +18,7 @@ pub struct Selection {
     pub shape: Shape,
 }
 
-/// Says how much of the lines at its ends a selection takes.
+/// How much of the lines at its ends a selection takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// All of them.
@@ -27,7 +27,7 @@ pub enum Shape {
     Characters,
 }
 
-/// Is one wish about the selection.
+/// One wish about the selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ask {
     /// Begin with the first line of a cell.

@@ -5,7 +5,7 @@
 
 use crate::id::AgentId;
 
-/// Holds what is scrolled where.
+/// What is scrolled where.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sight {
     /// The sizes that the user chose.
@@ -17,7 +17,7 @@ pub struct Sight {
     drawn: Tops,
 }
 
-/// Holds the sizes that the user chose; `None` is the usual one.
+/// The sizes that the user chose; `None` is the usual one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sizes {
     /// Columns of the tree beside the transcript.
@@ -46,7 +46,7 @@ impl Default for Settled {
     }
 }
 
-/// Holds the first rows that a frame has shown.
+/// The first rows that a frame has shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tops {
     /// Of the tree.

@@ -9,7 +9,7 @@ use crate::protocol::LocalServer;
 /// The sentence after the first of two Ctrl+C.
 const QUITS: &str = "Ctrl+C again quits";
 
-/// Says where the answers come from.
+/// Where the answers come from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ModelSource {
     /// The model that is built into the program; the status line says so and how to connect a real one.
@@ -19,7 +19,7 @@ pub enum ModelSource {
     Configured,
 }
 
-/// Says how far the host is with the agent.
+/// How far the host is with the agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum HostState {
     /// The agent is being built; what is typed waits.
@@ -31,7 +31,7 @@ pub enum HostState {
     Failed(String),
 }
 
-/// Holds what the status line needs.
+/// What the status line needs.
 #[derive(Debug, Clone, Default)]
 pub struct Status {
     /// The provider and model as configured, until the session says which model it is.

@@ -9,7 +9,7 @@ use super::tree::{Node, Tree};
 use crate::id::AgentId;
 use crate::target::{self, Target};
 
-/// Is a draft as it would be sent.
+/// A draft as it would be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address<'a> {
     /// Every agent that it goes to, the main agent first.

@@ -12,7 +12,7 @@ use crate::text;
 /// Columns of a tool's name.
 const NAME: usize = 32;
 
-/// Names the mark of a receipt.
+/// The mark of a receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
     /// It waits, or is on its way.
@@ -39,7 +39,7 @@ impl Mark {
     }
 }
 
-/// Is a receipt in words.
+/// A receipt in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
     /// The mark.

@@ -19,7 +19,7 @@ use crate::id::{AgentId, CallId, MessageId};
 use crate::summary;
 use crate::text;
 
-/// Is a request that is being tried again.
+/// A request that is being tried again.
 #[derive(Debug, Clone)]
 struct Retry {
     cell: CellId,
@@ -27,7 +27,7 @@ struct Retry {
     reason: String,
 }
 
-/// Holds the cells of one agent.
+/// The cells of one agent.
 #[derive(Debug, Clone, Default)]
 pub struct Transcript {
     agent: AgentId,

@@ -5,7 +5,7 @@
 use crate::limits;
 use crate::text::{clip, visible_line};
 
-/// Says how the user is told.
+/// How the user is told.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Way {
     /// Not at all.
@@ -19,7 +19,7 @@ pub enum Way {
     Osc777,
 }
 
-/// Says what stands between the program and the terminal.
+/// What stands between the program and the terminal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Relay {
     /// Nothing.
@@ -31,7 +31,7 @@ pub enum Relay {
     Screen,
 }
 
-/// Says whether the terminal's title is the program's.
+/// Whether the terminal's title is the program's.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Titled {
     /// It says what the agents do, and is put back at the end.

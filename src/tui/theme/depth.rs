@@ -4,7 +4,7 @@
 
 use ratatui::style::Color;
 
-/// Says how many colours are shown.
+/// How many colours are shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Depth {
     /// None.
@@ -18,7 +18,7 @@ pub enum Depth {
     True,
 }
 
-/// Says what is known of the background.
+/// What is known of the background.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Ground {
     /// Nothing.

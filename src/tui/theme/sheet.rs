@@ -13,7 +13,7 @@ const BASE: &str = "base";
 /// The section of the styles of code.
 const SYNTAX: &str = "syntax";
 
-/// Is a file that was read.
+/// A file that was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Sheet {
     /// The theme beneath, with the line that names it.

@@ -14,7 +14,7 @@ pub const AUTO: &str = "auto";
 /// What a user's theme is based on when it does not say it.
 const USUAL_BASE: &str = "dark";
 
-/// Holds the themes by name, and the name of the one that is worn.
+/// The themes by name, and the name of the one that is worn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Themes {
     users: Vec<Known>,
@@ -23,7 +23,7 @@ pub struct Themes {
     name: String,
 }
 
-/// Is a theme that was not read yet.
+/// A theme that was not read yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Known {
     name: String,

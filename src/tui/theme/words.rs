@@ -34,7 +34,7 @@ const COLOURS: [(&str, Color); 16] = [
     ("bright-white", Color::White),
 ];
 
-/// Is a style as a theme's file says it.
+/// A style as a theme's file says it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Said {
     rich: Style,

@@ -22,7 +22,7 @@ use crate::tui::state::selection::Ask;
 /// Lines for each step of the wheel.
 const STEP: usize = 3;
 
-/// Says which way the wheel turns.
+/// Which way the wheel turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wheel {
     Up,

@@ -22,7 +22,7 @@ pub struct Block {
     pub last_item: Option<usize>,
 }
 
-/// Says what a block is.
+/// What a block is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockKind {
     /// A fenced code block.

@@ -39,7 +39,7 @@ pub struct TranscriptCache {
     wanted_to: Option<(CellId, usize)>,
 }
 
-/// Is what every cell takes, in view or not: it is small.
+/// What every cell takes, in view or not: it is small.
 #[derive(Debug, Default)]
 struct Entry {
     /// The height that `sums` has.
@@ -47,7 +47,7 @@ struct Entry {
     laid: Option<Box<Laid>>,
 }
 
-/// Is a cell that is laid out.
+/// A cell that is laid out.
 #[derive(Debug)]
 struct Laid {
     rows: Rows,
@@ -59,7 +59,7 @@ struct Laid {
     hits: Option<(Needle, Vec<Hit>)>,
 }
 
-/// Is one visible row of a cell.
+/// One visible row of a cell.
 pub struct CellRow<'a> {
     /// The text, without the mark's columns; none for a blank row.
     pub line: Option<&'a Line>,

@@ -16,7 +16,7 @@ use crate::tui::theme::Theme;
 /// Columns of the mark at the left of every cell.
 const MARK: usize = 2;
 
-/// Holds the rows of a cell at one width.
+/// The rows of a cell at one width.
 #[derive(Debug, Clone)]
 pub struct Rows {
     mark: Line,

@@ -109,7 +109,7 @@ fn other_words(diff: &[DiffLine], texts: &[Line]) -> Vec<Vec<Range<usize>>> {
     others
 }
 
-/// Is the stretches of a line, in bytes.
+/// The stretches of a line, in bytes.
 type Stretches = Vec<Range<usize>>;
 
 /// Finds what two lines do not share; `None` when that is most of them.

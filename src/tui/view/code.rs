@@ -14,7 +14,7 @@ use crate::tui::highlight::{Class, Job, Language, LineKey, Resume, Span};
 use crate::tui::state::colours::Colours;
 use crate::tui::theme::Theme;
 
-/// Says which line of code a row shows.
+/// Which line of code a row shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Code {
     /// The line's name.
@@ -31,7 +31,7 @@ pub(super) struct Code {
     pub(super) ground: Ground,
 }
 
-/// Says what the style beneath the colours means.
+/// What the style beneath the colours means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ground {
     /// Nothing.
@@ -90,7 +90,7 @@ pub(super) fn painted(row: &Line, colours: &Colours, theme: &Theme) -> Option<Li
     Some(line)
 }
 
-/// Says what of a row's own style no colour may replace.
+/// What of a row's own style no colour may replace.
 #[derive(Clone, Copy)]
 enum Keeps {
     Nothing,

@@ -23,7 +23,7 @@ const CELL: usize = 48;
 /// Bytes that are passed over in the time in which one is laid out.
 const LIGHT: usize = 32;
 
-/// Is one place within a cell: its line, without a blank row above, and the bytes of that line.
+/// One place within a cell: its line, without a blank row above, and the bytes of that line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hit {
     /// The line.
@@ -61,7 +61,7 @@ pub struct Finds {
     before: Option<(usize, usize, Vec<u32>)>,
 }
 
-/// Is what a look needs to know.
+/// What a look needs to know.
 #[derive(Clone, Copy)]
 pub struct Scene<'a> {
     /// The cells.
@@ -250,7 +250,7 @@ impl Finds {
     }
 }
 
-/// Says whether what a shorter needle found holds for a cell.
+/// Whether what a shorter needle found holds for a cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Trust {
     Before,

@@ -9,7 +9,7 @@ use crate::tui::state::focus::Pane;
 use crate::tui::state::sight::Sizes;
 pub use crate::tui::state::{BROAD, MEDIUM};
 
-/// Is what the panes ask for.
+/// What the panes ask for.
 #[derive(Debug, Clone, Copy)]
 pub struct Demand {
     /// Rows of the composer's text.
@@ -36,7 +36,7 @@ pub struct Demand {
     pub sizes: Sizes,
 }
 
-/// Says whether the user works in the tree.
+/// Whether the user works in the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreeUse {
     /// It is looked at.
@@ -45,7 +45,7 @@ pub enum TreeUse {
     Focused,
 }
 
-/// Says whether the user works in the pending list.
+/// Whether the user works in the pending list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListUse {
     /// It is looked at.
@@ -54,7 +54,7 @@ pub enum ListUse {
     Focused,
 }
 
-/// Says whether the details are open.
+/// Whether the details are open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DetailsUse {
     /// They are folded.
@@ -63,7 +63,7 @@ pub enum DetailsUse {
     Open,
 }
 
-/// Says how the tree is drawn.
+/// How the tree is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreeForm {
     /// A column with one row for each agent.
@@ -74,7 +74,7 @@ pub enum TreeForm {
     Line,
 }
 
-/// Holds where everything goes. Areas may be empty; none reaches beyond the screen and no two overlap.
+/// Where everything goes. Areas may be empty; none reaches beyond the screen and no two overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Panes {
     /// The tabs of a narrow screen.

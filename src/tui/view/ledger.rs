@@ -21,7 +21,7 @@ const LEFT: u16 = 5;
 /// Columns that are left to the text at least.
 const TEXT: u16 = 22;
 
-/// Is a column: its heading, its width, and what stands in it.
+/// A column: its heading, its width, and what stands in it.
 struct Column {
     title: &'static str,
     width: u16,
@@ -85,7 +85,7 @@ pub fn draw(
     (selected, top)
 }
 
-/// Says whether a row is the selected one.
+/// Whether a row is the selected one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Chosen {
     Yes,

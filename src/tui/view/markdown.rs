@@ -20,7 +20,7 @@ use crate::tui::theme::Theme;
 /// Containers (quotes, lists) whose marks are shown; deeper ones are drawn as if they were at this depth.
 const DEPTH: usize = 12;
 
-/// Says how a text continues what was laid out before it.
+/// How a text continues what was laid out before it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Begin {
     /// With a block of its own.
@@ -30,7 +30,7 @@ pub enum Begin {
     Continued(Carry),
 }
 
-/// Is what the rest of a block must know of its beginning.
+/// What the rest of a block must know of its beginning.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Carry {
     /// The names of the code's lines so far.
@@ -93,7 +93,7 @@ enum Container {
     Item { marker: String, shown: bool },
 }
 
-/// Is a link or an image whose text is being read.
+/// A link or an image whose text is being read.
 struct Link {
     target: String,
     text: String,
@@ -443,7 +443,7 @@ impl Renderer<'_, '_> {
     }
 }
 
-/// Says which row of a wrapped line a prefix is for.
+/// Which row of a wrapped line a prefix is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Row {
     First,

@@ -22,7 +22,7 @@ use crate::tui::theme::Theme;
 /// Columns from which a time may cover the end of a head.
 const WIDE: u16 = 60;
 
-/// Is what is marked in a transcript.
+/// What is marked in a transcript.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Marks<'a> {
     /// What is searched for.

@@ -6,14 +6,14 @@ use std::ops::Range;
 
 use memchr::{memchr2, memmem};
 
-/// Holds what is searched for.
+/// What is searched for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Needle {
     text: String,
     case: Case,
 }
 
-/// Says whether capital and small letters differ.
+/// Whether capital and small letters differ.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Case {
     #[default]

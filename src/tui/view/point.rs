@@ -6,7 +6,7 @@
 use super::cell::Rows;
 use super::wrap::{Joint, Line};
 
-/// Is one line of text.
+/// One line of text.
 #[derive(Debug, Default)]
 pub struct TextLine {
     /// The text.

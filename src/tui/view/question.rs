@@ -56,7 +56,7 @@ pub fn lay_out<'a>(app: &'a App, laid: &mut Laid, area: Rect) -> Option<Asked<'a
     forms.into_iter().find_map(|(room, form, answers)| Asked::fit(app, id, question, laid, room, form, answers))
 }
 
-/// Says what stands around a question.
+/// What stands around a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// A border that names who asks.
@@ -65,7 +65,7 @@ enum Form {
     Bare,
 }
 
-/// Says how the answers stand.
+/// How the answers stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answers {
     /// Each in a row of its own.
@@ -74,7 +74,7 @@ enum Answers {
     Packed,
 }
 
-/// Says what keys come to now.
+/// What keys come to now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Keys {
     /// They answer.

@@ -16,7 +16,7 @@ use ratatui::style::Style;
 /// Longest first line of a block that is waited for before the block above counts as finished, bytes.
 const TELLING_LINE: usize = 64;
 
-/// Says how a text is laid out.
+/// How a text is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// As Markdown.
@@ -25,7 +25,7 @@ pub enum Format {
     Plain(Style),
 }
 
-/// Holds the rows of a text at one width.
+/// The rows of a text at one width.
 #[derive(Debug, Clone)]
 pub struct Layout {
     format: Format,
@@ -206,7 +206,7 @@ impl Layout {
     }
 }
 
-/// Says where a text was cut.
+/// Where a text was cut.
 enum Cut {
     /// Between two blocks.
     Between,

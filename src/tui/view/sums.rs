@@ -2,7 +2,7 @@
 //!
 //! Used for the heights of cells and for what was found in them.
 
-/// Is a list of numbers with their sums.
+/// A list of numbers with their sums.
 #[derive(Debug, Default)]
 pub(super) struct Sums {
     tree: Vec<usize>,

@@ -14,7 +14,7 @@ const SEPARATOR_WIDTH: usize = 3;
 /// Narrowest column that is still read as one.
 const NARROWEST: usize = 4;
 
-/// Holds the cells of a table; the first row is the head.
+/// The cells of a table; the first row is the head.
 #[derive(Debug, Clone, Default)]
 pub struct Table {
     alignments: Vec<Alignment>,

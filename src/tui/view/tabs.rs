@@ -9,7 +9,7 @@ use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::regions::{Region, Regions};
 
-/// Is a tab: its pane, and its words from the longest to the shortest.
+/// A tab: its pane, and its words from the longest to the shortest.
 struct Tab {
     pane: Pane,
     words: [String; 3],

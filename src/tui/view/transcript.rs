@@ -22,7 +22,7 @@ use crate::tui::theme::Theme;
 /// Narrowest area with a column for the scroll bar.
 const BAR_FROM: u16 = 40;
 
-/// Is everything a frame of a transcript depends on.
+/// Everything a frame of a transcript depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
     /// The cells.
@@ -41,7 +41,7 @@ pub struct View<'a> {
     pub marks: Marks<'a>,
 }
 
-/// Says where it is told that there is more below.
+/// Where it is told that there is more below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Badge {
     /// In the last row, over the text.
@@ -50,7 +50,7 @@ pub enum Badge {
     Elsewhere,
 }
 
-/// Is what a frame found out.
+/// What a frame found out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Metrics {
     /// The place that the frame shows; hand it to [`Scroll::settle`] with `cells`.
@@ -67,7 +67,7 @@ pub struct Metrics {
     pub shown: Vec<(u16, ShownLine)>,
 }
 
-/// Is a line of the transcript: a cell and a line within it.
+/// A line of the transcript: a cell and a line within it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     cell: usize,

@@ -14,7 +14,7 @@ const TAB: usize = 4;
 /// Stands for a character that is wider than the line.
 const TOO_WIDE: &str = "\u{FFFD}";
 
-/// Is a line of text with styles; without line feeds.
+/// A line of text with styles; without line feeds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Line {
     text: String,
@@ -27,7 +27,7 @@ pub struct Line {
     joint: Joint,
 }
 
-/// Says how a row stands to the one above it.
+/// How a row stands to the one above it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Joint {
     /// A line of the text begins here.
@@ -37,7 +37,7 @@ pub enum Joint {
     GoesOn(u16),
 }
 
-/// Is a stretch of one style; it begins where the one before ends.
+/// A stretch of one style; it begins where the one before ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Run {
     end: usize,
@@ -261,7 +261,7 @@ pub fn width(text: &str) -> usize {
     sum
 }
 
-/// Says where a line may be broken.
+/// Where a line may be broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Break {
     /// Between words and beside wide characters; a word longer than the line is split.
@@ -270,7 +270,7 @@ pub enum Break {
     Anywhere,
 }
 
-/// Says how to wrap: how wide, where to break, and what stands before the rows.
+/// How to wrap: how wide, where to break, and what stands before the rows.
 #[derive(Debug, Clone, Copy)]
 pub struct Wrap<'a> {
     /// The width of a row, what stands before it included. Nothing is written when it is 0.
@@ -322,7 +322,7 @@ fn closes(symbol: &str) -> bool {
 
 /// Finds the rows of a text and tells the bytes where each begins and ends.
 fn rows_of(text: &str, how: Break, room: usize, mut row: impl FnMut(usize, usize)) {
-    /// Is a place where the row can end.
+    /// A place where the row can end.
     struct Chance {
         /// The row's last byte, blanks left out.
         end: usize,

@@ -13,11 +13,11 @@ pub const OPEN: char = '\u{FDD0}';
 /// Stands where a chip ends.
 pub const CLOSE: char = '\u{FDD1}';
 
-/// Holds the texts behind the labels.
+/// The texts behind the labels.
 #[derive(Debug, Clone, Default)]
 pub struct Chips(Vec<(String, Arc<str>)>);
 
-/// Is a chip on one line, from one character to before another.
+/// A chip on one line, from one character to before another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place<'a> {
     /// The first character.

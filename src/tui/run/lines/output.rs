@@ -19,7 +19,7 @@ const MARKED_PASTES: &str = "\u{1b}[?2004h";
 /// Columns where nobody says how many there are.
 const COLUMNS: u16 = 80;
 
-/// Says how the input is read, and so what may be written.
+/// How the input is read, and so what may be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Key by key, from a terminal that leaves the line to the program.

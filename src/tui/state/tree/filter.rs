@@ -6,7 +6,7 @@ use super::Tree;
 use super::node::{Node, State};
 use crate::limits;
 
-/// Holds the filter's text.
+/// The filter's text.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     text: String,

@@ -12,7 +12,7 @@ use super::node::{Activity, Node};
 use crate::limits;
 use crate::message::Arguments;
 
-/// Is one reason to look at an agent.
+/// One reason to look at an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lint {
     /// It waits for an answer of the user.

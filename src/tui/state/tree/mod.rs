@@ -37,7 +37,7 @@ pub use node::{Activity, Node, OpenCall, State};
 pub use rows::{Fold, Kind, Row};
 pub use totals::Totals;
 
-/// Holds every agent of the session, which rows show them, and which one is selected.
+/// Every agent of the session, which rows show them, and which one is selected.
 #[derive(Debug)]
 pub struct Tree {
     /// In the order in which they came; parents before their children.
@@ -65,7 +65,7 @@ pub struct Tree {
     laid_out: OnceCell<Rows>,
 }
 
-/// Says whether the details of the selected agent are shown.
+/// Whether the details of the selected agent are shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Details {
     /// All where there is room beside the transcript, else folded.

@@ -12,7 +12,7 @@ use crate::event::{Outcome, Usage};
 use crate::id::{AgentId, CallId};
 use crate::tui::state::clock::seconds_between;
 
-/// Is one agent.
+/// One agent.
 #[derive(Debug, Clone)]
 #[allow(clippy::struct_excessive_bools)] // Facts that have nothing to do with each other.
 pub struct Node {
@@ -87,7 +87,7 @@ pub struct Node {
     pub(super) totals: Totals,
 }
 
-/// Is a tool call that still runs.
+/// A tool call that still runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenCall {
     /// The call.
@@ -98,7 +98,7 @@ pub struct OpenCall {
     pub since: Timestamp,
 }
 
-/// Says what an agent does.
+/// What an agent does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Activity {
     /// It has not been asked anything yet.
@@ -132,7 +132,7 @@ pub enum Activity {
     Ended(Outcome, Option<String>),
 }
 
-/// Says what a row shows of an agent: its activity, or that it needs the user.
+/// What a row shows of an agent: its activity, or that it needs the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     /// It has not been asked anything yet.

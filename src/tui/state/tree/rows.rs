@@ -10,7 +10,7 @@ use super::node::{Node, State};
 /// No row.
 const NOWHERE: usize = usize::MAX;
 
-/// Says how much of its children an agent shows.
+/// How much of its children an agent shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Fold {
     /// All but those that ended a while ago; these are counted in a row of their own.
@@ -22,7 +22,7 @@ pub enum Fold {
     Closed,
 }
 
-/// Is one row.
+/// One row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
     /// The place of the agent in [`Tree::nodes`]; for [`Kind::Ended`] that of the parent.
@@ -35,7 +35,7 @@ pub struct Row {
     pub last: bool,
 }
 
-/// Says what a row shows.
+/// What a row shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// An agent.
@@ -61,7 +61,7 @@ impl Kind {
     }
 }
 
-/// Holds the rows, and where each agent's row is.
+/// The rows, and where each agent's row is.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     pub rows: Vec<Row>,

@@ -11,7 +11,7 @@ use crate::tui::state::tree::Node;
 use crate::tui::theme::Theme;
 use crate::tui::view::fit::{clock, columns, put_right};
 
-/// Names one figure.
+/// One figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Figure {
     /// The tokens of all rounds of the agent.

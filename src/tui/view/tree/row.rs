@@ -20,7 +20,7 @@ const NAME: u16 = 30;
 /// Columns of selection, mark and the blanks around them.
 const MARKS: u16 = 5;
 
-/// Is a row with its agent.
+/// A row with its agent.
 #[derive(Debug)]
 pub(super) struct Shown<'a> {
     row: &'a Row,
