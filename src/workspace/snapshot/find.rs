@@ -284,7 +284,7 @@ impl PathFinder<'_> {
             let named = resolve(from, Path::new(word));
             match self.look(&named) {
                 PathContent::File { .. } | PathContent::Link(_) | PathContent::Unkept { .. } => {
-                    self.place(&named, ProtectionReason::Runs)
+                    self.place(&named, ProtectionReason::Runs);
                 }
                 // It could be made.
                 PathContent::Missing if word.contains('/') && !word.contains("://") && self.grounds.hold(&named) => {
