@@ -28,8 +28,15 @@ pub struct Command {
     pub takes: Takes,
     /// What it does, in words.
     pub help: &'static str,
-    /// The key that does the same.
+    /// The key that does the same; empty where none does.
     pub key: &'static str,
+}
+
+impl Command {
+    /// Returns what it does, and behind that its key as it is spelled in the keymap in force.
+    pub fn help_with_key(&self, key: &str) -> String {
+        if key.is_empty() { self.help.to_owned() } else { format!("{} ({key})", self.help) }
+    }
 }
 
 /// What a command does.
@@ -65,6 +72,8 @@ pub enum Verb {
     Mode,
     /// Lists the kept rules, or removes one.
     Rules,
+    /// Says how sessions are taken up again.
+    Resume,
     /// Takes back what the tools of the last turn changed.
     Undo,
     /// Sends a text to be delivered now.
@@ -188,6 +197,7 @@ pub const COMMANDS: &[Command] = &[
         "Alt+K",
         "the rules that /always has kept for this project; remove N: take rule N back",
     ),
+    row(Verb::Resume, "resume", "/resume", Nothing, "", "how this session and earlier ones are taken up again"),
     row(
         Verb::Compact,
         "compact",

@@ -2,7 +2,7 @@
 //!
 //! One thread waits for input, signals, events and time, input first. It never waits for the agent, and never for the
 //! terminal: what is written goes to a writer of its own. With nothing to show it does not wake up at all. What differs
-//! between a screen and lines is a [`Surface`].
+//! between a screen and lines is a `Surface`.
 //!
 //! # Where things are
 //!

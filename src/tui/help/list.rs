@@ -137,11 +137,7 @@ fn commands(keymap: &Keymap) -> Vec<Entry> {
     let target = |name| Target { topic: "commands", spot: Spot::Row("", name) };
     let entry = |command: &Command| {
         let key = keymap.spell(Context::Composer, command.key);
-        Entry {
-            name: command.usage.into(),
-            words: format!("{} ({key})", command.help).into(),
-            target: target(command.usage),
-        }
+        Entry { name: command.usage.into(), words: command.help_with_key(&key).into(), target: target(command.usage) }
     };
     let others = [
         ("//word", "sends a text that begins with /word"),

@@ -132,11 +132,7 @@ fn command_names(text: &str) -> Vec<Offer> {
     fitting
         .map(|command| {
             let space = if command.takes == Takes::Nothing { "" } else { " " };
-            offer(
-                format!("/{}{space}", command.name),
-                command.usage.to_owned(),
-                format!("{} ({})", command.help, command.key),
-            )
+            offer(format!("/{}{space}", command.name), command.usage.to_owned(), command.help_with_key(command.key))
         })
         .collect()
 }

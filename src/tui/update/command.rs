@@ -67,12 +67,25 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Times => reading::times(app),
         Verb::Undo => return undo::begin(app),
         Verb::Rules => return approval::rules(app, argument),
+        Verb::Resume => resume(app),
         Verb::Mouse => return mouse(app, argument),
         Verb::Quit => return vec![Effect::Quit],
         // It carries a text, so it is sent like one.
         Verb::Now => {}
     }
     Vec::new()
+}
+
+/// Says how sessions are taken up again: the program begins with one.
+fn resume(app: &mut App) {
+    let this = match &app.session {
+        Some(session) => format!("steersman --resume {session} takes this one up"),
+        None => "this one is not saved".to_owned(),
+    };
+    app.reply(&format!(
+        "a session is taken up at the start of the program: {this}; --continue takes up the newest of this directory; \
+         steersman sessions lists all"
+    ));
 }
 
 /// Offers a model server of this machine in place of the embedded model.
