@@ -3,7 +3,7 @@
 //! Always holds: a request that comes again, by its client and number, is not carried out again; its reply is given again.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::error::Refused;
 use crate::fault;
@@ -15,8 +15,8 @@ use crate::session::permissions;
 /// Replies that are kept of each client in case a request comes again.
 const KEPT: usize = 64;
 
-/// The newest replies of one client, with the numbers of their requests.
-type Replies = VecDeque<(u64, Option<Reply>)>;
+/// The newest requests of one client by their numbers, each with its reply once it has been carried out.
+type Replies = VecDeque<(u64, Arc<OnceLock<Option<Reply>>>)>;
 
 /// What carries the requests of all clients out, each once.
 pub struct Requests {
@@ -33,18 +33,23 @@ impl Requests {
     /// Carries a request out, unless that was done before, and returns its reply where it has one.
     pub fn carry_out(&self, numbered: Numbered) -> Option<Reply> {
         let Numbered { client, number, request } = numbered;
-        // Held until the reply is kept: the same request on another thread waits for it.
+        // The same request on another thread waits for the reply; every other one goes on.
+        self.slot(client, number).get_or_init(|| carry_out(&self.handle, request)).clone()
+    }
+
+    /// Returns where the reply to a request is kept.
+    fn slot(&self, client: ClientId, number: u64) -> Arc<OnceLock<Option<Reply>>> {
         let mut replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = replies.entry(client).or_default();
-        if let Some((_, reply)) = kept.iter().find(|(known, _)| *known == number) {
-            return reply.clone();
+        if let Some((_, slot)) = kept.iter().find(|(known, _)| *known == number) {
+            return Arc::clone(slot);
         }
-        let reply = carry_out(&self.handle, request);
-        kept.push_back((number, reply.clone()));
+        let slot = Arc::default();
+        kept.push_back((number, Arc::clone(&slot)));
         if kept.len() > KEPT {
             kept.pop_front();
         }
-        reply
+        slot
     }
 }
 

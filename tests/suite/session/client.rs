@@ -1,8 +1,8 @@
 //! A client of a run: requests go in, replies and snapshots come out; the same request twice is one act. Every story of the
 //! screen runs over the same client, with each request and post written as JSON and read again.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 
 use steersman::control::{Cancellable, Controls, Crew, Gate, Interloper};
 use steersman::event::Delivery;
@@ -65,6 +65,30 @@ fn a_request_from_two_threads_at_once_is_carried_out_once() {
     texts.sort();
     texts.dedup();
     assert_eq!((texts.len(), handle.interloper().peek().len()), (50, 50));
+}
+
+#[test]
+fn a_request_that_takes_its_time_holds_up_no_other() {
+    let handle = run();
+    let requests = Requests::new(handle.clone());
+    let (begun, begins) = mpsc::channel();
+    let (release, released) = mpsc::channel();
+    let gate = Mutex::new(Some((begun, released)));
+    handle.watch(move || {
+        let first = gate.lock().unwrap().take();
+        if let Some((begun, released)) = first {
+            begun.send(()).unwrap();
+            released.recv().unwrap();
+        }
+    });
+    let numbered = |number, text| Numbered { client: ClientId("a".to_owned()), number, request: inject(text) };
+    std::thread::scope(|scope| {
+        scope.spawn(|| requests.carry_out(numbered(1, "slow")));
+        begins.recv().unwrap();
+        assert!(requests.carry_out(numbered(2, "quick")).is_some());
+        release.send(()).unwrap();
+    });
+    assert_eq!(texts(&handle), ["slow", "quick"]);
 }
 
 #[test]
