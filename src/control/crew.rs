@@ -1,6 +1,6 @@
 //! The controls of every running agent of the tree, so that a host can steer each by itself.
 //!
-//! An extension beyond the seeds (D21): children have a queue, a cancel flag and a gate of their own only when the host
+//! Children (D21) have a queue, a cancel flag and a gate of their own only when the host
 //! hands a crew to the part that spawns them. Always holds: an agent is in the list from before its first request until
 //! its end; what was pending when it ended goes to whoever dismissed it, never lost.
 
