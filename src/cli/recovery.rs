@@ -13,6 +13,9 @@ use crate::cli::places::UserDirectories;
 use crate::text::{visible, visible_line};
 use crate::workspace::snapshot::{Decision, Question, Recovery, recover};
 
+/// What is said while a question about changed files has no answer.
+pub const UNDECIDED: &str = "an interrupted command changed files, and nobody has said what becomes of them";
+
 /// Recovers a directory, asking through the approvals.
 pub async fn at_start(places: &UserDirectories, cwd: &Path, approvals: &Approvals) -> Recovery {
     let Some(state) = &places.state else { return Recovery::default() };

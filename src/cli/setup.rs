@@ -45,8 +45,8 @@ pub async fn setup(
     let left = recovery::at_start(&start.places, &start.cwd, &approvals).await;
     notes.extend(left.notes);
     if left.open > 0 {
-        let sentence = "an interrupted command changed files, and nobody has said what becomes of them: start again, or run steersman doctor";
-        return Err(StartError::Failed(sentence.to_owned()));
+        let sentence = format!("{}: start again, or run steersman doctor", recovery::UNDECIDED);
+        return Err(StartError::Failed(sentence));
     }
     if let Some(offer) = trusted(start.front, &start.places, &approvals, &mut notes).await {
         start.adopt(&offer);

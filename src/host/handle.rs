@@ -54,7 +54,9 @@ impl Handle {
     /// [`Interloper::inject_user_message`]; the caller keeps the text.
     pub fn inject_user_message(&self, to: &AgentId, message: impl Into<Injection>) -> Result<MessageId, Refused> {
         let outcome = self.inject(to, message.into());
-        self.keep();
+        if outcome.is_ok() {
+            self.keep();
+        }
         outcome
     }
 

@@ -12,3 +12,7 @@ pub const JOURNAL_RETRY: Duration = Duration::from_secs(1);
 pub const JOURNAL_UNSYNCED: usize = 1 << 20;
 /// Most of a session that is kept in memory while it cannot be saved, bytes.
 pub const JOURNAL_BACKLOG: usize = 64 << 20;
+/// The longest line that is read; a longer one is damage. Bytes.
+pub const JOURNAL_LINE: u64 = 64 << 20;
+/// The largest file that is read, bytes: far more than a session of a million events.
+pub const JOURNAL_FILE: u64 = 8 << 30;

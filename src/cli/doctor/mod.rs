@@ -127,11 +127,9 @@ async fn earlier_commands(start: &Start, report: &mut Report) {
             report.ok("protected files", "no command of an earlier start was interrupted here");
         }
         Recovery { open: 0, .. } => report.ok("protected files", "the changes of an interrupted command were checked"),
-        Recovery { .. } => report.problem(
-            "protected files",
-            "an interrupted command changed files, and nobody has message what becomes of them",
-            "run steersman doctor again and answer its question",
-        ),
+        Recovery { .. } => {
+            report.problem("protected files", recovery::UNDECIDED, "run steersman doctor again and answer its question")
+        }
     }
 }
 

@@ -15,6 +15,7 @@ use jiff::tz::TimeZone;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
+use crate::limits;
 use crate::regular_file::{self, Links};
 use crate::session::journal::reader::{Reading, read};
 use crate::session::journal::record::{Header, Record};
@@ -148,9 +149,12 @@ impl SessionFile {
     /// Reads what it holds; another program may be writing it.
     ///
     /// # Errors
-    /// When it is no file that can be read.
+    /// When it is no file that can be read, or larger than [`limits::JOURNAL_FILE`].
     pub fn read(&self) -> io::Result<Reading> {
-        let (file, _) = regular_file::open(&self.path, Links::Refused)?;
+        let (file, metadata) = regular_file::open(&self.path, Links::Refused)?;
+        if metadata.len() > limits::JOURNAL_FILE {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than any journal"));
+        }
         read(BufReader::with_capacity(1 << 16, file))
     }
 

@@ -7,25 +7,25 @@
 //! # Where things are
 //!
 //! - what a line says: `record.rs`; texts that were written before, and secrets: `texts.rs`
-//! - the thread, retries, what is missing: `writer.rs`; who feeds it: `feed.rs`; stories: `session/journal/writing.rs`
+//! - the thread, retries, what is missing: `writer.rs`; what hands it records: `recording.rs`; stories: `session/journal/writing.rs`
 //! - the directory, names, rights, locks: `files.rs`; stories: `session/journal/files.rs`
 //! - what a list says of a session: `outline.rs`; stories: `session/command.rs`
 //! - back into a conversation and its transcript: `restore.rs`; stories: `session/resume.rs`
 //! - lines back into records, whatever happened to them: `reader.rs`; stories: `session/journal/damage.rs`
 
-mod feed;
 mod files;
 mod outline;
 mod reader;
 mod record;
+mod recording;
 mod restore;
 mod texts;
 mod writer;
 
-pub use feed::Journal;
 pub use files::{OpenFile, SessionFile, SessionFiles, SessionId};
 pub use outline::{Outline, SessionState};
 pub use reader::{Damage, Reading, read};
 pub use record::{Header, Record, SCHEMA};
+pub use recording::Journal;
 pub use restore::restore;
 pub use writer::{Opening, Store};

@@ -6,11 +6,12 @@
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read as _};
 
 use memchr::memmem;
 use serde_json::Value;
 
+use crate::limits;
 use crate::session::journal::record::{MARK, Record};
 use crate::session::journal::texts;
 use crate::summary;
@@ -67,8 +68,13 @@ pub struct Reading {
 pub fn read(mut file: impl BufRead) -> io::Result<Reading> {
     let mut reader = Reader::default();
     let mut line = Vec::new();
-    while file.read_until(b'\n', &mut line)? > 0 {
-        reader.line(&line);
+    while file.by_ref().take(limits::JOURNAL_LINE).read_until(b'\n', &mut line)? > 0 {
+        if line.len() as u64 == limits::JOURNAL_LINE && line.last() != Some(&b'\n') {
+            file.skip_until(b'\n')?;
+            reader.reading.damage.skipped += 1;
+        } else {
+            reader.line(&line);
+        }
         line.clear();
     }
     Ok(reader.reading)

@@ -42,15 +42,15 @@ pub(super) enum Job {
     Close(SyncSender<Option<String>>),
 }
 
-/// Passes on what the user is to be told.
+/// Tells the user that nothing can be saved, and that it can again.
 #[derive(Default)]
-pub(super) struct Teller {
+pub(super) struct TroubleReporter {
     to: Option<Box<dyn Fn(String) + Send>>,
     /// Said before anybody listened.
     said: Vec<String>,
 }
 
-impl Teller {
+impl TroubleReporter {
     pub(super) fn listen(&mut self, to: Box<dyn Fn(String) + Send>) {
         mem::take(&mut self.said).into_iter().for_each(&to);
         self.to = Some(to);
@@ -82,7 +82,7 @@ pub(super) struct Writer {
     lost: u64,
     texts: Written,
     secrets: Arc<Mutex<Vec<ApiKey>>>,
-    teller: Arc<Mutex<Teller>>,
+    trouble: Arc<Mutex<TroubleReporter>>,
 }
 
 impl Writer {
@@ -90,7 +90,7 @@ impl Writer {
         opening: Opening,
         last: u64,
         secrets: Arc<Mutex<Vec<ApiKey>>>,
-        teller: Arc<Mutex<Teller>>,
+        trouble: Arc<Mutex<TroubleReporter>>,
     ) -> Self {
         Self {
             opening,
@@ -106,7 +106,7 @@ impl Writer {
             lost: 0,
             texts: Written::default(),
             secrets,
-            teller,
+            trouble,
         }
     }
 
@@ -231,7 +231,7 @@ impl Writer {
 
     fn say(&self, sentence: String) {
         tracing::warn!(%sentence, "journal");
-        self.teller.lock().unwrap_or_else(PoisonError::into_inner).say(sentence);
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).say(sentence);
     }
 
     /// Returns a sentence about what is missing in the file; `None` when nothing is.

@@ -1,8 +1,11 @@
 //! Stories of damage: whatever happened to a file, the records that are whole are read, and the rest is counted.
 
+use std::io::{self, Read as _};
+
 use steersman::event::Event;
 use steersman::host::Keeper as _;
 use steersman::id::AgentId;
+use steersman::limits;
 use steersman::listener::{HistoryChange, Listener};
 use steersman::message::Message;
 use steersman::session::journal::{Reading, Record, read};
@@ -143,4 +146,16 @@ fn a_text_that_was_lost_with_its_line_is_said_to_be_lost_where_it_stood_again() 
     let Some(Record::History { messages, .. }) = torn.records.last() else { panic!("{torn:?}") };
     assert!(matches!(&messages[0], Message::Assistant(reply) if reply.content.starts_with("[lost: ")));
     assert_eq!(torn.damage.lost_texts, 1);
+}
+
+#[test]
+fn a_line_longer_than_any_record_is_skipped_whole_and_the_next_one_read() {
+    let bytes = whole();
+    let starts = starts(&bytes);
+    let (one, two) = (&bytes[..starts[1]], &bytes[starts[1]..starts[2]]);
+    let long = io::repeat(b'x').take(limits::JOURNAL_LINE);
+    // A record behind it on the same line belongs to the damage.
+    let file = io::BufReader::new(one.chain(long).chain(two).chain(two));
+    let reading = read(file).unwrap();
+    assert_eq!((reading.records.len(), reading.damage.skipped), (2, 1), "{:?}", reading.damage);
 }

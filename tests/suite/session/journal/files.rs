@@ -68,3 +68,17 @@ fn a_link_in_the_place_of_a_journal_is_not_followed() {
     assert_eq!(fs::read_to_string(state.path().join("victim")).unwrap(), "untouched");
     assert!(files.list().unwrap()[0].read().is_err());
 }
+
+#[test]
+fn a_file_larger_than_any_journal_is_not_read() {
+    let state = TempDir::new().unwrap();
+    let (files, header) = (SessionFiles::within(state.path()), header());
+    let journal = Journal::begin(header.clone(), files.creating(&header, &TimeZone::UTC));
+    journal.accepted(&AgentId::main(), entry("m1", "hello"));
+    journal.close();
+    let file = files.list().unwrap().remove(0);
+    // Sparse: it takes no room on the disk.
+    fs::OpenOptions::new().write(true).open(&file.path).unwrap().set_len(1 << 40).unwrap();
+    assert_eq!(file.read().unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+    assert_eq!(file.header(), Some(header), "what it is can still be told");
+}

@@ -23,7 +23,7 @@ use crate::message::Message;
 use crate::provider::ApiKey;
 use crate::session::journal::SessionId;
 use crate::session::journal::record::{Header, Record};
-use crate::session::journal::writer::{Job, Opening, Teller, Writer};
+use crate::session::journal::writer::{Job, Opening, TroubleReporter, Writer};
 
 /// A session's journal while the session runs. Cheap to clone; the last clone that goes ends the thread.
 #[derive(Clone)]
@@ -31,7 +31,7 @@ pub struct Journal {
     session: SessionId,
     jobs: Sender<Job>,
     secrets: Arc<Mutex<Vec<ApiKey>>>,
-    teller: Arc<Mutex<Teller>>,
+    trouble: Arc<Mutex<TroubleReporter>>,
     /// True once a text was accepted or a turn began.
     has_begun: Arc<AtomicBool>,
 }
@@ -55,14 +55,14 @@ impl Journal {
 
     fn start(session: SessionId, last: u64, opening: Opening) -> Self {
         let (jobs, taken) = channel();
-        let (secrets, teller): (Arc<Mutex<Vec<ApiKey>>>, Arc<Mutex<Teller>>) = Default::default();
-        let writer = Writer::new(opening, last, Arc::clone(&secrets), Arc::clone(&teller));
+        let (secrets, trouble): (Arc<Mutex<Vec<ApiKey>>>, Arc<Mutex<TroubleReporter>>) = Default::default();
+        let writer = Writer::new(opening, last, Arc::clone(&secrets), Arc::clone(&trouble));
         let name = thread::Builder::new().name("journal".to_owned());
         if let Err(error) = name.spawn(move || writer.run(&taken)) {
-            let mut teller = teller.lock().unwrap_or_else(PoisonError::into_inner);
-            teller.say(format!("The session cannot be saved: {error}"));
+            let mut trouble = trouble.lock().unwrap_or_else(PoisonError::into_inner);
+            trouble.say(format!("The session cannot be saved: {error}"));
         }
-        Self { session, jobs, secrets, teller, has_begun: Arc::default() }
+        Self { session, jobs, secrets, trouble, has_begun: Arc::default() }
     }
 
     /// Returns the session's name.
@@ -85,7 +85,7 @@ impl Journal {
 
     /// Passes on what the user is to be told: that nothing can be saved, and that it can again.
     pub fn on_trouble(&self, tell: impl Fn(String) + Send + 'static) {
-        self.teller.lock().unwrap_or_else(PoisonError::into_inner).listen(Box::new(tell));
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).listen(Box::new(tell));
     }
 
     /// Records what the user is writing.
