@@ -128,7 +128,11 @@ async fn earlier_commands(start: &Start, report: &mut Report) {
         }
         Recovery { open: 0, .. } => report.ok("protected files", "the changes of an interrupted command were checked"),
         Recovery { .. } => {
-            report.problem("protected files", recovery::UNDECIDED, "run steersman doctor again and answer its question");
+            report.problem(
+                "protected files",
+                recovery::UNDECIDED,
+                "run steersman doctor again and answer its question",
+            );
         }
     }
 }
