@@ -181,18 +181,30 @@ impl Agent {
         }
     }
 
-    /// Waits until the record of what led here is kept, when one of these calls has effects; a stop ends the wait.
+    /// Waits until the record of what led here is kept, when one of these calls has effects.
     async fn keep_before(&self, calls: &[&ToolCall]) {
         let has_effects = |call: &&ToolCall| {
             let found = self.toolbox.find(&call.name);
             found.is_some_and(|found| found.concurrency() == Concurrency::Alone || found.traits().egress)
         };
         if calls.iter().any(has_effects) {
-            tokio::select! {
-                biased;
-                () = stopped(self.cancellable.as_ref()) => {}
-                () = self.listeners.kept() => {}
-            }
+            self.keep().await;
+        }
+    }
+
+    /// Waits until what a person typed is kept, before a request carries it.
+    pub(super) async fn keep_what_was_typed(&self) {
+        if !self.unseen.is_empty() {
+            self.keep().await;
+        }
+    }
+
+    /// Waits until every event so far is kept; a stop ends the wait.
+    async fn keep(&self) {
+        tokio::select! {
+            biased;
+            () = stopped(self.cancellable.as_ref()) => {}
+            () = self.listeners.kept() => {}
         }
     }
 

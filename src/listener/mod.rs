@@ -54,7 +54,7 @@ pub trait Listener: Send + Sync {
     }
 
     /// Returns what ends when everything heard so far is kept for good; `None` when there is nothing to wait for. Asked
-    /// before a call that has effects, which waits for it.
+    /// before a request that carries what a person typed and before a call that has effects; both wait for it.
     fn kept(&self) -> Option<BoxFuture<'static, ()>> {
         None
     }

@@ -1,11 +1,12 @@
 //! Stories of writing: what is kept, when it is safe, and what happens when the disk fails.
 
-use std::sync::Arc;
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use serde_json::Value;
-use steersman::event::Event;
+use steersman::event::{Envelope, Event};
 use steersman::host::Keeper as _;
 use steersman::id::AgentId;
 use steersman::listener::{HistoryChange, Listener};
@@ -71,6 +72,46 @@ fn a_text_is_safe_from_a_loss_of_power_once_it_is_kept_and_a_turn_once_it_has_en
     // Behind it nothing asks for a sync; the answer shows that the thread has come by.
     journal.close();
     assert!(String::from_utf8(disk.safe()).unwrap().contains("turn_ended"));
+}
+
+/// Writes down when it is told of a text, when it is asked to keep it, and when the model has answered.
+#[derive(Default)]
+struct Order(Mutex<Vec<&'static str>>);
+
+impl Listener for Order {
+    fn on_event(&self, envelope: &Envelope) {
+        match envelope.event {
+            Event::UserTurn { .. } => self.0.lock().unwrap().push("typed"),
+            Event::Assistant { .. } => self.0.lock().unwrap().push("answered"),
+            _ => {}
+        }
+    }
+
+    fn kept(&self) -> Option<BoxFuture<'static, ()>> {
+        self.0.lock().unwrap().push("kept");
+        None
+    }
+
+    fn label(&self) -> String {
+        "Order".to_owned()
+    }
+}
+
+#[tokio::test]
+async fn what_was_typed_is_safe_before_a_request_carries_it() {
+    let rig = Rig::new([Played::text("Done.")]);
+    let order = Arc::new(Order::default());
+    let listener: Arc<dyn Listener> = order.clone();
+    let mut agent = rig
+        .try_build(rig.builder(), |c| {
+            c.add_listener(listener);
+            Ok(())
+        })
+        .await
+        .unwrap();
+    rig.inject("go");
+    agent.run_queue().await.unwrap();
+    assert_eq!(*order.0.lock().unwrap(), ["typed", "kept", "answered"]);
 }
 
 #[tokio::test]
