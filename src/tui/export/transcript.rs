@@ -5,10 +5,10 @@ use jiff::tz::TimeZone;
 use super::markdown::{fenced, plain, tamed};
 use crate::message::Arguments;
 use crate::summary::{seconds, took};
+use crate::target::name_of;
 use crate::text;
 use crate::tui::state::cell::{Body, CallCell, CallStatus, Cell, ChildCell, ChildState, Level, Stage};
 use crate::tui::state::result::{DiffLine, Shown};
-use crate::tui::state::told::name_of;
 use crate::tui::state::transcript::Transcript;
 
 /// Writes all cells of a transcript, folded or not, with their times in a zone.

@@ -3,39 +3,31 @@
 //! # Where things are
 //!
 //! - a message of the status line goes with its cause: `cause.rs`; stories: `commands.rs`, `approval_popups.rs`
-//! - gauge, compaction, budget and notes on the screen: `budget.rs`, `src/tui/update/budget.rs`; stories:
-//!   `long_conversations.rs`
+//! - gauge, compaction, budget and notes on the screen: `src/tui/update/budget.rs`; stories: `long_conversations.rs`
 //! - search in a transcript: what is typed, what is found, piece by piece: `search.rs`,
 //!   `src/tui/update/search.rs`, `src/tui/view/finds.rs`, `src/tui/view/needle.rs`, `src/tui/view/sift.rs`;
 //!   stories: `reading.rs`, `tests/pty/reading.rs`
 //! - the transcript: cells, folding, scrolling: `transcript.rs`, `src/tui/view/transcript.rs`; stories:
 //!   `transcript.rs`, `scrolling.rs`
-//! - receipts: pending, delivered, seen: `receipts.rs`, `told.rs`, `src/tui/view/receipt.rs`; stories:
-//!   `receipt_marks.rs`, `receipt_lives.rs`, `tests/pty/receipts.rs`
-//! - the ledger: every text that was sent, what it has cost: `ledger.rs`, `src/tui/update/ledger.rs`,
-//!   `src/tui/view/ledger.rs`; stories: `ledger.rs`
-//! - hold and step: the call that would run next, its arguments, skipping it: `hold.rs`,
-//!   `src/tui/update/hold.rs`, `src/tui/view/gate.rs`; stories: `hold.rs`, `tests/pty/hold.rs`
-//! - the pending list: keys, edits, answers: `pending.rs`, `src/tui/update/pending.rs`,
-//!   `src/tui/update/editing.rs`, `src/tui/view/pending.rs`; stories: `pending_list.rs`, `pending_lives.rs`,
-//!   `tests/pty/pending.rs`
+//! - receipts in the transcript: `src/tui/update/receipts.rs`, `src/tui/view/receipt.rs`; stories: `receipt_marks.rs`,
+//!   `receipt_lives.rs`, `tests/pty/receipts.rs`
+//! - the ledger: every text that was sent, what it has cost: `src/tui/update/ledger.rs`, `src/tui/view/ledger.rs`; stories:
+//!   `ledger.rs`
 //! - what Esc does next: `escape.rs`, `src/tui/update/escape.rs`; stories: `escape.rs`
 //! - the status line: `status.rs`, `src/tui/view/status.rs`; stories: `tui_shell.rs`
 //! - questions, and when a key may answer one: `question.rs`, `src/tui/update/question.rs`,
 //!   `src/tui/view/question.rs`; stories: `questions.rs`, `tests/pty/questions.rs`
-//! - approvals: what a question shows, when a yes counts, a no with words: `approval.rs`,
+//! - approvals: what a question shows, when a yes counts, a no with words:
 //!   `src/tui/update/approval.rs`, `src/tui/view/exact.rs`, `src/session/permissions.rs`; stories:
 //!   `approval_popups.rs`, `tests/pty/approvals.rs`
 //! - undo on the screen: `undo.rs`, `src/tui/update/undo.rs`; stories: `undo.rs`
-//! - the approval mode and the sandbox in the status line: `guards.rs`, `src/tui/view/guards.rs`; stories:
+//! - the approval mode and the sandbox in the status line: `src/tui/view/guards.rs`; stories:
 //!   `modes.rs`
 //! - the mouse: what lies where, clicks, wheel, drags: `regions.rs`, `src/tui/update/mouse.rs`; stories:
 //!   `mouse.rs`
 
 pub mod alerts;
-pub mod approval;
 pub mod attention;
-pub mod budget;
 pub mod cause;
 pub mod cell;
 pub mod clock;
@@ -43,16 +35,11 @@ pub mod colours;
 mod draft;
 pub mod escape;
 pub mod focus;
-pub mod guards;
-pub mod hold;
-pub mod ledger;
 pub mod lines;
 mod live;
 mod offers;
-pub mod pending;
 pub mod pointer;
 pub mod question;
-pub mod receipts;
 pub mod regions;
 pub mod result;
 pub mod scroll;
@@ -62,7 +49,6 @@ pub mod sight;
 mod source;
 pub mod status;
 pub mod target;
-pub mod told;
 pub mod transcript;
 pub mod tree;
 pub mod undo;
@@ -76,23 +62,21 @@ use ratatui::layout::Size;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::id::AgentId;
-use crate::protocol::BudgetStatus;
+use crate::session::fold::{Receipt, ReceiptState, RunState};
 use crate::tui::help::Help;
 use crate::tui::keymap::Keymap;
 use crate::tui::message::Message;
+use crate::tui::pause::PausePane;
+use crate::tui::pending::PendingPane;
 use crate::tui::theme::{Theme, Themes};
 use alerts::Alerts;
 use attention::{Attention, MouseMode};
 use cell::{CellId, Level};
 use colours::Colours;
 use focus::{Focus, Pane};
-use guards::Guards;
-use hold::Holds;
 use lines::Medium;
-use pending::PendingList;
 use pointer::Pointer;
 use question::Questions;
-use receipts::{Receipt, Receipts};
 use regions::Regions;
 use scroll::Scroll;
 use search::Search;
@@ -132,18 +116,14 @@ pub struct App {
     pub message: Message,
     /// The agents.
     pub tree: Tree,
-    /// The texts that wait for delivery.
-    pub pending: PendingList,
-    /// What became of every text that was sent.
-    pub receipts: Receipts,
-    /// Which agents are held, and where each waits.
-    pub holds: Holds,
+    /// What every client knows of the run.
+    pub run: RunState,
+    /// The list of pending texts.
+    pub pending: PendingPane,
+    /// The panel of a paused agent.
+    pub pause: PausePane,
     /// What the user is asked.
     pub questions: Questions,
-    /// What keeps tools within bounds.
-    pub guards: Guards,
-    /// What the session may spend and has spent.
-    pub budget: BudgetStatus,
     /// The status line.
     pub status: Status,
     /// How far the tree and the details are scrolled, and how wide they are.
@@ -246,12 +226,10 @@ impl App {
             message: Message::default(),
             new_at_reset: false,
             tree: Tree::default(),
-            pending: PendingList::default(),
-            receipts: Receipts::default(),
-            holds: Holds::default(),
+            run: RunState::default(),
+            pending: PendingPane::default(),
+            pause: PausePane::default(),
             questions: Questions::default(),
-            guards: Guards::default(),
-            budget: BudgetStatus::default(),
             status,
             sight: Sight::default(),
             searches: Vec::new(),
@@ -306,7 +284,7 @@ impl App {
         }
         let main = AgentId::main();
         self.readers = HashMap::from([(main.clone(), Reader::new(main))]);
-        self.receipts.begin_again();
+        self.run.receipts.begin_again();
         self.tree.begin_again();
     }
 
@@ -318,7 +296,7 @@ impl App {
     /// Tells whether an agent waits, or will where it next comes by; one that has ended and a rescue have no gate.
     pub fn is_held(&self, agent: &AgentId) -> bool {
         let has_gate = |node: &tree::Node| node.ended.is_none() && target::can_be_told(node);
-        self.holds.is_held(agent) && (agent.is_main() || self.tree.get(agent).is_none_or(has_gate))
+        self.run.pauses.is_paused(agent) && (agent.is_main() || self.tree.get(agent).is_none_or(has_gate))
     }
 
     /// Shows a reply to the user: one short sentence in the status line, anything longer as a note at the end of the
@@ -375,14 +353,14 @@ impl App {
 
     /// Tells whether a turn runs or is about to: then what is sent waits for it.
     pub fn busy(&self) -> bool {
-        self.tree.main().running() || (!self.pending.is_empty() && !self.pending.paused)
+        self.tree.main().running() || (!self.run.pending.is_empty() && !self.run.pending.paused)
     }
 
     /// Tells whether nothing is under way: no turn runs or is about to, and no text that was accepted is between its queue
     /// and the conversation, where the list of pending texts may never have seen it.
     pub fn at_rest(&self) -> bool {
-        let is_leaving = |receipt: &Receipt| receipt.state == receipts::State::Leaving;
-        !self.busy() && !self.receipts.list().iter().any(is_leaving)
+        let is_leaving = |receipt: &Receipt| receipt.state == ReceiptState::Leaving;
+        !self.busy() && !self.run.receipts.list().iter().any(is_leaving)
     }
 
     /// Returns when the picture next changes by itself: the next second of a running turn, an agent's row that

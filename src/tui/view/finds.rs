@@ -11,10 +11,10 @@ use super::sift::{may_hold, weight};
 use super::sums::Sums;
 use crate::id::AgentId;
 use crate::limits;
+use crate::session::fold::ReceiptMark;
 use crate::tui::state::cell::{Body, CallStatus, Cell, CellId, ChildState, Fold, Stage};
 use crate::tui::state::scroll::Point;
 use crate::tui::state::search::{Count, Found, Scan, Search, Spot, Turned, Visit, Wish};
-use crate::tui::state::told::Mark;
 use crate::tui::state::transcript::Transcript;
 use crate::tui::theme::Theme;
 
@@ -262,7 +262,7 @@ fn may_change(cell: &Cell) -> bool {
     let runs = |state: &ChildState| *state == ChildState::Running;
     match cell.body() {
         Body::User { receipt, .. } => {
-            receipt.as_ref().is_some_and(|told| matches!(told.mark, Mark::Waiting | Mark::Delivered))
+            receipt.as_ref().is_some_and(|told| matches!(told.mark, ReceiptMark::Waiting | ReceiptMark::Delivered))
         }
         Body::Thinking { stage, .. } | Body::Assistant { stage, .. } => *stage == Stage::Live,
         Body::Call(call) => {
