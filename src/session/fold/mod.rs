@@ -41,7 +41,7 @@ use crate::id::MessageId;
 use crate::protocol::{Accepted, BudgetStatus, Notice, Post, QueueAct, QueueOutcome, Reply};
 
 /// What is known of a run.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct RunState {
     /// The texts that wait for delivery.
     pub pending: PendingTexts,

@@ -20,15 +20,15 @@ use crate::tui::update::{bring_back, editing};
 
 /// Takes everything that is open: asks about what is new, stops asking about what is gone.
 pub fn snapshot(app: &mut App) {
-    if app.message.declining().is_some_and(|id| !app.run.permissions.is_open(id)) {
+    if app.message.declining().is_some_and(|id| !app.facts.run.permissions.is_open(id)) {
         bring_back::leave(app);
         app.status.say("the question is gone; Ctrl+_ brings your words back", app.now);
     }
-    app.questions.retain(app.now, |subject| match subject {
-        Subject::Approval(id, _) => app.run.permissions.is_open(*id),
+    app.questions.retain(app.facts.now, |subject| match subject {
+        Subject::Approval(id, _) => app.facts.run.permissions.is_open(*id),
         Subject::StillTrue(_) | Subject::New | Subject::Reset | Subject::Quit | Subject::Undo => true,
     });
-    for approval in &app.run.permissions.open {
+    for approval in &app.facts.run.permissions.open {
         let offer = match (&approval.subject, &approval.session, &approval.rule) {
             (protocol::Subject::Plain { .. }, _, _) => Offer::Nothing,
             (protocol::Subject::MoreCalls { .. }, _, _) => Offer::MoreCalls,

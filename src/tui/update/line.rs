@@ -248,7 +248,7 @@ fn select(app: &mut App, number: &str) -> bool {
     let id = MessageId::new(format!("m{}", number.strip_prefix('m').unwrap_or(number)));
     let place = app.run.pending.entries().iter().position(|entry| entry.message.id == id);
     match place {
-        Some(place) => app.pending.select(place, &app.run.pending),
+        Some(place) => app.pending.select(place, &app.facts.run.pending),
         None => app.status.say(format!("no pending text has the number {number}; /pending reads them"), app.now),
     }
     place.is_some()

@@ -44,6 +44,7 @@ mod undo;
 use crate::event::Event;
 use crate::id::AgentId;
 use crate::protocol::{Notice, Post, Reply};
+use crate::tui::effect::PaneEffect;
 use crate::tui::message::Pasted;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::state::App;
@@ -90,7 +91,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Post(post) => match told(app, post) {
             Told::Piece => return effects,
             Told::Changed(more) => {
-                app.pending.follow(&app.run.pending);
+                app.pending.follow(&app.facts.run.pending);
                 effects = more;
             }
         },
@@ -155,6 +156,22 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     effects
 }
 
+/// Carries out what a pane wants of the root; returns what is to be done outside, in order.
+fn carry_out(app: &mut App, wanted: Vec<PaneEffect>) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    for wanted in wanted {
+        match wanted {
+            PaneEffect::Outside(effect) => effects.push(effect),
+            PaneEffect::Say(sentence) => app.status.say(sentence, app.now),
+            PaneEffect::SayWhile(cause, sentence) => app.status.say_while(cause, sentence, app.now),
+            PaneEffect::Reply(sentence) => app.reply(&sentence),
+            PaneEffect::Focus(pane) => app.focus.go(pane),
+            PaneEffect::Close => app.focus.overlay = None,
+        }
+    }
+    effects
+}
+
 /// What a post has changed.
 enum Told {
     /// A piece of a stream: they come by the thousand, and change nothing about the message.
@@ -165,7 +182,8 @@ enum Told {
 
 /// Folds what the run says.
 fn told(app: &mut App, post: Post) -> Told {
-    app.run.post(&post, app.now);
+    let now = app.now;
+    app.run.post(&post, now);
     match post {
         Post::Envelope(envelope) => {
             agent::apply(app, &envelope);

@@ -10,7 +10,7 @@ use ratatui::layout::Position;
 
 use super::{completion, ledger, look, reading};
 use crate::id::AgentId;
-use crate::tui::help::{self, HelpFacts};
+use crate::tui::help;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
@@ -75,7 +75,7 @@ fn press(app: &mut App, place: Position, presses: Presses) {
         Region::Entry(id) => {
             let index = app.run.pending.entries().iter().position(|entry| entry.message.id == id);
             if let Some(index) = index {
-                app.pending.select(index, &app.run.pending);
+                app.pending.select(index, &app.facts.run.pending);
                 app.focus.go(Pane::Pending);
             }
         }
@@ -93,7 +93,7 @@ fn press(app: &mut App, place: Position, presses: Presses) {
         Region::HelpEntry(entry) => match presses {
             Presses::One | Presses::Three => help::select(&mut app.help, entry),
             Presses::Two => {
-                help::open_entry(&mut app.help, entry, &HelpFacts { keymap: &app.keymap, size: app.size });
+                help::open_entry(&mut app.help, entry, &app.facts);
             }
         },
         Region::Question | Region::Overlay => return,
@@ -216,7 +216,7 @@ fn wheel(app: &mut App, place: Position, wheel: Wheel) {
                 Wheel::Up => here.saturating_sub(1),
                 Wheel::Down => here.saturating_add(1),
             };
-            app.pending.select(index, &app.run.pending);
+            app.pending.select(index, &app.facts.run.pending);
         }
         Region::Pane(Pane::Gate) => by_step(&mut app.pause.top, wheel),
         Region::Question => by_step(&mut app.questions.top, wheel),

@@ -21,8 +21,8 @@ pub fn focus(app: &mut App) {
         app.status.say_while(Cause::NothingPending, "nothing is pending", app.now);
         return;
     }
-    if app.pending.selected(&app.run.pending).is_none() {
-        app.pending.select(usize::MAX, &app.run.pending);
+    if app.pending.selected(&app.facts.run.pending).is_none() {
+        app.pending.select(usize::MAX, &app.facts.run.pending);
     }
     app.focus.go(Pane::Pending);
 }
@@ -39,7 +39,7 @@ pub fn travel(app: &mut App, action: Action) {
         (Action::Next, Some(place)) if lost => place,
         (_, Some(place)) => place.saturating_add(1),
     };
-    app.pending.select(index, &app.run.pending);
+    app.pending.select(index, &app.facts.run.pending);
 }
 
 /// Acts on the selected entry.
@@ -84,7 +84,7 @@ pub fn deliver_now(app: &mut App) -> Vec<Effect> {
     if app.run.pending.is_held_back() && !app.tree.main().running() {
         return vec![Effect::Request(Request::Resume)];
     }
-    let selected = app.pending.selected(&app.run.pending).map(|entry| entry.message.id.clone());
+    let selected = app.pending.selected(&app.facts.run.pending).map(|entry| entry.message.id.clone());
     let is_wanted = |entry: &&PendingText| {
         let id = &entry.message.id;
         entry.stage == PendingStage::Waiting
@@ -129,7 +129,7 @@ pub fn answered(app: &mut App, agent: &AgentId, id: &MessageId, act: QueueAct, o
         (QueueAct::Hold { text }, outcome) => editing::held(app, id, text.as_ref(), &outcome),
         (QueueAct::Commit { .. }, outcome) => editing::committed(app, id, &outcome),
         (QueueAct::Withdraw { to, before }, QueueOutcome::Withdrawn(entry)) => {
-            app.pending.removed(id, &app.run.pending);
+            app.pending.removed(id, &app.facts.run.pending);
             let text = entry.text.clone();
             let taken = Taken { agent: agent.clone(), entry, before };
             match to {
@@ -151,7 +151,7 @@ pub fn answered(app: &mut App, agent: &AgentId, id: &MessageId, act: QueueAct, o
             app.status.say(format!("{} has ended: {id} is back in the message", name(agent)), app.now);
         }
         (QueueAct::Merge, QueueOutcome::Merged(first, second)) => {
-            app.pending.removed(&second.id, &app.run.pending);
+            app.pending.removed(&second.id, &app.facts.run.pending);
             app.status.say(format!("{id} and {} are one text; u or Ctrl+_ parts them", second.id), app.now);
             let text = format!("{}\n\n{}", first.text, second.text);
             let merged = Removed::Merged { agent: agent.clone(), first, second, text };
@@ -193,12 +193,12 @@ fn withdraw(app: &App, id: &MessageId, to: Withdrawn) -> Vec<Effect> {
 
 /// Returns the selected entry. When it has left by itself, nothing is acted on: the next one is shown first.
 fn chosen(app: &mut App) -> Option<PendingText> {
-    if let Some(entry) = app.pending.selected(&app.run.pending) {
+    if let Some(entry) = app.pending.selected(&app.facts.run.pending) {
         return Some(entry.clone());
     }
     let lost = app.pending.lost().cloned();
-    app.pending.select(app.pending.place().unwrap_or(usize::MAX), &app.run.pending);
-    let sentence = match (lost, app.pending.selected(&app.run.pending)) {
+    app.pending.select(app.pending.place().unwrap_or(usize::MAX), &app.facts.run.pending);
+    let sentence = match (lost, app.pending.selected(&app.facts.run.pending)) {
         (Some(lost), Some(entry)) => format!("{lost} is delivered; {} is selected now", entry.message.id),
         (Some(lost), None) => format!("{lost} is delivered; nothing else is pending"),
         (None, Some(entry)) => format!("{} is selected now", entry.message.id),
