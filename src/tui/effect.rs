@@ -10,7 +10,8 @@ use super::state::attention::MouseMode;
 use super::state::cause::Cause;
 use super::state::focus::Pane;
 use super::state::lines::Report;
-use crate::protocol::Request;
+use crate::id::{AgentId, MessageId};
+use crate::protocol::{ApprovalId, Request};
 
 /// What a pane did with a key or a click.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +38,31 @@ pub enum PaneEffect {
     Focus(Pane),
     /// The end of the overlay on top.
     Close,
+    /// The edit of a pending text in the message.
+    EditEntry(AgentId, MessageId),
+    /// A text about the call before which this agent waits.
+    WriteAboutCall(AgentId, CallText),
+    /// The words of a no to this request.
+    WriteNo(ApprovalId),
+    /// A sentence that names what is written first and has to be ended.
+    EndFirst,
+    /// A text of the user in the transcript of its agent.
+    ShowText(AgentId, MessageId),
+    /// A conversation that starts anew, on an empty screen.
+    NewConversation,
+    /// A conversation that goes back to its system prompt.
+    ResetConversation,
+    /// What the tools of the last turn changed, as it was before.
+    UndoChanges,
+}
+
+/// What is written about a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallText {
+    /// Its arguments, a JSON object.
+    Arguments,
+    /// Why it is skipped; the model is told.
+    Reason,
 }
 
 impl Outcome {

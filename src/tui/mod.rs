@@ -17,6 +17,7 @@
 //!   `view/completion.rs`; stories: `commands.rs`, `tests/pty/commands.rs`
 
 pub mod app;
+pub mod approval;
 pub mod commands;
 pub mod effect;
 pub mod export;
@@ -30,6 +31,7 @@ pub mod highlight;
 pub mod history_file;
 pub mod input;
 pub mod keymap;
+pub mod ledger;
 pub mod lines;
 pub mod message;
 pub mod msg;

@@ -31,11 +31,11 @@ use crate::session::fold::{PausePlace, WaitingAgent};
 use crate::summary::count;
 use crate::target::name_of;
 use crate::text::visible_line;
+use crate::tui::approval::Seen;
 use crate::tui::pause::PauseDrawn;
 use crate::tui::state::App;
 use crate::tui::state::clock::clock;
 use crate::tui::state::lines::Report;
-use crate::tui::state::question::Seen;
 use crate::tui::state::status::{HostState, ModelSource};
 use crate::tui::state::tree::{Activity, Node, State};
 use crate::tui::view::tree::{longest, tools};
@@ -249,7 +249,7 @@ impl Printer {
 
     fn hold(&mut self, app: &App) {
         let agent = app.tree.selected();
-        let held = app.is_held(agent);
+        let held = app.is_paused(agent);
         let waiting = app.run.pauses.waiting(agent);
         if held != self.held && (waiting.is_none() || !held) {
             let name = name_of(agent);

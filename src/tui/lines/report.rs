@@ -148,7 +148,7 @@ fn doing(app: &App, node: &Node) -> String {
     if let Some(seconds) = node.elapsed(app.now) {
         words.push(format!("{} in {}", count(node.steps as usize, "tool call"), duration(seconds)));
     }
-    if app.is_held(&node.id) {
+    if app.is_paused(&node.id) {
         words.push("held".to_owned());
     }
     words.join(", ")

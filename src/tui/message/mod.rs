@@ -11,7 +11,7 @@
 //! - what a text is for: an edit, arguments, a reason, the words of a no: `purpose.rs`, `stack.rs`,
 //!   `src/tui/update/editing.rs`; stories: `pending_list.rs`, `hold.rs`, `approval_popups.rs`
 //! - what Enter, Tab and F5 do with it: `src/tui/update/submit.rs`; stories: `tui_shell.rs`, `deliver_now.rs`
-//! - texts that come back, what a key removed: `give_back.rs`, `removed.rs`, `src/tui/update/bring_back.rs`; stories:
+//! - texts that come back, what a key removed: `give_back.rs`, `queue.rs`, `removed.rs`, `src/tui/update/bring_back.rs`; stories:
 //!   `bring_back.rs`, `returned.rs`, `pending_lives.rs`
 //! - what was sent before, Up, Ctrl+R, the file: `history.rs`, `recall.rs`, `history_search.rs`,
 //!   `src/tui/history_file.rs`; stories: `recall.rs`
@@ -31,6 +31,7 @@ pub mod history_search;
 mod line;
 pub mod paths;
 pub mod purpose;
+mod queue;
 mod recall;
 pub mod removed;
 mod stack;

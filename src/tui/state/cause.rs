@@ -2,7 +2,22 @@
 
 use super::App;
 use super::lines::Medium;
-use super::question::QuestionId;
+
+/// The number of one question of the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct QuestionId(u64);
+
+impl QuestionId {
+    /// Makes the id of the question with this number, from 1.
+    pub fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// Returns the number by which an answer can name it.
+    pub fn number(self) -> u64 {
+        self.0
+    }
+}
 
 /// The cause of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,6 +7,7 @@ use super::{editing, line};
 use crate::event::Pending;
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{QueueAct, Request};
+use crate::target::name_of;
 use crate::text::is_blank;
 use crate::tui::message::Left;
 use crate::tui::message::purpose::{Editing, Purpose};
@@ -72,7 +73,7 @@ pub fn follow(app: &mut App) {
     }
     let tree = &app.tree;
     for agent in app.message.give_back_drafts(|agent| !tree.takes_texts(agent)) {
-        let name = super::pending::name(&agent);
+        let name = name_of(&agent);
         app.status.say(format!("{name} has ended: Ctrl+_ brings your draft for it into the message"), app.now);
     }
 }
@@ -118,7 +119,7 @@ pub fn returned(app: &mut App, agent: &AgentId, entries: &[Pending]) {
     if fresh.is_empty() {
         return;
     }
-    let who = super::pending::name(agent).to_owned();
+    let who = name_of(agent);
     if !edited && fresh.iter().all(|entry| app.run.receipts.is_with_others(&entry.id)) {
         app.status.say(format!("{who} ended before it read this text; the others have it"), app.now);
         return;

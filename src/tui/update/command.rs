@@ -2,8 +2,8 @@
 
 use crate::id::AgentId;
 use crate::protocol::{LocalServer, Request};
-use crate::session::fold::DetailPart;
 use crate::target::ALL;
+use crate::tui::approval::{self, Subject};
 use crate::tui::commands::{self, Verb};
 use crate::tui::help::Help;
 use crate::tui::keymap::Action;
@@ -15,9 +15,9 @@ use crate::tui::state::cause::Cause;
 use crate::tui::state::cell::Level;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::{Medium, Report};
-use crate::tui::state::question::{Question, Subject};
 use crate::tui::update::{
-    approval, budget, editing, export, hold as gates, ledger, line, look, pending, reading, search, undo,
+    approval as approvals, budget, carry_out, editing, export, hold as gates, ledger, line, look, pending, reading,
+    search,
 };
 
 /// Carries a command out at once, whether a turn runs or not.
@@ -55,7 +55,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Details => look::focus_details(app),
         Verb::Zoom => app.focus.toggle_zoom(),
         Verb::Theme => theme(app, argument),
-        Verb::Mode => return approval::mode(app, argument),
+        Verb::Mode => return approvals::mode(app, argument),
         Verb::Compact => return budget::compact(app, argument),
         Verb::Budget => return budget::budget(app, argument),
         Verb::Find if app.medium == Medium::Lines && argument.is_empty() => {
@@ -65,8 +65,8 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Find => search::find(app, argument),
         Verb::Fold => reading::shown(app).transcript.toggle_all(),
         Verb::Times => reading::times(app),
-        Verb::Undo => return undo::begin(app),
-        Verb::Rules => return approval::rules(app, argument),
+        Verb::Undo => return approvals::begin_undo(app),
+        Verb::Rules => return approvals::rules(app, argument),
         Verb::Resume => resume(app),
         Verb::Mouse => return mouse(app, argument),
         Verb::Quit => return vec![Effect::Quit],
@@ -119,43 +119,10 @@ pub fn prefill(app: &mut App, command: &'static str) {
 /// Asks before a conversation is given up, unless the user wants no question.
 pub fn ask(app: &mut App, subject: Subject) -> Vec<Effect> {
     if app.questions.is_waived(&subject) {
-        return decided(app, &subject);
+        return carry_out(app, subject.decided().into_iter().collect());
     }
-    let (title, detail, session) = match subject {
-        Subject::New => (
-            "Start a new conversation?",
-            "The agent forgets what was said, a running turn is stopped, the screen starts empty.",
-            "don't ask again in this session",
-        ),
-        Subject::Quit => ("Quit?", "A turn is running. Quitting stops it and ends what its tools have started.", ""),
-        Subject::Reset | Subject::StillTrue(_) | Subject::Undo | Subject::Approval(..) => (
-            "Reset the conversation?",
-            "The agent forgets what was said, a running turn is stopped; the transcript stays.",
-            "don't ask again in this session",
-        ),
-    };
-    app.questions.ask_once(Question {
-        agent: None,
-        subject,
-        title: title.to_owned(),
-        detail: vec![DetailPart::Text(detail.to_owned())],
-        session: session.to_owned(),
-        rule: None,
-    });
+    approval::ask_about_conversation(&mut app.questions, subject);
     Vec::new()
-}
-
-/// Does what was asked about.
-pub fn decided(app: &mut App, subject: &Subject) -> Vec<Effect> {
-    match subject {
-        Subject::New => {
-            app.empty_at_reset();
-            reset(app)
-        }
-        Subject::Reset => reset(app),
-        Subject::Quit => vec![Effect::Quit],
-        Subject::StillTrue(_) | Subject::Undo | Subject::Approval(..) => Vec::new(),
-    }
 }
 
 /// Takes the next theme.
@@ -212,7 +179,8 @@ fn hold(app: &mut App, whom: &str) -> Vec<Effect> {
     }
 }
 
-fn reset(app: &mut App) -> Vec<Effect> {
+/// Takes the conversation back to its system prompt.
+pub fn reset(app: &mut App) -> Vec<Effect> {
     app.tree.cancelling(app.now);
     vec![Effect::Request(Request::Reset)]
 }

@@ -2,11 +2,11 @@
 
 use super::{bring_back, completion, question, reading, search, tree};
 use crate::protocol::Request;
+use crate::tui::app::escape::{Escape, next_escape};
 use crate::tui::keymap::Answer;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::cause::Cause;
-use crate::tui::state::escape::{Escape, next_escape};
 use crate::tui::state::focus::Pane;
 
 /// Carries out an Esc.

@@ -4,10 +4,11 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::reading::shown;
 use super::{
-    bring_back, carry_out, command, completion, escape, external_editor, history_search, hold, ledger, line, look,
-    pending, question, reading, search, submit, tree, undo,
+    approval, bring_back, carry_out, command, completion, escape, external_editor, history_search, hold, ledger, line,
+    look, pending, question, reading, search, submit, tree,
 };
 use crate::protocol::{ModeChoice, Request};
+use crate::tui::approval::Subject;
 use crate::tui::effect::Outcome;
 use crate::tui::help::{self, Help};
 use crate::tui::keymap::{Action, Chord, Context, Edit, ReadKey, WriteKey};
@@ -16,7 +17,6 @@ use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::Medium;
-use crate::tui::state::question::Subject;
 use crate::tui::state::scroll::ScrollRequest;
 
 /// Carries out one key.
@@ -132,7 +132,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Reset => return command::ask(app, Subject::Reset),
         Action::Quit => return vec![Effect::Quit],
         Action::Answer(answer) => return question::answer(app, answer).unwrap_or_default(),
-        Action::UndoChanges => return undo::begin(app),
+        Action::UndoChanges => return approval::begin_undo(app),
         Action::NextMode => return vec![Effect::Request(Request::SetMode { choice: ModeChoice::Next })],
         Action::Redraw => return vec![Effect::Redraw],
         Action::Editor => return external_editor::open(app),
@@ -180,7 +180,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
             return hold::act(app, action);
         }
         Action::Ledger => ledger::toggle(app),
-        Action::Jump => ledger::jump(app),
+        Action::Jump => return ledger::act(app, action),
         Action::Previous | Action::Next | Action::First | Action::Last | Action::PageUp | Action::PageDown => {
             travel(app, action);
         }
@@ -212,7 +212,7 @@ fn write(app: &mut App, key: WriteKey) -> Vec<Effect> {
 fn toggle_help(app: &mut App) {
     app.focus.overlay = match app.focus.overlay {
         Some(Overlay::Help) => None,
-        Some(Overlay::Ledger { .. }) | None => {
+        Some(Overlay::Ledger) | None => {
             app.help = Help::default();
             Some(Overlay::Help)
         }
@@ -249,8 +249,12 @@ fn quit_or_delete(app: &mut App) -> Vec<Effect> {
 /// Selects or scrolls, according to the focus.
 fn travel(app: &mut App, action: Action) {
     match (app.focus.context(), action) {
-        (Context::Ledger, action) => ledger::travel(app, action),
-        (Context::Gate, action) => hold::travel(app, action),
+        (Context::Ledger, action) => {
+            ledger::act(app, action);
+        }
+        (Context::Gate, action) => {
+            hold::act(app, action);
+        }
         (Context::Composer, Action::PageUp | Action::PageDown | Action::First | Action::Last)
             if app.questions.is_shown() =>
         {
@@ -262,7 +266,9 @@ fn travel(app: &mut App, action: Action) {
         (_, Action::PageDown) => shown(app).scroll.ask(ScrollRequest::PageDown),
         (Context::History, action) => history_search::travel(app, action),
         (Context::Tree | Context::Filter, action) => tree::travel(app, action),
-        (Context::Pending, action) => pending::travel(app, action),
+        (Context::Pending, action) => {
+            pending::act(app, action);
+        }
         (_, Action::First) => shown(app).scroll.ask(ScrollRequest::Top),
         (_, Action::Last) => shown(app).scroll.ask(ScrollRequest::Bottom),
         (_, _) => {}

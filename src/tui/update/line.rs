@@ -10,14 +10,15 @@ use crate::event::{Delivery, Pending};
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{PauseState, QueueAct, Request};
 use crate::text::is_blank;
+use crate::tui::approval::{self as approval_pane, Offer, Subject};
 use crate::tui::commands::{self, Command, Draft, LineVerb, Verb};
 use crate::tui::keymap::{Action, Answer};
 use crate::tui::message::removed::Removed;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
+use crate::tui::state::cause::QuestionId;
 use crate::tui::state::cell::{Body, Level};
 use crate::tui::state::lines::Report;
-use crate::tui::state::question::{Offer, Subject};
 
 /// Ends a text of several lines.
 const END_OF_TEXT: &str = ".";
@@ -122,9 +123,10 @@ pub fn nobody_there(app: &mut App) -> Vec<Effect> {
             Subject::New | Subject::Reset | Subject::Quit | Subject::Undo | Subject::Approval(..) => Answer::No,
         };
         app.status.say(format!("nobody is there to answer: {} {}", asked.title, word(answer)), app.now);
-        effects.extend(question::carry_out(app, asked, answer));
+        let wanted = approval_pane::carry_out(&mut app.questions, asked, answer, &app.facts);
+        effects.extend(super::carry_out(app, wanted));
     }
-    if app.tree.nodes().iter().any(|node| app.is_held(&node.id)) {
+    if app.tree.nodes().iter().any(|node| app.is_paused(&node.id)) {
         effects.push(Effect::Request(Request::Pause { agent: None, state: PauseState::Running }));
     }
     effects
@@ -215,7 +217,7 @@ pub fn run(app: &mut App, verb: LineVerb, argument: &str) -> Vec<Effect> {
         LineVerb::Always => return answer(app, Answer::Always, argument),
         LineVerb::No => return answer(app, Answer::No, argument),
         LineVerb::Leave => return answer(app, Answer::Leave, argument),
-        LineVerb::Step => return gates::step(app),
+        LineVerb::Step => return gates::act(app, Action::Step),
         LineVerb::EditCall if argument.is_empty() => return vec![Effect::Tell(Report::Arguments)],
         LineVerb::EditCall => return about_call(app, Action::EditCall, argument),
         LineVerb::Skip => return about_call(app, Action::SkipCall, argument),
@@ -279,7 +281,7 @@ fn edit(app: &mut App, argument: &str) -> Vec<Effect> {
 
 /// Answers the question that was written before the line was begun, or the one that the line names.
 fn answer(app: &mut App, answer: Answer, argument: &str) -> Vec<Effect> {
-    let current = app.questions.current_id().map(super::super::state::question::QuestionId::number);
+    let current = app.questions.current_id().map(QuestionId::number);
     let (first, rest) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
     // A no may begin with a number that is none of a question.
     let number = first.parse().ok().filter(|number| answer != Answer::No || Some(*number) == current);

@@ -6,6 +6,8 @@
 //! # Where things are
 //!
 //! - what a key or an event changes: `mod.rs`; stories: `tui_shell.rs`
+//! - what a pane wants of its siblings, here of the message and the transcript: `pending.rs`, `hold.rs`, `question.rs`,
+//!   `approval.rs`, `ledger.rs`; stories: `pending_list.rs`, `hold.rs`, `approval_popups.rs`, `undo.rs`, `ledger.rs`
 //! - telling who does not look; the terminal's title: `alerts.rs`, `src/tui/terminal/alert.rs`,
 //!   `src/tui/view/title.rs`; stories: `alerts.rs`, `tests/pty/terminal.rs`
 //! - jumps, selections, copies, times in a transcript: `reading.rs`, `src/tui/state/selection.rs`,
@@ -39,12 +41,11 @@ mod receipts;
 mod search;
 mod submit;
 mod tree;
-mod undo;
 
 use crate::event::Event;
 use crate::id::AgentId;
 use crate::protocol::{Notice, Post, Reply};
-use crate::tui::effect::PaneEffect;
+use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::message::Pasted;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::state::App;
@@ -123,9 +124,11 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Looked(looked) => return reading::looked(app, looked),
         Msg::Drawn(drawn) => {
             app.reader_mut(&drawn.agent).scroll.settle(drawn.position, drawn.top, drawn.cells);
-            app.focus.overlay = drawn.overlay;
             if let Some(drawn) = drawn.help {
                 app.help.drawn(drawn);
+            }
+            if let Some(drawn) = drawn.ledger {
+                app.ledger.drawn(drawn);
             }
             app.pause.drawn(drawn.gate);
             app.regions = drawn.regions;
@@ -167,9 +170,30 @@ fn carry_out(app: &mut App, wanted: Vec<PaneEffect>) -> Vec<Effect> {
             PaneEffect::Reply(sentence) => app.reply(&sentence),
             PaneEffect::Focus(pane) => app.focus.go(pane),
             PaneEffect::Close => app.focus.overlay = None,
+            PaneEffect::EditEntry(agent, id) => effects.extend(editing::ask(app, agent, id)),
+            PaneEffect::WriteAboutCall(agent, what) => hold::write(app, agent, what),
+            PaneEffect::WriteNo(id) => approval::decline(app, id),
+            PaneEffect::EndFirst => {
+                editing::blocked(app);
+            }
+            PaneEffect::ShowText(agent, id) => ledger::show(app, &agent, &id),
+            PaneEffect::NewConversation => {
+                app.empty_at_reset();
+                effects.extend(command::reset(app));
+            }
+            PaneEffect::ResetConversation => effects.extend(command::reset(app)),
+            PaneEffect::UndoChanges => effects.extend(approval::confirm_undo(app)),
         }
     }
     effects
+}
+
+/// Carries out what a pane answers, where a key that it ignores means nothing else.
+fn carry_out_outcome(app: &mut App, outcome: Outcome) -> Vec<Effect> {
+    match outcome {
+        Outcome::Ignored => Vec::new(),
+        Outcome::Consumed(wanted) => carry_out(app, wanted),
+    }
 }
 
 /// What a post has changed.
@@ -209,14 +233,14 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
     match reply {
         Reply::Injected { to, text, outcome, .. } => return submit::sent(app, &to, &text, outcome),
         Reply::Stopped(entries) => bring_back::stopped(app, &entries),
-        Reply::Queue { agent, id, act, outcome } => pending::answered(app, &agent, &id, act, outcome),
+        Reply::Queue { agent, id, act, outcome } => pending::answered(app, &agent, &id, &act, &outcome),
         Reply::Pause { agent, state, accepted } => hold::paused(app, agent.as_ref(), state, accepted),
         Reply::Decided { agent, decision, accepted } => hold::decided(app, &agent, &decision, accepted),
         Reply::Cancelling(agents) => tree::cancelled(app, &agents),
         Reply::Answered { answer, outcome, .. } => approval::answered(app, answer, outcome),
         Reply::Mode(outcome) => approval::mode_set(app, outcome),
-        Reply::UndoPreview(files) => undo::ask(app, &files),
-        Reply::Undone(files) => undo::done(app, &files),
+        Reply::UndoPreview(files) => approval::ask_undo(app, &files),
+        Reply::Undone(files) => approval::undone(app, &files),
         Reply::Rules(sentences) => approval::rules_told(app, &sentences),
         Reply::Budget(_) => budget::set(app),
     }

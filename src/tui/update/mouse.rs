@@ -8,7 +8,7 @@ use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use jiff::Timestamp;
 use ratatui::layout::Position;
 
-use super::{completion, ledger, look, reading};
+use super::{completion, look, reading};
 use crate::id::AgentId;
 use crate::tui::help;
 use crate::tui::msg::Effect;
@@ -89,7 +89,7 @@ fn press(app: &mut App, place: Position, presses: Presses) {
         },
         Region::Offer(offer) => completion::take_offer(app, offer),
         Region::Behind => app.focus.overlay = None,
-        Region::Receipt(row) => ledger::select(app, row),
+        Region::Receipt(row) => app.ledger.select(row),
         Region::HelpEntry(entry) => match presses {
             Presses::One | Presses::Three => help::select(&mut app.help, entry),
             Presses::Two => {
@@ -224,9 +224,9 @@ fn wheel(app: &mut App, place: Position, wheel: Wheel) {
             Wheel::Up => app.message.completion.previous(),
             Wheel::Down => app.message.completion.next(),
         },
-        Region::Overlay | Region::Behind | Region::Receipt(_) | Region::HelpEntry(_) => match &mut app.focus.overlay {
+        Region::Overlay | Region::Behind | Region::Receipt(_) | Region::HelpEntry(_) => match app.focus.overlay {
             Some(Overlay::Help) => help::wheel(&mut app.help, wheel.lines()),
-            Some(Overlay::Ledger { selected, .. }) => by_step(selected, wheel),
+            Some(Overlay::Ledger) => app.ledger.wheel(wheel.lines()),
             None => {}
         },
         Region::Text | Region::Pane(Pane::Composer | Pane::History) => app.message.scroll(match wheel {

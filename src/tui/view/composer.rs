@@ -8,8 +8,8 @@ use super::forecast::of_enter;
 use super::search::told;
 use super::transcript::Metrics;
 use crate::session::fold::WaitingAgent;
-use crate::tui::message::purpose::Written;
-use crate::tui::state::escape::{Escape, next_escape};
+use crate::tui::app::escape::{Escape, next_escape};
+use crate::tui::effect::CallText;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::status::HostState;
 use crate::tui::state::{App, PROMPT_COLUMNS};
@@ -117,8 +117,8 @@ fn keys(app: &App) -> &'static [&'static str] {
     }
     if let Some(writing) = app.message.about_call().filter(|_| app.focus.is_on(Pane::Composer)) {
         return match writing.what {
-            Written::Arguments => &["Enter runs · Ctrl+J new line", "Ctrl+J new line"],
-            Written::Reason => &["Enter skips · Ctrl+J new line", "Ctrl+J new line"],
+            CallText::Arguments => &["Enter runs · Ctrl+J new line", "Ctrl+J new line"],
+            CallText::Reason => &["Enter skips · Ctrl+J new line", "Ctrl+J new line"],
         };
     }
     if app.message.editing().is_some() && app.focus.is_on(Pane::Composer) {

@@ -2,6 +2,12 @@
 //!
 //! Only the root (`update`, `view/mod.rs`) changes more than one of them at a time; a pane gets its own state and reads the
 //! facts.
+//!
+//! # Where things are
+//!
+//! - what Esc does next: `escape.rs`, `src/tui/update/escape.rs`; stories: `escape.rs`
+
+pub mod escape;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,26 +17,27 @@ use jiff::Timestamp;
 use ratatui::layout::Size;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::facts::Facts;
-use super::state::alerts::Alerts;
-use super::state::attention::{Attention, MouseMode};
-use super::state::cell::Level;
-use super::state::colours::Colours;
-use super::state::focus::{Focus, Pane};
-use super::state::lines::Medium;
-use super::state::pointer::Pointer;
-use super::state::question::Questions;
-use super::state::regions::Regions;
-use super::state::sight::{Settled, Sight};
-use super::state::status::Status;
-use super::state::tree::{self, Details, Tree};
-use super::state::{BROAD, MEDIUM, PROMPT_COLUMNS, Reader, Times, target};
 use crate::id::AgentId;
 use crate::session::fold::{Receipt, ReceiptState};
+use crate::tui::approval::Questions;
+use crate::tui::facts::Facts;
 use crate::tui::help::Help;
+use crate::tui::ledger::LedgerPane;
 use crate::tui::message::Message;
 use crate::tui::pause::PausePane;
 use crate::tui::pending::PendingPane;
+use crate::tui::state::alerts::Alerts;
+use crate::tui::state::attention::{Attention, MouseMode};
+use crate::tui::state::cell::Level;
+use crate::tui::state::colours::Colours;
+use crate::tui::state::focus::{Focus, Pane};
+use crate::tui::state::lines::Medium;
+use crate::tui::state::pointer::Pointer;
+use crate::tui::state::regions::Regions;
+use crate::tui::state::sight::{Settled, Sight};
+use crate::tui::state::status::Status;
+use crate::tui::state::tree::{self, Details, Tree};
+use crate::tui::state::{BROAD, MEDIUM, PROMPT_COLUMNS, Reader, Times, target};
 use crate::tui::theme::Themes;
 
 /// Columns of the longest reply that the status line shows.
@@ -51,6 +58,8 @@ pub struct App {
     pub tree: Tree,
     /// The list of pending texts.
     pub pending: PendingPane,
+    /// The ledger, as it was opened last.
+    pub ledger: LedgerPane,
     /// The panel of a paused agent.
     pub pause: PausePane,
     /// What the user is asked.
@@ -94,6 +103,7 @@ impl App {
             new_at_reset: false,
             tree: Tree::default(),
             pending: PendingPane::default(),
+            ledger: LedgerPane::default(),
             pause: PausePane::default(),
             questions: Questions::default(),
             status,
@@ -155,7 +165,7 @@ impl App {
     }
 
     /// Tells whether an agent waits, or will where it next comes by; one that has ended and a rescue have no gate.
-    pub fn is_held(&self, agent: &AgentId) -> bool {
+    pub fn is_paused(&self, agent: &AgentId) -> bool {
         let has_gate = |node: &tree::Node| node.ended.is_none() && target::can_be_told(node);
         self.run.pauses.is_paused(agent) && (agent.is_main() || self.tree.get(agent).is_none_or(has_gate))
     }
