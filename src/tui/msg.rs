@@ -20,11 +20,11 @@ use crate::tui::state::hold::Shown;
 use crate::tui::state::lines::Report;
 use crate::tui::state::question::Seen;
 use crate::tui::state::regions::Regions;
-use crate::tui::state::scroll::{Point, Position};
-use crate::tui::state::search::Found;
-use crate::tui::state::selection::Selection;
 use crate::tui::state::sight::Tops;
 use crate::tui::theme::Ground;
+use crate::tui::transcript::scroll::{Point, Position};
+use crate::tui::transcript::search::Found;
+use crate::tui::transcript::selection::Selection;
 
 pub use crate::tui::state::attention::{Attention, MouseMode};
 

@@ -233,17 +233,32 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
     let below = |part: &str| -> &[&str] {
         match part {
             "theme" | "keymap" | "frame_clock" | "fuzzy" | "handover" | "highlight" | "history_file" => &[],
+            "widgets" => &["theme", "highlight", "state", "transcript"],
+            "transcript" => &["widgets", "state", "theme", "keymap", "highlight", "view", "update", "msg"],
             "commands" => &["theme", "keymap"],
-            "export" => &["state"],
+            "export" => &["state", "transcript"],
             // A pane in its own folder: `App` keeps its state, which knows nothing of `App`.
             "help" => &["state", "keymap", "commands"],
-            "help/view" => &["help", "state", "keymap", "theme", "view"],
+            "help/view" => &["help", "state", "keymap", "theme", "widgets"],
             "message" => &["keymap", "commands", "fuzzy"],
-            "state" => &["message", "theme", "keymap", "commands", "fuzzy", "help", "highlight"],
-            "msg" => &["message", "state", "keymap", "theme", "export", "fuzzy", "help", "highlight"],
-            "view" => &["message", "state", "msg", "theme", "keymap", "commands", "help", "highlight"],
-            "update" => &["message", "state", "msg", "theme", "keymap", "export", "commands", "fuzzy", "help"],
-            "lines" => &["message", "state", "keymap", "commands", "view"],
+            "state" => &["message", "theme", "keymap", "commands", "fuzzy", "help", "highlight", "transcript"],
+            "msg" => &["message", "state", "keymap", "theme", "export", "fuzzy", "help", "highlight", "transcript"],
+            "view" => &[
+                "message",
+                "state",
+                "msg",
+                "theme",
+                "keymap",
+                "commands",
+                "help",
+                "highlight",
+                "transcript",
+                "widgets",
+            ],
+            "update" => {
+                &["message", "state", "msg", "theme", "keymap", "export", "commands", "fuzzy", "help", "transcript"]
+            }
+            "lines" => &["message", "state", "keymap", "commands", "view", "transcript", "widgets"],
             "input" => &["msg", "keymap", "handover"],
             "terminal" => &["theme", "frame_clock", "msg", "handover"],
             _ => &[
@@ -266,8 +281,10 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "state",
                 "terminal",
                 "theme",
+                "transcript",
                 "update",
                 "view",
+                "widgets",
             ],
         }
     };
@@ -307,7 +324,7 @@ fn state_and_update_use_no_outside_thing_and_no_clock() {
     ];
     let mut faults = Vec::new();
     for source in sources() {
-        if ["src/tui/message/", "src/tui/state/", "src/tui/update/", "src/tui/help/"]
+        if ["src/tui/message/", "src/tui/state/", "src/tui/update/", "src/tui/help/", "src/tui/transcript/"]
             .iter()
             .any(|folder| source.path.starts_with(folder))
         {
@@ -387,7 +404,7 @@ fn the_reader_of_these_rules_sees_what_it_must() {
             "tui::msg",
             "tui::state::Cell",
             "tui::update::keys",
-            "tui::view::fit",
+            "tui::widgets::fit",
         ]
     );
 }

@@ -5,11 +5,6 @@
 //! - a message of the status line goes with its cause: `cause.rs`; stories: `commands.rs`, `approval_popups.rs`
 //! - gauge, compaction, budget and notes on the screen: `budget.rs`, `src/tui/update/budget.rs`; stories:
 //!   `long_conversations.rs`
-//! - search in a transcript: what is typed, what is found, piece by piece: `search.rs`,
-//!   `src/tui/update/search.rs`, `src/tui/view/finds.rs`, `src/tui/view/needle.rs`, `src/tui/view/sift.rs`;
-//!   stories: `reading.rs`, `tests/pty/reading.rs`
-//! - the transcript: cells, folding, scrolling: `transcript.rs`, `src/tui/view/transcript.rs`; stories:
-//!   `transcript.rs`, `scrolling.rs`
 //! - receipts: pending, delivered, seen: `receipts.rs`, `told.rs`, `src/tui/view/receipt.rs`; stories:
 //!   `receipt_marks.rs`, `receipt_lives.rs`, `tests/pty/receipts.rs`
 //! - the ledger: every text that was sent, what it has cost: `ledger.rs`, `src/tui/update/ledger.rs`,
@@ -24,7 +19,7 @@
 //! - questions, and when a key may answer one: `question.rs`, `src/tui/update/question.rs`,
 //!   `src/tui/view/question.rs`; stories: `questions.rs`, `tests/pty/questions.rs`
 //! - approvals: what a question shows, when a yes counts, a no with words: `approval.rs`,
-//!   `src/tui/update/approval.rs`, `src/tui/view/exact.rs`, `src/session/permissions.rs`; stories:
+//!   `src/tui/update/approval.rs`, `src/tui/widgets/exact.rs`, `src/session/permissions.rs`; stories:
 //!   `approval_popups.rs`, `tests/pty/approvals.rs`
 //! - undo on the screen: `undo.rs`, `src/tui/update/undo.rs`; stories: `undo.rs`
 //! - the approval mode and the sandbox in the status line: `guards.rs`, `src/tui/view/guards.rs`; stories:
@@ -37,9 +32,7 @@ pub mod approval;
 pub mod attention;
 pub mod budget;
 pub mod cause;
-pub mod cell;
 pub mod clock;
-pub mod colours;
 mod draft;
 pub mod escape;
 pub mod focus;
@@ -47,23 +40,16 @@ pub mod guards;
 pub mod hold;
 pub mod ledger;
 pub mod lines;
-mod live;
 mod offers;
 pub mod pending;
 pub mod pointer;
 pub mod question;
 pub mod receipts;
 pub mod regions;
-pub mod result;
-pub mod scroll;
-pub mod search;
-pub mod selection;
 pub mod sight;
-mod source;
 pub mod status;
 pub mod target;
 pub mod told;
-pub mod transcript;
 pub mod tree;
 pub mod undo;
 
@@ -78,13 +64,17 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::id::AgentId;
 use crate::protocol::BudgetStatus;
 use crate::tui::help::Help;
+use crate::tui::highlight::Colours;
 use crate::tui::keymap::Keymap;
 use crate::tui::message::Message;
 use crate::tui::theme::{Theme, Themes};
+use crate::tui::transcript::cell::{CellId, Level};
+use crate::tui::transcript::fold::Transcript;
+use crate::tui::transcript::scroll::Scroll;
+use crate::tui::transcript::search::Search;
+use crate::tui::transcript::selection::{Ask, Selection};
 use alerts::Alerts;
 use attention::{Attention, MouseMode};
-use cell::{CellId, Level};
-use colours::Colours;
 use focus::{Focus, Pane};
 use guards::Guards;
 use hold::Holds;
@@ -94,12 +84,8 @@ use pointer::Pointer;
 use question::Questions;
 use receipts::{Receipt, Receipts};
 use regions::Regions;
-use scroll::Scroll;
-use search::Search;
-use selection::{Ask, Selection};
 use sight::{Settled, Sight};
 use status::Status;
-use transcript::Transcript;
 use tree::{Details, Tree};
 
 /// Columns from which there is room for more than one pane.
