@@ -40,6 +40,7 @@ mod undo;
 use crate::event::Event;
 use crate::id::AgentId;
 use crate::protocol::{Notice, Post, Reply};
+use crate::tui::effect::PaneEffect;
 use crate::tui::message::Pasted;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::state::App;
@@ -146,6 +147,22 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     effects.extend(completion::refresh(app));
     app.fit_composer();
     app.settle_message();
+    effects
+}
+
+/// Carries out what a pane wants of the root; returns what is to be done outside, in order.
+fn carry_out(app: &mut App, wanted: Vec<PaneEffect>) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    for wanted in wanted {
+        match wanted {
+            PaneEffect::Outside(effect) => effects.push(effect),
+            PaneEffect::Say(sentence) => app.status.say(sentence, app.now),
+            PaneEffect::SayWhile(cause, sentence) => app.status.say_while(cause, sentence, app.now),
+            PaneEffect::Reply(sentence) => app.reply(&sentence),
+            PaneEffect::Focus(pane) => app.focus.go(pane),
+            PaneEffect::Close => app.focus.overlay = None,
+        }
+    }
     effects
 }
 

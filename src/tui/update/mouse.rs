@@ -10,7 +10,7 @@ use ratatui::layout::Position;
 
 use super::{completion, ledger, look, reading};
 use crate::id::AgentId;
-use crate::tui::help::{self, HelpFacts};
+use crate::tui::help;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
@@ -93,7 +93,7 @@ fn press(app: &mut App, place: Position, presses: Presses) {
         Region::HelpEntry(entry) => match presses {
             Presses::One | Presses::Three => help::select(&mut app.help, entry),
             Presses::Two => {
-                help::open_entry(&mut app.help, entry, &HelpFacts { keymap: &app.keymap, size: app.size });
+                help::open_entry(&mut app.help, entry, &app.facts);
             }
         },
         Region::Question | Region::Overlay => return,

@@ -41,7 +41,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use crate::id::AgentId;
-use crate::tui::help::{HelpFacts, view as help};
+use crate::tui::help::view as help;
 use crate::tui::msg::Drawn;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::hold::Shown;
@@ -178,8 +178,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     let (mut helped, mut filtering) = (None, None);
     let overlay = app.focus.overlay.map(|overlay| match overlay {
         Overlay::Help => {
-            let facts = HelpFacts { keymap: &app.keymap, size: app.size };
-            let (drawn, cursor) = help::draw(&app.help, &facts, &app.theme, area, &mut regions, buffer);
+            let (drawn, cursor) = help::draw(&app.help, &app.facts, area, &mut regions, buffer);
             (helped, filtering) = (Some(drawn), cursor);
             Overlay::Help
         }
