@@ -42,8 +42,10 @@ pub mod run;
 pub mod state;
 pub mod terminal;
 pub mod theme;
+pub mod transcript;
 pub mod update;
 pub mod view;
+pub mod widgets;
 
 pub use outside::Outside;
 pub use run::{Answers, Ending, ScreenOptions, run, run_lines};

@@ -19,11 +19,11 @@ use crate::tui::message::history::Sent;
 use crate::tui::message::paths::PathList;
 use crate::tui::pause::PauseDrawn;
 use crate::tui::state::regions::Regions;
-use crate::tui::state::scroll::{Point, Position};
-use crate::tui::state::search::Found;
-use crate::tui::state::selection::Selection;
 use crate::tui::state::sight::Tops;
 use crate::tui::theme::Ground;
+use crate::tui::transcript::scroll::{Point, Position};
+use crate::tui::transcript::search::Found;
+use crate::tui::transcript::selection::Selection;
 
 pub use super::effect::{EditorSubject, Effect};
 pub use crate::tui::state::attention::{Attention, MouseMode};

@@ -253,6 +253,8 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
     let below = |part: &str| -> &[&str] {
         match part {
             "theme" | "keymap" | "frame_clock" | "fuzzy" | "handover" | "highlight" | "history_file" => &[],
+            "widgets" => &["theme", "highlight", "state", "transcript"],
+            "transcript" => &["widgets", "facts", "effect", "export", "state", "theme", "keymap", "highlight", "view"],
             "commands" => &["theme", "keymap"],
             "export" => &["state"],
             // What every pane reads, and what it answers.
@@ -260,14 +262,26 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
             "effect" => &["state", "export", "fuzzy", "highlight"],
             // A pane in its own folder: `App` keeps its state, which knows nothing of `App`.
             "help" => &["facts", "effect", "state", "keymap", "commands"],
-            "help/view" => &["help", "facts", "state", "keymap", "theme", "view"],
+            "help/view" => &["help", "facts", "state", "keymap", "theme", "view", "widgets"],
             "message" => &["effect", "keymap", "commands", "fuzzy"],
             "approval" | "ledger" | "pause" | "pending" => &["facts", "effect", "state", "keymap", "pending", "theme"],
             "approval/view" | "ledger/view" | "pause/view" | "pending/view" => {
-                &["effect", "facts", "state", "keymap", "theme", "view"]
+                &["effect", "facts", "state", "keymap", "theme", "view", "widgets"]
             }
-            "app" => &["facts", "message", "state", "theme", "help", "approval", "ledger", "pause", "pending"],
-            "state" => &["app", "message", "theme", "keymap", "commands", "fuzzy", "highlight"],
+            "app" => &[
+                "facts",
+                "message",
+                "state",
+                "theme",
+                "help",
+                "highlight",
+                "transcript",
+                "approval",
+                "ledger",
+                "pause",
+                "pending",
+            ],
+            "state" => &["app", "message", "theme", "keymap", "commands", "fuzzy", "highlight", "transcript"],
             "msg" => &[
                 "effect",
                 "message",
@@ -277,9 +291,11 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "fuzzy",
                 "help",
                 "highlight",
+                "transcript",
                 "approval",
                 "ledger",
                 "pause",
+                "keymap",
             ],
             "view" => &[
                 "approval",
@@ -295,12 +311,27 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "pending",
                 "state",
                 "theme",
+                "transcript",
+                "widgets",
             ],
             "update" => &[
-                "approval", "commands", "effect", "export", "fuzzy", "help", "keymap", "ledger", "message", "msg",
-                "pause", "pending", "state", "theme",
+                "approval",
+                "commands",
+                "effect",
+                "export",
+                "fuzzy",
+                "help",
+                "keymap",
+                "ledger",
+                "message",
+                "msg",
+                "pause",
+                "pending",
+                "state",
+                "theme",
+                "transcript",
             ],
-            "lines" => &["approval", "message", "state", "keymap", "commands", "view", "pause"],
+            "lines" => &["approval", "message", "state", "keymap", "commands", "view", "transcript", "widgets", "pause"],
             "input" => &["msg", "keymap", "handover"],
             "terminal" => &["theme", "frame_clock", "msg", "handover"],
             _ => &[
@@ -330,8 +361,10 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "state",
                 "terminal",
                 "theme",
+                "transcript",
                 "update",
                 "view",
+                "widgets",
             ],
         }
     };
@@ -462,6 +495,7 @@ fn state_and_update_use_no_outside_thing_and_no_clock() {
             "src/tui/state/",
             "src/tui/update/",
             "src/tui/help/",
+            "src/tui/transcript/",
             "src/tui/pending/",
             "src/tui/pause/",
             "src/tui/ledger/",
@@ -546,7 +580,7 @@ fn the_reader_of_these_rules_sees_what_it_must() {
             "tui::msg",
             "tui::state::Cell",
             "tui::update::keys",
-            "tui::view::fit",
+            "tui::widgets::fit",
         ]
     );
 }

@@ -19,9 +19,9 @@ use crate::tui::keymap::{Answer, Context};
 use crate::tui::state::cause::QuestionId;
 use crate::tui::state::regions::{Region, Regions};
 use crate::tui::theme::Theme;
-use crate::tui::view::exact;
-use crate::tui::view::fit::{columns, one_line, put, put_right, row};
-use crate::tui::view::wrap::{Break, Line, Wrap};
+use crate::tui::widgets::exact;
+use crate::tui::widgets::fit::{columns, one_line, put, put_right, row};
+use crate::tui::widgets::wrap::{Break, Line, Wrap};
 
 /// Remembers the laid-out detail of the question between frames; a long diff is laid out once.
 #[derive(Debug, Default)]

@@ -11,7 +11,7 @@ use crate::summary::tokens as count;
 use crate::tui::facts::Facts;
 use crate::tui::keymap::Context;
 use crate::tui::state::regions::{Region, Regions};
-use crate::tui::view::fit::{columns, one_line, put, row};
+use crate::tui::widgets::fit::{columns, one_line, put, row};
 use crate::tui::view::layout::MEDIUM;
 use crate::tui::view::overlay;
 use crate::tui::view::receipt::style;

@@ -15,7 +15,7 @@ use crate::tui::keymap::Answer;
 use crate::tui::pause::editable;
 use crate::tui::state::App;
 use crate::tui::state::cause::QuestionId;
-use crate::tui::view::exact;
+use crate::tui::widgets::exact;
 
 /// The question that was told last, as far as it was told.
 #[derive(Debug)]

@@ -14,8 +14,8 @@ use crate::limits;
 use crate::session::fold::ReceiptMark;
 use crate::target::name_of;
 use crate::tui::state::App;
-use crate::tui::state::cell::{Body, CallState, Cell, CellId, Level, Stage};
-use crate::tui::state::transcript::Transcript;
+use crate::tui::transcript::cell::{Body, CallState, Cell, CellId, Level, Stage};
+use crate::tui::transcript::fold::Transcript;
 
 /// Entries that are named when another agent is read.
 const BEFORE: usize = 3;

@@ -12,8 +12,8 @@ use crate::tui::effect::CallText;
 use crate::tui::facts::Facts;
 use crate::tui::keymap::Context;
 use crate::tui::view::arguments::rows as arguments_rows;
-use crate::tui::view::fit::{columns, one_line, put, row};
-use crate::tui::view::wrap::Line;
+use crate::tui::widgets::fit::{columns, one_line, put, row};
+use crate::tui::widgets::wrap::Line;
 
 /// Columns left of the arguments.
 const INDENT: u16 = 2;

@@ -10,7 +10,7 @@ use crate::target::name_of;
 use crate::tui::facts::Facts;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::regions::{Region, Regions};
-use crate::tui::view::fit::{columns, one_line, put, put_right, row};
+use crate::tui::widgets::fit::{columns, one_line, put, put_right, row};
 use crate::tui::view::layout::{ListUse, MEDIUM};
 
 /// Says when a text will be delivered, the longest words first.

@@ -4,11 +4,6 @@
 //!
 //! - a message of the status line goes with its cause: `cause.rs`; stories: `commands.rs`, `approval_popups.rs`
 //! - gauge, compaction, budget and notes on the screen: `src/tui/update/budget.rs`; stories: `long_conversations.rs`
-//! - search in a transcript: what is typed, what is found, piece by piece: `search.rs`,
-//!   `src/tui/update/search.rs`, `src/tui/view/finds.rs`, `src/tui/view/needle.rs`, `src/tui/view/sift.rs`;
-//!   stories: `reading.rs`, `tests/pty/reading.rs`
-//! - the transcript: cells, folding, scrolling: `transcript.rs`, `src/tui/view/transcript.rs`; stories:
-//!   `transcript.rs`, `scrolling.rs`
 //! - receipts in the transcript: `src/tui/update/receipts.rs`, `src/tui/view/receipt.rs`; stories: `receipt_marks.rs`,
 //!   `receipt_lives.rs`, `tests/pty/receipts.rs`
 //! - the status line: `status.rs`, `src/tui/view/status.rs`; stories: `tui_shell.rs`
@@ -20,35 +15,26 @@
 pub mod alerts;
 pub mod attention;
 pub mod cause;
-pub mod cell;
 pub mod clock;
-pub mod colours;
 mod draft;
 pub mod focus;
 pub mod lines;
-mod live;
 mod offers;
 pub mod pointer;
 pub mod regions;
-pub mod result;
-pub mod scroll;
-pub mod search;
-pub mod selection;
 pub mod sight;
-mod source;
 pub mod status;
 pub mod target;
-pub mod transcript;
 pub mod tree;
 
 pub use crate::tui::app::App;
 
 use crate::id::AgentId;
-use cell::CellId;
-use scroll::Scroll;
-use search::Search;
-use selection::{Ask, Selection};
-use transcript::Transcript;
+use crate::tui::transcript::cell::CellId;
+use crate::tui::transcript::fold::Transcript;
+use crate::tui::transcript::scroll::Scroll;
+use crate::tui::transcript::search::Search;
+use crate::tui::transcript::selection::{Ask, Selection};
 
 /// Columns from which there is room for more than one pane.
 pub const MEDIUM: u16 = 60;

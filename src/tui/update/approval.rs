@@ -11,8 +11,8 @@ use crate::tui::message::removed::Removed;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::cause::Cause;
-use crate::tui::state::cell::Level;
 use crate::tui::state::focus::Pane;
+use crate::tui::transcript::cell::Level;
 use crate::tui::update::{bring_back, carry_out_outcome, editing};
 
 /// Follows the requests that are open.

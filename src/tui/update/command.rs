@@ -12,9 +12,9 @@ use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::attention::MouseMode;
 use crate::tui::state::cause::Cause;
-use crate::tui::state::cell::Level;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::{Medium, Report};
+use crate::tui::transcript::cell::Level;
 use crate::tui::update::{
     approval as approvals, budget, carry_out, editing, export, hold as gates, ledger, line, look, pending, reading,
     search,

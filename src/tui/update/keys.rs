@@ -2,7 +2,6 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::reading::shown;
 use super::{
     approval, bring_back, carry_out, command, completion, escape, external_editor, history_search, hold, ledger, line,
     look, pending, question, reading, search, submit, tree,
@@ -17,7 +16,8 @@ use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::Medium;
-use crate::tui::state::scroll::ScrollRequest;
+use crate::tui::transcript::keys::shown;
+use crate::tui::transcript::scroll::ScrollRequest;
 
 /// Carries out one key.
 pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {

@@ -8,7 +8,7 @@ use crate::tui::ledger::LedgerPane;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
-use crate::tui::state::scroll::ScrollRequest;
+use crate::tui::transcript::scroll::ScrollRequest;
 
 /// Opens the ledger at its newest row, or closes it.
 pub fn toggle(app: &mut App) {

@@ -17,7 +17,7 @@ use crate::tui::message::removed::Removed;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::cause::QuestionId;
-use crate::tui::state::cell::{Body, Level};
+use crate::tui::transcript::cell::{Body, Level};
 use crate::tui::state::lines::Report;
 
 /// Ends a text of several lines.

@@ -10,8 +10,6 @@
 //!   `approval.rs`, `ledger.rs`; stories: `pending_list.rs`, `hold.rs`, `approval_popups.rs`, `undo.rs`, `ledger.rs`
 //! - telling who does not look; the terminal's title: `alerts.rs`, `src/tui/terminal/alert.rs`,
 //!   `src/tui/view/title.rs`; stories: `alerts.rs`, `tests/pty/terminal.rs`
-//! - jumps, selections, copies, times in a transcript: `reading.rs`, `src/tui/state/selection.rs`,
-//!   `src/tui/view/select.rs`, `src/tui/view/marks.rs`; stories: `reading.rs`, `tests/pty/reading.rs`
 //! - what is sent, and to whom: `submit.rs`, `src/tui/state/target.rs`, `src/target.rs`; stories: `targets.rs`
 //! - zoom, lines between panes, tabs: `look.rs`, `src/tui/state/sight.rs`, `src/tui/view/tabs.rs`; stories:
 //!   `looks.rs`, `tests/pty/looks.rs`
@@ -36,9 +34,7 @@ mod look;
 mod mouse;
 pub mod pending;
 mod question;
-mod reading;
 mod receipts;
-mod search;
 mod submit;
 mod tree;
 
@@ -51,6 +47,7 @@ use crate::tui::msg::{Effect, Msg};
 use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::status::HostState;
+use crate::tui::transcript::{keys as reading, search_keys as search};
 
 /// Folds one message in; returns what is to be done outside, in order.
 #[allow(clippy::too_many_lines)] // One arm for each kind of message.

@@ -16,8 +16,8 @@ use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::pointer::{Grip, Presses};
 use crate::tui::state::regions::{Part, Point, Region, ShownLine};
-use crate::tui::state::scroll::ScrollRequest;
-use crate::tui::state::selection::Ask;
+use crate::tui::transcript::scroll::ScrollRequest;
+use crate::tui::transcript::selection::Ask;
 
 /// Lines for each step of the wheel.
 const STEP: usize = 3;
@@ -106,7 +106,7 @@ fn go(app: &mut App, pane: Pane) {
     match pane {
         Pane::Pending => super::pending::focus(app),
         Pane::Gate => super::hold::focus(app),
-        Pane::Transcript | Pane::Search => super::reading::focus(app),
+        Pane::Transcript | Pane::Search => crate::tui::transcript::keys::focus(app),
         Pane::Details => look::focus_details(app),
         Pane::Composer | Pane::History | Pane::Tree | Pane::Filter => app.focus.go(pane),
     }
@@ -187,7 +187,7 @@ fn toggle(app: &mut App, agent: &AgentId, point: Point) {
     };
     if app.regions.any(is_head) {
         let reader = app.reader_mut(agent);
-        if reader.transcript.get(point.cell).is_some_and(crate::tui::state::cell::Cell::can_fold) {
+        if reader.transcript.get(point.cell).is_some_and(crate::tui::transcript::cell::Cell::can_fold) {
             reader.transcript.toggle(point.cell);
         }
     }
