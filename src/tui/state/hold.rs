@@ -12,7 +12,6 @@ use crate::id::{AgentId, CallId};
 use crate::limits;
 use crate::message::{Arguments, ToolCall};
 use crate::protocol::PauseState;
-use crate::tui::message::purpose::AboutCall;
 
 /// What is known of every gate.
 #[derive(Debug, Default)]
@@ -162,8 +161,8 @@ impl Holds {
     }
 
     /// Tells whether what is written is still about the call before which its agent waits.
-    pub fn is_current(&self, about: &AboutCall) -> bool {
-        self.parked(&about.agent).and_then(Place::call) == Some(&about.call.id)
+    pub fn is_current(&self, agent: &AgentId, call: &CallId) -> bool {
+        self.parked(agent).and_then(Place::call) == Some(call)
     }
 }
 

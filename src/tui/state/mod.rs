@@ -2,7 +2,6 @@
 //!
 //! # Where things are
 //!
-//! - a message of the status line goes with its cause: `cause.rs`; stories: `commands.rs`, `approval_popups.rs`
 //! - gauge, compaction, budget and notes on the screen: `budget.rs`, `src/tui/update/budget.rs`; stories:
 //!   `long_conversations.rs`
 //! - search in a transcript: what is typed, what is found, piece by piece: `search.rs`,
@@ -17,9 +16,8 @@
 //! - hold and step: the call that would run next, its arguments, skipping it: `hold.rs`,
 //!   `src/tui/update/hold.rs`, `src/tui/view/gate.rs`; stories: `hold.rs`, `tests/pty/hold.rs`
 //! - the pending list: keys, edits, answers: `pending.rs`, `src/tui/update/pending.rs`,
-//!   `src/tui/update/editing.rs`, `src/tui/view/pending.rs`; stories: `pending_list.rs`, `pending_lives.rs`,
+//!   `src/tui/message/entry.rs`, `src/tui/view/pending.rs`; stories: `pending_list.rs`, `pending_lives.rs`,
 //!   `tests/pty/pending.rs`
-//! - what Esc does next: `escape.rs`, `src/tui/update/escape.rs`; stories: `escape.rs`
 //! - the status line: `status.rs`, `src/tui/view/status.rs`; stories: `tui_shell.rs`
 //! - questions, and when a key may answer one: `question.rs`, `src/tui/update/question.rs`,
 //!   `src/tui/view/question.rs`; stories: `questions.rs`, `tests/pty/questions.rs`
@@ -40,15 +38,12 @@ pub mod cause;
 pub mod cell;
 pub mod clock;
 pub mod colours;
-mod draft;
-pub mod escape;
 pub mod focus;
 pub mod guards;
 pub mod hold;
 pub mod ledger;
 pub mod lines;
 mod live;
-mod offers;
 pub mod pending;
 pub mod pointer;
 pub mod question;

@@ -16,14 +16,14 @@ use crate::tui::state::cause::Cause;
 use crate::tui::state::cell::Level;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::question::{Offer, Question, Subject};
-use crate::tui::update::{bring_back, editing};
+use crate::tui::update::message as editing;
 
 /// Takes everything that is open: asks about what is new, stops asking about what is gone.
 pub fn snapshot(app: &mut App, mode: Mode, open: &[ApprovalRequest]) {
     app.guards.mode = mode;
     let is_open = |id: ApprovalId| open.iter().any(|approval| approval.id == id);
     if app.message.declining().is_some_and(|id| !is_open(id)) {
-        bring_back::leave(app);
+        editing::leave(app);
         app.status.say("the question is gone; Ctrl+_ brings your words back", app.now);
     }
     app.questions.retain(app.now, |subject| match subject {

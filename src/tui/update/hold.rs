@@ -3,7 +3,7 @@
 //! Always holds: the draft that was there before a text about a call comes back when that text is sent or left, and a
 //! text that has lost its call is kept.
 
-use super::{bring_back, editing};
+use super::message as editing;
 use crate::event::Envelope;
 use crate::id::AgentId;
 use crate::protocol::{Accepted, Decision, PauseState, Request};
@@ -21,9 +21,9 @@ use crate::tui::state::told::name_of;
 /// Folds one envelope in.
 pub fn apply(app: &mut App, envelope: &Envelope) {
     app.holds.apply(envelope);
-    if let Some(lost) = app.message.about_call().filter(|about| !app.holds.is_current(about)) {
+    if let Some(lost) = app.message.about_call().filter(|about| !app.holds.is_current(&about.agent, &about.call.id)) {
         let name = name_of(&lost.agent);
-        bring_back::leave(app);
+        editing::leave(app);
         app.status
             .say(format!("{name} does not wait before this call any more; Ctrl+_ brings your text back"), app.now);
     }
@@ -179,7 +179,7 @@ pub fn decided(app: &mut App, agent: &AgentId, decision: &Decision, accepted: Ac
         }
         Accepted::No => {
             if app.medium == Medium::Lines {
-                bring_back::leave(app);
+                editing::leave(app);
             }
             app.status.say(format!("{name} does not wait there any more: nothing was decided"), app.now);
         }

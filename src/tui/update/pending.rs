@@ -3,7 +3,7 @@
 //! The agent takes entries while the user acts. Each act names its entry by id and is one step of the queue, so it
 //! comes wholly before the delivery or wholly after it, and the answer says which.
 
-use super::editing;
+use super::message as editing;
 use crate::event::Delivery;
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{QueueAct, QueueOutcome, Request, Shift, Withdrawn};

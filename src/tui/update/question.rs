@@ -1,6 +1,6 @@
 //! Questions: when one is asked, and what the answers do. Whether a key may answer is decided in the state.
 
-use super::{approval, command, editing, pending, undo};
+use super::{approval, command, message as editing, pending, undo};
 use crate::id::AgentId;
 use crate::protocol::{QueueAct, Request};
 use crate::tui::keymap::{Action, Answer, Chord, Context, Edit};

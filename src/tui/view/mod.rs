@@ -20,7 +20,6 @@ mod call;
 mod cell;
 mod change;
 mod code;
-mod completion;
 pub mod composer;
 pub mod exact;
 mod farewell;
@@ -29,7 +28,6 @@ pub mod fit;
 pub mod forecast;
 mod gate;
 mod guards;
-mod history_search;
 pub mod layout;
 mod ledger;
 mod live;
@@ -67,7 +65,9 @@ use ratatui::style::Style;
 
 use crate::id::AgentId;
 use crate::tui::help::view as help;
+use crate::tui::message::view as message;
 use crate::tui::msg::Drawn;
+use crate::tui::palette::view as palette;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::hold::Shown;
 use crate::tui::state::pointer::Grip;
@@ -183,7 +183,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     regions.add(panes.gate, Region::Pane(Pane::Gate));
     let gate = gate::draw(app, panes.gate, buffer);
     regions.add(panes.composer, Region::Text);
-    let cursor = composer::draw(app, panes.composer, buffer);
+    let cursor = message::draw(&app.message, &app.known(), panes.composer, buffer);
     status::draw(app, panes.status, buffer);
     let question = asked.map(|asked| asked.draw(panes.question, &mut regions, buffer));
     let (question, search) = draw_lists(app, question, panes.question, panes.above(area), &mut regions, buffer);
@@ -241,9 +241,9 @@ fn draw_lists(
 ) -> (Option<Seen>, Option<Position>) {
     let free = Rect { height: above.height.saturating_sub(area.height), ..above };
     let room = if free.height >= LIST { free } else { above };
-    let (mut rest, search) = history_search::draw(app, room, regions, buffer);
+    let (mut rest, search) = message::draw_search(&app.message, &app.known(), room, regions, buffer);
     if app.focus.overlay.is_none() {
-        rest = completion::draw(app, rest, regions, buffer);
+        rest = palette::draw(&app.palette, &app.facts, rest, regions, buffer);
     }
     (question.filter(|_| room == free || rest == room), search)
 }

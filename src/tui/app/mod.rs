@@ -2,6 +2,16 @@
 //!
 //! Only the root (`update`, `view/mod.rs`) changes more than one of them at a time; a pane gets its own state and reads the
 //! facts.
+//!
+//! # Where things are
+//!
+//! - the fields, and what is asked of several panes at once: `mod.rs`; stories: `tui_shell.rs`, `layers.rs`
+//! - what Esc does next: `escape.rs`, `src/tui/update/escape.rs`; stories: `escape.rs`
+//! - a message of the status line goes with its cause: `settle.rs`, `src/tui/state/cause.rs`; stories: `commands.rs`,
+//!   `approval_popups.rs`
+
+pub mod escape;
+mod settle;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,28 +21,29 @@ use jiff::Timestamp;
 use ratatui::layout::Size;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::facts::Facts;
-use super::state::alerts::Alerts;
-use super::state::attention::{Attention, MouseMode};
-use super::state::cell::Level;
-use super::state::colours::Colours;
-use super::state::focus::{Focus, Pane};
-use super::state::guards::Guards;
-use super::state::hold::Holds;
-use super::state::lines::Medium;
-use super::state::pending::PendingList;
-use super::state::pointer::Pointer;
-use super::state::question::Questions;
-use super::state::receipts::{self, Receipt, Receipts};
-use super::state::regions::Regions;
-use super::state::sight::{Settled, Sight};
-use super::state::status::Status;
-use super::state::tree::{self, Details, Tree};
-use super::state::{BROAD, MEDIUM, PROMPT_COLUMNS, Reader, Times, target};
 use crate::id::AgentId;
 use crate::protocol::BudgetStatus;
+use crate::tui::facts::Facts;
 use crate::tui::help::Help;
-use crate::tui::message::Message;
+use crate::tui::message::{Known, Message};
+use crate::tui::palette::Palette;
+use crate::tui::state::alerts::Alerts;
+use crate::tui::state::attention::{Attention, MouseMode};
+use crate::tui::state::cell::Level;
+use crate::tui::state::colours::Colours;
+use crate::tui::state::focus::{Focus, Pane};
+use crate::tui::state::guards::Guards;
+use crate::tui::state::hold::Holds;
+use crate::tui::state::lines::Medium;
+use crate::tui::state::pending::PendingList;
+use crate::tui::state::pointer::Pointer;
+use crate::tui::state::question::Questions;
+use crate::tui::state::receipts::{self, Receipt, Receipts};
+use crate::tui::state::regions::Regions;
+use crate::tui::state::sight::{Settled, Sight};
+use crate::tui::state::status::Status;
+use crate::tui::state::tree::{self, Details, Tree};
+use crate::tui::state::{BROAD, MEDIUM, PROMPT_COLUMNS, Reader, Times, target};
 use crate::tui::theme::Themes;
 
 /// Columns of the longest reply that the status line shows.
@@ -49,6 +60,8 @@ pub struct App {
     pub help: Help,
     /// Every text that the user writes.
     pub message: Message,
+    /// What could stand behind what is typed.
+    pub palette: Palette,
     /// The agents.
     pub tree: Tree,
     /// The texts that wait for delivery.
@@ -99,6 +112,7 @@ impl App {
             focus: Focus::default(),
             help: Help::default(),
             message: Message::default(),
+            palette: Palette::default(),
             new_at_reset: false,
             tree: Tree::default(),
             pending: PendingList::default(),
@@ -158,6 +172,21 @@ impl App {
         self.readers = HashMap::from([(main.clone(), Reader::new(main))]);
         self.receipts.begin_again();
         self.tree.begin_again();
+    }
+
+    /// Returns the message, and what it reads of the rest.
+    pub fn for_message(&mut self) -> (&mut Message, Known<'_>) {
+        let Self { message, facts, focus, tree, pending, receipts, status, questions, .. } = self;
+        let is_typing = !questions.is_quiet(facts.now);
+        let (shown, host) = (tree.selected(), &status.host);
+        (message, Known { facts, focus, agents: tree, shown, pending, receipts, host, is_typing })
+    }
+
+    /// Returns what the message reads of the rest.
+    pub fn known(&self) -> Known<'_> {
+        let Self { facts, focus, tree, pending, receipts, status, questions, .. } = self;
+        let is_typing = !questions.is_quiet(facts.now);
+        Known { facts, focus, agents: tree, shown: tree.selected(), pending, receipts, host: &status.host, is_typing }
     }
 
     /// Tells whether a message is being written: the composer has the focus, and it holds the draft.

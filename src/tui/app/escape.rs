@@ -6,11 +6,11 @@
 //! left, the run is stopped.
 
 use super::App;
-use super::focus::{Overlay, Pane};
-use super::pending::Stage;
-use super::question::{Offer, Subject};
 use crate::id::MessageId;
 use crate::tui::message::history::Origin;
+use crate::tui::state::focus::{Overlay, Pane};
+use crate::tui::state::pending::Stage;
+use crate::tui::state::question::{Offer, Subject};
 
 /// What the next Esc does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub enum Escape {
 
 /// Returns what the next Esc does.
 pub fn next_escape(app: &App) -> Escape {
-    if app.message.completion.is_open() {
+    if app.palette.is_open() {
         return Escape::CloseCompletion;
     }
     match app.focus.overlay {
