@@ -51,8 +51,6 @@ pub enum PaneEffect {
     DecideCall,
     /// The no to a question, with the words that the message holds.
     Decline(ApprovalId),
-    /// A pending text that is the user's again: its queue need not return it.
-    SettleEntry(MessageId),
     /// A pending text that the user has in newer words: what its queue returns is dropped.
     KeepEntry(MessageId),
     /// What was taken from the completion list: in place of so many characters before the cursor, or of the whole text.

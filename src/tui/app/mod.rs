@@ -22,29 +22,27 @@ use ratatui::layout::Size;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::id::AgentId;
-use crate::protocol::BudgetStatus;
+use crate::session::fold::{Receipt, ReceiptState, RunState};
 use crate::tui::facts::Facts;
 use crate::tui::help::Help;
+use crate::tui::highlight::Colours;
 use crate::tui::message::{Known, Message};
 use crate::tui::palette::Palette;
+use crate::tui::pause::PausePane;
+use crate::tui::pending::PendingPane;
 use crate::tui::state::alerts::Alerts;
 use crate::tui::state::attention::{Attention, MouseMode};
-use crate::tui::state::cell::Level;
-use crate::tui::state::colours::Colours;
 use crate::tui::state::focus::{Focus, Pane};
-use crate::tui::state::guards::Guards;
-use crate::tui::state::hold::Holds;
 use crate::tui::state::lines::Medium;
-use crate::tui::state::pending::PendingList;
 use crate::tui::state::pointer::Pointer;
 use crate::tui::state::question::Questions;
-use crate::tui::state::receipts::{self, Receipt, Receipts};
 use crate::tui::state::regions::Regions;
 use crate::tui::state::sight::{Settled, Sight};
 use crate::tui::state::status::Status;
 use crate::tui::state::tree::{self, Details, Tree};
 use crate::tui::state::{BROAD, MEDIUM, PROMPT_COLUMNS, Reader, Times, target};
 use crate::tui::theme::Themes;
+use crate::tui::transcript::cell::Level;
 
 /// Columns of the longest reply that the status line shows.
 const REPLY_COLUMNS: usize = 72;
@@ -64,18 +62,14 @@ pub struct App {
     pub palette: Palette,
     /// The agents.
     pub tree: Tree,
-    /// The texts that wait for delivery.
-    pub pending: PendingList,
-    /// What became of every text that was sent.
-    pub receipts: Receipts,
-    /// Which agents are held, and where each waits.
-    pub holds: Holds,
+    /// What every client knows of the run.
+    pub run: RunState,
+    /// The list of pending texts.
+    pub pending: PendingPane,
+    /// The panel of a paused agent.
+    pub pause: PausePane,
     /// What the user is asked.
     pub questions: Questions,
-    /// What keeps tools within bounds.
-    pub guards: Guards,
-    /// What the session may spend and has spent.
-    pub budget: BudgetStatus,
     /// The status line.
     pub status: Status,
     /// How far the tree and the details are scrolled, and how wide they are.
@@ -115,12 +109,10 @@ impl App {
             palette: Palette::default(),
             new_at_reset: false,
             tree: Tree::default(),
-            pending: PendingList::default(),
-            receipts: Receipts::default(),
-            holds: Holds::default(),
+            run: RunState::default(),
+            pending: PendingPane::default(),
+            pause: PausePane::default(),
             questions: Questions::default(),
-            guards: Guards::default(),
-            budget: BudgetStatus::default(),
             status,
             sight: Sight::default(),
             searches: Vec::new(),
@@ -170,23 +162,23 @@ impl App {
         }
         let main = AgentId::main();
         self.readers = HashMap::from([(main.clone(), Reader::new(main))]);
-        self.receipts.begin_again();
+        self.run.receipts.begin_again();
         self.tree.begin_again();
     }
 
     /// Returns the message, and what it reads of the rest.
     pub fn for_message(&mut self) -> (&mut Message, Known<'_>) {
-        let Self { message, facts, focus, tree, pending, receipts, status, questions, .. } = self;
+        let Self { message, facts, focus, tree, run, status, questions, .. } = self;
         let is_typing = !questions.is_quiet(facts.now);
         let (shown, host) = (tree.selected(), &status.host);
-        (message, Known { facts, focus, agents: tree, shown, pending, receipts, host, is_typing })
+        (message, Known { facts, focus, agents: tree, shown, run, host, is_typing })
     }
 
     /// Returns what the message reads of the rest.
     pub fn known(&self) -> Known<'_> {
-        let Self { facts, focus, tree, pending, receipts, status, questions, .. } = self;
+        let Self { facts, focus, tree, run, status, questions, .. } = self;
         let is_typing = !questions.is_quiet(facts.now);
-        Known { facts, focus, agents: tree, shown: tree.selected(), pending, receipts, host: &status.host, is_typing }
+        Known { facts, focus, agents: tree, shown: tree.selected(), run, host: &status.host, is_typing }
     }
 
     /// Tells whether a message is being written: the composer has the focus, and it holds the draft.
@@ -197,7 +189,7 @@ impl App {
     /// Tells whether an agent waits, or will where it next comes by; one that has ended and a rescue have no gate.
     pub fn is_held(&self, agent: &AgentId) -> bool {
         let has_gate = |node: &tree::Node| node.ended.is_none() && target::can_be_told(node);
-        self.holds.is_held(agent) && (agent.is_main() || self.tree.get(agent).is_none_or(has_gate))
+        self.run.pauses.is_paused(agent) && (agent.is_main() || self.tree.get(agent).is_none_or(has_gate))
     }
 
     /// Shows a reply to the user: one short sentence in the status line, anything longer as a note at the end of the
@@ -254,14 +246,14 @@ impl App {
 
     /// Tells whether a turn runs or is about to: then what is sent waits for it.
     pub fn busy(&self) -> bool {
-        self.tree.main().running() || (!self.pending.is_empty() && !self.pending.paused)
+        self.tree.main().running() || (!self.run.pending.is_empty() && !self.run.pending.paused)
     }
 
     /// Tells whether nothing is under way: no turn runs or is about to, and no text that was accepted is between its queue
     /// and the conversation, where the list of pending texts may never have seen it.
     pub fn at_rest(&self) -> bool {
-        let is_leaving = |receipt: &Receipt| receipt.state == receipts::State::Leaving;
-        !self.busy() && !self.receipts.list().iter().any(is_leaving)
+        let is_leaving = |receipt: &Receipt| receipt.state == ReceiptState::Leaving;
+        !self.busy() && !self.run.receipts.list().iter().any(is_leaving)
     }
 
     /// Returns when the picture next changes by itself: the next second of a running turn, an agent's row that

@@ -92,43 +92,37 @@ pub fn stopped(message: &mut Message, entries: &[Pending], known: &Known<'_>) ->
 /// receipts know of it already.
 pub fn given_back(message: &mut Message, entries: &[Pending], known: &Known<'_>) -> Vec<PaneEffect> {
     let mut kept: Vec<Pending> = Vec::new();
-    let mut effects = Vec::new();
     for entry in entries {
-        let is_kept = kept.iter().any(|one| known.receipts.are_copies(&one.id, &entry.id));
-        if is_kept || known.receipts.is_with_others(&entry.id) {
-            effects.push(PaneEffect::SettleEntry(entry.id.clone()));
-        } else {
+        let is_kept = kept.iter().any(|one| known.run.receipts.are_copies(&one.id, &entry.id));
+        if !is_kept && !known.run.receipts.is_with_others(&entry.id) {
             kept.push(entry.clone());
         }
     }
-    effects.extend(to_message(message, &kept, known));
-    effects
+    to_message(message, &kept, known)
 }
 
 /// Takes what an agent that has ended gave back: into the message, with the reason. It comes unasked, so it must not get
 /// under the fingers of somebody who types: then, and when others have the same text by `@all`, it only can be brought
 /// back.
 pub fn returned(message: &mut Message, agent: &AgentId, fresh: &[Pending], known: &Known<'_>) -> Vec<PaneEffect> {
-    let edited = fresh.iter().any(|entry| message.is_edited(&entry.id));
     if fresh.is_empty() {
         return Vec::new();
     }
-    let mut effects: Vec<PaneEffect> = Vec::new();
-    let who = name(agent).to_owned();
-    if !edited && fresh.iter().all(|entry| known.receipts.is_with_others(&entry.id)) {
-        effects.extend(settle(fresh));
-        effects.push(PaneEffect::Say(format!("{who} ended before it read this text; the others have it")));
-        return effects;
+    let edited = fresh.iter().any(|entry| message.is_edited(&entry.id));
+    let who = name(agent);
+    let say = |sentence: String| vec![PaneEffect::Say(sentence)];
+    if !edited && fresh.iter().all(|entry| known.run.receipts.is_with_others(&entry.id)) {
+        return say(format!("{who} ended before it read this text; the others have it"));
     }
     if !edited && (known.in_lines() || known.is_typing) {
-        effects.extend(settle(fresh));
+        let mut effects = Vec::new();
         if known.in_lines() {
             effects.extend(message.take_aside(fresh));
         } else {
             fresh.iter().for_each(|entry| message.set_aside(Removed::Draft(entry.text.clone())));
         }
         let what = if fresh.len() == 1 { "your text was" } else { "your texts were" };
-        effects.push(PaneEffect::Say(format!("{who} has ended: {what} not delivered; Ctrl+_ brings it back")));
+        effects.extend(say(format!("{who} has ended: {what} not delivered; Ctrl+_ brings it back")));
         return effects;
     }
     let what = match fresh {
@@ -136,24 +130,18 @@ pub fn returned(message: &mut Message, agent: &AgentId, fresh: &[Pending], known
         [one] => format!("{} is back in the message", one.id),
         more => format!("{} texts are back in the message", more.len()),
     };
-    effects.push(PaneEffect::Say(format!("{who} has ended: {what}")));
+    let mut effects = say(format!("{who} has ended: {what}"));
     effects.extend(to_message(message, fresh, known));
     effects
 }
 
 /// Puts texts that left the queue undelivered into the message; in lines where `/back` finds them.
 fn to_message(message: &mut Message, entries: &[Pending], known: &Known<'_>) -> Vec<PaneEffect> {
-    let mut effects = settle(entries);
     if known.in_lines() && !entries.iter().any(|entry| message.is_edited(&entry.id)) {
-        effects.extend(message.take_aside(entries));
-    } else {
-        message.give_back(entries);
+        return message.take_aside(entries);
     }
-    effects
-}
-
-fn settle(entries: &[Pending]) -> Vec<PaneEffect> {
-    entries.iter().map(|entry| PaneEffect::SettleEntry(entry.id.clone())).collect()
+    message.give_back(entries);
+    Vec::new()
 }
 
 fn name(agent: &AgentId) -> &str {
@@ -178,7 +166,7 @@ fn part(
         message.set_aside(Removed::Merged { agent, first, second, text: text.to_owned() });
         return busy;
     }
-    match known.pending.get(&id) {
+    match known.run.pending.get(&id) {
         Some(entry) if entry.message.text == text => {
             Request::Queue { agent, id, act: QueueAct::Split { first, second } }.into()
         }
@@ -209,7 +197,7 @@ fn edit_again(
         message.set_aside(Removed::Edit { agent, id, text, was });
         return vec![busy];
     }
-    if known.pending.get(&id).is_some_and(|entry| entry.message.text != was) {
+    if known.run.pending.get(&id).is_some_and(|entry| entry.message.text != was) {
         message.put_before(&[text]);
         return vec![PaneEffect::Say(format!("{id} was changed since; what you had written is in the message"))];
     }

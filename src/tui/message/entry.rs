@@ -32,7 +32,7 @@ impl Message {
         outcome: &QueueOutcome,
         known: &Known<'_>,
     ) -> Vec<PaneEffect> {
-        let entry = known.pending.get(id).filter(|_| *outcome == QueueOutcome::Done);
+        let entry = known.run.pending.get(id).filter(|_| *outcome == QueueOutcome::Done);
         let Some(entry) = entry.cloned() else {
             let kept = if text.is_some() { "; what you had written is in the message" } else { "" };
             let sentence = match outcome {

@@ -1,11 +1,10 @@
 //! What the message reads of the rest of the screen: the facts, the focus, the agents, and what became of its texts.
 
 use crate::id::AgentId;
+use crate::session::fold::RunState;
 use crate::tui::facts::Facts;
 use crate::tui::state::focus::{Focus, Pane};
 use crate::tui::state::lines::Medium;
-use crate::tui::state::pending::PendingList;
-use crate::tui::state::receipts::Receipts;
 use crate::tui::state::status::HostState;
 use crate::tui::state::tree::Tree;
 
@@ -20,10 +19,8 @@ pub struct Known<'a> {
     pub agents: &'a Tree,
     /// The agent that is shown.
     pub shown: &'a AgentId,
-    /// The texts that wait for delivery.
-    pub pending: &'a PendingList,
-    /// What became of every text that was sent.
-    pub receipts: &'a Receipts,
+    /// What every client knows of the run: what is pending, what became of every text.
+    pub run: &'a RunState,
     /// How far the run is.
     pub host: &'a HostState,
     /// Whether the user types just now.
@@ -43,6 +40,6 @@ impl Known<'_> {
 
     /// Tells whether a turn runs or is about to: then what is sent waits for it.
     pub fn busy(&self) -> bool {
-        self.agents.main().running() || (!self.pending.is_empty() && !self.pending.paused)
+        self.agents.main().running() || (!self.run.pending.is_empty() && !self.run.pending.paused)
     }
 }

@@ -35,7 +35,7 @@ pub fn enter(message: &mut Message, known: &Known<'_>) -> Vec<PaneEffect> {
     if !message.is_empty() {
         return submit(message, Delivery::Steer, known);
     }
-    if known.pending.paused && known.pending.waiting() { vec![Request::Resume.into()] } else { Vec::new() }
+    if known.run.pending.is_held_back() { vec![Request::Resume.into()] } else { Vec::new() }
 }
 
 /// Carries out Tab: what is sent waits for the end of the turn.

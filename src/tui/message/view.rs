@@ -8,8 +8,8 @@ use crate::text::visible_line;
 use crate::tui::state::PROMPT_COLUMNS;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::regions::{Region, Regions};
-use crate::tui::view::fit::{columns, put, put_marked, put_right, row};
 use crate::tui::view::overlay::{LIST_ROWS, clear_bottom};
+use crate::tui::widgets::fit::{columns, put, put_marked, put_right, row};
 
 /// Draws prompt and text; returns where the terminal's cursor belongs, when the composer has the focus.
 pub fn draw(message: &Message, known: &Known<'_>, area: Rect, buffer: &mut Buffer) -> Option<Position> {

@@ -4,7 +4,7 @@ use crate::id::AgentId;
 use crate::tui::app::App;
 use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::export::{ExportRequest, Form, Subject, ledger_csv, ledger_markdown, transcript_markdown};
-use crate::tui::state::transcript::Transcript;
+use crate::tui::transcript::fold::Transcript;
 
 /// Carries out `/export` with these arguments, or says what is wrong with them.
 pub fn export(app: &App, arguments: &str) -> Vec<PaneEffect> {
@@ -17,8 +17,8 @@ pub fn export(app: &App, arguments: &str) -> Vec<PaneEffect> {
         None => transcript_markdown(&Transcript::new(agent.clone()), &app.zone),
     };
     let text = match (request.subject, request.form) {
-        (Subject::Ledger, Form::Csv) => ledger_csv(app.receipts.list()),
-        (Subject::Ledger, Form::Markdown) => ledger_markdown(app.receipts.list()),
+        (Subject::Ledger, Form::Csv) => ledger_csv(app.run.receipts.list()),
+        (Subject::Ledger, Form::Markdown) => ledger_markdown(app.run.receipts.list()),
         (Subject::Transcript, _) => page(app.tree.selected()),
         (Subject::All, _) => {
             let pages: Vec<String> = app.tree.nodes().iter().map(|node| page(&node.id)).collect();

@@ -45,21 +45,17 @@ pub fn leave(app: &mut App) -> Vec<Effect> {
 
 /// Takes what a stop gave back.
 pub fn stopped(app: &mut App, entries: &[Pending]) {
-    app.receipts.returned(entries);
     with(app, |message, known| bring_back::stopped(message, entries, known));
 }
 
 /// Takes texts that no queue holds any more.
 pub fn given_back(app: &mut App, entries: &[Pending]) {
-    app.receipts.returned(entries);
     with(app, |message, known| bring_back::given_back(message, entries, known));
 }
 
 /// Takes what an agent that has ended gave back.
 pub fn returned(app: &mut App, agent: &AgentId, entries: &[Pending]) {
     // What the user has in newer words is no news.
-    let (kept, fresh): (Vec<Pending>, Vec<Pending>) =
-        entries.iter().cloned().partition(|entry| app.pending.was_kept(&entry.id));
-    kept.iter().for_each(|entry| app.pending.settle(&entry.id));
+    let fresh: Vec<Pending> = entries.iter().filter(|entry| !app.pending.was_kept(&entry.id)).cloned().collect();
     with(app, |message, known| bring_back::returned(message, agent, &fresh, known));
 }

@@ -8,8 +8,6 @@
 //! - what a key or an event changes: `mod.rs`; stories: `tui_shell.rs`
 //! - telling who does not look; the terminal's title: `alerts.rs`, `src/tui/terminal/alert.rs`,
 //!   `src/tui/view/title.rs`; stories: `alerts.rs`, `tests/pty/terminal.rs`
-//! - jumps, selections, copies, times in a transcript: `reading.rs`, `src/tui/state/selection.rs`,
-//!   `src/tui/view/select.rs`, `src/tui/view/marks.rs`; stories: `reading.rs`, `tests/pty/reading.rs`
 //! - what the message wants of the rest: `message.rs`, `src/tui/message/mod.rs`; stories: `message.rs`
 //! - zoom, lines between panes, tabs: `look.rs`, `src/tui/state/sight.rs`, `src/tui/view/tabs.rs`; stories:
 //!   `looks.rs`, `tests/pty/looks.rs`
@@ -30,9 +28,7 @@ mod message;
 mod mouse;
 pub mod pending;
 mod question;
-mod reading;
 mod receipts;
-mod search;
 mod tree;
 mod undo;
 
@@ -45,10 +41,11 @@ use crate::tui::effect::PaneEffect;
 use crate::tui::message::{Message, Pasted, bring_back, history_search, send};
 use crate::tui::msg::{EditorSubject, Effect, Msg};
 use crate::tui::palette;
-use crate::tui::state::cell::Level;
 use crate::tui::state::focus::Pane;
-use crate::tui::state::scroll::ScrollRequest;
 use crate::tui::state::status::HostState;
+use crate::tui::transcript::cell::Level;
+use crate::tui::transcript::scroll::ScrollRequest;
+use crate::tui::transcript::{keys as reading, search_keys as search};
 
 /// Folds one message in; returns what is to be done outside, in order.
 #[allow(clippy::too_many_lines)] // One arm for each kind of message.
@@ -89,7 +86,10 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         }
         Msg::Post(post) => match told(app, post) {
             Told::Piece => return effects,
-            Told::Changed(more) => effects = more,
+            Told::Changed(more) => {
+                app.pending.follow(&app.run.pending);
+                effects = more;
+            }
         },
         Msg::Branch(name) => app.branch = name,
         Msg::History(Ok(older)) => app.message.begin_history(older),
@@ -111,7 +111,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             effects = line::nobody_there(app);
         }
         Msg::Printed(question, gate) => {
-            app.holds.drawn(gate);
+            app.pause.drawn(gate);
             app.questions.drawn(question);
             return effects;
         }
@@ -122,7 +122,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             if let Some(drawn) = drawn.help {
                 app.help.drawn(drawn);
             }
-            app.holds.drawn(drawn.gate);
+            app.pause.drawn(drawn.gate);
             app.regions = drawn.regions;
             app.sight.drawn(drawn.tops);
             app.questions.drawn(drawn.question);
@@ -155,7 +155,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
 }
 
 /// Carries out what a pane wants of the root; returns what is to be done outside, in order.
-fn carry_out(app: &mut App, wanted: Vec<PaneEffect>) -> Vec<Effect> {
+pub fn carry_out(app: &mut App, wanted: Vec<PaneEffect>) -> Vec<Effect> {
     let mut effects = Vec::new();
     for wanted in wanted {
         match wanted {
@@ -171,7 +171,6 @@ fn carry_out(app: &mut App, wanted: Vec<PaneEffect>) -> Vec<Effect> {
             PaneEffect::Run(verb, argument) => effects.extend(command::run(app, verb, &argument)),
             PaneEffect::DecideCall => effects.extend(hold::commit(app)),
             PaneEffect::Decline(id) => effects.extend(approval::commit(app, id)),
-            PaneEffect::SettleEntry(id) => app.pending.settle(&id),
             PaneEffect::KeepEntry(id) => app.pending.keep(id),
             PaneEffect::Complete(Some(chars), text) => app.message.complete(chars, &text),
             PaneEffect::Complete(None, text) => app.message.load(&text),
@@ -199,8 +198,7 @@ fn refresh_palette(app: &mut App) -> Vec<Effect> {
 
 /// Takes the answer of one queue to a text.
 fn sent(app: &mut App, to: &AgentId, text: &str, outcome: Result<MessageId, Refused>) -> Vec<Effect> {
-    if let Ok(id) = &outcome {
-        app.receipts.sent(id, to, text, app.now);
+    if outcome.is_ok() {
         app.reader_mut(to).scroll.ask(ScrollRequest::Bottom);
     }
     message::with(app, |message, known| send::sent(message, to, text, outcome, known))
@@ -238,6 +236,7 @@ enum Told {
 
 /// Folds what the run says.
 fn told(app: &mut App, post: Post) -> Told {
+    app.run.post(&post, app.now);
     match post {
         Post::Envelope(envelope) => {
             agent::apply(app, &envelope);
@@ -247,14 +246,12 @@ fn told(app: &mut App, post: Post) -> Told {
             }
         }
         Post::Reply(reply) => return Told::Changed(replied(app, reply)),
-        Post::Queues { queues, paused } => {
-            app.receipts.snapshot(&queues);
+        Post::Queues { queues, .. } => {
             app.tree.ask_about(&queues, app.now);
-            app.pending.snapshot(queues, paused);
             question::ask_about_stale(app);
         }
-        Post::Approvals { mode, open } => approval::snapshot(app, mode, &open),
-        Post::Budget(status) => app.budget = status,
+        Post::Approvals { .. } => approval::snapshot(app),
+        Post::Budget(_) => {}
         Post::Notice(notice) => noticed(app, notice),
     }
     Told::Changed(Vec::new())
@@ -274,7 +271,7 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
         Reply::UndoPreview(files) => undo::ask(app, &files),
         Reply::Undone(files) => undo::done(app, &files),
         Reply::Rules(sentences) => approval::rules_told(app, &sentences),
-        Reply::Budget(limits) => budget::set(app, limits),
+        Reply::Budget(_) => budget::set(app),
     }
     Vec::new()
 }
