@@ -436,7 +436,8 @@ fn no_circle_leads_through_the_parts_of_the_screen() {
         let part = &source.module[1];
         let used =
             uses(source).into_iter().filter(|used| used[0] == "tui" && used.len() > 1).map(|used| used[1].clone());
-        let is_meant = |used: &str| used != part && !root.contains(&used) && !TO_BE_TURNED.contains(&(part.as_str(), used));
+        let is_meant =
+            |used: &str| used != part && !root.contains(&used) && !TO_BE_TURNED.contains(&(part.as_str(), used));
         let used = used.filter(|used| is_meant(used));
         if !root.contains(&part.as_str()) {
             edges.entry(part.clone()).or_default().extend(used);

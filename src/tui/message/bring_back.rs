@@ -119,7 +119,9 @@ pub fn returned(message: &mut Message, agent: &AgentId, fresh: &[Pending], known
         if known.in_lines() {
             effects.extend(message.take_aside(fresh));
         } else {
-            fresh.iter().for_each(|entry| message.set_aside(Removed::Draft(entry.text.clone())));
+            for entry in fresh {
+                message.set_aside(Removed::Draft(entry.text.clone()));
+            }
         }
         let what = if fresh.len() == 1 { "your text was" } else { "your texts were" };
         effects.extend(say(format!("{who} has ended: {what} not delivered; Ctrl+_ brings it back")));

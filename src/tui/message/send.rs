@@ -129,7 +129,7 @@ pub fn sent(
     message: &mut Message,
     to: &AgentId,
     text: &str,
-    outcome: Result<MessageId, Refused>,
+    outcome: &Result<MessageId, Refused>,
     known: &Known<'_>,
 ) -> Vec<PaneEffect> {
     let draft = message.outgoing().unwrap_or(text);
@@ -155,7 +155,7 @@ pub fn sent(
                 message.put_before(&[text.to_owned()]);
             }
             let whom = if to.is_main() { String::new() } else { format!(" to {to}") };
-            let why = match (&refused, known.host) {
+            let why = match (refused, known.host) {
                 (Refused::NotBuilt, HostState::Failed(reason)) => reason.clone(),
                 _ => refused.to_string(),
             };

@@ -94,7 +94,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Branch(name) => app.branch = name,
         Msg::History(Ok(older)) => app.message.begin_history(older),
         Msg::History(Err(reason)) | Msg::NotRemembered(reason) => {
-            effects = message::with(app, |message, _| send::not_remembered(message, &reason))
+            effects = message::with(app, |message, _| send::not_remembered(message, &reason));
         }
         Msg::Paths(list) => effects = message::with(app, |message, known| message.take_paths(list, known)),
         Msg::Matched(found) => app.message.take_hits(found),
@@ -201,7 +201,7 @@ fn sent(app: &mut App, to: &AgentId, text: &str, outcome: Result<MessageId, Refu
     if outcome.is_ok() {
         app.reader_mut(to).scroll.ask(ScrollRequest::Bottom);
     }
-    message::with(app, |message, known| send::sent(message, to, text, outcome, known))
+    message::with(app, |message, known| send::sent(message, to, text, &outcome, known))
 }
 
 /// Takes what came back from the external editor.
