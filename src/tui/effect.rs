@@ -3,6 +3,7 @@
 //!
 //! `run` alone carries effects out; the root (`update`) alone carries out what a pane wants.
 
+use super::commands::Verb;
 use super::export::ExportRequest;
 use super::fuzzy::Quest;
 use super::highlight::Job;
@@ -37,7 +38,23 @@ pub enum PaneEffect {
     /// The focus for a pane; overlays close.
     Focus(Pane),
     /// The end of the overlay on top.
-    Close,
+    CloseOverlay,
+    /// No sentence in the status line any more: what it was about is done.
+    Quiet,
+    /// A note at the end of an agent's transcript.
+    Note(AgentId, String),
+    /// What Enter does, wherever the text came from.
+    Enter,
+    /// A command with its argument.
+    Run(Verb, String),
+    /// The decision about the call that the message is about.
+    DecideCall,
+    /// The no to a question, with the words that the message holds.
+    Decline(ApprovalId),
+    /// A pending text that the user has in newer words: what its queue returns is dropped.
+    KeepEntry(MessageId),
+    /// What was taken from the completion list: in place of so many characters before the cursor, or of the whole text.
+    Complete(Option<usize>, String),
     /// The edit of a pending text in the message.
     EditEntry(AgentId, MessageId),
     /// A text about the call before which this agent waits.

@@ -62,7 +62,7 @@ pub enum Escape {
 
 /// Returns what the next Esc does.
 pub fn next_escape(app: &App) -> Escape {
-    if app.message.completion.is_open() {
+    if app.palette.is_open() {
         return Escape::CloseCompletion;
     }
     match app.focus.overlay {

@@ -5,9 +5,13 @@
 //!
 //! # Where things are
 //!
+//! - the fields, and what is asked of several panes at once: `mod.rs`; stories: `tui_shell.rs`, `layers.rs`
 //! - what Esc does next: `escape.rs`, `src/tui/update/escape.rs`; stories: `escape.rs`
+//! - a message of the status line goes with its cause: `settle.rs`, `src/tui/state/cause.rs`; stories: `commands.rs`,
+//!   `approval_popups.rs`
 
 pub mod escape;
+mod settle;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -22,14 +26,14 @@ use crate::session::fold::{Receipt, ReceiptState};
 use crate::tui::approval::Questions;
 use crate::tui::facts::Facts;
 use crate::tui::help::Help;
+use crate::tui::highlight::Colours;
 use crate::tui::ledger::LedgerPane;
-use crate::tui::message::Message;
+use crate::tui::message::{Known, Message};
+use crate::tui::palette::Palette;
 use crate::tui::pause::PausePane;
 use crate::tui::pending::PendingPane;
 use crate::tui::state::alerts::Alerts;
 use crate::tui::state::attention::{Attention, MouseMode};
-use crate::tui::transcript::cell::Level;
-use crate::tui::highlight::Colours;
 use crate::tui::state::focus::{Focus, Pane};
 use crate::tui::state::lines::Medium;
 use crate::tui::state::pointer::Pointer;
@@ -39,6 +43,7 @@ use crate::tui::state::status::Status;
 use crate::tui::state::tree::{self, Details, Tree};
 use crate::tui::state::{BROAD, MEDIUM, PROMPT_COLUMNS, Reader, Times, target};
 use crate::tui::theme::Themes;
+use crate::tui::transcript::cell::Level;
 
 /// Columns of the longest reply that the status line shows.
 const REPLY_COLUMNS: usize = 72;
@@ -54,6 +59,8 @@ pub struct App {
     pub help: Help,
     /// Every text that the user writes.
     pub message: Message,
+    /// What could stand behind what is typed.
+    pub palette: Palette,
     /// The agents.
     pub tree: Tree,
     /// The list of pending texts.
@@ -100,6 +107,7 @@ impl App {
             focus: Focus::default(),
             help: Help::default(),
             message: Message::default(),
+            palette: Palette::default(),
             new_at_reset: false,
             tree: Tree::default(),
             pending: PendingPane::default(),
@@ -157,6 +165,21 @@ impl App {
         self.readers = HashMap::from([(main.clone(), Reader::new(main))]);
         self.run.receipts.begin_again();
         self.tree.begin_again();
+    }
+
+    /// Returns the message, and what it reads of the rest.
+    pub fn for_message(&mut self) -> (&mut Message, Known<'_>) {
+        let Self { message, facts, focus, tree, status, questions, .. } = self;
+        let is_typing = !questions.is_quiet(facts.now);
+        let (shown, host) = (tree.selected(), &status.host);
+        (message, Known { facts, focus, agents: tree, shown, run: &facts.run, host, is_typing })
+    }
+
+    /// Returns what the message reads of the rest.
+    pub fn known(&self) -> Known<'_> {
+        let Self { facts, focus, tree, status, questions, .. } = self;
+        let is_typing = !questions.is_quiet(facts.now);
+        Known { facts, focus, agents: tree, shown: tree.selected(), run: &facts.run, host: &status.host, is_typing }
     }
 
     /// Tells whether a message is being written: the composer has the focus, and it holds the draft.

@@ -108,8 +108,8 @@ impl Printer {
             self.said = said;
             self.page.say("notice", &names::in_words(sentence));
         }
-        if !app.message.completion.models.is_empty() && app.message.completion.models != self.models {
-            self.models.clone_from(&app.message.completion.models);
+        if !app.palette.models.is_empty() && app.palette.models != self.models {
+            self.models.clone_from(&app.palette.models);
             self.page.say("models", &format!("{}; /model NAME uses one", self.models.join(", ")));
         }
         self.question(app);

@@ -70,7 +70,11 @@ fn manual(words: &str, page: &mut Page) {
     let found = search_manual(&asked);
     for found in found.iter().take(limits::LINE_ROWS) {
         page.say("manual", &format!("{}, {}", found.topic, found.heading));
-        for line in Speech::default().end(&found.text) {
+        let sentence = match &found.cells()[..] {
+            [] => found.text.clone(),
+            [name, rest @ ..] => format!("{name}: {}", rest.join("; ")),
+        };
+        for line in Speech::default().end(&sentence) {
             page.add(&line);
         }
     }

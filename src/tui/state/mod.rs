@@ -2,7 +2,6 @@
 //!
 //! # Where things are
 //!
-//! - a message of the status line goes with its cause: `cause.rs`; stories: `commands.rs`, `approval_popups.rs`
 //! - gauge, compaction, budget and notes on the screen: `src/tui/update/budget.rs`; stories: `long_conversations.rs`
 //! - receipts in the transcript: `src/tui/update/receipts.rs`, `src/tui/view/receipt.rs`; stories: `receipt_marks.rs`,
 //!   `receipt_lives.rs`, `tests/pty/receipts.rs`
@@ -16,10 +15,8 @@ pub mod alerts;
 pub mod attention;
 pub mod cause;
 pub mod clock;
-mod draft;
 pub mod focus;
 pub mod lines;
-mod offers;
 pub mod pointer;
 pub mod regions;
 pub mod sight;

@@ -13,12 +13,12 @@ use crate::tui::state::App;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::focus::Pane;
 use crate::tui::transcript::cell::Level;
-use crate::tui::update::{bring_back, carry_out_outcome, editing};
+use crate::tui::update::{carry_out_outcome, message as editing};
 
 /// Follows the requests that are open.
 pub fn snapshot(app: &mut App) {
     if app.message.declining().is_some_and(|id| !app.run.permissions.is_open(id)) {
-        bring_back::leave(app);
+        editing::leave(app);
         app.status.say("the question is gone; Ctrl+_ brings your words back", app.now);
     }
     approval::ask_about_requests(&mut app.questions, &app.facts);

@@ -16,7 +16,7 @@ use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::{Medium, Report};
 use crate::tui::transcript::cell::Level;
 use crate::tui::update::{
-    approval as approvals, budget, carry_out, editing, export, hold as gates, ledger, line, look, pending, reading,
+    approval as approvals, budget, carry_out, export, hold as gates, ledger, line, look, message, pending, reading,
     search,
 };
 
@@ -39,7 +39,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Model if argument.is_empty() => return choose_model(app),
         Verb::Model => {
             // One that is not listed may be asked about first.
-            if app.message.completion.models.iter().any(|model| model == argument) {
+            if app.palette.models.iter().any(|model| model == argument) {
                 app.status.say(format!("model: {argument}"), app.now);
             }
             return vec![Effect::Request(Request::SwitchModel { name: argument.to_owned() })];
@@ -48,7 +48,10 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Reset => return ask(app, Subject::Reset),
         Verb::Cancel => return stop(app),
         Verb::Hold => return hold(app, argument),
-        Verb::Export => return export::export(app, argument),
+        Verb::Export => {
+            let wanted = export::export(app, argument);
+            return carry_out(app, wanted);
+        }
         Verb::Pending => pending::focus(app),
         Verb::Ledger => ledger::toggle(app),
         Verb::Agents => app.focus.go(Pane::Tree),
@@ -104,14 +107,14 @@ pub fn choose_model(app: &mut App) -> Vec<Effect> {
         return vec![Effect::Request(Request::SwitchModel { name })];
     }
     prefill(app, "/model ");
-    app.message.completion.ask_models();
+    app.palette.ask_models();
     vec![Effect::Request(Request::ListModels)]
 }
 
 /// Begins a command in the message; a draft comes back behind it. A text about an entry or a call is ended first.
 pub fn prefill(app: &mut App, command: &'static str) {
     app.focus.go(Pane::Composer);
-    if !editing::blocked(app) && app.message.begin_command(command) == Before::ComesBack {
+    if !message::blocked(app) && app.message.begin_command(command) == Before::ComesBack {
         app.status.say("what you were writing comes back after the command; Esc brings it back now", app.now);
     }
 }

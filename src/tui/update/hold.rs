@@ -3,7 +3,7 @@
 //! Always holds: the draft that was there before a text about a call comes back when that text is sent or left, and a
 //! text that has lost its call is kept.
 
-use super::{bring_back, carry_out_outcome, editing};
+use super::{carry_out_outcome, message as editing};
 use crate::event::Envelope;
 use crate::id::AgentId;
 use crate::protocol::{Accepted, Decision, PauseState};
@@ -25,7 +25,7 @@ pub fn apply(app: &mut App, envelope: &Envelope) {
         |about: &&AboutCall| app.run.pauses.place(&about.agent).and_then(PausePlace::call) == Some(&about.call.id);
     if let Some(lost) = app.message.about_call().filter(|about| !is_current(about)) {
         let name = name_of(&lost.agent);
-        bring_back::leave(app);
+        editing::leave(app);
         app.status
             .say(format!("{name} does not wait before this call any more; Ctrl+_ brings your text back"), app.now);
     }
@@ -97,7 +97,7 @@ pub fn decided(app: &mut App, agent: &AgentId, decision: &Decision, accepted: Ac
         }
         Accepted::No => {
             if app.medium == Medium::Lines {
-                bring_back::leave(app);
+                editing::leave(app);
             }
             let sentence = format!("{} does not wait there any more: nothing was decided", name_of(agent));
             app.status.say(sentence, app.now);

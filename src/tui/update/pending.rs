@@ -1,6 +1,6 @@
 //! Brings the list of pending texts together with the message, where a text can be edited or comes back to.
 
-use super::{carry_out_outcome, editing};
+use super::{carry_out_outcome, message as editing};
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{QueueAct, QueueOutcome};
 use crate::tui::keymap::Action;

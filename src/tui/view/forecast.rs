@@ -44,18 +44,18 @@ pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
             None => vec!["→ first choose an answer by its number".to_owned(), "→ choose an answer".to_owned()],
         };
     }
-    if let Some(offer) = app.message.completion.taken_by_enter(&app.message.shown()) {
+    if let Some(offer) = app.palette.taken_by_enter(&app.message.shown()) {
         return vec![format!("→ completes {}", one_line(&offer.label)), "→ completes".to_owned()];
     }
     if app.message.is_empty() && waiting.is_some() {
         let name = one_line(&agent_name(app.tree.selected()));
         return vec![format!("→ {name} runs one step"), "→ one step".to_owned()];
     }
-    if let Some(words) = app.draft_words() {
+    if let Some(words) = app.message.draft_words(&app.known()) {
         let short = words.split(':').next().unwrap_or(&words).to_owned();
         return vec![words, short];
     }
-    let target = app.draft_target();
+    let target = app.message.draft_target(&app.known());
     let running = app.tree.get(&target).is_some_and(Node::running);
     if target.is_main() && app.run.pending.paused && !running {
         return held_back(app);

@@ -11,12 +11,10 @@
 //!   `tests/bench/transcript.rs`
 
 pub(crate) mod arguments;
-mod completion;
 pub mod composer;
 mod farewell;
 pub mod forecast;
 mod guards;
-mod history_search;
 pub mod layout;
 mod look;
 pub mod overlay;
@@ -42,7 +40,9 @@ use crate::tui::approval::view::{self as question, Asked, QuestionView};
 use crate::tui::approval::{MessageUse, Seen};
 use crate::tui::help::view as help;
 use crate::tui::ledger::view as ledger;
+use crate::tui::message::view as message;
 use crate::tui::msg::Drawn;
+use crate::tui::palette::view as palette;
 use crate::tui::pause::PauseDrawn;
 use crate::tui::pause::view::{self as pause, PausedAgent};
 use crate::tui::pending::view as pending;
@@ -160,7 +160,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     regions.add(panes.gate, Region::Pane(Pane::Gate));
     let gate = pause::draw(&app.pause, &paused_agent(app), &app.facts, panes.gate, buffer);
     regions.add(panes.composer, Region::Text);
-    let cursor = composer::draw(app, panes.composer, buffer);
+    let cursor = message::draw(&app.message, &app.known(), panes.composer, buffer);
     status::draw(app, panes.status, buffer);
     let question = asked.map(|asked| asked.draw(panes.question, &mut regions, buffer));
     let (question, search) = draw_lists(app, question, panes.question, panes.above(area), &mut regions, buffer);
@@ -218,9 +218,9 @@ fn draw_lists(
 ) -> (Option<Seen>, Option<Position>) {
     let free = Rect { height: above.height.saturating_sub(area.height), ..above };
     let room = if free.height >= LIST { free } else { above };
-    let (mut rest, search) = history_search::draw(app, room, regions, buffer);
+    let (mut rest, search) = message::draw_search(&app.message, &app.known(), room, regions, buffer);
     if app.focus.overlay.is_none() {
-        rest = completion::draw(app, rest, regions, buffer);
+        rest = palette::draw(&app.palette, &app.facts, rest, regions, buffer);
     }
     (question.filter(|_| room == free || rest == room), search)
 }
