@@ -5,7 +5,7 @@
 //!
 //! # Where things are
 //!
-//! - the root: panes and facts, what a pane gets and what it answers: `app.rs`, `facts.rs`, `effect.rs`, `update/mod.rs`;
+//! - the root: panes and facts, what a pane gets and what it answers: `app/mod.rs`, `facts.rs`, `effect.rs`, `update/mod.rs`;
 //!   stories: `tui_shell.rs`, `layers.rs`
 //! - every key: `keymap.rs`; stories: `keys.rs`; help, which is made from them: `help/mod.rs`; stories: `help.rs`
 //! - the screen's loop, and what it asks of the run: `run.rs`, `src/protocol/request.rs`; stories: `tests/pty/steering.rs`,

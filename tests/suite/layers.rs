@@ -331,7 +331,9 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "theme",
                 "transcript",
             ],
-            "lines" => &["approval", "message", "state", "keymap", "commands", "view", "transcript", "widgets", "pause"],
+            "lines" => {
+                &["approval", "message", "state", "keymap", "commands", "view", "transcript", "widgets", "pause"]
+            }
             "input" => &["msg", "keymap", "handover"],
             "terminal" => &["theme", "frame_clock", "msg", "handover"],
             _ => &[

@@ -22,14 +22,13 @@ use crate::session::fold::{Receipt, ReceiptState};
 use crate::tui::approval::Questions;
 use crate::tui::facts::Facts;
 use crate::tui::help::Help;
+use crate::tui::highlight::Colours;
 use crate::tui::ledger::LedgerPane;
 use crate::tui::message::Message;
 use crate::tui::pause::PausePane;
 use crate::tui::pending::PendingPane;
 use crate::tui::state::alerts::Alerts;
 use crate::tui::state::attention::{Attention, MouseMode};
-use crate::tui::transcript::cell::Level;
-use crate::tui::highlight::Colours;
 use crate::tui::state::focus::{Focus, Pane};
 use crate::tui::state::lines::Medium;
 use crate::tui::state::pointer::Pointer;
@@ -39,6 +38,7 @@ use crate::tui::state::status::Status;
 use crate::tui::state::tree::{self, Details, Tree};
 use crate::tui::state::{BROAD, MEDIUM, PROMPT_COLUMNS, Reader, Times, target};
 use crate::tui::theme::Themes;
+use crate::tui::transcript::cell::Level;
 
 /// Columns of the longest reply that the status line shows.
 const REPLY_COLUMNS: usize = 72;

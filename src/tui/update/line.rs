@@ -17,8 +17,8 @@ use crate::tui::message::removed::Removed;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::cause::QuestionId;
-use crate::tui::transcript::cell::{Body, Level};
 use crate::tui::state::lines::Report;
+use crate::tui::transcript::cell::{Body, Level};
 
 /// Ends a text of several lines.
 const END_OF_TEXT: &str = ".";
