@@ -294,9 +294,20 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "pending",
             ],
             "state" => &["app", "theme", "keymap", "commands", "highlight", "transcript"],
-            "msg" => {
-                &["effect", "message", "state", "theme", "export", "fuzzy", "help", "highlight", "transcript", "approval", "ledger", "pause"]
-            }
+            "msg" => &[
+                "effect",
+                "message",
+                "state",
+                "theme",
+                "export",
+                "fuzzy",
+                "help",
+                "highlight",
+                "transcript",
+                "approval",
+                "ledger",
+                "pause",
+            ],
             "view" => &[
                 "app",
                 "approval",
@@ -337,7 +348,9 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "theme",
                 "transcript",
             ],
-            "lines" => &["approval", "message", "state", "keymap", "commands", "view", "transcript", "widgets", "pause"],
+            "lines" => {
+                &["approval", "message", "state", "keymap", "commands", "view", "transcript", "widgets", "pause"]
+            }
             "input" => &["msg", "keymap", "handover"],
             "terminal" => &["theme", "frame_clock", "msg", "handover"],
             _ => &[

@@ -11,10 +11,10 @@ use crate::summary::tokens as count;
 use crate::tui::facts::Facts;
 use crate::tui::keymap::Context;
 use crate::tui::state::regions::{Region, Regions};
-use crate::tui::widgets::fit::{columns, one_line, put, row};
 use crate::tui::view::layout::MEDIUM;
 use crate::tui::view::overlay;
 use crate::tui::view::receipt::style;
+use crate::tui::widgets::fit::{columns, one_line, put, row};
 
 /// Columns of the selection's sign and the receipt's mark.
 const LEFT: u16 = 5;

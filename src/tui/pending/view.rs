@@ -10,8 +10,8 @@ use crate::target::name_of;
 use crate::tui::facts::Facts;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::regions::{Region, Regions};
-use crate::tui::widgets::fit::{columns, one_line, put, put_right, row};
 use crate::tui::view::layout::{ListUse, MEDIUM};
+use crate::tui::widgets::fit::{columns, one_line, put, put_right, row};
 
 /// Says when a text will be delivered, the longest words first.
 pub type Forecast<'a> = &'a dyn Fn(&PendingText) -> Vec<String>;
