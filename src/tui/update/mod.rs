@@ -221,11 +221,11 @@ fn refresh_palette(app: &mut App) -> Vec<Effect> {
 }
 
 /// Takes the answer of one queue to a text.
-fn sent(app: &mut App, to: &AgentId, text: &str, outcome: Result<MessageId, Refused>) -> Vec<Effect> {
+fn sent(app: &mut App, to: &AgentId, text: &str, outcome: &Result<MessageId, Refused>) -> Vec<Effect> {
     if outcome.is_ok() {
         app.reader_mut(to).scroll.ask(ScrollRequest::Bottom);
     }
-    message::with(app, |message, known| send::sent(message, to, text, &outcome, known))
+    message::with(app, |message, known| send::sent(message, to, text, outcome, known))
 }
 
 /// Takes what came back from the external editor.
@@ -285,7 +285,7 @@ fn told(app: &mut App, post: Post) -> Told {
 /// Folds what came of a request.
 fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
     match reply {
-        Reply::Injected { to, text, outcome, .. } => return sent(app, &to, &text, outcome),
+        Reply::Injected { to, text, outcome, .. } => return sent(app, &to, &text, &outcome),
         Reply::Stopped(entries) => message::stopped(app, &entries),
         Reply::Queue { agent, id, act, outcome } => pending::answered(app, &agent, &id, &act, &outcome),
         Reply::Pause { agent, state, accepted } => hold::paused(app, agent.as_ref(), state, accepted),
