@@ -26,6 +26,17 @@ pub struct ManualMatch {
     pub text: String,
 }
 
+impl ManualMatch {
+    /// Returns the cells of a table's row that say something; none of another line.
+    pub fn cells(&self) -> Vec<String> {
+        let Some(row) = self.text.strip_prefix('|') else { return Vec::new() };
+        // A bar behind a backslash belongs to its cell.
+        let row = row.replace("\\|", "\0");
+        let cells = row.split('|').map(|cell| cell.trim().replace('\0', "|"));
+        cells.filter(|cell| !cell.is_empty()).collect()
+    }
+}
+
 macro_rules! pages {
     ($($topic:literal)*) => {
         &[$(ManualPage { topic: $topic, text: include_str!(concat!("../assets/manual/", $topic, ".md")) }),*]

@@ -3,6 +3,7 @@
 //!
 //! `run` alone carries effects out; the root (`update`) alone carries out what a pane wants.
 
+use super::commands::Verb;
 use super::export::ExportRequest;
 use super::fuzzy::Quest;
 use super::highlight::Job;
@@ -10,7 +11,8 @@ use super::state::attention::MouseMode;
 use super::state::cause::Cause;
 use super::state::focus::Pane;
 use super::state::lines::Report;
-use crate::protocol::Request;
+use crate::id::{AgentId, MessageId};
+use crate::protocol::{ApprovalId, Request};
 
 /// What a pane did with a key or a click.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +38,48 @@ pub enum PaneEffect {
     /// The focus for a pane; overlays close.
     Focus(Pane),
     /// The end of the overlay on top.
-    Close,
+    CloseOverlay,
+    /// No sentence in the status line any more: what it was about is done.
+    Quiet,
+    /// A note at the end of an agent's transcript.
+    Note(AgentId, String),
+    /// What Enter does, wherever the text came from.
+    Enter,
+    /// A command with its argument.
+    Run(Verb, String),
+    /// The decision about the call that the message is about.
+    DecideCall,
+    /// The no to a question, with the words that the message holds.
+    Decline(ApprovalId),
+    /// A pending text that the user has in newer words: what its queue returns is dropped.
+    KeepEntry(MessageId),
+    /// What was taken from the completion list: in place of so many characters before the cursor, or of the whole text.
+    Complete(Option<usize>, String),
+    /// The edit of a pending text in the message.
+    EditEntry(AgentId, MessageId),
+    /// A text about the call before which this agent waits.
+    WriteAboutCall(AgentId, CallText),
+    /// The words of a no to this request.
+    WriteNo(ApprovalId),
+    /// A sentence that names what is written first and has to be ended.
+    EndFirst,
+    /// A text of the user in the transcript of its agent.
+    ShowText(AgentId, MessageId),
+    /// A conversation that starts anew, on an empty screen.
+    NewConversation,
+    /// A conversation that goes back to its system prompt.
+    ResetConversation,
+    /// What the tools of the last turn changed, as it was before.
+    UndoChanges,
+}
+
+/// What is written about a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallText {
+    /// Its arguments, a JSON object.
+    Arguments,
+    /// Why it is skipped; the model is told.
+    Reason,
 }
 
 impl Outcome {

@@ -1,4 +1,4 @@
-//! What every pane may read and only the root changes: size, time, keys, theme, and where the screen is.
+//! What every pane may read and only the root changes: size, time, keys, theme, where the screen is, and the run.
 //!
 //! A pane's functions take its own state and these facts; `App` keeps both beside each other, so that one can be changed
 //! while the other is read.
@@ -12,10 +12,13 @@ use ratatui::layout::Size;
 use super::keymap::{Context, Keymap};
 use super::state::lines::Medium;
 use super::theme::{Theme, Themes};
+use crate::session::fold::RunState;
 
 /// The facts that every pane goes by.
 #[derive(Debug, Clone)]
 pub struct Facts {
+    /// What every client knows of the run.
+    pub run: RunState,
     /// The size of the screen.
     pub size: Size,
     /// The moment of the last message that carried one.
@@ -42,6 +45,7 @@ impl Facts {
     /// Makes the facts of a screen that begins: the usual keys, universal time, no directory.
     pub fn new(size: Size, now: Timestamp, themes: Themes) -> Self {
         Self {
+            run: RunState::default(),
             size,
             now,
             keymap: Keymap::default(),

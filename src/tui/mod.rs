@@ -5,7 +5,7 @@
 //!
 //! # Where things are
 //!
-//! - the root: panes and facts, what a pane gets and what it answers: `app.rs`, `facts.rs`, `effect.rs`, `update/mod.rs`;
+//! - the root: panes and facts, what a pane gets and what it answers: `app/mod.rs`, `facts.rs`, `effect.rs`, `update/mod.rs`;
 //!   stories: `tui_shell.rs`, `layers.rs`
 //! - every key: `keymap.rs`; stories: `keys.rs`; help, which is made from them: `help/mod.rs`; stories: `help.rs`
 //! - the screen's loop, and what it asks of the run: `run.rs`, `src/protocol/request.rs`; stories: `tests/pty/steering.rs`,
@@ -13,10 +13,11 @@
 //! - when a frame is drawn: `frame_clock.rs`; stories: `tests/bench/screen.rs`
 //! - keys, pastes, mouse and focus out of bytes: `input.rs`, `input/decode.rs`, `input/sequence.rs`; stories:
 //!   `tests/pty/terminal.rs`
-//! - slash commands and their completion: `commands.rs`, `update/command.rs`, `state/offers.rs`,
-//!   `view/completion.rs`; stories: `commands.rs`, `tests/pty/commands.rs`
+//! - slash commands and their completion: `commands.rs`, `update/command.rs`, `palette/mod.rs`; stories: `commands.rs`,
+//!   `tests/pty/commands.rs`
 
 pub mod app;
+pub mod approval;
 pub mod commands;
 pub mod effect;
 pub mod export;
@@ -30,10 +31,12 @@ pub mod highlight;
 pub mod history_file;
 pub mod input;
 pub mod keymap;
+pub mod ledger;
 pub mod lines;
 pub mod message;
 pub mod msg;
 pub mod outside;
+pub mod palette;
 pub mod pause;
 pub mod pending;
 pub mod run;

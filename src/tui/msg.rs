@@ -9,15 +9,15 @@ use ratatui::layout::Size;
 use crate::event::Envelope;
 use crate::id::AgentId;
 use crate::protocol::{Notice, Post};
+use crate::tui::approval::Seen;
 use crate::tui::export::Subject;
 use crate::tui::fuzzy::Hits;
 use crate::tui::help::HelpDrawn;
 use crate::tui::highlight::{Coloured, Job};
+use crate::tui::ledger::LedgerDrawn;
 use crate::tui::message::history::Sent;
 use crate::tui::message::paths::PathList;
 use crate::tui::pause::PauseDrawn;
-use crate::tui::state::focus::Overlay;
-use crate::tui::state::question::Seen;
 use crate::tui::state::regions::Regions;
 use crate::tui::state::sight::Tops;
 use crate::tui::theme::Ground;
@@ -147,8 +147,8 @@ pub struct Drawn {
     pub top: Option<Point>,
     /// The number of cells that the transcript had.
     pub cells: usize,
-    /// The overlay as it was shown, its place within its bounds.
-    pub overlay: Option<Overlay>,
+    /// The ledger as it was shown, its place within its bounds.
+    pub ledger: Option<LedgerDrawn>,
     /// The places in help, while it is open.
     pub help: Option<HelpDrawn>,
     /// The question that it shows.

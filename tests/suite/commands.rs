@@ -132,11 +132,11 @@ fn arrows_choose_and_escape_closes_the_list_and_nothing_else() {
     stage.keys("/<down><down><up><enter>");
     assert_eq!(stage.app.message.text(), format!("/{} ", COMMANDS[1].name));
     stage.keys("<c-c>").wait(2_000).keys("/re<esc>");
-    assert!(!stage.app.message.completion.is_open());
+    assert!(!stage.app.palette.is_open());
     assert_eq!(stage.app.message.text(), "/re");
     assert_eq!(stage.effects, [Effect::Request(Request::ListModels)]);
     stage.keys("s");
-    assert!(!stage.app.message.completion.is_open(), "it stays closed while the text goes on");
+    assert!(!stage.app.palette.is_open(), "it stays closed while the text goes on");
     stage.keys("<enter><enter>");
     assert_eq!(texts(&stage), ["/res"], "an unknown command is sent by the second Enter");
 }
@@ -283,7 +283,7 @@ fn a_key_that_begins_a_command_keeps_the_message_and_gives_it_back() {
         assert_eq!(text(&stage), command);
         let screen = stage.screen();
         assert!(screen.contains("what you were writing comes back after the command"), "{screen}");
-        while stage.app.message.completion.is_open() {
+        while stage.app.palette.is_open() {
             stage.keys("<esc>");
         }
         assert!(stage.screen().contains("Esc: back"), "{}", stage.screen());

@@ -2,8 +2,8 @@
 
 use steersman::event::Outcome;
 use steersman::protocol::Request;
+use steersman::tui::app::escape::{Escape, next_escape};
 use steersman::tui::msg::Effect;
-use steersman::tui::state::escape::{Escape, next_escape};
 use steersman::tui::state::focus::Pane;
 
 use super::pending_list::{queue, waiting};

@@ -6,6 +6,7 @@ use std::path::Path;
 use jiff::civil::{DateTime, date};
 use proptest::prelude::*;
 use steersman::event::{Event, Outcome, Usage};
+use steersman::tui::effect::PaneEffect;
 use steersman::tui::export::{ExportRequest, Form, Subject, csv, default_name, save};
 use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::update::export::export;
@@ -134,9 +135,9 @@ fn hostile() -> Stage {
     stage
 }
 
-fn document(stage: &mut Stage, arguments: &str) -> String {
-    match export(&mut stage.app, arguments).as_slice() {
-        [Effect::Write { text, .. }] => text.clone(),
+fn document(stage: &Stage, arguments: &str) -> String {
+    match export(&stage.app, arguments).as_slice() {
+        [PaneEffect::Outside(Effect::Write { text, .. })] => text.clone(),
         other => panic!("{other:?}"),
     }
 }
@@ -192,20 +193,20 @@ fn tame_answers_keep_their_looks() {
     let mut stage = Stage::new(80, 24);
     let answer = "## Plan\n\n- one `a < b`\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```sh\nls <x\n```";
     stage.turn("").event("", Event::Assistant { text: answer.to_owned(), interrupted: false });
-    let page = document(&mut stage, "");
+    let page = document(&stage, "");
     assert!(page.ends_with(&format!("## Assistant · 09:30:00\n\n{answer}\n")), "{page}");
 }
 
 #[test]
 fn the_ledger_has_the_same_rows_in_both_forms() {
-    let mut stage = hostile();
-    let rows = read_csv(&document(&mut stage, "ledger"));
+    let stage = hostile();
+    let rows = read_csv(&document(&stage, "ledger"));
     assert_eq!(rows.len(), 2);
     assert_eq!(rows[0].len(), 10);
     assert_eq!(rows[1][2], "=HYPERLINK(\"http://evil\") | `a` <b>");
     assert_eq!(&rows[1][4..], ["seen", "0", "start of turn 1", "step 0", "10", "0.001500000"]);
-    assert!(document(&mut stage, "ledger").contains("\"'=HYPERLINK("));
-    let page = document(&mut stage, "ledger x.md");
+    assert!(document(&stage, "ledger").contains("\"'=HYPERLINK("));
+    let page = document(&stage, "ledger x.md");
     assert_eq!(headings(&page), ["Ledger"]);
     assert!(page.contains("\\| \\`a\\` \\<b\\> |"), "{page}");
     assert!(page.contains("$0.0015"), "{page}");
@@ -213,15 +214,15 @@ fn the_ledger_has_the_same_rows_in_both_forms() {
 
 #[test]
 fn the_empty_ledger_is_a_document_too() {
-    let mut stage = Stage::new(80, 24);
-    assert_eq!(read_csv(&document(&mut stage, "ledger")).len(), 1);
-    assert!(document(&mut stage, "ledger x.md").contains("Nothing was sent."));
+    let stage = Stage::new(80, 24);
+    assert_eq!(read_csv(&document(&stage, "ledger")).len(), 1);
+    assert!(document(&stage, "ledger x.md").contains("Nothing was sent."));
 }
 
 #[test]
 fn the_status_line_says_the_path_or_the_reason() {
     let mut stage = Stage::new(120, 40);
-    assert!(export(&mut stage.app, "ledger x.pdf").is_empty());
+    stage.keys("/export ledger x.pdf<enter>");
     assert!(stage.screen().contains("not exported: the name of an exported file ends in .md or .csv"));
     let path = Path::new("/tmp/x.csv").display().to_string();
     stage.tell(Msg::Written { subject: Subject::Ledger, outcome: Ok(path) });
@@ -235,7 +236,7 @@ fn all_agents_are_one_page_with_times_arguments_and_output() {
     let mut stage = Stage::new(80, 24);
     stage.turn("").call("", "c1", "agent").spawn("", "file_miner 0").later(61_000);
     stage.turn("file_miner 0").call("file_miner 0", "k1", "read").result("file_miner 0", "k1", "what it read");
-    let page = document(&mut stage, "all");
+    let page = document(&stage, "all");
     let found = headings(&page);
     assert_eq!(found[0], "Transcript of main");
     assert!(found.contains(&"Transcript of file_miner 0".to_owned()), "{page}");

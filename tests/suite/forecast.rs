@@ -38,7 +38,7 @@ fn through_a_turn_it_says_when_the_text_enters() {
     stage.event("", Event::Parked { call: None });
     says(&mut stage, "→ main runs one step");
     stage.keys("x");
-    says(&mut stage, "→ main, held: delivered when it goes on");
+    says(&mut stage, "→ main, paused: delivered when it goes on");
     stage.event("", Event::FallbackNotice { reason: "agent exhausted 3 steps".to_owned() });
     says(&mut stage, "→ main, next turn (final answer is being written)");
     stage.event("", Event::Cancelled {});
@@ -76,7 +76,7 @@ fn of_a_held_agent_it_promises_only_what_enter_does() {
     );
     says(&mut stage, "→ main runs one step");
     stage.keys("x");
-    says(&mut stage, "→ main, held: delivered after these calls");
+    says(&mut stage, "→ main, paused: delivered after these calls");
     stage.keys("<bs><f9>").screen();
     says(&mut stage, "→ first choose an answer by its number");
     let before = stage.effects.len();

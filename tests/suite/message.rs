@@ -13,8 +13,9 @@ use steersman::event::{Delivery, Pending};
 use steersman::id::{AgentId, CallId, MessageId};
 use steersman::message::{Arguments, ToolCall};
 use steersman::protocol::ApprovalId;
+use steersman::tui::effect::CallText;
 use steersman::tui::keymap::Edit;
-use steersman::tui::message::purpose::{AboutCall, Editing, Purpose, Written};
+use steersman::tui::message::purpose::{AboutCall, Editing, Purpose};
 use steersman::tui::message::removed::{Removed, Taken};
 use steersman::tui::message::{Message, TakenOver};
 
@@ -34,7 +35,7 @@ enum Act {
     Leave,
     BringBack,
     BeginEdit(usize),
-    BeginAboutCall(Written),
+    BeginAboutCall(CallText),
     BeginDecline,
     BeginCommand,
     Older,
@@ -63,7 +64,7 @@ fn act() -> impl Strategy<Value = Act> {
         3 => Just(Act::Leave),
         4 => Just(Act::BringBack),
         4 => (0..4_usize).prop_map(Act::BeginEdit),
-        2 => prop::sample::select(vec![Written::Arguments, Written::Reason]).prop_map(Act::BeginAboutCall),
+        2 => prop::sample::select(vec![CallText::Arguments, CallText::Reason]).prop_map(Act::BeginAboutCall),
         1 => Just(Act::BeginDecline),
         1 => Just(Act::BeginCommand),
         3 => Just(Act::Older),
@@ -154,7 +155,7 @@ impl World {
                 if self.message.is_draft() {
                     let arguments = Arguments::Raw("{}".to_owned());
                     let call = ToolCall { id: CallId::new("c1"), name: "grep".to_owned(), arguments };
-                    let before = if *what == Written::Arguments { "{} " } else { "" };
+                    let before = if *what == CallText::Arguments { "{} " } else { "" };
                     let about = AboutCall { agent: AgentId::main(), call, what: *what, before: before.to_owned() };
                     self.message.begin(Purpose::AboutCall(about), before);
                 }

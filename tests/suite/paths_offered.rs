@@ -70,7 +70,7 @@ fn a_directory_is_gone_into_and_a_blank_is_quoted() {
 fn hidden_files_are_offered_once_a_dot_is_typed() {
     let mut stage = with(&NAMES);
     stage.keys("@hid");
-    assert!(!stage.app.message.completion.is_open());
+    assert!(!stage.app.palette.is_open());
     stage.keys("<c-u>@.hid<tab>");
     assert_eq!(text(&stage), "@.hidden ");
 }
@@ -102,11 +102,11 @@ fn enter_sends_what_is_no_part_of_a_path_a_whole_path_and_a_bare_at_sign() {
 fn esc_closes_the_list_for_this_path_only() {
     let mut stage = with(&NAMES);
     stage.keys("see @ma<esc>i");
-    assert!(!stage.app.message.completion.is_open());
+    assert!(!stage.app.palette.is_open());
     stage.turn("").keys("<tab>");
     assert_eq!(stage.sent()[0].0, "see @mai", "Tab is a follow-up again");
     stage.keys("see @ma<esc> and @vi");
-    assert!(stage.app.message.completion.is_open());
+    assert!(stage.app.palette.is_open());
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn agents_come_first_and_no_path_is_taken_for_one() {
         stage.keys("<c-u>").keys(typed).keys("<tab>");
         assert_eq!(text(&stage), written);
         let text = text(&stage);
-        assert_eq!(stage.app.address(&text).unwrap().to, [AgentId::main()]);
+        assert_eq!(stage.app.message.address(&text, &stage.app.known()).unwrap().to, [AgentId::main()]);
     }
     stage.keys("<c-u>@all/<tab><down><tab>");
     assert!(text(&stage).starts_with("@all/"), "{}", text(&stage));
@@ -147,7 +147,7 @@ fn the_list_is_asked_for_when_first_wanted_and_again_when_it_is_old() {
 fn a_list_that_comes_while_a_path_is_typed_is_searched_at_once() {
     let mut stage = Stage::new(80, 24);
     stage.keys("@mai");
-    assert!(!stage.app.message.completion.is_open());
+    assert!(!stage.app.palette.is_open());
     list(&mut stage, &NAMES);
     assert!(stage.screen().contains("▸ main/"), "{}", stage.screen());
 }
@@ -157,7 +157,7 @@ fn in_an_edit_of_a_pending_text_nothing_is_offered() {
     let mut stage = crew(80, 24);
     list(&mut stage, &NAMES);
     stage.keys("pending<enter><f2><enter> @mai");
-    assert!(!stage.app.message.completion.is_open());
+    assert!(!stage.app.palette.is_open());
 }
 
 // --- what is listed

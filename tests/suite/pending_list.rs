@@ -6,9 +6,9 @@ use steersman::control::{Cancellable, Staleness};
 use steersman::event::{Delivery, Event, Pending};
 use steersman::id::AgentId;
 use steersman::protocol::{Post, Reply};
+use steersman::tui::approval::Seen;
 use steersman::tui::msg::Msg;
 use steersman::tui::state::focus::Pane;
-use steersman::tui::state::question::Seen;
 
 use crate::support::doubles::texts_of;
 use crate::support::json_client::through_json;

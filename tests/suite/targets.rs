@@ -159,7 +159,7 @@ fn agents_that_run_are_offered_behind_the_at_sign() {
 fn a_lone_agent_offers_nobody() {
     let mut stage = Stage::new(80, 24);
     stage.turn("").keys("@");
-    assert!(!stage.app.message.completion.is_open());
+    assert!(!stage.app.palette.is_open());
     stage.keys("all stop<enter>");
     assert_eq!(stage.sent(), [("stop".to_owned(), Delivery::Steer)]);
 }

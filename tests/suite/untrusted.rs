@@ -9,6 +9,7 @@ use steersman::event::{Delivery, Event, Outcome, Usage};
 use steersman::id::AgentId;
 use steersman::message::{Arguments, ToolCall};
 use steersman::protocol::Notice;
+use steersman::tui::effect::PaneEffect;
 use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::update::export::export;
 
@@ -156,14 +157,14 @@ fn pending_texts_questions_receipts_and_the_ledger_are_harmless() {
     harmless(&mut stage, "the ledger");
     stage.keys("<esc>");
     for arguments in ["ledger x.csv", "ledger x.md", "transcript x.md"] {
-        let effects = export(&mut stage.app, arguments);
-        let [Effect::Write { text, .. }] = effects.as_slice() else { panic!("{effects:?}") };
+        let effects = export(&stage.app, arguments);
+        let [PaneEffect::Outside(Effect::Write { text, .. })] = effects.as_slice() else { panic!("{effects:?}") };
         let found = text.replace("\r\n", "\n").chars().find(|&c| c != '\n' && is_hostile(c));
         assert!(text.contains("owned") && found.is_none(), "{arguments}: {found:?} in {text:?}");
     }
     stage.keys("<c-t><down><esc>");
-    let effects = export(&mut stage.app, "transcript x.md");
-    let [Effect::Write { text, .. }] = effects.as_slice() else { panic!("{effects:?}") };
+    let effects = export(&stage.app, "transcript x.md");
+    let [PaneEffect::Outside(Effect::Write { text, .. })] = effects.as_slice() else { panic!("{effects:?}") };
     let found = text.chars().find(|&c| c != '\n' && is_hostile(c));
     assert!(text.contains("owned") && found.is_none(), "{found:?} in {text:?}");
 }

@@ -41,7 +41,7 @@ use crate::id::MessageId;
 use crate::protocol::{Accepted, BudgetStatus, Notice, Post, QueueAct, QueueOutcome, Reply};
 
 /// What is known of a run.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct RunState {
     /// The texts that wait for delivery.
     pub pending: PendingTexts,
@@ -73,7 +73,6 @@ impl RunState {
     /// Folds anything else in that the run says at this moment.
     pub fn post(&mut self, post: &Post, now: Timestamp) {
         match post {
-            Post::Envelope(_) => {}
             Post::Reply(reply) => self.replied(reply, now),
             Post::Queues { queues, paused } => {
                 self.receipts.snapshot(queues);
@@ -85,7 +84,7 @@ impl RunState {
             }
             Post::Budget(status) => self.budget = *status,
             Post::Notice(Notice::Returned(entries)) => self.returned(entries),
-            Post::Notice(_) => {}
+            Post::Envelope(_) | Post::Notice(_) => {}
         }
     }
 
@@ -121,6 +120,8 @@ impl RunState {
     /// Notes that no queue holds these texts any more: they are the user's again.
     fn returned(&mut self, entries: &[crate::event::Pending]) {
         self.receipts.returned(entries);
-        entries.iter().for_each(|entry| self.pending.remove(&entry.id));
+        for entry in entries {
+            self.pending.remove(&entry.id);
+        }
     }
 }

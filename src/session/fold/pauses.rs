@@ -10,7 +10,7 @@ use crate::message::ToolCall;
 use crate::protocol::PauseState;
 
 /// What is known of every pause.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Pauses {
     /// True while the whole tree is paused, also who comes later.
     all: bool,

@@ -85,7 +85,7 @@ pub struct FirstReply {
     pub at: Timestamp,
 }
 
-/// UnseenReason no reply began to a text that was delivered.
+/// Why no reply began to a text that was delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnseenReason {
     /// The turn was stopped.

@@ -18,7 +18,7 @@ use crate::id::{AgentId, MessageId};
 use crate::limits;
 
 /// The receipts of a session, in the order in which the texts were sent.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Receipts {
     list: Vec<Receipt>,
     places: HashMap<MessageId, usize>,
@@ -26,7 +26,7 @@ pub struct Receipts {
 }
 
 /// Where one agent is.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct AgentProgress {
     parent: Option<AgentId>,
     turn: u32,

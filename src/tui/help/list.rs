@@ -174,10 +174,9 @@ fn topic(page: &ManualPage) -> Entry {
 }
 
 fn line(found: &ManualMatch, wanted: &[String]) -> Entry {
-    let text = found.text.trim_start_matches(['#', '|', '-', ' ']).trim_end_matches(['|', ' ']);
-    // Of the cells of a table.
-    let text = &text.replace(" | ", " · ");
-    let words = if *text == found.heading {
+    let cells = found.cells().join(" · ");
+    let text = if cells.is_empty() { found.text.trim_start_matches(['#', '-', ' ']) } else { &cells };
+    let words = if text == found.heading {
         Cow::Borrowed(found.heading)
     } else {
         format!("{}: {}", found.heading, excerpt(text, wanted)).into()

@@ -144,9 +144,10 @@ impl Help {
         self.list = ListPlace::default();
         let is_searched = self.filter.trim().chars().count() >= SEARCHED;
         self.found = if is_searched { search_manual(&self.words()) } else { Vec::new() };
-        // The list has these rows already.
+        // The list has the titles of the pages and these rows already.
+        let is_row = |found: &ManualMatch| found.text.starts_with('|');
         let is_listed =
-            |found: &ManualMatch| found.text.starts_with('|') && ["keys", "commands"].contains(&found.topic);
+            |found: &ManualMatch| found.line == 0 || (is_row(found) && ["keys", "commands"].contains(&found.topic));
         self.found.retain(|found| !is_listed(found));
     }
 }

@@ -10,10 +10,11 @@ use crate::session::fold::{DetailPart, PausePlace, WaitingAgent};
 use crate::summary;
 use crate::target::name_of;
 use crate::text::visible_line;
+use crate::tui::approval::{Question, Seen};
 use crate::tui::keymap::Answer;
 use crate::tui::pause::editable;
 use crate::tui::state::App;
-use crate::tui::state::question::{Question, QuestionId, Seen};
+use crate::tui::state::cause::QuestionId;
 use crate::tui::widgets::exact;
 
 /// The question that was told last, as far as it was told.

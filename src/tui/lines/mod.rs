@@ -31,11 +31,11 @@ use crate::session::fold::{PausePlace, WaitingAgent};
 use crate::summary::count;
 use crate::target::name_of;
 use crate::text::visible_line;
+use crate::tui::approval::Seen;
 use crate::tui::pause::PauseDrawn;
 use crate::tui::state::App;
 use crate::tui::state::clock::clock;
 use crate::tui::state::lines::Report;
-use crate::tui::state::question::Seen;
 use crate::tui::state::status::{HostState, ModelSource};
 use crate::tui::state::tree::{Activity, Node, State};
 use crate::tui::view::tree::{longest, tools};
@@ -108,8 +108,8 @@ impl Printer {
             self.said = said;
             self.page.say("notice", &names::in_words(sentence));
         }
-        if !app.message.completion.models.is_empty() && app.message.completion.models != self.models {
-            self.models.clone_from(&app.message.completion.models);
+        if !app.palette.models.is_empty() && app.palette.models != self.models {
+            self.models.clone_from(&app.palette.models);
             self.page.say("models", &format!("{}; /model NAME uses one", self.models.join(", ")));
         }
         self.question(app);
@@ -249,7 +249,7 @@ impl Printer {
 
     fn hold(&mut self, app: &App) {
         let agent = app.tree.selected();
-        let held = app.is_held(agent);
+        let held = app.is_paused(agent);
         let waiting = app.run.pauses.waiting(agent);
         if held != self.held && (waiting.is_none() || !held) {
             let name = name_of(agent);

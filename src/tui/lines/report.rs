@@ -70,7 +70,11 @@ fn manual(words: &str, page: &mut Page) {
     let found = search_manual(&asked);
     for found in found.iter().take(limits::LINE_ROWS) {
         page.say("manual", &format!("{}, {}", found.topic, found.heading));
-        for line in Speech::default().end(&found.text) {
+        let sentence = match &found.cells()[..] {
+            [] => found.text.clone(),
+            [name, rest @ ..] => format!("{name}: {}", rest.join("; ")),
+        };
+        for line in Speech::default().end(&sentence) {
             page.add(&line);
         }
     }
@@ -148,7 +152,7 @@ fn doing(app: &App, node: &Node) -> String {
     if let Some(seconds) = node.elapsed(app.now) {
         words.push(format!("{} in {}", count(node.steps as usize, "tool call"), duration(seconds)));
     }
-    if app.is_held(&node.id) {
+    if app.is_paused(&node.id) {
         words.push("held".to_owned());
     }
     words.join(", ")

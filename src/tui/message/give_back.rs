@@ -118,11 +118,6 @@ impl Message {
         text
     }
 
-    /// Forgets about the external editor: nothing comes back from it.
-    pub fn close_unchanged(&mut self) {
-        self.opened = None;
-    }
-
     /// Puts an edited text where it was taken from. Texts may have come back meanwhile, before it or behind it: they stay.
     pub fn take_over(&mut self, text: &str) -> TakenOver {
         let opened = self.opened.take().unwrap_or_default();
@@ -139,6 +134,18 @@ impl Message {
             return TakenOver::Before;
         }
         TakenOver::InPlace
+    }
+
+    /// Takes what came back from the external editor; returns what is to be said about it.
+    pub fn edited(&mut self, outcome: Result<String, String>) -> Option<String> {
+        match outcome {
+            Ok(text) => (self.take_over(&text) == TakenOver::Before)
+                .then(|| "the message was changed meanwhile; the text from the editor stands before it".to_owned()),
+            Err(reason) => {
+                self.opened = None;
+                Some(format!("the message did not change: {reason}"))
+            }
+        }
     }
 
     /// Returns every text that was typed and is not among the removed ones, each once.

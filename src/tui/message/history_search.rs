@@ -5,8 +5,14 @@
 
 use std::sync::Arc;
 
+use unicode_segmentation::UnicodeSegmentation as _;
+
 use super::history::Sent;
+use super::{Known, Message};
+use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::fuzzy::{Hits, Kind, Quest, narrow};
+use crate::tui::keymap::{Action, WriteKey};
+use crate::tui::state::focus::Pane;
 
 /// A history search that is open.
 #[derive(Debug)]
@@ -83,4 +89,75 @@ impl HistorySearch {
     pub fn next(&mut self) {
         self.chosen = (self.chosen + 1).min(self.found.hits.len().saturating_sub(1));
     }
+}
+
+/// Opens the search; where it is open, goes to the next match.
+pub fn open(message: &mut Message, query: &str, known: &Known<'_>) -> Vec<PaneEffect> {
+    if let Some(search) = &mut message.search {
+        search.next();
+        return Vec::new();
+    }
+    if known.in_lines() {
+        return Vec::new();
+    }
+    if let Some(busy) = message.blocked() {
+        return vec![busy];
+    }
+    message.search = Some(HistorySearch::new(message.history.newest_first(), query.to_owned()));
+    let mut effects = vec![PaneEffect::Focus(Pane::History)];
+    effects.extend(seek(message));
+    effects
+}
+
+/// Types into the search.
+pub fn type_text(message: &mut Message, text: &str) -> Vec<PaneEffect> {
+    if let Some(search) = &mut message.search {
+        search.query.extend(text.chars().map(|c| if c.is_control() { ' ' } else { c }));
+    }
+    seek(message)
+}
+
+/// Carries out a key of the search.
+pub fn act(message: &mut Message, key: WriteKey) -> Vec<PaneEffect> {
+    let Some(search) = &mut message.search else { return Vec::new() };
+    let query = &search.query;
+    let kept = match key {
+        WriteKey::RubOut => query.grapheme_indices(true).next_back().map_or(0, |(at, _)| at),
+        WriteKey::RubOutWord => query.trim_end().rfind(' ').map_or(0, |at| at + 1),
+        WriteKey::RubOutAll => 0,
+        WriteKey::TakeText => return take(message),
+        WriteKey::Redo | WriteKey::Expand | WriteKey::Search => return Vec::new(),
+    };
+    search.query.truncate(kept);
+    seek(message)
+}
+
+/// Goes to another match.
+pub fn travel(message: &mut Message, action: Action) {
+    let Some(search) = &mut message.search else { return };
+    match action {
+        Action::Previous => search.previous(),
+        Action::Next => search.next(),
+        _ => {}
+    }
+}
+
+/// Takes the match at this place of the list.
+pub fn take_at(message: &mut Message, place: usize) -> Vec<PaneEffect> {
+    if let Some(search) = &mut message.search {
+        search.choose(place);
+    }
+    take(message)
+}
+
+fn take(message: &mut Message) -> Vec<PaneEffect> {
+    let Some(search) = message.search.take() else { return Vec::new() };
+    if let Some(age) = search.text().and_then(|text| message.history.age(text)) {
+        message.go(age);
+    }
+    vec![PaneEffect::Focus(Pane::Composer)]
+}
+
+fn seek(message: &mut Message) -> Vec<PaneEffect> {
+    message.history_query().map(|query| PaneEffect::Outside(Effect::Match(query))).into_iter().collect()
 }

@@ -1,8 +1,27 @@
-//! Texts that come line by line: a whole line that was read at once, one that goes on in the next, one of several lines.
+//! Texts that come line by line: a whole line that was read at once, one that goes on in the next, one of several lines;
+//! what Ctrl+C does with them.
+//!
+//! Always holds: a text that comes back never gets into the line by itself.
 
-use super::Message;
 use super::composer::Composer;
 use super::purpose::Purpose;
+use super::removed::Removed;
+use super::{Known, Message, bring_back, send};
+use crate::event::{Delivery, Pending};
+use crate::id::AgentId;
+use crate::protocol::Request;
+use crate::text::is_blank;
+use crate::tui::commands::{self, Command, Draft, LineVerb, Verb};
+use crate::tui::effect::{Effect, Outcome, PaneEffect};
+
+/// Ends a text of several lines.
+const END_OF_TEXT: &str = ".";
+
+/// Says that a line was dropped.
+const EMPTY_AGAIN: &str = "the line is empty again; /back brings it back";
+
+/// Ends a line that goes on in the next.
+pub(super) const GOES_ON: char = '\\';
 
 /// The lines that have come of a text so far.
 #[derive(Debug, Default)]
@@ -71,4 +90,118 @@ impl Message {
     pub fn take_lines(&mut self) -> Option<String> {
         self.lines.several.take()
     }
+
+    /// Keeps a text that was not sent where `/back` finds it.
+    pub fn keep(&mut self, text: String) {
+        if !is_blank(&text) {
+            self.set_aside(Removed::Draft(text));
+        }
+    }
+
+    /// Keeps texts that came back unasked, the newest on top, where `/back` finds them; returns what says so.
+    pub(super) fn take_aside(&mut self, entries: &[Pending]) -> Vec<PaneEffect> {
+        for entry in entries.iter().rev() {
+            self.set_aside(Removed::Draft(entry.text.clone()));
+        }
+        let note = |entry: &Pending| PaneEffect::Note(AgentId::main(), format!("yours again: {}", entry.text));
+        entries.iter().map(note).collect()
+    }
+}
+
+/// Takes a whole line. What is kept in the line stays there, unless the line is empty: that sends it.
+pub fn take(message: &mut Message, text: &str, known: &Known<'_>) -> Vec<PaneEffect> {
+    if message.is_in_lines() {
+        message.begin_line(text);
+        let effects = enter_several(message, known);
+        let left = message.end_line();
+        if effects.is_empty() {
+            message.keep(left);
+        }
+        return effects;
+    }
+    if let Some(begun) = text.strip_suffix(GOES_ON) {
+        message.line_goes_on(begun);
+        return Vec::new();
+    }
+    let whole = message.take_begun_line().map_or_else(|| text.to_owned(), |begun| begun + text);
+    let text = whole.strip_suffix('\n').unwrap_or(&whole);
+    if text.is_empty() {
+        return vec![PaneEffect::Enter];
+    }
+    let read = commands::read_line(text);
+    if let Draft::Command(Command { verb: Verb::Line(LineVerb::Drop), .. }, _) = read {
+        return drop_kept(message);
+    }
+    if !message.is_draft() && !matches!(read, Draft::Command(..) | Draft::Misfit(_)) {
+        // The line is what was asked for: the new words of what is edited.
+        message.load(text);
+        return vec![PaneEffect::Enter];
+    }
+    message.begin_line(text);
+    let effects = send::submit(message, Delivery::Steer, known);
+    let line = message.end_line();
+    // What was typed is in an effect now; else it was refused with a sentence.
+    let is_sent =
+        effects.iter().any(|effect| matches!(effect, PaneEffect::Outside(Effect::Request(Request::Inject { .. }))));
+    if !is_sent {
+        message.keep(line);
+    }
+    effects
+}
+
+/// Takes one line of a text of several lines; a dot alone ends and sends it.
+pub(super) fn enter_several(message: &mut Message, known: &Known<'_>) -> Vec<PaneEffect> {
+    let line = message.text();
+    message.load("");
+    if line != END_OF_TEXT {
+        message.add_line(&line);
+        return Vec::new();
+    }
+    let text = message.take_lines().unwrap_or_default();
+    let text = text.strip_suffix('\n').unwrap_or(&text);
+    // It is a text, whatever it begins with.
+    let is_command = !matches!(commands::read_line(text), Draft::Text(_));
+    let slash = if is_command { "/" } else { "" };
+    message.load(&format!("{slash}{text}"));
+    if message.is_empty() {
+        return Vec::new();
+    }
+    send::submit(message, Delivery::Steer, known)
+}
+
+/// Forgets what is kept in the line, and ends an edit; it can be brought back.
+pub fn drop_kept(message: &mut Message) -> Vec<PaneEffect> {
+    if !message.is_draft() {
+        return bring_back::abandon(message);
+    }
+    if message.is_empty() {
+        return vec![PaneEffect::Say("nothing is kept in the line".to_owned())];
+    }
+    message.clear();
+    Vec::new()
+}
+
+/// Takes a Ctrl+C: it clears the line; in an empty line it is about the turn.
+pub fn interrupt(message: &mut Message) -> Outcome {
+    let say = |sentence: &str| PaneEffect::Say(sentence.to_owned());
+    let mut effects = Vec::new();
+    if let Some(text) = message.take_lines() {
+        message.keep(text);
+        effects.push(say("the text is dropped; /back brings it back"));
+    }
+    if let Some(text) = message.take_begun_line() {
+        message.keep(text);
+        effects.push(say(EMPTY_AGAIN));
+        return Outcome::Consumed(effects);
+    }
+    if !message.is_draft() {
+        effects.extend(bring_back::abandon(message));
+        return Outcome::Consumed(effects);
+    }
+    if !message.is_empty() {
+        message.clear();
+        effects.push(say(EMPTY_AGAIN));
+        return Outcome::Consumed(effects);
+    }
+    if effects.is_empty() { Outcome::Ignored } else { Outcome::Consumed(effects) }
 }

@@ -8,45 +8,53 @@
 //!
 //! - text, cursor, undo, chips: `composer.rs`, `composer/chips.rs`, `typing.rs`, `src/tui/view/composer.rs`; stories:
 //!   `composer.rs`, `tests/pty/composer.rs`
-//! - what a text is for: an edit, arguments, a reason, the words of a no: `purpose.rs`, `stack.rs`,
-//!   `src/tui/update/editing.rs`; stories: `pending_list.rs`, `hold.rs`, `approval_popups.rs`
-//! - what Enter, Tab and F5 do with it: `src/tui/update/submit.rs`; stories: `tui_shell.rs`, `deliver_now.rs`
-//! - texts that come back, what a key removed: `give_back.rs`, `removed.rs`, `src/tui/update/bring_back.rs`; stories:
+//! - what a text is for: an edit, arguments, a reason, the words of a no: `purpose.rs`, `stack.rs`, `entry.rs`; stories: `pending_list.rs`, `hold.rs`, `approval_popups.rs`
+//! - what Enter, Tab and F5 do with it: `send.rs`; stories: `tui_shell.rs`, `deliver_now.rs`
+//! - to whom it goes: `address.rs`, `src/target.rs`; stories: `targets.rs`
+//! - what it reads of the rest of the screen: `known.rs`; how it is drawn: `view.rs`, `src/tui/view/composer.rs`
+//! - texts that come back, what a key removed: `give_back.rs`, `queue.rs`, `removed.rs`, `bring_back.rs`; stories:
 //!   `bring_back.rs`, `returned.rs`, `pending_lives.rs`
 //! - what was sent before, Up, Ctrl+R, the file: `history.rs`, `recall.rs`, `history_search.rs`,
 //!   `src/tui/history_file.rs`; stories: `recall.rs`
 //! - a draft for each agent: `drafts.rs`; stories: `composer.rs`, `pending_lives.rs`
 //! - paths behind `@`: `paths.rs`, `src/tui/run/path_walk.rs`, `src/tui/fuzzy.rs`; stories: `paths_offered.rs`
-//! - the completion list: `completion.rs`, `src/tui/state/offers.rs`; stories: `commands.rs`, `targets.rs`
-//! - the external editor: `give_back.rs`, `src/tui/update/external_editor.rs`; stories: `composer.rs`,
+//! - the external editor: `give_back.rs`; stories: `composer.rs`,
 //!   `tests/pty/composer.rs`
 //! - lines of a pipe, texts of several lines: `line.rs`, `src/tui/update/line.rs`; stories: `lines.rs`, `lines_lives.rs`
 
-pub mod completion;
+mod address;
+pub mod bring_back;
 mod composer;
 mod drafts;
+mod entry;
 mod give_back;
 pub mod history;
 pub mod history_search;
-mod line;
+mod known;
+pub mod line;
 pub mod paths;
 pub mod purpose;
+mod queue;
 mod recall;
 pub mod removed;
+pub mod send;
 mod stack;
 mod typing;
+pub mod view;
 
 use crate::id::AgentId;
-use crate::tui::fuzzy::Quest;
-use completion::Completion;
+use crate::tui::effect::{Effect, PaneEffect};
+use crate::tui::fuzzy::{Hits, Quest};
+pub use address::{Address, Unaddressed};
 use composer::Composer;
 pub use composer::{Expanded, Pasted};
 use drafts::Drafts;
 pub use give_back::TakenOver;
 use history::History;
 use history_search::HistorySearch;
+pub use known::Known;
 use line::Lines;
-use paths::Paths;
+use paths::{PathList, Paths, Token};
 use purpose::Purpose;
 pub use recall::Before;
 use removed::RemovedTexts;
@@ -67,6 +75,8 @@ pub struct Message {
     opened: Option<String>,
     /// The draft that was sent last, until the next one: its queues may still answer.
     outgoing: Option<String>,
+    /// The text with an unknown command that Enter did not send the first time.
+    refused: Option<String>,
     /// The number of the newest search in a list.
     search_number: u64,
     /// What was sent before.
@@ -75,8 +85,6 @@ pub struct Message {
     pub search: Option<HistorySearch>,
     /// The paths behind `@`.
     pub paths: Paths,
-    /// What could stand behind what was typed.
-    pub completion: Completion,
 }
 
 impl Message {
@@ -105,6 +113,16 @@ impl Message {
         self.outgoing.take()
     }
 
+    /// Notes that this text begins with an unknown command and was not sent.
+    pub fn refuse(&mut self, text: String) {
+        self.refused = Some(text);
+    }
+
+    /// Tells whether this very text was not sent before, because it begins with an unknown command.
+    pub fn was_refused(&self, text: &str) -> bool {
+        self.refused.as_deref() == Some(text)
+    }
+
     /// Returns what the history is to be searched for now; `None` while no search is open.
     pub fn history_query(&mut self) -> Option<Quest> {
         let number = self.next_search();
@@ -115,6 +133,40 @@ impl Message {
     pub fn path_query(&mut self) -> Option<Quest> {
         let number = self.next_search();
         self.paths.search(number)
+    }
+
+    /// Notes which path is being typed; returns what has to be found out for it.
+    pub fn type_path(&mut self, known: &Known<'_>) -> Vec<PaneEffect> {
+        let (row, before) = self.before_cursor();
+        let is_drafting = known.on_composer() && self.is_draft();
+        let token = if is_drafting { Token::of(row, before) } else { None };
+        let is_new = self.paths.token() != token.as_ref();
+        let mut effects = Vec::new();
+        if self.paths.type_token(token, known.facts.now) {
+            effects.push(PaneEffect::Outside(Effect::ListPaths));
+        }
+        if is_new {
+            effects.extend(self.search_paths());
+        }
+        effects
+    }
+
+    /// Takes a list of paths; returns what is to be searched in it.
+    pub fn take_paths(&mut self, list: PathList, known: &Known<'_>) -> Vec<PaneEffect> {
+        self.paths.take_list(list, known.facts.now);
+        self.search_paths()
+    }
+
+    /// Takes what a search in a list has found, whichever list that was.
+    pub fn take_hits(&mut self, found: Hits) {
+        if let Some(search) = &mut self.search {
+            search.take(found.clone());
+        }
+        self.paths.take(found);
+    }
+
+    fn search_paths(&mut self) -> Vec<PaneEffect> {
+        self.path_query().map(|query| PaneEffect::Outside(Effect::Match(query))).into_iter().collect()
     }
 
     fn next_search(&mut self) -> u64 {

@@ -8,6 +8,7 @@ use crate::event::Pending;
 use crate::id::AgentId;
 use crate::message::ToolCall;
 use crate::protocol::ApprovalId;
+use crate::tui::effect::CallText;
 
 /// What a text above the draft is for.
 #[derive(Debug)]
@@ -50,18 +51,9 @@ pub struct AboutCall {
     /// The call.
     pub call: ToolCall,
     /// What is written.
-    pub what: Written,
+    pub what: CallText,
     /// The text that it began with.
     pub before: String,
-}
-
-/// What is written about a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Written {
-    /// Its arguments, a JSON object.
-    Arguments,
-    /// Why it is skipped; the model is told.
-    Reason,
 }
 
 impl Purpose {

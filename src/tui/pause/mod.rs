@@ -2,12 +2,14 @@
 //!
 //! # Where things are
 //!
-//! - its keys: `src/tui/update/hold.rs`; how it is drawn: `src/tui/view/gate.rs`
-//! - what it holds: `state.rs`; the arguments as the user edits them: `arguments.rs`; stories: `hold.rs`,
+//! - what it holds: `state.rs`; what its keys do: `update.rs`; how it is drawn: `view.rs`; the arguments as the user edits them: `arguments.rs`; stories: `hold.rs`,
 //!   `tests/pty/hold.rs`
 
 mod arguments;
 mod state;
+mod update;
+pub mod view;
 
 pub use arguments::{editable, read_arguments};
 pub use state::{PauseDrawn, PausePane};
+pub use update::{Panel, ShownAgent, act, all, begin, decide, enter, focus, paused};

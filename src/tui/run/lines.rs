@@ -26,14 +26,15 @@ use crate::limits;
 use crate::protocol::Post;
 use crate::session::Client;
 use crate::summary::count;
+use crate::tui::approval::Seen;
 use crate::tui::files::Files;
 use crate::tui::highlight::Job;
 use crate::tui::input::{Input, LineEnds, join};
 use crate::tui::keymap::{Action, Chord, Context};
 use crate::tui::lines::{Echo, Printer, Typing};
 use crate::tui::msg::{EditorSubject, MouseMode, Msg};
+use crate::tui::state::cause::QuestionId;
 use crate::tui::state::lines::{Medium, Report};
-use crate::tui::state::question::{QuestionId, Seen};
 use crate::tui::terminal::signals::{Asked, INTERRUPTED};
 use crate::tui::terminal::writer::Written;
 use crate::tui::terminal::{self, watchdog};
@@ -329,7 +330,7 @@ impl Lines<'_> {
         if !self.is_over || self.core.ending.is_some() {
             return;
         }
-        let held = self.core.app.tree.nodes().iter().any(|node| self.core.app.is_held(&node.id));
+        let held = self.core.app.tree.nodes().iter().any(|node| self.core.app.is_paused(&node.id));
         if !self.core.app.questions.is_empty() || held {
             self.tell(Msg::NobodyThere(clock::now()));
         }

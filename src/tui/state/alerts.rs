@@ -4,7 +4,7 @@
 
 use jiff::Timestamp;
 
-use super::question::QuestionId;
+use super::cause::QuestionId;
 
 /// When the user is told.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

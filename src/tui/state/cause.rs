@@ -1,8 +1,20 @@
 //! What a message of the status line is about: it goes when that does, whatever of its time is left.
 
-use super::App;
-use super::lines::Medium;
-use super::question::QuestionId;
+/// The number of one question of the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct QuestionId(u64);
+
+impl QuestionId {
+    /// Makes the id of the question with this number, from 1.
+    pub fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// Returns the number by which an answer can name it.
+    pub fn number(self) -> u64 {
+        self.0
+    }
+}
 
 /// The cause of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,34 +37,4 @@ pub enum Cause {
     NoTurn,
     /// Nothing is pending.
     NothingPending,
-}
-
-impl App {
-    /// Returns the cause of a message about the question that is asked now; `None` when there is none.
-    pub fn about_question(&self, cause: fn(QuestionId) -> Cause) -> Option<Cause> {
-        self.questions.current_id().map(cause)
-    }
-
-    /// Takes the message of the status line back whose cause is gone. What is written in lines stays written.
-    pub fn settle_message(&mut self) {
-        let is_over = self.status.cause().is_some_and(|cause| !self.lasts(cause));
-        if is_over && self.medium == Medium::Screen {
-            self.status.quiet();
-        }
-    }
-
-    fn lasts(&self, cause: &Cause) -> bool {
-        let asked = self.questions.current_id();
-        match cause {
-            Cause::Question(id) => asked == Some(*id),
-            Cause::Unread(id) => asked == Some(*id) && !self.questions.is_read(),
-            Cause::Unselected(id) => asked == Some(*id) && self.questions.selected().is_none(),
-            Cause::Message(text) => self.message.text() == *text,
-            Cause::SomeMessage => !self.message.is_empty(),
-            Cause::NoDraft => !self.message.is_draft(),
-            Cause::Turn => self.busy(),
-            Cause::NoTurn => !self.busy(),
-            Cause::NothingPending => self.run.pending.is_empty(),
-        }
-    }
 }

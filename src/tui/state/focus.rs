@@ -18,7 +18,7 @@ pub enum Pane {
     Transcript,
     /// The search in it, while it is typed.
     Search,
-    /// The panel of a held agent.
+    /// The panel of a paused agent.
     Gate,
     /// The texts that wait for delivery.
     Pending,
@@ -39,18 +39,13 @@ impl Pane {
     }
 }
 
-/// What lies over the panes, with the place of its reader.
+/// What lies over the panes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overlay {
     /// The commands, the keys and the manual.
     Help,
     /// What became of every text that was sent.
-    Ledger {
-        /// The row that is selected.
-        selected: usize,
-        /// The first row that is shown.
-        top: usize,
-    },
+    Ledger,
 }
 
 /// The focus and the overlay.
@@ -71,7 +66,7 @@ impl Focus {
     pub fn context(&self) -> Context {
         match (self.overlay, self.pane) {
             (Some(Overlay::Help), _) => Context::Help,
-            (Some(Overlay::Ledger { .. }), _) => Context::Ledger,
+            (Some(Overlay::Ledger), _) => Context::Ledger,
             (None, Pane::Composer) => Context::Composer,
             (None, Pane::History) => Context::History,
             (None, Pane::Tree) => Context::Tree,

@@ -37,7 +37,10 @@ pub fn act(app: &mut App, key: ReadKey) -> Vec<Effect> {
         ReadKey::Select => select(app),
         ReadKey::Copy => return copy(app),
         ReadKey::Open => return open(app),
-        ReadKey::Write => return export::export(app, "transcript"),
+        ReadKey::Write => {
+            let wanted = export::export(app, "transcript");
+            return crate::tui::update::carry_out(app, wanted);
+        }
         ReadKey::Times => times(app),
     }
     Vec::new()

@@ -1,6 +1,6 @@
 //! What the agents do, folded into tree, transcripts and pending list.
 
-use super::{bring_back, hold, receipts};
+use super::{hold, message, receipts};
 use crate::event::{Envelope, Event, Usage};
 use crate::tui::state::App;
 
@@ -21,7 +21,7 @@ pub fn apply(app: &mut App, envelope: &Envelope) {
         Event::ModelSwitched { to, provider, .. } if envelope.agent.is_main() => {
             app.status.switched(to.as_deref(), provider.as_deref());
         }
-        Event::Returned { entries } => bring_back::returned(app, &envelope.agent, entries),
+        Event::Returned { entries } => message::returned(app, &envelope.agent, entries),
         _ => {}
     }
     if let Some(copy) = answer_for_spawner(envelope) {

@@ -3,11 +3,11 @@
 use crate::event::{Envelope, Event, Outcome};
 use crate::limits;
 use crate::session::fold::PendingStage;
+use crate::tui::approval::Subject;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::alerts::When;
 use crate::tui::state::attention::Attention;
-use crate::tui::state::question::Subject;
 
 /// Folds one envelope in.
 pub fn apply(app: &mut App, envelope: &Envelope) {

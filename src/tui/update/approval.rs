@@ -1,60 +1,27 @@
-//! Approvals: the questions that tools wait for, the words of a no, and the mode.
+//! Brings approvals together with the message, where the words of a no are written, and with the transcript.
 //!
-//! Always holds: a question stands for one open request of the host and goes when that goes; the draft that was there
-//! before a no was written comes back.
+//! Always holds: the draft that was there before a no was written comes back.
 
+use crate::id::AgentId;
 use crate::mode::Mode;
-use crate::protocol::{self, ApprovalId, ModeChoice, Request, RuleRequest};
-use crate::session::fold::{approval_parts, approval_title};
-use crate::text::is_blank;
-use crate::tui::keymap::Answer;
+use crate::protocol::{self, ApprovalId, ModeChoice, Request, UndoneFile};
+use crate::tui::approval;
 use crate::tui::message::purpose::Purpose;
 use crate::tui::message::removed::Removed;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::focus::Pane;
-use crate::tui::state::question::{Offer, Question, Subject};
 use crate::tui::transcript::cell::Level;
-use crate::tui::update::{bring_back, editing};
+use crate::tui::update::{carry_out_outcome, message as editing};
 
-/// Takes everything that is open: asks about what is new, stops asking about what is gone.
+/// Follows the requests that are open.
 pub fn snapshot(app: &mut App) {
     if app.message.declining().is_some_and(|id| !app.run.permissions.is_open(id)) {
-        bring_back::leave(app);
+        editing::leave(app);
         app.status.say("the question is gone; Ctrl+_ brings your words back", app.now);
     }
-    app.questions.retain(app.now, |subject| match subject {
-        Subject::Approval(id, _) => app.run.permissions.is_open(*id),
-        Subject::StillTrue(_) | Subject::New | Subject::Reset | Subject::Quit | Subject::Undo => true,
-    });
-    for approval in &app.run.permissions.open {
-        let offer = match (&approval.subject, &approval.session, &approval.rule) {
-            (protocol::Subject::Plain { .. }, _, _) => Offer::Nothing,
-            (protocol::Subject::MoreCalls { .. }, _, _) => Offer::MoreCalls,
-            (protocol::Subject::Act { .. }, _, Some(_)) => Offer::Always,
-            (protocol::Subject::Act { .. }, Some(_), None) => Offer::Session,
-            (protocol::Subject::Act { .. }, None, None) => Offer::Words,
-        };
-        app.questions.ask_once(Question {
-            agent: approval.asker.as_ref().map(|asker| asker.agent.clone()),
-            subject: Subject::Approval(approval.id, offer),
-            title: approval_title(approval).into_owned(),
-            detail: approval_parts(approval),
-            session: String::new(),
-            rule: approval.rule.as_ref().map(|rule| rule.pattern.clone()),
-        });
-    }
-}
-
-/// Returns what a key answers.
-pub fn answer_of(key: Answer) -> protocol::Answer {
-    match key {
-        Answer::Once => protocol::Answer::Once,
-        Answer::Session => protocol::Answer::Session,
-        Answer::Always => protocol::Answer::Always,
-        Answer::No | Answer::Words | Answer::Leave => protocol::Answer::No(None),
-    }
+    approval::ask_about_requests(&mut app.questions, &app.facts);
 }
 
 /// Notes whether an answer was taken.
@@ -80,28 +47,18 @@ pub fn decline(app: &mut App, id: ApprovalId) {
 
 /// Sends the words of a no.
 pub fn commit(app: &mut App, id: ApprovalId) -> Vec<Effect> {
-    let text = app.message.text();
-    if is_blank(&text) {
-        let words = "write what the model is to be told; Esc goes back to the question";
-        app.status.say_while(Cause::Message(text), words, app.now);
-        return Vec::new();
+    let words = app.message.text();
+    let outcome = approval::no_with_words(&mut app.questions, id, words, &app.facts);
+    let effects = carry_out_outcome(app, outcome);
+    if !effects.is_empty() {
+        app.message.finish_decline();
     }
-    app.message.finish_decline();
-    app.questions.take(app.now);
-    vec![Effect::Request(Request::Answer { id, answer: protocol::Answer::No(Some(text)) })]
+    effects
 }
 
 /// Carries out `/rules`.
 pub fn rules(app: &mut App, argument: &str) -> Vec<Effect> {
-    let number = argument.strip_prefix("remove ").and_then(|number| number.trim().parse().ok());
-    match (argument, number) {
-        ("", _) => vec![Effect::Request(Request::Rules { request: RuleRequest::List })],
-        (_, Some(number)) => vec![Effect::Request(Request::Rules { request: RuleRequest::Remove(number) })],
-        (_, None) => {
-            app.status.say("it is /rules, or /rules remove N", app.now);
-            Vec::new()
-        }
-    }
+    carry_out_outcome(app, approval::rules(argument))
 }
 
 /// Tells what `/rules` found or did.
@@ -136,4 +93,43 @@ pub fn mode_set(app: &mut App, outcome: Result<Mode, String>) {
         }
         Err(why) => app.reply(&format!("the mode did not change: {why}")),
     }
+}
+
+/// Looks at what there is to take back.
+pub fn begin_undo(app: &mut App) -> Vec<Effect> {
+    if is_refused(app) { Vec::new() } else { vec![Effect::Request(Request::PreviewUndo)] }
+}
+
+/// Asks about what an undo would do.
+pub fn ask_undo(app: &mut App, changes: &[UndoneFile]) {
+    if changes.is_empty() {
+        app.status
+            .say("nothing to undo: the tools of the last turn changed no file; commands are not on record", app.now);
+        return;
+    }
+    approval::ask_about_undo(&mut app.questions, changes, &app.facts);
+}
+
+/// Takes a yes to an undo.
+pub fn confirm_undo(app: &mut App) -> Vec<Effect> {
+    if is_refused(app) { Vec::new() } else { vec![Effect::Request(Request::Undo)] }
+}
+
+/// Tells what an undo did.
+pub fn undone(app: &mut App, changes: &[UndoneFile]) {
+    let main = AgentId::main();
+    for change in changes {
+        let level = if change.undo.is_done() { Level::Info } else { Level::Warning };
+        let sentence = format!("undo: {}: {}", change.path, change.undo);
+        app.reader_mut(&main).transcript.tell(level, &sentence);
+    }
+    app.status.say(approval::undone(changes), app.now);
+}
+
+fn is_refused(app: &mut App) -> bool {
+    let is_refused = app.busy();
+    if is_refused {
+        app.status.say_while(Cause::Turn, "not undone: a turn runs; stop it first, or wait for its end", app.now);
+    }
+    is_refused
 }

@@ -2,8 +2,8 @@
 
 use crate::id::AgentId;
 use crate::protocol::{LocalServer, Request};
-use crate::session::fold::DetailPart;
 use crate::target::ALL;
+use crate::tui::approval::{self, Subject};
 use crate::tui::commands::{self, Verb};
 use crate::tui::help::Help;
 use crate::tui::keymap::Action;
@@ -14,10 +14,10 @@ use crate::tui::state::attention::MouseMode;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::{Medium, Report};
-use crate::tui::state::question::{Question, Subject};
 use crate::tui::transcript::cell::Level;
 use crate::tui::update::{
-    approval, budget, editing, export, hold as gates, ledger, line, look, pending, reading, search, undo,
+    approval as approvals, budget, carry_out, export, hold as gates, ledger, line, look, message, pending, reading,
+    search,
 };
 
 /// Carries a command out at once, whether a turn runs or not.
@@ -39,7 +39,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Model if argument.is_empty() => return choose_model(app),
         Verb::Model => {
             // One that is not listed may be asked about first.
-            if app.message.completion.models.iter().any(|model| model == argument) {
+            if app.palette.models.iter().any(|model| model == argument) {
                 app.status.say(format!("model: {argument}"), app.now);
             }
             return vec![Effect::Request(Request::SwitchModel { name: argument.to_owned() })];
@@ -48,14 +48,17 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Reset => return ask(app, Subject::Reset),
         Verb::Cancel => return stop(app),
         Verb::Hold => return hold(app, argument),
-        Verb::Export => return export::export(app, argument),
+        Verb::Export => {
+            let wanted = export::export(app, argument);
+            return carry_out(app, wanted);
+        }
         Verb::Pending => pending::focus(app),
         Verb::Ledger => ledger::toggle(app),
         Verb::Agents => app.focus.go(Pane::Tree),
         Verb::Details => look::focus_details(app),
         Verb::Zoom => app.focus.toggle_zoom(),
         Verb::Theme => theme(app, argument),
-        Verb::Mode => return approval::mode(app, argument),
+        Verb::Mode => return approvals::mode(app, argument),
         Verb::Compact => return budget::compact(app, argument),
         Verb::Budget => return budget::budget(app, argument),
         Verb::Find if app.medium == Medium::Lines && argument.is_empty() => {
@@ -65,8 +68,8 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Find => search::find(app, argument),
         Verb::Fold => reading::shown(app).transcript.toggle_all(),
         Verb::Times => reading::times(app),
-        Verb::Undo => return undo::begin(app),
-        Verb::Rules => return approval::rules(app, argument),
+        Verb::Undo => return approvals::begin_undo(app),
+        Verb::Rules => return approvals::rules(app, argument),
         Verb::Resume => resume(app),
         Verb::Mouse => return mouse(app, argument),
         Verb::Quit => return vec![Effect::Quit],
@@ -104,14 +107,14 @@ pub fn choose_model(app: &mut App) -> Vec<Effect> {
         return vec![Effect::Request(Request::SwitchModel { name })];
     }
     prefill(app, "/model ");
-    app.message.completion.ask_models();
+    app.palette.ask_models();
     vec![Effect::Request(Request::ListModels)]
 }
 
 /// Begins a command in the message; a draft comes back behind it. A text about an entry or a call is ended first.
 pub fn prefill(app: &mut App, command: &'static str) {
     app.focus.go(Pane::Composer);
-    if !editing::blocked(app) && app.message.begin_command(command) == Before::ComesBack {
+    if !message::blocked(app) && app.message.begin_command(command) == Before::ComesBack {
         app.status.say("what you were writing comes back after the command; Esc brings it back now", app.now);
     }
 }
@@ -119,43 +122,10 @@ pub fn prefill(app: &mut App, command: &'static str) {
 /// Asks before a conversation is given up, unless the user wants no question.
 pub fn ask(app: &mut App, subject: Subject) -> Vec<Effect> {
     if app.questions.is_waived(&subject) {
-        return decided(app, &subject);
+        return carry_out(app, subject.decided().into_iter().collect());
     }
-    let (title, detail, session) = match subject {
-        Subject::New => (
-            "Start a new conversation?",
-            "The agent forgets what was said, a running turn is stopped, the screen starts empty.",
-            "don't ask again in this session",
-        ),
-        Subject::Quit => ("Quit?", "A turn is running. Quitting stops it and ends what its tools have started.", ""),
-        Subject::Reset | Subject::StillTrue(_) | Subject::Undo | Subject::Approval(..) => (
-            "Reset the conversation?",
-            "The agent forgets what was said, a running turn is stopped; the transcript stays.",
-            "don't ask again in this session",
-        ),
-    };
-    app.questions.ask_once(Question {
-        agent: None,
-        subject,
-        title: title.to_owned(),
-        detail: vec![DetailPart::Text(detail.to_owned())],
-        session: session.to_owned(),
-        rule: None,
-    });
+    approval::ask_about_conversation(&mut app.questions, subject);
     Vec::new()
-}
-
-/// Does what was asked about.
-pub fn decided(app: &mut App, subject: &Subject) -> Vec<Effect> {
-    match subject {
-        Subject::New => {
-            app.empty_at_reset();
-            reset(app)
-        }
-        Subject::Reset => reset(app),
-        Subject::Quit => vec![Effect::Quit],
-        Subject::StillTrue(_) | Subject::Undo | Subject::Approval(..) => Vec::new(),
-    }
 }
 
 /// Takes the next theme.
@@ -212,7 +182,8 @@ fn hold(app: &mut App, whom: &str) -> Vec<Effect> {
     }
 }
 
-fn reset(app: &mut App) -> Vec<Effect> {
+/// Takes the conversation back to its system prompt.
+pub fn reset(app: &mut App) -> Vec<Effect> {
     app.tree.cancelling(app.now);
     vec![Effect::Request(Request::Reset)]
 }

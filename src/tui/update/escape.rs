@@ -1,18 +1,23 @@
 //! Carries out what [`next_escape`] says; decides nothing by itself.
 
-use super::{bring_back, completion, question, reading, search, tree};
+use super::{message, question, reading, search, tree};
 use crate::protocol::Request;
+use crate::tui::app::escape::{Escape, next_escape};
 use crate::tui::keymap::Answer;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::cause::Cause;
-use crate::tui::state::escape::{Escape, next_escape};
 use crate::tui::state::focus::Pane;
 
 /// Carries out an Esc.
 pub fn press(app: &mut App) -> Vec<Effect> {
     match next_escape(app) {
-        Escape::CloseCompletion => completion::close(app),
+        Escape::CloseCompletion => {
+            app.message.paths.close();
+            if app.palette.is_about_whole() {
+                app.palette.close(app.message.shown());
+            }
+        }
         Escape::LeavePage => app.help.back(),
         Escape::CloseHelp | Escape::CloseLedger => app.focus.overlay = None,
         Escape::LeaveQuestion | Escape::Decline | Escape::AnswerNow => return question::give(app, Answer::Leave),
@@ -20,7 +25,7 @@ pub fn press(app: &mut App) -> Vec<Effect> {
             let cause = app.about_question(Cause::Question);
             app.status.say_while(cause, "nothing was done: the question has just come up", app.now);
         }
-        Escape::LeaveWords | Escape::LeaveEdit(_) | Escape::LeaveCall => return bring_back::leave(app),
+        Escape::LeaveWords | Escape::LeaveEdit(_) | Escape::LeaveCall => return message::leave(app),
         Escape::LeaveCommand => {
             app.message.put_away();
         }

@@ -1,43 +1,39 @@
 //! The command that exports: makes the document; writing it is left to the effect.
 
+use crate::id::AgentId;
+use crate::tui::app::App;
+use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::export::{ExportRequest, Form, Subject, ledger_csv, ledger_markdown, transcript_markdown};
-use crate::tui::msg::Effect;
-use crate::tui::state::App;
+use crate::tui::transcript::fold::Transcript;
 
 /// Carries out `/export` with these arguments, or says what is wrong with them.
-pub fn export(app: &mut App, arguments: &str) -> Vec<Effect> {
+pub fn export(app: &App, arguments: &str) -> Vec<PaneEffect> {
     let request = match ExportRequest::parse(arguments) {
         Ok(request) => request,
-        Err(sentence) => {
-            app.reply(&format!("not exported: {sentence}"));
-            return Vec::new();
-        }
+        Err(sentence) => return vec![PaneEffect::Reply(format!("not exported: {sentence}"))],
+    };
+    let page = |agent: &AgentId| match app.reader_of(agent) {
+        Some(reader) => transcript_markdown(&reader.transcript, &app.zone),
+        None => transcript_markdown(&Transcript::new(agent.clone()), &app.zone),
     };
     let text = match (request.subject, request.form) {
         (Subject::Ledger, Form::Csv) => ledger_csv(app.run.receipts.list()),
         (Subject::Ledger, Form::Markdown) => ledger_markdown(app.run.receipts.list()),
-        (Subject::Transcript, _) => {
-            let agent = app.tree.selected().clone();
-            let zone = app.zone.clone();
-            transcript_markdown(&app.reader_mut(&agent).transcript, &zone)
-        }
+        (Subject::Transcript, _) => page(app.tree.selected()),
         (Subject::All, _) => {
-            let agents: Vec<_> = app.tree.nodes().iter().map(|node| node.id.clone()).collect();
-            let zone = app.zone.clone();
-            let pages = agents.iter().map(|agent| transcript_markdown(&app.reader_mut(agent).transcript, &zone));
-            pages.collect::<Vec<_>>().join("\n")
+            let pages: Vec<String> = app.tree.nodes().iter().map(|node| page(&node.id)).collect();
+            pages.join("\n")
         }
     };
-    vec![Effect::Write { request, text }]
+    vec![PaneEffect::Outside(Effect::Write { request, text })]
 }
 
 /// Says where the document is, or why it is nowhere.
-pub fn written(app: &mut App, subject: Subject, outcome: Result<String, String>) {
-    let sentence = match outcome {
+pub fn written(subject: Subject, outcome: Result<String, String>) -> PaneEffect {
+    PaneEffect::Reply(match outcome {
         Ok(path) => format!("{} written to {path}", noun(subject)),
         Err(reason) => format!("{} not exported: {reason}", noun(subject)),
-    };
-    app.reply(&sentence);
+    })
 }
 
 fn noun(subject: Subject) -> &'static str {

@@ -1,21 +1,20 @@
-//! The keys of hold and step: the selected agent is held or goes on, its next call runs, runs changed, or is skipped.
+//! Brings the panel of a paused agent together with the message, where its arguments and the reasons are written.
 //!
 //! Always holds: the draft that was there before a text about a call comes back when that text is sent or left, and a
 //! text that has lost its call is kept.
 
-use super::{bring_back, editing};
+use super::{carry_out_outcome, message as editing};
 use crate::event::Envelope;
 use crate::id::AgentId;
-use crate::protocol::{Accepted, Decision, PauseState, Request};
-use crate::session::fold::{PausePlace, WaitingAgent};
+use crate::protocol::{Accepted, Decision, PauseState};
+use crate::session::fold::PausePlace;
 use crate::target::name_of;
-use crate::text::is_blank;
+use crate::tui::effect::CallText;
 use crate::tui::keymap::Action;
-use crate::tui::message::purpose::{AboutCall, Purpose, Written};
+use crate::tui::message::purpose::{AboutCall, Purpose};
 use crate::tui::msg::Effect;
-use crate::tui::pause::{editable, read_arguments};
+use crate::tui::pause::{self, Panel, ShownAgent};
 use crate::tui::state::App;
-use crate::tui::state::cause::Cause;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::lines::Medium;
 
@@ -26,51 +25,35 @@ pub fn apply(app: &mut App, envelope: &Envelope) {
         |about: &&AboutCall| app.run.pauses.place(&about.agent).and_then(PausePlace::call) == Some(&about.call.id);
     if let Some(lost) = app.message.about_call().filter(|about| !is_current(about)) {
         let name = name_of(&lost.agent);
-        bring_back::leave(app);
+        editing::leave(app);
         app.status
             .say(format!("{name} does not wait before this call any more; Ctrl+_ brings your text back"), app.now);
     }
 }
 
-/// Carries out a key of the panel, or one that closes or opens a gate.
+/// Carries out a key of the panel, or one that pauses an agent or lets it go on.
 pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
     let agent = app.tree.selected().clone();
-    match action {
-        Action::HoldOrGoOn => {
-            let gate = if is_shown(app) { PauseState::Running } else { PauseState::Paused };
-            vec![Effect::Request(Request::Pause { agent: Some(agent), state: gate })]
-        }
-        Action::GoOn => vec![Effect::Request(Request::Pause { agent: Some(agent), state: PauseState::Running })],
-        Action::Step => step(app),
-        Action::EditCall => write(app, Written::Arguments),
-        Action::SkipCall => write(app, Written::Reason),
-        Action::FocusGate => {
-            focus(app);
-            Vec::new()
-        }
-        _ => Vec::new(),
-    }
+    let shown = ShownAgent { agent: &agent, panel: panel(app) };
+    let outcome = pause::act(&mut app.pause, action, shown, &app.facts);
+    carry_out_outcome(app, outcome)
 }
 
 /// Gives the panel the focus while it is shown.
 pub fn focus(app: &mut App) {
-    if is_shown(app) {
-        app.focus.go(Pane::Gate);
-    } else {
-        app.status.say("the shown agent is not held; Alt+H holds it", app.now);
-    }
+    let outcome = pause::focus(panel(app));
+    carry_out_outcome(app, outcome);
 }
 
-/// Holds every agent, or lets every agent go on when each is held: who is held alone is not let go by this.
+/// Pauses every agent, or lets every agent go on.
 pub fn all(app: &App) -> Vec<Effect> {
-    let gate = if app.run.pauses.are_all_paused() { PauseState::Running } else { PauseState::Paused };
-    vec![Effect::Request(Request::Pause { agent: None, state: gate })]
+    vec![Effect::Request(pause::all(&app.run.pauses))]
 }
 
-/// Tells whether the panel is shown: the selected agent waits, or will.
-pub fn is_shown(app: &App) -> bool {
+/// Returns whether the panel is shown: the selected agent waits, or will.
+fn panel(app: &App) -> Panel {
     let agent = app.tree.selected();
-    app.is_held(agent) || app.run.pauses.place(agent).is_some()
+    if app.is_paused(agent) || waits(app) { Panel::Shown } else { Panel::Hidden }
 }
 
 /// Tells whether the selected agent waits: then Enter in an empty message lets it go one step.
@@ -78,100 +61,33 @@ pub fn waits(app: &App) -> bool {
     app.run.pauses.place(app.tree.selected()).is_some()
 }
 
-/// Scrolls the arguments.
-pub fn travel(app: &mut App, action: Action) {
-    let page = usize::from(app.size.height / 4).max(1);
-    let top = &mut app.pause.top;
-    *top = match action {
-        Action::Previous => top.saturating_sub(1),
-        Action::Next => top.saturating_add(1),
-        Action::PageUp => top.saturating_sub(page),
-        Action::PageDown => top.saturating_add(page),
-        Action::Last => usize::MAX,
-        _ => 0,
-    };
-}
-
-/// Takes an Enter in the empty message: a step, unless it is the second of two that came as one.
+/// Takes an Enter in the empty message.
 pub fn enter(app: &mut App) -> Vec<Effect> {
-    if app.pause.has_just_entered(app.now) {
-        let name = name_of(app.tree.selected());
-        app.status.say(format!("{name} still waits: that Enter came right after another"), app.now);
-        return Vec::new();
-    }
-    step(app)
+    let outcome = pause::enter(&app.pause, app.tree.selected(), &app.facts);
+    carry_out_outcome(app, outcome)
 }
 
-/// Lets the selected agent go on to where it next comes by.
-pub fn step(app: &mut App) -> Vec<Effect> {
-    let agent = app.tree.selected().clone();
-    let waiting = app.run.pauses.waiting(&agent).filter(|waiting| app.pause.was_drawn(waiting));
-    let Some(WaitingAgent { agent, call }) = waiting else {
-        let name = name_of(&agent);
-        let sentence = match app.run.pauses.place(&agent) {
-            Some(_) => format!("nothing was decided: where {name} waits was not on the screen"),
-            None => format!("{name} does not wait yet"),
-        };
-        app.status.say(sentence, app.now);
-        return Vec::new();
-    };
-    vec![Effect::Request(Request::Decide { agent, call, decision: Decision::Run })]
-}
-
-/// Begins a text about the call before which the selected agent waits.
-fn write(app: &mut App, what: Written) -> Vec<Effect> {
-    let agent = app.tree.selected().clone();
+/// Begins a text about the call before which an agent waits.
+pub fn write(app: &mut App, agent: AgentId, what: CallText) {
+    let Some(PausePlace::Call(call)) = app.run.pauses.place(&agent).cloned() else { return };
     if editing::blocked(app) {
-        return Vec::new();
+        return;
     }
-    let drawn = app.run.pauses.waiting(&agent).is_some_and(|waiting| app.pause.was_drawn(&waiting));
-    let Some(PausePlace::Call(call)) = app.run.pauses.place(&agent).filter(|_| drawn).cloned() else {
-        let sentence = match what {
-            Written::Arguments => "there is no call to edit",
-            Written::Reason => "there is no call to skip",
-        };
-        app.status.say(sentence, app.now);
-        return Vec::new();
-    };
-    let before = match what {
-        Written::Arguments => editable(&call.arguments),
-        Written::Reason => String::new(),
-    };
+    let before = pause::begin(&call, what);
     let text = before.clone();
     app.message.begin(Purpose::AboutCall(AboutCall { agent, call, what, before }), &text);
     app.focus.go(Pane::Composer);
-    Vec::new()
 }
 
 /// Asks for the end of what is written, when it can be accepted.
 pub fn commit(app: &mut App) -> Vec<Effect> {
     let Some(about) = app.message.about_call() else { return Vec::new() };
-    let text = app.message.text();
-    let verdict = match about.what {
-        Written::Arguments => match read_arguments(&text) {
-            Ok(arguments) => Decision::Edited(arguments),
-            Err(sentence) => {
-                app.status.say(format!("not run: {sentence}"), app.now);
-                return Vec::new();
-            }
-        },
-        Written::Reason if is_blank(&text) => {
-            let words = "not skipped: the model is told why, so write a reason; Esc leaves it";
-            app.status.say_while(Cause::Message(text), words, app.now);
-            return Vec::new();
-        }
-        Written::Reason => Decision::Skip(text),
-    };
-    vec![Effect::Request(Request::Decide {
-        agent: about.agent.clone(),
-        call: Some(about.call.id.clone()),
-        decision: verdict,
-    })]
+    let outcome = pause::decide(&about.agent, &about.call, about.what, &app.message.text());
+    carry_out_outcome(app, outcome)
 }
 
-/// Takes the answer to a decision.
+/// Takes the reply to a decision.
 pub fn decided(app: &mut App, agent: &AgentId, decision: &Decision, accepted: Accepted) {
-    let name = name_of(agent);
     match accepted {
         Accepted::Yes => {
             if matches!(decision, Decision::Edited(_) | Decision::Skip(_)) {
@@ -181,34 +97,24 @@ pub fn decided(app: &mut App, agent: &AgentId, decision: &Decision, accepted: Ac
         }
         Accepted::No => {
             if app.medium == Medium::Lines {
-                bring_back::leave(app);
+                editing::leave(app);
             }
-            app.status.say(format!("{name} does not wait there any more: nothing was decided"), app.now);
+            let sentence = format!("{} does not wait there any more: nothing was decided", name_of(agent));
+            app.status.say(sentence, app.now);
         }
     }
 }
 
-/// Takes the answer to a gate that was closed or opened.
+/// Takes the reply to a pause.
 pub fn paused(app: &mut App, agent: Option<&AgentId>, state: PauseState, accepted: Accepted) {
-    match (agent, accepted) {
-        (Some(_), Accepted::Yes) => {}
-        (None, Accepted::Yes) => {
-            let sentence = match state {
-                PauseState::Paused => "every agent is held; /hold all lets them go on",
-                PauseState::Running => "every agent goes on",
-            };
-            app.status.say(sentence, app.now);
-        }
-        (agent, Accepted::No) => {
-            let name = agent.map(name_of).unwrap_or_default();
-            app.status.say(format!("{name} is not running any more"), app.now);
-        }
+    if let Some(sentence) = pause::paused(agent, state, accepted) {
+        app.status.say(sentence, app.now);
     }
 }
 
 /// Gives the composer the keys again when the panel is gone.
 pub fn settle_focus(app: &mut App) {
-    if app.focus.pane == Pane::Gate && !is_shown(app) {
+    if app.focus.pane == Pane::Gate && panel(app) == Panel::Hidden {
         app.focus.pane = Pane::Composer;
     }
 }

@@ -3,19 +3,19 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::{
-    bring_back, carry_out, command, completion, escape, external_editor, history_search, hold, ledger, line, look,
-    pending, question, reading, search, submit, tree, undo,
+    approval, carry_out, command, escape, hold, ledger, line, look, message, pending, question, reading, search, tree,
 };
 use crate::protocol::{ModeChoice, Request};
+use crate::tui::approval::Subject;
 use crate::tui::effect::Outcome;
 use crate::tui::help::{self, Help};
 use crate::tui::keymap::{Action, Chord, Context, Edit, ReadKey, WriteKey};
-use crate::tui::message::Expanded;
-use crate::tui::msg::Effect;
+use crate::tui::message::{Expanded, bring_back, history_search, send};
+use crate::tui::msg::{EditorSubject, Effect};
+use crate::tui::palette;
 use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::Medium;
-use crate::tui::state::question::Subject;
 use crate::tui::transcript::keys::shown;
 use crate::tui::transcript::scroll::ScrollRequest;
 
@@ -63,7 +63,7 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
             return Vec::new();
         }
         if app.focus.is_on(Pane::History) {
-            return history_search::type_text(app, c.encode_utf8(&mut [0; 4]));
+            return message::with(app, |message, _| history_search::type_text(message, c.encode_utf8(&mut [0; 4])));
         }
         app.focus.go(Pane::Composer);
         app.message.type_char(c);
@@ -113,13 +113,13 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
     if action != Action::Send {
         app.pause.other_key();
     }
-    if completion::press(app, action) {
-        return Vec::new();
+    if let Outcome::Consumed(wanted) = palette::key(&mut app.palette, action, &app.message.shown()) {
+        return carry_out(app, wanted);
     }
     match action {
-        Action::Send => return submit::enter(app),
-        Action::FollowUp => return submit::follow_up(app),
-        Action::Escape if app.medium == Medium::Lines => return bring_back::leave(app),
+        Action::Send => return enter(app),
+        Action::FollowUp => return message::with(app, send::follow_up),
+        Action::Escape if app.medium == Medium::Lines => return message::leave(app),
         Action::Clear if app.medium == Medium::Lines => return line::interrupt(app),
         Action::Escape => return escape::press(app),
         Action::Clear => return clear(app),
@@ -132,19 +132,22 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Reset => return command::ask(app, Subject::Reset),
         Action::Quit => return vec![Effect::Quit],
         Action::Answer(answer) => return question::answer(app, answer).unwrap_or_default(),
-        Action::UndoChanges => return undo::begin(app),
+        Action::UndoChanges => return approval::begin_undo(app),
         Action::NextMode => return vec![Effect::Request(Request::SetMode { choice: ModeChoice::Next })],
         Action::Redraw => return vec![Effect::Redraw],
-        Action::Editor => return external_editor::open(app),
+        Action::Editor => {
+            let text = app.message.open();
+            return vec![Effect::Edit { subject: EditorSubject::Draft, text }];
+        }
         Action::Suspend => return vec![Effect::Suspend],
         Action::Mouse => return command::mouse(app, ""),
         Action::Tree(key) => return tree::act(app, key),
         Action::Look(key) => look::act(app, key),
         Action::Read(key) => return reading::act(app, key),
         Action::Newline => app.message.newline(),
-        Action::Undo => return bring_back::undo(app),
-        Action::BringBack => return bring_back::newest(app),
-        Action::DeliverNow if !app.focus.is_on(Pane::Pending) => return submit::deliver_now(app),
+        Action::Undo => return message::with(app, bring_back::undo),
+        Action::BringBack => return message::with(app, bring_back::newest),
+        Action::DeliverNow if !app.focus.is_on(Pane::Pending) => return deliver_now(app),
         Action::EditEntry
         | Action::DeleteEntry
         | Action::MoveEarlier
@@ -180,12 +183,30 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
             return hold::act(app, action);
         }
         Action::Ledger => ledger::toggle(app),
-        Action::Jump => ledger::jump(app),
+        Action::Jump => return ledger::act(app, action),
         Action::Previous | Action::Next | Action::First | Action::Last | Action::PageUp | Action::PageDown => {
             travel(app, action);
         }
     }
     Vec::new()
+}
+
+/// Carries out Enter: in an empty message it lets an agent that waits go one step.
+pub fn enter(app: &mut App) -> Vec<Effect> {
+    if app.message.is_empty() && app.is_drafting() && hold::waits(app) && app.medium == Medium::Screen {
+        return hold::enter(app);
+    }
+    app.pause.entered(app.now);
+    message::with(app, send::enter)
+}
+
+/// Carries out F5: the message interrupts, or what is pending does.
+fn deliver_now(app: &mut App) -> Vec<Effect> {
+    let (message, known) = app.for_message();
+    match send::deliver_now(message, &known) {
+        Outcome::Consumed(wanted) => carry_out(app, wanted),
+        Outcome::Ignored => pending::deliver_now(app),
+    }
 }
 
 fn write(app: &mut App, key: WriteKey) -> Vec<Effect> {
@@ -200,9 +221,9 @@ fn write(app: &mut App, key: WriteKey) -> Vec<Effect> {
             Expanded::TooLong => app.status.say("too long to be shown here; Ctrl+G opens it in your editor", app.now),
             Expanded::NoChip => app.status.say("there is no folded paste at the cursor", app.now),
         },
-        WriteKey::Search => return history_search::open(app, ""),
+        WriteKey::Search => return message::with(app, |message, known| history_search::open(message, "", known)),
         WriteKey::TakeText | WriteKey::RubOut | WriteKey::RubOutWord | WriteKey::RubOutAll => {
-            return history_search::act(app, key);
+            return message::with(app, |message, _| history_search::act(message, key));
         }
     }
     Vec::new()
@@ -212,7 +233,7 @@ fn write(app: &mut App, key: WriteKey) -> Vec<Effect> {
 fn toggle_help(app: &mut App) {
     app.focus.overlay = match app.focus.overlay {
         Some(Overlay::Help) => None,
-        Some(Overlay::Ledger { .. }) | None => {
+        Some(Overlay::Ledger) | None => {
             app.help = Help::default();
             Some(Overlay::Help)
         }
@@ -249,8 +270,12 @@ fn quit_or_delete(app: &mut App) -> Vec<Effect> {
 /// Selects or scrolls, according to the focus.
 fn travel(app: &mut App, action: Action) {
     match (app.focus.context(), action) {
-        (Context::Ledger, action) => ledger::travel(app, action),
-        (Context::Gate, action) => hold::travel(app, action),
+        (Context::Ledger, action) => {
+            ledger::act(app, action);
+        }
+        (Context::Gate, action) => {
+            hold::act(app, action);
+        }
         (Context::Composer, Action::PageUp | Action::PageDown | Action::First | Action::Last)
             if app.questions.is_shown() =>
         {
@@ -260,9 +285,11 @@ fn travel(app: &mut App, action: Action) {
         (Context::Transcript, action) => reading::travel(app, action),
         (_, Action::PageUp) => shown(app).scroll.ask(ScrollRequest::PageUp),
         (_, Action::PageDown) => shown(app).scroll.ask(ScrollRequest::PageDown),
-        (Context::History, action) => history_search::travel(app, action),
+        (Context::History, action) => history_search::travel(&mut app.message, action),
         (Context::Tree | Context::Filter, action) => tree::travel(app, action),
-        (Context::Pending, action) => pending::travel(app, action),
+        (Context::Pending, action) => {
+            pending::act(app, action);
+        }
         (_, Action::First) => shown(app).scroll.ask(ScrollRequest::Top),
         (_, Action::Last) => shown(app).scroll.ask(ScrollRequest::Bottom),
         (_, _) => {}

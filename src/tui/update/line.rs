@@ -5,28 +5,19 @@
 //! there. Always holds: a text that comes back never gets into the line by itself, and a question is answered by its
 //! command alone.
 
-use super::{approval, bring_back, command, hold as gates, pending, question, submit, tree};
-use crate::event::{Delivery, Pending};
+use super::{approval, carry_out, command, hold as gates, message, pending, question, tree};
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{PauseState, QueueAct, Request};
-use crate::text::is_blank;
-use crate::tui::commands::{self, Command, Draft, LineVerb, Verb};
+use crate::tui::approval::{self as approval_pane, Offer, Subject};
+use crate::tui::commands::{LineVerb, Verb};
+use crate::tui::effect::Outcome;
 use crate::tui::keymap::{Action, Answer};
-use crate::tui::message::removed::Removed;
+use crate::tui::message::{bring_back, line as typed};
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
+use crate::tui::state::cause::QuestionId;
 use crate::tui::state::lines::Report;
-use crate::tui::state::question::{Offer, Subject};
-use crate::tui::transcript::cell::{Body, Level};
-
-/// Ends a text of several lines.
-const END_OF_TEXT: &str = ".";
-
-/// Says that a line was dropped.
-const EMPTY_AGAIN: &str = "the line is empty again; /back brings it back";
-
-/// Ends a line that goes on in the next.
-pub const GOES_ON: char = '\\';
+use crate::tui::transcript::cell::Body;
 
 /// Notes that a line or a message begins with the input that comes now, if it does.
 pub fn begins(app: &mut App) {
@@ -35,82 +26,12 @@ pub fn begins(app: &mut App) {
     }
 }
 
-/// Takes a whole line. What is kept in the line stays there, unless the line is empty: that sends it.
+/// Takes a whole line.
 pub fn take(app: &mut App, text: &str) -> Vec<Effect> {
     if !app.message.is_line_begun() {
         app.questions.line_begins(app.now);
     }
-    if app.message.is_in_lines() {
-        app.message.begin_line(text);
-        let effects = enter_several(app);
-        let left = app.message.end_line();
-        if effects.is_empty() {
-            keep(app, left);
-        }
-        return effects;
-    }
-    if let Some(begun) = text.strip_suffix(GOES_ON) {
-        app.message.line_goes_on(begun);
-        return Vec::new();
-    }
-    let whole = app.message.take_begun_line().map_or_else(|| text.to_owned(), |begun| begun + text);
-    let text = whole.strip_suffix('\n').unwrap_or(&whole);
-    if text.is_empty() {
-        return submit::enter(app);
-    }
-    let read = commands::read_line(text);
-    if let Draft::Command(Command { verb: Verb::Line(LineVerb::Drop), .. }, _) = read {
-        return drop_kept(app);
-    }
-    if !app.message.is_draft() && !matches!(read, Draft::Command(..) | Draft::Misfit(_)) {
-        // The line is what was asked for: the new words of what is edited.
-        app.message.load(text);
-        return submit::enter(app);
-    }
-    app.message.begin_line(text);
-    let effects = submit::submit(app, Delivery::Steer);
-    let line = app.message.end_line();
-    // What was typed is in an effect now; else it was refused with a sentence.
-    let is_sent = effects.iter().any(|effect| matches!(effect, Effect::Request(Request::Inject { .. })));
-    if !is_sent && line == text {
-        keep(app, line);
-    } else if !is_sent && !line.is_empty() {
-        // A command has put a text into the line.
-        app.message.put_before(&[line]);
-    }
-    effects
-}
-
-/// Takes one line of a text of several lines; a dot alone ends and sends it.
-pub fn enter_several(app: &mut App) -> Vec<Effect> {
-    let line = app.message.text();
-    app.message.load("");
-    if line != END_OF_TEXT {
-        app.message.add_line(&line);
-        return Vec::new();
-    }
-    let text = app.message.take_lines().unwrap_or_default();
-    let text = text.strip_suffix('\n').unwrap_or(&text);
-    // It is a text, whatever it begins with.
-    let is_command = !matches!(commands::read_line(text), Draft::Text(_));
-    let slash = if is_command { "/" } else { "" };
-    app.message.load(&format!("{slash}{text}"));
-    if app.message.is_empty() {
-        return Vec::new();
-    }
-    submit::submit(app, Delivery::Steer)
-}
-
-/// Forgets what is kept in the line, and ends an edit; it can be brought back.
-fn drop_kept(app: &mut App) -> Vec<Effect> {
-    if !app.message.is_draft() {
-        return bring_back::leave(app);
-    }
-    if app.message.is_empty() {
-        app.status.say("nothing is kept in the line", app.now);
-    }
-    app.message.clear();
-    Vec::new()
+    message::with(app, |message, known| typed::take(message, text, known))
 }
 
 /// Ends everything that waits for somebody: questions are declined, agents that are held go on.
@@ -122,9 +43,10 @@ pub fn nobody_there(app: &mut App) -> Vec<Effect> {
             Subject::New | Subject::Reset | Subject::Quit | Subject::Undo | Subject::Approval(..) => Answer::No,
         };
         app.status.say(format!("nobody is there to answer: {} {}", asked.title, word(answer)), app.now);
-        effects.extend(question::carry_out(app, asked, answer));
+        let wanted = approval_pane::carry_out(&mut app.questions, asked, answer, &app.facts);
+        effects.extend(carry_out(app, wanted));
     }
-    if app.tree.nodes().iter().any(|node| app.is_held(&node.id)) {
+    if app.tree.nodes().iter().any(|node| app.is_paused(&node.id)) {
         effects.push(Effect::Request(Request::Pause { agent: None, state: PauseState::Running }));
     }
     effects
@@ -132,22 +54,8 @@ pub fn nobody_there(app: &mut App) -> Vec<Effect> {
 
 /// Takes a Ctrl+C: it clears the line, else stops the turn; the second in an empty line quits.
 pub fn interrupt(app: &mut App) -> Vec<Effect> {
-    if let Some(text) = app.message.take_lines() {
-        keep(app, text);
-        app.status.say("the text is dropped; /back brings it back", app.now);
-    }
-    if let Some(text) = app.message.take_begun_line() {
-        keep(app, text);
-        app.status.say(EMPTY_AGAIN, app.now);
-        return Vec::new();
-    }
-    if !app.message.is_draft() {
-        return bring_back::leave(app);
-    }
-    if !app.message.is_empty() {
-        app.message.clear();
-        app.status.say(EMPTY_AGAIN, app.now);
-        return Vec::new();
+    if let Outcome::Consumed(wanted) = typed::interrupt(&mut app.message) {
+        return carry_out(app, wanted);
     }
     if app.status.arm_quit(app.now) {
         return vec![Effect::Quit];
@@ -157,24 +65,6 @@ pub fn interrupt(app: &mut App) -> Vec<Effect> {
         return vec![Effect::Request(Request::Stop)];
     }
     Vec::new()
-}
-
-/// Keeps texts that came back unasked, the newest on top, where `/back` finds them.
-pub fn gave_back(app: &mut App, entries: &[Pending]) {
-    for entry in entries {
-        let sentence = format!("yours again: {}", entry.text);
-        app.reader_mut(&AgentId::main()).transcript.tell(Level::Info, &sentence);
-    }
-    for entry in entries.iter().rev() {
-        app.message.set_aside(Removed::Draft(entry.text.clone()));
-    }
-}
-
-/// Keeps a text that was not sent.
-pub fn keep(app: &mut App, text: String) {
-    if !is_blank(&text) {
-        app.message.set_aside(Removed::Draft(text));
-    }
 }
 
 /// Returns what a command of the screen tells in lines; `None` when it does something.
@@ -208,14 +98,14 @@ pub fn run(app: &mut App, verb: LineVerb, argument: &str) -> Vec<Effect> {
         LineVerb::Deliver => return act(app, Action::DeliverNow, argument),
         LineVerb::Join => return act(app, Action::Merge, argument),
         LineVerb::Take => return pending::take_back(app),
-        LineVerb::Back => return bring_back::newest(app),
-        LineVerb::Drop => return drop_kept(app),
+        LineVerb::Back => return message::with(app, bring_back::newest),
+        LineVerb::Drop => return message::with(app, |message, _| typed::drop_kept(message)),
         LineVerb::Yes => return answer(app, Answer::Once, argument),
         LineVerb::Session => return answer(app, Answer::Session, argument),
         LineVerb::Always => return answer(app, Answer::Always, argument),
         LineVerb::No => return answer(app, Answer::No, argument),
         LineVerb::Leave => return answer(app, Answer::Leave, argument),
-        LineVerb::Step => return gates::step(app),
+        LineVerb::Step => return gates::act(app, Action::Step),
         LineVerb::EditCall if argument.is_empty() => return vec![Effect::Tell(Report::Arguments)],
         LineVerb::EditCall => return about_call(app, Action::EditCall, argument),
         LineVerb::Skip => return about_call(app, Action::SkipCall, argument),
@@ -248,7 +138,7 @@ fn select(app: &mut App, number: &str) -> bool {
     let id = MessageId::new(format!("m{}", number.strip_prefix('m').unwrap_or(number)));
     let place = app.run.pending.entries().iter().position(|entry| entry.message.id == id);
     match place {
-        Some(place) => app.pending.select(place, &app.run.pending),
+        Some(place) => app.pending.select(place, &app.facts.run.pending),
         None => app.status.say(format!("no pending text has the number {number}; /pending reads them"), app.now),
     }
     place.is_some()
@@ -279,7 +169,7 @@ fn edit(app: &mut App, argument: &str) -> Vec<Effect> {
 
 /// Answers the question that was written before the line was begun, or the one that the line names.
 fn answer(app: &mut App, answer: Answer, argument: &str) -> Vec<Effect> {
-    let current = app.questions.current_id().map(super::super::state::question::QuestionId::number);
+    let current = app.questions.current_id().map(QuestionId::number);
     let (first, rest) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
     // A no may begin with a number that is none of a question.
     let number = first.parse().ok().filter(|number| answer != Answer::No || Some(*number) == current);
@@ -331,7 +221,7 @@ fn about_call(app: &mut App, action: Action, text: &str) -> Vec<Effect> {
     app.message.load(text);
     let effects = gates::commit(app);
     if effects.is_empty() {
-        bring_back::leave(app);
+        message::leave(app);
     }
     effects
 }

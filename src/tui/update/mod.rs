@@ -6,46 +6,46 @@
 //! # Where things are
 //!
 //! - what a key or an event changes: `mod.rs`; stories: `tui_shell.rs`
+//! - what a pane wants of its siblings, here of the message and the transcript: `pending.rs`, `hold.rs`, `question.rs`,
+//!   `approval.rs`, `ledger.rs`; stories: `pending_list.rs`, `hold.rs`, `approval_popups.rs`, `undo.rs`, `ledger.rs`
 //! - telling who does not look; the terminal's title: `alerts.rs`, `src/tui/terminal/alert.rs`,
 //!   `src/tui/view/title.rs`; stories: `alerts.rs`, `tests/pty/terminal.rs`
-//! - what is sent, and to whom: `submit.rs`, `src/tui/state/target.rs`, `src/target.rs`; stories: `targets.rs`
+//! - what the message wants of the rest: `message.rs`, `src/tui/message/mod.rs`; stories: `message.rs`
 //! - zoom, lines between panes, tabs: `look.rs`, `src/tui/state/sight.rs`, `src/tui/view/tabs.rs`; stories:
 //!   `looks.rs`, `tests/pty/looks.rs`
 
 mod agent;
 mod alerts;
 mod approval;
-mod bring_back;
 mod budget;
 mod command;
-mod completion;
-mod editing;
 mod escape;
 pub mod export;
-mod external_editor;
-mod history_search;
 pub mod hold;
 mod keys;
 mod ledger;
 pub mod line;
 mod look;
+mod message;
 mod mouse;
 pub mod pending;
 mod question;
 mod receipts;
-mod submit;
 mod tree;
-mod undo;
 
+use crate::error::Refused;
 use crate::event::Event;
-use crate::id::AgentId;
+use crate::id::{AgentId, MessageId};
 use crate::protocol::{Notice, Post, Reply};
-use crate::tui::effect::PaneEffect;
-use crate::tui::message::Pasted;
-use crate::tui::msg::{Effect, Msg};
-use crate::tui::state::App;
+use crate::tui::app::App;
+use crate::tui::effect::{Outcome, PaneEffect};
+use crate::tui::message::{Message, Pasted, bring_back, history_search, send};
+use crate::tui::msg::{EditorSubject, Effect, Msg};
+use crate::tui::palette;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::status::HostState;
+use crate::tui::transcript::cell::Level;
+use crate::tui::transcript::scroll::ScrollRequest;
 use crate::tui::transcript::{keys as reading, search_keys as search};
 
 /// Folds one message in; returns what is to be done outside, in order.
@@ -88,21 +88,20 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Post(post) => match told(app, post) {
             Told::Piece => return effects,
             Told::Changed(more) => {
-                app.pending.follow(&app.run.pending);
+                app.pending.follow(&app.facts.run.pending);
                 effects = more;
             }
         },
         Msg::Branch(name) => app.branch = name,
         Msg::History(Ok(older)) => app.message.begin_history(older),
-        Msg::History(Err(reason)) | Msg::NotRemembered(reason) => submit::not_remembered(app, &reason),
-        Msg::Paths(list) => effects = completion::listed(app, list),
-        Msg::Matched(found) => {
-            history_search::found(app, found.clone());
-            app.message.paths.take(found);
+        Msg::History(Err(reason)) | Msg::NotRemembered(reason) => {
+            effects = message::with(app, |message, _| send::not_remembered(message, &reason));
         }
-        Msg::Written { subject, outcome } => export::written(app, subject, outcome),
-        Msg::Copied(outcome) => external_editor::copied(app, outcome),
-        Msg::Edited { subject, outcome } => external_editor::edited(app, subject, outcome),
+        Msg::Paths(list) => effects = message::with(app, |message, known| message.take_paths(list, known)),
+        Msg::Matched(found) => app.message.take_hits(found),
+        Msg::Written { subject, outcome } => effects = carry_out(app, vec![export::written(subject, outcome)]),
+        Msg::Copied(outcome) => copied(app, outcome),
+        Msg::Edited { subject, outcome } => edited(app, subject, outcome),
         Msg::Line(text, at) => {
             app.now = at;
             effects = line::take(app, &text);
@@ -120,9 +119,11 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Looked(looked) => return reading::looked(app, looked),
         Msg::Drawn(drawn) => {
             app.reader_mut(&drawn.agent).scroll.settle(drawn.position, drawn.top, drawn.cells);
-            app.focus.overlay = drawn.overlay;
             if let Some(drawn) = drawn.help {
                 app.help.drawn(drawn);
+            }
+            if let Some(drawn) = drawn.ledger {
+                app.ledger.drawn(drawn);
             }
             app.pause.drawn(drawn.gate);
             app.regions = drawn.regions;
@@ -143,18 +144,21 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     hold::settle_focus(app);
     app.settle_panes();
     question::settle_quit(app);
-    history_search::settle(app);
-    app.bind_draft();
-    bring_back::follow(app);
+    settle_history_search(app);
+    effects.extend(message::with(app, |message, known| {
+        message.bind_draft(known);
+        bring_back::follow(message, known)
+    }));
     effects.extend(alerts::due(app));
-    effects.extend(completion::refresh(app));
+    effects.extend(message::with(app, Message::type_path));
+    effects.extend(refresh_palette(app));
     app.fit_composer();
     app.settle_message();
     effects
 }
 
 /// Carries out what a pane wants of the root; returns what is to be done outside, in order.
-fn carry_out(app: &mut App, wanted: Vec<PaneEffect>) -> Vec<Effect> {
+pub fn carry_out(app: &mut App, wanted: Vec<PaneEffect>) -> Vec<Effect> {
     let mut effects = Vec::new();
     for wanted in wanted {
         match wanted {
@@ -163,10 +167,87 @@ fn carry_out(app: &mut App, wanted: Vec<PaneEffect>) -> Vec<Effect> {
             PaneEffect::SayWhile(cause, sentence) => app.status.say_while(cause, sentence, app.now),
             PaneEffect::Reply(sentence) => app.reply(&sentence),
             PaneEffect::Focus(pane) => app.focus.go(pane),
-            PaneEffect::Close => app.focus.overlay = None,
+            PaneEffect::EditEntry(agent, id) => effects.extend(message::ask(app, agent, id)),
+            PaneEffect::WriteAboutCall(agent, what) => hold::write(app, agent, what),
+            PaneEffect::WriteNo(id) => approval::decline(app, id),
+            PaneEffect::EndFirst => {
+                message::blocked(app);
+            }
+            PaneEffect::ShowText(agent, id) => ledger::show(app, &agent, &id),
+            PaneEffect::NewConversation => {
+                app.empty_at_reset();
+                effects.extend(command::reset(app));
+            }
+            PaneEffect::ResetConversation => effects.extend(command::reset(app)),
+            PaneEffect::UndoChanges => effects.extend(approval::confirm_undo(app)),
+            PaneEffect::CloseOverlay => app.focus.overlay = None,
+            PaneEffect::Quiet => app.status.quiet(),
+            PaneEffect::Note(agent, text) => app.reader_mut(&agent).transcript.tell(Level::Info, &text),
+            PaneEffect::Enter => effects.extend(keys::enter(app)),
+            PaneEffect::Run(verb, argument) => effects.extend(command::run(app, verb, &argument)),
+            PaneEffect::DecideCall => effects.extend(hold::commit(app)),
+            PaneEffect::Decline(id) => effects.extend(approval::commit(app, id)),
+            PaneEffect::KeepEntry(id) => app.pending.keep(id),
+            PaneEffect::Complete(Some(chars), text) => app.message.complete(chars, &text),
+            PaneEffect::Complete(None, text) => app.message.load(&text),
         }
     }
     effects
+}
+
+/// Carries out what a pane answers, where a key that it ignores means nothing else.
+fn carry_out_outcome(app: &mut App, outcome: Outcome) -> Vec<Effect> {
+    match outcome {
+        Outcome::Ignored => Vec::new(),
+        Outcome::Consumed(wanted) => carry_out(app, wanted),
+    }
+}
+
+/// Ends the search of the history when something else has got the keys.
+fn settle_history_search(app: &mut App) {
+    if app.focus.pane != Pane::History {
+        app.message.search = None;
+    } else if app.message.search.is_none() {
+        app.focus.pane = Pane::Composer;
+    }
+}
+
+/// Makes the offers for what is typed now.
+fn refresh_palette(app: &mut App) -> Vec<Effect> {
+    let mut palette = std::mem::take(&mut app.palette);
+    let wanted = palette::refresh(&mut palette, &app.message, &app.known());
+    app.palette = palette;
+    carry_out(app, wanted)
+}
+
+/// Takes the answer of one queue to a text.
+fn sent(app: &mut App, to: &AgentId, text: &str, outcome: &Result<MessageId, Refused>) -> Vec<Effect> {
+    if outcome.is_ok() {
+        app.reader_mut(to).scroll.ask(ScrollRequest::Bottom);
+    }
+    message::with(app, |message, known| send::sent(message, to, text, outcome, known))
+}
+
+/// Takes what came back from the external editor.
+fn edited(app: &mut App, subject: EditorSubject, outcome: Result<String, String>) {
+    let sentence = match (subject, outcome) {
+        (EditorSubject::Draft, outcome) => app.message.edited(outcome),
+        (EditorSubject::Entry, Ok(_)) => None,
+        (EditorSubject::Entry, Err(reason)) => Some(format!("not opened: {reason}")),
+    };
+    if let Some(sentence) = sentence {
+        app.status.say(sentence, app.now);
+    }
+}
+
+/// Says how a copy went.
+fn copied(app: &mut App, outcome: Result<String, String>) {
+    let what = app.copied.take().map(|what| format!("{what}: ")).unwrap_or_default();
+    let sentence = match outcome {
+        Ok(how) => format!("{what}copied {how}"),
+        Err(reason) => format!("not copied: {reason}"),
+    };
+    app.status.say(sentence, app.now);
 }
 
 /// What a post has changed.
@@ -179,7 +260,8 @@ enum Told {
 
 /// Folds what the run says.
 fn told(app: &mut App, post: Post) -> Told {
-    app.run.post(&post, app.now);
+    let now = app.now;
+    app.run.post(&post, now);
     match post {
         Post::Envelope(envelope) => {
             agent::apply(app, &envelope);
@@ -203,16 +285,16 @@ fn told(app: &mut App, post: Post) -> Told {
 /// Folds what came of a request.
 fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
     match reply {
-        Reply::Injected { to, text, outcome, .. } => return submit::sent(app, &to, &text, outcome),
-        Reply::Stopped(entries) => bring_back::stopped(app, &entries),
-        Reply::Queue { agent, id, act, outcome } => pending::answered(app, &agent, &id, act, outcome),
+        Reply::Injected { to, text, outcome, .. } => return sent(app, &to, &text, &outcome),
+        Reply::Stopped(entries) => message::stopped(app, &entries),
+        Reply::Queue { agent, id, act, outcome } => pending::answered(app, &agent, &id, &act, &outcome),
         Reply::Pause { agent, state, accepted } => hold::paused(app, agent.as_ref(), state, accepted),
         Reply::Decided { agent, decision, accepted } => hold::decided(app, &agent, &decision, accepted),
         Reply::Cancelling(agents) => tree::cancelled(app, &agents),
         Reply::Answered { answer, outcome, .. } => approval::answered(app, answer, outcome),
         Reply::Mode(outcome) => approval::mode_set(app, outcome),
-        Reply::UndoPreview(files) => undo::ask(app, &files),
-        Reply::Undone(files) => undo::done(app, &files),
+        Reply::UndoPreview(files) => approval::ask_undo(app, &files),
+        Reply::Undone(files) => approval::undone(app, &files),
         Reply::Rules(sentences) => approval::rules_told(app, &sentences),
         Reply::Budget(_) => budget::set(app),
     }
@@ -230,9 +312,9 @@ fn noticed(app: &mut App, notice: Notice) {
             app.status.host = HostState::Failed(reason);
         }
         Notice::Info(sentence) => app.reply(&sentence),
-        Notice::Returned(entries) => bring_back::given_back(app, &entries),
+        Notice::Returned(entries) => message::given_back(app, &entries),
         Notice::LocalServer(server) => command::offer(app, server),
-        Notice::Models(Ok(models)) => app.message.completion.models = models,
+        Notice::Models(Ok(models)) => app.palette.models = models,
         Notice::Models(Err(reason)) => app.reply(&format!("no list of models: {reason}")),
     }
 }
@@ -244,7 +326,7 @@ fn paste(app: &mut App, text: &str) -> Vec<Effect> {
         return Vec::new();
     }
     if app.focus.is_on(Pane::History) {
-        return history_search::type_text(app, text);
+        return message::with(app, |message, _| history_search::type_text(message, text));
     }
     if app.focus.is_on(Pane::Search) {
         search::type_text(app, text);

@@ -8,10 +8,13 @@ use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use jiff::Timestamp;
 use ratatui::layout::Position;
 
-use super::{completion, ledger, look, reading};
+use super::{carry_out, look, message, reading};
 use crate::id::AgentId;
+use crate::tui::effect::Outcome;
 use crate::tui::help;
+use crate::tui::message::history_search;
 use crate::tui::msg::Effect;
+use crate::tui::palette;
 use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::pointer::{Grip, Presses};
@@ -75,7 +78,7 @@ fn press(app: &mut App, place: Position, presses: Presses) {
         Region::Entry(id) => {
             let index = app.run.pending.entries().iter().position(|entry| entry.message.id == id);
             if let Some(index) = index {
-                app.pending.select(index, &app.run.pending);
+                app.pending.select(index, &app.facts.run.pending);
                 app.focus.go(Pane::Pending);
             }
         }
@@ -87,9 +90,9 @@ fn press(app: &mut App, place: Position, presses: Presses) {
             Presses::One | Presses::Three => app.pointer.grip = Some(Grip::Divider(divider)),
             Presses::Two => look::reset(app, divider),
         },
-        Region::Offer(offer) => completion::take_offer(app, offer),
+        Region::Offer(offer) => take_offer(app, offer),
         Region::Behind => app.focus.overlay = None,
-        Region::Receipt(row) => ledger::select(app, row),
+        Region::Receipt(row) => app.ledger.select(row),
         Region::HelpEntry(entry) => match presses {
             Presses::One | Presses::Three => help::select(&mut app.help, entry),
             Presses::Two => {
@@ -99,6 +102,15 @@ fn press(app: &mut App, place: Position, presses: Presses) {
         Region::Question | Region::Overlay => return,
     }
     app.focus.by_click = app.focus.pane.whole() != Pane::Composer && app.focus.overlay.is_none();
+}
+
+/// Takes what is offered at this place of the list that is open: the history's or that of the completion.
+fn take_offer(app: &mut App, place: usize) {
+    if app.message.search.is_some() {
+        message::with(app, |message, _| history_search::take_at(message, place));
+    } else if let Outcome::Consumed(wanted) = palette::take(&mut app.palette, place, &app.message.shown()) {
+        carry_out(app, wanted);
+    }
 }
 
 /// Gives a pane the focus; the list of pending texts and the panel of a held agent only while there is something in them.
@@ -216,17 +228,17 @@ fn wheel(app: &mut App, place: Position, wheel: Wheel) {
                 Wheel::Up => here.saturating_sub(1),
                 Wheel::Down => here.saturating_add(1),
             };
-            app.pending.select(index, &app.run.pending);
+            app.pending.select(index, &app.facts.run.pending);
         }
         Region::Pane(Pane::Gate) => by_step(&mut app.pause.top, wheel),
         Region::Question => by_step(&mut app.questions.top, wheel),
         Region::Offer(_) => match wheel {
-            Wheel::Up => app.message.completion.previous(),
-            Wheel::Down => app.message.completion.next(),
+            Wheel::Up => app.palette.previous(),
+            Wheel::Down => app.palette.next(),
         },
-        Region::Overlay | Region::Behind | Region::Receipt(_) | Region::HelpEntry(_) => match &mut app.focus.overlay {
+        Region::Overlay | Region::Behind | Region::Receipt(_) | Region::HelpEntry(_) => match app.focus.overlay {
             Some(Overlay::Help) => help::wheel(&mut app.help, wheel.lines()),
-            Some(Overlay::Ledger { selected, .. }) => by_step(selected, wheel),
+            Some(Overlay::Ledger) => app.ledger.wheel(wheel.lines()),
             None => {}
         },
         Region::Text | Region::Pane(Pane::Composer | Pane::History) => app.message.scroll(match wheel {

@@ -1,30 +1,18 @@
-//! Draws the composer with its prompt, and the rule above it that says what the keys do now.
+//! Draws the rule above the composer, which says what the keys do now.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Rect;
 
 use super::forecast::of_enter;
 use crate::session::fold::WaitingAgent;
-use crate::tui::message::purpose::Written;
-use crate::tui::state::escape::{Escape, next_escape};
+use crate::tui::app::App;
+use crate::tui::app::escape::{Escape, next_escape};
+use crate::tui::effect::CallText;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::status::HostState;
-use crate::tui::state::{App, PROMPT_COLUMNS};
 use crate::tui::transcript::view::Metrics;
 use crate::tui::transcript::view::search_line::told;
 use crate::tui::widgets::fit::{columns, put, put_right, row};
-
-/// Draws prompt and text; returns where the terminal's cursor belongs, when the composer has the focus.
-pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> Option<Position> {
-    let focused = app.focus.is_on(Pane::Composer);
-    let theme = &app.theme;
-    let style = if focused { theme.accent } else { theme.dim };
-    let prompt = PROMPT_COLUMNS.min(area.width);
-    put(buffer, Rect { width: prompt, ..row(area, 0) }, "› ", style);
-    let text = Rect { x: area.x + prompt, width: area.width - prompt, ..area };
-    let cursor = app.message.render(text, buffer);
-    cursor.filter(|_| focused)
-}
 
 /// Draws the rule: what Enter will do, what lies below the visible part of the transcript, the keys that matter now, and
 /// always what Esc will do.
@@ -117,8 +105,8 @@ fn keys(app: &App) -> &'static [&'static str] {
     }
     if let Some(writing) = app.message.about_call().filter(|_| app.focus.is_on(Pane::Composer)) {
         return match writing.what {
-            Written::Arguments => &["Enter runs · Ctrl+J new line", "Ctrl+J new line"],
-            Written::Reason => &["Enter skips · Ctrl+J new line", "Ctrl+J new line"],
+            CallText::Arguments => &["Enter runs · Ctrl+J new line", "Ctrl+J new line"],
+            CallText::Reason => &["Enter skips · Ctrl+J new line", "Ctrl+J new line"],
         };
     }
     if app.message.editing().is_some() && app.focus.is_on(Pane::Composer) {
@@ -156,7 +144,7 @@ fn keys(app: &App) -> &'static [&'static str] {
         ],
         Pane::Search => &[],
         // A sub-agent has one turn, nothing comes after it.
-        Pane::Composer if app.tree.main().running() && !app.draft_target().is_main() => {
+        Pane::Composer if app.tree.main().running() && !app.message.draft_target(&app.known()).is_main() => {
             &["F5 now · Alt+Up takes back · F2 pending", "F5 now", "F1 keys"]
         }
         Pane::Composer if app.tree.main().running() => {

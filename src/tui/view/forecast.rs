@@ -4,11 +4,11 @@
 //! follow it; the words name both.
 
 use super::tree::agent_name;
-use crate::event::Delivery;
-use crate::id::AgentId;
-use crate::session::fold::PendingStage;
+use crate::event::{Delivery, Outcome};
+use crate::id::{AgentId, MessageId};
 use crate::session::fold::WaitingAgent;
-use crate::tui::message::purpose::Written;
+use crate::session::fold::{PendingStage, PendingText};
+use crate::tui::effect::CallText;
 use crate::tui::state::App;
 use crate::tui::state::clock::seconds_between;
 use crate::tui::state::status::HostState;
@@ -23,8 +23,8 @@ pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
     }
     if let Some(writing) = app.message.about_call() {
         let words = match writing.what {
-            Written::Arguments => ["→ runs the call with these arguments", "→ runs the call"],
-            Written::Reason => ["→ skips the call, for this reason", "→ skips the call"],
+            CallText::Arguments => ["→ runs the call with these arguments", "→ runs the call"],
+            CallText::Reason => ["→ skips the call, for this reason", "→ skips the call"],
         };
         return words.map(str::to_owned).to_vec();
     }
@@ -44,18 +44,18 @@ pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
             None => vec!["→ first choose an answer by its number".to_owned(), "→ choose an answer".to_owned()],
         };
     }
-    if let Some(offer) = app.message.completion.taken_by_enter(&app.message.shown()) {
+    if let Some(offer) = app.palette.taken_by_enter(&app.message.shown()) {
         return vec![format!("→ completes {}", one_line(&offer.label)), "→ completes".to_owned()];
     }
     if app.message.is_empty() && waiting.is_some() {
         let name = one_line(&agent_name(app.tree.selected()));
         return vec![format!("→ {name} runs one step"), "→ one step".to_owned()];
     }
-    if let Some(words) = app.draft_words() {
+    if let Some(words) = app.message.draft_words(&app.known()) {
         let short = words.split(':').next().unwrap_or(&words).to_owned();
         return vec![words, short];
     }
-    let target = app.draft_target();
+    let target = app.message.draft_target(&app.known());
     let running = app.tree.get(&target).is_some_and(Node::running);
     if target.is_main() && app.run.pending.paused && !running {
         return held_back(app);
@@ -97,9 +97,9 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery) -> Vec<String> {
             | Activity::Compacting(_)
             | Activity::Writing,
         ) => words(&["now, in place of the answer", "now"]),
-        (Delivery::Now, Activity::Parked(_)) => words(&["now, in place of what it is held at", "now"]),
-        (_, Activity::Parked(None)) => words(&["held: delivered when it goes on", "when it goes on"]),
-        (_, Activity::Parked(Some(_))) => words(&["held: delivered after these calls", "after these calls"]),
+        (Delivery::Now, Activity::Parked(_)) => words(&["now, in place of what it waits for", "now"]),
+        (_, Activity::Parked(None)) => words(&["paused: delivered when it goes on", "when it goes on"]),
+        (_, Activity::Parked(Some(_))) => words(&["paused: delivered after these calls", "after these calls"]),
         (_, Activity::Waiting | Activity::Thinking | Activity::Retrying { .. } | Activity::Compacting(_)) => {
             words(&["at the next tool boundary", "next boundary"])
         }
@@ -107,6 +107,47 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery) -> Vec<String> {
             words(&["after this answer, sooner if it calls a tool", "after this answer, or sooner", "next turn?"])
         }
         (_, Activity::Tools) => after_tools(app, node),
+    }
+}
+
+/// Returns when a pending text will be delivered, the longest words first.
+pub fn of_pending(app: &App, entry: &PendingText) -> Vec<String> {
+    let words = |words: &[&str]| words.iter().map(|words| (*words).to_owned()).collect();
+    if entry.stage == PendingStage::Delivering {
+        return words(&["being delivered", "now"]);
+    }
+    if app.message.is_edited(&entry.message.id) {
+        return words(&["held while it is edited", "edited"]);
+    }
+    if entry.message.stale {
+        return words(&["held until you say that it is still true", "still true?"]);
+    }
+    if entry.message.held {
+        return words(&["held"]);
+    }
+    let node = app.tree.get(&entry.agent);
+    let idle = node.is_none_or(|node| !node.running());
+    if entry.agent.is_main() && app.run.pending.paused && idle {
+        return match node.map(|node| &node.activity) {
+            Some(Activity::Ended(Outcome::Failed, _)) => {
+                words(&["waits: the last turn failed; Enter sends", "Enter sends"])
+            }
+            _ => words(&["waits; Enter sends", "Enter sends"]),
+        };
+    }
+    // Each follow-up starts a turn of its own.
+    let before = app.run.pending.before(&entry.message.id);
+    let is_follow_up = |other: &&MessageId| {
+        app.run
+            .pending
+            .get(other)
+            .is_some_and(|other| other.message.delivery == Delivery::FollowUp && !other.message.held)
+    };
+    match (entry.message.delivery, before.iter().filter(is_follow_up).count()) {
+        (Delivery::FollowUp, count @ 1..) if entry.agent.is_main() => {
+            vec![format!("after this turn and the {count} before it"), format!("after turn +{count}")]
+        }
+        _ => of_text(app, &entry.agent, entry.message.delivery),
     }
 }
 

@@ -11,19 +11,13 @@
 //!   `tests/bench/transcript.rs`
 
 pub(crate) mod arguments;
-mod completion;
 pub mod composer;
 mod farewell;
 pub mod forecast;
-mod gate;
 mod guards;
-mod history_search;
 pub mod layout;
-mod ledger;
 mod look;
 pub mod overlay;
-pub mod pending;
-mod question;
 pub(crate) mod receipt;
 pub mod status;
 mod tabs;
@@ -41,12 +35,19 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use crate::id::AgentId;
+use crate::session::fold::PendingText;
+use crate::tui::approval::view::{self as question, Asked, QuestionView};
+use crate::tui::approval::{MessageUse, Seen};
 use crate::tui::help::view as help;
+use crate::tui::ledger::view as ledger;
+use crate::tui::message::view as message;
 use crate::tui::msg::Drawn;
+use crate::tui::palette::view as palette;
 use crate::tui::pause::PauseDrawn;
+use crate::tui::pause::view::{self as pause, PausedAgent};
+use crate::tui::pending::view as pending;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::pointer::Grip;
-use crate::tui::state::question::Seen;
 use crate::tui::state::regions::{Divider, Region, Regions};
 use crate::tui::state::sight::Tops;
 use crate::tui::state::status::ModelSource;
@@ -59,7 +60,6 @@ use crate::tui::widgets::fit::{one_line, put, row};
 use crate::tui::widgets::wrap::{Break, Line, Wrap};
 pub use crate::tui::widgets::{exact, fit, wrap};
 use layout::{Demand, DetailsUse, ListUse, Panes, TreeForm, TreeUse};
-use question::Asked;
 
 pub use title::title;
 
@@ -110,8 +110,8 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
         composer: app.message.rows(),
         question,
         pending: rows(app.run.pending.entries().len()).max(u16::from(app.focus.is_on(Pane::Pending))),
-        list: if app.focus.is_on(Pane::Pending) { ListUse::Focused } else { ListUse::Watched },
-        gate: gate::rows(app, area.width),
+        list: list_use(app),
+        gate: pause::rows(&paused_agent(app), &app.facts, area.width),
         agents: rows(app.sight.settled.agents + usize::from(tree::has_filter(app))),
         tree,
         details: if app.shows_details() { DetailsUse::Open } else { DetailsUse::Folded },
@@ -127,7 +127,7 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
 /// Returns the pane that is zoomed, unless there is nothing in it any more.
 fn zoomed(app: &App, width: u16) -> Option<Pane> {
     app.focus.zoom.filter(|pane| match pane {
-        Pane::Gate => gate::rows(app, width) > 0,
+        Pane::Gate => pause::rows(&paused_agent(app), &app.facts, width) > 0,
         Pane::Pending => app.focus.is_on(Pane::Pending) || !app.run.pending.is_empty(),
         Pane::Composer
         | Pane::History
@@ -155,11 +155,12 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     }
     let tops = Tops { tree: tree_top, details: tree::details::draw(app, &panes, &mut regions, buffer) };
     let metrics = draw_transcript(app, cache, &panes, &mut regions, buffer);
-    pending::draw(app, panes.pending, &mut regions, buffer);
+    let forecast = |entry: &PendingText| forecast::of_pending(app, entry);
+    pending::draw(&app.pending, list_use(app), &forecast, &app.facts, panes.pending, &mut regions, buffer);
     regions.add(panes.gate, Region::Pane(Pane::Gate));
-    let gate = gate::draw(app, panes.gate, buffer);
+    let gate = pause::draw(&app.pause, &paused_agent(app), &app.facts, panes.gate, buffer);
     regions.add(panes.composer, Region::Text);
-    let cursor = composer::draw(app, panes.composer, buffer);
+    let cursor = message::draw(&app.message, &app.known(), panes.composer, buffer);
     status::draw(app, panes.status, buffer);
     let question = asked.map(|asked| asked.draw(panes.question, &mut regions, buffer));
     let (question, search) = draw_lists(app, question, panes.question, panes.above(area), &mut regions, buffer);
@@ -176,17 +177,17 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
         None
     };
     let (mut helped, mut filtering) = (None, None);
-    let overlay = app.focus.overlay.map(|overlay| match overlay {
-        Overlay::Help => {
+    let mut listed = None;
+    match app.focus.overlay {
+        Some(Overlay::Help) => {
             let (drawn, cursor) = help::draw(&app.help, &app.facts, area, &mut regions, buffer);
             (helped, filtering) = (Some(drawn), cursor);
-            Overlay::Help
         }
-        Overlay::Ledger { selected, top } => {
-            let (selected, top) = ledger::draw(app, selected, top, area, &mut regions, buffer);
-            Overlay::Ledger { selected, top }
+        Some(Overlay::Ledger) => {
+            listed = Some(ledger::draw(&app.ledger, &app.facts, area, &mut regions, buffer));
         }
-    });
+        None => {}
+    }
     if let Some(cursor) = cursor.or(filter).or(searching).or(search).or(filtering) {
         frame.set_cursor_position(cursor);
     }
@@ -195,8 +196,8 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
         position: metrics.position,
         top: metrics.top,
         cells: metrics.cells,
-        overlay,
         help: helped,
+        ledger: listed,
         question,
         gate,
         regions,
@@ -217,9 +218,9 @@ fn draw_lists(
 ) -> (Option<Seen>, Option<Position>) {
     let free = Rect { height: above.height.saturating_sub(area.height), ..above };
     let room = if free.height >= LIST { free } else { above };
-    let (mut rest, search) = history_search::draw(app, room, regions, buffer);
+    let (mut rest, search) = message::draw_search(&app.message, &app.known(), room, regions, buffer);
     if app.focus.overlay.is_none() {
-        rest = completion::draw(app, rest, regions, buffer);
+        rest = palette::draw(&app.palette, &app.facts, rest, regions, buffer);
     }
     (question.filter(|_| room == free || rest == room), search)
 }
@@ -231,7 +232,25 @@ pub fn scrolling(app: &App, cache: &mut ViewCache, area: Rect) -> Rect {
 
 fn lay_out_question<'a>(app: &'a App, cache: &mut ViewCache, area: Rect) -> Option<Asked<'a>> {
     // An overlay covers it: then it is not on the screen.
-    if app.focus.overlay.is_some() { None } else { question::lay_out(app, &mut cache.question, area) }
+    if app.focus.overlay.is_some() {
+        return None;
+    }
+    let message = if app.message.declining().is_some() { MessageUse::No } else { MessageUse::Other };
+    let view = QuestionView { questions: &app.questions, message, context: app.focus.context(), facts: &app.facts };
+    question::lay_out(view, &mut cache.question, Panes::body(area, app.message.rows()))
+}
+
+fn list_use(app: &App) -> ListUse {
+    if app.focus.is_on(Pane::Pending) { ListUse::Focused } else { ListUse::Watched }
+}
+
+fn paused_agent(app: &App) -> PausedAgent<'_> {
+    PausedAgent {
+        agent: app.tree.selected(),
+        paused: app.is_paused(app.tree.selected()),
+        writing: app.message.about_call().map(|about| (&about.agent, &about.call, about.what)),
+        context: app.focus.context(),
+    }
 }
 
 fn last_row(area: Rect) -> Rect {
@@ -333,7 +352,7 @@ fn draw_title(app: &App, area: Rect, buffer: &mut Buffer) {
         ("  ", theme.title)
     };
     let mut rest = put(buffer, row(area, 0), &format!("{mark}{}", one_line(&tree::name(node))), style);
-    if app.is_held(&node.id) {
+    if app.is_paused(&node.id) {
         rest = put(buffer, rest, "  ‖ held", theme.notice);
     }
     // That of the main agent stands in the status line.

@@ -8,6 +8,9 @@ use crate::tui::state::regions::{Region, Regions};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::fit::{columns, put};
 
+/// Most rows of a list above the composer that are shown at once.
+pub const LIST_ROWS: usize = 8;
+
 /// Clears a place in the middle of the screen, with a border where there is room for one and the first title that fits
 /// into it; returns what is inside.
 pub fn open(
@@ -59,4 +62,15 @@ fn frame(screen: Rect) -> Rect {
     let width = screen.width.saturating_sub(if screen.width > 50 { 4 } else { 0 }).min(116);
     let height = screen.height.saturating_sub(if screen.height > 20 { 4 } else { 1 });
     Rect { x: screen.x + (screen.width - width) / 2, y: screen.y + (screen.height - height) / 2, width, height }
+}
+
+/// Clears so many rows at the lower end of the room, and returns them.
+pub fn clear_bottom(room: Rect, rows: u16, buffer: &mut Buffer) -> Rect {
+    let area = Rect { y: room.bottom() - rows, height: rows, ..room };
+    for position in area.intersection(*buffer.area()).positions() {
+        if let Some(cell) = buffer.cell_mut(position) {
+            cell.reset();
+        }
+    }
+    area
 }

@@ -11,12 +11,12 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::widgets::{Block, Padding, Widget};
 
-use super::layout::Panes;
-use super::tree::agent_name;
+use super::{MessageUse, Question, Questions, Seen};
+use crate::target::name_of;
 use crate::text::visible;
-use crate::tui::keymap::Answer;
-use crate::tui::state::App;
-use crate::tui::state::question::{Question, QuestionId, Seen};
+use crate::tui::facts::Facts;
+use crate::tui::keymap::{Answer, Context};
+use crate::tui::state::cause::QuestionId;
 use crate::tui::state::regions::{Region, Regions};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::exact;
@@ -41,10 +41,23 @@ impl Laid {
     }
 }
 
-/// Lays the question out that is asked now; `None` when there is none, or it has no room with a part of its detail.
-pub fn lay_out<'a>(app: &'a App, laid: &mut Laid, area: Rect) -> Option<Asked<'a>> {
-    let (id, question) = (app.questions.current_id()?, app.questions.current()?);
-    let body = Panes::body(area, app.message.rows());
+/// What a question is drawn from.
+#[derive(Debug, Clone, Copy)]
+pub struct QuestionView<'a> {
+    /// The questions.
+    pub questions: &'a Questions,
+    /// What the message is used for now.
+    pub message: MessageUse,
+    /// Where keys have their meaning.
+    pub context: Context,
+    /// What every pane reads.
+    pub facts: &'a Facts,
+}
+
+/// Lays the question out that is asked now, above the message; `None` when there is none, or it has no room with a part
+/// of its detail.
+pub fn lay_out<'a>(view: QuestionView<'a>, laid: &mut Laid, body: Rect) -> Option<Asked<'a>> {
+    let (id, question) = (view.questions.current_id()?, view.questions.current()?);
     // The transcript stays readable where there is room for both.
     let beside = Rect { height: body.height * 3 / 5, ..body };
     let forms = [
@@ -53,7 +66,7 @@ pub fn lay_out<'a>(app: &'a App, laid: &mut Laid, area: Rect) -> Option<Asked<'a
         (body, Form::Framed, Answers::Packed),
         (body, Form::Bare, Answers::Packed),
     ];
-    forms.into_iter().find_map(|(room, form, answers)| Asked::fit(app, id, question, laid, room, form, answers))
+    forms.into_iter().find_map(|(room, form, answers)| Asked::fit(view, id, question, laid, room, form, answers))
 }
 
 /// What stands around a question.
@@ -88,12 +101,12 @@ enum Keys {
 }
 
 impl Keys {
-    fn of(app: &App) -> Self {
-        if app.message.declining().is_some() {
+    fn of(view: &QuestionView<'_>) -> Self {
+        if view.message == MessageUse::No {
             Self::Words
-        } else if !app.questions.armed(app.now) {
+        } else if !view.questions.armed(view.facts.now) {
             Self::Wait
-        } else if app.questions.is_read() {
+        } else if view.questions.is_read() {
             Self::Count
         } else {
             Self::Locked
@@ -112,7 +125,7 @@ impl Keys {
 
 /// A question laid out in the room that there is for it.
 pub struct Asked<'a> {
-    app: &'a App,
+    view: QuestionView<'a>,
     id: QuestionId,
     question: &'a Question,
     form: Form,
@@ -129,7 +142,7 @@ pub struct Asked<'a> {
 impl<'a> Asked<'a> {
     /// Lays a question out; `None` when its title, its answers and a part of its detail have no room.
     fn fit(
-        app: &'a App,
+        view: QuestionView<'a>,
         id: QuestionId,
         question: &'a Question,
         laid: &mut Laid,
@@ -137,7 +150,7 @@ impl<'a> Asked<'a> {
         form: Form,
         answers_form: Answers,
     ) -> Option<Self> {
-        let theme = &app.theme;
+        let theme = &view.facts.theme;
         let (inner, around) = match form {
             Form::Framed => (room.width.saturating_sub(4), 2),
             Form::Bare => (room.width, 1),
@@ -146,7 +159,7 @@ impl<'a> Asked<'a> {
             return None;
         }
         let title = wrapped(&question.title, inner, theme.strong);
-        let answers = answer_rows(app, question, Keys::of(app), inner, answers_form);
+        let answers = answer_rows(&view, question, Keys::of(&view), inner, answers_form);
         let fixed = lines(&title) + lines(&answers) + around;
         let room_for_detail = room.height.checked_sub(fixed)?;
         let detail = laid.detail(id, question, inner, theme);
@@ -162,9 +175,9 @@ impl<'a> Asked<'a> {
         let shown = lines(&detail).min(room_for_detail);
         // Counted whole: a detail of any length has an end.
         let hidden = detail.len().saturating_sub(shown.into());
-        let top = app.questions.top.min(hidden);
+        let top = view.questions.top.min(hidden);
         let (rows, below) = (fixed + shown, hidden - top);
-        Some(Self { app, id, question, form, rows, title, detail, answers, top, shown, below })
+        Some(Self { view, id, question, form, rows, title, detail, answers, top, shown, below })
     }
 
     /// Returns the rows that it takes.
@@ -175,7 +188,7 @@ impl<'a> Asked<'a> {
     /// Draws it; returns what is shown of it.
     pub fn draw(&self, area: Rect, regions: &mut Regions, buffer: &mut Buffer) -> Seen {
         regions.add(area, Region::Question);
-        let theme = &self.app.theme;
+        let theme = &self.view.facts.theme;
         let inner = self.draw_frame(area, buffer);
         let shown = self.detail.iter().skip(self.top).take(self.shown.into());
         for (line, y) in self.title.iter().chain(shown).chain(&self.answers).zip(inner.y..) {
@@ -195,11 +208,11 @@ impl<'a> Asked<'a> {
 
     /// Draws who asks, which of how many it is, and whether a key counts; returns what is left for the question.
     fn draw_frame(&self, area: Rect, buffer: &mut Buffer) -> Rect {
-        let app = self.app;
-        let theme = &app.theme;
-        let name = self.question.agent.as_ref().map_or_else(|| "Steersman".to_owned(), agent_name);
+        let view = &self.view;
+        let theme = &view.facts.theme;
+        let name = self.question.agent.as_ref().map_or_else(|| "Steersman".to_owned(), name_of);
         let agent = one_line(&name);
-        let head = match app.questions.len() {
+        let head = match view.questions.len() {
             1 => format!(" {agent} asks "),
             count => format!(" {agent} asks · 1 of {count} "),
         };
@@ -214,7 +227,7 @@ impl<'a> Asked<'a> {
             .padding(Padding::horizontal(1));
         let inner = block.inner(area);
         block.render(area, buffer);
-        let (states, style): (&[&str], Style) = match Keys::of(app) {
+        let (states, style): (&[&str], Style) = match Keys::of(view) {
             Keys::Count => (&[" ● ready: a number, then Enter ", " ● ready "], theme.accent),
             Keys::Locked => (&[" ○ read to the end before a yes ", " ○ read first "], theme.accent),
             Keys::Wait => (&[" ○ wait a moment… ", " ○ wait "], theme.dim),
@@ -245,17 +258,18 @@ fn wrapped(text: &str, width: u16, style: Style) -> Vec<Line> {
 }
 
 /// Returns the answers with their numbers and keys.
-fn answer_rows(app: &App, question: &Question, keys: Keys, width: u16, form: Answers) -> Vec<Line> {
-    let theme = &app.theme;
+fn answer_rows(view: &QuestionView<'_>, question: &Question, keys: Keys, width: u16, form: Answers) -> Vec<Line> {
+    let theme = &view.facts.theme;
+    let spell = |words| view.facts.spell(view.context, words);
     if keys == Keys::Words {
         let words =
             ["Enter sends your words as a no · Esc goes back", "Enter: no, with words · Esc: back", "Enter · Esc"];
-        let fitting = words.into_iter().map(|words| app.spell(words)).find(|words| columns(words) <= width);
+        let fitting = words.into_iter().map(spell).find(|words| columns(words) <= width);
         return vec![Line::new(&fitting.unwrap_or_default(), theme.accent)];
     }
     let mut rows: Vec<Line> = Vec::new();
     for (place, (answer, words)) in question.subject.numbered().enumerate() {
-        let is_selected = app.questions.selected() == Some(place);
+        let is_selected = view.questions.selected() == Some(place);
         let (number_style, word_style) = match (keys.takes(answer), is_selected) {
             (true, true) => (theme.selected, theme.selected),
             (true, false) => (theme.accent, theme.text),
@@ -268,7 +282,7 @@ fn answer_rows(app: &App, question: &Question, keys: Keys, width: u16, form: Ans
             }
             _ => format!(" {words}"),
         };
-        let key = format!("  {}", app.spell(answer.key()));
+        let key = format!("  {}", spell(answer.key()));
         let number = format!("{mark}{}", place + 1);
         // Where it has no room the detail alone says it.
         let pattern = question.rule.as_deref().filter(|_| answer == Answer::Always);

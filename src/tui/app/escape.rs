@@ -6,10 +6,10 @@
 //! left, the run is stopped.
 
 use super::App;
-use super::focus::{Overlay, Pane};
-use super::question::{Offer, Subject};
 use crate::id::MessageId;
+use crate::tui::approval::{Offer, Subject};
 use crate::tui::message::history::Origin;
+use crate::tui::state::focus::{Overlay, Pane};
 
 /// What the next Esc does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,13 +62,13 @@ pub enum Escape {
 
 /// Returns what the next Esc does.
 pub fn next_escape(app: &App) -> Escape {
-    if app.message.completion.is_open() {
+    if app.palette.is_open() {
         return Escape::CloseCompletion;
     }
     match app.focus.overlay {
         Some(Overlay::Help) if app.help.is_on_page() => return Escape::LeavePage,
         Some(Overlay::Help) => return Escape::CloseHelp,
-        Some(Overlay::Ledger { .. }) => return Escape::CloseLedger,
+        Some(Overlay::Ledger) => return Escape::CloseLedger,
         None => {}
     }
     if app.message.declining().is_some() {

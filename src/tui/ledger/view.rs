@@ -5,13 +5,15 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::layout::MEDIUM;
-use super::overlay;
-use super::receipt::style;
+use super::{LedgerDrawn, LedgerPane};
 use crate::session::fold::{LedgerRow, Receipt, ReceiptMark, ledger_row, receipt_words};
 use crate::summary::tokens as count;
-use crate::tui::state::App;
+use crate::tui::facts::Facts;
+use crate::tui::keymap::Context;
 use crate::tui::state::regions::{Region, Regions};
+use crate::tui::view::layout::MEDIUM;
+use crate::tui::view::overlay;
+use crate::tui::view::receipt::style;
 use crate::tui::widgets::fit::{columns, one_line, put, row};
 
 /// Columns of the selection's sign and the receipt's mark.
@@ -39,48 +41,41 @@ const COLUMNS: [Column; 6] = [
 /// The columns in the order in which they are left out.
 const LEFT_OUT: [usize; 6] = [5, 4, 1, 0, 3, 2];
 
-/// Draws the ledger with this row selected; returns the selected and the first row as they were shown.
-pub fn draw(
-    app: &App,
-    selected: usize,
-    top: usize,
-    screen: Rect,
-    regions: &mut Regions,
-    buffer: &mut Buffer,
-) -> (usize, usize) {
-    let theme = &app.theme;
-    let receipts = app.run.receipts.list();
+/// Draws the ledger; returns the places as they were shown.
+pub fn draw(pane: &LedgerPane, facts: &Facts, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> LedgerDrawn {
+    let theme = &facts.theme;
+    let receipts = facts.run.receipts.list();
     let count = texts(receipts.len());
     let titles = [
         format!(" Ledger of {count} · Enter shows the text · Esc closes "),
         format!(" {count} · Enter shows · Esc closes "),
     ]
-    .map(|title| app.spell(&title).into_owned());
+    .map(|title| facts.spell(Context::Ledger, &title).into_owned());
     let mut inner = overlay::open(theme, &titles, screen, regions, buffer);
     let Some(last) = receipts.len().checked_sub(1) else {
         put(buffer, inner, "Nothing was sent yet.", theme.dim);
-        return (0, 0);
+        return LedgerDrawn { selected: 0, top: 0 };
     };
-    let selected = selected.min(last);
+    let selected = pane.selected.min(last);
     if let Some(receipt) = receipts.get(selected).filter(|_| inner.height >= 8) {
         let below = Rect { y: inner.bottom() - 2, height: 2, ..inner };
         inner.height -= 3;
-        draw_detail(app, receipt, below, buffer);
+        draw_detail(facts, receipt, below, buffer);
     }
     let each = if inner.width < MEDIUM && inner.height >= 4 { 2 } else { 1 };
     let shown = columns_for(inner.width);
     if each == 1 && inner.height >= 3 {
-        draw_head(app, &shown, row(inner, 0), buffer);
+        draw_head(facts, &shown, row(inner, 0), buffer);
         inner = Rect { y: inner.y + 1, height: inner.height - 1, ..inner };
     }
     let fits = usize::from(inner.height / each).max(1);
-    let top = top.min(selected).max((selected + 1).saturating_sub(fits)).min(receipts.len().saturating_sub(fits));
+    let top = pane.top.min(selected).max((selected + 1).saturating_sub(fits)).min(receipts.len().saturating_sub(fits));
     for (place, (index, receipt)) in (0..).zip(receipts.iter().enumerate().skip(top).take(fits)) {
         let area = Rect { y: inner.y + place * each, height: each.min(inner.height), ..inner };
         regions.add(area, Region::Receipt(index));
-        draw_row(app, receipt, if index == selected { Chosen::Yes } else { Chosen::No }, &shown, area, buffer);
+        draw_row(facts, receipt, if index == selected { Chosen::Yes } else { Chosen::No }, &shown, area, buffer);
     }
-    (selected, top)
+    LedgerDrawn { selected, top }
 }
 
 /// Whether a row is the selected one.
@@ -90,17 +85,17 @@ enum Chosen {
     No,
 }
 
-fn draw_head(app: &App, shown: &[&Column], line: Rect, buffer: &mut Buffer) {
+fn draw_head(facts: &Facts, shown: &[&Column], line: Rect, buffer: &mut Buffer) {
     let (text, mut x) = split(shown, line);
-    put(buffer, text, "text", app.theme.dim);
+    put(buffer, text, "text", facts.theme.dim);
     for column in shown {
-        put(buffer, Rect { x, width: column.width, ..line }, column.title, app.theme.dim);
+        put(buffer, Rect { x, width: column.width, ..line }, column.title, facts.theme.dim);
         x += column.width + 1;
     }
 }
 
-fn draw_row(app: &App, receipt: &Receipt, chosen: Chosen, shown: &[&Column], area: Rect, buffer: &mut Buffer) {
-    let theme = &app.theme;
+fn draw_row(facts: &Facts, receipt: &Receipt, chosen: Chosen, shown: &[&Column], area: Rect, buffer: &mut Buffer) {
+    let theme = &facts.theme;
     let line = row(area, 0);
     let mark = receipt_words(receipt).mark;
     let words = ledger_row(receipt);
@@ -122,7 +117,7 @@ fn draw_row(app: &App, receipt: &Receipt, chosen: Chosen, shown: &[&Column], are
         let text = Rect { x: line.x + line.width.min(LEFT), width: line.width.saturating_sub(LEFT), ..line };
         put(buffer, text, &one_line(&words.text), text_style);
         let room = Rect { y: second.y, ..text };
-        put(buffer, room, &facts(&words, room.width), theme.dim);
+        put(buffer, room, &summary(&words, room.width), theme.dim);
     }
     if chosen == Chosen::Yes {
         buffer.set_style(line, theme.selected);
@@ -135,7 +130,7 @@ fn where_it_is(words: &LedgerRow) -> &str {
 }
 
 /// Returns as many facts as fit, the most telling first.
-fn facts(words: &LedgerRow, room: u16) -> String {
+fn summary(words: &LedgerRow, room: u16) -> String {
     let mut line = words.to.clone();
     let seen = if words.seen.starts_with("not") || words.seen.is_empty() { "" } else { "seen " };
     for fact in [where_it_is(words), &format!("{seen}{}", words.seen), &words.waited] {
@@ -148,8 +143,8 @@ fn facts(words: &LedgerRow, room: u16) -> String {
 }
 
 /// Writes the selected receipt in full words.
-fn draw_detail(app: &App, receipt: &Receipt, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.theme;
+fn draw_detail(facts: &Facts, receipt: &Receipt, area: Rect, buffer: &mut Buffer) {
+    let theme = &facts.theme;
     let words = ledger_row(receipt);
     let spent = match (receipt.spent.tokens, words.cost.as_str()) {
         (None, _) => String::new(),

@@ -2,6 +2,16 @@
 //!
 //! Only the root (`update`, `view/mod.rs`) changes more than one of them at a time; a pane gets its own state and reads the
 //! facts.
+//!
+//! # Where things are
+//!
+//! - the fields, and what is asked of several panes at once: `mod.rs`; stories: `tui_shell.rs`, `layers.rs`
+//! - what Esc does next: `escape.rs`, `src/tui/update/escape.rs`; stories: `escape.rs`
+//! - a message of the status line goes with its cause: `settle.rs`, `src/tui/state/cause.rs`; stories: `commands.rs`,
+//!   `approval_popups.rs`
+
+pub mod escape;
+mod settle;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,27 +21,29 @@ use jiff::Timestamp;
 use ratatui::layout::Size;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::facts::Facts;
-use super::highlight::Colours;
-use super::state::alerts::Alerts;
-use super::state::attention::{Attention, MouseMode};
-use super::state::focus::{Focus, Pane};
-use super::state::lines::Medium;
-use super::state::pointer::Pointer;
-use super::state::question::Questions;
-use super::state::regions::Regions;
-use super::state::sight::{Settled, Sight};
-use super::state::status::Status;
-use super::state::tree::{self, Details, Tree};
-use super::state::{BROAD, MEDIUM, PROMPT_COLUMNS, Reader, Times, target};
-use super::transcript::cell::Level;
 use crate::id::AgentId;
-use crate::session::fold::{Receipt, ReceiptState, RunState};
+use crate::session::fold::{Receipt, ReceiptState};
+use crate::tui::approval::Questions;
+use crate::tui::facts::Facts;
 use crate::tui::help::Help;
-use crate::tui::message::Message;
+use crate::tui::highlight::Colours;
+use crate::tui::ledger::LedgerPane;
+use crate::tui::message::{Known, Message};
+use crate::tui::palette::Palette;
 use crate::tui::pause::PausePane;
 use crate::tui::pending::PendingPane;
+use crate::tui::state::alerts::Alerts;
+use crate::tui::state::attention::{Attention, MouseMode};
+use crate::tui::state::focus::{Focus, Pane};
+use crate::tui::state::lines::Medium;
+use crate::tui::state::pointer::Pointer;
+use crate::tui::state::regions::Regions;
+use crate::tui::state::sight::{Settled, Sight};
+use crate::tui::state::status::Status;
+use crate::tui::state::tree::{self, Details, Tree};
+use crate::tui::state::{BROAD, MEDIUM, PROMPT_COLUMNS, Reader, Times, target};
 use crate::tui::theme::Themes;
+use crate::tui::transcript::cell::Level;
 
 /// Columns of the longest reply that the status line shows.
 const REPLY_COLUMNS: usize = 72;
@@ -47,12 +59,14 @@ pub struct App {
     pub help: Help,
     /// Every text that the user writes.
     pub message: Message,
+    /// What could stand behind what is typed.
+    pub palette: Palette,
     /// The agents.
     pub tree: Tree,
-    /// What every client knows of the run.
-    pub run: RunState,
     /// The list of pending texts.
     pub pending: PendingPane,
+    /// The ledger, as it was opened last.
+    pub ledger: LedgerPane,
     /// The panel of a paused agent.
     pub pause: PausePane,
     /// What the user is asked.
@@ -93,10 +107,11 @@ impl App {
             focus: Focus::default(),
             help: Help::default(),
             message: Message::default(),
+            palette: Palette::default(),
             new_at_reset: false,
             tree: Tree::default(),
-            run: RunState::default(),
             pending: PendingPane::default(),
+            ledger: LedgerPane::default(),
             pause: PausePane::default(),
             questions: Questions::default(),
             status,
@@ -152,13 +167,28 @@ impl App {
         self.tree.begin_again();
     }
 
+    /// Returns the message, and what it reads of the rest.
+    pub fn for_message(&mut self) -> (&mut Message, Known<'_>) {
+        let Self { message, facts, focus, tree, status, questions, .. } = self;
+        let is_typing = !questions.is_quiet(facts.now);
+        let (shown, host) = (tree.selected(), &status.host);
+        (message, Known { facts, focus, agents: tree, shown, run: &facts.run, host, is_typing })
+    }
+
+    /// Returns what the message reads of the rest.
+    pub fn known(&self) -> Known<'_> {
+        let Self { facts, focus, tree, status, questions, .. } = self;
+        let is_typing = !questions.is_quiet(facts.now);
+        Known { facts, focus, agents: tree, shown: tree.selected(), run: &facts.run, host: &status.host, is_typing }
+    }
+
     /// Tells whether a message is being written: the composer has the focus, and it holds the draft.
     pub fn is_drafting(&self) -> bool {
         self.focus.is_on(Pane::Composer) && self.message.is_draft()
     }
 
     /// Tells whether an agent waits, or will where it next comes by; one that has ended and a rescue have no gate.
-    pub fn is_held(&self, agent: &AgentId) -> bool {
+    pub fn is_paused(&self, agent: &AgentId) -> bool {
         let has_gate = |node: &tree::Node| node.ended.is_none() && target::can_be_told(node);
         self.run.pauses.is_paused(agent) && (agent.is_main() || self.tree.get(agent).is_none_or(has_gate))
     }

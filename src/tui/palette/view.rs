@@ -3,25 +3,25 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::tui::state::App;
+use super::state::Palette;
+use crate::tui::facts::Facts;
+use crate::tui::keymap::Context;
 use crate::tui::state::regions::{Region, Regions};
+use crate::tui::view::overlay::{LIST_ROWS, clear_bottom};
 use crate::tui::widgets::fit::{columns, one_line, put, put_marked, put_right, row};
 
-/// Most offers that are shown at once.
-pub const ROWS: usize = 8;
-
 /// Draws the list into the lower end of the room above the composer; returns the room that is left.
-pub fn draw(app: &App, room: Rect, regions: &mut Regions, buffer: &mut Buffer) -> Rect {
-    let offers = app.message.completion.offers();
-    let most = usize::from(room.height.saturating_sub(1)).min(ROWS).min(offers.len());
+pub fn draw(palette: &Palette, facts: &Facts, room: Rect, regions: &mut Regions, buffer: &mut Buffer) -> Rect {
+    let offers = palette.offers();
+    let most = usize::from(room.height.saturating_sub(1)).min(LIST_ROWS).min(offers.len());
     if most == 0 {
         return room;
     }
-    let theme = &app.theme;
+    let theme = &facts.theme;
     let rows = u16::try_from(most + 1).unwrap_or(room.height);
-    let area = clear(room, rows, buffer);
+    let area = clear_bottom(room, rows, buffer);
     regions.add(area, Region::Overlay);
-    let chosen = app.message.completion.chosen();
+    let chosen = palette.chosen();
     let first = (chosen + 1).saturating_sub(most);
     let labels = offers.iter().map(|offer| columns(&one_line(&offer.label))).max().unwrap_or(0).min(area.width / 2);
     for ((place, offer), y) in offers.iter().enumerate().skip(first).take(most).zip(0..) {
@@ -40,21 +40,12 @@ pub fn draw(app: &App, room: Rect, regions: &mut Regions, buffer: &mut Buffer) -
     let keys = row(area, rows - 1);
     let hidden = offers.len() - most;
     let left = if hidden > 0 { put_right(buffer, keys, &format!(" {hidden} more "), theme.dim) } else { keys };
-    let about = if app.message.completion.names_agents() { " · otherwise @ is text" } else { "" };
+    let about = if palette.names_agents() { " · otherwise @ is text" } else { "" };
     let hints = [format!("  Tab takes it · Up/Down choose · Esc closes{about}"), format!("  Tab takes it{about}")];
-    if let Some(hint) = hints.iter().map(|hint| app.spell(hint)).find(|hint| columns(hint) <= left.width) {
+    if let Some(hint) =
+        hints.iter().map(|hint| facts.spell(Context::Composer, hint)).find(|hint| columns(hint) <= left.width)
+    {
         put(buffer, left, &hint, theme.dim);
     }
     Rect { height: area.y - room.y, ..room }
-}
-
-/// Clears so many rows at the lower end of the room, and returns them.
-pub fn clear(room: Rect, rows: u16, buffer: &mut Buffer) -> Rect {
-    let area = Rect { y: room.bottom() - rows, height: rows, ..room };
-    for position in area.intersection(*buffer.area()).positions() {
-        if let Some(cell) = buffer.cell_mut(position) {
-            cell.reset();
-        }
-    }
-    area
 }

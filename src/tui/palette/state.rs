@@ -1,21 +1,19 @@
 //! The completion list: what is offered behind what was typed, and which offer is chosen.
 //!
-//! The offers are made anew after each message (`state/offers.rs`); only the choice and an Esc are remembered. Always
+//! The offers are made anew after each message (`offers.rs`); only the choice and an Esc are remembered. Always
 //! holds: no offer is taken but by a key.
 
 use crate::tui::commands::{self, Draft};
 
 /// What is offered now.
 #[derive(Debug, Default)]
-pub struct Completion {
+pub struct Palette {
     offers: Vec<Offer>,
     chosen: usize,
     /// True once the user moved the choice.
     moved: bool,
     /// The text for which Esc closed the list; it stays closed until the text no longer continues it.
     closed: Option<String>,
-    /// The text with an unknown command that Enter did not send the first time.
-    refused: Option<String>,
     /// The models that the server offers, as far as it was asked.
     pub models: Vec<String>,
     /// Whether it was asked.
@@ -37,7 +35,7 @@ pub struct Offer {
     pub help: String,
 }
 
-impl Completion {
+impl Palette {
     /// Returns what is offered; empty when the list is closed.
     pub fn offers(&self) -> &[Offer] {
         &self.offers
@@ -90,16 +88,6 @@ impl Completion {
     pub fn close(&mut self, text: String) {
         self.closed = Some(text);
         self.offers.clear();
-    }
-
-    /// Notes that this text begins with an unknown command and was not sent.
-    pub fn refuse(&mut self, text: String) {
-        self.refused = Some(text);
-    }
-
-    /// Tells whether this very text was not sent before, because it begins with an unknown command.
-    pub fn was_refused(&self, text: &str) -> bool {
-        self.refused.as_deref() == Some(text)
     }
 
     /// Returns the chosen offer; `None` when the text is that already.

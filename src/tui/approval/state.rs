@@ -12,18 +12,9 @@ use crate::id::{AgentId, MessageId};
 use crate::limits;
 use crate::protocol::ApprovalId;
 use crate::session::fold::DetailPart;
+use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::keymap::{Action, Answer};
-
-/// One question of the session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct QuestionId(u64);
-
-impl QuestionId {
-    /// Returns the number by which an answer can name it, from 1.
-    pub fn number(self) -> u64 {
-        self.0
-    }
-}
+use crate::tui::state::cause::QuestionId;
 
 /// One question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,6 +131,17 @@ impl Subject {
         self.answers().iter().any(|(known, _)| *known == answer)
     }
 
+    /// Returns what a yes to the program's own question is for; `None` where another answer is needed to know.
+    pub fn decided(&self) -> Option<PaneEffect> {
+        match self {
+            Self::New => Some(PaneEffect::NewConversation),
+            Self::Reset => Some(PaneEffect::ResetConversation),
+            Self::Quit => Some(PaneEffect::Outside(Effect::Quit)),
+            Self::Undo => Some(PaneEffect::UndoChanges),
+            Self::StillTrue(_) | Self::Approval(..) => None,
+        }
+    }
+
     /// Tells whether a yes counts only once the end of the detail was on the screen.
     pub fn must_be_read(&self) -> bool {
         match self {
@@ -202,7 +204,7 @@ impl Questions {
         let is_known = self.queue.iter().any(|(_, known)| known.subject == question.subject);
         if !is_known && !self.left.contains(&question.subject) {
             self.count += 1;
-            self.queue.push_back((QuestionId(self.count), question));
+            self.queue.push_back((QuestionId::new(self.count), question));
         }
     }
 
@@ -310,6 +312,13 @@ impl Questions {
     /// Selects nothing any more; returns the digit that had selected an answer: it is text now.
     pub fn unselect(&mut self) -> Option<char> {
         self.selected.take().and_then(|selected| selected.digit)
+    }
+
+    /// Selects nothing any more; tells whether an answer was selected.
+    pub fn unselect_answer(&mut self) -> bool {
+        let was_selected = self.selected().is_some();
+        self.selected = None;
+        was_selected
     }
 
     /// Notes that a line is begun at this moment: it can answer what a key could.

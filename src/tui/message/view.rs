@@ -1,24 +1,43 @@
-//! Draws the search of what was sent before, above the composer: the matches, and the line that is typed.
+//! Draws the composer with its prompt, and above it the history search: the matches, and the line that is typed.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use super::completion::{ROWS, clear};
+use super::{Known, Message};
 use crate::text::visible_line;
-use crate::tui::state::App;
+use crate::tui::state::PROMPT_COLUMNS;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::regions::{Region, Regions};
+use crate::tui::view::overlay::{LIST_ROWS, clear_bottom};
 use crate::tui::widgets::fit::{columns, put, put_marked, put_right, row};
+
+/// Draws prompt and text; returns where the terminal's cursor belongs, when the composer has the focus.
+pub fn draw(message: &Message, known: &Known<'_>, area: Rect, buffer: &mut Buffer) -> Option<Position> {
+    let focused = known.on_composer();
+    let theme = &known.facts.theme;
+    let style = if focused { theme.accent } else { theme.dim };
+    let prompt = PROMPT_COLUMNS.min(area.width);
+    put(buffer, Rect { width: prompt, ..row(area, 0) }, "› ", style);
+    let text = Rect { x: area.x + prompt, width: area.width - prompt, ..area };
+    let cursor = message.render(text, buffer);
+    cursor.filter(|_| focused)
+}
 
 /// Draws the list into the lower end of the room above the composer; returns the room that is left, and where the
 /// terminal's cursor belongs.
-pub fn draw(app: &App, room: Rect, regions: &mut Regions, buffer: &mut Buffer) -> (Rect, Option<Position>) {
-    let Some(search) = app.message.search.as_ref().filter(|_| room.height > 0) else { return (room, None) };
-    let theme = &app.theme;
+pub fn draw_search(
+    message: &Message,
+    known: &Known<'_>,
+    room: Rect,
+    regions: &mut Regions,
+    buffer: &mut Buffer,
+) -> (Rect, Option<Position>) {
+    let Some(search) = message.search.as_ref().filter(|_| room.height > 0) else { return (room, None) };
+    let theme = &known.facts.theme;
     let hits = &search.found().hits;
-    let most = usize::from(room.height - 1).min(ROWS).min(hits.len().max(1));
+    let most = usize::from(room.height - 1).min(LIST_ROWS).min(hits.len().max(1));
     let rows = u16::try_from(most + 1).unwrap_or(room.height);
-    let area = clear(room, rows, buffer);
+    let area = clear_bottom(room, rows, buffer);
     regions.add(area, Region::Overlay);
     let first = (search.chosen() + 1).saturating_sub(most);
     for ((place, hit), y) in hits.iter().enumerate().skip(first).take(most).zip(0..) {
@@ -44,7 +63,7 @@ pub fn draw(app: &App, room: Rect, regions: &mut Regions, buffer: &mut Buffer) -
     let shown = end_of(&query, columns(&query) - skipped);
     let behind = put(buffer, left, shown, theme.text);
     let cursor = Position { x: behind.x.min(line.right().saturating_sub(1)), y: line.y };
-    (Rect { height: area.y - room.y, ..room }, app.focus.is_on(Pane::History).then_some(cursor))
+    (Rect { height: area.y - room.y, ..room }, known.focus.is_on(Pane::History).then_some(cursor))
 }
 
 /// Returns the end of a line that fits into so many columns.

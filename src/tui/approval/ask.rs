@@ -1,0 +1,109 @@
+//! When something is asked, and when it is not asked any more.
+//!
+//! Always holds: a question about an approval stands for one open request of the run, and goes when that goes.
+
+use super::{Offer, Question, Questions, Subject};
+use crate::id::MessageId;
+use crate::protocol::{self, UndoneFile};
+use crate::session::fold::{DetailPart, PendingText, approval_parts, approval_title};
+use crate::summary::count;
+use crate::tui::facts::Facts;
+
+/// Asks about every request that is open, and stops asking about those that are not.
+pub fn ask_about_requests(questions: &mut Questions, facts: &Facts) {
+    let permissions = &facts.run.permissions;
+    questions.retain(facts.now, |subject| match subject {
+        Subject::Approval(id, _) => permissions.is_open(*id),
+        Subject::StillTrue(_) | Subject::New | Subject::Reset | Subject::Quit | Subject::Undo => true,
+    });
+    for request in &permissions.open {
+        let offer = match (&request.subject, &request.session, &request.rule) {
+            (protocol::Subject::Plain { .. }, _, _) => Offer::Nothing,
+            (protocol::Subject::MoreCalls { .. }, _, _) => Offer::MoreCalls,
+            (protocol::Subject::Act { .. }, _, Some(_)) => Offer::Always,
+            (protocol::Subject::Act { .. }, Some(_), None) => Offer::Session,
+            (protocol::Subject::Act { .. }, None, None) => Offer::Words,
+        };
+        questions.ask_once(Question {
+            agent: request.asker.as_ref().map(|asker| asker.agent.clone()),
+            subject: Subject::Approval(request.id, offer),
+            title: approval_title(request).into_owned(),
+            detail: approval_parts(request),
+            session: String::new(),
+            rule: request.rule.as_ref().map(|rule| rule.pattern.clone()),
+        });
+    }
+}
+
+/// Asks about every pending text that is held for its age, except the one that is edited, and stops asking about those
+/// that are gone.
+pub fn ask_about_stale(questions: &mut Questions, edited: Option<&MessageId>, facts: &Facts) {
+    let is_asked = |entry: &&PendingText| entry.message.stale && edited != Some(&entry.message.id);
+    let entries: Vec<&PendingText> = facts.run.pending.waiting().filter(is_asked).collect();
+    questions.retain(facts.now, |subject| match subject {
+        Subject::StillTrue(id) => entries.iter().any(|entry| entry.message.id == *id),
+        Subject::New | Subject::Reset | Subject::Quit | Subject::Undo | Subject::Approval(..) => true,
+    });
+    for entry in entries {
+        questions.ask_once(Question {
+            agent: Some(entry.agent.clone()),
+            title: "Still true? Typed a while ago, not sent yet.".to_owned(),
+            detail: vec![DetailPart::Text(entry.message.text.clone())],
+            session: "sends every old text of this session without asking".to_owned(),
+            rule: None,
+            subject: Subject::StillTrue(entry.message.id.clone()),
+        });
+    }
+}
+
+/// Asks before a conversation is given up, or a turn with the program.
+pub fn ask_about_conversation(questions: &mut Questions, subject: Subject) {
+    let (title, detail, session) = match subject {
+        Subject::New => (
+            "Start a new conversation?",
+            "The agent forgets what was said, a running turn is stopped, the screen starts empty.",
+            "don't ask again in this session",
+        ),
+        Subject::Quit => ("Quit?", "A turn is running. Quitting stops it and ends what its tools have started.", ""),
+        Subject::Reset | Subject::StillTrue(_) | Subject::Undo | Subject::Approval(..) => (
+            "Reset the conversation?",
+            "The agent forgets what was said, a running turn is stopped; the transcript stays.",
+            "don't ask again in this session",
+        ),
+    };
+    questions.ask_once(Question {
+        agent: None,
+        subject,
+        title: title.to_owned(),
+        detail: vec![DetailPart::Text(detail.to_owned())],
+        session: session.to_owned(),
+        rule: None,
+    });
+}
+
+/// Asks whether the files that the last turn changed are to be as before. The list is looked at anew each time.
+pub fn ask_about_undo(questions: &mut Questions, changes: &[UndoneFile], facts: &Facts) {
+    questions.retain(facts.now, |subject| *subject != Subject::Undo);
+    questions.ask_once(Question {
+        agent: None,
+        subject: Subject::Undo,
+        title: "Take back what the last turn changed?".to_owned(),
+        detail: undo_parts(changes),
+        session: String::new(),
+        rule: None,
+    });
+}
+
+/// Returns every file with what happens to it, and what is not covered.
+fn undo_parts(changes: &[UndoneFile]) -> Vec<DetailPart> {
+    let (back, stay): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.undo.is_done());
+    let mut parts = Vec::new();
+    for (files, words) in [(back, "to be as before the turn"), (stay, "to stay as now")] {
+        if !files.is_empty() {
+            parts.push(DetailPart::Note(format!("{}, {words}:", count(files.len(), "file"))));
+            parts.extend(files.iter().map(|change| DetailPart::Exact(format!("{}: {}", change.path, change.undo))));
+        }
+    }
+    parts.push(DetailPart::Note("What commands changed is not on record and stays. The model is not told.".to_owned()));
+    parts
+}

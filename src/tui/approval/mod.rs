@@ -1,0 +1,18 @@
+//! Questions to the user: approvals that tools wait for, and what the program itself asks.
+//!
+//! # Where things are
+//!
+//! - the queue of questions, and when a key may answer one: `state.rs`; stories: `questions.rs`, `tests/pty/questions.rs`
+//! - what is asked, and what the keys do: `ask.rs`, `update.rs`; stories: `approval_popups.rs`,
+//!   `tests/pty/approvals.rs`, `undo.rs`
+//! - how a question is drawn: `view.rs`, `src/tui/widgets/exact.rs`; what it asks in words:
+//!   `src/session/fold/approval_words.rs`; stories: `approval_popups.rs`, `untrusted.rs`
+
+mod ask;
+mod state;
+mod update;
+pub mod view;
+
+pub use ask::{ask_about_conversation, ask_about_requests, ask_about_stale, ask_about_undo};
+pub use state::{Offer, Question, Questions, Seen, Subject, Unarmed};
+pub use update::{MessageUse, answer, carry_out, choose, give, no_with_words, not_answered, rules, undone};

@@ -1,0 +1,172 @@
+//! What the keys do about a question. Whether a key may answer is decided in the state.
+
+use super::{Questions, Subject, Unarmed};
+use crate::id::AgentId;
+use crate::protocol::{self, ApprovalId, QueueAct, Request, RuleRequest, UndoneFile};
+use crate::summary::count;
+use crate::target::name_of;
+use crate::text::is_blank;
+use crate::tui::approval::Question;
+use crate::tui::effect::{Outcome, PaneEffect};
+use crate::tui::facts::Facts;
+use crate::tui::keymap::{Action, Answer, Chord, Context, Edit};
+use crate::tui::pending;
+use crate::tui::state::cause::{Cause, QuestionId};
+
+/// What the message is used for now, as far as a question goes by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MessageUse {
+    /// It is empty and has the keys: a number selects an answer.
+    Free,
+    /// It holds the words of a no.
+    No,
+    /// It holds something else, or something else has the keys.
+    Other,
+}
+
+/// Gives an answer to the shown question; ignored when no question is open.
+pub fn answer(questions: &mut Questions, answer: Answer, message: MessageUse, facts: &Facts) -> Outcome {
+    if message == MessageUse::No {
+        let words = "first Enter, which sends your words as a no, or Esc, which goes back to the question";
+        return say_while(Some(Cause::NoDraft), words);
+    }
+    match questions.unarmed(facts.now) {
+        Some(Unarmed::Nothing) => Outcome::Ignored,
+        Some(unarmed) => not_answered(questions, unarmed),
+        None => give(questions, answer, facts),
+    }
+}
+
+/// Carries out a key that selects an answer or gives the selected one; ignored when it is for something else.
+pub fn choose(questions: &mut Questions, chord: Chord, message: MessageUse, facts: &Facts) -> Outcome {
+    if message != MessageUse::Free || !questions.is_shown() {
+        return Outcome::Ignored;
+    }
+    if let Some(c) = chord.typed() {
+        let selects = questions.selected().is_none() && questions.select_digit(c, facts.now);
+        return if selects { Outcome::DONE } else { Outcome::Ignored };
+    }
+    let moves = match facts.keymap.lookup(Context::Composer, chord) {
+        Some(Action::Edit(Edit::Up)) => questions.select_next(false, facts.now),
+        Some(Action::Edit(Edit::Down)) => questions.select_next(true, facts.now),
+        Some(Action::Edit(Edit::Backspace)) => questions.unselect_answer(),
+        Some(Action::Send) => {
+            let Some(selected) = questions.selected_answer() else {
+                let words = "nothing was answered: first choose an answer by its number";
+                return say_while(about(questions, Cause::Unselected), words);
+            };
+            return give(questions, selected, facts);
+        }
+        _ => false,
+    };
+    if moves { Outcome::DONE } else { Outcome::Ignored }
+}
+
+/// Says why nothing was answered.
+pub fn not_answered(questions: &Questions, unarmed: Unarmed) -> Outcome {
+    let why = match unarmed {
+        Unarmed::Nothing => "nothing was answered: no question is open",
+        Unarmed::Gone => "nothing was answered: the question is gone",
+        Unarmed::Hidden => "the question was not answered: it was not on the screen",
+        Unarmed::Typing => "the question was not answered: it came up while you typed",
+    };
+    say_while(about(questions, Cause::Question), why)
+}
+
+/// Gives an answer to the question, which is armed.
+pub fn give(questions: &mut Questions, answer: Answer, facts: &Facts) -> Outcome {
+    let Some(subject) = questions.current().map(|question| &question.subject).filter(|subject| subject.takes(answer))
+    else {
+        let words = format!("{} is not an answer to this question", answer.key());
+        return say_while(about(questions, Cause::Question), words);
+    };
+    if answer.is_yes() && !questions.is_read() {
+        let below = count(questions.below(), "line");
+        let words = format!("read to the end first: PgDn, {below} below");
+        return say_while(about(questions, Cause::Unread), words);
+    }
+    if let (Subject::Approval(id, _), Answer::Words) = (subject, answer) {
+        return Outcome::one(PaneEffect::WriteNo(*id));
+    }
+    let asked = questions.take(facts.now);
+    Outcome::Consumed(asked.map(|asked| carry_out(questions, asked, answer, facts)).unwrap_or_default())
+}
+
+/// Returns what an answer decides.
+pub fn carry_out(questions: &mut Questions, asked: Question, answer: Answer, facts: &Facts) -> Vec<PaneEffect> {
+    let Question { agent, subject, .. } = asked;
+    let agent = agent.unwrap_or_else(AgentId::main);
+    match (subject, answer) {
+        (Subject::StillTrue(id), Answer::Once) => {
+            vec![Request::Queue { agent, id, act: QueueAct::Confirm }.into()]
+        }
+        (Subject::StillTrue(_), Answer::Session | Answer::Always) => vec![Request::NeverAskIfTrue.into()],
+        (Subject::StillTrue(id), Answer::Words) => vec![PaneEffect::EditEntry(agent, id)],
+        (Subject::StillTrue(id), Answer::No) => {
+            pending::delete(&facts.run.pending, &id).into_iter().map(PaneEffect::from).collect()
+        }
+        (Subject::StillTrue(id), Answer::Leave) => {
+            questions.leave(Subject::StillTrue(id));
+            let sentence = format!("not sent to {}: it stays in the list, held", name_of(&agent));
+            vec![PaneEffect::Say(sentence)]
+        }
+        (Subject::Approval(id, _), answer) => vec![Request::Answer { id, answer: answer_of(answer) }.into()],
+        (Subject::New | Subject::Reset | Subject::Quit | Subject::Undo, Answer::No | Answer::Words | Answer::Leave) => {
+            Vec::new()
+        }
+        (Subject::Undo, _) => vec![PaneEffect::UndoChanges],
+        (subject @ (Subject::New | Subject::Reset | Subject::Quit), answer) => {
+            if answer != Answer::Once {
+                questions.waive(subject.clone());
+            }
+            subject.decided().into_iter().collect()
+        }
+    }
+}
+
+fn answer_of(answer: Answer) -> protocol::Answer {
+    match answer {
+        Answer::Once => protocol::Answer::Once,
+        Answer::Session => protocol::Answer::Session,
+        Answer::Always => protocol::Answer::Always,
+        Answer::No | Answer::Words | Answer::Leave => protocol::Answer::No(None),
+    }
+}
+
+/// Answers a request with a no and these words, or says that they are missing.
+pub fn no_with_words(questions: &mut Questions, id: ApprovalId, words: String, facts: &Facts) -> Outcome {
+    if is_blank(&words) {
+        let sentence = "write what the model is to be told; Esc goes back to the question";
+        return say_while(Some(Cause::Message(words)), sentence);
+    }
+    questions.take(facts.now);
+    Outcome::request(Request::Answer { id, answer: protocol::Answer::No(Some(words)) })
+}
+
+/// Carries out `/rules`.
+pub fn rules(argument: &str) -> Outcome {
+    let number = argument.strip_prefix("remove ").and_then(|number| number.trim().parse().ok());
+    match (argument, number) {
+        ("", _) => Outcome::request(Request::Rules { request: RuleRequest::List }),
+        (_, Some(number)) => Outcome::request(Request::Rules { request: RuleRequest::Remove(number) }),
+        (_, None) => Outcome::one(PaneEffect::Say("it is /rules, or /rules remove N".to_owned())),
+    }
+}
+
+/// Says what an undo did, in one sentence.
+pub fn undone(changes: &[UndoneFile]) -> String {
+    let back = changes.iter().filter(|change| change.undo.is_done()).count();
+    let stay = match changes.len() - back {
+        0 => String::new(),
+        stay => format!(", {stay} left alone"),
+    };
+    format!("undone: {} as before the turn{stay}", count(back, "file"))
+}
+
+fn about(questions: &Questions, cause: fn(QuestionId) -> Cause) -> Option<Cause> {
+    questions.current_id().map(cause)
+}
+
+fn say_while(cause: Option<Cause>, sentence: impl Into<String>) -> Outcome {
+    Outcome::one(PaneEffect::SayWhile(cause, sentence.into()))
+}

@@ -1,0 +1,145 @@
+//! Whom the next message goes to: the agent that is named at its start, else the one that the draft is bound to.
+//!
+//! A draft is bound at its first character, to the agent whose transcript is shown then when it runs, else to the main
+//! agent. Always holds: what was begun for an agent that has ended since is not sent to another one without being asked
+//! for it again.
+
+use super::{Known, Message};
+use crate::id::AgentId;
+use crate::target::{self, MAIN, Target};
+use crate::text::{clip, visible_line};
+use crate::tui::commands::{self, Draft};
+use crate::tui::state::target::told;
+use crate::tui::state::tree::Node;
+
+/// Columns of a text that are repeated in the border.
+const QUOTED: usize = 16;
+
+/// A draft as it would be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address<'a> {
+    /// Every agent that it goes to, the main agent first.
+    pub to: Vec<AgentId>,
+    /// What is sent: the draft without the name at its start.
+    pub text: &'a str,
+}
+
+/// Why a text goes to nobody.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unaddressed {
+    /// The agent that it was begun for has ended since.
+    Ended(AgentId),
+    /// It names an agent that does not run.
+    Unknown(AgentId),
+}
+
+impl Message {
+    /// Returns the agent that a message without a name goes to.
+    pub fn target(&self, known: &Known<'_>) -> AgentId {
+        self.bound().cloned().unwrap_or_else(|| shown_or_main(known))
+    }
+
+    /// Finds out whom a text goes to.
+    ///
+    /// # Errors
+    /// Why it goes to nobody.
+    pub fn address<'a>(&self, text: &'a str, known: &Known<'_>) -> Result<Address<'a>, Unaddressed> {
+        let named = target::parse(text, &named_in(text, known, told));
+        match named.target {
+            Target::Agent(agent) => return Ok(Address { to: vec![agent], text: named.text }),
+            Target::All => return Ok(Address { to: told_agents(known), text: named.text }),
+            Target::Unnamed => {}
+        }
+        if let Some(agent) = nobody(text, known) {
+            return Err(Unaddressed::Unknown(agent));
+        }
+        let agent = self.target(known);
+        if known.agents.takes_texts(&agent) {
+            Ok(Address { to: vec![agent], text })
+        } else {
+            Err(Unaddressed::Ended(agent))
+        }
+    }
+
+    /// Binds a draft at its first character, and forgets about a draft that is gone.
+    pub fn bind_draft(&mut self, known: &Known<'_>) {
+        if self.is_draft_empty() {
+            self.bind(None);
+        } else if self.bound().is_none() {
+            self.bind(Some(shown_or_main(known)));
+        }
+    }
+
+    /// Says what becomes of the draft; `None` where it goes to one agent as it is.
+    pub fn draft_words(&self, known: &Known<'_>) -> Option<String> {
+        if !(known.on_composer() && self.is_draft()) || self.is_empty() {
+            return None;
+        }
+        let draft = self.shown();
+        match commands::read(&draft) {
+            Draft::Command(command, _) => Some(format!("→ /{}: {}", command.name, command.help)),
+            Draft::Misfit(command) => Some(format!("→ {}", command.misfit())),
+            Draft::Escaped(text) => {
+                let line = visible_line(text);
+                Some(format!("→ {}: sent as \"{}\"", whom(&self.address(text, known)), clip(&line, QUOTED)))
+            }
+            Draft::NoCommand { .. } if self.was_refused(&draft) => {
+                Some(format!("→ {}: sent as text", whom(&self.address(&draft, known))))
+            }
+            Draft::NoCommand { word } => {
+                Some(format!("→ unknown command {}; nearest: /{}", visible_line(word), commands::nearest(word)))
+            }
+            Draft::Text(text) => match self.address(text, known) {
+                Ok(address) if address.to.len() == 1 => None,
+                address => Some(format!("→ {}", whom(&address))),
+            },
+        }
+    }
+
+    /// Returns the one agent that the draft goes to, or would go to.
+    pub fn draft_target(&self, known: &Known<'_>) -> AgentId {
+        let draft = self.shown();
+        let address = self.address(&draft, known).ok().filter(|_| !self.is_empty());
+        address.and_then(|address| address.to.into_iter().next()).unwrap_or_else(|| self.target(known))
+    }
+}
+
+/// Names whom a text goes to.
+fn whom(address: &Result<Address<'_>, Unaddressed>) -> String {
+    match address {
+        Ok(address) => match address.to.as_slice() {
+            [one] if one.is_main() => MAIN.to_owned(),
+            [one] => visible_line(one.as_str()).into_owned(),
+            several => format!("all {} agents that run", several.len()),
+        },
+        Err(Unaddressed::Ended(agent)) => format!("nobody, {} has ended", visible_line(agent.as_str())),
+        Err(Unaddressed::Unknown(agent)) => format!("nobody, no {} runs", visible_line(agent.as_str())),
+    }
+}
+
+/// Returns the agent that a draft is for which is begun now: the one that is shown, where that takes texts.
+pub fn shown_or_main(known: &Known<'_>) -> AgentId {
+    let shown = known.agents.get(known.shown);
+    shown.filter(|node| told(node)).map_or_else(AgentId::main, |node| node.id.clone())
+}
+
+/// Returns every agent that runs and can be told something, and the main agent in any case, which comes first.
+fn told_agents(known: &Known<'_>) -> Vec<AgentId> {
+    let children = known.agents.running_nodes().filter(|node| !node.id.is_main() && told(node));
+    std::iter::once(AgentId::main()).chain(children.map(|node| node.id.clone())).collect()
+}
+
+/// Returns the agents that a text could name and that are like this.
+fn named_in(text: &str, known: &Known<'_>, like: impl Fn(&Node) -> bool) -> Vec<AgentId> {
+    let named = text.strip_prefix('@').into_iter().flat_map(|text| known.agents.named_in(text));
+    named.filter(|node| like(node)).map(|node| node.id.clone()).collect()
+}
+
+/// Returns the agent that a text names although it takes no texts, or is none.
+fn nobody(text: &str, known: &Known<'_>) -> Option<AgentId> {
+    let gone = named_in(text, known, |node| !told(node));
+    match target::parse(text, &gone).target {
+        Target::Agent(agent) if !agent.is_main() => Some(agent),
+        Target::Agent(_) | Target::All | Target::Unnamed => target::seems_for(text).map(AgentId::new),
+    }
+}

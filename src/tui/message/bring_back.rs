@@ -1,0 +1,207 @@
+//! Texts that come back: what a key removed (`u`, Ctrl+_), what a stop gives back, what an ended agent returns, the draft
+//! of another agent that is shown.
+//!
+//! Says what came back and why. Always holds: a text comes back to one place once.
+
+use super::address::shown_or_main;
+use super::purpose::{Editing, Purpose};
+use super::removed::{Removed, Taken};
+use super::{Known, Left, Message};
+use crate::event::Pending;
+use crate::id::{AgentId, MessageId};
+use crate::protocol::{QueueAct, Request};
+use crate::target::MAIN;
+use crate::text::is_blank;
+use crate::tui::effect::PaneEffect;
+use crate::tui::state::focus::Pane;
+
+/// Undoes the newest edit of the message, or the newest removal when that is newer.
+pub fn undo(message: &mut Message, known: &Known<'_>) -> Vec<PaneEffect> {
+    if message.undo() { Vec::new() } else { newest(message, known) }
+}
+
+/// Brings back what a key removed last.
+pub fn newest(message: &mut Message, known: &Known<'_>) -> Vec<PaneEffect> {
+    message.leave_recalled();
+    while let Some(removed) = message.take_removed() {
+        match removed {
+            Removed::Deleted(taken) => return vec![restore(taken)],
+            Removed::TakenBack(taken) => {
+                // Sent, cleared or changed since: then it is a text of its own.
+                if message.take_front(&taken.entry.text) {
+                    return vec![restore(taken)];
+                }
+            }
+            Removed::Merged { agent, first, second, text } => {
+                return vec![part(message, agent, first, second, &text, known)];
+            }
+            Removed::Edit { agent, id, text, was } => return edit_again(message, agent, id, text, was, known),
+            Removed::Draft(text) => {
+                message.put_before(&[text]);
+                return Vec::new();
+            }
+        }
+    }
+    vec![PaneEffect::Say("nothing to undo".to_owned())]
+}
+
+/// Ends what is written first without its effect; what it says can be brought back.
+pub fn abandon(message: &mut Message) -> Vec<PaneEffect> {
+    let Some((Purpose::Edit(Editing { agent, entry }), left)) = message.leave() else { return Vec::new() };
+    let mut effects = vec![PaneEffect::Focus(Pane::Composer)];
+    if left == Left::Kept {
+        effects.push(PaneEffect::Say(format!("{} is as it was; Ctrl+_ brings the edit back", entry.id)));
+    }
+    effects.push(Request::Queue { agent, id: entry.id, act: QueueAct::Release }.into());
+    effects
+}
+
+/// Follows the choice of the agent that is shown: it brings its own draft into the message.
+pub fn follow(message: &mut Message, known: &Known<'_>) -> Vec<PaneEffect> {
+    // A line that is typed stays where it is seen.
+    if known.in_lines() {
+        return Vec::new();
+    }
+    if message.shows_other(known.shown) {
+        message.switch(&shown_or_main(known));
+    }
+    let ended = message.give_back_drafts(|agent| !known.agents.takes_texts(agent));
+    let say = |agent: AgentId| {
+        let name = name(&agent);
+        PaneEffect::Say(format!("{name} has ended: Ctrl+_ brings your draft for it into the message"))
+    };
+    ended.into_iter().map(say).collect()
+}
+
+/// Takes what a stop gave back.
+pub fn stopped(message: &mut Message, entries: &[Pending], known: &Known<'_>) -> Vec<PaneEffect> {
+    let in_lines = known.in_lines();
+    let sentence = match entries.len() {
+        0 => None,
+        1 if in_lines => Some("cancelled; the pending text is yours again".to_owned()),
+        count if in_lines => Some(format!("cancelled; {count} pending texts are yours again")),
+        1 => Some("cancelled; the pending text is back in the message".to_owned()),
+        count => Some(format!("cancelled; {count} pending texts are back in the message")),
+    };
+    let mut effects: Vec<PaneEffect> = sentence.map(PaneEffect::Say).into_iter().collect();
+    effects.extend(given_back(message, entries, known));
+    effects
+}
+
+/// Takes texts that no queue holds any more; of a text for all agents one copy, and none that another agent has. The
+/// receipts know of it already.
+pub fn given_back(message: &mut Message, entries: &[Pending], known: &Known<'_>) -> Vec<PaneEffect> {
+    let mut kept: Vec<Pending> = Vec::new();
+    for entry in entries {
+        let is_kept = kept.iter().any(|one| known.run.receipts.are_copies(&one.id, &entry.id));
+        if !is_kept && !known.run.receipts.is_with_others(&entry.id) {
+            kept.push(entry.clone());
+        }
+    }
+    to_message(message, &kept, known)
+}
+
+/// Takes what an agent that has ended gave back: into the message, with the reason. It comes unasked, so it must not get
+/// under the fingers of somebody who types: then, and when others have the same text by `@all`, it only can be brought
+/// back.
+pub fn returned(message: &mut Message, agent: &AgentId, fresh: &[Pending], known: &Known<'_>) -> Vec<PaneEffect> {
+    if fresh.is_empty() {
+        return Vec::new();
+    }
+    let edited = fresh.iter().any(|entry| message.is_edited(&entry.id));
+    let who = name(agent);
+    let say = |sentence: String| vec![PaneEffect::Say(sentence)];
+    if !edited && fresh.iter().all(|entry| known.run.receipts.is_with_others(&entry.id)) {
+        return say(format!("{who} ended before it read this text; the others have it"));
+    }
+    if !edited && (known.in_lines() || known.is_typing) {
+        let mut effects = Vec::new();
+        if known.in_lines() {
+            effects.extend(message.take_aside(fresh));
+        } else {
+            for entry in fresh {
+                message.set_aside(Removed::Draft(entry.text.clone()));
+            }
+        }
+        let what = if fresh.len() == 1 { "your text was" } else { "your texts were" };
+        effects.extend(say(format!("{who} has ended: {what} not delivered; Ctrl+_ brings it back")));
+        return effects;
+    }
+    let what = match fresh {
+        [one] if edited => format!("{}, which you edit, is a draft now", one.id),
+        [one] => format!("{} is back in the message", one.id),
+        more => format!("{} texts are back in the message", more.len()),
+    };
+    let mut effects = say(format!("{who} has ended: {what}"));
+    effects.extend(to_message(message, fresh, known));
+    effects
+}
+
+/// Puts texts that left the queue undelivered into the message; in lines where `/back` finds them.
+fn to_message(message: &mut Message, entries: &[Pending], known: &Known<'_>) -> Vec<PaneEffect> {
+    if known.in_lines() && !entries.iter().any(|entry| message.is_edited(&entry.id)) {
+        return message.take_aside(entries);
+    }
+    message.give_back(entries);
+    Vec::new()
+}
+
+fn name(agent: &AgentId) -> &str {
+    if agent.is_main() { MAIN } else { agent.as_str() }
+}
+
+fn restore(Taken { agent, entry, before }: Taken) -> PaneEffect {
+    let id = entry.id.clone();
+    Request::Queue { agent, id, act: QueueAct::Restore { entry, before } }.into()
+}
+
+fn part(
+    message: &mut Message,
+    agent: AgentId,
+    first: Pending,
+    second: Pending,
+    text: &str,
+    known: &Known<'_>,
+) -> PaneEffect {
+    let id = first.id.clone();
+    if let Some(busy) = message.blocked().filter(|_| message.is_edited(&id)) {
+        message.set_aside(Removed::Merged { agent, first, second, text: text.to_owned() });
+        return busy;
+    }
+    match known.run.pending.get(&id) {
+        Some(entry) if entry.message.text == text => {
+            Request::Queue { agent, id, act: QueueAct::Split { first, second } }.into()
+        }
+        Some(_) => PaneEffect::Say(format!("{id} was changed since, it stays joined")),
+        None => PaneEffect::Say(format!("{id} is not pending any more: both were delivered as one text")),
+    }
+}
+
+/// Goes on with an edit that was left. Over newer words of the entry it would write: then the text is one of its own.
+fn edit_again(
+    message: &mut Message,
+    agent: AgentId,
+    id: MessageId,
+    text: String,
+    was: String,
+    known: &Known<'_>,
+) -> Vec<PaneEffect> {
+    if let Some(was) = message.editing().filter(|editing| editing.entry.id == id).map(|e| e.entry.text.clone()) {
+        // Both are words for the same entry: they change places.
+        let present = message.text();
+        message.load(&text);
+        if !is_blank(&present) && present != was {
+            message.set_aside(Removed::Edit { agent, id, text: present, was });
+        }
+        return Vec::new();
+    }
+    if let Some(busy) = message.blocked() {
+        message.set_aside(Removed::Edit { agent, id, text, was });
+        return vec![busy];
+    }
+    if known.run.pending.get(&id).is_some_and(|entry| entry.message.text != was) {
+        message.put_before(&[text]);
+        return vec![PaneEffect::Say(format!("{id} was changed since; what you had written is in the message"))];
+    }
+    vec![Request::Queue { agent, id, act: QueueAct::Hold { text: Some(text) } }.into()]
+}

@@ -1,0 +1,95 @@
+//! Editing a pending text in the message: from the hold to its end, whichever way it ends.
+//!
+//! Always holds: the draft that was there before comes back when the edit ends; what was written is in the queue, in the
+//! message, or can be brought back.
+
+use super::purpose::{Editing, Purpose};
+use super::{Known, Message};
+use crate::event::Delivery;
+use crate::id::{AgentId, MessageId};
+use crate::protocol::{QueueAct, QueueOutcome, Request};
+use crate::tui::effect::PaneEffect;
+use crate::tui::state::cause::Cause;
+use crate::tui::state::focus::Pane;
+
+impl Message {
+    /// Asks for the hold of an entry that is to be edited; only then its text is loaded.
+    pub fn ask_edit(&self, agent: AgentId, id: MessageId) -> Vec<PaneEffect> {
+        if self.is_edited(&id) {
+            return vec![PaneEffect::Focus(Pane::Composer)];
+        }
+        if let Some(busy) = self.blocked() {
+            return vec![busy];
+        }
+        vec![Request::Queue { agent, id, act: QueueAct::Hold { text: None } }.into()]
+    }
+
+    /// Takes the answer to a hold: the edit begins, or the screen says why not.
+    pub fn held(
+        &mut self,
+        id: &MessageId,
+        text: Option<&String>,
+        outcome: &QueueOutcome,
+        known: &Known<'_>,
+    ) -> Vec<PaneEffect> {
+        let entry = known.run.pending.get(id).filter(|_| *outcome == QueueOutcome::Done);
+        let Some(entry) = entry.cloned() else {
+            let kept = if text.is_some() { "; what you had written is in the message" } else { "" };
+            let sentence = match outcome {
+                QueueOutcome::Ended => format!("{id} cannot be edited, its agent has ended{kept}"),
+                _ => format!("{id} was delivered before it could be edited{kept}"),
+            };
+            self.put_before(text.map(std::slice::from_ref).unwrap_or_default());
+            return vec![PaneEffect::Say(sentence)];
+        };
+        let text = text.unwrap_or(&entry.message.text).clone();
+        self.begin(Purpose::Edit(Editing { agent: entry.agent, entry: entry.message }), &text);
+        vec![PaneEffect::Focus(Pane::Composer)]
+    }
+
+    /// Asks for the end of the edit with the new text in the old place.
+    pub fn commit_edit(&self, delivery: Option<Delivery>) -> Vec<PaneEffect> {
+        let Some(editing) = self.editing() else { return Vec::new() };
+        let act = QueueAct::Commit { text: self.text(), delivery };
+        vec![Request::Queue { agent: editing.agent.clone(), id: editing.entry.id.clone(), act }.into()]
+    }
+
+    /// Takes the answer to [`Message::commit_edit`].
+    pub fn committed(&mut self, id: &MessageId, outcome: &QueueOutcome) -> Vec<PaneEffect> {
+        if !self.is_edited(id) {
+            return Vec::new();
+        }
+        let mut effects = Vec::new();
+        let sentence = match outcome {
+            QueueOutcome::Done => {
+                self.finish_edit();
+                format!("{id} is back in its place")
+            }
+            QueueOutcome::Refused(refused) => format!("{id} was not put back: {refused}"),
+            QueueOutcome::Ended => {
+                // What the queue returns is the text before the edit; the user has the one after it.
+                effects.push(PaneEffect::KeepEntry(id.clone()));
+                self.edit_becomes_draft(&[], &[]);
+                format!("{id} was not put back, its agent has ended: the text is a draft now")
+            }
+            QueueOutcome::Gone | QueueOutcome::Withdrawn(_) | QueueOutcome::Merged(..) => {
+                self.edit_becomes_draft(&[], &[]);
+                format!("{id} was not put back, it is not pending any more: the text is a draft now")
+            }
+        };
+        effects.push(PaneEffect::Say(sentence));
+        effects
+    }
+
+    /// Says what is written first and has to be ended; `None` when nothing is.
+    pub fn blocked(&self) -> Option<PaneEffect> {
+        let words = match self.first_purpose()? {
+            Purpose::Edit(editing) => format!("{} is being edited: first Enter, or Esc", editing.entry.id),
+            Purpose::AboutCall(_) | Purpose::Decline(_) => {
+                "finish what you write about the call: first Enter, or Esc".to_owned()
+            }
+            Purpose::Recall(_) | Purpose::Line => return None,
+        };
+        Some(PaneEffect::SayWhile(Some(Cause::NoDraft), words))
+    }
+}

@@ -1,0 +1,186 @@
+//! The one door of Enter, Tab and F5: what is written about a call decides about it, a pending text goes back into its
+//! queue, a command is carried out, and a text goes to whom it is for.
+//!
+//! Always holds: the text leaves the message only when a queue has taken it, or when a command was carried out.
+
+use super::address::Unaddressed;
+use super::purpose::Purpose;
+use super::{Known, Message, line};
+use crate::error::Refused;
+use crate::event::Delivery;
+use crate::id::{AgentId, MessageId};
+use crate::protocol::Request;
+use crate::target;
+use crate::tui::commands::{self, Draft, LineVerb, Verb};
+use crate::tui::effect::{Effect, Outcome, PaneEffect};
+use crate::tui::keymap::Edit;
+use crate::tui::state::cause::Cause;
+use crate::tui::state::status::HostState;
+
+/// Carries out Enter.
+pub fn enter(message: &mut Message, known: &Known<'_>) -> Vec<PaneEffect> {
+    if message.is_in_lines() {
+        return line::enter_several(message, known);
+    }
+    if known.in_lines() && message.text().ends_with(line::GOES_ON) {
+        // A line that ends with a backslash goes on.
+        message.edit(Edit::LineEnd);
+        message.edit(Edit::Backspace);
+        message.newline();
+        return Vec::new();
+    }
+    if let Some(effects) = end_first(message, None) {
+        return effects;
+    }
+    if !message.is_empty() {
+        return submit(message, Delivery::Steer, known);
+    }
+    if known.run.pending.is_held_back() { vec![Request::Resume.into()] } else { Vec::new() }
+}
+
+/// Carries out Tab: what is sent waits for the end of the turn.
+pub fn follow_up(message: &mut Message, known: &Known<'_>) -> Vec<PaneEffect> {
+    if let Some(effects) = end_first(message, Some(Delivery::FollowUp)) {
+        return effects;
+    }
+    if message.is_empty() {
+        return Vec::new();
+    }
+    if !known.busy() {
+        let sentence = "no turn runs, so there is nothing to follow: Enter sends";
+        return vec![PaneEffect::SayWhile(Some(Cause::NoTurn), sentence.to_owned())];
+    }
+    submit(message, Delivery::FollowUp, known)
+}
+
+/// Carries out F5: what is sent interrupts; in an empty message the key is about what is pending.
+pub fn deliver_now(message: &mut Message, known: &Known<'_>) -> Outcome {
+    if let Some(effects) = end_first(message, Some(Delivery::Now)) {
+        return Outcome::Consumed(effects);
+    }
+    if message.is_empty() { Outcome::Ignored } else { Outcome::Consumed(submit(message, Delivery::Now, known)) }
+}
+
+/// Ends what is written first; `None` when that is the draft. The delivery is that of a pending text, where it changes.
+fn end_first(message: &Message, delivery: Option<Delivery>) -> Option<Vec<PaneEffect>> {
+    Some(match message.first_purpose()? {
+        Purpose::AboutCall(_) => vec![PaneEffect::DecideCall],
+        Purpose::Decline(id) => vec![PaneEffect::Decline(*id)],
+        Purpose::Edit(_) => message.commit_edit(delivery),
+        Purpose::Recall(_) | Purpose::Line => return None,
+    })
+}
+
+/// Carries the draft out as a command, or sends it, or says why not: then it stays.
+pub fn submit(message: &mut Message, delivery: Delivery, known: &Known<'_>) -> Vec<PaneEffect> {
+    // A chip is text, whatever stands in it: a paste is no command and names nobody.
+    let draft = message.shown();
+    let read = if known.in_lines() { commands::read_line(&draft) } else { commands::read(&draft) };
+    match read {
+        Draft::Command(command, text) if command.verb == Verb::Line(LineVerb::Later) => {
+            let delivery = if known.busy() { Delivery::FollowUp } else { Delivery::Steer };
+            send(message, &draft, text, delivery, known)
+        }
+        Draft::Command(command, text) if command.verb == Verb::Now => send(message, &draft, text, Delivery::Now, known),
+        Draft::Command(command, argument) => {
+            let argument = message.whole(argument);
+            let mut effects = remember(message.sent());
+            effects.push(PaneEffect::Run(command.verb, argument));
+            effects
+        }
+        Draft::Misfit(command) => {
+            vec![PaneEffect::SayWhile(Some(Cause::Message(message.text())), command.misfit())]
+        }
+        Draft::Escaped(text) | Draft::Text(text) => send(message, &draft, text, delivery, known),
+        Draft::NoCommand { .. } if message.was_refused(&draft) => send(message, &draft, &draft, delivery, known),
+        Draft::NoCommand { word } => {
+            let again = if known.in_lines() {
+                format!("/{word} sends it as text")
+            } else {
+                "Enter again sends it as text".to_owned()
+            };
+            let nearest = commands::nearest(word);
+            let sentence = format!("unknown command {word}; nearest: /{nearest}. {again}");
+            let effect = PaneEffect::SayWhile(Some(Cause::Message(message.text())), sentence);
+            if !known.in_lines() {
+                message.refuse(draft);
+            }
+            vec![effect]
+        }
+    }
+}
+
+fn send(message: &mut Message, draft: &str, text: &str, delivery: Delivery, known: &Known<'_>) -> Vec<PaneEffect> {
+    match message.address(text, known) {
+        Ok(address) => {
+            message.goes_out(draft.to_owned());
+            let text = message.whole(address.text);
+            address.to.into_iter().map(|to| Request::Inject { to, text: text.clone(), delivery }.into()).collect()
+        }
+        Err(Unaddressed::Ended(agent)) => vec![not_for_the_ended(message, &agent)],
+        Err(Unaddressed::Unknown(agent)) => {
+            vec![PaneEffect::Say(format!("not sent: no agent {agent} runs; @main before it sends it as text"))]
+        }
+    }
+}
+
+/// Takes the answer of one queue.
+pub fn sent(
+    message: &mut Message,
+    to: &AgentId,
+    text: &str,
+    outcome: &Result<MessageId, Refused>,
+    known: &Known<'_>,
+) -> Vec<PaneEffect> {
+    let draft = message.outgoing().unwrap_or(text);
+    let is_here = message.shown() == draft;
+    match outcome {
+        Ok(_) if is_here => {
+            let mut effects = vec![PaneEffect::Quiet];
+            effects.extend(remember(message.sent()));
+            effects
+        }
+        // A line leaves the message before it is sent; to several agents it went once.
+        Ok(_) if known.in_lines() => {
+            let line = message.take_outgoing().and_then(|line| message.remember(&line));
+            remember(line)
+        }
+        Ok(_) => Vec::new(),
+        Err(Refused::Ended) if is_here => vec![not_for_the_ended(message, to)],
+        Err(refused) => {
+            // Another queue may have taken it before: then the draft is gone and the words say who did not get it.
+            if known.in_lines() && !is_here {
+                message.keep(text.to_owned());
+            } else if message.outgoing().is_none() && !is_here {
+                message.put_before(&[text.to_owned()]);
+            }
+            let whom = if to.is_main() { String::new() } else { format!(" to {to}") };
+            let why = match (refused, known.host) {
+                (Refused::NotBuilt, HostState::Failed(reason)) => reason.clone(),
+                _ => refused.to_string(),
+            };
+            vec![PaneEffect::Reply(format!("not sent{whom}: {why}"))]
+        }
+    }
+}
+
+/// Says that a draft was begun for an agent that has ended since; from now on it is for the main agent, unless it names
+/// the other one itself.
+fn not_for_the_ended(message: &mut Message, agent: &AgentId) -> PaneEffect {
+    let is_named = target::seems_for(&message.shown()) == Some(agent.as_str());
+    let how = if is_named { "@main before it sends it as text" } else { "Enter sends it to main" };
+    message.bind(Some(AgentId::main()));
+    PaneEffect::Say(format!("not sent: {agent} has ended; {how}"))
+}
+
+/// Says once that nothing is remembered beyond the session.
+pub fn not_remembered(message: &mut Message, reason: &str) -> Vec<PaneEffect> {
+    if std::mem::replace(&mut message.history.complained, true) {
+        return Vec::new();
+    }
+    vec![PaneEffect::Say(format!("what you send is not remembered for the next session: {reason}"))]
+}
+
+fn remember(text: Option<String>) -> Vec<PaneEffect> {
+    text.map(|text| PaneEffect::Outside(Effect::Remember(text))).into_iter().collect()
+}

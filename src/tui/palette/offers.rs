@@ -1,0 +1,141 @@
+//! What could stand behind what was typed: commands behind `/`, names behind `/theme` and `/model`, agents and paths
+//! behind `@`. Made from the message and from what is known of agents, themes and models.
+
+use super::state::{Offer, Palette};
+use crate::id::AgentId;
+use crate::manual::MANUAL;
+use crate::mode::Mode;
+use crate::target::ALL;
+use crate::tui::commands::{self, COMMANDS, Draft, Takes, Verb};
+use crate::tui::message::paths::written;
+use crate::tui::message::{Known, Message};
+use crate::tui::state::target::can_be_told;
+use crate::tui::theme::AUTO;
+
+impl Palette {
+    /// Makes the offers for the text of the message.
+    pub(super) fn refresh(&mut self, message: &Message, known: &Known<'_>) {
+        let is_shown = !known.in_lines() && known.on_composer() && message.is_draft();
+        let text = if is_shown { message.shown() } else { String::new() };
+        let mut offers = self.offers_for(&text, known);
+        if is_shown {
+            offers.extend(path_offers(message, known));
+        }
+        self.offer(&text, offers);
+    }
+
+    fn offers_for(&self, text: &str, known: &Known<'_>) -> Vec<Offer> {
+        if text.contains('\n') {
+            return Vec::new();
+        }
+        match text.chars().next() {
+            Some('@') => agents(text, known),
+            Some('/') => match text.split_once(' ') {
+                None => command_names(text),
+                Some((command, typed)) => self.arguments(command, typed, known),
+            },
+            _ => Vec::new(),
+        }
+    }
+
+    fn arguments(&self, command: &str, typed: &str, known: &Known<'_>) -> Vec<Offer> {
+        let Draft::Command(command, _) = commands::read(command) else { return Vec::new() };
+        let names: Vec<String> = match command.verb {
+            Verb::Help => return topics(command.name, typed),
+            Verb::Mode => return modes(typed),
+            Verb::Theme => known.facts.themes.names().into_iter().chain([AUTO]).map(str::to_owned).collect(),
+            Verb::Hold => vec![ALL.to_owned()],
+            Verb::Budget => vec!["off".to_owned()],
+            Verb::Export => vec!["transcript".to_owned(), "ledger".to_owned()],
+            Verb::Model => self.models.clone(),
+            _ => Vec::new(),
+        };
+        if names.iter().any(|name| name == typed) {
+            return Vec::new();
+        }
+        let fitting = names.into_iter().filter(|name| name.starts_with(typed));
+        fitting.map(|name| offer(format!("/{} {name}", command.name), name, String::new())).collect()
+    }
+}
+
+/// Tells whether the name of a model is being typed.
+pub(super) fn is_naming_model(message: &Message, known: &Known<'_>) -> bool {
+    if known.in_lines() || !known.on_composer() || !message.is_draft() {
+        return false;
+    }
+    let text = message.shown();
+    let command = text.split_once(' ').map(|(command, _)| commands::read(command));
+    matches!(command, Some(Draft::Command(command, _)) if command.verb == Verb::Model)
+}
+
+/// Offers the paths that match what is typed behind `@`.
+fn path_offers(message: &Message, known: &Known<'_>) -> Vec<Offer> {
+    let Some(token) = message.paths.token() else { return Vec::new() };
+    let hits = &message.paths.found().hits;
+    if hits.iter().any(|hit| *hit.text == *token.typed && !token.typed.ends_with('/')) {
+        return Vec::new();
+    }
+    let offers = hits.iter().map(|hit| {
+        let path = written(&hit.text, known.agents.running_nodes().map(|node| &node.id));
+        // Behind a directory the next part is typed at once.
+        let blank = if path.ends_with('/') { "" } else { " " };
+        Offer {
+            text: format!("{path}{blank}"),
+            replaces: Some(token.chars),
+            marks: hit.marks.clone(),
+            label: hit.text.to_string(),
+            help: String::new(),
+        }
+    });
+    offers.collect()
+}
+
+/// Offers the agents that run, behind `@`.
+fn agents(text: &str, known: &Known<'_>) -> Vec<Offer> {
+    let typed = text.get(1..).unwrap_or_default();
+    let running: Vec<&AgentId> =
+        known.agents.running_nodes().filter(|node| can_be_told(node)).map(|node| &node.id).collect();
+    if running.iter().all(|id| id.is_main()) {
+        return Vec::new();
+    }
+    let children =
+        running.iter().filter(|id| !id.is_main()).map(|id| (id.as_str(), "this agent, at its next boundary"));
+    let all = std::iter::once((ALL, "every agent that runs"));
+    let fitting = children.chain(all).filter(|(name, _)| name.starts_with(typed) && *name != typed);
+    fitting.map(|(name, help)| offer(format!("@{name} "), format!("@{name}"), help.to_owned())).collect()
+}
+
+fn modes(typed: &str) -> Vec<Offer> {
+    if Mode::named(typed).is_some_and(|mode| !Mode::ALL.iter().any(|m| *m != mode && m.name().starts_with(typed))) {
+        return Vec::new();
+    }
+    let fitting = Mode::ALL.into_iter().filter(|mode| mode.name().starts_with(typed));
+    fitting
+        .map(|mode| offer(format!("/mode {}", mode.name()), mode.name().to_owned(), mode.help().to_owned()))
+        .collect()
+}
+
+fn topics(command: &str, typed: &str) -> Vec<Offer> {
+    if MANUAL.iter().any(|page| page.topic == typed) {
+        return Vec::new();
+    }
+    let fitting = MANUAL.iter().filter(|page| page.topic.starts_with(typed));
+    fitting
+        .map(|page| offer(format!("/{command} {}", page.topic), page.topic.to_owned(), page.title().to_owned()))
+        .collect()
+}
+
+fn command_names(text: &str) -> Vec<Offer> {
+    let typed = text.get(1..).unwrap_or_default();
+    let fitting = COMMANDS.iter().filter(|command| command.name.starts_with(typed));
+    fitting
+        .map(|command| {
+            let space = if command.takes == Takes::Nothing { "" } else { " " };
+            offer(format!("/{}{space}", command.name), command.usage.to_owned(), command.help_with_key(command.key))
+        })
+        .collect()
+}
+
+fn offer(text: String, label: String, help: String) -> Offer {
+    Offer { text, replaces: None, marks: Vec::new(), label, help }
+}

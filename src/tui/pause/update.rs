@@ -1,0 +1,149 @@
+//! What keys do about the agent that is shown: it is paused or goes on, its next call runs, runs changed, or is skipped.
+//!
+//! Always holds: what is decided is about what a frame has shown; what is written about a call names that call.
+
+use super::{PausePane, editable, read_arguments};
+use crate::id::AgentId;
+use crate::message::ToolCall;
+use crate::protocol::{Accepted, Decision, PauseState, Request};
+use crate::session::fold::{PausePlace, Pauses, WaitingAgent};
+use crate::target::name_of;
+use crate::text::is_blank;
+use crate::tui::effect::{CallText, Outcome, PaneEffect};
+use crate::tui::facts::Facts;
+use crate::tui::keymap::Action;
+use crate::tui::state::cause::Cause;
+use crate::tui::state::focus::Pane;
+
+/// The agent that is shown, as far as the panel is about it.
+#[derive(Debug, Clone, Copy)]
+pub struct ShownAgent<'a> {
+    /// The agent.
+    pub agent: &'a AgentId,
+    /// Whether the panel is shown.
+    pub panel: Panel,
+}
+
+/// Whether the panel of the shown agent is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Panel {
+    /// The agent waits, or will where it next comes by.
+    Shown,
+    /// The agent runs.
+    Hidden,
+}
+
+/// Carries out a key of the panel, or one that pauses an agent or lets it go on.
+pub fn act(pane: &mut PausePane, action: Action, shown: ShownAgent<'_>, facts: &Facts) -> Outcome {
+    let pause = |state| Outcome::request(Request::Pause { agent: Some(shown.agent.clone()), state });
+    match action {
+        Action::HoldOrGoOn if shown.panel == Panel::Hidden => pause(PauseState::Paused),
+        Action::HoldOrGoOn | Action::GoOn => pause(PauseState::Running),
+        Action::Step => step(pane, shown.agent, facts),
+        Action::EditCall => write(pane, shown.agent, CallText::Arguments, facts),
+        Action::SkipCall => write(pane, shown.agent, CallText::Reason, facts),
+        Action::FocusGate => focus(shown.panel),
+        _ => travel(pane, action, facts),
+    }
+}
+
+/// Gives the panel the focus while it is shown.
+pub fn focus(panel: Panel) -> Outcome {
+    Outcome::one(match panel {
+        Panel::Shown => PaneEffect::Focus(Pane::Gate),
+        Panel::Hidden => PaneEffect::Say("the shown agent is not paused; Alt+H pauses it".to_owned()),
+    })
+}
+
+/// Pauses every agent, or lets every agent go on when each is paused: who is paused alone is not let go by this.
+pub fn all(pauses: &Pauses) -> Request {
+    let state = if pauses.are_all_paused() { PauseState::Running } else { PauseState::Paused };
+    Request::Pause { agent: None, state }
+}
+
+/// Scrolls the arguments.
+fn travel(pane: &mut PausePane, action: Action, facts: &Facts) -> Outcome {
+    let page = usize::from(facts.size.height / 4).max(1);
+    pane.top = match action {
+        Action::Previous => pane.top.saturating_sub(1),
+        Action::Next => pane.top.saturating_add(1),
+        Action::PageUp => pane.top.saturating_sub(page),
+        Action::PageDown => pane.top.saturating_add(page),
+        Action::Last => usize::MAX,
+        Action::First => 0,
+        _ => return Outcome::Ignored,
+    };
+    Outcome::DONE
+}
+
+/// Takes an Enter in the empty message: a step, unless it is the second of two that came as one.
+pub fn enter(pane: &PausePane, agent: &AgentId, facts: &Facts) -> Outcome {
+    if pane.has_just_entered(facts.now) {
+        let sentence = format!("{} still waits: that Enter came right after another", name_of(agent));
+        return Outcome::one(PaneEffect::Say(sentence));
+    }
+    step(pane, agent, facts)
+}
+
+/// Lets an agent go on to where it next comes by.
+fn step(pane: &PausePane, agent: &AgentId, facts: &Facts) -> Outcome {
+    let waiting = facts.run.pauses.waiting(agent);
+    let name = name_of(agent);
+    match waiting {
+        Some(waiting) if pane.was_drawn(&waiting) => {
+            let WaitingAgent { agent, call } = waiting;
+            Outcome::request(Request::Decide { agent, call, decision: Decision::Run })
+        }
+        Some(_) => {
+            Outcome::one(PaneEffect::Say(format!("nothing was decided: where {name} waits was not on the screen")))
+        }
+        None => Outcome::one(PaneEffect::Say(format!("{name} does not wait yet"))),
+    }
+}
+
+/// Begins a text about the call before which an agent waits.
+fn write(pane: &PausePane, agent: &AgentId, what: CallText, facts: &Facts) -> Outcome {
+    let pauses = &facts.run.pauses;
+    let is_drawn = pauses.waiting(agent).is_some_and(|waiting| pane.was_drawn(&waiting));
+    Outcome::one(match (pauses.place(agent).filter(|_| is_drawn), what) {
+        (Some(PausePlace::Call(_)), _) => PaneEffect::WriteAboutCall(agent.clone(), what),
+        (_, CallText::Arguments) => PaneEffect::Say("there is no call to edit".to_owned()),
+        (_, CallText::Reason) => PaneEffect::Say("there is no call to skip".to_owned()),
+    })
+}
+
+/// Returns the text that one about a call begins with.
+pub fn begin(call: &ToolCall, what: CallText) -> String {
+    match what {
+        CallText::Arguments => editable(&call.arguments),
+        CallText::Reason => String::new(),
+    }
+}
+
+/// Makes a decision of what was written about a call, or says why that is none.
+pub fn decide(agent: &AgentId, call: &ToolCall, what: CallText, text: &str) -> Outcome {
+    let decision = match what {
+        CallText::Arguments => match read_arguments(text) {
+            Ok(arguments) => Decision::Edited(arguments),
+            Err(sentence) => return Outcome::one(PaneEffect::Say(format!("not run: {sentence}"))),
+        },
+        CallText::Reason if is_blank(text) => {
+            let words = "not skipped: the model is told why, so write a reason; Esc leaves it".to_owned();
+            return Outcome::one(PaneEffect::SayWhile(Some(Cause::Message(text.to_owned())), words));
+        }
+        CallText::Reason => Decision::Skip(text.to_owned()),
+    };
+    Outcome::request(Request::Decide { agent: agent.clone(), call: Some(call.id.clone()), decision })
+}
+
+/// Says what became of a pause; `None` where the panel shows it.
+pub fn paused(agent: Option<&AgentId>, state: PauseState, accepted: Accepted) -> Option<String> {
+    match (agent, state, accepted) {
+        (Some(_), _, Accepted::Yes) => None,
+        (None, PauseState::Paused, Accepted::Yes) => {
+            Some("every agent is paused; /hold all lets them go on".to_owned())
+        }
+        (None, PauseState::Running, Accepted::Yes) => Some("every agent goes on".to_owned()),
+        (agent, _, Accepted::No) => Some(format!("{} is not running any more", agent.map(name_of).unwrap_or_default())),
+    }
+}

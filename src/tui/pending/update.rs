@@ -1,0 +1,207 @@
+//! What keys do in the list of pending texts, and what became of each act.
+//!
+//! The agent takes texts while the user acts. Each act names its text by id and is one step of the queue, so it comes
+//! wholly before the delivery or wholly after it, and the reply says which.
+
+use super::PendingPane;
+use crate::event::Delivery;
+use crate::id::{AgentId, MessageId};
+use crate::protocol::{QueueAct, QueueOutcome, Request, Shift, Withdrawn};
+use crate::session::fold::{PendingStage, PendingText, PendingTexts};
+use crate::target::name_of;
+use crate::tui::effect::{Outcome, PaneEffect};
+use crate::tui::facts::Facts;
+use crate::tui::keymap::Action;
+use crate::tui::state::cause::Cause;
+use crate::tui::state::focus::Pane;
+
+/// Gives the list the focus, with the newest text selected when none is.
+pub fn focus(pane: &mut PendingPane, texts: &PendingTexts) -> Outcome {
+    if texts.is_empty() {
+        return Outcome::one(PaneEffect::SayWhile(Some(Cause::NothingPending), "nothing is pending".to_owned()));
+    }
+    if pane.selected(texts).is_none() {
+        pane.select(usize::MAX, texts);
+    }
+    Outcome::one(PaneEffect::Focus(Pane::Pending))
+}
+
+/// Carries out a key of the list; `edited` is the text that is being edited.
+pub fn act(pane: &mut PendingPane, action: Action, edited: Option<&MessageId>, facts: &Facts) -> Outcome {
+    match action {
+        Action::Previous | Action::Next | Action::First | Action::Last => {
+            travel(pane, action, &facts.run.pending);
+            Outcome::DONE
+        }
+        Action::EditEntry
+        | Action::DeleteEntry
+        | Action::MoveEarlier
+        | Action::MoveLater
+        | Action::AsFollowUp
+        | Action::AsSteer
+        | Action::Merge
+        | Action::DeliverNow => Outcome::Consumed(vec![change(pane, action, edited, &facts.run.pending)]),
+        _ => Outcome::Ignored,
+    }
+}
+
+/// Selects another text.
+fn travel(pane: &mut PendingPane, action: Action, texts: &PendingTexts) {
+    let lost = pane.lost().is_some();
+    let index = match (action, pane.place()) {
+        (Action::First, _) => 0,
+        (Action::Last, _) | (_, None) => usize::MAX,
+        (Action::Previous, Some(place)) => place.saturating_sub(1),
+        // Behind the one that has left stands now the one at its place.
+        (Action::Next, Some(place)) if lost => place,
+        (_, Some(place)) => place.saturating_add(1),
+    };
+    pane.select(index, texts);
+}
+
+/// Asks for a change of the selected text, or says why not.
+fn change(pane: &mut PendingPane, action: Action, edited: Option<&MessageId>, texts: &PendingTexts) -> PaneEffect {
+    let Some(PendingText { agent, message, stage }) = pane.selected(texts).cloned() else {
+        return PaneEffect::Say(select_next(pane, texts));
+    };
+    let id = message.id;
+    if stage == PendingStage::Delivering {
+        return PaneEffect::Say(format!("{id} is being delivered, it cannot be changed any more"));
+    }
+    let is_edited = edited == Some(&id);
+    let act = match action {
+        Action::EditEntry => return PaneEffect::EditEntry(agent, id),
+        Action::DeleteEntry | Action::Merge | Action::DeliverNow if is_edited => return PaneEffect::EndFirst,
+        Action::DeleteEntry => withdrawal(texts, &id, Withdrawn::Removed),
+        Action::MoveEarlier => QueueAct::Move { shift: Shift::Earlier },
+        Action::MoveLater => QueueAct::Move { shift: Shift::Later },
+        Action::AsFollowUp => QueueAct::Deliver { delivery: Delivery::FollowUp },
+        Action::AsSteer => QueueAct::Deliver { delivery: Delivery::Steer },
+        Action::Merge => match texts.behind(&id) {
+            None => return PaneEffect::Say(format!("there is no text after {id} to join it with")),
+            Some(next) if edited == Some(&next.message.id) => return PaneEffect::EndFirst,
+            Some(_) => QueueAct::Merge,
+        },
+        _ => QueueAct::Deliver { delivery: Delivery::Now },
+    };
+    Request::Queue { agent, id, act }.into()
+}
+
+/// Delivers what is pending at once: the selected text, else all that the agents have not been asked about, in order.
+pub fn deliver_now(pane: &PendingPane, edited: Option<&MessageId>, facts: &Facts, turn: Turn) -> Outcome {
+    let texts = &facts.run.pending;
+    if texts.is_held_back() && turn == Turn::None {
+        return Outcome::request(Request::Resume);
+    }
+    let selected = pane.selected(texts).map(|entry| &entry.message.id);
+    let is_wanted = |entry: &&PendingText| {
+        let id = &entry.message.id;
+        selected.map_or(!entry.message.stale, |selected| selected == id) && edited != Some(id)
+    };
+    let requests = texts.waiting().filter(is_wanted).map(|entry| {
+        let act = QueueAct::Deliver { delivery: Delivery::Now };
+        Request::Queue { agent: entry.agent.clone(), id: entry.message.id.clone(), act }.into()
+    });
+    let effects: Vec<PaneEffect> = requests.collect();
+    if effects.is_empty() {
+        return Outcome::one(PaneEffect::Say("nothing is pending".to_owned()));
+    }
+    Outcome::Consumed(effects)
+}
+
+/// Whether a turn of the main agent runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// One does.
+    Running,
+    /// None does.
+    None,
+}
+
+/// Asks for the deletion of a text; it can be brought back.
+pub fn delete(texts: &PendingTexts, id: &MessageId) -> Option<Request> {
+    withdraw(texts, id, Withdrawn::Removed)
+}
+
+/// Asks for the newest text of all, to be put into the message.
+pub fn take_back(texts: &PendingTexts) -> Outcome {
+    let newest = texts.waiting().max_by_key(|entry| entry.message.at);
+    match newest.and_then(|newest| withdraw(texts, &newest.message.id, Withdrawn::Message)) {
+        Some(request) => Outcome::request(request),
+        None => Outcome::one(PaneEffect::Say("nothing is pending".to_owned())),
+    }
+}
+
+/// Takes the reply to an act: moves the selection on, and says what happened where the list does not show it. What
+/// becomes of the text itself is the message's; an edit says its own sentences.
+pub fn answered(
+    pane: &mut PendingPane,
+    agent: &AgentId,
+    id: &MessageId,
+    act: &QueueAct,
+    outcome: &QueueOutcome,
+    texts: &PendingTexts,
+) -> Option<String> {
+    let name = name_of(agent);
+    match (act, outcome) {
+        (QueueAct::Withdraw { to, .. }, QueueOutcome::Withdrawn(_)) => {
+            pane.removed(id, texts);
+            (*to == Withdrawn::Removed).then(|| format!("{id} is deleted; u or Ctrl+_ brings it back"))
+        }
+        (QueueAct::Restore { .. }, QueueOutcome::Done) => Some(format!("{id} is back in its place")),
+        (QueueAct::Restore { .. }, _) => Some(format!("{name} has ended: {id} is back in the message")),
+        (QueueAct::Merge, QueueOutcome::Merged(_, second)) => {
+            pane.removed(&second.id, texts);
+            Some(format!("{id} and {} are one text; u or Ctrl+_ parts them", second.id))
+        }
+        (QueueAct::Split { second, .. }, QueueOutcome::Done) => {
+            Some(format!("{id} and {} are two texts again", second.id))
+        }
+        (QueueAct::Split { second, .. }, QueueOutcome::Withdrawn(_)) => {
+            Some(format!("{name} has ended: {} is back in the message", second.id))
+        }
+        (QueueAct::Hold { .. } | QueueAct::Commit { .. } | QueueAct::Release, _)
+        | (QueueAct::Move { .. } | QueueAct::Deliver { .. } | QueueAct::Confirm, QueueOutcome::Done) => None,
+        (act, QueueOutcome::Refused(refused)) => Some(format!("{id} was not {}: {refused}", past(act))),
+        (act, QueueOutcome::Ended) => Some(format!("{id} was not {}: {name} has ended", past(act))),
+        (QueueAct::Deliver { delivery: Delivery::Now }, _) => Some(format!("{id} was delivered already")),
+        (act, _) => Some(format!("{id} was delivered before it could be {}", past(act))),
+    }
+}
+
+fn withdraw(texts: &PendingTexts, id: &MessageId, to: Withdrawn) -> Option<Request> {
+    let agent = texts.get(id)?.agent.clone();
+    Some(Request::Queue { agent, id: id.clone(), act: withdrawal(texts, id, to) })
+}
+
+fn withdrawal(texts: &PendingTexts, id: &MessageId, to: Withdrawn) -> QueueAct {
+    QueueAct::Withdraw { to, before: texts.before(id) }
+}
+
+/// Selects the next text where the selected one has left by itself: nothing is acted on before the user has seen it.
+fn select_next(pane: &mut PendingPane, texts: &PendingTexts) -> String {
+    let lost = pane.lost().cloned();
+    pane.select(pane.place().unwrap_or(usize::MAX), texts);
+    match (lost, pane.selected(texts)) {
+        (Some(lost), Some(entry)) => format!("{lost} is delivered; {} is selected now", entry.message.id),
+        (Some(lost), None) => format!("{lost} is delivered; nothing else is pending"),
+        (None, Some(entry)) => format!("{} is selected now", entry.message.id),
+        (None, None) => "nothing is pending".to_owned(),
+    }
+}
+
+fn past(act: &QueueAct) -> &'static str {
+    match act {
+        QueueAct::Hold { .. } | QueueAct::Release => "edited",
+        QueueAct::Commit { .. } | QueueAct::Restore { .. } => "put back",
+        QueueAct::Withdraw { to: Withdrawn::Removed, .. } => "deleted",
+        QueueAct::Withdraw { to: Withdrawn::Message, .. } => "taken back",
+        QueueAct::Move { .. } => "moved",
+        QueueAct::Deliver { delivery: Delivery::Steer } => "made a steer",
+        QueueAct::Deliver { delivery: Delivery::FollowUp } => "made a follow-up",
+        QueueAct::Deliver { delivery: Delivery::Now } => "delivered now",
+        QueueAct::Merge => "joined with the next",
+        QueueAct::Split { .. } => "parted",
+        QueueAct::Confirm => "confirmed",
+    }
+}
