@@ -4,7 +4,6 @@
 //! facts.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
 
 use jiff::Timestamp;
@@ -14,8 +13,6 @@ use unicode_width::UnicodeWidthStr as _;
 use super::facts::Facts;
 use super::state::alerts::Alerts;
 use super::state::attention::{Attention, MouseMode};
-use super::transcript::cell::Level;
-use super::highlight::Colours;
 use super::state::focus::{Focus, Pane};
 use super::state::guards::Guards;
 use super::state::hold::Holds;
@@ -28,7 +25,9 @@ use super::state::regions::Regions;
 use super::state::sight::{Settled, Sight};
 use super::state::status::Status;
 use super::state::tree::{self, Details, Tree};
-use super::state::{BROAD, MEDIUM, PROMPT_COLUMNS, Reader, Times, target};
+use super::state::{BROAD, MEDIUM, PROMPT_COLUMNS, target};
+use super::transcript::cell::Level;
+use super::transcript::{Reader, TranscriptPane};
 use crate::id::AgentId;
 use crate::protocol::BudgetStatus;
 use crate::tui::help::Help;
@@ -67,33 +66,25 @@ pub struct App {
     pub status: Status,
     /// How far the tree and the details are scrolled, and how wide they are.
     pub sight: Sight,
-    /// What was searched for in this session, the newest last.
-    pub searches: Vec<String>,
-    /// Whether the times of the blocks are shown.
-    pub times: Times,
-    /// What was copied, in words, until it is known how.
-    pub copied: Option<String>,
+    /// What happened, agent by agent.
+    pub transcripts: TranscriptPane,
     /// What lies where on the screen, as it was drawn last.
     pub regions: Regions,
     /// What the pointer holds.
     pub pointer: Pointer,
     /// Whether the terminal has the focus; `None` as long as it has not said so.
     pub attention: Option<Attention>,
-    /// The colours of code that are known.
-    pub colours: Colours,
     /// What the user is told who does not look.
     pub alerts: Alerts,
     /// Whom the mouse belongs to.
     pub mouse: MouseMode,
     /// True once a new conversation was asked for, until it begins.
     new_at_reset: bool,
-    readers: HashMap<AgentId, Reader>,
 }
 
 impl App {
     /// Makes an empty screen.
     pub fn new(size: Size, now: Timestamp, status: Status, themes: Themes) -> Self {
-        let main = AgentId::main();
         let mut app = Self {
             facts: Facts::new(size, now, themes),
             focus: Focus::default(),
@@ -109,16 +100,12 @@ impl App {
             budget: BudgetStatus::default(),
             status,
             sight: Sight::default(),
-            searches: Vec::new(),
-            times: Times::default(),
-            copied: None,
+            transcripts: TranscriptPane::default(),
             regions: Regions::default(),
             pointer: Pointer::default(),
             attention: None,
-            colours: Colours::default(),
             alerts: Alerts::default(),
             mouse: MouseMode::default(),
-            readers: HashMap::from([(main.clone(), Reader::new(main))]),
         };
         app.fit_composer();
         app
@@ -131,17 +118,17 @@ impl App {
 
     /// Returns the transcript of the selected agent; `None` when it has not done anything yet.
     pub fn reader(&self) -> Option<&Reader> {
-        self.readers.get(self.tree.selected())
+        self.transcripts.reader(self.tree.selected())
     }
 
     /// Returns the transcript of an agent; `None` when it has not done anything yet.
     pub fn reader_of(&self, agent: &AgentId) -> Option<&Reader> {
-        self.readers.get(agent)
+        self.transcripts.reader(agent)
     }
 
     /// Returns the transcript of an agent to change it; makes an empty one for a new agent.
     pub fn reader_mut(&mut self, agent: &AgentId) -> &mut Reader {
-        self.readers.entry(agent.clone()).or_insert_with(|| Reader::new(agent.clone()))
+        self.transcripts.reader_mut(agent)
     }
 
     /// Empties the screen as soon as the main agent's conversation is back at its system prompt.
@@ -154,8 +141,7 @@ impl App {
         if !std::mem::take(&mut self.new_at_reset) {
             return;
         }
-        let main = AgentId::main();
-        self.readers = HashMap::from([(main.clone(), Reader::new(main))]);
+        self.transcripts.begin_again();
         self.receipts.begin_again();
         self.tree.begin_again();
     }

@@ -233,7 +233,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
     let below = |part: &str| -> &[&str] {
         match part {
             "theme" | "keymap" | "frame_clock" | "fuzzy" | "handover" | "highlight" | "history_file" => &[],
-            "widgets" => &["theme", "highlight", "state", "transcript"],
+            "widgets" => &["theme", "highlight", "state"],
             "transcript" => &["widgets", "facts", "effect", "export", "state", "theme", "keymap", "highlight", "view"],
             "commands" => &["theme", "keymap"],
             "export" => &["state"],
@@ -246,9 +246,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
             "message" => &["keymap", "commands", "fuzzy"],
             "app" => &["facts", "message", "state", "theme", "help", "transcript"],
             "state" => &["app", "message", "theme", "keymap", "commands", "fuzzy", "highlight", "transcript"],
-            "msg" => {
-                &["effect", "message", "state", "theme", "export", "fuzzy", "help", "highlight", "transcript"]
-            }
+            "msg" => &["effect", "message", "state", "theme", "export", "fuzzy", "help", "highlight", "transcript"],
             "view" => &[
                 "message",
                 "state",
@@ -324,10 +322,16 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
 }
 
 /// The root of the screen: what knows every pane. Everything else is a pane or stands below them.
-const ROOT: &[&str] = &["src/tui/app.rs", "src/tui/update/mod.rs", "src/tui/update/keys.rs", "src/tui/update/mouse.rs"];
+const ROOT: &[&str] = &[
+    "src/tui/app.rs",
+    "src/tui/update/mod.rs",
+    "src/tui/update/keys.rs",
+    "src/tui/update/mouse.rs",
+    "src/tui/update/transcript.rs",
+];
 
 /// Fields of `App`: one for each pane and one for the facts.
-const MOST_FIELDS: usize = 24;
+const MOST_FIELDS: usize = 20;
 
 /// Parts of the screen outside its root that still change the whole of it. Nothing comes onto this list.
 const TO_BE_NARROWED: &[&str] = &[
@@ -349,9 +353,7 @@ const TO_BE_NARROWED: &[&str] = &[
     "src/tui/update/look.rs",
     "src/tui/update/pending.rs",
     "src/tui/update/question.rs",
-    "src/tui/update/reading.rs",
     "src/tui/update/receipts.rs",
-    "src/tui/update/search.rs",
     "src/tui/update/submit.rs",
     "src/tui/update/tree.rs",
     "src/tui/update/undo.rs",
@@ -509,7 +511,7 @@ fn the_reader_of_these_rules_sees_what_it_must() {
             "tui::msg",
             "tui::state::Cell",
             "tui::update::keys",
-            "tui::widgets::fit",
+            "tui::view::fit",
         ]
     );
 }

@@ -1,8 +1,9 @@
 //! The command that exports: makes the document; writing it is left to the effect.
 
-use crate::tui::export::{ExportRequest, Form, Subject, ledger_csv, ledger_markdown, transcript_markdown};
+use crate::tui::export::{ExportRequest, Form, Subject, ledger_csv, ledger_markdown};
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
+use crate::tui::transcript::transcript_markdown;
 
 /// Carries out `/export` with these arguments, or says what is wrong with them.
 pub fn export(app: &mut App, arguments: &str) -> Vec<Effect> {

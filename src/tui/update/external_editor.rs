@@ -30,7 +30,7 @@ pub fn edited(app: &mut App, subject: EditorSubject, outcome: Result<String, Str
 
 /// Says how a copy went.
 pub fn copied(app: &mut App, outcome: Result<String, String>) {
-    let what = app.copied.take().map(|what| format!("{what}: ")).unwrap_or_default();
+    let what = app.transcripts.take_copied().map(|what| format!("{what}: ")).unwrap_or_default();
     let sentence = match outcome {
         Ok(how) => format!("{what}copied {how}"),
         Err(reason) => format!("not copied: {reason}"),

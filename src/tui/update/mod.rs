@@ -34,6 +34,7 @@ pub mod pending;
 mod question;
 mod receipts;
 mod submit;
+mod transcript;
 mod tree;
 mod undo;
 
@@ -46,7 +47,6 @@ use crate::tui::msg::{Effect, Msg};
 use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::status::HostState;
-use crate::tui::transcript::{keys as reading, search_keys as search};
 
 /// Folds one message in; returns what is to be done outside, in order.
 #[allow(clippy::too_many_lines)] // One arm for each kind of message.
@@ -114,9 +114,9 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.questions.drawn(question);
             return effects;
         }
-        Msg::Looked(looked) => return reading::looked(app, looked),
+        Msg::Looked(looked) => return transcript::looked(app, looked),
         Msg::Drawn(drawn) => {
-            app.reader_mut(&drawn.agent).scroll.settle(drawn.position, drawn.top, drawn.cells);
+            effects.extend(app.transcripts.drawn(drawn.transcript).map(Effect::Colour));
             app.focus.overlay = drawn.overlay;
             if let Some(drawn) = drawn.help {
                 app.help.drawn(drawn);
@@ -125,11 +125,10 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.regions = drawn.regions;
             app.sight.drawn(drawn.tops);
             app.questions.drawn(drawn.question);
-            effects.extend(app.colours.want(drawn.wanted).map(Effect::Colour));
             return effects;
         }
         Msg::Coloured(found) => {
-            app.colours.take(found);
+            app.transcripts.colours.take(found);
             return effects;
         }
         Msg::Shown(question, at) => {
@@ -245,7 +244,7 @@ fn paste(app: &mut App, text: &str) -> Vec<Effect> {
         return history_search::type_text(app, text);
     }
     if app.focus.is_on(Pane::Search) {
-        search::type_text(app, text);
+        transcript::type_search(app, text);
         return Vec::new();
     }
     app.focus.go(Pane::Composer);

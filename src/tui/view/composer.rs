@@ -11,7 +11,7 @@ use crate::tui::state::hold::Waiting;
 use crate::tui::state::status::HostState;
 use crate::tui::state::{App, PROMPT_COLUMNS};
 use crate::tui::transcript::view::Metrics;
-use crate::tui::transcript::view::search_line::told;
+use crate::tui::transcript::view::search_line::progress;
 use crate::tui::widgets::fit::{columns, put, put_right, row};
 
 /// Draws prompt and text; returns where the terminal's cursor belongs, when the composer has the focus.
@@ -76,7 +76,7 @@ fn reading(app: &App) -> Vec<String> {
         return vec!["selected · y copies it".to_owned(), "y copies".to_owned()];
     }
     let Some(search) = reader.search.as_ref().filter(|search| search.is_active()) else { return Vec::new() };
-    let found = told(search);
+    let found = progress(search);
     let longest = found
         .iter()
         .take(1)
