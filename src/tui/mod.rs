@@ -34,6 +34,8 @@ pub mod lines;
 pub mod message;
 pub mod msg;
 pub mod outside;
+pub mod pause;
+pub mod pending;
 pub mod run;
 pub mod state;
 pub mod terminal;

@@ -4,9 +4,9 @@ use jiff::tz::TimeZone;
 
 use super::source::arguments;
 use crate::summary::{seconds, took};
+use crate::target::name_of;
 use crate::text;
 use crate::tui::export::markdown::{fenced, plain, tamed};
-use crate::tui::state::told::name_of;
 use crate::tui::transcript::cell::{Body, CallCell, CallStatus, Cell, ChildCell, ChildState, Level, Stage};
 use crate::tui::transcript::fold::Transcript;
 use crate::tui::transcript::result::Shown;
