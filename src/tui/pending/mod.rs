@@ -2,7 +2,7 @@
 //!
 //! # Where things are
 //!
-//! - its keys: `src/tui/update/pending.rs`, `src/tui/update/editing.rs`; how it is drawn: `src/tui/view/pending.rs`
+//! - its keys: `src/tui/update/pending.rs`, `src/tui/message/entry.rs`; how it is drawn: `src/tui/view/pending.rs`
 //! - what it holds besides the texts: `state.rs`; stories: `pending_list.rs`, `pending_lives.rs`, `tests/pty/pending.rs`
 
 mod state;

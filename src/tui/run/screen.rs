@@ -18,7 +18,7 @@ use crate::session::Client;
 use crate::tui::files::Files;
 use crate::tui::highlight::Job;
 use crate::tui::input::{self, Input, LineEnds, Reader};
-use crate::tui::msg::{EditorSubject, MouseMode, Msg, Rest};
+use crate::tui::msg::{EditorSubject, MouseMode, Msg};
 use crate::tui::state::lines::{Medium, Report};
 use crate::tui::state::question::Seen;
 use crate::tui::terminal::alert::{Relay, Way, alert};
@@ -26,6 +26,7 @@ use crate::tui::terminal::signals::{self, Asked};
 use crate::tui::terminal::writer::Written;
 use crate::tui::terminal::{self, Terminal, watchdog};
 use crate::tui::theme::Ground;
+use crate::tui::transcript::Rest;
 use crate::tui::update::update;
 use crate::tui::view::{self, ViewCache};
 
