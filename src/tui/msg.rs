@@ -7,13 +7,12 @@ use jiff::Timestamp;
 use ratatui::layout::Size;
 
 use crate::event::Envelope;
-use crate::id::AgentId;
 use crate::protocol::{Notice, Post};
 use crate::tui::approval::Seen;
 use crate::tui::export::Subject;
 use crate::tui::fuzzy::Hits;
 use crate::tui::help::HelpDrawn;
-use crate::tui::highlight::{Coloured, Job};
+use crate::tui::highlight::Coloured;
 use crate::tui::ledger::LedgerDrawn;
 use crate::tui::message::history::Sent;
 use crate::tui::message::paths::PathList;
@@ -21,9 +20,7 @@ use crate::tui::pause::PauseDrawn;
 use crate::tui::state::regions::Regions;
 use crate::tui::state::sight::Tops;
 use crate::tui::theme::Ground;
-use crate::tui::transcript::scroll::{Point, Position};
-use crate::tui::transcript::search::Found;
-use crate::tui::transcript::selection::Selection;
+use crate::tui::transcript::{Looked, TranscriptDrawn};
 
 pub use super::effect::{EditorSubject, Effect};
 pub use crate::tui::state::attention::{Attention, MouseMode};
@@ -103,50 +100,11 @@ impl From<Envelope> for Msg {
     }
 }
 
-/// What the layout answers to the state before a frame.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Looked {
-    /// The agent whose transcript was asked about.
-    pub agent: AgentId,
-    /// What the search found.
-    pub found: Option<Found>,
-    /// The selection with its ends where they were asked to be.
-    pub selection: Option<Selection>,
-    /// The place that is to come into view with it.
-    pub reach: Option<Point>,
-    /// The text that is selected, or why it is not copied.
-    pub copy: Option<Result<String, String>>,
-    /// Whether there is more to look through.
-    pub rest: Rest,
-}
-
-/// Whether a look was the last one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rest {
-    /// Everything is answered.
-    Done,
-    /// Another frame goes on with it.
-    More,
-}
-
-impl Looked {
-    /// Makes an answer that says nothing.
-    pub fn nothing(agent: AgentId) -> Self {
-        Self { agent, found: None, selection: None, reach: None, copy: None, rest: Rest::Done }
-    }
-}
-
 /// What a frame found out, to be remembered until the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drawn {
-    /// The agent whose transcript was shown.
-    pub agent: AgentId,
-    /// The place that was shown.
-    pub position: Position,
-    /// Its first visible row.
-    pub top: Option<Point>,
-    /// The number of cells that the transcript had.
-    pub cells: usize,
+    /// The transcript that was shown, and its place.
+    pub transcript: TranscriptDrawn,
     /// The ledger as it was shown, its place within its bounds.
     pub ledger: Option<LedgerDrawn>,
     /// The places in help, while it is open.
@@ -159,6 +117,4 @@ pub struct Drawn {
     pub regions: Regions,
     /// The first rows of what can be scrolled.
     pub tops: Tops,
-    /// Code in view whose colours are not known.
-    pub wanted: Vec<Job>,
 }

@@ -14,7 +14,7 @@ use steersman::tui::highlight::Colours;
 use steersman::tui::theme::Theme;
 use steersman::tui::transcript::fold::Transcript;
 use steersman::tui::transcript::scroll::{Scroll, ScrollRequest};
-use steersman::tui::transcript::view::annotations::Marks;
+use steersman::tui::transcript::view::annotations::Annotations;
 use steersman::tui::transcript::view::cache::TranscriptCache;
 use steersman::tui::transcript::view::{Badge, View, draw};
 
@@ -61,7 +61,7 @@ impl Pane {
             theme: &self.theme,
             colours: &Colours::default(),
             badge: Badge::Shown,
-            marks: Marks::default(),
+            annotations: Annotations::default(),
         };
         let metrics = draw(&view, &mut self.cache, AREA, &mut self.buf);
         self.scroll.settle(metrics.position, metrics.top, metrics.cells);
@@ -138,7 +138,7 @@ fn resize_on_10_000_cells(bencher: Bencher<'_, '_>) {
             theme: &pane.theme,
             colours: &Colours::default(),
             badge: Badge::Shown,
-            marks: Marks::default(),
+            annotations: Annotations::default(),
         };
         black_box(draw(&view, &mut pane.cache, area, &mut pane.buf));
     });

@@ -13,7 +13,7 @@ use steersman::tui::theme::Theme;
 use steersman::tui::transcript::cell::{Body, CallState, Cell, CellId, ChildState, Fold, Stage};
 use steersman::tui::transcript::fold::Transcript;
 use steersman::tui::transcript::scroll::{Scroll, ScrollRequest};
-use steersman::tui::transcript::view::annotations::Marks;
+use steersman::tui::transcript::view::annotations::Annotations;
 use steersman::tui::transcript::view::cache::TranscriptCache;
 use steersman::tui::transcript::view::{Badge, Metrics, View, draw};
 
@@ -132,7 +132,7 @@ impl Pane {
             theme: &self.theme,
             colours: &Colours::default(),
             badge: Badge::Shown,
-            marks: Marks::default(),
+            annotations: Annotations::default(),
         };
         self.metrics = draw(&view, &mut self.cache, area, &mut buf);
         self.scroll.settle(self.metrics.position, self.metrics.top, self.metrics.cells);

@@ -14,7 +14,6 @@ pub mod escape;
 mod settle;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
 
 use jiff::Timestamp;
@@ -26,7 +25,6 @@ use crate::session::fold::{Receipt, ReceiptState};
 use crate::tui::approval::Questions;
 use crate::tui::facts::Facts;
 use crate::tui::help::Help;
-use crate::tui::highlight::Colours;
 use crate::tui::ledger::LedgerPane;
 use crate::tui::message::{Known, Message};
 use crate::tui::palette::Palette;
@@ -41,9 +39,10 @@ use crate::tui::state::regions::Regions;
 use crate::tui::state::sight::{Settled, Sight};
 use crate::tui::state::status::Status;
 use crate::tui::state::tree::{self, Details, Tree};
-use crate::tui::state::{BROAD, MEDIUM, PROMPT_COLUMNS, Reader, Times, target};
+use crate::tui::state::{BROAD, MEDIUM, PROMPT_COLUMNS, target};
 use crate::tui::theme::Themes;
 use crate::tui::transcript::cell::Level;
+use crate::tui::transcript::{Reader, TranscriptPane};
 
 /// Columns of the longest reply that the status line shows.
 const REPLY_COLUMNS: usize = 72;
@@ -75,33 +74,25 @@ pub struct App {
     pub status: Status,
     /// How far the tree and the details are scrolled, and how wide they are.
     pub sight: Sight,
-    /// What was searched for in this session, the newest last.
-    pub searches: Vec<String>,
-    /// Whether the times of the blocks are shown.
-    pub times: Times,
-    /// What was copied, in words, until it is known how.
-    pub copied: Option<String>,
+    /// What happened, agent by agent.
+    pub transcripts: TranscriptPane,
     /// What lies where on the screen, as it was drawn last.
     pub regions: Regions,
     /// What the pointer holds.
     pub pointer: Pointer,
     /// Whether the terminal has the focus; `None` as long as it has not said so.
     pub attention: Option<Attention>,
-    /// The colours of code that are known.
-    pub colours: Colours,
     /// What the user is told who does not look.
     pub alerts: Alerts,
     /// Whom the mouse belongs to.
     pub mouse: MouseMode,
     /// True once a new conversation was asked for, until it begins.
     new_at_reset: bool,
-    readers: HashMap<AgentId, Reader>,
 }
 
 impl App {
     /// Makes an empty screen.
     pub fn new(size: Size, now: Timestamp, status: Status, themes: Themes) -> Self {
-        let main = AgentId::main();
         let mut app = Self {
             facts: Facts::new(size, now, themes),
             focus: Focus::default(),
@@ -116,16 +107,12 @@ impl App {
             questions: Questions::default(),
             status,
             sight: Sight::default(),
-            searches: Vec::new(),
-            times: Times::default(),
-            copied: None,
+            transcripts: TranscriptPane::default(),
             regions: Regions::default(),
             pointer: Pointer::default(),
             attention: None,
-            colours: Colours::default(),
             alerts: Alerts::default(),
             mouse: MouseMode::default(),
-            readers: HashMap::from([(main.clone(), Reader::new(main))]),
         };
         app.fit_composer();
         app
@@ -138,17 +125,17 @@ impl App {
 
     /// Returns the transcript of the selected agent; `None` when it has not done anything yet.
     pub fn reader(&self) -> Option<&Reader> {
-        self.readers.get(self.tree.selected())
+        self.transcripts.reader(self.tree.selected())
     }
 
     /// Returns the transcript of an agent; `None` when it has not done anything yet.
     pub fn reader_of(&self, agent: &AgentId) -> Option<&Reader> {
-        self.readers.get(agent)
+        self.transcripts.reader(agent)
     }
 
     /// Returns the transcript of an agent to change it; makes an empty one for a new agent.
     pub fn reader_mut(&mut self, agent: &AgentId) -> &mut Reader {
-        self.readers.entry(agent.clone()).or_insert_with(|| Reader::new(agent.clone()))
+        self.transcripts.reader_mut(agent)
     }
 
     /// Empties the screen as soon as the main agent's conversation is back at its system prompt.
@@ -161,8 +148,7 @@ impl App {
         if !std::mem::take(&mut self.new_at_reset) {
             return;
         }
-        let main = AgentId::main();
-        self.readers = HashMap::from([(main.clone(), Reader::new(main))]);
+        self.transcripts.begin_again();
         self.run.receipts.begin_again();
         self.tree.begin_again();
     }

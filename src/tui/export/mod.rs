@@ -11,13 +11,11 @@
 mod csv;
 mod file;
 mod ledger;
-mod markdown;
-mod transcript;
+pub(super) mod markdown;
 
 pub use csv::csv;
 pub use file::{default_name, save};
 pub use ledger::{ledger_csv, ledger_markdown};
-pub use transcript::transcript_markdown;
 
 /// What is to be written, in which form, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,8 @@ use super::page::Page;
 use super::speech::Speech;
 use crate::summary::{count, took};
 use crate::tui::transcript::cell::{Body, CallCell, CallState, CallStatus, Cell, ChildState, Level, Stage};
-use crate::tui::transcript::result::{Kind, Shown};
+use crate::tui::transcript::result::Shown;
+use crate::tui::widgets::diff::LineKind;
 
 /// Lines of a user's text or a thought that are told at once.
 const TEXT: usize = 8;
@@ -158,8 +159,12 @@ pub fn ending(call: &CallCell) -> String {
             }
             match &call.shown {
                 Some(Shown::Diff(diff)) => {
-                    let of = |kind: Kind| diff.lines.iter().filter(|line| line.kind == kind).count();
-                    words.push(format!("{} added, {} removed", count(of(Kind::Added), "line"), of(Kind::Removed)));
+                    let of = |kind: LineKind| diff.lines.iter().filter(|line| line.kind == kind).count();
+                    words.push(format!(
+                        "{} added, {} removed",
+                        count(of(LineKind::Added), "line"),
+                        of(LineKind::Removed)
+                    ));
                 }
                 Some(shown) => words.push(shown.words().to_owned()),
                 None => {}
@@ -216,9 +221,10 @@ fn tell_call(call: &CallCell, more: &str, page: &mut Page) {
 /// Tells the changed lines of a file, each with its number.
 fn diff(call: &CallCell, most: usize, more: &str, page: &mut Page) {
     let Some(Shown::Diff(diff)) = &call.shown else { return };
-    let changed: Vec<_> = diff.lines.iter().filter(|line| matches!(line.kind, Kind::Added | Kind::Removed)).collect();
+    let changed: Vec<_> =
+        diff.lines.iter().filter(|line| matches!(line.kind, LineKind::Added | LineKind::Removed)).collect();
     for line in changed.iter().take(most) {
-        let word = if line.kind == Kind::Added { "added" } else { "removed" };
+        let word = if line.kind == LineKind::Added { "added" } else { "removed" };
         let number = line.number.map(|number| format!(" {number}")).unwrap_or_default();
         page.add(&format!("{word}{number}: {}", line.text));
     }

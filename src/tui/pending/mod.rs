@@ -2,7 +2,8 @@
 //!
 //! # Where things are
 //!
-//! - what it holds besides the texts: `state.rs`; what its keys do: `update.rs`; how it is drawn: `view.rs`; stories: `pending_list.rs`, `pending_lives.rs`, `tests/pty/pending.rs`
+//! - what it holds besides the texts: `state.rs`; what its keys do: `update.rs`; how it is drawn: `view.rs`; stories:
+//!   `pending_list.rs`, `pending_lives.rs`, `tests/pty/pending.rs`
 
 mod state;
 mod update;

@@ -19,13 +19,14 @@ use crate::tui::approval::Seen;
 use crate::tui::files::Files;
 use crate::tui::highlight::Job;
 use crate::tui::input::{self, Input, LineEnds, Reader};
-use crate::tui::msg::{EditorSubject, MouseMode, Msg, Rest};
+use crate::tui::msg::{EditorSubject, MouseMode, Msg};
 use crate::tui::state::lines::{Medium, Report};
 use crate::tui::terminal::alert::{Relay, Way, alert};
 use crate::tui::terminal::signals::{self, Asked};
 use crate::tui::terminal::writer::Written;
 use crate::tui::terminal::{self, Terminal, watchdog};
 use crate::tui::theme::Ground;
+use crate::tui::transcript::Rest;
 use crate::tui::update::update;
 use crate::tui::view::{self, ViewCache};
 

@@ -26,73 +26,9 @@ pub mod tree;
 
 pub use crate::tui::app::App;
 
-use crate::id::AgentId;
-use crate::tui::transcript::cell::CellId;
-use crate::tui::transcript::fold::Transcript;
-use crate::tui::transcript::scroll::Scroll;
-use crate::tui::transcript::search::Search;
-use crate::tui::transcript::selection::{Ask, Selection};
-
 /// Columns from which there is room for more than one pane.
 pub const MEDIUM: u16 = 60;
 /// Columns from which tree, transcript and details stand beside each other.
 pub const BROAD: u16 = 140;
 /// Columns left of the composer's text.
 pub const PROMPT_COLUMNS: u16 = 2;
-
-/// The transcript of one agent with the place of its reader.
-#[derive(Debug, Clone, Default)]
-pub struct Reader {
-    /// The cells.
-    pub transcript: Transcript,
-    /// Where the reader is.
-    pub scroll: Scroll,
-    /// The cell that Enter folds.
-    pub selected: Option<CellId>,
-    /// What is searched for, and where that is.
-    pub search: Option<Search>,
-    /// What is selected to be copied.
-    pub selection: Option<Selection>,
-    /// What the layout shall say about the selection.
-    pub asks: Vec<Ask>,
-    /// What the layout shall copy.
-    pub copying: Copying,
-}
-
-/// What the layout shall copy.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Copying {
-    /// Nothing.
-    #[default]
-    Nothing,
-    /// What is selected.
-    Selection,
-}
-
-/// Whether the times of the blocks are shown.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Times {
-    /// They are not.
-    #[default]
-    Hidden,
-    /// They are.
-    Shown,
-}
-
-impl Times {
-    /// Returns the other one.
-    #[must_use]
-    pub fn other(self) -> Self {
-        match self {
-            Self::Hidden => Self::Shown,
-            Self::Shown => Self::Hidden,
-        }
-    }
-}
-
-impl Reader {
-    /// Makes the empty transcript of an agent.
-    pub fn new(agent: AgentId) -> Self {
-        Self { transcript: Transcript::new(agent), ..Self::default() }
-    }
-}

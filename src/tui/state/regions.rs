@@ -7,7 +7,6 @@ use ratatui::layout::{Position, Rect};
 
 use super::focus::Pane;
 use crate::id::{AgentId, MessageId};
-use crate::tui::transcript::cell::CellId;
 
 /// Is something that a pointer can point at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +52,21 @@ pub enum Divider {
     DetailsColumn,
     /// Between the details and the transcript beneath them.
     DetailsRow,
+}
+
+/// One cell of a transcript; ids rise with the position and are never used again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CellId(usize);
+
+impl CellId {
+    pub(crate) fn new(index: usize) -> Self {
+        Self(index)
+    }
+
+    /// Returns the position in the transcript, from 0.
+    pub fn index(self) -> usize {
+        self.0
+    }
 }
 
 /// A line of the transcript, as a frame showed it.

@@ -10,22 +10,8 @@ use crate::id::{AgentId, CallId};
 use crate::message::Arguments;
 use crate::session::fold::ReceiptWords;
 use crate::text::{Coloured, CommandOutput, CommandOutputReader};
+pub use crate::tui::state::regions::CellId;
 use crate::tui::transcript::result::Shown;
-
-/// One cell of a transcript; ids rise with the position and are never used again.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CellId(usize);
-
-impl CellId {
-    pub(crate) fn new(index: usize) -> Self {
-        Self(index)
-    }
-
-    /// Returns the position in the transcript, from 0.
-    pub fn index(self) -> usize {
-        self.0
-    }
-}
 
 /// Whether a cell that can fold shows its head only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +86,20 @@ pub enum ChildState {
     },
     /// The spawner's turn ended first.
     Interrupted,
+}
+
+impl ChildState {
+    /// Returns it in words.
+    pub fn words(&self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Interrupted => "interrupted",
+            Self::Ended { outcome: Outcome::Completed, .. } => "completed",
+            Self::Ended { outcome: Outcome::Synthesized, .. } => "completed by its synthesizer",
+            Self::Ended { outcome: Outcome::Cancelled, .. } => "cancelled",
+            Self::Ended { outcome: Outcome::Failed, .. } => "failed",
+        }
+    }
 }
 
 /// How much a notice matters.
@@ -305,6 +305,28 @@ pub enum Body {
     },
 }
 
+impl Body {
+    /// Returns the call, if it is one.
+    pub fn call(&self) -> Option<&CallCell> {
+        if let Self::Call(call) = self { Some(call) } else { None }
+    }
+
+    /// Returns the call to change it, if it is one.
+    pub(crate) fn call_mut(&mut self) -> Option<&mut CallCell> {
+        if let Self::Call(call) = self { Some(call) } else { None }
+    }
+
+    /// Returns the sub-agent that it shows, alone or beside the call that started it.
+    pub fn child(&self) -> Option<&ChildCell> {
+        if let Self::Child(child) = self { Some(child) } else { self.call()?.child.as_ref() }
+    }
+
+    /// Returns the sub-agent that it shows to change it.
+    pub(crate) fn child_mut(&mut self) -> Option<&mut ChildCell> {
+        if let Self::Child(child) = self { Some(child) } else { self.call_mut()?.child.as_mut() }
+    }
+}
+
 /// One block of a transcript.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
@@ -332,14 +354,9 @@ impl Cell {
 
     /// Returns how long it took, milliseconds: a call, or a text that was seen from its beginning.
     pub fn took(&self) -> Option<u64> {
-        match &self.body {
-            Body::Call(call) => call.took(),
-            Body::User { .. }
-            | Body::Thinking { .. }
-            | Body::Assistant { .. }
-            | Body::Child(_)
-            | Body::Compaction { .. }
-            | Body::Notice { .. } => (self.took > 0).then_some(self.took.into()),
+        match self.body.call() {
+            Some(call) => call.took(),
+            None => (self.took > 0).then_some(self.took.into()),
         }
     }
 

@@ -91,15 +91,7 @@ impl Transcript {
 
     /// Returns the call that printed something last.
     pub fn last_printed(&self) -> Option<&CallCell> {
-        match self.get(self.printed?)?.body() {
-            Body::Call(call) => Some(call),
-            Body::User { .. }
-            | Body::Thinking { .. }
-            | Body::Assistant { .. }
-            | Body::Child(_)
-            | Body::Compaction { .. }
-            | Body::Notice { .. } => None,
-        }
+        self.get(self.printed?)?.body().call()
     }
 
     /// Returns a cell.
@@ -283,6 +275,11 @@ impl Transcript {
         id
     }
 
+    /// Returns a call to change it.
+    fn change_call(&mut self, id: CellId) -> Option<&mut CallCell> {
+        self.cells.get_mut(id.index())?.change().call_mut()
+    }
+
     fn notice(&mut self, level: Level, sentence: &str) -> CellId {
         self.push(Body::Notice { level, text: text::visible(sentence).into_owned() })
     }
@@ -311,12 +308,12 @@ impl Transcript {
 
     /// Adds a sub-agent to the call that started it, so that its task is told once; else as a cell of its own.
     fn spawned(&mut self, call: Option<&CallId>, agent: ChildCell) {
-        let is_its = |cell: &&CellId| match (self.get(**cell).map(Cell::body), call) {
-            (Some(Body::Call(open)), Some(id)) => open.id == *id && open.child.is_none(),
-            _ => false,
+        let is_its = |cell: &CellId| {
+            let open = self.get(*cell).and_then(|cell| cell.body().call());
+            open.is_some_and(|open| Some(&open.id) == call && open.child.is_none())
         };
-        let place = self.open.iter().find(is_its).and_then(|place| self.cells.get_mut(place.index()));
-        if let Some(Body::Call(call)) = place.map(Cell::change) {
+        let place = self.open.iter().copied().find(is_its);
+        if let Some(call) = place.and_then(|place| self.change_call(place)) {
             call.child = Some(agent);
         } else {
             let place = self.push(Body::Child(agent));
@@ -325,38 +322,19 @@ impl Transcript {
     }
 
     fn child_finished(&mut self, child: &AgentId, outcome: Outcome, message: Option<&str>) -> bool {
-        let is_it = |cell: &&mut Cell| match cell.body() {
-            Body::Child(link) => link.id == *child,
-            Body::Call(call) => call.child.as_ref().is_some_and(|link| link.id == *child),
-            Body::User { .. }
-            | Body::Thinking { .. }
-            | Body::Assistant { .. }
-            | Body::Compaction { .. }
-            | Body::Notice { .. } => false,
-        };
+        let is_it = |cell: &&mut Cell| cell.body().child().is_some_and(|link| link.id == *child);
         let Some(cell) = self.cells.iter_mut().rev().find(is_it) else {
             return false;
         };
         let id = cell.id();
         let message = message.map(|message| text::visible(message).into_owned());
-        let state = ChildState::Ended { outcome, message };
         cell.ended(self.now);
-        match cell.change() {
-            Body::Child(link) => {
-                link.state = state;
-                self.open.retain(|open| *open != id);
-            }
-            // The call itself is open until its result is there.
-            Body::Call(made) => {
-                if let Some(link) = &mut made.child {
-                    link.state = state;
-                }
-            }
-            Body::User { .. }
-            | Body::Thinking { .. }
-            | Body::Assistant { .. }
-            | Body::Compaction { .. }
-            | Body::Notice { .. } => {}
+        if let Some(link) = cell.change().child_mut() {
+            link.state = ChildState::Ended { outcome, message };
+        }
+        // A call is open until its result is there.
+        if cell.body().call().is_none() {
+            self.open.retain(|open| *open != id);
         }
         true
     }
@@ -412,17 +390,11 @@ impl Transcript {
         let texts = self.end_texts(Stage::Interrupted);
         let open = std::mem::take(&mut self.open);
         for id in &open {
-            match self.cells.get_mut(id.index()).map(Cell::change) {
-                Some(Body::Call(call)) => calls::interrupt(call),
-                Some(Body::Child(child)) => child.state = ChildState::Interrupted,
-                Some(
-                    Body::User { .. }
-                    | Body::Thinking { .. }
-                    | Body::Assistant { .. }
-                    | Body::Compaction { .. }
-                    | Body::Notice { .. },
-                )
-                | None => {}
+            let Some(body) = self.cells.get_mut(id.index()).map(Cell::change) else { continue };
+            if let Body::Child(child) = body {
+                child.state = ChildState::Interrupted;
+            } else if let Some(call) = body.call_mut() {
+                calls::interrupt(call);
             }
         }
         texts || !open.is_empty()

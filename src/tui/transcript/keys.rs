@@ -1,26 +1,59 @@
-//! What the keys of somebody who reads a transcript do: jump, select, copy, open, write, show times.
+//! What the keys of somebody who reads a transcript do: travel, jump, fold, select, copy, open, write, show times.
 //!
-//! What only the layout knows is asked for here and comes back with `Msg::Looked` before the next frame.
+//! What only the layout knows is asked for here and comes back with [`looked`] before the next frame.
 
+use super::cell::{Body, CallStatus, Cell, CellId, Level};
+use super::export::transcript_markdown;
+use super::pane::{Copying, Looked, Reader, TranscriptPane};
+use super::scroll::{Point, Position, ScrollRequest};
 use super::search_keys as search;
+use super::selection::{Selection, SelectionRequest, Shape};
 use crate::id::AgentId;
+use crate::tui::effect::{EditorSubject, Effect, Outcome, PaneEffect};
+use crate::tui::export::{ExportRequest, Form, Subject};
+use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, ReadKey};
-use crate::tui::msg::{EditorSubject, Effect, Looked};
 use crate::tui::state::focus::Pane;
-use crate::tui::state::regions::{Part, Region};
-use crate::tui::state::{App, Copying, Reader};
-use crate::tui::transcript::cell::{Body, CallStatus, Cell, CellId, Level};
-use crate::tui::transcript::scroll::{Point, Position, ScrollRequest};
-use crate::tui::transcript::selection::{Ask, Selection, Shape};
-use crate::tui::update::export;
+use crate::tui::state::regions::{Part, Region, Regions};
+
+/// What the keys of a transcript go by besides what it keeps.
+#[derive(Debug, Clone, Copy)]
+pub struct TranscriptFacts<'a> {
+    /// The facts of every pane.
+    pub facts: &'a Facts,
+    /// The agent whose transcript is shown.
+    pub agent: &'a AgentId,
+    /// The pane that has the focus.
+    pub focus: Pane,
+    /// What lies where on the screen.
+    pub regions: &'a Regions,
+}
 
 /// Carries out one key.
-pub fn act(app: &mut App, key: ReadKey) -> Vec<Effect> {
+pub fn key(pane: &mut TranscriptPane, action: Action, facts: &TranscriptFacts<'_>) -> Outcome {
+    let reader = pane.reader_mut(facts.agent);
+    match action {
+        Action::Read(key) => return read(pane, key, facts),
+        Action::FocusTranscript => return focus(reader, facts.regions),
+        Action::Fold => {
+            if let Some(cell) = reader.selected {
+                reader.transcript.toggle(cell);
+                reader.scroll.ask(ScrollRequest::Reveal(cell));
+            }
+        }
+        Action::FoldAll => reader.transcript.toggle_all(),
+        action => return travel(reader, action),
+    }
+    Outcome::DONE
+}
+
+fn read(pane: &mut TranscriptPane, key: ReadKey, facts: &TranscriptFacts<'_>) -> Outcome {
+    let reader = pane.reader_mut(facts.agent);
     match key {
-        ReadKey::Search => search::begin(app),
-        ReadKey::NextFound => search::step(app, 1),
-        ReadKey::PreviousFound => search::step(app, -1),
-        ReadKey::KeepSearch => search::keep(app),
+        ReadKey::Search => return search::begin(pane, facts.agent, facts.focus),
+        ReadKey::NextFound => return search::step(pane, facts, 1),
+        ReadKey::PreviousFound => return search::step(pane, facts, -1),
+        ReadKey::KeepSearch => return search::keep(pane, facts.agent),
         ReadKey::RubOut
         | ReadKey::RubOutWord
         | ReadKey::RubOutAll
@@ -29,37 +62,37 @@ pub fn act(app: &mut App, key: ReadKey) -> Vec<Effect> {
         | ReadKey::Start
         | ReadKey::End
         | ReadKey::EarlierSearch
-        | ReadKey::LaterSearch => search::edit(app, key),
-        ReadKey::PreviousMessage => jump(app, Way::Back, is_message, "message of yours"),
-        ReadKey::NextMessage => jump(app, Way::On, is_message, "message of yours"),
-        ReadKey::PreviousFailure => jump(app, Way::Back, is_failure, "failure"),
-        ReadKey::NextFailure => jump(app, Way::On, is_failure, "failure"),
-        ReadKey::Select => select(app),
-        ReadKey::Copy => return copy(app),
-        ReadKey::Open => return open(app),
+        | ReadKey::LaterSearch => return search::edit(pane, facts.agent, key),
+        ReadKey::PreviousMessage => return jump(reader, Way::Back, is_message, "message of yours"),
+        ReadKey::NextMessage => return jump(reader, Way::On, is_message, "message of yours"),
+        ReadKey::PreviousFailure => return jump(reader, Way::Back, is_failure, "failure"),
+        ReadKey::NextFailure => return jump(reader, Way::On, is_failure, "failure"),
+        ReadKey::Select => select(reader),
+        ReadKey::Copy => return copy(pane, facts.agent),
+        ReadKey::Open => return open(reader),
         ReadKey::Write => {
-            let wanted = export::export(app, "transcript");
-            return crate::tui::update::carry_out(app, wanted);
+            let request = ExportRequest { subject: Subject::Transcript, form: Form::Markdown, path: None };
+            let text = transcript_markdown(&reader.transcript, &facts.facts.zone);
+            return Outcome::one(PaneEffect::Outside(Effect::Write { request, text }));
         }
-        ReadKey::Times => times(app),
+        ReadKey::Times => pane.toggle_times(),
     }
-    Vec::new()
+    Outcome::DONE
 }
 
 /// Selects a block or scrolls; while lines are selected it moves their end.
-pub fn travel(app: &mut App, action: Action) {
-    let reader = shown(app);
+fn travel(reader: &mut Reader, action: Action) -> Outcome {
     if reader.selection.is_some() {
-        reader.asks.extend(match action {
-            Action::Previous => Some(Ask::Lines(-1)),
-            Action::Next => Some(Ask::Lines(1)),
-            Action::PageUp => Some(Ask::Pages(-1)),
-            Action::PageDown => Some(Ask::Pages(1)),
-            Action::First => Some(Ask::First),
-            Action::Last => Some(Ask::Last),
-            _ => None,
+        reader.requests.push(match action {
+            Action::Previous => SelectionRequest::Lines(-1),
+            Action::Next => SelectionRequest::Lines(1),
+            Action::PageUp => SelectionRequest::Pages(-1),
+            Action::PageDown => SelectionRequest::Pages(1),
+            Action::First => SelectionRequest::First,
+            Action::Last => SelectionRequest::Last,
+            _ => return Outcome::Ignored,
         });
-        return;
+        return Outcome::DONE;
     }
     match action {
         Action::Previous | Action::Next => {
@@ -70,76 +103,66 @@ pub fn travel(app: &mut App, action: Action) {
             if let Some(cell) = reader.selected {
                 reader.scroll.ask(ScrollRequest::Reveal(cell));
             }
+            Outcome::DONE
         }
-        Action::PageUp => reader.scroll.ask(ScrollRequest::PageUp),
-        Action::PageDown => reader.scroll.ask(ScrollRequest::PageDown),
-        Action::First => reader.scroll.ask(ScrollRequest::Top),
-        Action::Last => reader.scroll.ask(ScrollRequest::Bottom),
-        _ => {}
+        action => scroll(reader, action),
     }
+}
+
+/// Scrolls; a key that does not scroll is ignored.
+pub fn scroll(reader: &mut Reader, action: Action) -> Outcome {
+    reader.scroll.ask(match action {
+        Action::PageUp => ScrollRequest::PageUp,
+        Action::PageDown => ScrollRequest::PageDown,
+        Action::First => ScrollRequest::Top,
+        Action::Last => ScrollRequest::Bottom,
+        _ => return Outcome::Ignored,
+    });
+    Outcome::DONE
 }
 
 /// Gives the transcript the focus with a block selected that is in view: nothing jumps.
-pub fn focus(app: &mut App) {
-    app.focus.go(Pane::Transcript);
-    let in_view = |wanted: CellId| {
-        app.regions.any(|region| matches!(region, Region::Line(line) if line.cell == wanted && line.part != Part::Gap))
+fn focus(reader: &mut Reader, regions: &Regions) -> Outcome {
+    let in_view = |wanted: &CellId| {
+        regions.any(|region| matches!(region, Region::Line(line) if line.cell == *wanted && line.part != Part::Gap))
     };
-    let selected = app.reader().and_then(|reader| reader.selected).filter(|cell| in_view(*cell));
-    let reader = shown(app);
     let top = reader.scroll.top().map(|top| top.cell);
-    reader.selected = selected.or(match reader.scroll.position() {
+    reader.selected = reader.selected.filter(in_view).or(match reader.scroll.position() {
         Position::Bottom => reader.transcript.previous(None),
         Position::Anchor(_) => top.or(reader.transcript.previous(None)),
     });
+    Outcome::one(PaneEffect::Focus(Pane::Transcript))
 }
 
-/// Takes what the layout answered; returns what is to be done with it outside.
-pub fn looked(app: &mut App, looked: Looked) -> Vec<Effect> {
+/// Selects a cell that is to come into view, with the focus on the transcript.
+pub fn go_to(reader: &mut Reader, cell: CellId) -> Outcome {
+    reader.selected = Some(cell);
+    reader.scroll.ask(ScrollRequest::Reveal(cell));
+    Outcome::one(PaneEffect::Focus(Pane::Transcript))
+}
+
+/// Takes what the layout answered.
+pub fn looked(pane: &mut TranscriptPane, looked: Looked) -> Outcome {
+    let reader = pane.reader_mut(&looked.agent);
     if let Some(found) = looked.found {
-        search::found(app, &looked.agent, found);
+        search::found(reader, found);
     }
-    let reader = app.reader_mut(&looked.agent);
-    reader.asks.clear();
+    reader.requests.clear();
     if looked.selection.is_some() {
         reader.selection = looked.selection;
     }
     if let Some(point) = looked.reach {
         reader.scroll.ask(ScrollRequest::Reach(point));
     }
-    match looked.copy {
-        None => Vec::new(),
-        Some(Ok(text)) => {
-            reader.copying = Copying::Nothing;
+    let Some(copy) = looked.copy else { return Outcome::DONE };
+    reader.copying = Copying::Nothing;
+    match copy {
+        Ok(text) => {
             reader.selection = None;
-            copied(app, text, None)
+            copied(pane, text, None)
         }
-        Some(Err(why)) => {
-            reader.copying = Copying::Nothing;
-            app.status.say(why, app.now);
-            Vec::new()
-        }
+        Err(why) => Outcome::one(PaneEffect::Say(why)),
     }
-}
-
-/// Begins a selection with the pointer, or moves its end there.
-pub fn drag(app: &mut App, agent: &AgentId, ask: Ask) {
-    let reader = app.reader_mut(agent);
-    reader.asks.retain(|asked| !matches!(asked, Ask::Drag(..)));
-    reader.asks.push(ask);
-}
-
-/// Ends the selection; what was selected stays where it is.
-pub fn end_selection(app: &mut App) {
-    let reader = shown(app);
-    reader.selection = None;
-    reader.asks.clear();
-}
-
-/// Returns the transcript that is shown.
-pub fn shown(app: &mut App) -> &mut Reader {
-    let agent: AgentId = app.tree.selected().clone();
-    app.reader_mut(&agent)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -153,20 +176,12 @@ fn is_message(cell: &Cell) -> bool {
 }
 
 fn is_failure(cell: &Cell) -> bool {
-    match cell.body() {
-        Body::Call(call) => call.status() == CallStatus::Failed,
-        Body::Notice { level, .. } => *level == Level::Error,
-        Body::User { .. }
-        | Body::Thinking { .. }
-        | Body::Assistant { .. }
-        | Body::Child(_)
-        | Body::Compaction { .. } => false,
-    }
+    let is_error = matches!(cell.body(), Body::Notice { level: Level::Error, .. });
+    is_error || cell.body().call().is_some_and(|call| call.status() == CallStatus::Failed)
 }
 
 /// Selects the next cell of a kind, and brings it to the top of the view.
-fn jump(app: &mut App, way: Way, is_it: fn(&Cell) -> bool, what: &str) {
-    let reader = shown(app);
+fn jump(reader: &mut Reader, way: Way, is_it: fn(&Cell) -> bool, what: &str) -> Outcome {
     let cells = reader.transcript.cells();
     let head = reader.selection.map(|selection| selection.head.cell);
     let top = reader.scroll.top().map(|top| top.cell);
@@ -177,65 +192,56 @@ fn jump(app: &mut App, way: Way, is_it: fn(&Cell) -> bool, what: &str) {
     };
     let Some(cell) = found.map(Cell::id) else {
         let order = if way == Way::Back { "earlier" } else { "later" };
-        app.status.say(format!("no {order} {what}"), app.now);
-        return;
+        return Outcome::one(PaneEffect::Say(format!("no {order} {what}")));
     };
     reader.selected = Some(cell);
     if reader.selection.is_some() {
-        reader.asks.push(Ask::Cell(cell));
-        return;
+        reader.requests.push(SelectionRequest::Cell(cell));
+    } else {
+        // Below the blank row that stands above all but the first.
+        let line = usize::from(cell.index() > 0);
+        reader.scroll.ask(ScrollRequest::Return(Position::Anchor(Point { cell, line, byte: 0 })));
     }
-    // Below the blank row that stands above all but the first.
-    let line = usize::from(cell.index() > 0);
-    reader.scroll.ask(ScrollRequest::Return(Position::Anchor(Point { cell, line, byte: 0 })));
+    Outcome::DONE
 }
 
-fn select(app: &mut App) {
-    let reader = shown(app);
+fn select(reader: &mut Reader) {
     if reader.selection.is_some() {
-        return end_selection(app);
+        return reader.end_selection();
     }
     if let Some(cell) = reader.selected.or(reader.transcript.previous(None)) {
         let point = Point { cell, line: 0, byte: 0 };
         reader.selection = Some(Selection { anchor: point, head: point, shape: Shape::Lines });
-        reader.asks.push(Ask::Begin(cell));
+        reader.requests.push(SelectionRequest::Begin(cell));
     }
 }
 
-fn copy(app: &mut App) -> Vec<Effect> {
-    let reader = shown(app);
+fn copy(pane: &mut TranscriptPane, agent: &AgentId) -> Outcome {
+    let reader = pane.reader_mut(agent);
     if reader.selection.is_some() {
         reader.copying = Copying::Selection;
-        return Vec::new();
+        return Outcome::DONE;
     }
     let cell = reader.selected.and_then(|cell| reader.transcript.get(cell));
     match cell.map(|cell| (cell.source().to_owned(), cell.noun())) {
-        Some((text, noun)) if !text.is_empty() => copied(app, text, Some(noun)),
-        Some(_) => {
-            app.status.say("nothing to copy: the block has no text", app.now);
-            Vec::new()
-        }
-        None => Vec::new(),
+        Some((text, noun)) if !text.is_empty() => copied(pane, text, Some(noun)),
+        Some(_) => Outcome::one(PaneEffect::Say("nothing to copy: the block has no text".to_owned())),
+        None => Outcome::DONE,
     }
 }
 
 /// Copies a text, and remembers what to say once that is done.
-fn copied(app: &mut App, text: String, noun: Option<&str>) -> Vec<Effect> {
+fn copied(pane: &mut TranscriptPane, text: String, noun: Option<&str>) -> Outcome {
     let lines = match text.lines().count() {
         1 => format!("{} characters", text.chars().count()),
         lines => format!("{lines} lines"),
     };
-    app.copied = Some(noun.map_or(lines.clone(), |noun| format!("{noun}, {lines}")));
-    vec![Effect::Copy(text)]
+    pane.copied = Some(noun.map_or(lines.clone(), |noun| format!("{noun}, {lines}")));
+    Outcome::one(PaneEffect::Outside(Effect::Copy(text)))
 }
 
-fn open(app: &mut App) -> Vec<Effect> {
-    let reader = shown(app);
+fn open(reader: &Reader) -> Outcome {
     let cell = reader.selected.and_then(|cell| reader.transcript.get(cell));
-    cell.map(|cell| Effect::Edit { subject: EditorSubject::Entry, text: cell.whole() }).into_iter().collect()
-}
-
-/// Shows when each block came, or hides it.
-pub fn times(app: &mut App) {
-    app.times = app.times.other();
+    let edit = |cell: &Cell| Effect::Edit { subject: EditorSubject::Entry, text: cell.whole() };
+    cell.map_or(Outcome::DONE, |cell| Outcome::one(PaneEffect::Outside(edit(cell))))
 }

@@ -7,17 +7,25 @@
 //! - where the reader is: `scroll.rs`; stories: `scrolling.rs`
 //! - jumps, selections, copies, times: `keys.rs`, `selection.rs`, `view/select.rs`, `view/annotations.rs`; stories:
 //!   `reading.rs`, `tests/pty/reading.rs`
+//! - what all of it is kept in: `pane.rs`; a page of it: `export.rs`; stories: `export.rs`
 //! - search: what is typed, what is found, piece by piece: `search.rs`, `search_keys.rs`, `view/matches.rs`,
 //!   `view/query.rs`; stories: `reading.rs`, `tests/pty/reading.rs`
 //! - the transcript on the screen: `view/mod.rs`
 
 pub mod cell;
+mod export;
 pub mod fold;
-pub mod keys;
+mod keys;
+mod pane;
 pub mod result;
 pub mod scroll;
 pub mod search;
-pub mod search_keys;
+mod search_keys;
 pub mod selection;
 mod source;
 pub mod view;
+
+pub use export::transcript_markdown;
+pub use keys::{TranscriptFacts, go_to, key, looked, scroll};
+pub use pane::{Copying, Looked, Reader, Rest, Times, TranscriptDrawn, TranscriptPane};
+pub use search_keys::{begin as begin_search, cancel as cancel_search, find, type_text as type_search};

@@ -7,6 +7,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::limits;
 use crate::text::is_invisible;
+use crate::tui::keymap::ReadKey;
 use crate::tui::state::focus::Pane;
 use crate::tui::transcript::cell::CellId;
 use crate::tui::transcript::scroll::{Point, Position};
@@ -19,13 +20,13 @@ pub struct Search {
     cursor: usize,
     origin: Origin,
     /// The place where the reader is.
-    pub at: Option<Spot>,
+    pub at: Option<MatchPlace>,
     /// What the next look shall answer.
-    pub wish: Option<Wish>,
+    pub request: Option<SearchRequest>,
     /// What was found so far.
     pub count: Count,
     /// The last step led around the end.
-    pub turned: Option<Turned>,
+    pub wrapped: Option<WrapAround>,
     /// The cell that was opened to show the place in it.
     pub opened: Option<CellId>,
     /// The earlier search that was brought back, by its age; 0 is none.
@@ -49,7 +50,7 @@ pub struct Origin {
 
 /// One place that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Spot {
+pub struct MatchPlace {
     /// The cell.
     pub cell: CellId,
     /// Which one within the opened cell, from 0.
@@ -58,7 +59,7 @@ pub struct Spot {
 
 /// Where the search shall go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wish {
+pub enum SearchRequest {
     /// To the first place from where it began on, else to the last one before.
     Nearest,
     /// So many places on, or back.
@@ -88,7 +89,7 @@ pub enum Scan {
 
 /// Says around which end a step led.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turned {
+pub enum WrapAround {
     /// From the last place on to the first.
     ToFirst,
     /// From the first place back to the last.
@@ -97,28 +98,28 @@ pub enum Turned {
 
 /// What a look found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchProgress {
     /// How often, so far.
     pub count: Count,
-    /// The answer to the wish.
-    pub visit: Visit,
+    /// The answer to the request.
+    pub answer: SearchAnswer,
 }
 
-/// Answers a [`Wish`].
+/// Answers a [`SearchRequest`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Visit {
-    /// It is not known yet, or nothing was wished.
-    Waits,
+pub enum SearchAnswer {
+    /// It is not known yet, or nothing was asked.
+    Unknown,
     /// There is no such place.
-    Nothing,
+    NotFound,
     /// It leads here.
     At {
         /// The place.
-        spot: Spot,
+        place: MatchPlace,
         /// Where it stands in the opened cell.
         point: Point,
         /// Whether the way led around an end.
-        turned: Option<Turned>,
+        wrapped: Option<WrapAround>,
     },
 }
 
@@ -130,9 +131,9 @@ impl Search {
             cursor: 0,
             origin,
             at: None,
-            wish: None,
+            request: None,
             count: Count::default(),
-            turned: None,
+            wrapped: None,
             opened: None,
             age: 0,
             typed: String::new(),
@@ -162,6 +163,36 @@ impl Search {
     /// Tells whether anything is searched for.
     pub fn is_active(&self) -> bool {
         !self.text.is_empty()
+    }
+
+    /// Carries out a key of the search line, of which earlier searches are brought back; tells whether a key that deletes
+    /// one character has.
+    pub(super) fn edit(&mut self, key: ReadKey, searches: &[String]) -> bool {
+        match key {
+            ReadKey::RubOut => return self.rub_out(),
+            ReadKey::RubOutWord => self.rub_out_word(),
+            ReadKey::RubOutAll => self.rub_out_all(),
+            ReadKey::Left => self.left(),
+            ReadKey::Right => self.right(),
+            ReadKey::Start => self.cursor = 0,
+            ReadKey::End => self.cursor = self.text.len(),
+            ReadKey::EarlierSearch => self.earlier(searches),
+            ReadKey::LaterSearch => self.later(searches),
+            ReadKey::Search
+            | ReadKey::NextFound
+            | ReadKey::PreviousFound
+            | ReadKey::KeepSearch
+            | ReadKey::PreviousMessage
+            | ReadKey::NextMessage
+            | ReadKey::PreviousFailure
+            | ReadKey::NextFailure
+            | ReadKey::Select
+            | ReadKey::Copy
+            | ReadKey::Open
+            | ReadKey::Write
+            | ReadKey::Times => {}
+        }
+        false
     }
 
     /// Types at the cursor: white space as blanks, nothing that nobody would see.
@@ -226,16 +257,6 @@ impl Search {
         self.cursor += behind.graphemes(true).next().map_or(0, str::len);
     }
 
-    /// Moves the cursor to the start.
-    pub fn home(&mut self) {
-        self.cursor = 0;
-    }
-
-    /// Moves the cursor to the end.
-    pub fn end(&mut self) {
-        self.cursor = self.text.len();
-    }
-
     /// Brings an earlier search back, the newest first; the last of these is the newest.
     pub fn earlier(&mut self, searches: &[String]) {
         if self.age < searches.len() {
@@ -262,9 +283,9 @@ impl Search {
 
     /// Wishes to go on by so many places.
     pub fn step(&mut self, steps: isize) {
-        self.wish = Some(match self.wish {
-            Some(Wish::Steps(before)) => Wish::Steps(before.saturating_add(steps)),
-            Some(Wish::Nearest) | None => Wish::Steps(steps),
+        self.request = Some(match self.request {
+            Some(SearchRequest::Steps(before)) => SearchRequest::Steps(before.saturating_add(steps)),
+            Some(SearchRequest::Nearest) | None => SearchRequest::Steps(steps),
         });
     }
 
@@ -275,9 +296,9 @@ impl Search {
     fn changed(&mut self) {
         self.age = 0;
         self.at = None;
-        self.turned = None;
+        self.wrapped = None;
         self.count = Count::default();
-        self.wish = Some(Wish::Nearest);
+        self.request = Some(SearchRequest::Nearest);
     }
 }
 
@@ -295,7 +316,7 @@ impl Count {
     }
 }
 
-impl Turned {
+impl WrapAround {
     /// Returns it in words, the longest first.
     pub fn words(self) -> [&'static str; 3] {
         match self {
@@ -328,9 +349,9 @@ mod tests {
         search.right();
         search.rub_out();
         assert_eq!((search.text(), search.before_cursor()), ("ab", "ab"));
-        search.home();
+        search.edit(ReadKey::Start, &[]);
         assert!(!search.rub_out());
-        search.end();
+        search.edit(ReadKey::End, &[]);
         search.rub_out_all();
         assert!(!search.is_active());
     }

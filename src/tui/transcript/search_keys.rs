@@ -1,172 +1,160 @@
 //! What the keys of the search do, and what becomes of what it finds.
 //!
-//! Always holds: leaving it while it is typed puts everything back as it was when it began.
+//! Always holds: cancelling it while it is typed puts everything back as it was when it began.
 
+use super::cell::{CellId, Fold};
+use super::fold::Transcript;
+use super::keys::TranscriptFacts;
+use super::pane::{Reader, TranscriptPane};
+use super::scroll::ScrollRequest;
+use super::search::{Origin, Search, SearchAnswer, SearchProgress, SearchRequest};
 use crate::id::AgentId;
-use crate::limits;
+use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::keymap::ReadKey;
-use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
-use crate::tui::transcript::cell::{CellId, Fold};
-use crate::tui::transcript::fold::Transcript;
-use crate::tui::transcript::keys::shown;
-use crate::tui::transcript::scroll::ScrollRequest;
-use crate::tui::transcript::search::{Found, Origin, Search, Visit, Wish};
 
-/// Begins a search, in the transcript that is shown.
-pub fn begin(app: &mut App) {
-    let pane = if app.focus.pane == Pane::Search { Pane::Transcript } else { app.focus.pane };
-    let reader = shown(app);
-    let origin = Origin {
+fn focus(pane: Pane) -> Outcome {
+    Outcome::one(PaneEffect::Focus(pane))
+}
+
+/// Begins a search in the transcript of an agent; the focus was on this pane.
+pub fn begin(pane: &mut TranscriptPane, agent: &AgentId, focused: Pane) -> Outcome {
+    let reader = pane.reader_mut(agent);
+    reader.search = Some(Search::new(Origin {
         position: reader.scroll.position(),
         top: reader.scroll.top().unwrap_or_default(),
         selected: reader.selected,
-        pane,
-    };
-    reader.search = Some(Search::new(origin));
+        pane: if focused == Pane::Search { Pane::Transcript } else { focused },
+    }));
     reader.selection = None;
-    app.focus.go(Pane::Search);
+    focus(Pane::Search)
 }
 
 /// Searches for these words at once; without words it begins a search.
-pub fn find(app: &mut App, words: &str) {
-    begin(app);
-    if !words.is_empty() {
-        type_text(app, words);
-        keep(app);
+pub fn find(pane: &mut TranscriptPane, agent: &AgentId, focused: Pane, words: &str) -> Outcome {
+    let begun = begin(pane, agent, focused);
+    if words.is_empty() {
+        return begun;
     }
+    type_text(pane, agent, words);
+    keep(pane, agent)
 }
 
 /// Types or pastes into the search.
-pub fn type_text(app: &mut App, text: &str) {
-    if shown(app).search.is_none() {
-        begin(app);
+pub fn type_text(pane: &mut TranscriptPane, agent: &AgentId, text: &str) {
+    if pane.reader_mut(agent).search.is_none() {
+        // It began on another agent's transcript.
+        let _ = begin(pane, agent, Pane::Search);
     }
-    if let Some(search) = &mut shown(app).search {
+    if let Some(search) = &mut pane.reader_mut(agent).search {
         search.type_text(text);
     }
 }
 
 /// Carries out a key of the search line.
-pub fn edit(app: &mut App, key: ReadKey) {
-    let searches = std::mem::take(&mut app.searches);
-    let mut is_left = false;
-    match &mut shown(app).search {
-        None => is_left = true,
-        Some(search) => match key {
-            ReadKey::RubOut => is_left = !search.rub_out() && !search.is_active(),
-            ReadKey::RubOutWord => search.rub_out_word(),
-            ReadKey::RubOutAll => search.rub_out_all(),
-            ReadKey::Left => search.left(),
-            ReadKey::Right => search.right(),
-            ReadKey::Start => search.home(),
-            ReadKey::End => search.end(),
-            ReadKey::EarlierSearch => search.earlier(&searches),
-            ReadKey::LaterSearch => search.later(&searches),
-            _ => {}
-        },
-    }
-    app.searches = searches;
-    if is_left {
-        leave(app);
-    } else if shown(app).search.as_ref().is_some_and(|search| !search.is_active()) {
-        go_back(app);
-    }
+pub(super) fn edit(pane: &mut TranscriptPane, agent: &AgentId, key: ReadKey) -> Outcome {
+    let searches = std::mem::take(&mut pane.searches);
+    let reader = pane.reader_mut(agent);
+    let is_cancelled = match &mut reader.search {
+        None => true,
+        Some(search) => {
+            let deleted = search.edit(key, &searches);
+            key == ReadKey::RubOut && !deleted && !search.is_active()
+        }
+    };
+    let is_empty = reader.search.as_ref().is_some_and(|search| !search.is_active());
+    let outcome = match (is_cancelled, is_empty) {
+        (true, _) => cancel(reader),
+        (false, true) => {
+            go_back(reader);
+            Outcome::DONE
+        }
+        (false, false) => Outcome::DONE,
+    };
+    pane.searches = searches;
+    outcome
 }
 
 /// Stays where the search led; an empty one takes the last search again.
-pub fn keep(app: &mut App) {
-    let last = app.searches.last().cloned();
-    let reader = shown(app);
-    let Some(search) = &mut reader.search else { return app.focus.go(Pane::Transcript) };
+pub(super) fn keep(pane: &mut TranscriptPane, agent: &AgentId) -> Outcome {
+    let last = pane.searches.last().cloned();
+    let reader = pane.reader_mut(agent);
+    let Some(search) = &mut reader.search else { return focus(Pane::Transcript) };
     match (search.is_active(), last) {
         (true, _) => {}
         (false, Some(last)) => search.set_text(&last),
-        (false, None) => return leave(app),
+        (false, None) => return cancel(reader),
     }
     let text = search.text().to_owned();
-    if let Some(spot) = search.at {
-        reader.selected = Some(spot.cell);
+    if let Some(place) = search.at {
+        reader.selected = Some(place.cell);
     }
-    app.searches.retain(|known| *known != text);
-    app.searches.push(text);
-    if app.searches.len() > limits::SEARCHES {
-        app.searches.remove(0);
-    }
-    app.focus.go(Pane::Transcript);
+    pane.remember_search(text);
+    focus(Pane::Transcript)
 }
 
-/// Leaves the search that is typed: the view, the folds and the focus are what they were when it began.
-pub fn leave(app: &mut App) {
-    go_back(app);
-    let reader = shown(app);
-    let Some(search) = reader.search.take() else { return app.focus.go(Pane::Transcript) };
+/// Cancels the search that is typed: the view, the folds and the focus are what they were when it began.
+pub fn cancel(reader: &mut Reader) -> Outcome {
+    go_back(reader);
+    let Some(search) = reader.search.take() else { return focus(Pane::Transcript) };
     reader.selected = search.origin().selected;
-    app.focus.go(search.origin().pane);
-}
-
-/// Ends a search that was kept; the view stays where it is.
-pub fn end(app: &mut App) {
-    shown(app).search = None;
+    focus(search.origin().pane)
 }
 
 /// Goes to the next place, or the previous one; without a search the last one is taken again.
-pub fn step(app: &mut App, steps: isize) {
-    let last = app.searches.last().cloned();
-    let focus = app.focus.pane;
-    if shown(app).search.is_none() {
-        let Some(last) = last else {
-            app.status.say("nothing was searched for yet: / starts a search", app.now);
-            return;
+pub(super) fn step(pane: &mut TranscriptPane, facts: &TranscriptFacts<'_>, steps: isize) -> Outcome {
+    if pane.reader_mut(facts.agent).search.is_none() {
+        let Some(last) = pane.searches.last().cloned() else {
+            let words = "nothing was searched for yet: / starts a search";
+            return Outcome::one(PaneEffect::Say(words.to_owned()));
         };
-        begin(app);
-        app.focus.go(focus);
-        if let Some(search) = &mut shown(app).search {
+        // The focus stays.
+        let _ = begin(pane, facts.agent, facts.focus);
+        if let Some(search) = &mut pane.reader_mut(facts.agent).search {
             search.set_text(&last);
-            search.wish = None;
+            search.request = None;
         }
     }
-    if let Some(search) = shown(app).search.as_mut().filter(|search| search.is_active()) {
+    let search = pane.reader_mut(facts.agent).search.as_mut();
+    if let Some(search) = search.filter(|search| search.is_active()) {
         search.step(steps);
     }
+    Outcome::DONE
 }
 
 /// Takes what a look found: goes to the place that it was asked for, and opens the cell that it stands in.
-pub fn found(app: &mut App, agent: &AgentId, found: Found) {
-    let reader = app.reader_mut(agent);
+pub(super) fn found(reader: &mut Reader, found: SearchProgress) {
     let Some(search) = &mut reader.search else { return };
     search.count = found.count;
-    match found.visit {
-        Visit::Waits => {}
-        Visit::Nothing => {
-            let began = search.wish == Some(Wish::Nearest);
-            search.wish = None;
+    match found.answer {
+        SearchAnswer::Unknown => {}
+        SearchAnswer::NotFound => {
+            let began = search.request.take() == Some(SearchRequest::Nearest);
             search.at = None;
             fold_again(&mut reader.transcript, search.opened.take());
             if began {
                 reader.scroll.ask(ScrollRequest::Return(search.origin().position));
             }
         }
-        Visit::At { spot, point, turned } => {
-            search.wish = None;
-            search.at = Some(spot);
-            search.turned = turned;
-            if search.opened != Some(spot.cell) {
+        SearchAnswer::At { place, point, wrapped } => {
+            search.request = None;
+            search.at = Some(place);
+            search.wrapped = wrapped;
+            if search.opened != Some(place.cell) {
                 fold_again(&mut reader.transcript, search.opened.take());
-                let is_folded = reader.transcript.get(spot.cell).is_some_and(|cell| cell.fold() == Fold::Folded);
+                let is_folded = reader.transcript.get(place.cell).is_some_and(|cell| cell.fold() == Fold::Folded);
                 if is_folded {
-                    reader.transcript.toggle(spot.cell);
-                    search.opened = Some(spot.cell);
+                    reader.transcript.toggle(place.cell);
+                    search.opened = Some(place.cell);
                 }
             }
-            reader.selected = Some(spot.cell);
+            reader.selected = Some(place.cell);
             reader.scroll.ask(ScrollRequest::Show(point));
         }
     }
 }
 
-fn go_back(app: &mut App) {
-    let reader = shown(app);
+fn go_back(reader: &mut Reader) {
     let Some(search) = &mut reader.search else { return };
     fold_again(&mut reader.transcript, search.opened.take());
     reader.scroll.ask(ScrollRequest::Return(search.origin().position));

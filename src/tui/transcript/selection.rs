@@ -27,9 +27,9 @@ pub enum Shape {
     Characters,
 }
 
-/// One wish about the selection.
+/// One request about the selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ask {
+pub enum SelectionRequest {
     /// Begin with the first line of a cell.
     Begin(CellId),
     /// Move the end by so many lines.

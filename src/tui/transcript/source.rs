@@ -2,7 +2,7 @@
 
 use crate::message::Arguments;
 use crate::text;
-use crate::tui::transcript::cell::{Body, CallCell, Cell};
+use crate::tui::transcript::cell::{Body, CallCell, Cell, ChildState};
 use crate::tui::transcript::result::Shown;
 
 impl Cell {
@@ -22,14 +22,46 @@ impl Cell {
 
     /// Returns all of it: of a call also its arguments and the change that it made.
     pub fn whole(&self) -> String {
+        self.body().call().map_or_else(|| self.source().to_owned(), whole_call)
+    }
+
+    /// Calls for every text of it that is not the program's own: a row that shows it shows nothing else but words of the
+    /// program.
+    pub fn texts(&self, each: &mut impl FnMut(&str)) {
         match self.body() {
-            Body::Call(call) => whole_call(call),
-            Body::User { .. }
-            | Body::Thinking { .. }
-            | Body::Assistant { .. }
-            | Body::Notice { .. }
-            | Body::Child(_)
-            | Body::Compaction { .. } => self.source().to_owned(),
+            Body::User { text, receipt, .. } => {
+                each(text);
+                receipt.iter().flat_map(|receipt| &receipt.parts).for_each(|part| each(part));
+            }
+            Body::Compaction { head, summary } => {
+                each(head);
+                each(summary);
+            }
+            Body::Call(call) => {
+                each(&call.name);
+                each(&call.summary);
+                each(&arguments(call));
+                each(call.output());
+                if let Some(shown) = &call.shown {
+                    each(shown.words());
+                }
+                match &call.shown {
+                    Some(Shown::Diff(diff)) => diff.lines.iter().for_each(|line| each(&line.text)),
+                    Some(Shown::Command { saved, .. }) => saved.iter().for_each(|path| each(path)),
+                    Some(Shown::Page(_)) | None => {}
+                }
+                call.asked.iter().filter_map(|asked| asked.answer.as_ref()).for_each(|answer| each(&answer.words));
+            }
+            Body::Child(_) | Body::Thinking { .. } | Body::Assistant { .. } | Body::Notice { .. } => {
+                each(self.source());
+            }
+        }
+        if let Some(child) = self.body().child() {
+            each(&child.name);
+            each(&child.task);
+            if let ChildState::Ended { message: Some(message), .. } = &child.state {
+                each(message);
+            }
         }
     }
 
@@ -47,12 +79,16 @@ impl Cell {
     }
 }
 
-fn whole_call(call: &CallCell) -> String {
-    let arguments = match &call.arguments {
+/// Returns the arguments of a call as they are read and edited (untrusted).
+pub(super) fn arguments(call: &CallCell) -> String {
+    match &call.arguments {
         Arguments::Object(map) => serde_json::to_string_pretty(map).unwrap_or_default(),
         Arguments::Raw(raw) => raw.clone(),
-    };
-    let mut whole = format!("{}\n{}\n", call.name, text::visible(&arguments));
+    }
+}
+
+fn whole_call(call: &CallCell) -> String {
+    let mut whole = format!("{}\n{}\n", call.name, text::visible(&arguments(call)));
     if let Some(Shown::Diff(diff)) = &call.shown {
         whole.push('\n');
         for line in &diff.lines {

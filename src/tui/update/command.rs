@@ -16,8 +16,7 @@ use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::{Medium, Report};
 use crate::tui::transcript::cell::Level;
 use crate::tui::update::{
-    approval as approvals, budget, carry_out, export, hold as gates, ledger, line, look, message, pending, reading,
-    search,
+    approval as approvals, budget, carry_out, export, hold as gates, ledger, line, look, message, pending, transcript,
 };
 
 /// Carries a command out at once, whether a turn runs or not.
@@ -65,9 +64,9 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
             app.status.say("/find needs words after it", app.now);
         }
         Verb::Find if app.medium == Medium::Lines => return vec![Effect::Tell(Report::Find(argument.to_owned()))],
-        Verb::Find => search::find(app, argument),
-        Verb::Fold => reading::shown(app).transcript.toggle_all(),
-        Verb::Times => reading::times(app),
+        Verb::Find => return transcript::find(app, argument),
+        Verb::Fold => transcript::shown(app).transcript.toggle_all(),
+        Verb::Times => app.transcripts.toggle_times(),
         Verb::Undo => return approvals::begin_undo(app),
         Verb::Rules => return approvals::rules(app, argument),
         Verb::Resume => resume(app),

@@ -1,6 +1,6 @@
 //! Carries out what [`next_escape`] says; decides nothing by itself.
 
-use super::{message, question, reading, search, tree};
+use super::{message, question, transcript, tree};
 use crate::protocol::Request;
 use crate::tui::app::escape::{Escape, next_escape};
 use crate::tui::keymap::Answer;
@@ -31,9 +31,9 @@ pub fn press(app: &mut App) -> Vec<Effect> {
         }
         Escape::ClearFilter => tree::clear_filter(app),
         Escape::Unzoom => app.focus.zoom = None,
-        Escape::LeaveSearch => search::leave(app),
-        Escape::EndSelection => reading::end_selection(app),
-        Escape::EndSearch => search::end(app),
+        Escape::LeaveSearch => return transcript::cancel_search(app),
+        Escape::EndSelection => transcript::shown(app).end_selection(),
+        Escape::EndSearch => transcript::shown(app).end_search(),
         Escape::CloseSearch | Escape::ToMessage => app.focus.go(Pane::Composer),
         Escape::Stop(_) | Escape::TakeBack(_) => return stop(app),
         Escape::Nothing => {}

@@ -3,8 +3,9 @@
 use crate::id::AgentId;
 use crate::tui::app::App;
 use crate::tui::effect::{Effect, PaneEffect};
-use crate::tui::export::{ExportRequest, Form, Subject, ledger_csv, ledger_markdown, transcript_markdown};
+use crate::tui::export::{ExportRequest, Form, Subject, ledger_csv, ledger_markdown};
 use crate::tui::transcript::fold::Transcript;
+use crate::tui::transcript::transcript_markdown;
 
 /// Carries out `/export` with these arguments, or says what is wrong with them.
 pub fn export(app: &App, arguments: &str) -> Vec<PaneEffect> {

@@ -2,9 +2,8 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{
-    approval, carry_out, command, escape, hold, ledger, line, look, message, pending, question, reading, search, tree,
-};
+use super::transcript::shown;
+use super::{carry_out, command, escape, approval, hold, ledger, line, look, message, pending, question, transcript, tree};
 use crate::protocol::{ModeChoice, Request};
 use crate::tui::approval::Subject;
 use crate::tui::effect::Outcome;
@@ -16,8 +15,7 @@ use crate::tui::palette;
 use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::Medium;
-use crate::tui::transcript::keys::shown;
-use crate::tui::transcript::scroll::ScrollRequest;
+use crate::tui::transcript::scroll;
 
 /// Carries out one key.
 pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
@@ -59,7 +57,7 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
             return Vec::new();
         }
         if app.focus.is_on(Pane::Search) {
-            search::type_text(app, c.encode_utf8(&mut [0; 4]));
+            transcript::type_search(app, c.encode_utf8(&mut [0; 4]));
             return Vec::new();
         }
         if app.focus.is_on(Pane::History) {
@@ -88,7 +86,7 @@ pub fn type_text(app: &mut App, text: &str) -> Vec<Effect> {
         app.focus.go(Pane::Composer);
     }
     if app.focus.is_on(Pane::Search) {
-        search::type_text(app, text);
+        transcript::type_search(app, text);
         return Vec::new();
     }
     let mut effects = Vec::new();
@@ -143,7 +141,9 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Mouse => return command::mouse(app, ""),
         Action::Tree(key) => return tree::act(app, key),
         Action::Look(key) => look::act(app, key),
-        Action::Read(key) => return reading::act(app, key),
+        Action::Read(_) | Action::FocusTranscript | Action::Fold | Action::FoldAll => {
+            return transcript::key(app, action);
+        }
         Action::Newline => app.message.newline(),
         Action::Undo => return message::with(app, bring_back::undo),
         Action::BringBack => return message::with(app, bring_back::newest),
@@ -168,16 +168,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         }
         Action::Write(key) => return write(app, key),
         Action::FocusTree => app.focus.go(Pane::Tree),
-        Action::FocusTranscript => reading::focus(app),
         Action::FocusComposer => app.focus.go(Pane::Composer),
-        Action::Fold => {
-            let reader = shown(app);
-            if let Some(cell) = reader.selected {
-                reader.transcript.toggle(cell);
-                reader.scroll.ask(ScrollRequest::Reveal(cell));
-            }
-        }
-        Action::FoldAll => shown(app).transcript.toggle_all(),
         Action::Help => toggle_help(app),
         Action::HoldOrGoOn | Action::GoOn | Action::FocusGate | Action::Step | Action::EditCall | Action::SkipCall => {
             return hold::act(app, action);
@@ -185,7 +176,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Ledger => ledger::toggle(app),
         Action::Jump => return ledger::act(app, action),
         Action::Previous | Action::Next | Action::First | Action::Last | Action::PageUp | Action::PageDown => {
-            travel(app, action);
+            return travel(app, action);
         }
     }
     Vec::new()
@@ -268,7 +259,7 @@ fn quit_or_delete(app: &mut App) -> Vec<Effect> {
 }
 
 /// Selects or scrolls, according to the focus.
-fn travel(app: &mut App, action: Action) {
+fn travel(app: &mut App, action: Action) -> Vec<Effect> {
     match (app.focus.context(), action) {
         (Context::Ledger, action) => {
             ledger::act(app, action);
@@ -282,16 +273,14 @@ fn travel(app: &mut App, action: Action) {
             app.questions.page(action);
         }
         (Context::Details, action) => look::travel_details(app, action),
-        (Context::Transcript, action) => reading::travel(app, action),
-        (_, Action::PageUp) => shown(app).scroll.ask(ScrollRequest::PageUp),
-        (_, Action::PageDown) => shown(app).scroll.ask(ScrollRequest::PageDown),
+        (Context::Transcript, action) => return transcript::key(app, action),
+        (_, Action::PageUp | Action::PageDown) => _ = scroll(shown(app), action),
         (Context::History, action) => history_search::travel(&mut app.message, action),
         (Context::Tree | Context::Filter, action) => tree::travel(app, action),
         (Context::Pending, action) => {
             pending::act(app, action);
         }
-        (_, Action::First) => shown(app).scroll.ask(ScrollRequest::Top),
-        (_, Action::Last) => shown(app).scroll.ask(ScrollRequest::Bottom),
-        (_, _) => {}
+        (_, action) => _ = scroll(shown(app), action),
     }
+    Vec::new()
 }

@@ -31,6 +31,7 @@ mod mouse;
 pub mod pending;
 mod question;
 mod receipts;
+mod transcript;
 mod tree;
 
 use crate::error::Refused;
@@ -46,7 +47,6 @@ use crate::tui::state::focus::Pane;
 use crate::tui::state::status::HostState;
 use crate::tui::transcript::cell::Level;
 use crate::tui::transcript::scroll::ScrollRequest;
-use crate::tui::transcript::{keys as reading, search_keys as search};
 
 /// Folds one message in; returns what is to be done outside, in order.
 #[allow(clippy::too_many_lines)] // One arm for each kind of message.
@@ -116,9 +116,9 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.questions.drawn(question);
             return effects;
         }
-        Msg::Looked(looked) => return reading::looked(app, looked),
+        Msg::Looked(looked) => return transcript::looked(app, looked),
         Msg::Drawn(drawn) => {
-            app.reader_mut(&drawn.agent).scroll.settle(drawn.position, drawn.top, drawn.cells);
+            effects.extend(app.transcripts.drawn(drawn.transcript).map(Effect::Colour));
             if let Some(drawn) = drawn.help {
                 app.help.drawn(drawn);
             }
@@ -129,11 +129,10 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.regions = drawn.regions;
             app.sight.drawn(drawn.tops);
             app.questions.drawn(drawn.question);
-            effects.extend(app.colours.want(drawn.wanted).map(Effect::Colour));
             return effects;
         }
         Msg::Coloured(found) => {
-            app.colours.take(found);
+            app.transcripts.colours.take(found);
             return effects;
         }
         Msg::Shown(question, at) => {
@@ -158,7 +157,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
 }
 
 /// Carries out what a pane wants of the root; returns what is to be done outside, in order.
-pub fn carry_out(app: &mut App, wanted: Vec<PaneEffect>) -> Vec<Effect> {
+fn carry_out(app: &mut App, wanted: Vec<PaneEffect>) -> Vec<Effect> {
     let mut effects = Vec::new();
     for wanted in wanted {
         match wanted {
@@ -242,7 +241,7 @@ fn edited(app: &mut App, subject: EditorSubject, outcome: Result<String, String>
 
 /// Says how a copy went.
 fn copied(app: &mut App, outcome: Result<String, String>) {
-    let what = app.copied.take().map(|what| format!("{what}: ")).unwrap_or_default();
+    let what = app.transcripts.take_copied().map(|what| format!("{what}: ")).unwrap_or_default();
     let sentence = match outcome {
         Ok(how) => format!("{what}copied {how}"),
         Err(reason) => format!("not copied: {reason}"),
@@ -329,7 +328,7 @@ fn paste(app: &mut App, text: &str) -> Vec<Effect> {
         return message::with(app, |message, _| history_search::type_text(message, text));
     }
     if app.focus.is_on(Pane::Search) {
-        search::type_text(app, text);
+        transcript::type_search(app, text);
         return Vec::new();
     }
     app.focus.go(Pane::Composer);

@@ -8,10 +8,11 @@ use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use jiff::Timestamp;
 use ratatui::layout::Position;
 
-use super::{carry_out, look, message, reading};
+use super::{carry_out, look, message, transcript};
 use crate::id::AgentId;
 use crate::tui::effect::Outcome;
 use crate::tui::help;
+use crate::tui::keymap::Action;
 use crate::tui::message::history_search;
 use crate::tui::msg::Effect;
 use crate::tui::palette;
@@ -20,7 +21,7 @@ use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::pointer::{Grip, Presses};
 use crate::tui::state::regions::{Part, Point, Region, ShownLine};
 use crate::tui::transcript::scroll::ScrollRequest;
-use crate::tui::transcript::selection::Ask;
+use crate::tui::transcript::selection::SelectionRequest;
 
 /// Lines for each step of the wheel.
 const STEP: usize = 3;
@@ -118,7 +119,10 @@ fn go(app: &mut App, pane: Pane) {
     match pane {
         Pane::Pending => super::pending::focus(app),
         Pane::Gate => super::hold::focus(app),
-        Pane::Transcript | Pane::Search => crate::tui::transcript::keys::focus(app),
+        Pane::Transcript | Pane::Search => {
+            // It asks for nothing outside the screen.
+            transcript::key(app, Action::FocusTranscript);
+        }
         Pane::Details => look::focus_details(app),
         Pane::Composer | Pane::History | Pane::Tree | Pane::Filter => app.focus.go(pane),
     }
@@ -131,10 +135,10 @@ fn press_line(app: &mut App, line: ShownLine, place: Position, presses: Presses)
     app.reader_mut(&agent).selected = Some(line.cell);
     let Some(from) = app.regions.nearest_point(place) else { return };
     match presses {
-        Presses::Two => reading::drag(app, &agent, Ask::Word(from)),
-        Presses::Three => reading::drag(app, &agent, Ask::Line(from)),
+        Presses::Two => app.reader_mut(&agent).drag(SelectionRequest::Word(from)),
+        Presses::Three => app.reader_mut(&agent).drag(SelectionRequest::Line(from)),
         Presses::One => {
-            reading::end_selection(app);
+            app.reader_mut(&agent).end_selection();
             app.pointer.grip = Some(Grip::Text { agent, from, to: from });
         }
     }
@@ -158,9 +162,9 @@ fn drag(app: &mut App, place: Position) {
             if let Some(point) = app.regions.nearest_point(place) {
                 *to = point;
             }
-            let (agent, ask) = (agent.clone(), Ask::Drag(*from, *to));
+            let (agent, ask) = (agent.clone(), SelectionRequest::Drag(*from, *to));
             if *from != *to {
-                reading::drag(app, &agent, ask);
+                app.reader_mut(&agent).drag(ask);
             }
             scroll_at_edge(app, place);
         }

@@ -11,7 +11,7 @@ use crate::tui::effect::CallText;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::status::HostState;
 use crate::tui::transcript::view::Metrics;
-use crate::tui::transcript::view::search_line::told;
+use crate::tui::transcript::view::search_line::progress;
 use crate::tui::widgets::fit::{columns, put, put_right, row};
 
 /// Draws the rule: what Enter will do, what lies below the visible part of the transcript, the keys that matter now, and
@@ -64,7 +64,7 @@ fn reading(app: &App) -> Vec<String> {
         return vec!["selected · y copies it".to_owned(), "y copies".to_owned()];
     }
     let Some(search) = reader.search.as_ref().filter(|search| search.is_active()) else { return Vec::new() };
-    let found = told(search);
+    let found = progress(search);
     let longest = found
         .iter()
         .take(1)

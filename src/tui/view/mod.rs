@@ -16,7 +16,6 @@ mod farewell;
 pub mod forecast;
 mod guards;
 pub mod layout;
-mod look;
 pub mod overlay;
 pub(crate) mod receipt;
 pub mod status;
@@ -25,7 +24,6 @@ mod title;
 pub mod tree;
 
 pub use farewell::farewell;
-pub use look::look;
 
 use std::collections::HashMap;
 
@@ -46,16 +44,17 @@ use crate::tui::palette::view as palette;
 use crate::tui::pause::PauseDrawn;
 use crate::tui::pause::view::{self as pause, PausedAgent};
 use crate::tui::pending::view as pending;
+use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::pointer::Grip;
 use crate::tui::state::regions::{Divider, Region, Regions};
 use crate::tui::state::sight::Tops;
 use crate::tui::state::status::ModelSource;
-use crate::tui::state::{App, Times};
-use crate::tui::transcript::view::annotations::Marks;
+use crate::tui::transcript::view::annotations::Annotations;
 use crate::tui::transcript::view::cache::TranscriptCache;
-use crate::tui::transcript::view::matches::Finds;
-use crate::tui::transcript::view::{self as transcript, Badge, Metrics, View, search_line as search};
+use crate::tui::transcript::view::matches::MatchIndex;
+use crate::tui::transcript::view::{self as transcript, Badge, Metrics, View, search_line};
+use crate::tui::transcript::{Looked, Times, TranscriptDrawn};
 use crate::tui::widgets::fit::{one_line, put, row};
 use crate::tui::widgets::wrap::{Break, Line, Wrap};
 pub use crate::tui::widgets::{exact, fit, wrap};
@@ -80,23 +79,20 @@ const LIST: u16 = 3;
 pub struct ViewCache {
     transcripts: HashMap<AgentId, TranscriptCache>,
     question: question::Laid,
-    finds: Finds,
+    matches: MatchIndex,
 }
 
 impl ViewCache {
     fn of(&mut self, agent: &AgentId) -> &mut TranscriptCache {
         self.transcripts.entry(agent.clone()).or_default()
     }
+}
 
-    /// Gives up what was found when nothing is searched for any more.
-    fn forget_finds(&mut self) {
-        self.finds = Finds::default();
-    }
-
-    /// Returns what is remembered of an agent's transcript, and what was found in the one that is searched.
-    fn parts(&mut self, agent: &AgentId) -> (&mut TranscriptCache, &mut Finds) {
-        (self.transcripts.entry(agent.clone()).or_default(), &mut self.finds)
-    }
+/// Answers what is asked about the layout before a frame; `None` when nothing is asked.
+pub fn look(app: &App, cache: &mut ViewCache) -> Option<Looked> {
+    let agent = app.tree.selected();
+    let layouts = cache.transcripts.entry(agent.clone()).or_default();
+    transcript::look(app.reader()?, agent, &app.theme, layouts, &mut cache.matches)
 }
 
 /// Divides the screen for the present state; the question takes so many rows.
@@ -171,7 +167,9 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     let covered = app.focus.overlay.is_some();
     let gate = PauseDrawn { waiting: gate.waiting.filter(|_| !covered), ..gate };
     let searching = if app.focus.is_on(Pane::Search) {
-        search::draw(app, if panes.rule.is_empty() { last_row(panes.transcript) } else { panes.rule }, buffer)
+        let area = if panes.rule.is_empty() { last_row(panes.transcript) } else { panes.rule };
+        let search = app.reader().and_then(|reader| reader.search.as_ref());
+        search.and_then(|search| search_line::draw(search, &app.theme, area, buffer))
     } else {
         composer::draw_rule(app, &metrics, gate.waiting.as_ref(), panes.rule, buffer);
         None
@@ -192,17 +190,19 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
         frame.set_cursor_position(cursor);
     }
     Drawn {
-        agent: app.tree.selected().clone(),
-        position: metrics.position,
-        top: metrics.top,
-        cells: metrics.cells,
+        transcript: TranscriptDrawn {
+            agent: app.tree.selected().clone(),
+            position: metrics.position,
+            top: metrics.top,
+            cells: metrics.cells,
+            wanted: cache.of(app.tree.selected()).take_wanted(),
+        },
         help: helped,
         ledger: listed,
         question,
         gate,
         regions,
         tops,
-        wanted: cache.of(app.tree.selected()).take_wanted(),
     }
 }
 
@@ -274,12 +274,12 @@ fn draw_transcript(
         scroll: &reader.scroll,
         selected: if app.focus.is_on(Pane::Transcript) { reader.selected } else { None },
         theme: &app.theme,
-        colours: &app.colours,
+        colours: &app.transcripts.colours,
         badge: if panes.rule.is_empty() { Badge::Shown } else { Badge::Elsewhere },
-        marks: Marks {
+        annotations: Annotations {
             search: reader.search.as_ref(),
             selection: reader.selection.as_ref(),
-            times: (app.times == Times::Shown).then_some((&app.zone, app.now)),
+            times: (app.transcripts.times == Times::Shown).then_some((&app.zone, app.now)),
         },
     };
     if reader.transcript.cells().is_empty() {

@@ -9,16 +9,117 @@ use imara_diff::{Algorithm, Diff as Comparison, InternedInput};
 use ratatui::style::Style;
 use unicode_segmentation::UnicodeSegmentation as _;
 
+use crate::details::FileDiff;
 use crate::limits;
 use crate::tui::highlight::{Chain, Language};
 use crate::tui::theme::Theme;
-use crate::tui::transcript::result::{DiffLine, Kind};
 use crate::tui::widgets::code::{Code, Ground};
 use crate::tui::widgets::exact::marked;
 use crate::tui::widgets::wrap::Line;
 
 /// Added lines that are looked at for the next removed one.
 const NEAR: usize = 3;
+
+/// The change of one file, line by line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diff {
+    /// In a few words: `+3 −1`.
+    pub words: String,
+    /// The lines.
+    pub lines: Vec<DiffLine>,
+    /// The columns of the largest line number.
+    pub columns: usize,
+}
+
+/// One line of a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiffLine {
+    /// Its number: in the file as it is now, or was for a line that went.
+    pub number: Option<u32>,
+    /// What it is.
+    pub kind: LineKind,
+    /// The text, without its sign (untrusted).
+    pub text: String,
+}
+
+/// What a line of a diff is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineKind {
+    /// It came.
+    Added,
+    /// It went.
+    Removed,
+    /// It is as it was.
+    Same,
+    /// It says where in the file the next ones are.
+    Hunk,
+    /// It says something about the one before.
+    Note,
+}
+
+impl LineKind {
+    /// Returns its sign, so that no kind is told by colour alone.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Added => "+",
+            Self::Removed => "-",
+            Self::Same => " ",
+            Self::Hunk | Self::Note => "",
+        }
+    }
+}
+
+impl Diff {
+    /// Reads the change that a tool made.
+    pub fn of(diff: &FileDiff) -> Self {
+        let created = if diff.created { "new, " } else { "" };
+        let words = format!("{created}+{} −{}", diff.added, diff.removed);
+        let lines = read(&diff.hunks);
+        let largest = lines.iter().filter_map(|line| line.number).max().unwrap_or(0);
+        Self { words, columns: largest.to_string().len(), lines }
+    }
+}
+
+/// Reads the hunks of a unified diff.
+fn read(hunks: &str) -> Vec<DiffLine> {
+    let mut lines = Vec::new();
+    let (mut old, mut new) = (0_u32, 0_u32);
+    for line in hunks.strip_suffix('\n').unwrap_or(hunks).split('\n') {
+        if line.is_empty() && lines.is_empty() {
+            continue;
+        }
+        if let Some((first, second)) = starts(line) {
+            (old, new) = (first, second);
+            lines.push(DiffLine { number: None, kind: LineKind::Hunk, text: line.to_owned() });
+            continue;
+        }
+        let kind = match line.as_bytes().first() {
+            Some(b'+') => LineKind::Added,
+            Some(b'-') => LineKind::Removed,
+            Some(b' ') | None => LineKind::Same,
+            Some(_) => LineKind::Note,
+        };
+        let number = match kind {
+            LineKind::Added | LineKind::Same => Some(new),
+            LineKind::Removed => Some(old),
+            LineKind::Hunk | LineKind::Note => None,
+        };
+        old = old.saturating_add(u32::from(matches!(kind, LineKind::Removed | LineKind::Same)));
+        new = new.saturating_add(u32::from(matches!(kind, LineKind::Added | LineKind::Same)));
+        let text = if kind == LineKind::Note { line } else { line.get(1..).unwrap_or_default() };
+        lines.push(DiffLine { number, kind, text: text.to_owned() });
+    }
+    lines
+}
+
+/// Reads where a hunk begins in the old file and in the new one: `@@ -10,7 +10,8 @@`.
+fn starts(line: &str) -> Option<(u32, u32)> {
+    let rest = line.strip_prefix("@@ -")?;
+    let (old, rest) = rest.split_once(" +")?;
+    let (new, _) = rest.split_once(" @@")?;
+    let first = |range: &str| range.split(',').next().unwrap_or_default().parse().ok();
+    Some((first(old)?, first(new)?))
+}
 
 /// Makes a line for each line of a change; numbers take so many columns.
 pub(crate) fn lines(diff: &[DiffLine], columns: usize, language: Option<&Language>, theme: &Theme) -> Vec<Line> {
@@ -35,7 +136,7 @@ pub(crate) fn lines(diff: &[DiffLine], columns: usize, language: Option<&Languag
         let at = row.text().len();
         row.append(&emphasised(text, others, line.kind, theme));
         // Each hunk is code by itself: what stands between two is not known.
-        if line.kind == Kind::Hunk || chain.is_none() {
+        if line.kind == LineKind::Hunk || chain.is_none() {
             chain = language.cloned().map(Chain::new);
         }
         if let Some(code) = chain.as_mut().and_then(|chain| code(chain, line.kind, text.text(), at)) {
@@ -46,29 +147,29 @@ pub(crate) fn lines(diff: &[DiffLine], columns: usize, language: Option<&Languag
     shown
 }
 
-fn style(kind: Kind, theme: &Theme) -> Style {
+fn style(kind: LineKind, theme: &Theme) -> Style {
     match kind {
-        Kind::Added => theme.added,
-        Kind::Removed => theme.removed,
-        Kind::Same => theme.output,
-        Kind::Hunk | Kind::Note => theme.hunk,
+        LineKind::Added => theme.added,
+        LineKind::Removed => theme.removed,
+        LineKind::Same => theme.output,
+        LineKind::Hunk | LineKind::Note => theme.hunk,
     }
 }
 
-fn code(chain: &mut Chain, kind: Kind, text: &str, at: usize) -> Option<Code> {
+fn code(chain: &mut Chain, kind: LineKind, text: &str, at: usize) -> Option<Code> {
     let number = chain.lines();
     let language = chain.language().clone();
     let (key, ground) = match kind {
-        Kind::Same => (chain.push(text)?, Ground::Marked),
-        Kind::Added => (chain.push(text)?, Ground::Change),
-        Kind::Removed => (chain.key(), Ground::Gone),
-        Kind::Hunk | Kind::Note => return None,
+        LineKind::Same => (chain.push(text)?, Ground::Marked),
+        LineKind::Added => (chain.push(text)?, Ground::Change),
+        LineKind::Removed => (chain.key(), Ground::Gone),
+        LineKind::Hunk | LineKind::Note => return None,
     };
     Some(Code { key, language, number, at, from: 0, ground })
 }
 
-fn emphasised(text: &Line, others: &[Range<usize>], kind: Kind, theme: &Theme) -> Line {
-    let emphasis = if kind == Kind::Removed { theme.removed_word } else { theme.added_word };
+fn emphasised(text: &Line, others: &[Range<usize>], kind: LineKind, theme: &Theme) -> Line {
+    let emphasis = if kind == LineKind::Removed { theme.removed_word } else { theme.added_word };
     let mut line = Line::default();
     let mut done = 0;
     for other in others {
@@ -83,14 +184,14 @@ fn emphasised(text: &Line, others: &[Range<usize>], kind: Kind, theme: &Theme) -
 /// Finds for each line the stretches that its counterpart does not have.
 fn other_words(diff: &[DiffLine], texts: &[Line]) -> Vec<Vec<Range<usize>>> {
     let mut others = vec![Vec::new(); diff.len()];
-    let run = |from: usize, kind: Kind| {
+    let run = |from: usize, kind: LineKind| {
         let behind = diff.iter().skip(from).take_while(|line| line.kind == kind).count();
         from..from + behind.min(limits::WORD_LINES)
     };
     let mut at = 0;
     while at < diff.len() {
-        let removed = run(at, Kind::Removed);
-        let added = run(removed.end, Kind::Added);
+        let removed = run(at, LineKind::Removed);
+        let added = run(removed.end, LineKind::Added);
         let mut next = added.start;
         for old in removed.clone() {
             let near = next..added.end.min(next + NEAR);
@@ -178,7 +279,7 @@ fn words(line: &str) -> Vec<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{compare, words};
+    use super::{compare, read, words};
 
     fn shared_out(before: &str, after: &str) -> Option<(Vec<String>, Vec<String>)> {
         let cut = |text: &str, ranges: Vec<std::ops::Range<usize>>| {
@@ -205,5 +306,34 @@ mod tests {
         assert_eq!(shared_out("say one two now then", "say uno due now then"), told(&["one two"], &["uno due"]));
         assert_eq!(shared_out("alpha beta", "gamma delta"), None);
         assert_eq!(shared_out("", "new"), None);
+    }
+
+    #[test]
+    fn lines_of_a_diff_have_the_numbers_of_their_file() {
+        let hunks =
+            "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n@@ -10,1 +10,2 @@ fn x\n-\n+x\n+y\n\\ No newline at end of file\n";
+        let read: Vec<_> = read(hunks).into_iter().map(|line| (line.number, line.kind.sign(), line.text)).collect();
+        let expected: Vec<(Option<u32>, &str, String)> = [
+            (None, "", "@@ -1,3 +1,3 @@"),
+            (Some(1), " ", "a"),
+            (Some(2), "-", "b"),
+            (Some(2), "+", "B"),
+            (Some(3), " ", "c"),
+            (None, "", "@@ -10,1 +10,2 @@ fn x"),
+            (Some(10), "-", ""),
+            (Some(10), "+", "x"),
+            (Some(11), "+", "y"),
+            (None, "", "\\ No newline at end of file"),
+        ]
+        .map(|(number, sign, text)| (number, sign, text.to_owned()))
+        .to_vec();
+        assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn odd_diffs_are_read_without_harm() {
+        for hunks in ["", "\n", "@@", "@@ -x +y @@\n+a", "+a", "@@ -4294967295 +4294967295 @@\n+a\n+b\n c", "é"] {
+            read(hunks);
+        }
     }
 }

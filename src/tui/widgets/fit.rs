@@ -8,8 +8,8 @@ use ratatui::style::{Modifier, Style};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
+pub use crate::clock::clock;
 use crate::text;
-pub use crate::tui::state::clock::clock;
 
 /// Bytes of a text that are looked at for one row.
 const ROW_BYTES: usize = 16 * 1024;

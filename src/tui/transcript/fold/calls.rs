@@ -27,28 +27,24 @@ fn note_change(changed: &mut Vec<ChangedFile>, diff: &FileDiff) {
 impl Transcript {
     /// Finds the call a result belongs to: the oldest open one of that id, else the newest of that id.
     fn find_call(&self, id: &CallId) -> Option<CellId> {
-        let is_it = |cell: &Cell| matches!(cell.body(), Body::Call(call) if call.id == *id);
+        let is_it = |cell: &Cell| cell.body().call().is_some_and(|call| call.id == *id);
         let open = self.open.iter().copied().find(|cell| self.get(*cell).is_some_and(is_it));
         open.or_else(|| self.cells.iter().rev().find(|cell| is_it(cell)).map(Cell::id))
     }
 
     pub(super) fn progress(&mut self, id: &CallId, piece: &str) -> bool {
-        let Some(cell) = self.find_call(id).and_then(|cell| self.cells.get_mut(cell.index())) else {
-            return false;
+        let runs = |cell: &CellId| {
+            let call = self.get(*cell).and_then(|cell| cell.body().call());
+            call.is_some_and(|call| matches!(call.state, CallState::Running { .. }))
         };
-        let runs = |body: &Body| matches!(body, Body::Call(made) if matches!(made.state, CallState::Running { .. }));
-        if !runs(cell.body()) {
-            return false;
-        }
-        if let Body::Call(made) = cell.change()
-            && let CallState::Running { progress, cut } = &mut made.state
-        {
+        let Some(cell) = self.find_call(id).filter(runs) else { return false };
+        if let Some(CallState::Running { progress, cut }) = self.change_call(cell).map(|call| &mut call.state) {
             progress.push(piece);
             if progress.shown().text.len() > PROGRESS_BYTES {
                 *cut += progress.keep_newest(PROGRESS_BYTES / 2);
             }
         }
-        self.printed = Some(cell.id());
+        self.printed = Some(cell);
         true
     }
 
@@ -63,7 +59,7 @@ impl Transcript {
             return;
         };
         self.open.retain(|open| *open != cell);
-        if let Some(Body::Call(call)) = self.cells.get_mut(cell.index()).map(Cell::change) {
+        if let Some(call) = self.change_call(cell) {
             let is_command = matches!(call.shown, Some(Shown::Command { .. }));
             call.state = ended(if is_command { CommandOutput::of(content) } else { CommandOutput::plain(content) });
         }
@@ -71,13 +67,13 @@ impl Transcript {
 
     pub(super) fn details(&mut self, id: &CallId, details: &Details) -> bool {
         let (Some(shown), Some(cell)) = (Shown::of(details), self.find_call(id)) else { return false };
-        if let Some(Body::Call(call)) = self.cells.get_mut(cell.index()).map(Cell::change) {
-            if let Details::Diff(diff) = details {
-                note_change(&mut self.changed, diff);
-            }
-            if matches!(shown, Shown::Command { .. }) {
-                self.printed = Some(cell);
-            }
+        if let Details::Diff(diff) = details {
+            note_change(&mut self.changed, diff);
+        }
+        if matches!(shown, Shown::Command { .. }) {
+            self.printed = Some(cell);
+        }
+        if let Some(call) = self.change_call(cell) {
             call.shown = Some(shown);
         }
         true
@@ -85,16 +81,12 @@ impl Transcript {
 
     pub(super) fn asked(&mut self, id: &str, question: &str, call: Option<&CallId>, offer: Option<&str>) {
         let at = self.now;
-        let place = call.and_then(|call| self.find_call(call)).and_then(|cell| self.cells.get_mut(cell.index()));
-        let asking = if let Some(cell) = place {
-            if let Body::Call(call) = cell.change() {
-                let offer = offer.map(str::to_owned);
-                call.asked.push(Asked { id: id.to_owned(), at, offer, answer: None });
-            }
-            cell.id()
-        } else {
-            self.notice(Level::Warning, &format!("asks: {question}"))
-        };
+        let place = call.and_then(|call| self.find_call(call));
+        if let Some(call) = place.and_then(|cell| self.change_call(cell)) {
+            let offer = offer.map(str::to_owned);
+            call.asked.push(Asked { id: id.to_owned(), at, offer, answer: None });
+        }
+        let asking = place.unwrap_or_else(|| self.notice(Level::Warning, &format!("asks: {question}")));
         self.questions.insert(id.to_owned(), asking);
     }
 

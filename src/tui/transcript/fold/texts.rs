@@ -9,35 +9,30 @@ use crate::tui::transcript::fold::pieces::Live;
 
 impl Transcript {
     pub(super) fn think_more(&mut self, delta: &str) -> bool {
-        if delta.is_empty() {
-            return false;
-        }
-        self.retried();
-        let mut live = self.thinking.take().unwrap_or_else(|| {
-            let body = Body::Thinking { text: String::new(), stage: Stage::Live };
-            Live::new(self.push(body))
-        });
-        if let Some(Body::Thinking { text, .. }) = self.cells.get_mut(live.cell.index()).map(Cell::change) {
-            live.append(text, delta);
-        }
-        self.thinking = Some(live);
-        true
+        let live = self.thinking.take();
+        self.thinking = self.more(live, delta, |text, stage| Body::Thinking { text, stage });
+        !delta.is_empty()
     }
 
     pub(super) fn answer_more(&mut self, delta: &str) -> bool {
+        let live = self.answer.take();
+        self.answer = self.more(live, delta, |text, stage| Body::Assistant { text, stage });
+        !delta.is_empty()
+    }
+
+    /// Adds a piece to a text; the first one begins it.
+    fn more(&mut self, live: Option<Live>, delta: &str, make: fn(String, Stage) -> Body) -> Option<Live> {
         if delta.is_empty() {
-            return false;
+            return live;
         }
         self.retried();
-        let mut live = self.answer.take().unwrap_or_else(|| {
-            let body = Body::Assistant { text: String::new(), stage: Stage::Live };
-            Live::new(self.push(body))
-        });
-        if let Some(Body::Assistant { text, .. }) = self.cells.get_mut(live.cell.index()).map(Cell::change) {
+        let mut live = live.unwrap_or_else(|| Live::new(self.push(make(String::new(), Stage::Live))));
+        if let Some(Body::Thinking { text, .. } | Body::Assistant { text, .. }) =
+            self.cells.get_mut(live.cell.index()).map(Cell::change)
+        {
             live.append(text, delta);
         }
-        self.answer = Some(live);
-        true
+        Some(live)
     }
 
     pub(super) fn thought(&mut self, whole: &str) -> bool {
@@ -83,13 +78,8 @@ impl Transcript {
         for live in lives.iter().flatten() {
             if let Some(cell) = self.cells.get_mut(live.cell.index()) {
                 cell.ended(self.now);
-                match cell.change() {
-                    Body::Thinking { stage, .. } | Body::Assistant { stage, .. } => *stage = end,
-                    Body::User { .. }
-                    | Body::Call(_)
-                    | Body::Child(_)
-                    | Body::Compaction { .. }
-                    | Body::Notice { .. } => {}
+                if let Body::Thinking { stage, .. } | Body::Assistant { stage, .. } = cell.change() {
+                    *stage = end;
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Marks in the visible text: what was found, what is selected, and the time at the head of each block.
+//! Annotations in the visible text: what was found, what is selected, and the time at the head of each block.
 //!
 //! Called by `transcript` for each row that it has written. Always holds: no mark moves any text.
 
@@ -16,7 +16,7 @@ use crate::tui::transcript::search::Search;
 use crate::tui::transcript::selection::Selection;
 use crate::tui::transcript::view::cache::{TranscriptCache, has_gap};
 use crate::tui::transcript::view::lines::RowPlace;
-use crate::tui::transcript::view::query::Needle;
+use crate::tui::transcript::view::query::Query;
 use crate::tui::widgets::wrap::{Line, width};
 
 /// Columns from which a time may cover the end of a head.
@@ -24,7 +24,7 @@ const WIDE: u16 = 60;
 
 /// What is marked in a transcript.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Marks<'a> {
+pub struct Annotations<'a> {
     /// What is searched for.
     pub search: Option<&'a Search>,
     /// What is selected.
@@ -33,33 +33,33 @@ pub struct Marks<'a> {
     pub times: Option<(&'a TimeZone, Timestamp)>,
 }
 
-impl Marks<'_> {
+impl Annotations<'_> {
     /// Tells whether they say by themselves that the reader is in this cell.
     pub fn tell_of(&self, id: CellId) -> bool {
         let at = self.search.and_then(|search| search.at);
-        self.selection.is_some() || at.is_some_and(|spot| spot.cell == id)
+        self.selection.is_some() || at.is_some_and(|place| place.cell == id)
     }
 }
 
-/// Marks the rows of one frame, from the top to the bottom.
-pub struct Pencil<'a> {
-    marks: &'a Marks<'a>,
+/// Annotations the rows of one frame, from the top to the bottom.
+pub struct Annotator<'a> {
+    annotations: &'a Annotations<'a>,
     theme: &'a Theme,
-    needle: Option<Needle>,
+    query: Option<Query>,
     /// The cell that it is in, and the place of its last row.
     here: Option<(CellId, RowPlace)>,
     /// Whether the row above is the blank one of this cell.
     above: Option<CellId>,
 }
 
-impl<'a> Pencil<'a> {
+impl<'a> Annotator<'a> {
     /// Begins a frame.
-    pub fn new(marks: &'a Marks<'a>, theme: &'a Theme) -> Self {
-        let needle = marks.search.and_then(|search| Needle::new(search.text()));
-        Self { marks, theme, needle, here: None, above: None }
+    pub fn new(annotations: &'a Annotations<'a>, theme: &'a Theme) -> Self {
+        let query = annotations.search.and_then(|search| Query::new(search.text()));
+        Self { annotations, theme, query, here: None, above: None }
     }
 
-    /// Marks what is to be marked in a row: the one of a cell, a blank one above it included.
+    /// Annotations what is to be marked in a row: the one of a cell, a blank one above it included.
     pub fn row(
         &mut self,
         transcript: &Transcript,
@@ -68,7 +68,7 @@ impl<'a> Pencil<'a> {
         area: Rect,
         buf: &mut Buffer,
     ) {
-        if self.needle.is_none() && self.marks.selection.is_none() && self.marks.times.is_none() {
+        if self.query.is_none() && self.annotations.selection.is_none() && self.annotations.times.is_none() {
             return;
         }
         let Some(cell) = transcript.get(id) else { return };
@@ -104,10 +104,10 @@ impl<'a> Pencil<'a> {
         room: Rect,
         buf: &mut Buffer,
     ) {
-        let Some(needle) = &self.needle else { return };
-        let now = self.marks.search.and_then(|search| search.at);
-        let now = now.filter(|spot| spot.cell == cell.id() && cell.fold() == Fold::Open).map(|spot| spot.nth);
-        let hits = cache.hits(cell.id(), needle);
+        let Some(query) = &self.query else { return };
+        let now = self.annotations.search.and_then(|search| search.at);
+        let now = now.filter(|place| place.cell == cell.id() && cell.fold() == Fold::Open).map(|place| place.nth);
+        let hits = cache.hits(cell.id(), query);
         let first = hits.partition_point(|hit| (hit.line, hit.to) <= (place.line, place.byte));
         for (nth, hit) in hits.iter().enumerate().skip(first) {
             if hit.line > place.line || hit.from >= place.byte + line.words().len().max(1) {
@@ -121,7 +121,7 @@ impl<'a> Pencil<'a> {
     }
 
     fn selected(&self, id: CellId, gap: usize, place: &RowPlace, line: &Line, room: Rect, buf: &mut Buffer) {
-        let Some(selection) = self.marks.selection else { return };
+        let Some(selection) = self.annotations.selection else { return };
         if let Some(bytes) = selection.bytes_of(id, place.line + gap, usize::MAX) {
             if let Some(area) = marked(line, place.byte, bytes, room) {
                 select(area, self.theme.selection, buf);
@@ -135,7 +135,7 @@ impl<'a> Pencil<'a> {
 
     /// Writes when a block came: behind its head, else into the blank row above it, else over the end of its head.
     fn time(&self, cell: &Cell, line: &Line, room: Rect, buf: &mut Buffer) {
-        let Some((zone, now)) = self.marks.times else { return };
+        let Some((zone, now)) = self.annotations.times else { return };
         let Some(words) = words(cell, zone, now) else { return };
         let words = Line::new(&words, self.theme.dim);
         let Ok(columns) = u16::try_from(words.width()) else { return };

@@ -12,8 +12,8 @@ use crate::tui::transcript::cell::{Body, CallStatus, Cell, CellId};
 use crate::tui::transcript::fold::Transcript;
 use crate::tui::transcript::scroll::Point;
 use crate::tui::transcript::view::matches::{Hit, hits};
-use crate::tui::transcript::view::prefix_sums::Sums;
-use crate::tui::transcript::view::query::Needle;
+use crate::tui::transcript::view::prefix_sums::PrefixSums;
+use crate::tui::transcript::view::query::Query;
 use crate::tui::transcript::view::rows::{Rows, gap};
 use crate::tui::widgets::code;
 use crate::tui::widgets::wrap::Line;
@@ -28,7 +28,7 @@ pub struct TranscriptCache {
     /// Rows of the view.
     view_rows: usize,
     entries: Vec<Entry>,
-    sums: Sums,
+    sums: PrefixSums,
     /// Rows that are kept, over all entries.
     kept: usize,
     /// Entries whose rows are kept.
@@ -56,7 +56,7 @@ struct Laid {
     /// The frame that had it in view last.
     frame: u64,
     /// What was searched for in it last, and where it is.
-    hits: Option<(Needle, Vec<Hit>)>,
+    hits: Option<(Query, Vec<Hit>)>,
 }
 
 /// One visible row of a cell.
@@ -203,11 +203,11 @@ impl TranscriptCache {
     }
 
     /// Returns where something is in a cell that is laid out, as it is folded now.
-    pub(super) fn hits(&mut self, id: CellId, needle: &Needle) -> &[Hit] {
+    pub(super) fn hits(&mut self, id: CellId, query: &Query) -> &[Hit] {
         let Some(laid) = self.entries.get_mut(id.index()).and_then(|entry| entry.laid.as_mut()) else { return &[] };
-        let known = laid.hits.take().filter(|(known, _)| known == needle);
-        let hits = known.map_or_else(|| hits(&laid.rows, needle), |(_, hits)| hits);
-        &laid.hits.insert((needle.clone(), hits)).1
+        let known = laid.hits.take().filter(|(known, _)| known == query);
+        let hits = known.map_or_else(|| hits(&laid.rows, query), |(_, hits)| hits);
+        &laid.hits.insert((query.clone(), hits)).1
     }
 
     /// Returns the rows of a cell, when it is laid out.

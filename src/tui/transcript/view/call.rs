@@ -13,11 +13,12 @@ use crate::text::{Coloured, Hue};
 use crate::tui::highlight::{Chain, Language};
 use crate::tui::theme::Theme;
 use crate::tui::transcript::cell::{CallCell, CallState, CallStatus, ChildState, Fold, WentOn};
-use crate::tui::transcript::result::{Diff, Kind, Shown};
+use crate::tui::transcript::result::Shown;
 use crate::tui::transcript::view::rows::{Pen, clean};
 use crate::tui::view::arguments;
 use crate::tui::widgets::code::{Code, Ground};
 use crate::tui::widgets::diff;
+use crate::tui::widgets::diff::{Diff, LineKind};
 use crate::tui::widgets::exact::row;
 use crate::tui::widgets::wrap::{Break, Line, Wrap};
 
@@ -106,7 +107,7 @@ impl Pen<'_> {
     }
 
     fn folded_diff(&self, diff: &Diff, language: Option<&Language>, rows: &mut Vec<Line>) {
-        let is_line = |kind: Kind| kind != Kind::Hunk;
+        let is_line = |kind: LineKind| kind != LineKind::Hunk;
         let count = diff.lines.iter().filter(|line| is_line(line.kind)).count();
         let hidden = count.saturating_sub(FOLDED_DIFF);
         let shown = if hidden <= 1 { count } else { FOLDED_DIFF };

@@ -7,13 +7,14 @@ pub mod annotations;
 pub mod cache;
 mod call;
 mod lines;
+mod look;
+pub use look::look;
 pub mod matches;
 mod prefix_sums;
 pub mod query;
 mod rows;
 pub mod search_line;
 pub mod select;
-mod sift;
 
 use std::cmp::Ordering;
 
@@ -26,7 +27,7 @@ use crate::tui::theme::Theme;
 use crate::tui::transcript::cell::CellId;
 use crate::tui::transcript::fold::Transcript;
 use crate::tui::transcript::scroll::{Point, Position, Scroll, ScrollRequest};
-use crate::tui::transcript::view::annotations::{Marks, Pencil};
+use crate::tui::transcript::view::annotations::{Annotations, Annotator};
 use crate::tui::transcript::view::cache::{TranscriptCache, has_gap};
 use crate::tui::widgets::code;
 use crate::tui::widgets::wrap::Line;
@@ -50,7 +51,7 @@ pub struct View<'a> {
     /// Where it is told that there is more below.
     pub badge: Badge,
     /// What is marked in the text.
-    pub marks: Marks<'a>,
+    pub annotations: Annotations<'a>,
 }
 
 /// Where it is told that there is more below.
@@ -280,7 +281,7 @@ impl Walk<'_> {
     fn write(&mut self, top: Place, view: &View<'_>, area: Rect, buf: &mut Buffer) -> Place {
         let mut place = top;
         let mut height = self.height_of(place.cell);
-        let mut pencil = Pencil::new(&view.marks, view.theme);
+        let mut annotator = Annotator::new(&view.annotations, view.theme);
         for y in area.top()..area.bottom() {
             while place.line >= height {
                 if place.cell + 1 >= self.transcript.cells().len() {
@@ -312,8 +313,8 @@ impl Walk<'_> {
                     self.cache.want(self.transcript, id, place.line, view.colours);
                 }
             }
-            pencil.row(self.transcript, self.cache, (id, place.line), Rect { y, height: 1, ..area }, buf);
-            if view.selected == Some(id) && place.line == first_line && !view.marks.tell_of(id) {
+            annotator.row(self.transcript, self.cache, (id, place.line), Rect { y, height: 1, ..area }, buf);
+            if view.selected == Some(id) && place.line == first_line && !view.annotations.tell_of(id) {
                 buf.set_style(Rect { y, height: 1, ..area }, view.theme.selected);
             }
             place.line += 1;

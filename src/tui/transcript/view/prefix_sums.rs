@@ -1,14 +1,14 @@
 //! A binary indexed tree: sums over the beginning of a long list, and changes in it, in logarithmic time.
 //!
-//! Used for the heights of cells and for what was found in them.
+//! Used for the heights of cells.
 
 /// A list of numbers with their sums.
 #[derive(Debug, Default)]
-pub(super) struct Sums {
+pub(super) struct PrefixSums {
     tree: Vec<usize>,
 }
 
-impl Sums {
+impl PrefixSums {
     /// Forgets all numbers.
     pub fn clear(&mut self) {
         self.tree.clear();
@@ -46,20 +46,6 @@ impl Sums {
         }
         sum
     }
-
-    /// Returns the first place up to which, itself included, the sum is larger than this.
-    pub fn first_above(&self, sum: usize) -> Option<usize> {
-        let (mut place, mut left) = (0, sum);
-        let mut step = self.tree.len().checked_ilog2().map_or(0, |bits| 1_usize << bits);
-        while step > 0 {
-            if let Some(part) = self.tree.get(place + step - 1).filter(|part| **part <= left) {
-                left -= part;
-                place += step;
-            }
-            step /= 2;
-        }
-        (place < self.tree.len()).then_some(place)
-    }
 }
 
 /// Returns the lowest bit that is set.
@@ -69,11 +55,11 @@ fn lowest_bit(place: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::Sums;
+    use super::PrefixSums;
 
     #[test]
     fn sums_follow_pushes_and_changes() {
-        let mut sums = Sums::default();
+        let mut sums = PrefixSums::default();
         let mut heights: Vec<usize> = (0..100).map(|index| index * 7 % 13).collect();
         for height in &heights {
             sums.push(*height);
@@ -84,10 +70,6 @@ mod tests {
         }
         for count in 0..=100 {
             assert_eq!(sums.sum(count), heights[..count].iter().sum::<usize>(), "the first {count}");
-        }
-        for sum in 0..heights.iter().sum::<usize>() + 2 {
-            let expected = (0..100).find(|place| heights[..=*place].iter().sum::<usize>() > sum);
-            assert_eq!(sums.first_above(sum), expected, "above {sum}");
         }
     }
 }

@@ -4,11 +4,18 @@
 
 use std::ops::Range;
 
-use memchr::{memchr2, memmem};
+use memchr::{memchr2, memchr2_iter, memmem};
+
+use crate::tui::transcript::cell::{Body, Cell};
+
+/// Words of the program that stand in rows beside the texts of a cell.
+const PROGRAM_WORDS: &str = "thinking interrupted image summary running completed by its synthesizer cancelled failed \
+    error lines more ms min s no output the whole new synthesized of B KiB MiB GiB matches paths results editor and an \
+    export have them all waits waited for you waiting approval model got first last";
 
 /// What is searched for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Needle {
+pub struct Query {
     text: String,
     case: Case,
 }
@@ -21,7 +28,7 @@ enum Case {
     Same,
 }
 
-impl Needle {
+impl Query {
     /// Takes what was typed; `None` when that is nothing. A capital letter in it makes the case count.
     pub fn new(text: &str) -> Option<Self> {
         if text.is_empty() {
@@ -60,11 +67,20 @@ impl Needle {
         })
     }
 
-    /// Tells whether a text without this needle cannot have the other one either.
-    pub fn is_within(&self, other: &Self) -> bool {
-        // What the other one finds must also be found without its case.
-        let agrees = self.case == Case::Same || other.case == Case::Differs;
-        agrees && self.find(&other.text, 0).is_some()
+    /// Tells whether it may be in the rows of a cell, without laying them out, and how many bytes were looked at. A cell
+    /// that may have it may still have none.
+    pub fn may_be_in(&self, cell: &Cell) -> (bool, usize) {
+        let anchor = self.anchor().unwrap_or_default().as_bytes();
+        // Numbers stand in many rows that no text has: times, counts, the numbers of a list or of lines.
+        let is_everywhere = anchor.iter().all(u8::is_ascii_digit) || is_shown(PROGRAM_WORDS, anchor);
+        let is_markdown = matches!(cell.body(), Body::Assistant { .. });
+        let (mut may_be, mut bytes) = (is_everywhere, 0);
+        cell.texts(&mut |text| {
+            bytes += text.len();
+            // What is written as an entity may be any letter.
+            may_be = may_be || is_shown(text, anchor) || is_markdown && text.contains('&');
+        });
+        (may_be, bytes)
     }
 
     /// Returns its longest run of ASCII letters and digits: where that is not, the whole is not.
@@ -87,6 +103,17 @@ pub fn find_ascii(text: &[u8], wanted: &[u8]) -> Option<usize> {
         }
         from = at + 1;
     }
+}
+
+/// Tells whether ASCII letters stand in a text as it is shown: marks of emphasis within a word are no part of it.
+fn is_shown(text: &str, wanted: &[u8]) -> bool {
+    let Some(first) = wanted.first() else { return true };
+    let text = text.as_bytes();
+    memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), text).any(|at| {
+        let is_mark = |byte: &&u8| matches!(byte, b'*' | b'_' | b'~' | b'`');
+        let mut shown = text.get(at..).unwrap_or_default().iter().filter(|byte| !is_mark(byte));
+        wanted.iter().all(|wanted| shown.next().is_some_and(|byte| byte.eq_ignore_ascii_case(wanted)))
+    })
 }
 
 /// Returns the bytes at the start of a text that are the wanted ones but for their case.
@@ -116,9 +143,15 @@ fn small(c: char) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::{Envelope, Event, Outcome};
+    use crate::id::AgentId;
+    use crate::message::Arguments;
+    use crate::tui::theme::Theme;
+    use crate::tui::transcript::fold::Transcript;
+    use crate::tui::transcript::view::rows::Rows;
 
-    fn found(needle: &str, text: &str) -> Vec<(usize, usize)> {
-        Needle::new(needle).unwrap().all(text).map(|range| (range.start, range.end)).collect()
+    fn found(query: &str, text: &str) -> Vec<(usize, usize)> {
+        Query::new(query).unwrap().all(text).map(|range| (range.start, range.end)).collect()
     }
 
     #[test]
@@ -131,23 +164,77 @@ mod tests {
         assert_eq!(found("日本", "日本語と日本"), [(0, 6), (12, 18)]);
         assert_eq!(found(".*", "a.*b a.b"), [(1, 3)]);
         assert!(found("k", "\u{212A}").is_empty(), "a Kelvin sign is no letter");
-        assert!(Needle::new("").is_none());
-    }
-
-    #[test]
-    fn a_longer_needle_is_within_what_a_shorter_one_found() {
-        let needle = |text| Needle::new(text).unwrap();
-        assert!(needle("err").is_within(&needle("error")));
-        assert!(needle("err").is_within(&needle("Error")));
-        assert!(needle("Err").is_within(&needle("Error")));
-        assert!(!needle("Err").is_within(&needle("errors")));
-        assert!(!needle("error").is_within(&needle("err")));
+        assert!(Query::new("").is_none());
     }
 
     #[test]
     fn the_anchor_is_the_longest_run_of_plain_letters() {
-        let anchor = |text| Needle::new(text).unwrap().anchor().map(str::to_owned);
+        let anchor = |text| Query::new(text).unwrap().anchor().map(str::to_owned);
         assert_eq!(anchor("let x_value = 1").as_deref(), Some("value"));
         assert_eq!(anchor("→ ü"), None);
+    }
+
+    /// Every kind of cell, in every state that has words of its own.
+    fn cells() -> Transcript {
+        let mut transcript = Transcript::new(AgentId::main());
+        let arguments = Arguments::parse(r#"{"command":"ls -l\ncat x","deep":{"list":["alpha",17]}}"#);
+        let call = |id: &str| Event::ToolCall { id: id.into(), name: "bash".into(), arguments: arguments.clone() };
+        let result = |id: &str, content: &str, is_error: bool| Event::ToolResult {
+            id: id.into(),
+            content: content.into(),
+            is_error,
+            elapsed_ms: 61_500,
+        };
+        let answer = "# Head\n\nSome **bo**ld, `code`, [link](http://x.example/y) ![picture](z.png)\n\n1. one\n1. two\n\n\
+                      - [x] done\n\n| a | b |\n|---|---|\n| cell | other |\n\n```rust\nfn main() {}\n```\n\n&amp; &eacute;t&eacute;";
+        let events = [
+            Event::UserTurn { content: "a question".into(), mid_loop: true, injection: None, step: 0, after: None },
+            Event::Thinking { text: "thoughts\nof two lines".into() },
+            Event::Assistant { text: answer.into(), interrupted: true },
+            call("1"),
+            result("1", "file one\nfile two", false),
+            call("2"),
+            result("2", "Error: broken", true),
+            call("3"),
+            Event::AgentSpawned {
+                child: "file_miner 0".into(),
+                persona: "file_miner".into(),
+                task: "look around".into(),
+                call: None,
+                model: None,
+                max_steps: None,
+                tools: Vec::new(),
+            },
+            Event::AgentFinished {
+                child: "file_miner 0".into(),
+                outcome: Outcome::Failed,
+                message: Some("why".into()),
+            },
+            Event::Compacted { before: Some(1_000), after: Some(10), messages: 4, summary: "in short".into() },
+            Event::Notice { text: "a word".into() },
+            Event::TurnEnded { turn: 1, outcome: Outcome::Cancelled, message: None },
+        ];
+        let at = "2026-11-21T09:30:00Z".parse().unwrap();
+        for event in events {
+            transcript.apply(&Envelope { seq: 1, at, agent: AgentId::main(), parent: None, event });
+        }
+        transcript
+    }
+
+    #[test]
+    fn no_cell_is_passed_over_that_shows_the_word() {
+        let transcript = cells();
+        for columns in [30, 100] {
+            for cell in transcript.cells() {
+                let rows = Rows::opened(cell, columns, &Theme::dark());
+                for word in rows.iter().flat_map(|row| row.words().split_whitespace()) {
+                    let query = Query::new(&word.to_lowercase()).unwrap();
+                    assert!(query.may_be_in(cell).0, "{word:?} of {cell:?}");
+                }
+            }
+        }
+        let nowhere = Query::new("zebra").unwrap();
+        let held = transcript.cells().iter().filter(|cell| nowhere.may_be_in(cell).0).count();
+        assert_eq!(held, 1, "only the answer, whose entities stand for letters");
     }
 }

@@ -5,7 +5,6 @@
 
 use ratatui::style::Style;
 
-use crate::event::Outcome;
 use crate::summary::count;
 use crate::tui::theme::Theme;
 use crate::tui::transcript::cell::{Body, CallStatus, Cell, ChildCell, ChildState, Fold, Level, Stage};
@@ -248,21 +247,8 @@ impl Pen<'_> {
     fn child(&self, child: &ChildCell, rows: &mut Vec<Line>) {
         let mut line = Line::default();
         self.name_and_task(child, &mut line);
-        let (end, message) = match &child.state {
-            ChildState::Running => (" · running", None),
-            ChildState::Interrupted => (" · interrupted", None),
-            ChildState::Ended { outcome, message } => {
-                let end = match outcome {
-                    Outcome::Completed => " · completed",
-                    Outcome::Synthesized => " · completed by its synthesizer",
-                    Outcome::Cancelled => " · cancelled",
-                    Outcome::Failed => " · failed",
-                };
-                (end, message.as_deref())
-            }
-        };
-        rows.push(self.with_end(&line, end));
-        if let Some(message) = message {
+        rows.push(self.with_end(&line, &format!(" · {}", child.state.words())));
+        if let ChildState::Ended { message: Some(message), .. } = &child.state {
             self.labelled("", self.theme.error, message, self.theme.error, rows);
         }
     }

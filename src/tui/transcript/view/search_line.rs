@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::tui::state::App;
+use crate::tui::theme::Theme;
 use crate::tui::transcript::search::Search;
 use crate::tui::widgets::fit::{columns, put, put_right};
 
@@ -12,19 +12,17 @@ use crate::tui::widgets::fit::{columns, put, put_right};
 const TEXT: u16 = 12;
 
 /// Draws the line; returns where the terminal's cursor belongs.
-pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> Option<Position> {
+pub fn draw(search: &Search, theme: &Theme, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     let area = area.intersection(*buffer.area());
-    let search = app.reader()?.search.as_ref()?;
     for position in area.positions() {
         if let Some(cell) = buffer.cell_mut(position) {
             cell.reset();
         }
     }
-    let theme = &app.theme;
     let mut room = put(buffer, area, "/", theme.accent);
-    let told = words(search);
+    let shown = words(search);
     let fits = |words: &&String| columns(words) + TEXT <= room.width;
-    if let Some(words) = told.iter().find(fits) {
+    if let Some(words) = shown.iter().find(fits) {
         room = put_right(buffer, room, words, theme.dim);
     }
     // What stands before the cursor is in view, as far as there is room, with a column for the cursor itself.
@@ -45,7 +43,7 @@ fn words(search: &Search) -> Vec<String> {
     if !search.is_active() {
         return vec![format!("  Up: earlier searches · {keys} "), format!("  {keys} "), "  Esc: back ".to_owned()];
     }
-    let counts = told(search);
+    let counts = progress(search);
     let longest = counts.iter().take(1).flat_map(|count| {
         [format!("  {count} · Tab next · {keys} "), format!("  {count} · {keys} "), format!("  {count} · Esc: back ")]
     });
@@ -53,10 +51,10 @@ fn words(search: &Search) -> Vec<String> {
 }
 
 /// Says what was found, and whether the last step led around an end, the longest first.
-pub fn told(search: &Search) -> Vec<String> {
+pub fn progress(search: &Search) -> Vec<String> {
     let count = search.count.words();
-    match search.turned {
-        Some(turned) => turned.words().map(|words| format!("{words}: {count}")).into_iter().chain([count]).collect(),
+    match search.wrapped {
+        Some(wrapped) => wrapped.words().map(|words| format!("{words}: {count}")).into_iter().chain([count]).collect(),
         None => vec![count],
     }
 }

@@ -10,7 +10,7 @@ use crate::tui::theme::Theme;
 use crate::tui::transcript::cell::CellId;
 use crate::tui::transcript::fold::Transcript;
 use crate::tui::transcript::scroll::Point;
-use crate::tui::transcript::selection::{Ask, Selection, Shape};
+use crate::tui::transcript::selection::{Selection, SelectionRequest, Shape};
 use crate::tui::transcript::view::cache::{TranscriptCache, has_gap};
 use crate::tui::transcript::view::rows::Rows;
 use crate::tui::widgets::wrap::{Joint, Line, width};
@@ -20,7 +20,7 @@ pub fn resolve(
     transcript: &Transcript,
     layouts: &mut TranscriptCache,
     before: Option<Selection>,
-    ask: Ask,
+    ask: SelectionRequest,
 ) -> (Option<Selection>, Option<Point>) {
     let mut lines = Lines { transcript, layouts };
     let lines_to = |head: Point| {
@@ -29,32 +29,32 @@ pub fn resolve(
     };
     let head = before.map(|selection| selection.head).unwrap_or_default();
     match ask {
-        Ask::Begin(cell) => {
+        SelectionRequest::Begin(cell) => {
             let point = lines.first_of(cell);
             (Some(Selection { anchor: point, head: point, shape: Shape::Lines }), Some(point))
         }
-        Ask::Lines(count) => lines_to(lines.step(head, count)),
-        Ask::Pages(count) => {
+        SelectionRequest::Lines(count) => lines_to(lines.step(head, count)),
+        SelectionRequest::Pages(count) => {
             let page = isize::try_from(lines.layouts.view_rows().saturating_sub(1).max(1)).unwrap_or(isize::MAX);
             lines_to(lines.step(head, page.saturating_mul(count)))
         }
-        Ask::First => lines_to(lines.first_of(CellId::default())),
-        Ask::Last => {
+        SelectionRequest::First => lines_to(lines.first_of(CellId::default())),
+        SelectionRequest::Last => {
             let last = CellId::new(transcript.cells().len().saturating_sub(1));
             let line = lines.count(last).saturating_sub(1);
             lines_to(Point { cell: last, line, byte: 0 })
         }
-        Ask::Cell(cell) => lines_to(lines.first_of(cell)),
-        Ask::Drag(from, to) => {
+        SelectionRequest::Cell(cell) => lines_to(lines.first_of(cell)),
+        SelectionRequest::Drag(from, to) => {
             let (from, to) = (lines.grapheme(from), lines.grapheme(to));
             let (anchor, head) = if from.0 <= to.0 { (from.0, to.1) } else { (from.1, to.0) };
             (Some(Selection { anchor, head, shape: Shape::Characters }), None)
         }
-        Ask::Word(at) => {
+        SelectionRequest::Word(at) => {
             let (anchor, head) = lines.word(at);
             (Some(Selection { anchor, head, shape: Shape::Characters }), None)
         }
-        Ask::Line(at) => {
+        SelectionRequest::Line(at) => {
             let (point, _) = lines.grapheme(at);
             (Some(Selection { anchor: point, head: point, shape: Shape::Lines }), None)
         }

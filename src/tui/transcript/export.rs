@@ -2,14 +2,15 @@
 
 use jiff::tz::TimeZone;
 
-use super::markdown::{fenced, plain, tamed};
-use crate::message::Arguments;
+use super::source::arguments;
 use crate::summary::{seconds, took};
 use crate::target::name_of;
 use crate::text;
+use crate::tui::export::markdown::{fenced, plain, tamed};
 use crate::tui::transcript::cell::{Body, CallCell, CallStatus, Cell, ChildCell, ChildState, Level, Stage};
 use crate::tui::transcript::fold::Transcript;
-use crate::tui::transcript::result::{DiffLine, Shown};
+use crate::tui::transcript::result::Shown;
+use crate::tui::widgets::diff::DiffLine;
 
 /// Writes all cells of a transcript, folded or not, with their times in a zone.
 pub fn transcript_markdown(transcript: &Transcript, zone: &TimeZone) -> String {
@@ -79,11 +80,7 @@ fn call(call: &CallCell, when: &str) -> String {
     if let Some(child) = &call.child {
         block.extend(["Agent ", &agent(child), "\n\n"]);
     }
-    let arguments = match &call.arguments {
-        Arguments::Object(map) => serde_json::to_string_pretty(map).unwrap_or_default(),
-        Arguments::Raw(raw) => raw.clone(),
-    };
-    block.push_str(&fenced(&text::visible(&arguments), "json"));
+    block.push_str(&fenced(&text::visible(&arguments(call)), "json"));
     block.push('\n');
     if let Some(Shown::Diff(diff)) = &call.shown {
         let line = |line: &DiffLine| format!("{}{}\n", line.kind.sign(), text::visible_line(&line.text));
@@ -95,20 +92,10 @@ fn call(call: &CallCell, when: &str) -> String {
 
 fn agent(child: &ChildCell) -> String {
     let state = match &child.state {
-        ChildState::Running => "running".to_owned(),
-        ChildState::Interrupted => "interrupted".to_owned(),
-        ChildState::Ended { outcome, message } => {
-            let outcome = match outcome {
-                crate::event::Outcome::Completed => "completed",
-                crate::event::Outcome::Synthesized => "completed by its synthesizer",
-                crate::event::Outcome::Cancelled => "cancelled",
-                crate::event::Outcome::Failed => "failed",
-            };
-            match message {
-                Some(message) => format!("{outcome}: {}", text::visible_line(message)),
-                None => outcome.to_owned(),
-            }
+        ChildState::Ended { message: Some(message), .. } => {
+            format!("{}: {}", child.state.words(), text::visible_line(message))
         }
+        state => state.words().to_owned(),
     };
     format!("{} ({})", plain(&child.name), plain(&state))
 }

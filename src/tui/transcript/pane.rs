@@ -1,0 +1,220 @@
+//! All that the transcripts keep: the cells and the reader of each agent, earlier searches, the colours of code.
+//!
+//! `App` owns one [`TranscriptPane`]; only this folder changes it. A new agent has a reader as soon as something is
+//! written there.
+
+use std::collections::HashMap;
+
+use super::cell::{CellId, Level};
+use super::fold::Transcript;
+use super::scroll::{Point, Position, Scroll};
+use super::search::{Search, SearchProgress};
+use super::selection::{Selection, SelectionRequest};
+use crate::event::{Envelope, Event};
+use crate::id::AgentId;
+use crate::limits;
+use crate::tui::highlight::{Colours, Job};
+
+/// The transcripts of all agents.
+#[derive(Debug)]
+pub struct TranscriptPane {
+    readers: HashMap<AgentId, Reader>,
+    /// What was searched for in this session, the newest last.
+    pub(super) searches: Vec<String>,
+    /// Whether the times of the blocks are shown.
+    pub times: Times,
+    /// What was copied, in words, until it is known how.
+    pub(super) copied: Option<String>,
+    /// The colours of code that are known.
+    pub colours: Colours,
+}
+
+/// The transcript of one agent with the place of its reader.
+#[derive(Debug, Clone, Default)]
+pub struct Reader {
+    /// The cells.
+    pub transcript: Transcript,
+    /// Where the reader is.
+    pub scroll: Scroll,
+    /// The cell that Enter folds.
+    pub selected: Option<CellId>,
+    /// What is searched for, and where that is.
+    pub search: Option<Search>,
+    /// What is selected to be copied.
+    pub selection: Option<Selection>,
+    /// What the layout is asked about the selection.
+    pub requests: Vec<SelectionRequest>,
+    /// What the layout copies.
+    pub copying: Copying,
+}
+
+/// What the layout copies.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Copying {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// What is selected.
+    Selection,
+}
+
+/// Whether the times of the blocks are shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Times {
+    /// They are not.
+    #[default]
+    Hidden,
+    /// They are.
+    Shown,
+}
+
+/// What the layout answers before a frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Looked {
+    /// The agent whose transcript was asked about.
+    pub agent: AgentId,
+    /// What the search found.
+    pub found: Option<SearchProgress>,
+    /// The selection with its ends where they were asked to be.
+    pub selection: Option<Selection>,
+    /// The place that is to come into view with it.
+    pub reach: Option<Point>,
+    /// The text that is selected, or why it is not copied.
+    pub copy: Option<Result<String, String>>,
+    /// Whether there is more to look through.
+    pub rest: Rest,
+}
+
+/// Whether a look was the last one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rest {
+    /// Everything is answered.
+    Done,
+    /// Another frame goes on with it.
+    More,
+}
+
+/// What a frame found out, to be remembered until the next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TranscriptDrawn {
+    /// The agent whose transcript was shown.
+    pub agent: AgentId,
+    /// The place that was shown.
+    pub position: Position,
+    /// Its first visible row.
+    pub top: Option<Point>,
+    /// The number of cells that the transcript had.
+    pub cells: usize,
+    /// Code in view whose colours are not known.
+    pub wanted: Vec<Job>,
+}
+
+impl Default for TranscriptPane {
+    fn default() -> Self {
+        let main = AgentId::main();
+        Self {
+            readers: HashMap::from([(main.clone(), Reader::new(main))]),
+            searches: Vec::new(),
+            times: Times::default(),
+            copied: None,
+            colours: Colours::default(),
+        }
+    }
+}
+
+impl Reader {
+    fn new(agent: AgentId) -> Self {
+        Self { transcript: Transcript::new(agent), ..Self::default() }
+    }
+
+    /// Selects what the pointer runs over: until the layout answers, the last request counts.
+    pub fn drag(&mut self, request: SelectionRequest) {
+        self.requests.retain(|asked| !matches!(asked, SelectionRequest::Drag(..)));
+        self.requests.push(request);
+    }
+
+    /// Ends the selection; what was selected stays where it is.
+    pub fn end_selection(&mut self) {
+        self.selection = None;
+        self.requests.clear();
+    }
+
+    /// Ends a search that was kept; the view stays where it is.
+    pub fn end_search(&mut self) {
+        self.search = None;
+    }
+}
+
+impl Looked {
+    /// Makes an answer that says nothing.
+    pub fn nothing(agent: AgentId) -> Self {
+        Self { agent, found: None, selection: None, reach: None, copy: None, rest: Rest::Done }
+    }
+}
+
+impl TranscriptPane {
+    /// Returns the transcript of an agent; `None` when it has not done anything yet.
+    pub fn reader(&self, agent: &AgentId) -> Option<&Reader> {
+        self.readers.get(agent)
+    }
+
+    /// Returns the transcript of an agent to change it; makes an empty one for a new agent.
+    pub fn reader_mut(&mut self, agent: &AgentId) -> &mut Reader {
+        self.readers.entry(agent.clone()).or_insert_with(|| Reader::new(agent.clone()))
+    }
+
+    /// Folds one envelope in.
+    pub fn envelope(&mut self, envelope: &Envelope) {
+        self.reader_mut(&envelope.agent).transcript.apply(envelope);
+        if let Some(copy) = answer_for_spawner(envelope) {
+            self.reader_mut(&copy.agent).transcript.apply(&copy);
+        }
+    }
+
+    /// Adds a sentence of the program to the transcript of an agent.
+    pub fn tell(&mut self, agent: &AgentId, level: Level, sentence: &str) {
+        self.reader_mut(agent).transcript.tell(level, sentence);
+    }
+
+    /// Forgets all transcripts: a new conversation begins.
+    pub fn begin_again(&mut self) {
+        let main = AgentId::main();
+        self.readers = HashMap::from([(main.clone(), Reader::new(main))]);
+    }
+
+    /// Takes over what a frame resolved; returns the code whose colours are to be found out now.
+    pub fn drawn(&mut self, drawn: TranscriptDrawn) -> Option<Vec<Job>> {
+        self.reader_mut(&drawn.agent).scroll.settle(drawn.position, drawn.top, drawn.cells);
+        self.colours.want(drawn.wanted)
+    }
+
+    /// Shows when each block came, or hides it.
+    pub fn toggle_times(&mut self) {
+        self.times = match self.times {
+            Times::Hidden => Times::Shown,
+            Times::Shown => Times::Hidden,
+        };
+    }
+
+    /// Takes the words for what was copied, once it is known how.
+    pub fn take_copied(&mut self) -> Option<String> {
+        self.copied.take()
+    }
+
+    /// Remembers what was searched for as the newest search.
+    pub(super) fn remember_search(&mut self, text: String) {
+        self.searches.retain(|known| *known != text);
+        self.searches.push(text);
+        if self.searches.len() > limits::SEARCHES {
+            self.searches.remove(0);
+        }
+    }
+}
+
+/// Returns the answer of a rescue as its spawner's: it is the answer to what the user asked there.
+fn answer_for_spawner(envelope: &Envelope) -> Option<Envelope> {
+    let spawner = envelope.parent.as_ref()?;
+    let is_answer = matches!(envelope.event, Event::AssistantDelta { .. } | Event::Assistant { .. });
+    (is_answer && spawner.synthesizer() == envelope.agent)
+        .then(|| Envelope { agent: spawner.clone(), ..envelope.clone() })
+}
