@@ -254,7 +254,9 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
         match part {
             "theme" | "keymap" | "frame_clock" | "fuzzy" | "handover" | "highlight" | "history_file" => &[],
             "widgets" => &["theme", "highlight"],
-            "transcript" => &["widgets", "facts", "effect", "export", "state", "theme", "keymap", "highlight", "view"],
+            "transcript" => {
+                &["widgets", "facts", "effect", "export", "pause", "state", "theme", "keymap", "highlight", "view"]
+            }
             "commands" => &["theme", "keymap"],
             "export" => &["state"],
             // What every pane reads, and what it answers.

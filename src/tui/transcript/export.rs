@@ -2,11 +2,11 @@
 
 use jiff::tz::TimeZone;
 
-use super::source::arguments;
 use crate::summary::{seconds, took};
 use crate::target::name_of;
 use crate::text;
 use crate::tui::export::markdown::{fenced, plain, tamed};
+use crate::tui::pause::editable;
 use crate::tui::transcript::cell::{Body, CallCell, CallStatus, Cell, ChildCell, ChildState, Level, Stage};
 use crate::tui::transcript::fold::Transcript;
 use crate::tui::transcript::result::Shown;
@@ -39,7 +39,7 @@ fn block(cell: &Cell, zone: &TimeZone) -> String {
     match cell.body() {
         Body::User { text, mid_loop, receipt } => {
             let how = if *mid_loop { " (while it worked)" } else { "" };
-            let receipt = receipt.as_ref().map(|told| format!("{}\n\n", plain(&told.line()))).unwrap_or_default();
+            let receipt = receipt.as_ref().map(|receipt| format!("{}\n\n", plain(&receipt.line()))).unwrap_or_default();
             format!("## User{how}{when}\n\n{receipt}{}", tamed(text))
         }
         Body::Thinking { text, stage } => format!("## Thinking{}{when}\n\n{}", cut(*stage), fenced(text, "text")),
@@ -80,7 +80,7 @@ fn call(call: &CallCell, when: &str) -> String {
     if let Some(child) = &call.child {
         block.extend(["Agent ", &agent(child), "\n\n"]);
     }
-    block.push_str(&fenced(&text::visible(&arguments(call)), "json"));
+    block.push_str(&fenced(&text::visible(&editable(&call.arguments)), "json"));
     block.push('\n');
     if let Some(Shown::Diff(diff)) = &call.shown {
         let line = |line: &DiffLine| format!("{}{}\n", line.kind.sign(), text::visible_line(&line.text));

@@ -1,6 +1,6 @@
 //! The transcript of one agent: the fold of its envelopes into cells.
 //!
-//! `update` feeds it each envelope of the agent once, in order; a live run, a resumed session and a replay alike.
+//! It takes each envelope of the agent once, in order; a live run, a resumed session and a replay alike.
 //! Deltas are previews that the authoritative event replaces. Whatever ends a turn closes every open cell, so nothing
 //! stays live for ever. Cells are only appended: a cell's id is its position.
 
@@ -40,8 +40,8 @@ pub struct Transcript {
     thinking: Option<Live>,
     answer: Option<Live>,
     retry: Option<Retry>,
-    /// Whether this turn's cancel was already told.
-    cancel_told: bool,
+    /// Whether this turn's cancel has its notice.
+    cancel_noticed: bool,
     refolds: u64,
     /// The cells of texts that came through a queue.
     said: HashMap<MessageId, CellId>,
@@ -113,7 +113,7 @@ impl Transcript {
         self.now = Some(envelope.at);
         match &envelope.event {
             Event::TurnStarted { .. } => {
-                self.cancel_told = false;
+                self.cancel_noticed = false;
                 self.retried();
                 self.settle_texts()
             }
@@ -174,7 +174,7 @@ impl Transcript {
             }
             Event::Cancelled {} => {
                 self.close();
-                self.tell_cancel();
+                self.notice_cancel();
                 true
             }
             Event::TurnEnded { outcome, message, .. } => self.turn_ended(*outcome, message.as_deref()),
@@ -306,7 +306,7 @@ impl Transcript {
         self.say(Level::Info, &format!("model: {from} -> {to}{where_from}"))
     }
 
-    /// Adds a sub-agent to the call that started it, so that its task is told once; else as a cell of its own.
+    /// Adds a sub-agent to the call that started it, so that its task is shown once; else as a cell of its own.
     fn spawned(&mut self, call: Option<&CallId>, agent: ChildCell) {
         let is_its = |cell: &CellId| {
             let open = self.get(*cell).and_then(|cell| cell.body().call());
@@ -365,9 +365,9 @@ impl Transcript {
         }
     }
 
-    fn tell_cancel(&mut self) {
-        if !self.cancel_told {
-            self.cancel_told = true;
+    fn notice_cancel(&mut self) {
+        if !self.cancel_noticed {
+            self.cancel_noticed = true;
             self.notice(Level::Warning, "cancelled");
         }
     }
@@ -378,7 +378,7 @@ impl Transcript {
         match outcome {
             Outcome::Completed | Outcome::Synthesized => closed,
             Outcome::Cancelled => {
-                self.tell_cancel();
+                self.notice_cancel();
                 true
             }
             Outcome::Failed => self.say(Level::Error, &format!("failed: {}", message.unwrap_or("no reason was given"))),

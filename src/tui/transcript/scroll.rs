@@ -27,7 +27,7 @@ pub struct Point {
     pub byte: usize,
 }
 
-/// One wish to look elsewhere.
+/// A request to look elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScrollRequest {
     /// Go up by lines.

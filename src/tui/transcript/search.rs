@@ -1,6 +1,6 @@
 //! The search in a transcript: what is typed, where it began, where it is, and what it found so far.
 //!
-//! `update` types and wishes; only the layout knows what is shown, so `view::look` answers before the next frame. A place
+//! Keys type and ask; only the layout knows what is shown, so `view::look` answers before the next frame. A place
 //! is named by its cell and its number within the cell: it stays the same place while the transcript grows.
 
 use unicode_segmentation::UnicodeSegmentation as _;

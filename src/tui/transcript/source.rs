@@ -1,7 +1,7 @@
 //! The texts behind a block of a transcript: what a copy takes of it, and all of it for an editor.
 
-use crate::message::Arguments;
 use crate::text;
+use crate::tui::pause::editable;
 use crate::tui::transcript::cell::{Body, CallCell, Cell, ChildState};
 use crate::tui::transcript::result::Shown;
 
@@ -40,7 +40,7 @@ impl Cell {
             Body::Call(call) => {
                 each(&call.name);
                 each(&call.summary);
-                each(&arguments(call));
+                each(&editable(&call.arguments));
                 each(call.output());
                 if let Some(shown) = &call.shown {
                     each(shown.words());
@@ -79,16 +79,8 @@ impl Cell {
     }
 }
 
-/// Returns the arguments of a call as they are read and edited (untrusted).
-pub(super) fn arguments(call: &CallCell) -> String {
-    match &call.arguments {
-        Arguments::Object(map) => serde_json::to_string_pretty(map).unwrap_or_default(),
-        Arguments::Raw(raw) => raw.clone(),
-    }
-}
-
 fn whole_call(call: &CallCell) -> String {
-    let mut whole = format!("{}\n{}\n", call.name, text::visible(&arguments(call)));
+    let mut whole = format!("{}\n{}\n", call.name, text::visible(&editable(&call.arguments)));
     if let Some(Shown::Diff(diff)) = &call.shown {
         whole.push('\n');
         for line in &diff.lines {

@@ -1,6 +1,6 @@
 //! The lines of a change: number, sign, text, and which words of a line are other ones than before.
 //!
-//! Called by `call`. Nothing is told by colour alone: lines have their sign, words are underlined. Lines that have little
+//! Called by `call`. Nothing is known by its colour alone: lines have their sign, words are underlined. Lines that have little
 //! in common are not compared: then every word would be another one.
 
 use std::ops::Range;
@@ -58,7 +58,7 @@ pub enum LineKind {
 }
 
 impl LineKind {
-    /// Returns its sign, so that no kind is told by colour alone.
+    /// Returns its sign, so that no kind is known by its colour alone.
     pub fn sign(self) -> &'static str {
         match self {
             Self::Added => "+",
@@ -297,13 +297,13 @@ mod tests {
 
     #[test]
     fn only_the_words_that_differ_stand_out() {
-        let told = |gone: &[&str], came: &[&str]| {
+        let differ = |gone: &[&str], came: &[&str]| {
             let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
             Some((own(gone), own(came)))
         };
-        assert_eq!(shared_out("let b = 2;", "let b = 3;"), told(&["2"], &["3"]));
-        assert_eq!(shared_out("fn f(a: u8)", "fn f(a: u8, b: u8)"), told(&[], &[", b: u8"]));
-        assert_eq!(shared_out("say one two now then", "say uno due now then"), told(&["one two"], &["uno due"]));
+        assert_eq!(shared_out("let b = 2;", "let b = 3;"), differ(&["2"], &["3"]));
+        assert_eq!(shared_out("fn f(a: u8)", "fn f(a: u8, b: u8)"), differ(&[], &[", b: u8"]));
+        assert_eq!(shared_out("say one two now then", "say uno due now then"), differ(&["one two"], &["uno due"]));
         assert_eq!(shared_out("alpha beta", "gamma delta"), None);
         assert_eq!(shared_out("", "new"), None);
     }

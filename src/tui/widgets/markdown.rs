@@ -99,7 +99,7 @@ struct Link {
     text: String,
 }
 
-/// Is code that is being read.
+/// Code that is being read.
 struct CodeText {
     text: String,
     chain: Option<Chain>,

@@ -14,7 +14,7 @@ use crate::tui::transcript::cell::{Body, Cell, CellId, Fold};
 use crate::tui::transcript::fold::Transcript;
 use crate::tui::transcript::search::Search;
 use crate::tui::transcript::selection::Selection;
-use crate::tui::transcript::view::cache::{TranscriptCache, has_gap};
+use crate::tui::transcript::view::cache::{TranscriptCache, gap_above};
 use crate::tui::transcript::view::lines::RowPlace;
 use crate::tui::transcript::view::query::Query;
 use crate::tui::widgets::wrap::{Line, width};
@@ -72,7 +72,7 @@ impl<'a> Annotator<'a> {
             return;
         }
         let Some(cell) = transcript.get(id) else { return };
-        let gap = usize::from(has_gap(transcript, cell));
+        let gap = gap_above(transcript, id);
         let Some(row) = row.checked_sub(gap) else {
             self.above = Some(id);
             return;

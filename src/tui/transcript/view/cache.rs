@@ -8,7 +8,7 @@ use crate::limits::LAYOUT_LINES;
 use crate::tui::highlight::Colours;
 use crate::tui::highlight::Job;
 use crate::tui::theme::Theme;
-use crate::tui::transcript::cell::{Body, CallStatus, Cell, CellId};
+use crate::tui::transcript::cell::{CallStatus, Cell, CellId};
 use crate::tui::transcript::fold::Transcript;
 use crate::tui::transcript::scroll::Point;
 use crate::tui::transcript::view::matches::{Hit, hits};
@@ -28,7 +28,7 @@ pub struct TranscriptCache {
     /// Rows of the view.
     view_rows: usize,
     entries: Vec<Entry>,
-    sums: PrefixSums,
+    heights: PrefixSums,
     /// Rows that are kept, over all entries.
     kept: usize,
     /// Entries whose rows are kept.
@@ -42,7 +42,7 @@ pub struct TranscriptCache {
 /// What every cell takes, in view or not: it is small.
 #[derive(Debug, Default)]
 struct Entry {
-    /// The height that `sums` has.
+    /// The height that `heights` has.
     height: u32,
     laid: Option<Box<Laid>>,
 }
@@ -92,7 +92,7 @@ impl TranscriptCache {
             self.theme = theme.clone();
             self.refolds = transcript.refolds();
             self.entries.clear();
-            self.sums.clear();
+            self.heights.clear();
             self.laid_out.clear();
             self.kept = 0;
         }
@@ -101,17 +101,16 @@ impl TranscriptCache {
             let above = index.checked_sub(1).and_then(|above| cells.get(above));
             let height = self.estimate(above, cell);
             self.entries.push(Entry { height: u32::try_from(height).unwrap_or(u32::MAX), laid: None });
-            self.sums.push(height);
+            self.heights.push(height);
         }
     }
 
     /// Has calls laid out again whose newest output takes as much room as there is.
     fn lay_out_again(&mut self, cells: &[Cell]) {
         for index in &self.laid_out {
-            let has_live_output = match cells.get(*index).map(Cell::body) {
-                Some(Body::Call(call)) => matches!(call.status(), CallStatus::Running | CallStatus::Interrupted),
-                Some(_) | None => false,
-            };
+            let call = cells.get(*index).and_then(|cell| cell.body().call());
+            let has_live_output =
+                call.is_some_and(|call| matches!(call.status(), CallStatus::Running | CallStatus::Interrupted));
             let entry = self.entries.get_mut(*index).filter(|_| has_live_output);
             if let Some(laid) = entry.and_then(|entry| entry.laid.as_mut()) {
                 laid.revision = u64::MAX;
@@ -156,19 +155,18 @@ impl TranscriptCache {
         let rows =
             Rows::new(cell, self.columns, self.view_rows, &self.theme, grown.and_then(|laid| laid.rows.into_text()));
         self.kept += rows.height();
-        let height = rows.height() + usize::from(has_gap(transcript, cell));
+        let height = rows.height() + gap_above(transcript, id);
         let (revision, rewrites) = (cell.revision(), cell.rewrites());
         entry.laid = Some(Box::new(Laid { rows, revision, rewrites, frame: self.frame, hits: None }));
         let old = std::mem::replace(&mut entry.height, u32::try_from(height).unwrap_or(u32::MAX));
-        self.sums.change(index, old as usize, height);
+        self.heights.change(index, old as usize, height);
         height
     }
 
     /// Returns a row of a cell that was laid out in this frame.
     pub(super) fn row(&self, transcript: &Transcript, id: CellId, at: usize) -> Option<CellRow<'_>> {
-        let cell = transcript.get(id)?;
         let rows = self.rows(id)?;
-        let Some(at) = at.checked_sub(usize::from(has_gap(transcript, cell))) else {
+        let Some(at) = at.checked_sub(gap_above(transcript, id)) else {
             return Some(CellRow { line: None, mark: None, indent: rows.indent() });
         };
         Some(CellRow { line: rows.row(at), mark: (at == 0).then(|| rows.mark()), indent: rows.indent() })
@@ -176,8 +174,8 @@ impl TranscriptCache {
 
     /// Notes that the colours of a row in view are wanted.
     pub(super) fn want(&mut self, transcript: &Transcript, id: CellId, at: usize, colours: &Colours) {
-        let (Some(cell), Some(rows)) = (transcript.get(id), self.rows(id)) else { return };
-        let Some(at) = at.checked_sub(usize::from(has_gap(transcript, cell))) else { return };
+        let Some(rows) = self.rows(id) else { return };
+        let Some(at) = at.checked_sub(gap_above(transcript, id)) else { return };
         if self.wanted_to.is_some_and(|(last, end)| last == id && at < end) {
             return;
         }
@@ -218,7 +216,7 @@ impl TranscriptCache {
     /// Returns the row of a cell that a place of its text stands in; lays it out if need be.
     pub(super) fn row_of(&mut self, transcript: &Transcript, point: Point) -> usize {
         let height = self.height(transcript, point.cell);
-        let gap = transcript.get(point.cell).map_or(0, |cell| usize::from(has_gap(transcript, cell)));
+        let gap = gap_above(transcript, point.cell);
         let row = match point.line.checked_sub(gap) {
             Some(line) => self.rows(point.cell).map_or(0, |rows| gap + rows.row_of(line, point.byte)),
             None => 0,
@@ -229,7 +227,7 @@ impl TranscriptCache {
     /// Returns the place with which a row of a cell begins; lays it out if need be.
     pub(super) fn point_of(&mut self, transcript: &Transcript, cell: CellId, row: usize) -> Point {
         self.height(transcript, cell);
-        let gap = transcript.get(cell).map_or(0, |cell| usize::from(has_gap(transcript, cell)));
+        let gap = gap_above(transcript, cell);
         let (line, byte) = match (row.checked_sub(gap), self.rows(cell)) {
             (Some(row), Some(rows)) => {
                 let place = rows.place_of(row);
@@ -242,12 +240,12 @@ impl TranscriptCache {
 
     /// Returns the number of lines above a cell, estimated where cells were never in view.
     pub(super) fn lines_above(&self, id: CellId) -> usize {
-        self.sums.sum(id.index())
+        self.heights.sum(id.index())
     }
 
     /// Returns the number of all lines, estimated where cells were never in view.
     pub(super) fn lines(&self) -> usize {
-        self.sums.sum(self.entries.len())
+        self.heights.sum(self.entries.len())
     }
 
     fn estimate(&self, above: Option<&Cell>, cell: &Cell) -> usize {
@@ -256,8 +254,9 @@ impl TranscriptCache {
     }
 }
 
-/// Tells whether a blank row stands above a cell.
-pub(super) fn has_gap(transcript: &Transcript, cell: &Cell) -> bool {
-    let above = cell.id().index().checked_sub(1).and_then(|above| transcript.cells().get(above));
-    above.is_some_and(|above| gap(above.body(), cell.body()))
+/// Returns how many blank rows stand above a cell: one or none.
+pub(super) fn gap_above(transcript: &Transcript, id: CellId) -> usize {
+    let above = id.index().checked_sub(1).and_then(|above| transcript.cells().get(above));
+    let is_apart = |(above, cell): (&Cell, &Cell)| gap(above.body(), cell.body());
+    usize::from(above.zip(transcript.get(id)).is_some_and(is_apart))
 }

@@ -319,7 +319,7 @@ fn end(call: &CallCell) -> String {
             }
             words.extend(call.shown.as_ref().map(|shown| shown.words().to_owned()));
             words.push(took(call.took().unwrap_or(0), call.waited_ms));
-            // The size of a change is told already.
+            // The head names the size of a change already.
             if !matches!(call.shown, Some(Shown::Diff(_))) {
                 let found = if *is_error { None } else { summary::found(&call.name, call.output()) };
                 words.push(found.unwrap_or_else(|| count(call.lines(), "line")));

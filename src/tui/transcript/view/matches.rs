@@ -14,7 +14,7 @@ use crate::tui::transcript::scroll::Point;
 use crate::tui::transcript::search::{
     Count, MatchPlace, Scan, Search, SearchAnswer, SearchProgress, SearchRequest, WrapAround,
 };
-use crate::tui::transcript::view::cache::has_gap;
+use crate::tui::transcript::view::cache::gap_above;
 use crate::tui::transcript::view::query::Query;
 use crate::tui::transcript::view::rows::Rows;
 
@@ -70,7 +70,7 @@ pub struct Scene<'a> {
 }
 
 impl MatchIndex {
-    /// Does a piece of the work, and answers what is wished as far as that is known.
+    /// Does a piece of the work, and answers what is asked as far as that is known.
     pub fn look(&mut self, scene: Scene<'_>, query: &Query, search: &Search) -> SearchProgress {
         let begin = search.at.map_or(search.began().cell, |place| place.cell).index();
         self.prepare(scene, query, begin);
@@ -219,7 +219,7 @@ impl MatchIndex {
         let before = self.before(began.cell.index());
         let cell = scene.transcript.get(began.cell);
         let Some(cell) = cell.filter(|cell| cell.fold() == Fold::Open) else { return before };
-        let gap = usize::from(has_gap(scene.transcript, cell));
+        let gap = gap_above(scene.transcript, cell.id());
         let rows = Rows::opened(cell, scene.columns, scene.theme);
         let is_above = |hit: &&Hit| (hit.line + gap, hit.from) < (began.line, began.byte);
         before + hits(&rows, &self.query).iter().filter(is_above).count()
@@ -229,7 +229,7 @@ impl MatchIndex {
         let cell = scene.transcript.get(place.cell)?;
         let rows = Rows::opened(cell, scene.columns, scene.theme);
         let hit = *hits(&rows, &self.query).get(place.nth)?;
-        let gap = usize::from(has_gap(scene.transcript, cell));
+        let gap = gap_above(scene.transcript, cell.id());
         Some(Point { cell: place.cell, line: gap + hit.line, byte: hit.from })
     }
 }
@@ -238,9 +238,9 @@ impl MatchIndex {
 fn may_change(cell: &Cell) -> bool {
     let runs = |state: &ChildState| *state == ChildState::Running;
     match cell.body() {
-        Body::User { receipt, .. } => {
-            receipt.as_ref().is_some_and(|told| matches!(told.mark, ReceiptMark::Waiting | ReceiptMark::Delivered))
-        }
+        Body::User { receipt, .. } => receipt
+            .as_ref()
+            .is_some_and(|receipt| matches!(receipt.mark, ReceiptMark::Waiting | ReceiptMark::Delivered)),
         Body::Thinking { stage, .. } | Body::Assistant { stage, .. } => *stage == Stage::Live,
         Body::Call(call) => {
             // What is shown of one that was stopped depends on the height of the view.

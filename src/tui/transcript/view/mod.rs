@@ -28,7 +28,7 @@ use crate::tui::transcript::cell::CellId;
 use crate::tui::transcript::fold::Transcript;
 use crate::tui::transcript::scroll::{Point, Position, Scroll, ScrollRequest};
 use crate::tui::transcript::view::annotations::{Annotations, Annotator};
-use crate::tui::transcript::view::cache::{TranscriptCache, has_gap};
+use crate::tui::transcript::view::cache::{TranscriptCache, gap_above};
 use crate::tui::widgets::code;
 use crate::tui::widgets::wrap::Line;
 
@@ -48,13 +48,13 @@ pub struct View<'a> {
     pub theme: &'a Theme,
     /// The colours of code that are known.
     pub colours: &'a Colours,
-    /// Where it is told that there is more below.
+    /// Where the reader sees that there is more below.
     pub badge: Badge,
     /// What is marked in the text.
     pub annotations: Annotations<'a>,
 }
 
-/// Where it is told that there is more below.
+/// Where the reader sees that there is more below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Badge {
     /// In the last row, over the text.
@@ -158,9 +158,9 @@ impl Walk<'_> {
         for request in scroll.requests() {
             place = match request {
                 ScrollRequest::Up(lines) => self.up(place, *lines),
-                ScrollRequest::Down(lines) => self.down(place, *lines, bottom),
+                ScrollRequest::Down(lines) => self.down(place, *lines).min(bottom),
                 ScrollRequest::PageUp => self.up(place, page),
-                ScrollRequest::PageDown => self.down(place, page, bottom),
+                ScrollRequest::PageDown => self.down(place, page).min(bottom),
                 ScrollRequest::Top => Place { cell: 0, line: 0 },
                 ScrollRequest::Bottom | ScrollRequest::Return(Position::Bottom) => bottom,
                 ScrollRequest::Reveal(cell) => self.reveal(place, cell.index()),
@@ -221,18 +221,6 @@ impl Walk<'_> {
         Place { line: place.line - lines, ..place }
     }
 
-    fn down(&mut self, mut place: Place, mut lines: usize, bottom: Place) -> Place {
-        while place < bottom {
-            let left = self.height_of(place.cell).saturating_sub(place.line);
-            if lines < left {
-                return Place { line: place.line + lines, ..place }.min(bottom);
-            }
-            lines -= left;
-            place = Place { cell: place.cell + 1, line: 0 };
-        }
-        bottom
-    }
-
     fn reveal(&mut self, place: Place, cell: usize) -> Place {
         let cell = cell.min(self.transcript.cells().len().saturating_sub(1));
         let start = Place { cell, line: 0 };
@@ -249,7 +237,7 @@ impl Walk<'_> {
     /// Brings a place into view: where it is in view already nothing moves.
     fn show(&mut self, top: Place, point: Point) -> Place {
         let place = self.place(point);
-        let end = self.down_from(top, self.height);
+        let end = self.down(top, self.height);
         if place >= top && place < end {
             return top;
         }
@@ -265,7 +253,7 @@ impl Walk<'_> {
         top.max(self.up(Place { line: place.line + 1, ..place }, self.height))
     }
 
-    fn down_from(&mut self, mut place: Place, mut lines: usize) -> Place {
+    fn down(&mut self, mut place: Place, mut lines: usize) -> Place {
         while place.cell < self.transcript.cells().len() {
             let left = self.height_of(place.cell).saturating_sub(place.line);
             if lines < left {
@@ -291,7 +279,7 @@ impl Walk<'_> {
                 height = self.height_of(place.cell);
             }
             let id = CellId::new(place.cell);
-            let first_line = self.first_line(id);
+            let first_line = gap_above(self.transcript, id);
             if let Some(row) = self.cache.row(self.transcript, id, place.line) {
                 if let Some(mark) = row.mark {
                     mark.draw(buf, area.x, y, row.indent);
@@ -320,11 +308,6 @@ impl Walk<'_> {
             place.line += 1;
         }
         place
-    }
-
-    /// Returns the first line of a cell that is not blank.
-    fn first_line(&self, id: CellId) -> usize {
-        self.transcript.get(id).map_or(0, |cell| usize::from(has_gap(self.transcript, cell)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is searched for: literal text, in any case unless it has a capital letter, and where it stands in a text.
 //!
-//! Used by `finds` for the whole transcript and by the drawing for what is visible. Pure.
+//! Used by `matches` for the whole transcript and by the drawing for what is visible. Pure.
 
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
 //! One cell as rows: its mark, a head, a text that may grow, a tail.
 //!
-//! Called by `cache` when a cell changed. Each kind has its own mark, so that none is told by colour alone. Output of
+//! Called by `cache` when a cell changed. Each kind has its own mark, so that none is known by its colour alone. Output of
 //! tools is untrusted: every row of it has the gutter on its left.
 
 use ratatui::style::Style;
@@ -52,7 +52,7 @@ impl Rows {
             Body::User { text, mid_loop, receipt } => {
                 let label = if *mid_loop { "while it worked: " } else { "" };
                 pen.labelled(label, theme.mid_loop, text, theme.user, &mut rows.head);
-                rows.tail.extend(receipt.iter().flat_map(|told| receipt::lines(told, room, theme)));
+                rows.tail.extend(receipt.iter().flat_map(|words| receipt::lines(words, room, theme)));
             }
             Body::Thinking { text, stage } if fold == Fold::Folded => {
                 rows.head.push(pen.folded_thought(text, *stage));

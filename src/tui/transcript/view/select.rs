@@ -11,7 +11,7 @@ use crate::tui::transcript::cell::CellId;
 use crate::tui::transcript::fold::Transcript;
 use crate::tui::transcript::scroll::Point;
 use crate::tui::transcript::selection::{Selection, SelectionRequest, Shape};
-use crate::tui::transcript::view::cache::{TranscriptCache, has_gap};
+use crate::tui::transcript::view::cache::{TranscriptCache, gap_above};
 use crate::tui::transcript::view::rows::Rows;
 use crate::tui::widgets::wrap::{Joint, Line, width};
 
@@ -46,16 +46,16 @@ pub fn resolve(
         }
         SelectionRequest::Cell(cell) => lines_to(lines.first_of(cell)),
         SelectionRequest::Drag(from, to) => {
-            let (from, to) = (lines.grapheme(from), lines.grapheme(to));
+            let (from, to) = (lines.unit(from, Unit::Character), lines.unit(to, Unit::Character));
             let (anchor, head) = if from.0 <= to.0 { (from.0, to.1) } else { (from.1, to.0) };
             (Some(Selection { anchor, head, shape: Shape::Characters }), None)
         }
         SelectionRequest::Word(at) => {
-            let (anchor, head) = lines.word(at);
+            let (anchor, head) = lines.unit(at, Unit::Word);
             (Some(Selection { anchor, head, shape: Shape::Characters }), None)
         }
         SelectionRequest::Line(at) => {
-            let (point, _) = lines.grapheme(at);
+            let (point, _) = lines.unit(at, Unit::Character);
             (Some(Selection { anchor: point, head: point, shape: Shape::Lines }), None)
         }
     }
@@ -92,7 +92,7 @@ fn taken(
     let (first, last) = selection.ends();
     let mut text = String::new();
     for cell in transcript.cells().iter().skip(first.cell.index()).take(last.cell.index() + 1 - first.cell.index()) {
-        let gap = usize::from(has_gap(transcript, cell));
+        let gap = gap_above(transcript, cell.id());
         if gap > 0 && selection.bytes_of(cell.id(), 0, 0).is_some() && !text.is_empty() {
             text.push('\n');
         }
@@ -115,6 +115,13 @@ fn taken(
     Ok(text)
 }
 
+/// What a pointer takes at a place.
+#[derive(Clone, Copy)]
+enum Unit {
+    Character,
+    Word,
+}
+
 /// Walks over the lines of a transcript.
 struct Lines<'a> {
     transcript: &'a Transcript,
@@ -123,7 +130,7 @@ struct Lines<'a> {
 
 impl Lines<'_> {
     fn gap(&self, cell: CellId) -> usize {
-        self.transcript.get(cell).map_or(0, |cell| usize::from(has_gap(self.transcript, cell)))
+        gap_above(self.transcript, cell)
     }
 
     /// Returns the first line of a cell, not the blank one above it.
@@ -163,33 +170,21 @@ impl Lines<'_> {
         point
     }
 
-    /// Returns where the character at a place of the screen begins and ends.
-    fn grapheme(&mut self, at: regions::Point) -> (Point, Point) {
+    /// Returns where the character or the word at a place of the screen begins and ends.
+    fn unit(&mut self, at: regions::Point, unit: Unit) -> (Point, Point) {
         let start = self.layouts.point_of(self.transcript, at.cell, at.line);
         let Some((words, column)) = self.words(at) else { return (start, start) };
+        let units: Vec<(usize, &str)> = match unit {
+            Unit::Character => words.grapheme_indices(true).collect(),
+            Unit::Word => words.split_word_bound_indices().collect(),
+        };
         let mut columns = 0;
-        for (byte, grapheme) in words.grapheme_indices(true) {
-            let end = byte + grapheme.len();
-            columns += width(grapheme);
-            if columns > column {
-                return (shifted(start, byte), shifted(start, end));
-            }
-        }
-        (shifted(start, words.len()), shifted(start, words.len()))
-    }
-
-    /// Returns where the word at a place of the screen begins and ends.
-    fn word(&mut self, at: regions::Point) -> (Point, Point) {
-        let start = self.layouts.point_of(self.transcript, at.cell, at.line);
-        let Some((words, column)) = self.words(at) else { return (start, start) };
-        let mut columns = 0;
-        for (byte, word) in words.split_word_bound_indices() {
-            columns += width(word);
-            if columns > column {
-                return (shifted(start, byte), shifted(start, byte + word.len()));
-            }
-        }
-        (shifted(start, words.len()), shifted(start, words.len()))
+        let found = units.into_iter().find(|(_, text)| {
+            columns += width(text);
+            columns > column
+        });
+        let (from, to) = found.map_or((words.len(), words.len()), |(from, text)| (from, from + text.len()));
+        (Point { byte: start.byte + from, ..start }, Point { byte: start.byte + to, ..start })
     }
 
     /// Returns the text of the row at a place of the screen, and the column within it.
@@ -198,8 +193,4 @@ impl Lines<'_> {
         let line: &Line = self.layouts.rows(at.cell)?.row(row)?;
         Some((line.words().to_owned(), usize::from(at.column).saturating_sub(line.lead_width())))
     }
-}
-
-fn shifted(point: Point, bytes: usize) -> Point {
-    Point { byte: point.byte + bytes, ..point }
 }
