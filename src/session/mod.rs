@@ -3,6 +3,7 @@
 //! # Where things are
 //!
 //! - the journal of a session: `journal/mod.rs`; stories: `session/journal/mod.rs`
+//! - search in the journals of all sessions: `search/mod.rs`; stories: `session/search.rs`
 //! - what every client holds: `client.rs`; stories: `session/client.rs`
 //! - a client in the same process: `local.rs`; stories: `session/client.rs`
 //! - what each request does to the run: `requests.rs`, and to approvals and files: `permissions.rs`; stories: `hold.rs`,
@@ -13,6 +14,7 @@ pub mod journal;
 mod local;
 mod permissions;
 mod requests;
+pub mod search;
 
 pub use crate::workspace::{Bounds, EntryKind, Walk};
 pub use client::{Client, Waiting, Wake};

@@ -4,3 +4,5 @@ mod client;
 mod command;
 pub mod journal;
 mod resume;
+mod saved;
+mod search;
