@@ -23,7 +23,7 @@ use crate::provider::Effort;
 #[derive(Debug, Parser)]
 #[command(name = "steersman", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] PROMPT\n       steersman [OPTIONS] models [--json]\n       steersman [OPTIONS] doctor\n       steersman [OPTIONS] personas\n       steersman sessions [--json]\n       steersman search WORDS\n       steersman keys\n       steersman help [TOPIC]\n       steersman man\n       steersman completions SHELL"
+    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] PROMPT\n       steersman [OPTIONS] models [--json]\n       steersman [OPTIONS] doctor\n       steersman [OPTIONS] personas\n       steersman sessions [--json]\n       steersman search WORDS\n       steersman export ID [--format FORMAT] [-o FILE]\n       steersman replay ID --print [--at N]\n       steersman keys\n       steersman help [TOPIC]\n       steersman man\n       steersman completions SHELL"
 )]
 #[command(after_help = "A prompt that is the name of a command goes after two dashes: steersman -- exec")]
 pub struct CommandLine {

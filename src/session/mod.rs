@@ -3,6 +3,8 @@
 //! # Where things are
 //!
 //! - the journal of a session: `journal/mod.rs`; stories: `session/journal/mod.rs`
+//! - a saved session as a document: `export/mod.rs`; stories: `session/export.rs`
+//! - a saved session as a screen was told of it: `replay/mod.rs`; stories: `session/replay.rs`
 //! - search in the journals of all sessions: `search/mod.rs`; stories: `session/search.rs`
 //! - what every client holds: `client.rs`; stories: `session/client.rs`
 //! - a client in the same process: `local.rs`; stories: `session/client.rs`
@@ -10,9 +12,11 @@
 //!   `pending_list.rs`, `approval_popups.rs`
 
 mod client;
+pub mod export;
 pub mod journal;
 mod local;
 mod permissions;
+pub mod replay;
 mod requests;
 pub mod search;
 

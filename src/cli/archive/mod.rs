@@ -1,10 +1,16 @@
-//! What is done with saved sessions beside going on with them: search.
+//! What is done with saved sessions beside going on with them: search, export, replay.
 //!
 //! # Where things are
 //!
 //! - `search`: `search.rs`; stories: `session/search.rs`
+//! - `export`: `export.rs`; stories: `session/export.rs`
+//! - `replay`: `replay.rs`; stories: `session/replay.rs`
+//! - which session it is: `source.rs`
 
+mod export;
+mod replay;
 mod search;
+mod source;
 
 use std::io::{self, Write as _};
 
@@ -21,6 +27,10 @@ pub enum ArchiveCommand {
     ///
     /// Exit code: 0 when something was found, 1 when not.
     Search(search::SearchArgs),
+    /// Write a saved session as a document: Markdown, a web page, JSON, CSV, a recording, a trajectory or traces.
+    Export(export::ExportArgs),
+    /// Show the screen as it was at any event of a saved session.
+    Replay(replay::ReplayArgs),
 }
 
 /// What a command answers with.
@@ -33,6 +43,8 @@ struct Answer {
 pub fn run(flags: &Flags, command: &ArchiveCommand) -> Exit {
     let done = files(flags).and_then(|files| match command {
         ArchiveCommand::Search(args) => search::run(&files, args),
+        ArchiveCommand::Export(args) => export::run(&files, args),
+        ArchiveCommand::Replay(args) => replay::run(&files, args),
     });
     match done {
         Ok(answer) => {
