@@ -2,6 +2,7 @@
 //!
 //! # Where things are
 //!
+//! - what a client knows of a run without a screen: `fold/mod.rs`, with its stories
 //! - the journal of a session: `journal/mod.rs`; stories: `session/journal/mod.rs`
 //! - a saved session as a document: `export/mod.rs`; stories: `session/export.rs`
 //! - a saved session as a screen was told of it: `replay/mod.rs`; stories: `session/replay.rs`
@@ -13,6 +14,7 @@
 
 mod client;
 pub mod export;
+pub mod fold;
 pub mod journal;
 mod local;
 mod permissions;

@@ -89,7 +89,7 @@ impl ReplayScreen {
 
     /// Writes the ledger as comma-separated values.
     pub fn ledger(&self) -> String {
-        ledger_csv(self.app.receipts.list())
+        ledger_csv(self.app.run.receipts.list())
     }
 
     /// Draws on a terminal, as the screen's loop does.
