@@ -24,3 +24,6 @@ pub const THEMES: &[(&str, &str)] = &[
 
 /// The bundled table of models.
 pub const MODELS: &str = include_str!("../assets/models.toml");
+
+/// The style sheet of an exported web page.
+pub const EXPORT_STYLE: &str = include_str!("../assets/export.css");

@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Task::Doctor { flags } => cli::run_doctor(&flags),
         Task::Personas { flags } => cli::run_personas(&flags),
         Task::Sessions { flags, args } => cli::run_sessions(&flags, &args),
+        Task::Archive { flags, command } => cli::run_archive(&flags, &command),
         Task::Screen { flags, prompt } => cli::run_screen(&flags, prompt),
     };
     finalizers::run();

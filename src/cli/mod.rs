@@ -16,8 +16,10 @@
 //! - `exec`, `--steer-stdin`, exit codes: `exec.rs`, `exec/start.rs`, `steer_stdin.rs`, `exit.rs`; stories: `exec.rs`,
 //!   `exec_streams.rs`
 //! - the journal of a start, `sessions`: `journal.rs`, `sessions.rs`; stories: `session/command.rs`
+//! - search in saved sessions: `archive/mod.rs`; stories: `session/search.rs`
 //! - the log file: `logging.rs`; stories: `secrets.rs`
 
+pub mod archive;
 pub mod args;
 mod doctor;
 mod exec;
@@ -52,10 +54,12 @@ use std::io::{self, Write as _};
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
 
+use crate::cli::archive::ArchiveCommand;
 use crate::cli::args::{Command, CommandLine, ExecArgs, Flags, ModelsArgs, SessionsArgs};
 use crate::cli::exit::{Exit, say};
 use crate::text::is_blank;
 
+pub use archive::run as run_archive;
 pub use doctor::run as run_doctor;
 pub use exec::run as run_exec;
 pub use help::{man as run_man, run as run_help};
@@ -106,6 +110,13 @@ pub enum Task {
         /// What `sessions` was told.
         args: SessionsArgs,
     },
+    /// Search saved sessions.
+    Archive {
+        /// The flags.
+        flags: Flags,
+        /// What to do with them.
+        command: ArchiveCommand,
+    },
     /// Print the default keys as a keymap file.
     Keys,
     /// Print a page of the manual.
@@ -140,6 +151,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Task, Exit> {
         (Some(Command::Models(args)), None) => Ok(Task::Models { flags, args }),
         (Some(Command::Doctor), None) => Ok(Task::Doctor { flags }),
         (Some(Command::Sessions(args)), None) => Ok(Task::Sessions { flags, args }),
+        (Some(Command::Archive(command)), None) => Ok(Task::Archive { flags, command }),
         (Some(Command::Keys), None) => Ok(Task::Keys),
         (Some(Command::Help { words }), None) => Ok(Task::Help(words)),
         (Some(Command::Man), None) => Ok(Task::Man),

@@ -32,7 +32,8 @@ pub fn run(flags: &Flags, args: &SessionsArgs) -> Exit {
     }
 }
 
-fn files(flags: &Flags) -> Result<SessionFiles, String> {
+/// Returns the directory of the sessions.
+pub(super) fn files(flags: &Flags) -> Result<SessionFiles, String> {
     let cwd = flags.cwd.clone().map_or_else(std::env::current_dir, Ok);
     let cwd = cwd.and_then(|cwd| cwd.canonicalize()).map_err(|error| format!("there is no such directory: {error}"))?;
     let state = UserDirectories::find(&cwd).state.ok_or("there is no directory for sessions: HOME is not set")?;

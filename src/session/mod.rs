@@ -4,17 +4,23 @@
 //!
 //! - what a client knows of a run without a screen: `fold/mod.rs`, with its stories
 //! - the journal of a session: `journal/mod.rs`; stories: `session/journal/mod.rs`
+//! - a saved session as a document: `export/mod.rs`; stories: `session/export.rs`
+//! - a saved session as a screen was told of it: `replay/mod.rs`; stories: `session/replay.rs`
+//! - search in the journals of all sessions: `search/mod.rs`; stories: `session/search.rs`
 //! - what every client holds: `client.rs`; stories: `session/client.rs`
 //! - a client in the same process: `local.rs`; stories: `session/client.rs`
 //! - what each request does to the run: `requests.rs`, and to approvals and files: `permissions.rs`; stories: `hold.rs`,
 //!   `pending_list.rs`, `approval_popups.rs`
 
 mod client;
+pub mod export;
 pub mod fold;
 pub mod journal;
 mod local;
 mod permissions;
+pub mod replay;
 mod requests;
+pub mod search;
 
 pub use crate::workspace::{Bounds, EntryKind, Walk};
 pub use client::{Client, Waiting, Wake};

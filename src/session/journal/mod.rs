@@ -28,4 +28,5 @@ pub use reader::{Damage, Reading, read};
 pub use record::{Header, Record, SCHEMA};
 pub use recording::Journal;
 pub use restore::restore;
+pub(super) use texts::written_out;
 pub use writer::{Opening, Store};

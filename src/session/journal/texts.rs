@@ -88,6 +88,14 @@ impl Read {
     }
 }
 
+/// Returns a text of a line as it was before it was written; `None` for one that names another.
+pub(in crate::session) fn written_out(text: &str) -> Option<&str> {
+    match text.strip_prefix(NAME) {
+        Some(rest) => rest.starts_with(NAME).then_some(rest),
+        None => Some(text),
+    }
+}
+
 /// Visits every text of a value, in the order in which it is written.
 fn each_text(value: &mut Value, visit: &mut impl FnMut(&mut String)) {
     match value {

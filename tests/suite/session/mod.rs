@@ -2,5 +2,9 @@
 
 mod client;
 mod command;
+mod export;
 pub mod journal;
+mod replay;
 mod resume;
+mod saved;
+mod search;

@@ -1,0 +1,110 @@
+//! `steersman export`: a session as a document, to standard output or into a new file.
+
+use std::fs::Permissions;
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use jiff::tz::TimeZone;
+use ratatui::layout::Size;
+
+use super::Answer;
+use super::source::{reading, replayed, size};
+use crate::cli::exit::{Exit, say};
+use crate::session::export::{SessionParts, atif, chat, html, otlp};
+use crate::session::journal::{Reading, SessionFiles};
+use crate::session::replay::moments;
+use crate::text::visible_line;
+use crate::tui::replay::{ReplayScreen, cast};
+
+/// The arguments of `export`.
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// The session's ID, or a beginning that no other shares, or the path of a journal.
+    pub session: String,
+    /// The form [default: by the end of the file's name, else md].
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+    /// The file to write, which must not exist [default: standard output].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// The size of the screen that `cast` records.
+    #[arg(long, value_name = "COLUMNSxROWS", value_parser = size, default_value = "120x36")]
+    pub size: Size,
+}
+
+/// The forms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// The transcripts of all agents as Markdown.
+    Md,
+    /// One web page that needs nothing else.
+    Html,
+    /// The messages of each agent, as chat completions have them.
+    Json,
+    /// The ledger: what was sent, and what became of it.
+    Csv,
+    /// A recording of the screen: asciicast, version 2.
+    Cast,
+    /// A trajectory: ATIF v1.7.
+    Atif,
+    /// Traces: OTLP in JSON, with OpenTelemetry's names for generative AI.
+    Otlp,
+}
+
+/// Writes the document.
+pub(super) fn run(files: &SessionFiles, args: &ExportArgs) -> Result<Answer, String> {
+    let format = args.format.unwrap_or_else(|| args.output.as_deref().and_then(by_name).unwrap_or(Format::Md));
+    let reading = reading(files, &args.session)?;
+    if let Some(damage) = reading.damage.sentence() {
+        say(&damage);
+    }
+    let text = document(reading, format, args.size)?;
+    let Some(path) = &args.output else { return Ok(Answer { text, exit: Exit::Done }) };
+    let shown = visible_line(&path.to_string_lossy()).into_owned();
+    save(path, &text).map_err(|error| format!("{shown} cannot be written: {error}"))?;
+    Ok(Answer { text: format!("written to {shown}\n"), exit: Exit::Done })
+}
+
+fn by_name(path: &Path) -> Option<Format> {
+    let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+    if extension == "htm" { Some(Format::Html) } else { Format::from_str(&extension, true).ok() }
+}
+
+fn document(reading: Reading, format: Format, size: Size) -> Result<String, String> {
+    let json = |value: serde_json::Value| serde_json::to_string_pretty(&value).map(|text| text + "\n");
+    let written = match format {
+        Format::Html => Ok(html(&SessionParts::of(reading), &TimeZone::system())),
+        Format::Json => json(chat(&SessionParts::of(reading))),
+        Format::Atif => json(atif(&SessionParts::of(reading))?),
+        Format::Otlp => json(otlp(&SessionParts::of(reading))),
+        Format::Md => Ok(screen(reading, size).markdown()),
+        Format::Csv => Ok(screen(reading, size).ledger()),
+        Format::Cast => {
+            let replayed = replayed(&reading, size);
+            let title = reading.header().map(|header| header.session.to_string()).unwrap_or_default();
+            let posts = moments(reading.records).into_iter().map(|moment| (moment.at, moment.post)).collect();
+            return cast(replayed, &title, posts).map_err(|error| error.to_string());
+        }
+    };
+    written.map_err(|error| error.to_string())
+}
+
+/// Returns the screen at the end of a session.
+fn screen(reading: Reading, size: Size) -> ReplayScreen {
+    let mut screen = ReplayScreen::new(replayed(&reading, size));
+    for moment in moments(reading.records) {
+        screen.take(moment.at, moment.post);
+    }
+    screen
+}
+
+/// Writes a new file, whole or not at all.
+fn save(path: &Path, text: &str) -> io::Result<()> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let rights = Permissions::from_mode(0o666);
+    let mut file = tempfile::Builder::new().prefix(".steersman-").permissions(rights).tempfile_in(directory)?;
+    file.write_all(text.as_bytes())?;
+    file.persist_noclobber(path).map(drop).map_err(|error| error.error)
+}

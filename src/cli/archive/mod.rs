@@ -1,0 +1,59 @@
+//! What is done with saved sessions beside going on with them: search, export, replay.
+//!
+//! # Where things are
+//!
+//! - `search`: `search.rs`; stories: `session/search.rs`
+//! - `export`: `export.rs`; stories: `session/export.rs`
+//! - `replay`: `replay.rs`; stories: `session/replay.rs`
+//! - which session it is: `source.rs`
+
+mod export;
+mod replay;
+mod search;
+mod source;
+
+use std::io::{self, Write as _};
+
+use clap::Subcommand;
+
+use crate::cli::args::Flags;
+use crate::cli::exit::{Exit, say};
+use crate::cli::sessions::files;
+
+/// The commands about saved sessions.
+#[derive(Debug, Subcommand)]
+pub enum ArchiveCommand {
+    /// Search all saved sessions, the newest first, for texts that hold all the words, in any case of letters.
+    ///
+    /// Exit code: 0 when something was found, 1 when not.
+    Search(search::SearchArgs),
+    /// Write a saved session as a document: Markdown, a web page, JSON, CSV, a recording, a trajectory or traces.
+    Export(export::ExportArgs),
+    /// Show the screen as it was at any event of a saved session.
+    Replay(replay::ReplayArgs),
+}
+
+/// What a command answers with.
+struct Answer {
+    text: String,
+    exit: Exit,
+}
+
+/// Carries a command out.
+pub fn run(flags: &Flags, command: &ArchiveCommand) -> Exit {
+    let done = files(flags).and_then(|files| match command {
+        ArchiveCommand::Search(args) => search::run(&files, args),
+        ArchiveCommand::Export(args) => export::run(&files, args),
+        ArchiveCommand::Replay(args) => replay::run(&files, args),
+    });
+    match done {
+        Ok(answer) => {
+            let _ = io::stdout().write_all(answer.text.as_bytes());
+            answer.exit
+        }
+        Err(sentence) => {
+            say(&sentence);
+            Exit::Failed
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! `steersman search`: where words were said, in all sessions.
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use jiff::tz::TimeZone;
+
+use super::Answer;
+use crate::cli::exit::{Exit, say};
+use crate::session::journal::{SessionFile, SessionFiles};
+use crate::session::search::{Hit, Words, search};
+use crate::target::MAIN;
+use crate::text::visible_line;
+
+/// The arguments of `search`.
+#[derive(Debug, Args)]
+pub struct SearchArgs {
+    /// Write all matches as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// The most matches to print.
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub most: usize,
+    /// What a text is to hold.
+    #[arg(required = true)]
+    pub words: Vec<String>,
+}
+
+/// Returns what was found, in lines or as JSON.
+pub(super) fn run(files: &SessionFiles, args: &SearchArgs) -> Result<Answer, String> {
+    let words = Words::new(&args.words)?;
+    let all = files.list().map_err(|error| format!("the sessions cannot be listed: {error}"))?;
+    let found = search(all.clone(), &words);
+    for (file, error) in &found.failed {
+        say(&format!("{}: {error}", visible_line(&file.path.to_string_lossy())));
+    }
+    let exit = if found.hits.is_empty() { Exit::Failed } else { Exit::Done };
+    let text = if args.json {
+        serde_json::to_string_pretty(&found.hits).map_err(|error| error.to_string())? + "\n"
+    } else {
+        lines(&found.hits, args.most, &all)
+    };
+    Ok(Answer { text, exit })
+}
+
+fn lines(hits: &[Hit], most: usize, files: &[SessionFile]) -> String {
+    let mut text = String::new();
+    for group in hits.get(..most).unwrap_or(hits).chunk_by(|one, next| one.session == next.session) {
+        let Some(first) = group.first() else { continue };
+        let file = files.iter().find(|file| file.session == first.session);
+        let directory = file.and_then(SessionFile::header).map(|header| header.directory).unwrap_or_default();
+        let gap = if text.is_empty() { "" } else { "\n" };
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{gap}{}  {}", first.session, visible_line(&directory));
+        for hit in group {
+            let at = hit.at.map(|at| at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S  ").to_string());
+            let agent = if hit.agent.is_main() { MAIN } else { hit.agent.as_str() };
+            let seq = hit.seq.map(|seq| format!("  #{seq}")).unwrap_or_default();
+            let kind = hit.kind.replace('_', " ");
+            let facts = format!("{}{}  {}{seq}", at.unwrap_or_default(), visible_line(agent), visible_line(&kind));
+            let _ = writeln!(text, "  {facts}\n    {}", visible_line(&hit.excerpt));
+        }
+    }
+    if let Some(more) = hits.len().checked_sub(most).filter(|more| *more > 0) {
+        let _ = writeln!(text, "\n{more} more; --most {} shows them all", hits.len());
+    }
+    if text.is_empty() { "No session holds these words.\n".to_owned() } else { text }
+}

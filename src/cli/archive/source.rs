@@ -1,0 +1,59 @@
+//! The session that a command is about: one that is saved, by its ID, or a journal that lies anywhere.
+
+use std::io::BufReader;
+use std::path::Path;
+
+use jiff::tz::TimeZone;
+use ratatui::layout::Size;
+
+use crate::limits;
+use crate::regular_file::{self, Links};
+use crate::session::journal::{Reading, SessionFiles, read};
+use crate::text::visible_line;
+use crate::tui::replay::Replayed;
+
+/// Reads a session by its ID or the path of its journal.
+///
+/// # Errors
+/// One sentence, when there is none or it cannot be read.
+pub(super) fn reading(files: &SessionFiles, name: &str) -> Result<Reading, String> {
+    let is_path = name.contains('/') || Path::new(name).extension().is_some_and(|extension| extension == "jsonl");
+    let reading = if is_path {
+        regular_file::open(Path::new(name), Links::Followed).and_then(|(file, metadata)| {
+            if metadata.len() > limits::JOURNAL_FILE {
+                return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, "it is larger than any journal"));
+            }
+            read(BufReader::with_capacity(1 << 16, file))
+        })
+    } else {
+        files.find(name)?.read()
+    };
+    let reading = reading.map_err(|error| format!("session {} cannot be read: {error}", visible_line(name)))?;
+    if reading.header().is_none() {
+        return Err(format!("{} is no journal of a session, or its first record is damaged", visible_line(name)));
+    }
+    Ok(reading)
+}
+
+/// Returns what a screen of this size shows of a session beside its events.
+pub(super) fn replayed(reading: &Reading, size: Size) -> Replayed {
+    let header = reading.header();
+    let name = |directory: &str| Path::new(directory).file_name().map(|name| name.to_string_lossy().into_owned());
+    Replayed {
+        size,
+        zone: TimeZone::system(),
+        started: header.map(|header| header.started).unwrap_or_default(),
+        place: header.and_then(|header| name(&header.directory)).unwrap_or_default(),
+        branch: header.and_then(|header| header.branch.clone()).unwrap_or_default(),
+        model: header.and_then(|header| header.model.clone()).unwrap_or_default(),
+    }
+}
+
+/// Reads a size of the screen: `120x36`.
+pub(super) fn size(text: &str) -> Result<Size, &'static str> {
+    const MOST: u16 = 1_000;
+    let sides = text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
+    let fits = |side: u16| (1..=MOST).contains(&side);
+    let size = sides.filter(|(width, height)| fits(*width) && fits(*height));
+    size.map(|(width, height)| Size { width, height }).ok_or("it must be columns and rows, such as 120x36")
+}

@@ -1,0 +1,370 @@
+//! The records of a journal folded into what documents are made of: agents, and what each read, wrote and called.
+//!
+//! Always holds: items are in the order in which they happened, and a call is with the reply that asked for it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use jiff::Timestamp;
+
+use crate::details::Details;
+use crate::event::{Envelope, Event, Outcome, Usage};
+use crate::id::{AgentId, CallId, MessageId};
+use crate::message::{Arguments, Message};
+use crate::session::journal::{Header, Reading, Record};
+use crate::target::MAIN;
+
+/// A session, as documents tell it.
+#[derive(Debug, Clone, Default)]
+pub struct SessionParts {
+    /// What it is; `None` when that record was damaged.
+    pub header: Option<Header>,
+    /// The provider of the main agent, as far as it is known.
+    pub provider: Option<String>,
+    /// The agents, in the order in which they began; the main agent is the first.
+    pub agents: Vec<AgentPart>,
+    /// A sentence about the journal when it is not whole.
+    pub damage: Option<String>,
+}
+
+#[derive(Default)]
+struct Fold {
+    parts: SessionParts,
+    /// By their number, so that each is made where it is first named.
+    agents: BTreeMap<usize, AgentPart>,
+    numbers: HashMap<AgentId, usize>,
+    /// When each text was accepted.
+    sent: HashMap<MessageId, Timestamp>,
+}
+
+/// One agent.
+#[derive(Debug, Clone)]
+pub struct AgentPart {
+    /// Its name; empty for the main agent.
+    pub id: AgentId,
+    /// The agent that spawned it.
+    pub parent: Option<AgentId>,
+    /// Its persona.
+    pub persona: Option<String>,
+    /// Its model, as it was asked for.
+    pub model: Option<String>,
+    /// Its tools.
+    pub tools: Vec<String>,
+    /// Its system prompt, where that was saved.
+    pub system: Option<String>,
+    /// What happened to it.
+    pub items: Vec<Item>,
+}
+
+/// One thing that happened to an agent.
+#[derive(Debug, Clone)]
+pub enum Item {
+    /// A turn began.
+    TurnStarted {
+        /// When.
+        at: Timestamp,
+    },
+    /// A text entered the conversation.
+    Text {
+        /// When.
+        at: Timestamp,
+        /// The text.
+        text: String,
+        /// What is known of its way there.
+        state: TextState,
+    },
+    /// The model was asked.
+    Reply(Reply),
+    /// Something was told to the user alone.
+    Note {
+        /// When.
+        at: Timestamp,
+        /// What.
+        text: String,
+    },
+    /// A turn ended.
+    TurnEnded {
+        /// When.
+        at: Timestamp,
+        /// How.
+        outcome: Outcome,
+        /// Why, when it failed.
+        message: Option<String>,
+    },
+}
+
+/// What is known of the way of a text into the conversation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TextState {
+    /// Its name, when it came through a queue.
+    pub id: Option<MessageId>,
+    /// When it was accepted.
+    pub sent: Option<Timestamp>,
+    /// Whether it entered a running turn.
+    pub is_mid_loop: bool,
+    /// Tool calls of the turn before it.
+    pub step: u32,
+    /// The tool after whose result it entered.
+    pub after: Option<String>,
+    /// When the first reply to it began.
+    pub seen: Option<Timestamp>,
+}
+
+/// What came of one request.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    /// When the request was made.
+    pub at: Timestamp,
+    /// When the whole reply was there.
+    pub ended: Timestamp,
+    /// The reasoning.
+    pub thinking: String,
+    /// The text, Markdown.
+    pub text: String,
+    /// Whether it was cut.
+    pub is_interrupted: bool,
+    /// The tokens, where they are known.
+    pub usage: Option<Usage>,
+    /// The calls that it asked for.
+    pub calls: Vec<CallPart>,
+}
+
+/// One call.
+#[derive(Debug, Clone)]
+pub struct CallPart {
+    /// Its name.
+    pub id: CallId,
+    /// The tool.
+    pub tool: String,
+    /// The arguments, as the model wrote them.
+    pub arguments: Arguments,
+    /// When it began.
+    pub at: Timestamp,
+    /// What a screen shows beyond the result.
+    pub details: Option<Details>,
+    /// What came of it; `None` when it was cut off.
+    pub result: Option<ResultPart>,
+    /// The agents that it spawned.
+    pub children: Vec<AgentId>,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResultPart {
+    /// When.
+    pub at: Timestamp,
+    /// What the model got.
+    pub content: String,
+    /// Whether it is an error.
+    pub is_error: bool,
+    /// How long it took, milliseconds.
+    pub elapsed_ms: u64,
+}
+
+impl SessionParts {
+    /// Folds what a journal holds.
+    pub fn of(reading: Reading) -> Self {
+        let mut fold = Fold::default();
+        fold.agent(&AgentId::main(), None);
+        for record in reading.records {
+            fold.add(record);
+        }
+        let agents = fold.agents.into_values().collect();
+        Self { damage: reading.damage.sentence(), agents, ..fold.parts }
+    }
+
+    /// Returns the first text of the user, or nothing.
+    pub fn title(&self) -> &str {
+        let items = self.agents.first().map(|main| main.items.as_slice()).unwrap_or_default();
+        let texts = items.iter().find_map(|item| if let Item::Text { text, .. } = item { Some(text) } else { None });
+        texts.map_or("", String::as_str)
+    }
+}
+
+impl Fold {
+    fn add(&mut self, record: Record) {
+        match record {
+            Record::Session(header) => self.parts.header = Some(header),
+            Record::Accepted { entry, .. } => {
+                self.sent.entry(entry.id).or_insert(entry.at);
+            }
+            Record::History { messages, .. } => {
+                let main = self.agent(&AgentId::main(), None);
+                let system = messages.into_iter().find_map(|message| match message {
+                    Message::System { content } => Some(content),
+                    Message::User { .. } | Message::Assistant(_) | Message::Tool { .. } => None,
+                });
+                main.system = main.system.take().or(system);
+            }
+            Record::Event(envelope) => self.hear(envelope),
+            Record::Run { .. } | Record::Drafts { .. } | Record::Missing { .. } | Record::Unknown => {}
+        }
+    }
+
+    fn agent(&mut self, id: &AgentId, parent: Option<&AgentId>) -> &mut AgentPart {
+        let next = self.numbers.len();
+        let number = *self.numbers.entry(id.clone()).or_insert(next);
+        self.agents.entry(number).or_insert_with(|| AgentPart::new(id.clone(), parent.cloned()))
+    }
+
+    fn hear(&mut self, Envelope { at, agent: id, parent, event, .. }: Envelope) {
+        match event {
+            Event::SessionStarted { provider, model, tools, .. } => {
+                self.parts.provider = Some(provider);
+                let agent = self.agent(&id, None);
+                (agent.model, agent.tools) = (model.or_else(|| agent.model.take()), tools);
+            }
+            Event::AgentSpawned { child, persona, call, model, tools, .. } => {
+                let part = self.agent(&child, Some(&id));
+                (part.persona, part.model, part.tools) = (Some(persona), model, tools);
+                if let Some(call) = call.and_then(|call| self.agent(&id, parent.as_ref()).call(&call)) {
+                    call.children.push(child);
+                }
+            }
+            Event::UserTurn { content, mid_loop, injection, step, after } => {
+                let sent = injection.as_ref().and_then(|id| self.sent.get(id)).copied();
+                let state = TextState { id: injection, sent, is_mid_loop: mid_loop, step, after, seen: None };
+                self.agent(&id, parent.as_ref()).items.push(Item::Text { at, text: content, state });
+            }
+            event => self.agent(&id, parent.as_ref()).hear(at, event),
+        }
+    }
+}
+
+impl AgentPart {
+    fn new(id: AgentId, parent: Option<AgentId>) -> Self {
+        let (persona, model, system) = (None, None, None);
+        Self { id, parent, persona, model, tools: Vec::new(), system, items: Vec::new() }
+    }
+
+    /// Returns its name for people.
+    pub fn name(&self) -> &str {
+        if self.id.is_main() { MAIN } else { self.id.as_str() }
+    }
+
+    /// Returns its replies.
+    pub fn replies(&self) -> impl Iterator<Item = &Reply> + Clone {
+        self.items.iter().filter_map(|item| if let Item::Reply(reply) = item { Some(reply) } else { None })
+    }
+
+    fn call(&mut self, id: &CallId) -> Option<&mut CallPart> {
+        let replies = self.items.iter_mut().rev().filter_map(|item| match item {
+            Item::Reply(reply) => Some(reply),
+            Item::TurnStarted { .. } | Item::Text { .. } | Item::Note { .. } | Item::TurnEnded { .. } => None,
+        });
+        replies.flat_map(|reply| reply.calls.iter_mut().rev()).find(|call| call.id == *id)
+    }
+
+    /// Changes the reply that is being told; a new one when none was begun.
+    fn reply(&mut self, at: Timestamp, change: impl FnOnce(&mut Reply)) {
+        let is_reply = |item: &Item| matches!(item, Item::Reply(_));
+        let is_turn = |item: &Item| matches!(item, Item::TurnStarted { .. });
+        let place = self.items.iter().rposition(|item| is_reply(item) || is_turn(item));
+        let place = place.filter(|place| self.items.get(*place).is_some_and(is_reply)).unwrap_or_else(|| {
+            self.items.push(Item::Reply(Reply::new(at)));
+            self.items.len() - 1
+        });
+        if let Some(Item::Reply(reply)) = self.items.get_mut(place) {
+            change(reply);
+        }
+    }
+
+    fn note(&mut self, at: Timestamp, text: String) {
+        self.items.push(Item::Note { at, text });
+    }
+
+    fn hear(&mut self, at: Timestamp, event: Event) {
+        match event {
+            Event::TurnStarted { .. } => self.items.push(Item::TurnStarted { at }),
+            Event::TurnEnded { outcome, message, .. } => self.items.push(Item::TurnEnded { at, outcome, message }),
+            Event::RoundStarted { .. } => self.items.push(Item::Reply(Reply::new(at))),
+            Event::Thinking { text } => self.reply(at, |reply| reply.thinking = text),
+            Event::Assistant { text, interrupted } => {
+                self.reply(at, |reply| (reply.text, reply.is_interrupted, reply.ended) = (text, interrupted, at));
+            }
+            Event::Tokens(usage) => {
+                self.reply(at, |reply| (reply.usage, reply.ended) = (Some(usage), at));
+            }
+            Event::ToolCall { id, name, arguments } => {
+                let (details, result, children) = (None, None, Vec::new());
+                let call = CallPart { id, tool: name, arguments, at, details, result, children };
+                self.reply(at, |reply| reply.calls.push(call));
+            }
+            Event::ToolDetails { id, details } => {
+                if let Some(call) = self.call(&id) {
+                    call.details = Some(details);
+                }
+            }
+            Event::ToolResult { id, content, is_error, elapsed_ms } => {
+                if let Some(call) = self.call(&id) {
+                    call.result = Some(ResultPart { at, content, is_error, elapsed_ms });
+                }
+            }
+            Event::Seen { injections, .. } => self.seen(at, &injections),
+            Event::ModelSwitched { to, .. } => {
+                self.note(
+                    at,
+                    format!("The conversation goes on with the model {}", to.as_deref().unwrap_or("unknown")),
+                );
+                self.model = to.or_else(|| self.model.take());
+            }
+            Event::Notice { text } | Event::FallbackNotice { reason: text } => self.note(at, text),
+            Event::Compacted { messages, summary, .. } if summary.is_empty() => {
+                self.note(at, format!("Results among {messages} older messages were shortened"));
+            }
+            Event::Compacted { messages, summary, .. } => {
+                self.note(at, format!("{messages} older messages were replaced by a summary:\n\n{summary}"));
+            }
+            Event::Reset {} => self.note(at, "The conversation was emptied".to_owned()),
+            Event::Question { question, .. } => self.note(at, format!("The program asked: {question}")),
+            Event::Answer { answer, words, .. } => {
+                let words = words.map(|words| format!(": {words}")).unwrap_or_default();
+                self.note(at, format!("The answer was {answer}{words}"));
+            }
+            Event::SessionStarted { .. }
+            | Event::AgentSpawned { .. }
+            | Event::UserTurn { .. }
+            | Event::RoundEnded { .. }
+            | Event::Returned { .. }
+            | Event::Parked { .. }
+            | Event::Unparked { .. }
+            | Event::ThinkingDelta { .. }
+            | Event::AssistantDelta { .. }
+            | Event::ToolProgress { .. }
+            | Event::AgentFinished { .. }
+            | Event::ContextCap { .. }
+            | Event::Retrying { .. }
+            | Event::Cancelled {}
+            | Event::Pending { .. }
+            | Event::Guards { .. }
+            | Event::StepLimit { .. }
+            | Event::Compacting { .. }
+            | Event::ContextSize { .. }
+            | Event::History { .. }
+            | Event::SessionEnded { .. }
+            | Event::Extension { .. }
+            | Event::Unknown => {}
+        }
+    }
+
+    fn seen(&mut self, at: Timestamp, ids: &[MessageId]) {
+        for item in &mut self.items {
+            if let Item::Text { state, .. } = item
+                && state.id.as_ref().is_some_and(|id| ids.contains(id))
+            {
+                state.seen.get_or_insert(at);
+            }
+        }
+    }
+}
+
+impl Reply {
+    fn new(at: Timestamp) -> Self {
+        let (thinking, text) = (String::new(), String::new());
+        Self { at, ended: at, thinking, text, is_interrupted: false, usage: None, calls: Vec::new() }
+    }
+
+    /// Tells whether nothing came of the request.
+    pub fn is_empty(&self) -> bool {
+        self.thinking.is_empty() && self.text.is_empty() && self.usage.is_none() && self.calls.is_empty()
+    }
+}

@@ -1,0 +1,240 @@
+//! The session as one web page that needs nothing else: no script, no picture, nothing from elsewhere.
+//!
+//! Every text passes the sanitiser and is escaped, so that hostile text stands there to be read. The page's own policy
+//! allows its one style sheet by its hash and nothing more, should a text find a way out all the same.
+
+mod markdown;
+
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use sha2::{Digest as _, Sha256};
+
+use super::{AgentPart, CallPart, Item, Reply, SessionParts, TextState};
+use crate::assets::EXPORT_STYLE as STYLE;
+use crate::details::Details;
+use crate::event::{Outcome, Usage};
+use crate::id::AgentId;
+use crate::price::dollars;
+use crate::summary::{count, seconds, tokens};
+use crate::text::{visible, visible_line};
+use markdown::markdown;
+
+/// Characters of the page's title.
+const TITLE: usize = 80;
+
+/// Writes the page, its times in a zone.
+pub fn html(parts: &SessionParts, zone: &TimeZone) -> String {
+    let title = visible_line(parts.title().lines().next().unwrap_or_default()).into_owned();
+    let title: String = title.chars().take(TITLE).collect();
+    let title = if title.is_empty() { "Session".to_owned() } else { title };
+    let hash = STANDARD.encode(Sha256::digest(STYLE.as_bytes()));
+    let policy = format!("default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'");
+    let mut page = Page { html: String::new(), zone };
+    page.push(&format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n",
+        title = escaped(&title),
+    ));
+    page.facts(parts);
+    page.push("</header>\n<nav>\n<h2>Agents</h2>\n");
+    page.tree(parts, None);
+    page.push("</nav>\n<main>\n");
+    for (number, agent) in parts.agents.iter().enumerate() {
+        page.agent(number, agent);
+    }
+    page.push("</main>\n</body>\n</html>\n");
+    page.html
+}
+
+/// Makes a text safe within an element and within an attribute in quotation marks.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in visible(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+struct Page<'a> {
+    html: String,
+    zone: &'a TimeZone,
+}
+
+impl Page<'_> {
+    fn push(&mut self, html: &str) {
+        self.html.push_str(html);
+    }
+
+    /// Writes an element around a text, which is escaped.
+    fn element(&mut self, name: &str, class: &str, text: &str) {
+        let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
+        self.push(&format!("<{name}{class}>{}</{name}>\n", escaped(text)));
+    }
+
+    fn clock(&self, at: Timestamp) -> String {
+        at.to_zoned(self.zone.clone()).strftime("%H:%M:%S").to_string()
+    }
+
+    fn facts(&mut self, parts: &SessionParts) {
+        if let Some(header) = &parts.header {
+            let started = header.started.to_zoned(self.zone.clone()).strftime("%Y-%m-%d %H:%M:%S %:z").to_string();
+            let branch = header.branch.as_ref().map(|branch| format!(" ({branch})")).unwrap_or_default();
+            self.element("p", "", &format!("{}{branch}", header.directory));
+            self.element("p", "faint", &format!("Session {} · {started} · {}", header.session, header.program));
+        }
+        let usages = parts.agents.iter().flat_map(AgentPart::replies).filter_map(|reply| reply.usage.as_ref());
+        let total: u64 = usages.clone().map(Usage::context).sum();
+        let cost = usages.filter_map(|usage| usage.cost_nanos).reduce(u64::saturating_add);
+        let cost = cost.map(|nanos| format!(" · {}", dollars(nanos))).unwrap_or_default();
+        self.element("p", "faint", &format!("{} · {} tokens{cost}", count(parts.agents.len(), "agent"), tokens(total)));
+        if let Some(damage) = &parts.damage {
+            self.element("p", "error", damage);
+        }
+    }
+
+    /// Writes the agents that one spawned, and those below them.
+    fn tree(&mut self, parts: &SessionParts, parent: Option<&AgentId>) {
+        let is_below = |agent: &AgentPart| agent.parent.as_ref() == parent && (parent.is_some() || agent.id.is_main());
+        let below: Vec<(usize, &AgentPart)> =
+            parts.agents.iter().enumerate().filter(|(_, agent)| is_below(agent)).collect();
+        if below.is_empty() {
+            return;
+        }
+        self.push("<ul>\n");
+        for (number, agent) in below {
+            self.push(&format!("<li><a href=\"#agent-{number}\">{}</a>", escaped(agent.name())));
+            let replies = agent.replies().filter(|reply| !reply.is_empty()).count();
+            self.element("span", "faint", &format!(" · {replies} {}", if replies == 1 { "reply" } else { "replies" }));
+            if agent.parent.as_ref() != Some(&agent.id) {
+                self.tree(parts, Some(&agent.id));
+            }
+            self.push("</li>\n");
+        }
+        self.push("</ul>\n");
+    }
+
+    fn agent(&mut self, number: usize, agent: &AgentPart) {
+        self.push(&format!("<section id=\"agent-{number}\">\n"));
+        self.element("h2", "", agent.name());
+        let facts = [agent.persona.clone(), agent.model.clone()];
+        let tools = (!agent.tools.is_empty()).then(|| format!("tools: {}", agent.tools.join(", ")));
+        let facts: Vec<String> = facts.into_iter().flatten().chain(tools).collect();
+        if !facts.is_empty() {
+            self.element("p", "faint", &facts.join(" · "));
+        }
+        if let Some(system) = &agent.system {
+            self.folded("System prompt", system);
+        }
+        for item in &agent.items {
+            match item {
+                Item::TurnStarted { .. } => {}
+                Item::Text { at, text, state } => self.text(*at, text, state),
+                Item::Reply(reply) => self.reply(reply),
+                Item::Note { at, text } => self.element("p", "note", &format!("{} · {text}", self.clock(*at))),
+                Item::TurnEnded { outcome, message, .. } => self.end(*outcome, message.as_deref()),
+            }
+        }
+        self.push("</section>\n");
+    }
+
+    fn text(&mut self, at: Timestamp, text: &str, state: &TextState) {
+        self.push("<article class=\"user\">\n");
+        self.element("pre", "typed", text);
+        let sent = state.sent.map(|sent| format!("sent {}", self.clock(sent)));
+        let place = match (&state.after, state.is_mid_loop) {
+            (Some(tool), _) => format!(" after {tool}, step {}", state.step),
+            (None, true) => format!(", step {}", state.step),
+            (None, false) => String::new(),
+        };
+        let seen = state.seen.map(|seen| format!("seen {}", self.clock(seen)));
+        let parts = [sent, Some(format!("delivered {}{place}", self.clock(at))), seen];
+        self.element("p", "receipt", &parts.into_iter().flatten().collect::<Vec<_>>().join(" · "));
+        self.push("</article>\n");
+    }
+
+    fn reply(&mut self, reply: &Reply) {
+        if reply.is_empty() {
+            return;
+        }
+        self.push("<article>\n");
+        if !reply.thinking.is_empty() {
+            self.folded("Thinking", &reply.thinking);
+        }
+        if !reply.text.is_empty() {
+            self.push("<div class=\"answer\">\n");
+            self.push(&markdown(&reply.text));
+            self.push("</div>\n");
+        }
+        if reply.is_interrupted {
+            self.element("p", "error", "interrupted");
+        }
+        for call in &reply.calls {
+            self.call(call);
+        }
+        if let Some(usage) = &reply.usage {
+            let cost = usage.cost_nanos.map(|nanos| format!(" · {}", dollars(nanos))).unwrap_or_default();
+            let model = usage.model.as_ref().map(|model| format!(" · {model}")).unwrap_or_default();
+            let (prompt, output) = (tokens(usage.prompt()), tokens(usage.output.unwrap_or(0)));
+            let words = format!("{} · {prompt} tokens in, {output} out{cost}{model}", self.clock(reply.at));
+            self.element("p", "faint", &words);
+        }
+        self.push("</article>\n");
+    }
+
+    fn call(&mut self, call: &CallPart) {
+        let (mark, class, time) = match &call.result {
+            Some(result) if result.is_error => ("✗", "call error", format!(" ({})", seconds(result.elapsed_ms))),
+            Some(result) => ("✓", "call", format!(" ({})", seconds(result.elapsed_ms))),
+            None => ("·", "call error", " (interrupted)".to_owned()),
+        };
+        let arguments = visible_line(&call.arguments.to_string()).into_owned();
+        let short: String = arguments.chars().take(TITLE).collect();
+        let tail = if short.len() < arguments.len() { "…" } else { "" };
+        let summary = escaped(&format!("{mark} {}{time} ", call.tool));
+        let short = escaped(&format!("{short}{tail}"));
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.html, "<details class=\"{class}\"><summary>{summary}<code>{short}</code></summary>");
+        if !tail.is_empty() {
+            self.element("pre", "", &call.arguments.to_string());
+        }
+        if let Some(Details::Diff(diff)) = &call.details {
+            self.element("pre", "diff", &format!("{}\n{}", diff.path, diff.hunks));
+        }
+        if let Some(result) = &call.result {
+            self.element("pre", "", &result.content);
+        }
+        self.push("</details>\n");
+    }
+
+    fn end(&mut self, outcome: Outcome, message: Option<&str>) {
+        let word = match outcome {
+            Outcome::Completed => return,
+            Outcome::Synthesized => "The step budget was used up; a rescue wrote the answer",
+            Outcome::Cancelled => "The turn was stopped",
+            Outcome::Failed => "The turn failed",
+        };
+        let reason = message.map(|message| format!(": {message}")).unwrap_or_default();
+        self.element("p", "error", &format!("{word}{reason}"));
+    }
+
+    fn folded(&mut self, title: &str, text: &str) {
+        self.push("<details>");
+        self.element("summary", "", title);
+        self.element("pre", "", text);
+        self.push("</details>\n");
+    }
+}

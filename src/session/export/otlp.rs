@@ -1,0 +1,225 @@
+//! The session as traces: OTLP in JSON, with the names of OpenTelemetry's conventions for generative AI.
+//!
+//! One trace; a span for each turn of an agent, each request and each call, within each other as they happened. Texts are
+//! left out, as the conventions want it unless somebody asks for them.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::{AgentPart, CallPart, Item, Reply, SessionParts};
+use crate::event::Outcome;
+use crate::id::AgentId;
+
+/// A span within the program, and one of a request to a server, as OTLP numbers them.
+const INTERNAL: u8 = 1;
+const CLIENT: u8 = 3;
+/// The status of a span that failed.
+const ERROR: u8 = 2;
+
+/// Writes the trace.
+pub fn otlp(parts: &SessionParts) -> Value {
+    let session = parts.header.as_ref().map(|header| header.session.as_str()).unwrap_or_default();
+    let mut trace = Trace { parts, session, spans: Vec::new() };
+    for agent in &parts.agents {
+        trace.agent(agent);
+    }
+    let service = attribute("service.name", "steersman".into());
+    let scope = json!({ "name": "steersman", "version": env!("CARGO_PKG_VERSION") });
+    json!({ "resourceSpans": [{
+        "resource": { "attributes": [service] },
+        "scopeSpans": [{ "scope": scope, "spans": trace.spans }],
+    }] })
+}
+
+struct Trace<'a> {
+    parts: &'a SessionParts,
+    session: &'a str,
+    spans: Vec<Value>,
+}
+
+/// A span that is to be written.
+struct Span {
+    id: String,
+    parent: Option<String>,
+    name: String,
+    kind: u8,
+    from: Timestamp,
+    to: Timestamp,
+    operation: &'static str,
+    attributes: Vec<Value>,
+    /// Why it failed, when it did.
+    error: Option<(&'static str, String)>,
+}
+
+impl Trace<'_> {
+    fn agent(&mut self, agent: &AgentPart) {
+        let spawner = self.spawner(&agent.id);
+        let mut turn: Option<Span> = None;
+        for item in &agent.items {
+            match item {
+                Item::TurnStarted { at } => {
+                    self.close(agent, turn.take());
+                    turn = Some(self.turn(agent, *at, spawner.clone()));
+                }
+                Item::TurnEnded { at, outcome, message } => {
+                    if let Some(mut turn) = turn.take() {
+                        turn.to = *at;
+                        turn.error = match outcome {
+                            Outcome::Completed | Outcome::Synthesized => None,
+                            Outcome::Cancelled => Some(("cancelled", String::new())),
+                            Outcome::Failed => Some(("_OTHER", message.clone().unwrap_or_default())),
+                        };
+                        self.push(agent, turn);
+                    }
+                }
+                Item::Reply(reply) => {
+                    let ends = reply.calls.iter().filter_map(|call| call.result.as_ref().map(|result| result.at));
+                    let last = ends.chain([reply.ended]).max().unwrap_or(reply.ended);
+                    let parent = turn.as_mut().map(|turn| {
+                        turn.to = turn.to.max(last);
+                        turn.id.clone()
+                    });
+                    self.reply(agent, reply, parent);
+                }
+                Item::Text { .. } | Item::Note { .. } => {}
+            }
+        }
+        self.close(agent, turn);
+    }
+
+    /// Writes a turn of which the journal has no end.
+    fn close(&mut self, agent: &AgentPart, turn: Option<Span>) {
+        if let Some(mut turn) = turn {
+            turn.error = Some(("interrupted", "the program ended".to_owned()));
+            self.push(agent, turn);
+        }
+    }
+
+    fn turn(&self, agent: &AgentPart, at: Timestamp, parent: Option<String>) -> Span {
+        let mut attributes = vec![attribute("gen_ai.agent.id", agent.name().into())];
+        attributes.extend(agent.model.as_ref().map(|model| attribute("gen_ai.request.model", model.as_str().into())));
+        Span {
+            id: self.id("turn", &agent.id, &at.as_nanosecond().to_string()),
+            parent,
+            name: format!("invoke_agent {}", agent.name()),
+            kind: INTERNAL,
+            from: at,
+            to: at,
+            operation: "invoke_agent",
+            attributes,
+            error: None,
+        }
+    }
+
+    fn reply(&mut self, agent: &AgentPart, reply: &Reply, parent: Option<String>) {
+        let usage = reply.usage.clone().unwrap_or_default();
+        let mut attributes = Vec::new();
+        let model = agent.model.as_ref().or(usage.model.as_ref());
+        attributes.extend(model.map(|model| attribute("gen_ai.request.model", model.as_str().into())));
+        attributes.extend(usage.model.as_ref().map(|model| attribute("gen_ai.response.model", model.as_str().into())));
+        let prompt = usage.input.is_some().then(|| usage.prompt());
+        let counts = [
+            ("gen_ai.usage.input_tokens", prompt),
+            ("gen_ai.usage.output_tokens", usage.output),
+            ("gen_ai.usage.cache_read.input_tokens", usage.cached),
+            ("gen_ai.usage.cache_creation.input_tokens", usage.cache_creation),
+        ];
+        attributes.extend(counts.into_iter().filter_map(|(name, count)| Some(attribute(name, count?.into()))));
+        let name = model.map_or_else(|| "chat".to_owned(), |model| format!("chat {model}"));
+        if !reply.is_empty() {
+            let id = self.id("chat", &agent.id, &reply.at.as_nanosecond().to_string());
+            let error = reply.is_interrupted.then(|| ("interrupted", String::new()));
+            let (from, to, parent) = (reply.at, reply.ended, parent.clone());
+            let span = Span { id, parent, name, kind: CLIENT, from, to, operation: "chat", attributes, error };
+            self.push(agent, span);
+        }
+        for call in &reply.calls {
+            let span = self.call(agent, call, parent.clone());
+            self.push(agent, span);
+        }
+    }
+
+    fn call(&self, agent: &AgentPart, call: &CallPart, parent: Option<String>) -> Span {
+        let attributes = vec![
+            attribute("gen_ai.tool.name", call.tool.as_str().into()),
+            attribute("gen_ai.tool.call.id", call.id.as_str().into()),
+            attribute("gen_ai.tool.type", "function".into()),
+        ];
+        let error = match &call.result {
+            Some(result) => result.is_error.then(|| ("tool_error", String::new())),
+            None => Some(("interrupted", String::new())),
+        };
+        Span {
+            id: self.call_id(&agent.id, call),
+            parent,
+            name: format!("execute_tool {}", call.tool),
+            kind: INTERNAL,
+            from: call.at,
+            to: call.result.as_ref().map_or(call.at, |result| result.at),
+            operation: "execute_tool",
+            attributes,
+            error,
+        }
+    }
+
+    /// Returns the span of the call that spawned an agent.
+    fn spawner(&self, child: &AgentId) -> Option<String> {
+        self.parts.agents.iter().find_map(|agent| {
+            let mut calls = agent.replies().flat_map(|reply| &reply.calls);
+            calls.find(|call| call.children.contains(child)).map(|call| self.call_id(&agent.id, call))
+        })
+    }
+
+    fn call_id(&self, agent: &AgentId, call: &CallPart) -> String {
+        self.id("call", agent, call.id.as_str())
+    }
+
+    /// Makes the id of a span, which is the same whenever the session is exported: eight bytes.
+    fn id(&self, what: &str, agent: &AgentId, which: &str) -> String {
+        let digest = Sha256::digest(format!("{}\n{what}\n{agent}\n{which}", self.session).as_bytes());
+        digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    fn push(&mut self, agent: &AgentPart, span: Span) {
+        let mut attributes = vec![
+            attribute("gen_ai.operation.name", span.operation.into()),
+            attribute("gen_ai.conversation.id", self.session.into()),
+            attribute("gen_ai.agent.name", agent.name().into()),
+        ];
+        let provider = self.parts.provider.as_deref();
+        attributes.extend(provider.map(|provider| attribute("gen_ai.provider.name", well_known(provider).into())));
+        attributes.extend(span.attributes);
+        let mut written = json!({
+            "traceId": self.session.replace('-', ""),
+            "spanId": span.id,
+            "name": span.name,
+            "kind": span.kind,
+            "startTimeUnixNano": span.from.as_nanosecond().to_string(),
+            "endTimeUnixNano": span.to.max(span.from).as_nanosecond().to_string(),
+        });
+        if let Some((kind, message)) = &span.error {
+            attributes.push(attribute("error.type", (*kind).into()));
+            written["status"] = json!({ "code": ERROR, "message": message });
+        }
+        if let Some(parent) = span.parent {
+            written["parentSpanId"] = parent.into();
+        }
+        written["attributes"] = attributes.into();
+        self.spans.push(written);
+    }
+}
+
+/// Returns the name that the conventions have for a provider.
+fn well_known(provider: &str) -> &str {
+    if provider == "gemini" { "gcp.gemini" } else { provider }
+}
+
+/// Writes an attribute; a number of 64 bits is a text in JSON.
+fn attribute(name: &str, value: Value) -> Value {
+    let value = match value {
+        Value::Number(number) => json!({ "intValue": number.to_string() }),
+        value => json!({ "stringValue": value }),
+    };
+    json!({ "key": name, "value": value })
+}

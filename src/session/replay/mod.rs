@@ -1,0 +1,120 @@
+//! A journal's records back into the posts that the screen was told, each with its moment.
+//!
+//! Called by `steersman replay`, and by the exports that are made of the screen. The queues are told as the host told
+//! them: from the texts that were accepted, and the agents' own lists.
+//!
+//! # Where things are
+//!
+//! - all of it: `mod.rs`; the screen that takes the posts: `src/tui/replay/mod.rs`; stories: `session/replay.rs`
+
+use jiff::Timestamp;
+
+use crate::event::{Envelope, Event, Outcome, Pending};
+use crate::id::{AgentId, MessageId};
+use crate::protocol::{Post, Reply};
+use crate::session::journal::Record;
+
+/// One thing that the screen was told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Moment {
+    /// The number of the event, or of the one before.
+    pub seq: u64,
+    /// When.
+    pub at: Timestamp,
+    /// What.
+    pub post: Post,
+}
+
+/// Returns what a screen was told, in order.
+pub fn moments(records: Vec<Record>) -> Vec<Moment> {
+    let mut fold = Fold::default();
+    for record in records {
+        match record {
+            Record::Accepted { to, entry } => fold.accept(to, entry),
+            Record::Event(envelope) => fold.hear(envelope),
+            Record::Session(_)
+            | Record::Run { .. }
+            | Record::History { .. }
+            | Record::Drafts { .. }
+            | Record::Missing { .. }
+            | Record::Unknown => {}
+        }
+    }
+    fold.moments
+}
+
+#[derive(Default)]
+struct Fold {
+    moments: Vec<Moment>,
+    seq: u64,
+    queues: Vec<(AgentId, Vec<Pending>)>,
+    /// True from a turn of the main agent that failed or was stopped until the next one.
+    is_paused: bool,
+}
+
+impl Fold {
+    fn push(&mut self, at: Timestamp, post: Post) {
+        self.moments.push(Moment { seq: self.seq, at, post });
+    }
+
+    fn queue(&mut self, agent: &AgentId) -> Option<&mut Vec<Pending>> {
+        if !self.queues.iter().any(|(known, _)| known == agent) {
+            self.queues.push((agent.clone(), Vec::new()));
+        }
+        self.queues.iter_mut().find(|(known, _)| known == agent).map(|(_, queue)| queue)
+    }
+
+    fn push_queues(&mut self, at: Timestamp) {
+        let queues = self.queues.iter().filter(|(_, queue)| !queue.is_empty()).cloned().collect();
+        self.push(at, Post::Queues { queues, paused: self.is_paused });
+    }
+
+    fn accept(&mut self, to: AgentId, entry: Pending) {
+        let at = entry.at;
+        let (text, delivery, outcome) = (entry.text.clone(), entry.delivery, Ok(entry.id.clone()));
+        if let Some(queue) = self.queue(&to) {
+            queue.push(entry);
+        }
+        self.push(at, Post::Reply(Reply::Injected { to, text, delivery, outcome }));
+        self.push_queues(at);
+    }
+
+    fn hear(&mut self, envelope: Envelope) {
+        self.seq = envelope.seq;
+        let at = envelope.at;
+        let changed = match &envelope.event {
+            Event::Pending { entries } => {
+                let entries = entries.clone();
+                self.queue(&envelope.agent).is_some_and(|queue| {
+                    let is_new = *queue != entries;
+                    *queue = entries;
+                    is_new
+                })
+            }
+            Event::UserTurn { injection: Some(id), .. } => self.take(&envelope.agent, |entry| entry.id == *id),
+            Event::Returned { entries } => {
+                let ids: Vec<MessageId> = entries.iter().map(|entry| entry.id.clone()).collect();
+                self.take(&envelope.agent, |entry| ids.contains(&entry.id))
+            }
+            Event::TurnStarted { .. } if envelope.agent.is_main() => std::mem::take(&mut self.is_paused),
+            Event::TurnEnded { outcome: Outcome::Failed | Outcome::Cancelled, .. } if envelope.agent.is_main() => {
+                self.is_paused = true;
+                true
+            }
+            _ => false,
+        };
+        self.push(at, Post::Envelope(envelope));
+        if changed {
+            self.push_queues(at);
+        }
+    }
+
+    /// Takes entries out of an agent's queue; tells whether there were any.
+    fn take(&mut self, agent: &AgentId, is_taken: impl Fn(&Pending) -> bool) -> bool {
+        self.queue(agent).is_some_and(|queue| {
+            let before = queue.len();
+            queue.retain(|entry| !is_taken(entry));
+            queue.len() < before
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! A line of a journal in which a word was found, read as what it tells: whose text it is, from when, and the words.
+//!
+//! Only texts count: a match in a name of the format is none, and a text that stands in the line only by its number was
+//! found where it is written out.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Words;
+use crate::id::AgentId;
+use crate::session::journal::{SessionId, written_out};
+
+/// Characters of a text that are shown before a match, and behind it.
+const BEFORE: usize = 40;
+const BEHIND: usize = 100;
+/// Members of a record that are no texts of anybody, or hold one again as its provider wrote it.
+const NO_TEXT: [&str; 9] = ["type", "kind", "role", "id", "call_id", "seq", "at", "agent", "original"];
+
+/// A text in which the words were found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Hit {
+    /// The session.
+    pub session: SessionId,
+    /// The agent whose text it is; empty for the main agent.
+    pub agent: AgentId,
+    /// When it came; null for what has no time, such as a draft.
+    pub at: Option<Timestamp>,
+    /// The number of the event, or of the next one behind.
+    pub seq: Option<u64>,
+    /// The type of the event, or the kind of the record.
+    pub kind: String,
+    /// The text around the first match (untrusted).
+    pub excerpt: String,
+    /// Whether an event tells of it.
+    #[serde(skip)]
+    pub(super) is_event: bool,
+    /// Tells texts apart.
+    #[serde(skip)]
+    pub(super) text_hash: u64,
+}
+
+/// Returns what a line tells; of several texts in it the first that holds all words.
+pub(super) fn read(session: &SessionId, line: &[u8], words: &Words) -> Option<Hit> {
+    let record: Value = serde_json::from_slice(line).ok()?;
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+    let mut found = None;
+    let kind = text(record.get("kind"));
+    let is_conversation = kind == "history";
+    let is_event = kind == "event";
+    let (agent, at, seq, kind, value) = match kind.as_str() {
+        "event" => {
+            let event = record.get("event")?;
+            let at = text(record.get("at")).parse().ok();
+            (text(record.get("agent")), at, record.get("seq").and_then(Value::as_u64), text(event.get("type")), event)
+        }
+        "accepted" => {
+            let entry = record.get("entry")?;
+            (text(record.get("to")), text(entry.get("at")).parse().ok(), None, kind, entry)
+        }
+        "history" => (String::new(), None, None, kind, record.get("messages")?),
+        "drafts" => (String::new(), None, None, kind, record.get("texts")?),
+        _ => return None,
+    };
+    each_text(value, &mut |text, is_system| {
+        // A system prompt holds every usual word, in every session.
+        if found.is_none() && !(is_conversation && is_system) {
+            found = words.place_in(text).map(|place| {
+                let mut hasher = DefaultHasher::new();
+                text.hash(&mut hasher);
+                (excerpt(text, place.start()), hasher.finish())
+            });
+        }
+    });
+    let (excerpt, text_hash) = found?;
+    Some(Hit { session: session.clone(), agent: AgentId::new(agent), at, seq, kind, excerpt, is_event, text_hash })
+}
+
+/// Returns the number of the event that a line tells of.
+pub(super) fn seq_of(line: &[u8]) -> Option<u64> {
+    let record: Value = serde_json::from_slice(line).ok()?;
+    record.get("seq").and_then(Value::as_u64)
+}
+
+/// Visits the texts of a value that are written out there; says of each whether it is a system message's.
+fn each_text(value: &Value, visit: &mut impl FnMut(&str, bool)) {
+    fn walk(value: &Value, is_system: bool, visit: &mut impl FnMut(&str, bool)) {
+        match value {
+            Value::String(text) => {
+                if let Some(text) = written_out(text) {
+                    visit(text, is_system);
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| walk(item, is_system, visit)),
+            Value::Object(members) => {
+                let is_system = is_system || members.get("role").is_some_and(|role| role == "system");
+                let texts = members.iter().filter(|(name, _)| !NO_TEXT.contains(&name.as_str()));
+                texts.for_each(|(_, member)| walk(member, is_system, visit));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    walk(value, false, visit);
+}
+
+fn excerpt(text: &str, place: usize) -> String {
+    let (before, behind) = text.split_at_checked(place).unwrap_or(("", text));
+    let from = before.char_indices().rev().nth(BEFORE).map(|(at, _)| at);
+    let to = behind.char_indices().nth(BEHIND).map(|(at, _)| at);
+    let head = if from.is_some() { "…" } else { "" };
+    let tail = if to.is_some() { "…" } else { "" };
+    let before = before.get(from.unwrap_or(0)..).unwrap_or_default();
+    let behind = behind.get(..to.unwrap_or(behind.len())).unwrap_or_default();
+    format!("{head}{before}{behind}{tail}")
+}

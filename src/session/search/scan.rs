@@ -1,0 +1,194 @@
+//! The files in pieces of whole lines, each searched on the next thread that is free.
+//!
+//! A line belongs to the piece in which it begins, so that no cut loses one or shows it twice. Nothing is held in memory
+//! but a block of each thread's piece, and what was found.
+
+use std::fs::File;
+use std::io;
+use std::num::NonZeroUsize;
+use std::os::unix::fs::FileExt as _;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use grep_matcher::Matcher as _;
+use memchr::{memchr, memrchr};
+
+use super::hit::{read, seq_of};
+use super::{Hit, Words};
+use crate::limits;
+use crate::regular_file::{self, Links};
+use crate::session::journal::SessionFile;
+
+/// Bytes of a piece.
+const PIECE: u64 = 32 << 20;
+/// Bytes that are read at once.
+const BLOCK: usize = 1 << 20;
+/// The most threads: more would wait for the disk.
+const THREADS: usize = 8;
+
+type Outcome = io::Result<Vec<Hit>>;
+
+/// A part of a file: the lines that begin from the one byte up to the other.
+struct Piece {
+    file: usize,
+    from: u64,
+    to: u64,
+}
+
+/// Returns what is found in each file, in the order of the files.
+pub(super) fn scan(files: Vec<SessionFile>, words: &Words) -> Vec<(SessionFile, Outcome)> {
+    let size = |file: &SessionFile| file.path.symlink_metadata().map_or(0, |metadata| metadata.len());
+    let sizes = files.iter().map(size).enumerate();
+    let pieces: Vec<Piece> = sizes
+        .flat_map(|(file, size)| {
+            let starts = (0..=size / PIECE).map(|number| number * PIECE);
+            starts.map(move |from| Piece { file, from, to: from + PIECE })
+        })
+        .collect();
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, Outcome)>> = Mutex::default();
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(piece) = pieces.get(number) else { return };
+            let Some(file) = files.get(piece.file) else { return };
+            let outcome = search_piece(file, piece, words);
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((number, outcome));
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(THREADS).min(pieces.len());
+    thread::scope(|scope| {
+        // This thread works as well, also when no other can be started.
+        for _ in 1..threads {
+            let _ = thread::Builder::new().name("search".to_owned()).spawn_scoped(scope, work);
+        }
+        work();
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(number, _)| *number);
+    let mut outcomes: Vec<(SessionFile, Outcome)> = files.into_iter().map(|file| (file, Ok(Vec::new()))).collect();
+    for (number, outcome) in done {
+        let place = pieces.get(number).and_then(|piece| outcomes.get_mut(piece.file));
+        let Some((_, all)) = place else { continue };
+        match (all.as_mut(), outcome) {
+            (Ok(all), Ok(hits)) => all.extend(hits),
+            (Ok(_), Err(error)) => *all = Err(error),
+            (Err(_), _) => {}
+        }
+    }
+    outcomes
+}
+
+fn search_piece(file: &SessionFile, piece: &Piece, words: &Words) -> Outcome {
+    let (open, _) = regular_file::open(&file.path, Links::Refused)?;
+    let mut hits: Vec<Hit> = Vec::new();
+    // The last of them that have no number: the next event has it.
+    let mut unnumbered = 0;
+    each_block(&open, piece, |mut block| {
+        while let Some(line) = next_line(&mut block, if unnumbered > 0 { None } else { Some(words) }) {
+            if let Some(seq) = (unnumbered > 0).then(|| seq_of(line)).flatten() {
+                hits.iter_mut().rev().take(unnumbered).for_each(|hit| hit.seq = Some(seq));
+                unnumbered = 0;
+            }
+            if let Some(hit) = words.may_be_in(line).then(|| read(&file.session, line, words)).flatten() {
+                unnumbered = if hit.seq.is_none() { unnumbered + 1 } else { 0 };
+                hits.push(hit);
+            }
+        }
+    })?;
+    Ok(hits)
+}
+
+/// Takes the next line off a block, or the next one with these words.
+fn next_line<'a>(block: &mut &'a [u8], with: Option<&Words>) -> Option<&'a [u8]> {
+    let place = with.map_or(Some(0), |words| words.line.find(block).ok().flatten().map(|found| found.start()))?;
+    let before = block.get(..place)?;
+    let rest = block.get(memrchr(b'\n', before).map_or(0, |at| at + 1)..).filter(|rest| !rest.is_empty())?;
+    let (line, behind) = rest.split_at(memchr(b'\n', rest).map_or(rest.len(), |end| end + 1));
+    *block = behind;
+    Some(line)
+}
+
+/// Hands over the lines of a piece, many at once.
+fn each_block(file: &File, piece: &Piece, mut take: impl FnMut(&[u8])) -> io::Result<()> {
+    // What has been read and not handed over, and where in the file it begins.
+    let mut buffer: Vec<u8> = Vec::new();
+    let mut start = piece.from.saturating_sub(1);
+    // The line that begins in the piece before is that one's.
+    let mut skips = piece.from > 0;
+    loop {
+        let filled = buffer.len();
+        buffer.resize(filled + BLOCK, 0);
+        let read = read_at(file, buffer.get_mut(filled..).unwrap_or_default(), start + filled as u64)?;
+        buffer.truncate(filled + read);
+        let is_end = read == 0;
+        if skips {
+            match memchr(b'\n', &buffer) {
+                Some(end) => {
+                    buffer.drain(..=end);
+                    start += end as u64 + 1;
+                    skips = false;
+                }
+                None if is_end => return Ok(()),
+                None => {
+                    start += buffer.len() as u64;
+                    buffer.clear();
+                    continue;
+                }
+            }
+        }
+        let whole = if is_end { buffer.len() } else { memrchr(b'\n', &buffer).map_or(0, |at| at + 1) };
+        // The last line of the piece may end far behind it.
+        let within = usize::try_from(piece.to.saturating_sub(start)).unwrap_or(usize::MAX);
+        if within == 0 {
+            return Ok(());
+        }
+        let last = (within <= whole).then(|| memchr(b'\n', buffer.get(within - 1..whole).unwrap_or_default()));
+        let whole = last.map_or(whole, |end| end.map_or(whole, |end| within + end));
+        take(buffer.get(..whole).unwrap_or_default());
+        if is_end || last.is_some() {
+            return Ok(());
+        }
+        buffer.drain(..whole);
+        start += whole as u64;
+        if buffer.len() as u64 > limits::JOURNAL_LINE {
+            start += buffer.len() as u64;
+            buffer.clear();
+            skips = true;
+        }
+    }
+}
+
+fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+    loop {
+        match file.read_at(buffer, at) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            outcome => return outcome,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::{Piece, each_block};
+
+    #[test]
+    fn each_line_is_in_one_piece_wherever_the_pieces_end() {
+        let mut file = tempfile::tempfile().unwrap();
+        let lines: Vec<String> =
+            (0..200).map(|number: usize| "x".repeat(number * 7 % 23) + &number.to_string()).collect();
+        let text = lines.join("\n");
+        file.write_all(text.as_bytes()).unwrap();
+        for size in [1, 2, 7, 30, 1_000, 1 << 20] {
+            let mut found = String::new();
+            for from in (0..text.len() as u64 + size).step_by(usize::try_from(size).unwrap()) {
+                let piece = Piece { file: 0, from, to: from + size };
+                each_block(&file, &piece, |block| found.push_str(std::str::from_utf8(block).unwrap())).unwrap();
+            }
+            assert_eq!(found, text, "pieces of {size}");
+        }
+    }
+}

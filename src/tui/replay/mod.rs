@@ -1,0 +1,121 @@
+//! A screen that is fed from a saved session instead of a run: the same fold and the same pictures, without a terminal.
+//!
+//! Called by `steersman replay`, and by the exports that tell what the screen showed. Nothing is sent and nothing is
+//! asked: effects are left where they are.
+//!
+//! # Where things are
+//!
+//! - a recording for terminals: `cast.rs`
+//! - all of it: `mod.rs`; stories: `session/replay.rs`, `session/export.rs`
+
+mod cast;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use ratatui::Terminal;
+use ratatui::backend::{Backend, TestBackend};
+use ratatui::layout::Size;
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::id::AgentId;
+use crate::protocol::{Notice, Post};
+use crate::tui::export::{ledger_csv, transcript_markdown};
+use crate::tui::msg::Msg;
+use crate::tui::state::App;
+use crate::tui::state::status::{ModelSource, Status};
+use crate::tui::theme::Themes;
+use crate::tui::update::update;
+use crate::tui::view::{self, ViewCache};
+
+pub use cast::cast;
+
+/// What a screen shows beside the session's events.
+#[derive(Debug, Clone)]
+pub struct Replayed {
+    /// The size of the screen.
+    pub size: Size,
+    /// The zone that times are shown in.
+    pub zone: TimeZone,
+    /// When the session began.
+    pub started: Timestamp,
+    /// The name of its directory (untrusted).
+    pub place: String,
+    /// The branch that was checked out (untrusted); empty without one.
+    pub branch: String,
+    /// The model, as far as it was known.
+    pub model: String,
+}
+
+/// A screen that shows a saved session.
+pub struct ReplayScreen {
+    app: App,
+    cache: ViewCache,
+}
+
+impl ReplayScreen {
+    /// Makes the screen of a session that has not begun.
+    pub fn new(replayed: Replayed) -> Self {
+        let Replayed { size, zone, started, place, branch, model } = replayed;
+        let mut app = App::new(size, started, Status::new(model, ModelSource::Configured), Themes::default());
+        (app.zone, app.place, app.branch) = (zone, place, branch);
+        update(&mut app, Msg::from(Notice::Ready));
+        Self { app, cache: ViewCache::default() }
+    }
+
+    /// Takes what the screen was told at a time.
+    pub fn take(&mut self, at: Timestamp, post: Post) {
+        // What comes back would be done outside, and was done then.
+        let now = at.max(self.app.now);
+        update(&mut self.app, Msg::Tick(now));
+        update(&mut self.app, Msg::Post(post));
+    }
+
+    /// Returns the rows as text, without blanks at their ends.
+    pub fn rows(&mut self) -> Vec<String> {
+        let Size { width, height } = self.app.size;
+        let Ok(mut terminal) = Terminal::new(TestBackend::new(width, height));
+        self.draw(&mut terminal);
+        let buffer = terminal.backend().buffer();
+        buffer.content.chunks(usize::from(width).max(1)).map(row).collect()
+    }
+
+    /// Writes the transcripts of all agents as Markdown.
+    pub fn markdown(&mut self) -> String {
+        let agents: Vec<AgentId> = self.app.tree.nodes().iter().map(|node| node.id.clone()).collect();
+        let zone = self.app.zone.clone();
+        let pages = agents.iter().map(|agent| transcript_markdown(&self.app.reader_mut(agent).transcript, &zone));
+        pages.collect::<Vec<_>>().join("\n")
+    }
+
+    /// Writes the ledger as comma-separated values.
+    pub fn ledger(&self) -> String {
+        ledger_csv(self.app.run.receipts.list())
+    }
+
+    /// Draws on a terminal, as the screen's loop does.
+    fn draw<B: Backend>(&mut self, terminal: &mut Terminal<B>) {
+        if let Some(looked) = view::look(&self.app, &mut self.cache) {
+            update(&mut self.app, Msg::Looked(looked));
+        }
+        let mut drawn = None;
+        let outcome = terminal.draw(|frame| drawn = Some(view::draw(&self.app, &mut self.cache, frame)));
+        if let (Ok(_), Some(drawn)) = (outcome, drawn) {
+            update(&mut self.app, Msg::Drawn(drawn));
+        }
+    }
+}
+
+/// Returns the text of a row of cells; behind a wide character stands a cell without any.
+fn row(cells: &[ratatui::buffer::Cell]) -> String {
+    let mut text = String::new();
+    let mut covered = 0_usize;
+    for cell in cells {
+        if covered == 0 {
+            text.push_str(cell.symbol());
+            covered = cell.symbol().width().max(1);
+        }
+        covered -= 1;
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
