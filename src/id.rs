@@ -1,4 +1,4 @@
-//! Newtypes for the ids of agents, messages and tool calls.
+//! Newtypes for the ids of agents, messages, clients and tool calls.
 //!
 //! An id is opaque: it is compared, shown and sent back, never parsed.
 
@@ -61,6 +61,11 @@ id_type! {
 id_type! {
     /// The id of a message typed by the user: `m1`, `m2`, …, one counter per session.
     MessageId
+}
+
+id_type! {
+    /// The name of a client of a run: `inject 1`, `attach 2`, …, one counter per process of a session.
+    ClientId
 }
 
 id_type! {

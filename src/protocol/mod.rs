@@ -17,11 +17,12 @@ mod approval;
 mod post;
 mod request;
 
+pub use crate::id::ClientId;
 pub use act::{Act, CloneAct, CommandAct, Content, FetchAct, SearchAct, UseAct, WriteAct};
 pub use approval::{Answer, ApprovalId, ApprovalRequest, Asker, OfferedRule, Subject};
 pub use post::{Accepted, BudgetStatus, LocalServer, Notice, Post, QueueOutcome, Reply, Undo, UndoneFile};
 pub use request::{
-    BudgetLimits, ClientId, Decision, ModeChoice, Numbered, PauseState, QueueAct, Request, RuleRequest, Shift,
+    BudgetLimits, Decision, ModeChoice, Numbered, PauseState, QueueAct, Request, RuleRequest, Shift,
     Withdrawn,
 };
 

@@ -99,7 +99,7 @@ impl Client for LocalClient {
             | Request::SwitchModel { .. }
             | Request::ListModels => {}
         }
-        let numbered = Numbered { client: ClientId("local".to_owned()), number, request };
+        let numbered = Numbered { client: ClientId::new("local"), number, request };
         let (requests, shared) = (Arc::clone(&self.requests), Arc::clone(&self.shared));
         let carry_out = move || shared.reply(requests.carry_out(numbered).into_iter().map(Post::Reply).collect());
         if takes_a_moment {

@@ -348,7 +348,7 @@ impl<'a> ExecRun<'a> {
     fn keep(&mut self, text: String, delivery: Delivery) {
         if !is_blank(&text) {
             let id = MessageId::new(format!("unsent {}", self.unsent.len() + 1));
-            self.unsent.push(Pending { id, text, delivery, held: false, stale: false, at: clock::now() });
+            self.unsent.push(Pending { id, text, delivery, held: false, stale: false, at: clock::now(), sender: None });
         }
     }
 

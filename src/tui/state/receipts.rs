@@ -232,7 +232,7 @@ impl Receipts {
                 course.turn = *turn;
                 course.tool = None;
             }
-            Event::UserTurn { content, mid_loop, injection: Some(id), step, after } => {
+            Event::UserTurn { content, mid_loop, injection: Some(id), step, after, .. } => {
                 let place = match (mid_loop, after) {
                     (false, _) => Place::TurnStart,
                     (true, Some(tool)) => Place::After(tool.clone()),
