@@ -91,6 +91,18 @@ impl AgentId {
     }
 }
 
+impl ClientId {
+    /// Returns the name of the client that a run was started with, which is the empty text.
+    pub fn first() -> Self {
+        Self::new("")
+    }
+
+    /// Returns whether the run was started with this client.
+    pub fn is_first(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 impl Default for AgentId {
     fn default() -> Self {
         Self::main()

@@ -11,6 +11,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::approval::Mode;
+use crate::cli::running::args::{AnswerArgs, CancelArgs, InjectArgs, StatusArgs, WatchArgs};
 use crate::config::{Layer, Provider, SandboxKind, SandboxSection, ScreenSection};
 use crate::price::Money;
 use crate::provider::Effort;
@@ -22,7 +23,7 @@ use crate::provider::Effort;
 #[derive(Debug, Parser)]
 #[command(name = "steersman", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] PROMPT\n       steersman [OPTIONS] models [--json]\n       steersman [OPTIONS] doctor\n       steersman [OPTIONS] personas\n       steersman sessions [--json]\n       steersman keys\n       steersman help [TOPIC]\n       steersman man\n       steersman completions SHELL"
+    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] PROMPT\n       steersman [OPTIONS] models [--json]\n       steersman [OPTIONS] doctor\n       steersman [OPTIONS] personas\n       steersman sessions [--json]\n       steersman status [--json]\n       steersman inject [--wait STAGE] TEXT\n       steersman watch [--json]\n       steersman cancel\n       steersman approve ID\n       steersman decline ID [WORDS]\n       steersman keys\n       steersman help [TOPIC]\n       steersman man\n       steersman completions SHELL"
 )]
 #[command(after_help = "A prompt that is the name of a command goes after two dashes: steersman -- exec")]
 pub struct CommandLine {
@@ -56,6 +57,20 @@ pub enum Command {
     Doctor,
     /// Print the sessions that are saved, the newest first, or remove some.
     Sessions(SessionsArgs),
+    /// Print the sessions that run: what each agent does, and what waits for you.
+    Status(StatusArgs),
+    /// Send a text to an agent of a session that runs.
+    ///
+    /// Exit code: 0 accepted, or with --wait as far as asked; 1 not; 2 usage.
+    Inject(InjectArgs),
+    /// Write what a session does from now on, until it ends.
+    Watch(WatchArgs),
+    /// Stop the turn of a session that runs, or one of its sub-agents.
+    Cancel(CancelArgs),
+    /// Show what a question is about, exactly, and approve it this once.
+    Approve(AnswerArgs),
+    /// Show what a question is about, exactly, and decline it.
+    Decline(AnswerArgs),
     /// Print the usual keys as a file of keys, with what each action does.
     Keys,
     /// Print a page of the manual; without a topic the list of pages, with other words what a search for them finds.
@@ -225,6 +240,9 @@ pub struct SessionFlags {
     /// Go on with this session, by its ID or a beginning that no other shares; `steersman sessions` lists them.
     #[arg(long, global = true, value_name = "ID")]
     pub resume: Option<String>,
+    /// Let no other terminal see or steer this session.
+    #[arg(long, global = true)]
+    pub no_socket: bool,
     /// Save nothing of this session.
     #[arg(long, global = true, conflicts_with_all = ["continues", "resume"])]
     pub ephemeral: bool,

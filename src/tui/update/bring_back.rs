@@ -5,7 +5,7 @@
 
 use super::{editing, line};
 use crate::event::Pending;
-use crate::id::{AgentId, MessageId};
+use crate::id::{AgentId, ClientId, MessageId};
 use crate::protocol::{QueueAct, Request};
 use crate::text::is_blank;
 use crate::tui::message::Left;
@@ -90,6 +90,23 @@ pub fn stopped(app: &mut App, entries: &[Pending]) {
         app.status.say(sentence, app.now);
     }
     given_back(app, entries);
+}
+
+/// Forgets texts that another client took out of their queues.
+pub fn withdrawn(app: &mut App, by: Option<&ClientId>, entries: &[Pending]) {
+    for entry in entries {
+        app.pending.settle(&entry.id);
+        app.receipts.withdrawn(&entry.id);
+        if app.message.is_edited(&entry.id) {
+            app.message.edit_becomes_draft(&[], &[]);
+        }
+    }
+    let who = super::pending::sender(by);
+    let what = match entries {
+        [one] => one.id.to_string(),
+        more => format!("{} pending texts", more.len()),
+    };
+    app.status.say(format!("{who} took {what} back"), app.now);
 }
 
 /// Takes texts that no queue holds any more; of a text for all agents one copy, and none that another agent has.

@@ -215,6 +215,8 @@ fn noticed(app: &mut App, notice: Notice) {
         }
         Notice::Info(sentence) => app.reply(&sentence),
         Notice::Returned(entries) => bring_back::given_back(app, &entries),
+        Notice::Withdrawn { by, entries } => bring_back::withdrawn(app, by.as_ref(), &entries),
+        Notice::Over(sentence) => app.status.host = HostState::Failed(sentence),
         Notice::LocalServer(server) => command::offer(app, server),
         Notice::Models(Ok(models)) => app.message.completion.models = models,
         Notice::Models(Err(reason)) => app.reply(&format!("no list of models: {reason}")),

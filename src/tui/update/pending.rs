@@ -5,7 +5,7 @@
 
 use super::editing;
 use crate::event::Delivery;
-use crate::id::{AgentId, MessageId};
+use crate::id::{AgentId, ClientId, MessageId};
 use crate::protocol::{QueueAct, QueueOutcome, Request, Shift, Withdrawn};
 use crate::tui::keymap::Action;
 use crate::tui::message::removed::{Removed, Taken};
@@ -179,6 +179,11 @@ pub fn answered(app: &mut App, agent: &AgentId, id: &MessageId, act: QueueAct, o
         }
         (act, _) => app.status.say(format!("{id} was delivered before it could be {}", past(&act)), app.now),
     }
+}
+
+/// Returns how the sender of a text is called in a sentence.
+pub fn sender(client: Option<&ClientId>) -> &str {
+    client.map_or("the first screen", ClientId::as_str)
 }
 
 /// Returns how an agent is called in a sentence.

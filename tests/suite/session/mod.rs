@@ -3,4 +3,5 @@
 mod client;
 mod command;
 pub mod journal;
+mod outside;
 mod resume;
