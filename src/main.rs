@@ -34,6 +34,8 @@ fn main() -> ExitCode {
         Task::Watch { flags, args } => cli::run_watch(&flags, &args),
         Task::Cancel { flags, args } => cli::run_cancel(&flags, &args),
         Task::Answer { flags, args, decided } => cli::run_answer(&flags, &args, decided),
+        Task::Attach { flags, args } => cli::run_attach(&flags, &args),
+        Task::Serve { flags, args } => cli::run_serve(&flags, &args),
         Task::Screen { flags, prompt } => cli::run_screen(&flags, prompt),
     };
     finalizers::run();

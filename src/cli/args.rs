@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::approval::Mode;
-use crate::cli::running::args::{AnswerArgs, CancelArgs, InjectArgs, StatusArgs, WatchArgs};
+use crate::cli::running::args::{AnswerArgs, AttachArgs, CancelArgs, InjectArgs, ServeArgs, StatusArgs, WatchArgs};
 use crate::config::{Layer, Provider, SandboxKind, SandboxSection, ScreenSection};
 use crate::price::Money;
 use crate::provider::Effort;
@@ -23,7 +23,7 @@ use crate::provider::Effort;
 #[derive(Debug, Parser)]
 #[command(name = "steersman", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] PROMPT\n       steersman [OPTIONS] models [--json]\n       steersman [OPTIONS] doctor\n       steersman [OPTIONS] personas\n       steersman sessions [--json]\n       steersman status [--json]\n       steersman inject [--wait STAGE] TEXT\n       steersman watch [--json]\n       steersman cancel\n       steersman approve ID\n       steersman decline ID [WORDS]\n       steersman keys\n       steersman help [TOPIC]\n       steersman man\n       steersman completions SHELL"
+    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] PROMPT\n       steersman [OPTIONS] models [--json]\n       steersman [OPTIONS] doctor\n       steersman [OPTIONS] personas\n       steersman sessions [--json]\n       steersman status [--json]\n       steersman inject [--wait STAGE] TEXT\n       steersman watch [--json]\n       steersman cancel\n       steersman approve ID\n       steersman decline ID [WORDS]\n       steersman attach [ID]\n       steersman [OPTIONS] serve [PROMPT]\n       steersman keys\n       steersman help [TOPIC]\n       steersman man\n       steersman completions SHELL"
 )]
 #[command(after_help = "A prompt that is the name of a command goes after two dashes: steersman -- exec")]
 pub struct CommandLine {
@@ -71,6 +71,12 @@ pub enum Command {
     Approve(AnswerArgs),
     /// Show what a question is about, exactly, and decline it.
     Decline(AnswerArgs),
+    /// Open one more screen on a session that runs. Closing it leaves the session as it is.
+    Attach(AttachArgs),
+    /// Run a session without a screen; `steersman attach` opens one on it.
+    ///
+    /// It ends by SIGINT or SIGTERM, or by /quit in the last screen that is attached.
+    Serve(ServeArgs),
     /// Print the usual keys as a file of keys, with what each action does.
     Keys,
     /// Print a page of the manual; without a topic the list of pages, with other words what a search for them finds.

@@ -56,7 +56,7 @@ use clap::{CommandFactory as _, Parser as _};
 
 use crate::cli::args::{Command, CommandLine, ExecArgs, Flags, ModelsArgs, SessionsArgs};
 use crate::cli::exit::{Exit, say};
-use crate::cli::running::args::{AnswerArgs, CancelArgs, InjectArgs, StatusArgs, WatchArgs};
+use crate::cli::running::args::{AnswerArgs, AttachArgs, CancelArgs, InjectArgs, ServeArgs, StatusArgs, WatchArgs};
 use crate::text::is_blank;
 
 pub use doctor::run as run_doctor;
@@ -65,7 +65,7 @@ pub use help::{man as run_man, run as run_help};
 pub use keymap::run as run_keys;
 pub use models::run as run_models;
 pub use personas::run as run_personas;
-pub use running::{Decided, run_answer, run_cancel, run_inject, run_status, run_watch};
+pub use running::{Decided, run_answer, run_attach, run_cancel, run_inject, run_serve, run_status, run_watch};
 pub use screen::run as run_screen;
 pub use sessions::run as run_sessions;
 
@@ -147,6 +147,20 @@ pub enum Task {
         /// Which of both it is.
         decided: Decided,
     },
+    /// Open one more screen on a session.
+    Attach {
+        /// The flags.
+        flags: Flags,
+        /// The arguments of `attach`.
+        args: AttachArgs,
+    },
+    /// Run a session without a screen.
+    Serve {
+        /// The flags.
+        flags: Flags,
+        /// The arguments of `serve`.
+        args: ServeArgs,
+    },
     /// Print the default keys as a keymap file.
     Keys,
     /// Print a page of the manual.
@@ -187,6 +201,8 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Task, Exit> {
         (Some(Command::Cancel(args)), None) => Ok(Task::Cancel { flags, args }),
         (Some(Command::Approve(args)), None) => Ok(Task::Answer { flags, args, decided: Decided::Yes }),
         (Some(Command::Decline(args)), None) => Ok(Task::Answer { flags, args, decided: Decided::No }),
+        (Some(Command::Attach(args)), None) => Ok(Task::Attach { flags, args }),
+        (Some(Command::Serve(args)), None) => Ok(Task::Serve { flags, args }),
         (Some(Command::Keys), None) => Ok(Task::Keys),
         (Some(Command::Help { words }), None) => Ok(Task::Help(words)),
         (Some(Command::Man), None) => Ok(Task::Man),

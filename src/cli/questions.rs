@@ -16,9 +16,9 @@ use crate::limits;
 use crate::listener::Listener;
 use crate::message::Arguments;
 use crate::protocol::{Answer, ApprovalId, ApprovalRequest};
+use crate::session::fold::{approval_parts, approval_title};
 use crate::text::visible_line;
 use crate::tui::lines::question_rows;
-use crate::tui::state::approval::{parts, title};
 
 /// The position in the input at which each question was written, by its number; shared with the writer threads.
 #[derive(Clone, Default)]
@@ -149,8 +149,8 @@ fn words(request: &ApprovalRequest) -> String {
 pub(super) fn question(request: &ApprovalRequest) -> String {
     let who = request.asker.as_ref().filter(|asker| !asker.agent.is_main());
     let who = who.map(|asker| format!("{} asks: ", visible_line(asker.agent.as_str()))).unwrap_or_default();
-    let rows = question_rows(&parts(request), "│ ");
-    format!("{who}{}\n{}", visible_line(&title(request)), rows.join("\n"))
+    let rows = question_rows(&approval_parts(request), "│ ");
+    format!("{who}{}\n{}", visible_line(&approval_title(request)), rows.join("\n"))
 }
 
 /// The calls that were refused because nobody could be asked.

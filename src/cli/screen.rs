@@ -70,11 +70,11 @@ pub fn run(flags: &Flags, prompt: Option<String>) -> Exit {
 }
 
 /// Returns whether the user wants lines instead of a screen.
-fn uses_lines(start: &Start) -> bool {
+pub(super) fn uses_lines(start: &Start) -> bool {
     start.config.screen.screen_reader.unwrap_or(false)
 }
 
-fn check_terminal(start: &Start) -> Result<(), String> {
+pub(super) fn check_terminal(start: &Start) -> Result<(), String> {
     if uses_lines(start) {
         return Ok(());
     }
@@ -121,7 +121,7 @@ fn show(start: Start, options: ScreenOptions, listens: bool) -> io::Result<Exit>
     ending.map(|ending| Exit::Screen(ending.exit_code()))
 }
 
-fn options(start: &Start, prompt: Option<String>, themes: Themes) -> ScreenOptions {
+pub(super) fn options(start: &Start, prompt: Option<String>, themes: Themes) -> ScreenOptions {
     let (label, source) = match &start.config.model {
         ModelSource::Embedded { .. } => ("embedded model".to_owned(), status::ModelSource::Embedded),
         ModelSource::Server(server) => {
@@ -164,6 +164,7 @@ fn options(start: &Start, prompt: Option<String>, themes: Themes) -> ScreenOptio
         },
         keymap: Keymap::default(),
         session: None,
+        client: None,
     }
 }
 

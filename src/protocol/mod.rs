@@ -24,11 +24,10 @@ pub use act::{Act, CloneAct, CommandAct, Content, FetchAct, SearchAct, UseAct, W
 pub use approval::{Answer, ApprovalId, ApprovalRequest, Asker, OfferedRule, Subject};
 pub use post::{Accepted, BudgetStatus, LocalServer, Notice, Post, QueueOutcome, Reply, Undo, UndoneFile};
 pub use request::{
-    BudgetLimits, Decision, ModeChoice, Numbered, PauseState, QueueAct, Request, RuleRequest, Shift,
-    Withdrawn,
+    BudgetLimits, Decision, ModeChoice, Numbered, PauseState, QueueAct, Request, RuleRequest, Shift, Withdrawn,
 };
 
-pub use status::{AgentState, AgentStatus, PendingStatus, RunState, SessionStatus, WaitingFor, WaitingStatus};
+pub use status::{AgentState, AgentStatus, PendingStatus, SessionActivity, SessionStatus, WaitingFor, WaitingStatus};
 
 /// The version of the protocol; another one is not understood.
 pub const VERSION: u32 = 1;

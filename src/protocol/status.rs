@@ -22,7 +22,7 @@ pub struct SessionStatus {
     /// The first text of the user in this process (untrusted).
     pub title: String,
     /// What it does.
-    pub state: RunState,
+    pub state: SessionActivity,
     /// The agents that run; the main agent first, also while it is idle.
     pub agents: Vec<AgentStatus>,
     /// What waits for a person.
@@ -38,7 +38,7 @@ pub struct SessionStatus {
 /// What a session does.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum RunState {
+pub enum SessionActivity {
     /// The agent is being built.
     #[default]
     Starting,

@@ -74,6 +74,12 @@ impl Hub {
         LocalClient::of(Arc::clone(self), member)
     }
 
+    /// Makes what takes from the mailbox of a run that was started without a client, so that the run does not wait. It is no
+    /// client: no text is its own.
+    pub fn drain(self: &Arc<Self>) -> LocalClient {
+        LocalClient::of(Arc::clone(self), Arc::new(Member::new(None, Arc::clone(self.handle.mailbox()))))
+    }
+
     /// Names one more client: the word for what it is, and a number. A client that comes again with the token that it had
     /// has the name that it had, so what it sent before is not done again.
     pub fn name_for(&self, what: &str, token: Option<&str>) -> ClientId {
@@ -145,25 +151,25 @@ impl Hub {
 /// Returns what a client is to look at again after a request. Also when nothing changed: a client that expected a change
 /// learns what there is.
 fn marks(request: &Request) -> fn(&Member) {
-        match request {
-            Request::Inject { .. }
-            | Request::Stop
-            | Request::Reset
-            | Request::Queue { .. }
-            | Request::NeverAskIfTrue
-            | Request::Resume => Member::queues,
-            Request::Answer { .. } | Request::UserLeft | Request::SetMode { .. } => Member::approvals,
-            Request::Pause { .. }
-            | Request::Decide { .. }
-            | Request::Cancel { .. }
-            | Request::PreviewUndo
-            | Request::Undo
-            | Request::Rules { .. }
-            | Request::SetBudget { .. }
-            | Request::Compact { .. }
-            | Request::SwitchModel { .. }
-            | Request::ListModels => |_| {},
-        }
+    match request {
+        Request::Inject { .. }
+        | Request::Stop
+        | Request::Reset
+        | Request::Queue { .. }
+        | Request::NeverAskIfTrue
+        | Request::Resume => Member::queues,
+        Request::Answer { .. } | Request::UserLeft | Request::SetMode { .. } => Member::approvals,
+        Request::Pause { .. }
+        | Request::Decide { .. }
+        | Request::Cancel { .. }
+        | Request::PreviewUndo
+        | Request::Undo
+        | Request::Rules { .. }
+        | Request::SetBudget { .. }
+        | Request::Compact { .. }
+        | Request::SwitchModel { .. }
+        | Request::ListModels => |_| {},
+    }
 }
 
 fn is_screen(name: &ClientId) -> bool {

@@ -56,8 +56,7 @@ impl Client for LocalClient {
         let number = self.number.fetch_add(1, Ordering::SeqCst) + 1;
         let takes_a_moment = request.takes_a_moment();
         let (hub, member) = (Arc::clone(&self.hub), Arc::clone(&self.member));
-        let carry_out =
-            move || member.reply(hub.carry_out(&member, number, request).into_iter().map(Post::Reply));
+        let carry_out = move || member.reply(hub.carry_out(&member, number, request).into_iter().map(Post::Reply));
         if takes_a_moment {
             // Without a thread it takes that moment here.
             let carry_out = Arc::new(Mutex::new(Some(carry_out)));

@@ -5,8 +5,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use crate::error::Refused;
 use crate::control::Injection;
+use crate::error::Refused;
 use crate::fault;
 use crate::host::{Command, Handle};
 use crate::id::{AgentId, CallId, MessageId};

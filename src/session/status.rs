@@ -5,8 +5,8 @@
 use crate::event::{Event, Pending};
 use crate::id::{AgentId, ClientId};
 use crate::protocol::{
-    AgentState, AgentStatus, ApprovalRequest, BudgetStatus, Notice, PendingStatus, Post, RunState, SessionStatus,
-    Subject, WaitingFor, WaitingStatus,
+    AgentState, AgentStatus, ApprovalRequest, BudgetStatus, Notice, PendingStatus, Post, SessionActivity,
+    SessionStatus, Subject, WaitingFor, WaitingStatus,
 };
 
 /// A run as it stands.
@@ -96,11 +96,11 @@ impl StatusFold {
             });
         }
         let state = match (self.is_broken, works, waiting.is_empty()) {
-            (true, _, _) => RunState::Broken,
-            (false, true, _) => RunState::Working,
-            (false, false, false) => RunState::Waiting,
-            (false, false, true) if self.is_built => RunState::Idle,
-            (false, false, true) => RunState::Starting,
+            (true, _, _) => SessionActivity::Broken,
+            (false, true, _) => SessionActivity::Working,
+            (false, false, false) => SessionActivity::Waiting,
+            (false, false, true) if self.is_built => SessionActivity::Idle,
+            (false, false, true) => SessionActivity::Starting,
         };
         SessionStatus {
             session: String::new(),

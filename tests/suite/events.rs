@@ -44,7 +44,14 @@ fn conversation() -> Vec<(Event, &'static str)> {
             r#"{"type":"user_turn","content":"look\nthere","mid_loop":true,"injection":"m1","step":0,"after":null}"#,
         ),
         (
-            Event::UserTurn { content: "hello".into(), mid_loop: false, injection: None, step: 0, after: None, sender: None },
+            Event::UserTurn {
+                content: "hello".into(),
+                mid_loop: false,
+                injection: None,
+                step: 0,
+                after: None,
+                sender: None,
+            },
             r#"{"type":"user_turn","content":"hello","mid_loop":false,"injection":null,"step":0,"after":null}"#,
         ),
         (Event::ThinkingDelta { text: "hm".into() }, r#"{"type":"thinking_delta","text":"hm"}"#),

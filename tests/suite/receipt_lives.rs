@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 use steersman::event::{Delivery, Envelope, Event, Outcome, Pending};
 use steersman::id::{AgentId, MessageId};
-use steersman::tui::state::receipts::{Receipts, State};
+use steersman::session::fold::{ReceiptState, Receipts};
 
 /// One thing that happens around the text.
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +36,15 @@ fn happening() -> impl Strategy<Value = Happening> {
 
 fn text() -> Pending {
     let at = Timestamp::UNIX_EPOCH;
-    Pending { id: "m1".into(), text: "the text".to_owned(), delivery: Delivery::Steer, held: false, stale: false, at, sender: None }
+    Pending {
+        id: "m1".into(),
+        text: "the text".to_owned(),
+        delivery: Delivery::Steer,
+        held: false,
+        stale: false,
+        at,
+        sender: None,
+    }
 }
 
 fn tell(receipts: &mut Receipts, event: Event) {
@@ -58,7 +66,14 @@ fn happen(receipts: &mut Receipts, happening: Happening) {
             // A text enters the conversation once.
             if receipts.get(&id).and_then(|receipt| receipt.arrival()).is_none() {
                 let content = "the text".to_owned();
-                let turn = Event::UserTurn { content, mid_loop: false, injection: Some(id), step: 0, after: None, sender: None };
+                let turn = Event::UserTurn {
+                    content,
+                    mid_loop: false,
+                    injection: Some(id),
+                    step: 0,
+                    after: None,
+                    sender: None,
+                };
                 tell(receipts, turn);
             }
         }
@@ -85,7 +100,7 @@ proptest! {
             if before.arrival().is_some() {
                 prop_assert_eq!(after.arrival(), before.arrival(), "after {:?}", happening);
             }
-            if matches!(before.state, State::Seen(..)) {
+            if matches!(before.state, ReceiptState::Seen(..)) {
                 prop_assert_eq!(&after.state, &before.state, "after {:?}", happening);
             }
         }

@@ -293,7 +293,17 @@ impl Stage {
     pub fn deliver(&mut self, taken: &[Pending], mid_loop: bool) -> &mut Self {
         for entry in taken {
             let injection = Some(entry.id.clone());
-            self.event("", Event::UserTurn { content: entry.text.clone(), mid_loop, injection, step: 0, after: None, sender: None });
+            self.event(
+                "",
+                Event::UserTurn {
+                    content: entry.text.clone(),
+                    mid_loop,
+                    injection,
+                    step: 0,
+                    after: None,
+                    sender: None,
+                },
+            );
         }
         self
     }

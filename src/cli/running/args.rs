@@ -74,6 +74,22 @@ pub struct CancelArgs {
     pub agent: Option<String>,
 }
 
+/// The arguments of `attach`.
+#[derive(Debug, Args)]
+pub struct AttachArgs {
+    /// The session, by its ID or a beginning that no other shares [default: the one that runs in this directory, or the
+    /// only one].
+    #[arg(value_name = "ID")]
+    pub session: Option<String>,
+}
+
+/// The arguments of `serve`.
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// What to send at once; without it the session waits for a text.
+    pub prompt: Option<String>,
+}
+
 /// The arguments of `approve` and `decline`.
 #[derive(Debug, Args)]
 pub struct AnswerArgs {

@@ -37,12 +37,7 @@ pub(super) fn running(flags: &Flags) -> Result<Vec<Found>, String> {
 }
 
 /// Connects to the session that is meant.
-pub(super) fn connect(
-    flags: &Flags,
-    which: &Which,
-    name: &str,
-    posts: Posts,
-) -> Result<(Caller, Welcome), String> {
+pub(super) fn connect(flags: &Flags, which: &Which, name: &str, posts: Posts) -> Result<(Caller, Welcome), String> {
     let path = choose(flags, which)?;
     let session = name_of(&path).unwrap_or_default().to_owned();
     let mut caller = Caller::connect(&path).map_err(|error| format!("session {session} does not answer: {error}"))?;
@@ -66,8 +61,6 @@ fn choose(flags: &Flags, which: &Which) -> Result<PathBuf, String> {
         ([], _) => Err("no session runs".to_owned()),
         ([one], _) => Ok(one.path.clone()),
         (_, [one]) => Ok(one.path.clone()),
-        (all, _) => {
-            Err(format!("{} sessions run: name one with --session; `steersman status` lists them", all.len()))
-        }
+        (all, _) => Err(format!("{} sessions run: name one with --session; `steersman status` lists them", all.len())),
     }
 }

@@ -54,7 +54,8 @@ fn send(flags: &Flags, args: &InjectArgs, text: String) -> Result<Exit, String> 
         (false, true) => Delivery::Now,
         (false, false) => Delivery::Steer,
     };
-    let reply = caller.request(Request::Inject { to: to.clone(), text, delivery }).map_err(|error| error.to_string())?;
+    let reply =
+        caller.request(Request::Inject { to: to.clone(), text, delivery }).map_err(|error| error.to_string())?;
     let id = match reply {
         Some(Reply::Injected { outcome: Ok(id), .. }) => id,
         Some(Reply::Injected { outcome: Err(refused), .. }) => return Err(format!("not sent: {refused}")),
@@ -86,7 +87,9 @@ fn wait(caller: &mut Caller, to: &AgentId, id: &MessageId, stage: Stage) -> Resu
                 return Err(format!("{id} was taken back before it was delivered"));
             }
             Post::Notice(Notice::Over(_)) => break,
-            Post::Notice(_) | Post::Reply(_) | Post::Queues { .. } | Post::Approvals { .. } | Post::Budget(_) => continue,
+            Post::Notice(_) | Post::Reply(_) | Post::Queues { .. } | Post::Approvals { .. } | Post::Budget(_) => {
+                continue;
+            }
         };
         if let Some((next, words)) = step(envelope, id) {
             print(&words);
@@ -100,7 +103,9 @@ fn wait(caller: &mut Caller, to: &AgentId, id: &MessageId, stage: Stage) -> Resu
         if reached.is_some() && envelope.agent == *to {
             match &envelope.event {
                 Event::Assistant { text, .. } => answer.clone_from(text),
-                Event::TurnEnded { outcome, message, .. } => return ended(*outcome, message.as_deref(), stage, &answer),
+                Event::TurnEnded { outcome, message, .. } => {
+                    return ended(*outcome, message.as_deref(), stage, &answer);
+                }
                 _ => {}
             }
         }

@@ -9,16 +9,21 @@
 //! - letting a session listen: `listen.rs`; stories: `session/outside/place.rs`
 //! - `status`: `status.rs`; `inject` with its receipt: `inject.rs`; `watch`: `watch.rs`; `cancel`, `approve`, `decline`:
 //!   `steer.rs`; stories: `session/outside/commands.rs`
+//! - a second screen: `attach.rs`; a session without one: `serve.rs`; stories: `tests/pty/outside.rs`
 
 pub mod args;
+mod attach;
 mod choose;
 mod inject;
 pub(super) mod listen;
+mod serve;
 mod status;
 mod steer;
 mod watch;
 
+pub use attach::run as run_attach;
 pub use inject::run as run_inject;
+pub use serve::run as run_serve;
 pub use status::run as run_status;
 pub use steer::{Decided, run_answer, run_cancel};
 pub use watch::run as run_watch;

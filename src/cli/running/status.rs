@@ -10,7 +10,7 @@ use crate::cli::running::choose::running;
 use crate::event::Delivery;
 use crate::id::AgentId;
 use crate::price::dollars;
-use crate::protocol::{AgentState, AgentStatus, RunState, SessionStatus, WaitingFor};
+use crate::protocol::{AgentState, AgentStatus, SessionActivity, SessionStatus, WaitingFor};
 use crate::summary;
 use crate::text::visible_line;
 
@@ -46,7 +46,8 @@ fn words(statuses: &[SessionStatus]) -> String {
 
 fn entry(status: &SessionStatus) -> String {
     let mut text = format!("{}  {}  {}\n", status.session, state(status.state), short(&status.title));
-    let mut facts = vec![format!("process {}", status.pid), format!("{} tokens", summary::tokens(status.budget.tokens))];
+    let mut facts =
+        vec![format!("process {}", status.pid), format!("{} tokens", summary::tokens(status.budget.tokens))];
     facts.extend((status.budget.nanos > 0).then(|| dollars(status.budget.nanos)));
     facts.extend(status.model.as_ref().map(|model| visible_line(model).into_owned()));
     if !status.clients.is_empty() {
@@ -102,13 +103,13 @@ fn agent_line(agent: &AgentStatus) -> String {
     format!("{}: {does}{context}{cost}", name(&agent.id))
 }
 
-fn state(state: RunState) -> &'static str {
+fn state(state: SessionActivity) -> &'static str {
     match state {
-        RunState::Starting => "starting",
-        RunState::Broken => "broken",
-        RunState::Idle => "idle",
-        RunState::Working => "working",
-        RunState::Waiting => "waits for you",
+        SessionActivity::Starting => "starting",
+        SessionActivity::Broken => "broken",
+        SessionActivity::Idle => "idle",
+        SessionActivity::Working => "working",
+        SessionActivity::Waiting => "waits for you",
     }
 }
 

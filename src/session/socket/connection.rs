@@ -50,11 +50,7 @@ pub(super) async fn serve(stream: UnixStream, number: u64, shared: Arc<Shared>) 
 }
 
 /// Answers until somebody says who it is.
-async fn greeting(
-    lines: &mut Lines,
-    write: &mut OwnedWriteHalf,
-    shared: &Arc<Shared>,
-) -> Option<(Hello, u64, Seat)> {
+async fn greeting(lines: &mut Lines, write: &mut OwnedWriteHalf, shared: &Arc<Shared>) -> Option<(Hello, u64, Seat)> {
     loop {
         let line = match lines.next(limits::GREETING_LINE).await {
             Ok(line) => line?,

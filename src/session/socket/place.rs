@@ -66,9 +66,8 @@ impl Sockets {
         for path in self.list().unwrap_or_default() {
             let made = fs::symlink_metadata(&path).and_then(|metadata| metadata.modified());
             let is_old = made.is_ok_and(|made| made.elapsed().is_ok_and(|age| age.as_secs() > 60));
-            let is_left = || {
-                UnixStream::connect(&path).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
-            };
+            let is_left =
+                || UnixStream::connect(&path).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
             if is_old && is_left() {
                 let _ = fs::remove_file(&path);
             }

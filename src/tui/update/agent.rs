@@ -1,7 +1,7 @@
 //! What the agents do, folded into tree, transcripts and pending list.
 
 use super::{bring_back, hold, receipts};
-use crate::event::{Envelope, Event, Usage};
+use crate::event::{Envelope, Event, Pending, Usage};
 use crate::tui::state::App;
 
 /// Folds one envelope in.
@@ -13,21 +13,18 @@ pub fn apply(app: &mut App, envelope: &Envelope) {
     app.reader_mut(&envelope.agent).transcript.apply(envelope);
     receipts::apply(app, envelope);
     hold::apply(app, envelope);
-    if envelope.agent.is_main() {
-        app.guards.apply(&envelope.event);
-    }
     match &envelope.event {
-        Event::UserTurn { injection, .. } => {
+        Event::UserTurn { .. } => {
             // The embedded model it is.
             app.status.offer = None;
-            if let Some(id) = injection {
-                app.pending.settle(id);
-            }
         }
         Event::ModelSwitched { to, provider, .. } if envelope.agent.is_main() => {
             app.status.switched(to.as_deref(), provider.as_deref());
         }
-        Event::Returned { entries } => bring_back::returned(app, &envelope.agent, entries),
+        Event::Returned { entries } => {
+            let own: Vec<Pending> = entries.iter().filter(|entry| entry.sender == app.client).cloned().collect();
+            bring_back::returned(app, &envelope.agent, &own);
+        }
         _ => {}
     }
     if let Some(copy) = answer_for_spawner(envelope) {

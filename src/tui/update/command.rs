@@ -2,6 +2,7 @@
 
 use crate::id::AgentId;
 use crate::protocol::{LocalServer, Request};
+use crate::session::fold::DetailPart;
 use crate::target::ALL;
 use crate::tui::commands::{self, Verb};
 use crate::tui::help::Help;
@@ -9,13 +10,12 @@ use crate::tui::keymap::Action;
 use crate::tui::message::Before;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
-use crate::tui::state::approval::Part;
 use crate::tui::state::attention::MouseMode;
 use crate::tui::state::cause::Cause;
-use crate::tui::state::cell::Level;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::{Medium, Report};
 use crate::tui::state::question::{Question, Subject};
+use crate::tui::transcript::cell::Level;
 use crate::tui::update::{
     approval, budget, editing, export, hold as gates, ledger, line, look, pending, reading, search, undo,
 };
@@ -69,6 +69,10 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Rules => return approval::rules(app, argument),
         Verb::Resume => resume(app),
         Verb::Mouse => return mouse(app, argument),
+        Verb::Detach if app.client.is_some() => return vec![Effect::Detach],
+        Verb::Detach => app.reply(
+            "the session runs in this terminal and ends with it; one that was started with steersman serve can be left",
+        ),
         Verb::Quit => return vec![Effect::Quit],
         // It carries a text, so it is sent like one.
         Verb::Now => {}
@@ -138,7 +142,7 @@ pub fn ask(app: &mut App, subject: Subject) -> Vec<Effect> {
         agent: None,
         subject,
         title: title.to_owned(),
-        detail: vec![Part::Text(detail.to_owned())],
+        detail: vec![DetailPart::Text(detail.to_owned())],
         session: session.to_owned(),
         rule: None,
     });
@@ -218,7 +222,7 @@ fn reset(app: &mut App) -> Vec<Effect> {
 }
 
 fn stop(app: &mut App) -> Vec<Effect> {
-    if app.tree.main().running() || !app.pending.is_empty() {
+    if app.tree.main().running() || !app.run.pending.is_empty() {
         app.tree.cancelling(app.now);
         return vec![Effect::Request(Request::Stop)];
     }

@@ -2,13 +2,13 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::reading::shown;
 use super::{
-    bring_back, command, completion, escape, external_editor, history_search, hold, ledger, line, look, pending,
-    question, reading, search, submit, tree, undo,
+    bring_back, carry_out, command, completion, escape, external_editor, history_search, hold, ledger, line, look,
+    pending, question, reading, search, submit, tree, undo,
 };
 use crate::protocol::{ModeChoice, Request};
-use crate::tui::help::{self, Help, HelpFacts, Outcome};
+use crate::tui::effect::Outcome;
+use crate::tui::help::{self, Help};
 use crate::tui::keymap::{Action, Chord, Context, Edit, ReadKey, WriteKey};
 use crate::tui::message::Expanded;
 use crate::tui::msg::Effect;
@@ -16,7 +16,8 @@ use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::Medium;
 use crate::tui::state::question::Subject;
-use crate::tui::state::scroll::ScrollRequest;
+use crate::tui::transcript::keys::shown;
+use crate::tui::transcript::scroll::ScrollRequest;
 
 /// Carries out one key.
 pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
@@ -34,11 +35,10 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     if action != Some(Action::Clear) {
         app.status.disarm_quit();
     }
-    if app.focus.overlay == Some(Overlay::Help) {
-        let facts = HelpFacts { keymap: &app.keymap, size: app.size };
-        if help::key(&mut app.help, chord, &facts) == Outcome::Consumed {
-            return Vec::new();
-        }
+    if app.focus.overlay == Some(Overlay::Help)
+        && let Outcome::Consumed(effects) = help::key(&mut app.help, chord, &app.facts)
+    {
+        return carry_out(app, effects);
     }
     match action {
         Some(Action::Answer(answer)) => {
@@ -82,7 +82,7 @@ fn is_for_message(app: &App, chord: Chord) -> bool {
 /// Types many characters at once, which may be a paste: where single letters are keys they are pressed one by one, up to
 /// one that does more than show something. It and the rest are text, and nothing is decided before the next frame.
 pub fn type_text(app: &mut App, text: &str) -> Vec<Effect> {
-    app.holds.hide();
+    app.pause.hide();
     app.status.disarm_quit();
     if app.focus.by_click {
         app.focus.go(Pane::Composer);
@@ -111,7 +111,7 @@ pub fn type_text(app: &mut App, text: &str) -> Vec<Effect> {
 
 fn act(app: &mut App, action: Action) -> Vec<Effect> {
     if action != Action::Send {
-        app.holds.other_key();
+        app.pause.other_key();
     }
     if completion::press(app, action) {
         return Vec::new();
@@ -130,7 +130,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::NextTheme => command::next_theme(app),
         Action::New => return command::ask(app, Subject::New),
         Action::Reset => return command::ask(app, Subject::Reset),
-        Action::Quit => return vec![Effect::Quit],
+        Action::Quit => return vec![leave(app)],
         Action::Answer(answer) => return question::answer(app, answer).unwrap_or_default(),
         Action::UndoChanges => return undo::begin(app),
         Action::NextMode => return vec![Effect::Request(Request::SetMode { choice: ModeChoice::Next })],
@@ -229,16 +229,22 @@ fn clear(app: &mut App) -> Vec<Effect> {
     if !app.message.is_draft() {
         return escape::press(app);
     }
-    if app.tree.main().running() || !app.pending.is_empty() {
+    if app.tree.main().running() || !app.run.pending.is_empty() {
         app.status.disarm_quit();
         return escape::stop(app);
     }
-    if app.status.arm_quit(app.now) { vec![Effect::Quit] } else { Vec::new() }
+    if app.status.arm_quit(app.now) { vec![leave(app)] } else { Vec::new() }
+}
+
+/// Returns how a key ends the program: one that looks at a run from elsewhere leaves it as it is.
+fn leave(app: &App) -> Effect {
+    if app.client.is_some() { Effect::Detach } else { Effect::Quit }
 }
 
 fn quit_or_delete(app: &mut App) -> Vec<Effect> {
     if app.message.is_empty() && app.message.about_call().is_none() && app.message.declining().is_none() {
-        return if app.tree.main().running() { command::ask(app, Subject::Quit) } else { vec![Effect::Quit] };
+        let asks = app.tree.main().running() && app.client.is_none();
+        return if asks { command::ask(app, Subject::Quit) } else { vec![leave(app)] };
     }
     if app.focus.is_on(Pane::Composer) {
         app.message.edit(Edit::Delete);

@@ -8,8 +8,6 @@
 //! - what a key or an event changes: `mod.rs`; stories: `tui_shell.rs`
 //! - telling who does not look; the terminal's title: `alerts.rs`, `src/tui/terminal/alert.rs`,
 //!   `src/tui/view/title.rs`; stories: `alerts.rs`, `tests/pty/terminal.rs`
-//! - jumps, selections, copies, times in a transcript: `reading.rs`, `src/tui/state/selection.rs`,
-//!   `src/tui/view/select.rs`, `src/tui/view/marks.rs`; stories: `reading.rs`, `tests/pty/reading.rs`
 //! - what is sent, and to whom: `submit.rs`, `src/tui/state/target.rs`, `src/target.rs`; stories: `targets.rs`
 //! - zoom, lines between panes, tabs: `look.rs`, `src/tui/state/sight.rs`, `src/tui/view/tabs.rs`; stories:
 //!   `looks.rs`, `tests/pty/looks.rs`
@@ -34,9 +32,7 @@ mod look;
 mod mouse;
 pub mod pending;
 mod question;
-mod reading;
 mod receipts;
-mod search;
 mod submit;
 mod tree;
 mod undo;
@@ -44,11 +40,13 @@ mod undo;
 use crate::event::Event;
 use crate::id::AgentId;
 use crate::protocol::{Notice, Post, Reply};
+use crate::tui::effect::PaneEffect;
 use crate::tui::message::Pasted;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::status::HostState;
+use crate::tui::transcript::{keys as reading, search_keys as search};
 
 /// Folds one message in; returns what is to be done outside, in order.
 #[allow(clippy::too_many_lines)] // One arm for each kind of message.
@@ -89,7 +87,10 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         }
         Msg::Post(post) => match told(app, post) {
             Told::Piece => return effects,
-            Told::Changed(more) => effects = more,
+            Told::Changed(more) => {
+                app.pending.follow(&app.run.pending);
+                effects = more;
+            }
         },
         Msg::Branch(name) => app.branch = name,
         Msg::History(Ok(older)) => app.message.begin_history(older),
@@ -112,7 +113,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             effects = line::nobody_there(app);
         }
         Msg::Printed(question, gate) => {
-            app.holds.drawn(gate);
+            app.pause.drawn(gate);
             app.questions.drawn(question);
             return effects;
         }
@@ -123,7 +124,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             if let Some(drawn) = drawn.help {
                 app.help.drawn(drawn);
             }
-            app.holds.drawn(drawn.gate);
+            app.pause.drawn(drawn.gate);
             app.regions = drawn.regions;
             app.sight.drawn(drawn.tops);
             app.questions.drawn(drawn.question);
@@ -152,6 +153,22 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     effects
 }
 
+/// Carries out what a pane wants of the root; returns what is to be done outside, in order.
+fn carry_out(app: &mut App, wanted: Vec<PaneEffect>) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    for wanted in wanted {
+        match wanted {
+            PaneEffect::Outside(effect) => effects.push(effect),
+            PaneEffect::Say(sentence) => app.status.say(sentence, app.now),
+            PaneEffect::SayWhile(cause, sentence) => app.status.say_while(cause, sentence, app.now),
+            PaneEffect::Reply(sentence) => app.reply(&sentence),
+            PaneEffect::Focus(pane) => app.focus.go(pane),
+            PaneEffect::Close => app.focus.overlay = None,
+        }
+    }
+    effects
+}
+
 /// What a post has changed.
 enum Told {
     /// A piece of a stream: they come by the thousand, and change nothing about the message.
@@ -162,6 +179,7 @@ enum Told {
 
 /// Folds what the run says.
 fn told(app: &mut App, post: Post) -> Told {
+    app.run.post(&post, app.now);
     match post {
         Post::Envelope(envelope) => {
             agent::apply(app, &envelope);
@@ -171,14 +189,12 @@ fn told(app: &mut App, post: Post) -> Told {
             }
         }
         Post::Reply(reply) => return Told::Changed(replied(app, reply)),
-        Post::Queues { queues, paused } => {
-            app.receipts.snapshot(&queues);
+        Post::Queues { queues, .. } => {
             app.tree.ask_about(&queues, app.now);
-            app.pending.snapshot(queues, paused);
             question::ask_about_stale(app);
         }
-        Post::Approvals { mode, open } => approval::snapshot(app, mode, &open),
-        Post::Budget(status) => app.budget = status,
+        Post::Approvals { .. } => approval::snapshot(app),
+        Post::Budget(_) => {}
         Post::Notice(notice) => noticed(app, notice),
     }
     Told::Changed(Vec::new())
@@ -198,7 +214,7 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
         Reply::UndoPreview(files) => undo::ask(app, &files),
         Reply::Undone(files) => undo::done(app, &files),
         Reply::Rules(sentences) => approval::rules_told(app, &sentences),
-        Reply::Budget(limits) => budget::set(app, limits),
+        Reply::Budget(_) => budget::set(app),
     }
     Vec::new()
 }
@@ -214,7 +230,10 @@ fn noticed(app: &mut App, notice: Notice) {
             app.status.host = HostState::Failed(reason);
         }
         Notice::Info(sentence) => app.reply(&sentence),
-        Notice::Returned(entries) => bring_back::given_back(app, &entries),
+        Notice::Returned(mut entries) => {
+            entries.retain(|entry| entry.sender == app.client);
+            bring_back::given_back(app, &entries);
+        }
         Notice::Withdrawn { by, entries } => bring_back::withdrawn(app, by.as_ref(), &entries),
         Notice::Over(sentence) => app.status.host = HostState::Failed(sentence),
         Notice::LocalServer(server) => command::offer(app, server),

@@ -1,11 +1,11 @@
 //! What stands in the terminal after the screen is gone: the beginning of the last answer, and what becomes of the rest.
 
-use super::fit::clip;
 use super::tree::money;
 use crate::id::AgentId;
 use crate::summary::{count, tokens};
 use crate::tui::state::App;
-use crate::tui::state::cell::Body;
+use crate::tui::transcript::cell::Body;
+use crate::tui::widgets::fit::clip;
 
 /// Most lines of the answer.
 const LINES: usize = 5;
@@ -36,8 +36,11 @@ pub fn farewell(app: &App) -> Vec<String> {
         lines.push(String::new());
     }
     let cost = money(app.tree.main().totals()).map(|cost| format!(", {cost}")).unwrap_or_default();
-    let used = format!("{} tokens used{cost}.", tokens(app.tree.spent().max(app.budget.tokens)));
+    let used = format!("{} tokens used{cost}.", tokens(app.tree.spent().max(app.run.budget.tokens)));
     match &app.session {
+        Some(session) if app.client.is_some() => {
+            lines.extend([used, format!("The session goes on. To come back: steersman attach {session}")]);
+        }
         Some(session) => lines.extend([used, format!("To resume: steersman --resume {session}")]),
         None => lines.push(format!("The conversation is not kept. {used}")),
     }

@@ -31,8 +31,7 @@ fn a_text_is_marked_with_its_sender_and_that_of_the_first_client_is_not() {
     let senders: Vec<Option<ClientId>> = handle.interloper().peek().into_iter().map(|entry| entry.sender).collect();
     assert_eq!(senders, [None, Some(ClientId::new("attach 1"))]);
     assert_eq!(second.name().map(ClientId::as_str), Some("attach 1"));
-    let sees_both =
-        |client: &LocalClient| matches!(&client.answers()[..], [.., Post::Queues { queues, .. }, Post::Approvals { .. }, Post::Budget(_)] if queues[0].1.len() == 2);
+    let sees_both = |client: &LocalClient| matches!(&client.answers()[..], [.., Post::Queues { queues, .. }, Post::Approvals { .. }, Post::Budget(_)] if queues[0].1.len() == 2);
     assert!(sees_both(&first) && sees_both(&second));
 }
 
@@ -81,7 +80,9 @@ fn a_text_of_an_agent_that_ended_waits_held_for_the_main_agent_when_its_sender_i
     drop(second);
     handle.mailbox().push(said("researcher 0", 1, Event::Returned { entries }));
     let (changed, changes) = std::sync::mpsc::channel();
-    first.on_wake(Arc::new(move |_| drop(changed.send(()))));
+    first.on_wake(Arc::new(move |_| {
+        let _ = changed.send(());
+    }));
     while handle.interloper().peek().is_empty() {
         changes.recv_timeout(std::time::Duration::from_secs(30)).expect("it waits again");
     }
@@ -115,7 +116,9 @@ fn a_client_that_comes_later_is_told_the_past_once_and_then_what_happens() {
     let first = hub.first();
     let delta = |text: &str| Event::AssistantDelta { text: text.to_owned() };
     let whole = Event::Assistant { text: "whole".to_owned(), interrupted: false };
-    for (seq, event) in (1..).zip([Event::TurnStarted { turn: 1 }, delta("who"), delta("le"), whole, delta("be"), delta("gun")]) {
+    for (seq, event) in
+        (1..).zip([Event::TurnStarted { turn: 1 }, delta("who"), delta("le"), whole, delta("be"), delta("gun")])
+    {
         handle.mailbox().push(said("", seq, event));
     }
     let late = hub.join(hub.name_for("attach", None), Beginning::Past);
@@ -148,8 +151,14 @@ fn a_request_that_comes_again_on_a_new_connection_is_carried_out_once() {
 }
 
 /// Sends numbered texts on one connection; whenever that is cut, on a new one everything that has no answer yet.
-fn send_all(run: &Listening, name: &str, count: u64, current: &std::sync::Mutex<Option<std::os::unix::net::UnixStream>>) {
-    let request = |number: u64| json!({"type": "inject", "to": "", "text": format!("{name} {number:03}"), "delivery": "steer"});
+fn send_all(
+    run: &Listening,
+    name: &str,
+    count: u64,
+    current: &std::sync::Mutex<Option<std::os::unix::net::UnixStream>>,
+) {
+    let request =
+        |number: u64| json!({"type": "inject", "to": "", "text": format!("{name} {number:03}"), "delivery": "steer"});
     // A full queue refuses a text; it is sent again under a new number, before anything behind it.
     let (mut next_text, mut number) = (1, 1);
     'connections: while next_text <= count {

@@ -60,10 +60,8 @@ fn a_session_without_a_socket_is_not_seen() {
 #[test]
 fn a_text_from_another_terminal_enters_the_turn_marked_with_its_sender() {
     let gate = Gate::new();
-    let server = Server::start([
-        Reply::calls(&[("c1", "glob", r#"{"pattern":"*"}"#)]).gated(&gate),
-        Reply::text("I saw it."),
-    ]);
+    let server =
+        Server::start([Reply::calls(&[("c1", "glob", r#"{"pattern":"*"}"#)]).gated(&gate), Reply::text("I saw it.")]);
     let mut run = exec(&server, &["hello"]);
     gate.wait_reached();
     let (code, out, err) = beside(&run, &["inject", "and the lines"]);
@@ -97,7 +95,11 @@ fn inject_waits_for_the_receipt_that_is_asked_for() {
     gate.open();
     let end = waiting.end();
     assert_eq!(end.code, Some(0), "{}", end.stderr);
-    assert!(end.stdout.starts_with("m2 delivered after glob, step 1\nm2 seen at step 1\nanswered\n\nForty-two."), "{}", end.stdout);
+    assert!(
+        end.stdout.starts_with("m2 delivered after glob, step 1\nm2 seen at step 1\nanswered\n\nForty-two."),
+        "{}",
+        end.stdout
+    );
     assert_eq!(run.end().code, Some(0));
     assert_eq!(server.chats()[2].texts("user").last().map(String::as_str), Some("and later"));
 }

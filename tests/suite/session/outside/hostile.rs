@@ -71,7 +71,9 @@ fn a_line_that_never_ends_is_read_up_to_a_limit() {
 fn half_a_line_does_nothing_and_one_that_comes_byte_by_byte_is_read() {
     let run = Listening::start();
     let mut half = run.client("none", None);
-    assert!(half.write(br#"{"jsonrpc":"2.0","id":1,"method":"request","params":{"type":"inject","to":"","text":"half"#));
+    assert!(
+        half.write(br#"{"jsonrpc":"2.0","id":1,"method":"request","params":{"type":"inject","to":"","text":"half"#)
+    );
     let _ = half.stream.shutdown(std::net::Shutdown::Write);
     assert_eq!(half.answer(), None);
     let mut slow = run.connect();

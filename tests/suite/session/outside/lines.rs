@@ -44,7 +44,11 @@ fn the_status_of_a_session_has_these_members() {
             sender: None,
         },
         Event::ContextCap { tokens: Some(8_000) },
-        Event::ToolCall { id: "c".into(), name: "bash".to_owned(), arguments: steersman::message::Arguments::parse("") },
+        Event::ToolCall {
+            id: "c".into(),
+            name: "bash".to_owned(),
+            arguments: steersman::message::Arguments::parse(""),
+        },
     ];
     for (seq, event) in (1..).zip(events) {
         run.handle.mailbox().push(said("", seq, event));

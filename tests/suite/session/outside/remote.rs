@@ -16,7 +16,9 @@ fn attach(run: &Listening) -> (RemoteClient, Receiver<Waiting>) {
     caller.hello("attach", Posts::Past).unwrap();
     let client = RemoteClient::new(caller).unwrap();
     let (wake, woken) = channel();
-    client.on_wake(Arc::new(move |waiting| drop(wake.send(waiting))));
+    client.on_wake(Arc::new(move |waiting| {
+        let _ = wake.send(waiting);
+    }));
     (client, woken)
 }
 
@@ -49,9 +51,11 @@ fn a_client_in_another_process_is_told_the_past_the_snapshots_and_what_comes_of_
         until(&client, &woken, shows_it);
     }
     run.handle.mailbox().push(said("", 2, Event::RoundStarted { turn: 1, round: 1 }));
-    until(&client, &woken, |post| {
-        matches!(post, Post::Envelope(envelope) if matches!(envelope.event, Event::RoundStarted { .. }))
-    });
+    until(
+        &client,
+        &woken,
+        |post| matches!(post, Post::Envelope(envelope) if matches!(envelope.event, Event::RoundStarted { .. })),
+    );
 }
 
 #[test]
