@@ -10,7 +10,7 @@
 //! - what a client is told: events, replies, snapshots, notices: `post.rs`
 //! - what a tool wants to do, exactly as it is carried out: `act.rs`
 //! - a question about an act, and what can be answered: `approval.rs`
-//! - what somebody outside sees of a whole session at once: `status.rs`; stories: `session/outside/status.rs`
+//! - what somebody outside sees of a whole session at once: `status.rs`; stories: `session/outside/lines.rs`
 //! - the wire form of all of them: `mod.rs`; stories: `session/client.rs`
 
 mod act;

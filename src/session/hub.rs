@@ -11,6 +11,7 @@ use crate::host::{Handle, Mailbox};
 use crate::id::ClientId;
 use crate::limits;
 use crate::protocol::{Numbered, QueueOutcome, Reply, Request, SessionStatus};
+use crate::session::client::Waiting;
 use crate::session::local::LocalClient;
 use crate::session::members::{Member, Members, lock};
 use crate::session::requests::Requests;
@@ -138,13 +139,14 @@ impl Hub {
         &self.handle
     }
 
-    /// Carries a request of a client out, unless it was, and returns its reply where it has one.
-    pub(super) fn carry_out(&self, member: &Member, number: u64, request: Request) -> Option<Reply> {
+    /// Carries a request of a client out, unless it was, and passes its reply on where it has one. Behind that the client
+    /// looks at what the request was about.
+    pub(super) fn carry_out(&self, member: &Member, number: u64, request: Request, tell: impl FnOnce(Option<Reply>)) {
         let client = member.name.clone().unwrap_or_else(ClientId::first);
         let mark = marks(&request);
-        let reply = self.requests.carry_out(Numbered { client, number, request });
+        tell(self.requests.carry_out(Numbered { client, number, request }));
         mark(member);
-        reply
+        member.wake(Waiting::Answers);
     }
 }
 

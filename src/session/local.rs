@@ -44,10 +44,10 @@ impl LocalClient {
         self.hub.is_over()
     }
 
-    /// Carries out a request with the number that the client gave it; once, however often it is sent. Returns its reply
+    /// Carries out a request with the number that the client gave it; once, however often it is sent. Passes its reply on
     /// where it has one, which is not among the answers. May take a moment.
-    pub fn carry_out(&self, number: u64, request: Request) -> Option<Reply> {
-        self.hub.carry_out(&self.member, number, request)
+    pub(super) fn carry_out(&self, number: u64, request: Request, tell: impl FnOnce(Option<Reply>)) {
+        self.hub.carry_out(&self.member, number, request, tell);
     }
 }
 
@@ -56,7 +56,9 @@ impl Client for LocalClient {
         let number = self.number.fetch_add(1, Ordering::SeqCst) + 1;
         let takes_a_moment = request.takes_a_moment();
         let (hub, member) = (Arc::clone(&self.hub), Arc::clone(&self.member));
-        let carry_out = move || member.reply(hub.carry_out(&member, number, request).into_iter().map(Post::Reply));
+        let carry_out = move || {
+            hub.carry_out(&member, number, request, |reply| member.reply(reply.into_iter().map(Post::Reply)));
+        };
         if takes_a_moment {
             // Without a thread it takes that moment here.
             let carry_out = Arc::new(Mutex::new(Some(carry_out)));

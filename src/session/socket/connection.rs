@@ -216,8 +216,7 @@ async fn carry_out(id: u64, method: Method, connection: &Arc<Connection>, shared
             let carrying = Arc::clone(connection);
             // It may wait for the disk, and this thread serves all clients.
             let work = tokio::task::spawn_blocking(move || {
-                let reply = carrying.client.carry_out(id, *request);
-                carrying.answer(Some(id), Ok(Replied { reply }));
+                carrying.client.carry_out(id, *request, |reply| carrying.answer(Some(id), Ok(Replied { reply })));
             });
             if !takes_a_moment {
                 let _ = work.await;

@@ -87,6 +87,7 @@ impl RemoteClient {
         thread::Builder::new().name("from session".to_owned()).spawn(move || {
             let sentence = loop {
                 match receive(&mut read) {
+                    Ok(Some(Received::Post(Post::Notice(Notice::Over(sentence))))) => break sentence,
                     Ok(Some(Received::Post(post))) => told.push(post),
                     Ok(Some(Received::Answer(_, Ok(result)))) => {
                         let replied: Option<Replied> = serde_json::from_str(&result).ok();
