@@ -66,6 +66,8 @@ fn a_stop_on_one_screen_gives_the_text_of_the_other_back_to_that() {
         screen.contains("of the second") && !screen.contains("⋯ m2")
     });
     first.wait_gone("of the second");
+    // While the turn ends a key that quits asks first.
+    first.wait_for("■ cancelled");
     gate.open();
     quit(first);
     second.wait_for("the session has ended");
