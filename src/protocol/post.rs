@@ -96,6 +96,7 @@ pub struct BudgetStatus {
 /// What came of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[allow(clippy::large_enum_variant)] // There are few of them at a time.
 pub enum Reply {
     /// A text was put into a queue, or was not.
     Injected {

@@ -204,7 +204,7 @@ impl Members {
             }
             let gone = own.iter().filter(|_| member.name.as_ref() != by);
             let gone = gone.chain(others.iter().filter(|entry| !is_its(entry))).cloned();
-            self.tell_withdrawn(&member, by, gone.collect());
+            tell_withdrawn(&member, by, gone.collect());
         }
         self.handle.interloper().take_over(orphans, 0);
         own
@@ -213,14 +213,7 @@ impl Members {
     /// Tells the others that a client took a text out of its queue.
     pub(super) fn withdrawn(&self, by: Option<&ClientId>, entry: &Pending) {
         for member in self.all().iter().filter(|member| member.name.as_ref() != by) {
-            self.tell_withdrawn(member, by, vec![entry.clone()]);
-        }
-    }
-
-    fn tell_withdrawn(&self, member: &Member, by: Option<&ClientId>, entries: Vec<Pending>) {
-        if !entries.is_empty() {
-            member.queues();
-            member.reply([Post::Notice(Notice::Withdrawn { by: by.cloned(), entries })]);
+            tell_withdrawn(member, by, vec![entry.clone()]);
         }
     }
 
@@ -240,6 +233,14 @@ impl Members {
 
     fn find(&self, name: Option<&ClientId>) -> Option<Arc<Member>> {
         self.all().into_iter().find(|member| member.name.as_ref() == name)
+    }
+}
+
+/// Tells a client that another one took texts out of their queues.
+fn tell_withdrawn(member: &Member, by: Option<&ClientId>, entries: Vec<Pending>) {
+    if !entries.is_empty() {
+        member.queues();
+        member.reply([Post::Notice(Notice::Withdrawn { by: by.cloned(), entries })]);
     }
 }
 

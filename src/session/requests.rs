@@ -19,11 +19,14 @@ const KEPT: usize = 64;
 /// The newest requests of one client by their numbers, each with its reply once it has been carried out.
 type Replies = VecDeque<(u64, Arc<OnceLock<Option<Reply>>>)>;
 
+/// What is done with a new reply of a client; returns what the client is told.
+type Distribute = Box<dyn Fn(&ClientId, Reply) -> Reply + Send + Sync>;
+
 /// What carries the requests of all clients out, each once.
 pub struct Requests {
     handle: Handle,
     /// Called once for each reply; returns what its client is told.
-    distribute: Box<dyn Fn(&ClientId, Reply) -> Reply + Send + Sync>,
+    distribute: Distribute,
     replies: Mutex<HashMap<ClientId, Replies>>,
 }
 

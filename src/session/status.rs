@@ -70,7 +70,7 @@ impl StatusFold {
         let _ = agent(&mut agents, &AgentId::main(), None);
         agents.sort_by_key(|agent| !agent.id.is_main());
         let mut waiting: Vec<WaitingStatus> = open.iter().map(question).collect();
-        for agent in agents.iter_mut() {
+        for agent in &mut agents {
             if open.iter().any(|open| open.asker.as_ref().is_some_and(|asker| asker.agent == agent.id)) {
                 agent.state = AgentState::Waiting;
             } else if agent.state == AgentState::Waiting {

@@ -294,7 +294,9 @@ impl<'a> ExecRun<'a> {
                 }
             }
             Post::Notice(Notice::Withdrawn { entries, .. }) => {
-                entries.iter().for_each(|entry| self.progress.returned(&entry.id));
+                for entry in entries {
+                    self.progress.returned(&entry.id);
+                }
             }
             Post::Notice(Notice::Ready | Notice::Models(_) | Notice::LocalServer(_) | Notice::Over(_))
             | Post::Budget(_) => {}

@@ -8,7 +8,7 @@ use crate::cli::exit::{Exit, say};
 use crate::cli::running::args::StatusArgs;
 use crate::cli::running::choose::running;
 use crate::event::Delivery;
-use crate::id::AgentId;
+use crate::id::{AgentId, ClientId};
 use crate::price::dollars;
 use crate::protocol::{AgentState, AgentStatus, SessionActivity, SessionStatus, WaitingFor};
 use crate::summary;
@@ -51,7 +51,7 @@ fn entry(status: &SessionStatus) -> String {
     facts.extend((status.budget.nanos > 0).then(|| dollars(status.budget.nanos)));
     facts.extend(status.model.as_ref().map(|model| visible_line(model).into_owned()));
     if !status.clients.is_empty() {
-        let clients: Vec<&str> = status.clients.iter().map(|client| client.as_str()).collect();
+        let clients: Vec<&str> = status.clients.iter().map(ClientId::as_str).collect();
         facts.push(format!("connected: {}", clients.join(", ")));
     }
     let _ = write!(text, "  {}\n  {}\n", visible_line(&status.directory), facts.join(", "));

@@ -42,10 +42,10 @@ fn watch(flags: &Flags, args: &WatchArgs) -> Result<(), String> {
             }
             (Post::Approvals { open, .. }, false) => {
                 let new = open.iter().filter(|request| !shown.contains(&request.id));
-                let lines: String =
+                let lines: Vec<String> =
                     new.map(|request| format!("question {}: {}\n", request.id.0, question(request))).collect();
                 shown = open.iter().map(|request| request.id).collect();
-                write(&lines)
+                write(&lines.concat())
             }
             (Post::Notice(Notice::Info(sentence)), false) => write(&line(sentence)),
             (Post::Notice(_) | Post::Approvals { .. } | Post::Reply(_) | Post::Queues { .. } | Post::Budget(_), _) => {

@@ -35,7 +35,7 @@ pub enum CallFailed {
 
 /// One thing that a session sends.
 pub(super) enum Received {
-    Post(Post),
+    Post(Box<Post>),
     Answer(u64, Result<String, CallError>),
 }
 
@@ -85,7 +85,7 @@ impl Caller {
         self.write.write_all(wire::call(self.number, method).as_bytes())?;
         loop {
             match receive(&mut self.read)? {
-                Some(Received::Post(post)) => self.posts.push_back(post),
+                Some(Received::Post(post)) => self.posts.push_back(*post),
                 Some(Received::Answer(number, outcome)) if number == self.number || number == 0 => {
                     let result = outcome.map_err(CallFailed::Refused)?;
                     return Ok(serde_json::from_str(&result).map_err(io::Error::from)?);
@@ -107,7 +107,7 @@ impl Caller {
         self.write.set_read_timeout(None)?;
         loop {
             match receive(&mut self.read)? {
-                Some(Received::Post(post)) => return Ok(Some(post)),
+                Some(Received::Post(post)) => return Ok(Some(*post)),
                 Some(Received::Answer(..)) => {}
                 None => return Ok(None),
             }
@@ -130,7 +130,7 @@ pub(super) fn receive(read: &mut BufReader<UnixStream>) -> io::Result<Option<Rec
     }
     let incoming: Incoming<'_> = serde_json::from_slice(&line)?;
     Ok(Some(match (incoming.params, incoming.error, incoming.result) {
-        (Some(post), ..) => Received::Post(serde_json::from_str(post.get())?),
+        (Some(post), ..) => Received::Post(Box::new(serde_json::from_str(post.get())?)),
         (None, Some(error), _) => Received::Answer(incoming.id.unwrap_or(0), Err(error)),
         (None, None, result) => {
             let result = result.map_or("null", serde_json::value::RawValue::get);

@@ -41,7 +41,7 @@ pub(super) async fn refuse(mut stream: UnixStream, why: &str) {
 /// Talks to whoever has connected, to the end.
 pub(super) async fn serve(stream: UnixStream, number: u64, shared: Arc<Shared>) {
     let (read, mut write) = stream.into_split();
-    let mut lines = Lines { read, buffer: Vec::new() };
+    let mut lines = Lines { read, buffer: Vec::new(), piece: vec![0; PIECE] };
     let greeted = timeout(limits::GREETING_TIME, greeting(&mut lines, &mut write, &shared)).await;
     shared.no_stranger(number);
     let Ok(Some((hello, id, seat))) = greeted else { return };
@@ -132,7 +132,9 @@ impl Connection {
         let mut posts = self.client.answers();
         posts.extend(self.client.events());
         if self.posts != Posts::None {
-            posts.iter().for_each(|post| lines.push_str(&wire::post(post)));
+            for post in &posts {
+                lines.push_str(&wire::post(post));
+            }
         }
         lines
     }
@@ -261,6 +263,8 @@ async fn write_lines(mut write: OwnedWriteHalf, connection: &Connection) {
 struct Lines {
     read: OwnedReadHalf,
     buffer: Vec<u8>,
+    /// What is read into.
+    piece: Vec<u8>,
 }
 
 impl Lines {
@@ -280,12 +284,11 @@ impl Lines {
             if looked > most {
                 return Err(io::Error::new(io::ErrorKind::InvalidData, "the line is too long"));
             }
-            let mut piece = [0; PIECE];
-            let read = self.read.read(&mut piece).await?;
+            let read = self.read.read(&mut self.piece).await?;
             if read == 0 {
                 return Ok(None);
             }
-            self.buffer.extend_from_slice(piece.get(..read).unwrap_or_default());
+            self.buffer.extend_from_slice(self.piece.get(..read).unwrap_or_default());
         }
     }
 }

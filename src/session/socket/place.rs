@@ -88,7 +88,8 @@ fn is_socket(path: &Path) -> bool {
 fn check(directory: &Path) -> io::Result<()> {
     let metadata = fs::symlink_metadata(directory)?;
     let is_own = metadata.is_dir() && metadata.uid() == rustix::process::geteuid().as_raw();
-    if is_own && metadata.mode() & 0o077 == 0 {
+    // No right of the group, nor of others.
+    if is_own && metadata.mode().trailing_zeros() >= 6 {
         return Ok(());
     }
     Err(io::Error::new(io::ErrorKind::PermissionDenied, "the directory of the sockets is not yours alone"))

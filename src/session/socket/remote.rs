@@ -34,8 +34,11 @@ struct Shared {
 impl Shared {
     fn push(&self, post: Post) {
         let waiting = match &post {
-            Post::Reply(_) | Post::Queues { .. } | Post::Approvals { .. } | Post::Budget(_) => Waiting::Answers,
-            Post::Notice(Notice::Withdrawn { .. } | Notice::Returned(_) | Notice::Over(_)) => Waiting::Answers,
+            Post::Reply(_)
+            | Post::Queues { .. }
+            | Post::Approvals { .. }
+            | Post::Budget(_)
+            | Post::Notice(Notice::Withdrawn { .. } | Notice::Returned(_) | Notice::Over(_)) => Waiting::Answers,
             Post::Envelope(_) | Post::Notice(_) => Waiting::Events,
         };
         match waiting {
@@ -87,8 +90,10 @@ impl RemoteClient {
         thread::Builder::new().name("from session".to_owned()).spawn(move || {
             let sentence = loop {
                 match receive(&mut read) {
-                    Ok(Some(Received::Post(Post::Notice(Notice::Over(sentence))))) => break sentence,
-                    Ok(Some(Received::Post(post))) => told.push(post),
+                    Ok(Some(Received::Post(post))) => match *post {
+                        Post::Notice(Notice::Over(sentence)) => break sentence,
+                        post => told.push(post),
+                    },
                     Ok(Some(Received::Answer(_, Ok(result)))) => {
                         let replied: Option<Replied> = serde_json::from_str(&result).ok();
                         if let Some(Replied { reply: Some(reply) }) = replied {
