@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::details::Details;
-use crate::id::{AgentId, CallId, MessageId};
+use crate::id::{AgentId, CallId, ClientId, MessageId};
 use crate::message::{Arguments, Message, ToolCall};
 
 /// The version of the wire form, sent in [`Event::SessionStarted`].
@@ -110,6 +110,9 @@ pub enum Event {
         /// The tool after whose result it entered; null at a turn's start and where it cut an answer.
         #[serde(default)]
         after: Option<String>,
+        /// The client that sent it; absent for the one that the run was started with.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sender: Option<ClientId>,
     },
     /// The reply to the first request with these messages has begun.
     Seen {
@@ -441,6 +444,9 @@ pub struct Pending {
     /// When it was accepted.
     #[serde(serialize_with = "micros")]
     pub at: Timestamp,
+    /// The client that sent it; absent for the one that the run was started with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender: Option<ClientId>,
 }
 
 /// The point at which a pending message enters the conversation.

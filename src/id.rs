@@ -1,4 +1,4 @@
-//! Newtypes for the ids of agents, messages and tool calls.
+//! Newtypes for the ids of agents, messages, clients and tool calls.
 //!
 //! An id is opaque: it is compared, shown and sent back, never parsed.
 
@@ -64,6 +64,11 @@ id_type! {
 }
 
 id_type! {
+    /// The name of a client of a run: `inject 1`, `attach 2`, …, one counter per process of a session.
+    ClientId
+}
+
+id_type! {
     /// The id of a tool call, as the model server gave it. Sent back unchanged.
     CallId
 }
@@ -83,6 +88,18 @@ impl AgentId {
     #[must_use]
     pub fn synthesizer(&self) -> Self {
         if self.is_main() { Self::new("synthesizer") } else { Self::new(format!("{self}_synthesizer")) }
+    }
+}
+
+impl ClientId {
+    /// Returns the name of the client that a run was started with, which is the empty text.
+    pub fn first() -> Self {
+        Self::new("")
+    }
+
+    /// Returns whether the run was started with this client.
+    pub fn is_first(&self) -> bool {
+        self.0.is_empty()
     }
 }
 

@@ -3,6 +3,7 @@
 mod jobs;
 mod journal;
 mod lines;
+mod outside;
 mod snapshot;
 
 use std::time::Duration;
@@ -10,6 +11,7 @@ use std::time::Duration;
 pub use jobs::*;
 pub use journal::*;
 pub use lines::*;
+pub use outside::*;
 pub use snapshot::*;
 
 /// Longest message a user can send, bytes.

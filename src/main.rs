@@ -30,6 +30,13 @@ fn main() -> ExitCode {
         Task::Personas { flags } => cli::run_personas(&flags),
         Task::Sessions { flags, args } => cli::run_sessions(&flags, &args),
         Task::Archive { flags, command } => cli::run_archive(&flags, &command),
+        Task::Status { flags, args } => cli::run_status(&flags, &args),
+        Task::Inject { flags, args } => cli::run_inject(&flags, &args),
+        Task::Watch { flags, args } => cli::run_watch(&flags, &args),
+        Task::Cancel { flags, args } => cli::run_cancel(&flags, &args),
+        Task::Answer { flags, args, decided } => cli::run_answer(&flags, &args, decided),
+        Task::Attach { flags, args } => cli::run_attach(&flags, &args),
+        Task::Serve { flags, args } => cli::run_serve(&flags, &args),
         Task::Screen { flags, prompt } => cli::run_screen(&flags, prompt),
     };
     finalizers::run();

@@ -16,7 +16,7 @@ use crate::agent::{Agent, AgentContext, EmptyReply, NotRunReason};
 use crate::control::OnExhausted;
 use crate::error::{Cancelled, Exceeded, RunError};
 use crate::event::{Event, Outcome, Pending};
-use crate::id::MessageId;
+use crate::id::{ClientId, MessageId};
 use crate::limits;
 use crate::message::ToolCall;
 use crate::provider::{Finish, ProviderError, UsageScope};
@@ -26,11 +26,12 @@ use crate::text::is_blank;
 struct TurnInput {
     text: String,
     injection: Option<MessageId>,
+    sender: Option<ClientId>,
 }
 
 impl From<Pending> for TurnInput {
     fn from(entry: Pending) -> Self {
-        Self { text: entry.text, injection: Some(entry.id) }
+        Self { text: entry.text, injection: Some(entry.id), sender: entry.sender }
     }
 }
 
@@ -48,7 +49,7 @@ impl Agent {
         self.synth_answer = None;
         self.reset_step_limit();
         self.begin();
-        self.turn(vec![TurnInput { text: user_message.to_owned(), injection: None }]).await
+        self.turn(vec![TurnInput { text: user_message.to_owned(), injection: None, sender: None }]).await
     }
 
     /// Runs turns with what is pending until nothing deliverable is left (D2, D3). Returns how many turns ran.
@@ -307,22 +308,23 @@ impl Agent {
     fn deliver_all(&mut self, inputs: Vec<TurnInput>, point: &DeliveryPoint) -> Result<(), RunError> {
         let mut result = Ok(());
         for input in inputs {
-            let delivered = self.deliver(&input.text, input.injection, point);
+            let delivered = self.deliver(input, point);
             result = result.and(delivered);
         }
         result
     }
 
     /// Appends one user message, emits it, and lets the extensions append their notes.
-    fn deliver(&mut self, text: &str, injection: Option<MessageId>, point: &DeliveryPoint) -> Result<(), RunError> {
-        self.history.push_user(text);
+    fn deliver(&mut self, input: TurnInput, point: &DeliveryPoint) -> Result<(), RunError> {
+        let TurnInput { text, injection, sender } = input;
+        self.history.push_user(&text);
         self.unseen.extend(injection.clone());
         let (mid_loop, after) = match point {
             DeliveryPoint::TurnStart => (false, None),
             DeliveryPoint::MidLoop { after } => (true, after.clone()),
         };
-        let typed = text.to_owned();
-        self.listeners.emit(Event::UserTurn { content: typed, mid_loop, injection, step: self.steps, after });
+        let (content, step) = (text.clone(), self.steps);
+        self.listeners.emit(Event::UserTurn { content, mid_loop, injection, step, after, sender });
         self.tell_history();
         for extension in &self.extensions {
             let context = AgentContext {
@@ -331,7 +333,7 @@ impl Agent {
                 context_window_cap: self.context_window_cap,
             };
             // A bug of an extension must not leave the turn open.
-            let outcome = catch_unwind(AssertUnwindSafe(|| extension.on_user_message(&context, text)));
+            let outcome = catch_unwind(AssertUnwindSafe(|| extension.on_user_message(&context, &text)));
             let outcome =
                 outcome.unwrap_or_else(|_| Err(format!("the extension '{}' broke down", extension.name()).into()));
             match outcome {

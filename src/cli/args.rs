@@ -12,6 +12,7 @@ use clap_complete::Shell;
 
 use crate::approval::Mode;
 use crate::cli::archive::ArchiveCommand;
+use crate::cli::running::args::{AnswerArgs, AttachArgs, CancelArgs, InjectArgs, ServeArgs, StatusArgs, WatchArgs};
 use crate::config::{Layer, Provider, SandboxKind, SandboxSection, ScreenSection};
 use crate::price::Money;
 use crate::provider::Effort;
@@ -23,7 +24,7 @@ use crate::provider::Effort;
 #[derive(Debug, Parser)]
 #[command(name = "steersman", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] PROMPT\n       steersman [OPTIONS] models [--json]\n       steersman [OPTIONS] doctor\n       steersman [OPTIONS] personas\n       steersman sessions [--json]\n       steersman search WORDS\n       steersman export ID [--format FORMAT] [-o FILE]\n       steersman replay ID --print [--at N]\n       steersman keys\n       steersman help [TOPIC]\n       steersman man\n       steersman completions SHELL"
+    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] PROMPT\n       steersman [OPTIONS] models [--json]\n       steersman [OPTIONS] doctor\n       steersman [OPTIONS] personas\n       steersman sessions [--json]\n       steersman search WORDS\n       steersman export ID [--format FORMAT] [-o FILE]\n       steersman replay ID --print [--at N]\n       steersman status [--json]\n       steersman inject [--wait STAGE] TEXT\n       steersman watch [--json]\n       steersman cancel\n       steersman approve ID\n       steersman decline ID [WORDS]\n       steersman attach [ID]\n       steersman [OPTIONS] serve [PROMPT]\n       steersman keys\n       steersman help [TOPIC]\n       steersman man\n       steersman completions SHELL"
 )]
 #[command(after_help = "A prompt that is the name of a command goes after two dashes: steersman -- exec")]
 pub struct CommandLine {
@@ -60,6 +61,26 @@ pub enum Command {
     /// What is done with saved sessions.
     #[command(flatten)]
     Archive(ArchiveCommand),
+    /// Print the sessions that run: what each agent does, and what waits for you.
+    Status(StatusArgs),
+    /// Send a text to an agent of a session that runs.
+    ///
+    /// Exit code: 0 accepted, or with --wait as far as asked; 1 not; 2 usage.
+    Inject(InjectArgs),
+    /// Write what a session does from now on, until it ends.
+    Watch(WatchArgs),
+    /// Stop the turn of a session that runs, or one of its sub-agents.
+    Cancel(CancelArgs),
+    /// Show what a question is about, exactly, and approve it this once.
+    Approve(AnswerArgs),
+    /// Show what a question is about, exactly, and decline it.
+    Decline(AnswerArgs),
+    /// Open one more screen on a session that runs. Closing it leaves the session as it is.
+    Attach(AttachArgs),
+    /// Run a session without a screen; `steersman attach` opens one on it.
+    ///
+    /// It ends by SIGINT or SIGTERM, or by /quit in the last screen that is attached.
+    Serve(ServeArgs),
     /// Print the usual keys as a file of keys, with what each action does.
     Keys,
     /// Print a page of the manual; without a topic the list of pages, with other words what a search for them finds.
@@ -229,6 +250,9 @@ pub struct SessionFlags {
     /// Go on with this session, by its ID or a beginning that no other shares; `steersman sessions` lists them.
     #[arg(long, global = true, value_name = "ID")]
     pub resume: Option<String>,
+    /// Let no other terminal see or steer this session.
+    #[arg(long, global = true)]
+    pub no_socket: bool,
     /// Save nothing of this session.
     #[arg(long, global = true, conflicts_with_all = ["continues", "resume"])]
     pub ephemeral: bool,

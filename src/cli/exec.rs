@@ -23,13 +23,14 @@ use crate::cli::load::{Start, load};
 use crate::cli::output::Output;
 use crate::cli::project::FrontEnd;
 use crate::cli::questions::Questions;
+use crate::cli::running::listen::{Hosted, Listening};
 use crate::cli::runtime;
 use crate::cli::setup::setup;
 use crate::cli::steer_stdin::Lines;
 use crate::host;
 use crate::limits;
 use crate::listener::{JsonLines, Listener, Terminal};
-use crate::session::{Client, LocalClient};
+use crate::session::{Client, Hub};
 use crate::text::is_blank;
 use crate::tui::terminal::signals::Signals;
 use steering::ExecRun;
@@ -88,17 +89,22 @@ async fn serve(start: Start, flags: &Flags, args: &ExecArgs, prompt: &str, runti
     listeners.extend([&out, &err].map(|output| Arc::new(output.clone()) as Arc<dyn Listener>));
     let cwd = start.cwd.clone();
     let journal = start.journal.clone();
+    let listening = Listening::of(&start, !flags.session.no_socket, Hosted::Here);
     let host = host::start_with(runtime, |approvals| setup(start, listeners, approvals));
     if let Some(journal) = &journal {
         journal::attach(journal, host.handle());
     }
-    let client = LocalClient::new(host.handle().clone());
+    let hub = Hub::new(host.handle().clone());
+    // Nobody looks at an `exec` for such a sentence; the log has it.
+    let server = listening.and_then(|listening| listening.begin(&hub).ok());
+    let client = hub.first();
     let mut run = ExecRun::new(&client, lines, questions, err.clone(), args);
     let mut exit = steer(&mut run, &client, prompt, &mut signals, &out).await;
     let is_stopped = run.stop.is_some();
     let (unsent, reason) = (run.unsent, run.reason);
     let farewell = async {
         host.shutdown(limits::EXIT_GRACE).await;
+        drop(server);
         if let Some(missing) = journal.and_then(|journal| journal.close()) {
             err.say(&missing);
         }

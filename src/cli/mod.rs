@@ -17,6 +17,7 @@
 //!   `exec_streams.rs`
 //! - the journal of a start, `sessions`: `journal.rs`, `sessions.rs`; stories: `session/command.rs`
 //! - search in saved sessions: `archive/mod.rs`; stories: `session/search.rs`
+//! - sessions that run, from other terminals: `running/mod.rs`; stories: `session/outside/commands.rs`
 //! - the log file: `logging.rs`; stories: `secrets.rs`
 
 pub mod archive;
@@ -40,6 +41,7 @@ pub mod places;
 pub mod project;
 mod questions;
 mod recovery;
+mod running;
 mod screen;
 mod sessions;
 mod setup;
@@ -57,6 +59,7 @@ use clap::{CommandFactory as _, Parser as _};
 use crate::cli::archive::ArchiveCommand;
 use crate::cli::args::{Command, CommandLine, ExecArgs, Flags, ModelsArgs, SessionsArgs};
 use crate::cli::exit::{Exit, say};
+use crate::cli::running::args::{AnswerArgs, AttachArgs, CancelArgs, InjectArgs, ServeArgs, StatusArgs, WatchArgs};
 use crate::text::is_blank;
 
 pub use archive::run as run_archive;
@@ -66,6 +69,7 @@ pub use help::{man as run_man, run as run_help};
 pub use keymap::run as run_keys;
 pub use models::run as run_models;
 pub use personas::run as run_personas;
+pub use running::{Decided, run_answer, run_attach, run_cancel, run_inject, run_serve, run_status, run_watch};
 pub use screen::run as run_screen;
 pub use sessions::run as run_sessions;
 
@@ -117,6 +121,57 @@ pub enum Task {
         /// What to do with them.
         command: ArchiveCommand,
     },
+    /// Print the sessions that run.
+    Status {
+        /// The flags.
+        flags: Flags,
+        /// The arguments of `status`.
+        args: StatusArgs,
+    },
+    /// Send a text to a session that runs.
+    Inject {
+        /// The flags.
+        flags: Flags,
+        /// The arguments of `inject`.
+        args: InjectArgs,
+    },
+    /// Write what a session does.
+    Watch {
+        /// The flags.
+        flags: Flags,
+        /// The arguments of `watch`.
+        args: WatchArgs,
+    },
+    /// Stop the turn of a session.
+    Cancel {
+        /// The flags.
+        flags: Flags,
+        /// The arguments of `cancel`.
+        args: CancelArgs,
+    },
+    /// Answer a question of a session.
+    Answer {
+        /// The flags.
+        flags: Flags,
+        /// The arguments of `approve` and `decline`.
+        args: AnswerArgs,
+        /// Which of both it is.
+        decided: Decided,
+    },
+    /// Open one more screen on a session.
+    Attach {
+        /// The flags.
+        flags: Flags,
+        /// The arguments of `attach`.
+        args: AttachArgs,
+    },
+    /// Run a session without a screen.
+    Serve {
+        /// The flags.
+        flags: Flags,
+        /// The arguments of `serve`.
+        args: ServeArgs,
+    },
     /// Print the default keys as a keymap file.
     Keys,
     /// Print a page of the manual.
@@ -152,6 +207,14 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Task, Exit> {
         (Some(Command::Doctor), None) => Ok(Task::Doctor { flags }),
         (Some(Command::Sessions(args)), None) => Ok(Task::Sessions { flags, args }),
         (Some(Command::Archive(command)), None) => Ok(Task::Archive { flags, command }),
+        (Some(Command::Status(args)), None) => Ok(Task::Status { flags, args }),
+        (Some(Command::Inject(args)), None) => Ok(Task::Inject { flags, args }),
+        (Some(Command::Watch(args)), None) => Ok(Task::Watch { flags, args }),
+        (Some(Command::Cancel(args)), None) => Ok(Task::Cancel { flags, args }),
+        (Some(Command::Approve(args)), None) => Ok(Task::Answer { flags, args, decided: Decided::Yes }),
+        (Some(Command::Decline(args)), None) => Ok(Task::Answer { flags, args, decided: Decided::No }),
+        (Some(Command::Attach(args)), None) => Ok(Task::Attach { flags, args }),
+        (Some(Command::Serve(args)), None) => Ok(Task::Serve { flags, args }),
         (Some(Command::Keys), None) => Ok(Task::Keys),
         (Some(Command::Help { words }), None) => Ok(Task::Help(words)),
         (Some(Command::Man), None) => Ok(Task::Man),

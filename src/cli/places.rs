@@ -20,6 +20,8 @@ pub struct UserDirectories {
     pub state: Option<PathBuf>,
     /// The program's cache directory.
     pub cache: Option<PathBuf>,
+    /// Where sessions that run listen, the best directory first.
+    pub sockets: Vec<PathBuf>,
     /// The root of the project that contains the working directory.
     pub project: Option<PathBuf>,
     /// Sentences about directories that are not used.
@@ -36,6 +38,12 @@ impl UserDirectories {
         places.config = places.own("configuration", &base.config_dir(), ".config");
         places.state = base.state_dir().and_then(|state| places.own("state", &state, ".local/state"));
         places.cache = places.own("cache", &base.cache_dir(), ".cache");
+        let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|base| base.is_absolute());
+        // One that is not there was set for another user, or on another machine.
+        let runtime = runtime.and_then(|base| base.canonicalize().ok());
+        let is_own = |base: &PathBuf| places.project.as_ref().is_none_or(|project| !base.starts_with(project));
+        let runtime = runtime.filter(is_own).map(|base| base.join("steersman"));
+        places.sockets = runtime.into_iter().chain(places.state.as_ref().map(|state| state.join("sockets"))).collect();
         places
     }
 

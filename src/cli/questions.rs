@@ -136,18 +136,23 @@ fn mark_at_end(output: &Output, lines: Option<&Lines>, positions: &QuestionPosit
 
 /// Returns a question with all that would happen, and how it is answered.
 fn words(request: &ApprovalRequest) -> String {
-    let who = request.asker.as_ref().filter(|asker| !asker.agent.is_main());
-    let who = who.map(|asker| format!("{} asks: ", visible_line(asker.agent.as_str()))).unwrap_or_default();
     let (number, has_grant, has_rule) = (request.id.0, request.session.is_some(), request.rule.is_some());
-    let rows = question_rows(&approval_parts(request), "│ ");
     let session = if has_grant { format!("/session {number}, ") } else { String::new() };
     let always = if has_rule { format!("/always {number}, ") } else { String::new() };
     format!(
-        "question {number}: {who}{}\n{}\nanswer: /yes {number}, {session}{always}/no {number} or /no {number} WORDS",
-        approval_title(request),
-        rows.join("\n"),
+        "question {number}: {}\nanswer: /yes {number}, {session}{always}/no {number} or /no {number} WORDS",
+        question(request),
     )
 }
+
+/// Returns who asks what, with all that would happen.
+pub(super) fn question(request: &ApprovalRequest) -> String {
+    let who = request.asker.as_ref().filter(|asker| !asker.agent.is_main());
+    let who = who.map(|asker| format!("{} asks: ", visible_line(asker.agent.as_str()))).unwrap_or_default();
+    let rows = question_rows(&approval_parts(request), "│ ");
+    format!("{who}{}\n{}", visible_line(&approval_title(request)), rows.join("\n"))
+}
+
 /// The calls that were refused because nobody could be asked.
 #[derive(Debug, Default)]
 pub struct RefusedCalls {

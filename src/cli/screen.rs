@@ -14,11 +14,13 @@ use crate::cli::keymap::keymap;
 use crate::cli::load::{Start, load};
 use crate::cli::outside::Programs;
 use crate::cli::project::FrontEnd;
+use crate::cli::running::listen::{Hosted, Listening};
 use crate::cli::runtime;
 use crate::cli::setup::setup;
 use crate::cli::themes::themes;
 use crate::config::{Environment, ModelSource, Notify, NotifyWhen};
-use crate::session::LocalClient;
+use crate::protocol::{Notice, Post};
+use crate::session::Hub;
 use crate::tui::keymap::Keymap;
 use crate::tui::state::alerts::When;
 use crate::tui::state::status;
@@ -58,7 +60,7 @@ pub fn run(flags: &Flags, prompt: Option<String>) -> Exit {
     };
     let session = start.journal.as_ref().map(|journal| journal.session().to_string());
     let options = ScreenOptions { keymap, session, ..options(&start, prompt, themes) };
-    match show(start, options) {
+    match show(start, options, !flags.session.no_socket) {
         Ok(exit) => exit,
         Err(error) => {
             say(&format!("the screen cannot be shown: {error}"));
@@ -68,11 +70,11 @@ pub fn run(flags: &Flags, prompt: Option<String>) -> Exit {
 }
 
 /// Returns whether the user wants lines instead of a screen.
-fn uses_lines(start: &Start) -> bool {
+pub(super) fn uses_lines(start: &Start) -> bool {
     start.config.screen.screen_reader.unwrap_or(false)
 }
 
-fn check_terminal(start: &Start) -> Result<(), String> {
+pub(super) fn check_terminal(start: &Start) -> Result<(), String> {
     if uses_lines(start) {
         return Ok(());
     }
@@ -88,22 +90,30 @@ fn check_terminal(start: &Start) -> Result<(), String> {
     Ok(())
 }
 
-fn show(start: Start, options: ScreenOptions) -> io::Result<Exit> {
+fn show(start: Start, options: ScreenOptions, listens: bool) -> io::Result<Exit> {
     let uses_lines = uses_lines(&start);
     let runtime = runtime()?;
     let still_true = start.config.still_true;
     let spending = start.config.spending.clone();
     let journal = start.journal.clone();
+    let listening = Listening::of(&start, listens, Hosted::Here);
     let host = host::start_with(runtime.handle(), |approvals| setup(start, Vec::new(), approvals));
     host.handle().set_staleness(still_true);
     if let Some(journal) = &journal {
         journal::attach(journal, host.handle());
     }
     host.handle().budget().configure(spending);
-    let client = LocalClient::new(host.handle().clone());
+    let hub = Hub::new(host.handle().clone());
+    let server = listening.map(|listening| listening.begin(&hub)).transpose();
+    let server = server.unwrap_or_else(|sentence| {
+        host.handle().mailbox().push(Post::Notice(Notice::Info(sentence)));
+        None
+    });
+    let client = hub.first();
     let ending = if uses_lines { tui::run_lines(options, &client) } else { tui::run(options, &client) };
     // With a clock of its own: that of a worker which does not answer stands still.
     tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(host.shutdown(limits::EXIT_GRACE));
+    drop(server);
     runtime.shutdown_background();
     if let Some(missing) = journal.and_then(|journal| journal.close()) {
         say(&missing);
@@ -111,7 +121,7 @@ fn show(start: Start, options: ScreenOptions) -> io::Result<Exit> {
     ending.map(|ending| Exit::Screen(ending.exit_code()))
 }
 
-fn options(start: &Start, prompt: Option<String>, themes: Themes) -> ScreenOptions {
+pub(super) fn options(start: &Start, prompt: Option<String>, themes: Themes) -> ScreenOptions {
     let (label, source) = match &start.config.model {
         ModelSource::Embedded { .. } => ("embedded model".to_owned(), status::ModelSource::Embedded),
         ModelSource::Server(server) => {
@@ -154,6 +164,7 @@ fn options(start: &Start, prompt: Option<String>, themes: Themes) -> ScreenOptio
         },
         keymap: Keymap::default(),
         session: None,
+        client: None,
     }
 }
 

@@ -22,7 +22,7 @@ use crate::control::Cancellable;
 use crate::control::queue::{Queue, Taken};
 use crate::error::Refused;
 use crate::event::{Delivery, Pending};
-use crate::id::MessageId;
+use crate::id::{ClientId, MessageId};
 use crate::limits;
 use crate::sync::{Mutex, MutexGuard};
 use crate::text::is_blank;
@@ -50,17 +50,19 @@ pub struct Injection {
     pub text: String,
     /// Where it is to enter.
     pub delivery: Delivery,
+    /// The client that sends it; `None` for the one that the run was started with.
+    pub sender: Option<ClientId>,
 }
 
 impl<T: Into<String>> From<(T, Delivery)> for Injection {
     fn from((text, delivery): (T, Delivery)) -> Self {
-        Self { text: text.into(), delivery }
+        Self { text: text.into(), delivery, sender: None }
     }
 }
 
 impl From<String> for Injection {
     fn from(text: String) -> Self {
-        Self { text, delivery: Delivery::default() }
+        Self { text, delivery: Delivery::default(), sender: None }
     }
 }
 
@@ -129,7 +131,7 @@ impl Interloper {
     /// [`Refused`] when the text is blank, too long, too many are pending, or the agent has ended; the caller keeps
     /// the text.
     pub fn inject_user_message(&self, message: impl Into<Injection>) -> Result<MessageId, Refused> {
-        let Injection { text, delivery } = message.into();
+        let Injection { text, delivery, sender } = message.into();
         check(&text)?;
         let id = {
             let mut queue = self.lock();
@@ -140,7 +142,8 @@ impl Interloper {
                 return Err(Refused::TooMany);
             }
             let id = MessageId::new(format!("m{}", self.accepted.fetch_add(1, Ordering::SeqCst) + 1));
-            queue.accept(id.clone(), text, delivery, clock::now());
+            let at = clock::now();
+            queue.accept(Pending { id: id.clone(), text, delivery, held: false, stale: false, at, sender });
             id
         };
         self.changed();

@@ -72,8 +72,8 @@ impl Queue {
     }
 
     /// Appends a text that the caller has checked.
-    pub(crate) fn accept(&mut self, id: MessageId, text: String, delivery: Delivery, at: Timestamp) {
-        let pending = Pending { id, text, delivery, held: false, stale: false, at };
+    pub(crate) fn accept(&mut self, pending: Pending) {
+        let at = pending.at;
         self.entries.push(Entry { pending, edited: false, fresh: (at, self.steps) });
         self.arrange();
         self.paused = false;

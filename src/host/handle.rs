@@ -78,8 +78,8 @@ impl Handle {
         let queue = self.crew.get(to).ok_or(Refused::Ended)?.interloper;
         let kept = self.keeper.get().map(|keeper| (keeper, message.clone()));
         let outcome = queue.inject_user_message(message);
-        if let (Some((keeper, Injection { text, delivery })), Ok(id)) = (kept, &outcome) {
-            let entry = Pending { id: id.clone(), text, delivery, held: false, stale: false, at: clock::now() };
+        if let (Some((keeper, Injection { text, delivery, sender })), Ok(id)) = (kept, &outcome) {
+            let entry = Pending { id: id.clone(), text, delivery, held: false, stale: false, at: clock::now(), sender };
             keeper.accepted(to, entry);
         }
         // The main agent's queue is closed by one thing only.

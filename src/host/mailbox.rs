@@ -15,6 +15,10 @@ use crate::protocol::Post;
 
 type Wake = Arc<dyn Fn() + Send + Sync>;
 
+/// Called for every post under the lock of the mailbox, so that everybody gets the same order. It must not block, nor
+/// use the mailbox.
+pub type Tap = Arc<dyn Fn(&Post) + Send + Sync>;
+
 /// What the UI has not taken yet.
 #[derive(Default)]
 pub struct Mailbox {
@@ -25,6 +29,7 @@ pub struct Mailbox {
 struct Inner {
     posts: Vec<Post>,
     wake: Option<Wake>,
+    tap: Option<Tap>,
     /// Bytes of the pieces among them.
     bytes: usize,
     /// Who waits until they are taken.
@@ -50,11 +55,21 @@ impl Mailbox {
         }
     }
 
+    /// Sets what else gets every post: those that wait now, and all that come.
+    pub fn tap(&self, tap: Tap) {
+        let mut inner = self.lock();
+        inner.posts.iter().for_each(|post| tap(post));
+        inner.tap = Some(tap);
+    }
+
     /// Appends one post; merges a delta into the one before when both are of the same agent and kind.
     pub fn push(&self, post: Post) {
         let wake = {
             let mut inner = self.lock();
             let was_empty = inner.posts.is_empty();
+            if let Some(tap) = &inner.tap {
+                tap(&post);
+            }
             inner.bytes += post.piece_bytes();
             let merged = inner.posts.last_mut().is_some_and(|last| merge(last, &post));
             if !merged {

@@ -32,7 +32,7 @@ pub use context_files::{
     ContextFile, ContextFiles, ContextPlaces, ProjectContext, find as find_context_files, snippet as context_snippet,
 };
 pub use handle::{Handle, Keeper};
-pub use mailbox::Mailbox;
+pub use mailbox::{Mailbox, Tap};
 pub use resumed::{Closing, Numbers, Resumed};
 pub use setup::Setup;
 pub use tools::{Pools, WebPool, Workbench};

@@ -10,20 +10,24 @@
 //! - what a client is told: events, replies, snapshots, notices: `post.rs`
 //! - what a tool wants to do, exactly as it is carried out: `act.rs`
 //! - a question about an act, and what can be answered: `approval.rs`
+//! - what somebody outside sees of a whole session at once: `status.rs`; stories: `session/outside/lines.rs`
 //! - the wire form of all of them: `mod.rs`; stories: `session/client.rs`
 
 mod act;
 mod approval;
 mod post;
 mod request;
+mod status;
 
+pub use crate::id::ClientId;
 pub use act::{Act, CloneAct, CommandAct, Content, FetchAct, SearchAct, UseAct, WriteAct};
 pub use approval::{Answer, ApprovalId, ApprovalRequest, Asker, OfferedRule, Subject};
 pub use post::{Accepted, BudgetStatus, LocalServer, Notice, Post, QueueOutcome, Reply, Undo, UndoneFile};
 pub use request::{
-    BudgetLimits, ClientId, Decision, ModeChoice, Numbered, PauseState, QueueAct, Request, RuleRequest, Shift,
-    Withdrawn,
+    BudgetLimits, Decision, ModeChoice, Numbered, PauseState, QueueAct, Request, RuleRequest, Shift, Withdrawn,
 };
+
+pub use status::{AgentState, AgentStatus, PendingStatus, SessionActivity, SessionStatus, WaitingFor, WaitingStatus};
 
 /// The version of the protocol; another one is not understood.
 pub const VERSION: u32 = 1;

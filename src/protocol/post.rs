@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Refused, StartError};
 use crate::event::{Delivery, Envelope, Event, Pending};
-use crate::id::{AgentId, MessageId};
+use crate::id::{AgentId, ClientId, MessageId};
 use crate::mode::Mode;
 use crate::protocol::{Answer, ApprovalId, ApprovalRequest, BudgetLimits, Decision, PauseState, QueueAct};
 
@@ -96,6 +96,7 @@ pub struct BudgetStatus {
 /// What came of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[allow(clippy::large_enum_variant)] // There are few of them at a time.
 pub enum Reply {
     /// A text was put into a queue, or was not.
     Injected {
@@ -208,6 +209,15 @@ pub enum Notice {
     Info(String),
     /// These texts are the user's again: no agent will take them. Told before [`Notice::BuildFailed`].
     Returned(Vec<Pending>),
+    /// Another client took these texts out of their queues.
+    Withdrawn {
+        /// That client; `None` for the one that the run was started with.
+        by: Option<ClientId>,
+        /// The texts, in order.
+        entries: Vec<Pending>,
+    },
+    /// The run is over for this client: its program has ended, or does not talk to it any more. The sentence says which.
+    Over(String),
     /// A model server answers on this machine while the embedded model is used.
     LocalServer(LocalServer),
     /// The models that can be switched to, those of the server that answers first, or why there is no list.

@@ -6,16 +6,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Delivery, Pending};
-use crate::id::{AgentId, CallId, MessageId};
+use crate::id::{AgentId, CallId, ClientId, MessageId};
 use crate::message::Arguments;
 use crate::mode::Mode;
 use crate::price::Money;
 use crate::protocol::{Answer, ApprovalId};
-
-/// The name of one client of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct ClientId(pub String);
 
 /// A request with its sender and number: the same one, sent twice, is carried out once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

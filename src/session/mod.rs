@@ -9,20 +9,30 @@
 //! - search in the journals of all sessions: `search/mod.rs`; stories: `session/search.rs`
 //! - what every client holds: `client.rs`; stories: `session/client.rs`
 //! - a client in the same process: `local.rs`; stories: `session/client.rs`
+//! - several clients of one run, each with its own place: `hub.rs`, `members.rs`, `past.rs`; stories:
+//!   `session/outside/clients.rs`
+//! - clients of other processes: `socket/mod.rs`; how a session stands, for them: `status.rs`; stories: `session/outside/`
 //! - what each request does to the run: `requests.rs`, and to approvals and files: `permissions.rs`; stories: `hold.rs`,
 //!   `pending_list.rs`, `approval_popups.rs`
 
 mod client;
 pub mod export;
 pub mod fold;
+mod hub;
 pub mod journal;
 mod local;
+mod members;
+mod past;
 mod permissions;
 pub mod replay;
 mod requests;
 pub mod search;
+pub mod socket;
+mod status;
 
 pub use crate::workspace::{Bounds, EntryKind, Walk};
 pub use client::{Client, Waiting, Wake};
+pub use hub::{Beginning, Hub, SCREEN};
 pub use local::LocalClient;
 pub use requests::Requests;
+pub use status::StatusFold;

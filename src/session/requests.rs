@@ -5,6 +5,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use crate::control::Injection;
 use crate::error::Refused;
 use crate::fault;
 use crate::host::{Command, Handle};
@@ -18,46 +19,72 @@ const KEPT: usize = 64;
 /// The newest requests of one client by their numbers, each with its reply once it has been carried out.
 type Replies = VecDeque<(u64, Arc<OnceLock<Option<Reply>>>)>;
 
+/// What is done with a new reply of a client; returns what the client is told.
+type Distribute = Box<dyn Fn(&ClientId, Reply) -> Reply + Send + Sync>;
+
 /// What carries the requests of all clients out, each once.
 pub struct Requests {
     handle: Handle,
+    /// Called once for each reply; returns what its client is told.
+    distribute: Distribute,
     replies: Mutex<HashMap<ClientId, Replies>>,
 }
 
 impl Requests {
     /// Carries requests out on this run.
     pub fn new(handle: Handle) -> Self {
-        Self { handle, replies: Mutex::default() }
+        Self::distributing(handle, |_, reply| reply)
+    }
+
+    /// Carries requests out on this run. `distribute` is called with each new reply and returns what its client is told.
+    pub fn distributing(
+        handle: Handle,
+        distribute: impl Fn(&ClientId, Reply) -> Reply + Send + Sync + 'static,
+    ) -> Self {
+        Self { handle, distribute: Box::new(distribute), replies: Mutex::default() }
     }
 
     /// Carries a request out, unless that was done before, and returns its reply where it has one.
     pub fn carry_out(&self, numbered: Numbered) -> Option<Reply> {
         let Numbered { client, number, request } = numbered;
         // The same request on another thread waits for the reply; every other one goes on.
-        self.slot(client, number).get_or_init(|| carry_out(&self.handle, request)).clone()
+        let slot = self.slot(&client, number)?;
+        let carry_out = || {
+            let sender = Some(client.clone()).filter(|client| !client.is_first());
+            carry_out(&self.handle, request, sender).map(|reply| (self.distribute)(&client, reply))
+        };
+        slot.get_or_init(carry_out).clone()
     }
 
-    /// Returns where the reply to a request is kept.
-    fn slot(&self, client: ClientId, number: u64) -> Arc<OnceLock<Option<Reply>>> {
+    /// Returns where the reply to a request is kept; `None` when it is so old that its reply may have been forgotten.
+    fn slot(&self, client: &ClientId, number: u64) -> Option<Arc<OnceLock<Option<Reply>>>> {
         let mut replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = replies.entry(client).or_default();
+        let kept = replies.entry(client.clone()).or_default();
         if let Some((_, slot)) = kept.iter().find(|(known, _)| *known == number) {
-            return Arc::clone(slot);
+            return Some(Arc::clone(slot));
+        }
+        if kept.len() >= KEPT && kept.iter().all(|(known, _)| number < *known) {
+            return None;
         }
         let slot = Arc::default();
         kept.push_back((number, Arc::clone(&slot)));
         if kept.len() > KEPT {
             kept.pop_front();
         }
-        slot
+        Some(slot)
+    }
+
+    /// Forgets the requests of a client that does not come back.
+    pub fn forget(&self, client: &ClientId) {
+        self.replies.lock().unwrap_or_else(PoisonError::into_inner).remove(client);
     }
 }
 
-fn carry_out(handle: &Handle, request: Request) -> Option<Reply> {
+fn carry_out(handle: &Handle, request: Request, sender: Option<ClientId>) -> Option<Reply> {
     Some(match request {
         Request::Inject { to, text, delivery } => {
             fault::block_at("send");
-            let outcome = handle.inject_user_message(&to, (text.as_str(), delivery));
+            let outcome = handle.inject_user_message(&to, Injection { text: text.clone(), delivery, sender });
             Reply::Injected { to, text, delivery, outcome }
         }
         Request::Stop => Reply::Stopped(handle.stop()),

@@ -90,6 +90,8 @@ pub enum Verb {
     Times,
     /// Gives the mouse to the terminal, or takes it.
     Mouse,
+    /// Leaves a run that goes on without this screen.
+    Detach,
     /// Ends the program.
     Quit,
     /// Does what only the line output has a command for.
@@ -230,6 +232,7 @@ pub const COMMANDS: &[Command] = &[
         "Alt+P",
         "off: the terminal selects with it; on: it clicks and scrolls here",
     ),
+    row(Verb::Detach, "detach", "/detach", Nothing, "", "leave this screen; the session runs on (after attach)"),
     row(Verb::Quit, "quit", "/quit", Nothing, "F12", "quit; a running turn is stopped"),
 ];
 

@@ -142,8 +142,10 @@ pub enum Effect {
     Redraw,
     /// Tell this in lines.
     Tell(Report),
-    /// End the program.
+    /// End the program, and the run if nobody else is left.
     Quit,
+    /// End the program and leave the run as it is.
+    Detach,
 }
 
 /// What an editor is opened for.

@@ -12,6 +12,7 @@ use ratatui::layout::Size;
 use super::keymap::{Context, Keymap};
 use super::state::lines::Medium;
 use super::theme::{Theme, Themes};
+use crate::id::ClientId;
 use crate::session::fold::RunState;
 
 /// The facts that every pane goes by.
@@ -39,6 +40,8 @@ pub struct Facts {
     pub branch: String,
     /// The name that the session is saved by, if it is.
     pub session: Option<String>,
+    /// The name of this client; `None` where the run was started with this screen.
+    pub client: Option<ClientId>,
 }
 
 impl Facts {
@@ -56,7 +59,13 @@ impl Facts {
             place: String::new(),
             branch: String::new(),
             session: None,
+            client: None,
         }
+    }
+
+    /// Returns who sent a text, unless that is this client.
+    pub fn from_elsewhere<'a>(&self, sender: Option<&'a ClientId>) -> Option<&'a str> {
+        (sender != self.client.as_ref()).then(|| sender.map_or("first screen", ClientId::as_str))
     }
 
     /// Puts the keys in force into a text that names the usual ones of a context.

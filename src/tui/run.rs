@@ -82,6 +82,7 @@ fn new_app(options: &ScreenOptions, size: Size, medium: Medium) -> App {
     app.keymap = options.keymap.clone();
     app.alerts.when = options.when;
     app.session.clone_from(&options.session);
+    app.client.clone_from(&options.client);
     app.place = options.cwd.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     app
 }
@@ -94,14 +95,14 @@ fn with_runtime<'a, S: Surface<'a>>(options: ScreenOptions, client: &'a dyn Clie
     // Whoever holds what the rest needs, the program ends.
     match ending {
         Ok(Ending::Signal(code)) => watchdog::end_within(limits::EXIT_GRACE, code),
-        Ok(Ending::Quit) => watchdog::end_within(limits::QUIT_TIME, 0),
+        Ok(Ending::Quit | Ending::Detached) => watchdog::end_within(limits::QUIT_TIME, 0),
         Err(_) => watchdog::end_within(limits::QUIT_TIME, 1),
     }
     client.end();
     // The signal handlers' tasks need no farewell; a file that is being written gets its time.
     runtime.shutdown_timeout(limits::EXIT_GRACE);
     let ending = ending?;
-    if ending == Ending::Quit {
+    if matches!(ending, Ending::Quit | Ending::Detached) {
         // A terminal that takes nothing any more misses nothing that is kept.
         let _ = farewell.iter().try_for_each(|line| writeln!(io::stdout(), "{line}"));
     }

@@ -239,7 +239,7 @@ fn write_session() -> (tempfile::NamedTempFile, Vec<(AgentId, AgentId)>) {
             script.event(
                 &main,
                 None,
-                Event::UserTurn { content, mid_loop: false, injection: None, step: 0, after: None },
+                Event::UserTurn { content, mid_loop: false, injection: None, step: 0, after: None, sender: None },
             );
             script.round(&main, None, number);
         } else {
@@ -300,7 +300,7 @@ fn lengths() {
             script.event(
                 &main,
                 None,
-                Event::UserTurn { content, mid_loop: false, injection: None, step: 0, after: None },
+                Event::UserTurn { content, mid_loop: false, injection: None, step: 0, after: None, sender: None },
             );
             script.round(&main, None, number);
         }

@@ -73,7 +73,14 @@ impl Pane {
         let mut pane = Self::new();
         for turn in 0..2_500 {
             let content = format!("question {turn}");
-            pane.apply(Event::UserTurn { content, mid_loop: false, injection: None, step: 0, after: None });
+            pane.apply(Event::UserTurn {
+                content,
+                mid_loop: false,
+                injection: None,
+                step: 0,
+                after: None,
+                sender: None,
+            });
             pane.apply(Event::Thinking { text: "It asks for a number.\nI look it up.".to_owned() });
             let id = format!("call {turn}");
             let arguments = Arguments::parse(r#"{"path":"src/lib.rs"}"#);

@@ -20,6 +20,7 @@ mod lines;
 mod looks;
 mod markdown;
 mod next_start;
+mod outside;
 mod pending;
 mod questions;
 mod reading;

@@ -81,7 +81,7 @@ fn json_output_is_one_envelope_per_line_from_session_started_to_turn_ended() {
     assert_eq!(envelopes[0].seq, 1);
     assert!(envelopes.windows(2).all(|pair| pair[0].seq < pair[1].seq), "seq does not rise");
     assert!(envelopes.iter().any(
-        |e| matches!(&e.event, Event::UserTurn { content, mid_loop: false, injection: Some(_), step: 0, after: None } if content == "hello")
+        |e| matches!(&e.event, Event::UserTurn { content, mid_loop: false, injection: Some(_), step: 0, after: None, sender: None } if content == "hello")
     ));
     assert!(
         envelopes.iter().any(|e| matches!(&e.event, Event::Assistant { text, interrupted: false } if text == "42"))

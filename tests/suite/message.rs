@@ -267,7 +267,8 @@ impl World {
                 self.ids += 1;
                 let id = MessageId::new(format!("m{}", self.ids));
                 let at = Timestamp::UNIX_EPOCH;
-                let entry = Pending { id, text, delivery: Delivery::Steer, held: false, stale: false, at };
+                let entry =
+                    Pending { id, text, delivery: Delivery::Steer, held: false, stale: false, at, sender: None };
                 self.queue.push((to, entry));
                 if let Some(remembered) = self.message.sent() {
                     self.copied.extend(words_in(&remembered));

@@ -31,7 +31,7 @@ fn talk(width: u16, height: u16) -> Stage {
 
 fn user(stage: &mut Stage, text: &str) {
     let content = text.to_owned();
-    stage.event("", Event::UserTurn { content, mid_loop: false, injection: None, step: 0, after: None });
+    stage.event("", Event::UserTurn { content, mid_loop: false, injection: None, step: 0, after: None, sender: None });
 }
 
 fn copied(stage: &Stage) -> String {

@@ -36,7 +36,15 @@ fn happening() -> impl Strategy<Value = Happening> {
 
 fn text() -> Pending {
     let at = Timestamp::UNIX_EPOCH;
-    Pending { id: "m1".into(), text: "the text".to_owned(), delivery: Delivery::Steer, held: false, stale: false, at }
+    Pending {
+        id: "m1".into(),
+        text: "the text".to_owned(),
+        delivery: Delivery::Steer,
+        held: false,
+        stale: false,
+        at,
+        sender: None,
+    }
 }
 
 fn tell(receipts: &mut Receipts, event: Event) {
@@ -58,7 +66,14 @@ fn happen(receipts: &mut Receipts, happening: Happening) {
             // A text enters the conversation once.
             if receipts.get(&id).and_then(|receipt| receipt.arrival()).is_none() {
                 let content = "the text".to_owned();
-                let turn = Event::UserTurn { content, mid_loop: false, injection: Some(id), step: 0, after: None };
+                let turn = Event::UserTurn {
+                    content,
+                    mid_loop: false,
+                    injection: Some(id),
+                    step: 0,
+                    after: None,
+                    sender: None,
+                };
                 tell(receipts, turn);
             }
         }

@@ -235,7 +235,7 @@ impl Trial {
             match event {
                 Event::TurnStarted { .. } => steps = 0,
                 Event::ToolCall { .. } => steps += 1,
-                Event::UserTurn { content, injection, step, after, mid_loop } => {
+                Event::UserTurn { content, injection, step, after, mid_loop, .. } => {
                     assert_eq!(step, steps, "{content}");
                     assert!(mid_loop || after.is_none());
                     delivered.push(injection.unwrap());

@@ -25,11 +25,18 @@ pub fn envelope(event: Event) -> Envelope {
 }
 
 pub fn user(content: &str) -> Event {
-    Event::UserTurn { content: content.into(), mid_loop: false, injection: None, step: 0, after: None }
+    Event::UserTurn { content: content.into(), mid_loop: false, injection: None, step: 0, after: None, sender: None }
 }
 
 pub fn mid_loop(content: &str) -> Event {
-    Event::UserTurn { content: content.into(), mid_loop: true, injection: Some("m1".into()), step: 0, after: None }
+    Event::UserTurn {
+        content: content.into(),
+        mid_loop: true,
+        injection: Some("m1".into()),
+        step: 0,
+        after: None,
+        sender: None,
+    }
 }
 
 pub fn delta(text: &str) -> Event {

@@ -124,8 +124,15 @@ fn a_full_context_and_a_nearly_used_budget_are_told() {
 fn a_text_that_is_held_because_of_its_age_makes_its_agent_ask() {
     let mut stage = pair(120, 40);
     let at = stage.app.now;
-    let entry =
-        |stale| Pending { id: "m1".into(), text: "go".to_owned(), delivery: Delivery::Steer, held: stale, stale, at };
+    let entry = |stale| Pending {
+        id: "m1".into(),
+        text: "go".to_owned(),
+        delivery: Delivery::Steer,
+        held: stale,
+        stale,
+        at,
+        sender: None,
+    };
     stage.tell(Msg::Post(Post::Queues { queues: vec![("b".into(), vec![entry(true)])], paused: false }));
     assert_eq!(lints(&stage, "b"), [Lint::Asking]);
     assert!(stage.screen().contains("? b"), "{}", stage.screen());

@@ -53,6 +53,13 @@ impl Program {
         self
     }
 
+    /// Lets it use the home of another program that runs.
+    pub fn beside(running: &Running) -> Self {
+        let mut program = Self::new();
+        program.command.env("HOME", running.home());
+        program
+    }
+
     /// Adds arguments.
     pub fn args<'a>(mut self, args: impl IntoIterator<Item = &'a str>) -> Self {
         self.command.args(args);
@@ -222,6 +229,16 @@ impl Running {
                 return;
             }
         }
+    }
+
+    /// Returns its home.
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// Returns the number of its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Sends it a signal.

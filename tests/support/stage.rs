@@ -293,7 +293,17 @@ impl Stage {
     pub fn deliver(&mut self, taken: &[Pending], mid_loop: bool) -> &mut Self {
         for entry in taken {
             let injection = Some(entry.id.clone());
-            self.event("", Event::UserTurn { content: entry.text.clone(), mid_loop, injection, step: 0, after: None });
+            self.event(
+                "",
+                Event::UserTurn {
+                    content: entry.text.clone(),
+                    mid_loop,
+                    injection,
+                    step: 0,
+                    after: None,
+                    sender: None,
+                },
+            );
         }
         self
     }
@@ -302,7 +312,7 @@ impl Stage {
     pub fn deliver_after(&mut self, agent: &str, taken: &[Pending], step: u32, tool: &str) -> &mut Self {
         for entry in taken {
             let (content, injection, after) = (entry.text.clone(), Some(entry.id.clone()), Some(tool.to_owned()));
-            self.event(agent, Event::UserTurn { content, mid_loop: true, injection, step, after });
+            self.event(agent, Event::UserTurn { content, mid_loop: true, injection, step, after, sender: None });
         }
         self
     }

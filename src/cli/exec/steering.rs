@@ -288,11 +288,28 @@ impl<'a> ExecRun<'a> {
             }
             Post::Notice(Notice::Info(sentence)) => self.err.say(sentence),
             Post::Notice(Notice::Returned(entries)) => {
-                self.unsent.extend(entries.iter().cloned());
+                for entry in entries {
+                    self.progress.returned(&entry.id);
+                    self.unsent.push(entry.clone());
+                }
             }
-            Post::Notice(Notice::Ready | Notice::Models(_) | Notice::LocalServer(_))
-            | Post::Queues { .. }
+            Post::Notice(Notice::Withdrawn { entries, .. }) => {
+                for entry in entries {
+                    self.progress.returned(&entry.id);
+                }
+            }
+            Post::Notice(Notice::Ready | Notice::Models(_) | Notice::LocalServer(_) | Notice::Over(_))
             | Post::Budget(_) => {}
+            Post::Queues { queues, paused } => {
+                // The texts of other clients are waited for too, unless nothing delivers them by itself.
+                for entry in queues.iter().flat_map(|(_, queue)| queue).filter(|entry| entry.sender.is_some()) {
+                    if *paused || entry.held {
+                        self.progress.returned(&entry.id);
+                    } else {
+                        self.progress.accepted(entry.id.clone());
+                    }
+                }
+            }
         }
     }
 
@@ -348,7 +365,7 @@ impl<'a> ExecRun<'a> {
     fn keep(&mut self, text: String, delivery: Delivery) {
         if !is_blank(&text) {
             let id = MessageId::new(format!("unsent {}", self.unsent.len() + 1));
-            self.unsent.push(Pending { id, text, delivery, held: false, stale: false, at: clock::now() });
+            self.unsent.push(Pending { id, text, delivery, held: false, stale: false, at: clock::now(), sender: None });
         }
     }
 

@@ -220,7 +220,7 @@ impl Fold {
                     call.children.push(child);
                 }
             }
-            Event::UserTurn { content, mid_loop, injection, step, after } => {
+            Event::UserTurn { content, mid_loop, injection, step, after, sender: _ } => {
                 let sent = injection.as_ref().and_then(|id| self.sent.get(id)).copied();
                 let state = TextState { id: injection, sent, is_mid_loop: mid_loop, step, after, seen: None };
                 self.agent(&id, parent.as_ref()).items.push(Item::Text { at, text: content, state });

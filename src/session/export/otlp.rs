@@ -80,7 +80,7 @@ impl Trace<'_> {
                         turn.to = turn.to.max(last);
                         turn.id.clone()
                     });
-                    self.reply(agent, reply, parent);
+                    self.reply(agent, reply, parent.as_ref());
                 }
                 Item::Text { .. } | Item::Note { .. } => {}
             }
@@ -112,7 +112,7 @@ impl Trace<'_> {
         }
     }
 
-    fn reply(&mut self, agent: &AgentPart, reply: &Reply, parent: Option<String>) {
+    fn reply(&mut self, agent: &AgentPart, reply: &Reply, parent: Option<&String>) {
         let usage = reply.usage.clone().unwrap_or_default();
         let mut attributes = Vec::new();
         let model = agent.model.as_ref().or(usage.model.as_ref());
@@ -130,12 +130,12 @@ impl Trace<'_> {
         if !reply.is_empty() {
             let id = self.id("chat", &agent.id, &reply.at.as_nanosecond().to_string());
             let error = reply.is_interrupted.then(|| ("interrupted", String::new()));
-            let (from, to, parent) = (reply.at, reply.ended, parent.clone());
+            let (from, to, parent) = (reply.at, reply.ended, parent.cloned());
             let span = Span { id, parent, name, kind: CLIENT, from, to, operation: "chat", attributes, error };
             self.push(agent, span);
         }
         for call in &reply.calls {
-            let span = self.call(agent, call, parent.clone());
+            let span = self.call(agent, call, parent.cloned());
             self.push(agent, span);
         }
     }
@@ -178,7 +178,8 @@ impl Trace<'_> {
     /// Makes the id of a span, which is the same whenever the session is exported: eight bytes.
     fn id(&self, what: &str, agent: &AgentId, which: &str) -> String {
         let digest = Sha256::digest(format!("{}\n{what}\n{agent}\n{which}", self.session).as_bytes());
-        digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+        let bytes: [u8; 8] = std::array::from_fn(|at| digest.get(at).copied().unwrap_or_default());
+        format!("{:016x}", u64::from_be_bytes(bytes))
     }
 
     fn push(&mut self, agent: &AgentPart, span: Span) {

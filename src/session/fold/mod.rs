@@ -84,6 +84,12 @@ impl RunState {
             }
             Post::Budget(status) => self.budget = *status,
             Post::Notice(Notice::Returned(entries)) => self.returned(entries),
+            Post::Notice(Notice::Withdrawn { entries, .. }) => {
+                for entry in entries {
+                    self.pending.remove(&entry.id);
+                    self.receipts.withdrawn(&entry.id);
+                }
+            }
             Post::Envelope(_) | Post::Notice(_) => {}
         }
     }

@@ -111,7 +111,15 @@ mod tests {
 
     fn pending(id: &str) -> Pending {
         let at = jiff::Timestamp::UNIX_EPOCH;
-        Pending { id: id.into(), text: "same".to_owned(), delivery: Delivery::Steer, held: false, stale: false, at }
+        Pending {
+            id: id.into(),
+            text: "same".to_owned(),
+            delivery: Delivery::Steer,
+            held: false,
+            stale: false,
+            at,
+            sender: None,
+        }
     }
 
     fn shown(list: &PendingTexts) -> Vec<(&str, PendingStage)> {

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::clock::seconds_between;
 use crate::event::Delivery;
-use crate::id::{AgentId, MessageId};
+use crate::id::{AgentId, ClientId, MessageId};
 
 /// What became of one text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub struct Receipt {
     pub delivery: Delivery,
     /// When it was sent; `None` when only its delivery was told.
     pub sent: Option<Timestamp>,
+    /// The client that sent it; `None` for the one that the run was started with.
+    pub sender: Option<ClientId>,
     /// Where it is.
     pub state: ReceiptState,
     /// What it has cost so far.
@@ -113,7 +115,8 @@ impl Receipt {
     }
 
     pub(super) fn new(id: MessageId, agent: AgentId, text: String, delivery: Delivery) -> Self {
-        Self { id, agent, text, delivery, sent: None, state: ReceiptState::Pending, spent: ReceiptCost::default() }
+        let (state, spent) = (ReceiptState::Pending, ReceiptCost::default());
+        Self { id, agent, text, delivery, sent: None, sender: None, state, spent }
     }
 
     /// Returns how it entered the conversation; `None` when it has not.

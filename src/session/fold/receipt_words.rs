@@ -70,6 +70,9 @@ pub fn receipt_words(receipt: &Receipt) -> ReceiptWords {
         ReceiptState::Seen(..) => (ReceiptMark::Seen, "seen".to_owned()),
     };
     let mut parts = vec![first];
+    if let Some(sender) = &receipt.sender {
+        parts.push(format!("from {}", text::visible_line(sender.as_str())));
+    }
     match &receipt.state {
         ReceiptState::Unseen(arrival, _) | ReceiptState::Seen(arrival, _) => parts.push(entered(arrival)),
         ReceiptState::Pending

@@ -82,6 +82,7 @@ impl Receipts {
                 receipt.state = ReceiptState::Pending;
                 receipt.delivery = pending.delivery;
                 receipt.sent.get_or_insert(pending.at);
+                receipt.sender.clone_from(&pending.sender);
                 if receipt.text != pending.text {
                     receipt.text.clone_from(&pending.text);
                 }
@@ -112,7 +113,7 @@ impl Receipts {
                 progress.turn = *turn;
                 progress.tool = None;
             }
-            Event::UserTurn { content, mid_loop, injection: Some(id), step, after } => {
+            Event::UserTurn { content, mid_loop, injection: Some(id), step, after, sender } => {
                 let boundary = match (mid_loop, after) {
                     (false, _) => Boundary::TurnStart,
                     (true, Some(tool)) => Boundary::After(tool.clone()),
@@ -120,6 +121,9 @@ impl Receipts {
                     (true, None) => Boundary::Cut,
                 };
                 self.arrived(envelope, id, content, *step, boundary);
+                if let Some(receipt) = self.change(id) {
+                    receipt.sender.clone_from(sender);
+                }
                 return vec![id.clone()];
             }
             Event::Seen { injections, step } => return self.seen(envelope, injections, *step),

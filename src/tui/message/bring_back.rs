@@ -8,7 +8,7 @@ use super::purpose::{Editing, Purpose};
 use super::removed::{Removed, Taken};
 use super::{Known, Left, Message};
 use crate::event::Pending;
-use crate::id::{AgentId, MessageId};
+use crate::id::{AgentId, ClientId, MessageId};
 use crate::protocol::{QueueAct, Request};
 use crate::target::MAIN;
 use crate::text::is_blank;
@@ -86,6 +86,21 @@ pub fn stopped(message: &mut Message, entries: &[Pending], known: &Known<'_>) ->
     let mut effects: Vec<PaneEffect> = sentence.map(PaneEffect::Say).into_iter().collect();
     effects.extend(given_back(message, entries, known));
     effects
+}
+
+/// Forgets texts that another client took out of their queues.
+pub fn withdrawn(message: &mut Message, by: Option<&ClientId>, entries: &[Pending]) -> Vec<PaneEffect> {
+    for entry in entries {
+        if message.is_edited(&entry.id) {
+            message.edit_becomes_draft(&[], &[]);
+        }
+    }
+    let who = by.map_or("the first screen", ClientId::as_str);
+    let what = match entries {
+        [one] => one.id.to_string(),
+        more => format!("{} pending texts", more.len()),
+    };
+    vec![PaneEffect::Say(format!("{who} took {what} back"))]
 }
 
 /// Takes texts that no queue holds any more; of a text for all agents one copy, and none that another agent has. The

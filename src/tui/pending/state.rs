@@ -98,6 +98,7 @@ mod tests {
             held: false,
             stale: false,
             at,
+            sender: None,
         };
         let mut texts = PendingTexts::default();
         texts.snapshot(&[(AgentId::main(), ids.iter().map(pending).collect())], false);

@@ -75,6 +75,8 @@ pub fn draw(
         }
         let whom =
             if entry.agent.is_main() { String::new() } else { format!("@{} ", one_line(&name_of(&entry.agent))) };
+        let sender = facts.from_elsewhere(entry.message.sender.as_ref());
+        let whom = sender.map_or_else(|| whom.clone(), |sender| format!("{whom}({}) ", one_line(sender)));
         let text = one_line(&entry.message.text);
         put(buffer, line, &format!("{cursor}{} {} {whom}{text}", mark(entry), entry.message.id), style);
         y += 1;

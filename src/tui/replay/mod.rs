@@ -19,11 +19,12 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::id::AgentId;
 use crate::protocol::{Notice, Post};
-use crate::tui::export::{ledger_csv, transcript_markdown};
+use crate::tui::export::ledger_csv;
 use crate::tui::msg::Msg;
 use crate::tui::state::App;
 use crate::tui::state::status::{ModelSource, Status};
 use crate::tui::theme::Themes;
+use crate::tui::transcript::transcript_markdown;
 use crate::tui::update::update;
 use crate::tui::view::{self, ViewCache};
 

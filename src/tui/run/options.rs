@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::id::ClientId;
 use crate::price::Prices;
 use crate::tui::keymap::Keymap;
 use crate::tui::outside::Outside;
@@ -49,6 +50,8 @@ pub struct ScreenOptions {
     pub keymap: Keymap,
     /// The name that the session is saved by.
     pub session: Option<String>,
+    /// The name of this client; `None` where the run was started with this screen.
+    pub client: Option<ClientId>,
 }
 
 /// Whether a terminal can be asked something.
@@ -66,6 +69,8 @@ pub enum Answers {
 pub enum Ending {
     /// The user quit.
     Quit,
+    /// The user left a run that goes on.
+    Detached,
     /// A signal asked for it, or the terminal is gone; the code that the program is to exit with.
     Signal(u8),
 }
@@ -74,7 +79,7 @@ impl Ending {
     /// Returns the exit code of the program.
     pub fn exit_code(self) -> u8 {
         match self {
-            Self::Quit => 0,
+            Self::Quit | Self::Detached => 0,
             Self::Signal(code) => code,
         }
     }

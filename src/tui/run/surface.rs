@@ -181,6 +181,7 @@ pub(super) trait Surface<'a>: Sized {
                 self.take_answers();
             }
             Effect::Quit => core.ending = Some(Ending::Quit),
+            Effect::Detach => core.ending = Some(Ending::Detached),
             Effect::Remember(text) => core.memory.remember(text, &core.files),
             Effect::ListPaths => core.memory.list(&core.files),
             Effect::Match(quest) => core.memory.find(quest, &core.files),

@@ -1,7 +1,7 @@
 //! What the agents do, folded into tree, transcripts and pending list.
 
 use super::{hold, message, receipts};
-use crate::event::{Envelope, Event, Usage};
+use crate::event::{Envelope, Event, Pending, Usage};
 use crate::tui::state::App;
 
 /// Folds one envelope in.
@@ -21,7 +21,10 @@ pub fn apply(app: &mut App, envelope: &Envelope) {
         Event::ModelSwitched { to, provider, .. } if envelope.agent.is_main() => {
             app.status.switched(to.as_deref(), provider.as_deref());
         }
-        Event::Returned { entries } => message::returned(app, &envelope.agent, entries),
+        Event::Returned { entries } => {
+            let own: Vec<Pending> = entries.iter().filter(|entry| entry.sender == app.client).cloned().collect();
+            message::returned(app, &envelope.agent, &own);
+        }
         _ => {}
     }
     if envelope.agent.is_main() && envelope.event == (Event::Reset {}) {

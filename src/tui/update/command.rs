@@ -71,6 +71,10 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Rules => return approvals::rules(app, argument),
         Verb::Resume => resume(app),
         Verb::Mouse => return mouse(app, argument),
+        Verb::Detach if app.client.is_some() => return vec![Effect::Detach],
+        Verb::Detach => app.reply(
+            "the session runs in this terminal and ends with it; one that was started with steersman serve can be left",
+        ),
         Verb::Quit => return vec![Effect::Quit],
         // It carries a text, so it is sent like one.
         Verb::Now => {}

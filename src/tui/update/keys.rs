@@ -3,7 +3,9 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::transcript::shown;
-use super::{carry_out, command, escape, approval, hold, ledger, line, look, message, pending, question, transcript, tree};
+use super::{
+    approval, carry_out, command, escape, hold, ledger, line, look, message, pending, question, transcript, tree,
+};
 use crate::protocol::{ModeChoice, Request};
 use crate::tui::approval::Subject;
 use crate::tui::effect::Outcome;
@@ -128,7 +130,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::NextTheme => command::next_theme(app),
         Action::New => return command::ask(app, Subject::New),
         Action::Reset => return command::ask(app, Subject::Reset),
-        Action::Quit => return vec![Effect::Quit],
+        Action::Quit => return vec![leave(app)],
         Action::Answer(answer) => return question::answer(app, answer).unwrap_or_default(),
         Action::UndoChanges => return approval::begin_undo(app),
         Action::NextMode => return vec![Effect::Request(Request::SetMode { choice: ModeChoice::Next })],
@@ -245,12 +247,18 @@ fn clear(app: &mut App) -> Vec<Effect> {
         app.status.disarm_quit();
         return escape::stop(app);
     }
-    if app.status.arm_quit(app.now) { vec![Effect::Quit] } else { Vec::new() }
+    if app.status.arm_quit(app.now) { vec![leave(app)] } else { Vec::new() }
+}
+
+/// Returns how a key ends the program: one that looks at a run from elsewhere leaves it as it is.
+fn leave(app: &App) -> Effect {
+    if app.client.is_some() { Effect::Detach } else { Effect::Quit }
 }
 
 fn quit_or_delete(app: &mut App) -> Vec<Effect> {
     if app.message.is_empty() && app.message.about_call().is_none() && app.message.declining().is_none() {
-        return if app.tree.main().running() { command::ask(app, Subject::Quit) } else { vec![Effect::Quit] };
+        let asks = app.tree.main().running() && app.client.is_none();
+        return if asks { command::ask(app, Subject::Quit) } else { vec![leave(app)] };
     }
     if app.focus.is_on(Pane::Composer) {
         app.message.edit(Edit::Delete);

@@ -2,7 +2,7 @@
 
 use super::carry_out;
 use crate::event::Pending;
-use crate::id::{AgentId, MessageId};
+use crate::id::{AgentId, ClientId, MessageId};
 use crate::protocol::QueueOutcome;
 use crate::tui::app::App;
 use crate::tui::effect::{Effect, PaneEffect};
@@ -58,4 +58,9 @@ pub fn returned(app: &mut App, agent: &AgentId, entries: &[Pending]) {
     // What the user has in newer words is no news.
     let fresh: Vec<Pending> = entries.iter().filter(|entry| !app.pending.was_kept(&entry.id)).cloned().collect();
     with(app, |message, known| bring_back::returned(message, agent, &fresh, known));
+}
+
+/// Forgets texts that another client took out of their queues.
+pub fn withdrawn(app: &mut App, by: Option<&ClientId>, entries: &[Pending]) {
+    with(app, |message, _| bring_back::withdrawn(message, by, entries));
 }

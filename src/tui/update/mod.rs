@@ -311,7 +311,12 @@ fn noticed(app: &mut App, notice: Notice) {
             app.status.host = HostState::Failed(reason);
         }
         Notice::Info(sentence) => app.reply(&sentence),
-        Notice::Returned(entries) => message::given_back(app, &entries),
+        Notice::Returned(mut entries) => {
+            entries.retain(|entry| entry.sender == app.client);
+            message::given_back(app, &entries);
+        }
+        Notice::Withdrawn { by, entries } => message::withdrawn(app, by.as_ref(), &entries),
+        Notice::Over(sentence) => app.status.host = HostState::Failed(sentence),
         Notice::LocalServer(server) => command::offer(app, server),
         Notice::Models(Ok(models)) => app.palette.models = models,
         Notice::Models(Err(reason)) => app.reply(&format!("no list of models: {reason}")),

@@ -38,6 +38,9 @@ pub fn farewell(app: &App) -> Vec<String> {
     let cost = money(app.tree.main().totals()).map(|cost| format!(", {cost}")).unwrap_or_default();
     let used = format!("{} tokens used{cost}.", tokens(app.tree.spent().max(app.run.budget.tokens)));
     match &app.session {
+        Some(session) if app.client.is_some() => {
+            lines.extend([used, format!("The session goes on. To come back: steersman attach {session}")]);
+        }
         Some(session) => lines.extend([used, format!("To resume: steersman --resume {session}")]),
         None => lines.push(format!("The conversation is not kept. {used}")),
     }

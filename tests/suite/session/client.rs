@@ -38,7 +38,7 @@ fn a_request_that_comes_twice_is_carried_out_once_and_answered_twice() {
     let handle = run();
     let requests = Requests::new(handle.clone());
     let numbered =
-        |client: &str, number, text| Numbered { client: ClientId(client.to_owned()), number, request: inject(text) };
+        |client: &str, number, text| Numbered { client: ClientId::new(client), number, request: inject(text) };
     let first = requests.carry_out(numbered("a", 1, "once"));
     assert_eq!(requests.carry_out(numbered("a", 1, "once")), first, "the reply is given again");
     assert!(matches!(first, Some(Reply::Injected { outcome: Ok(_), .. })), "{first:?}");
@@ -55,7 +55,7 @@ fn a_request_from_two_threads_at_once_is_carried_out_once() {
         for _ in 0..8 {
             scope.spawn(|| {
                 for number in 1..=50 {
-                    let client = ClientId("a".to_owned());
+                    let client = ClientId::new("a");
                     requests.carry_out(Numbered { client, number, request: inject(&format!("text {number}")) });
                 }
             });
@@ -81,7 +81,7 @@ fn a_request_that_takes_its_time_holds_up_no_other() {
             released.recv().unwrap();
         }
     });
-    let numbered = |number, text| Numbered { client: ClientId("a".to_owned()), number, request: inject(text) };
+    let numbered = |number, text| Numbered { client: ClientId::new("a"), number, request: inject(text) };
     std::thread::scope(|scope| {
         scope.spawn(|| requests.carry_out(numbered(1, "slow")));
         begins.recv().unwrap();
@@ -183,7 +183,7 @@ fn every_request_is_the_same_behind_json() {
         assert_eq!(through_json(&request), request);
     }
     insta::assert_snapshot!(
-        serde_json::to_string(&Numbered { client: ClientId("a".to_owned()), number: 7, request: inject("text") }).unwrap(),
+        serde_json::to_string(&Numbered { client: ClientId::new("a"), number: 7, request: inject("text") }).unwrap(),
         @r#"{"client":"a","number":7,"request":{"type":"inject","to":"","text":"text","delivery":"steer"}}"#
     );
 }

@@ -4,6 +4,7 @@ mod client;
 mod command;
 mod export;
 pub mod journal;
+mod outside;
 mod replay;
 mod resume;
 mod saved;

@@ -124,6 +124,7 @@ fn what_was_accepted_and_not_delivered_waits_and_nothing_else() {
         injection: Some(id.into()),
         step: 0,
         after: None,
+        sender: None,
     };
     journal.accepted(&main, entry("m1", "delivered"));
     journal.on_event(&event(1, user("m1", "delivered")));

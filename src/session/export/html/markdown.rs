@@ -49,7 +49,7 @@ impl Writer {
 
     fn start(&mut self, tag: Tag<'_>) {
         match tag {
-            Tag::Paragraph => self.push("<p>"),
+            Tag::Paragraph | Tag::HtmlBlock => self.push("<p>"),
             Tag::Heading { level, .. } => self.push(&format!("<h{}>", heading(level))),
             Tag::BlockQuote(_) => self.push("<blockquote>\n"),
             Tag::CodeBlock(CodeBlockKind::Fenced(language)) if !language.is_empty() => {
@@ -77,7 +77,6 @@ impl Writer {
                 self.links.push(is_web);
             }
             Tag::Image { dest_url, .. } => self.push(&escaped(&format!("[picture {dest_url}] "))),
-            Tag::HtmlBlock => self.push("<p>"),
             Tag::FootnoteDefinition(name) => self.push(&format!("<p>{}: ", escaped(&format!("[^{name}]")))),
             Tag::DefinitionList
             | Tag::DefinitionListTitle

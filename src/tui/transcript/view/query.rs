@@ -188,7 +188,14 @@ mod tests {
         let answer = "# Head\n\nSome **bo**ld, `code`, [link](http://x.example/y) ![picture](z.png)\n\n1. one\n1. two\n\n\
                       - [x] done\n\n| a | b |\n|---|---|\n| cell | other |\n\n```rust\nfn main() {}\n```\n\n&amp; &eacute;t&eacute;";
         let events = [
-            Event::UserTurn { content: "a question".into(), mid_loop: true, injection: None, step: 0, after: None },
+            Event::UserTurn {
+                content: "a question".into(),
+                mid_loop: true,
+                injection: None,
+                step: 0,
+                after: None,
+                sender: None,
+            },
             Event::Thinking { text: "thoughts\nof two lines".into() },
             Event::Assistant { text: answer.into(), interrupted: true },
             call("1"),

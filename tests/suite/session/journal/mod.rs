@@ -130,5 +130,6 @@ pub fn entry(id: &str, text: &str) -> Pending {
         held: false,
         stale: false,
         at: "2026-11-22T20:35:08Z".parse().unwrap(),
+        sender: None,
     }
 }

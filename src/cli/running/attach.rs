@@ -1,0 +1,55 @@
+//! `steersman attach`: a second full screen on a session that runs.
+//!
+//! The screen is the same as the session's own; only its client is at the other end of a socket. Closing it leaves the
+//! session as it is, except that `/quit` ends one that is served and has no other screen.
+
+use crate::approval::Answerer;
+use crate::cli::args::Flags;
+use crate::cli::exit::{Exit, say};
+use crate::cli::keymap::keymap;
+use crate::cli::load::load;
+use crate::cli::project::FrontEnd;
+use crate::cli::running::args::{AttachArgs, Which};
+use crate::cli::running::choose::connect;
+use crate::cli::screen::{check_terminal, options, uses_lines};
+use crate::cli::themes::themes;
+use crate::config::Environment;
+use crate::session::SCREEN;
+use crate::session::socket::{Posts, RemoteClient};
+use crate::tui::{self, Ending, ScreenOptions};
+
+/// Opens the screen and runs it until the user leaves.
+pub fn run(flags: &Flags, args: &AttachArgs) -> Exit {
+    match attach(flags, args) {
+        Ok(exit) => exit,
+        Err(sentence) => {
+            say(&sentence);
+            Exit::Failed
+        }
+    }
+}
+
+fn attach(flags: &Flags, args: &AttachArgs) -> Result<Exit, String> {
+    let start = load(flags, FrontEnd::Screen, Answerer::User).map_err(|error| error.to_string())?;
+    check_terminal(&start)?;
+    let themes = themes(&start, &Environment::of_process())?;
+    let keymap = keymap(flags, &start)?;
+    let which = Which { session: args.session.clone() };
+    let (caller, welcome) = connect(flags, &which, SCREEN, Posts::Past)?;
+    let client = RemoteClient::new(caller).map_err(|error| error.to_string())?;
+    let options = ScreenOptions {
+        keymap,
+        label: welcome.label,
+        cwd: welcome.directory.into(),
+        session: Some(welcome.session),
+        client: Some(welcome.client),
+        ..options(&start, None, themes)
+    };
+    let ending = if uses_lines(&start) { tui::run_lines(options, &client) } else { tui::run(options, &client) };
+    let ending = ending.map_err(|error| format!("the screen cannot be shown: {error}"))?;
+    if ending == Ending::Quit && welcome.is_served {
+        client.end_session();
+    }
+    client.close();
+    Ok(Exit::Screen(ending.exit_code()))
+}

@@ -1,0 +1,66 @@
+//! Which session a command is for, and the connection to it.
+
+use std::path::PathBuf;
+
+use crate::cli::args::Flags;
+use crate::cli::places::UserDirectories;
+use crate::cli::running::args::Which;
+use crate::protocol::SessionStatus;
+use crate::session::socket::{Caller, Posts, Sockets, Welcome, name_of};
+
+/// A session that runs and was asked how it stands.
+pub(super) struct Found {
+    pub status: SessionStatus,
+    pub path: PathBuf,
+}
+
+/// Returns the directories of the sockets, and the directory that the command works in.
+fn places(flags: &Flags) -> Result<(Vec<PathBuf>, String), String> {
+    let cwd = flags.cwd.clone().map_or_else(std::env::current_dir, Ok);
+    let cwd = cwd.and_then(|cwd| cwd.canonicalize()).map_err(|error| format!("there is no such directory: {error}"))?;
+    Ok((UserDirectories::find(&cwd).sockets, cwd.display().to_string()))
+}
+
+/// Returns the sessions that run, the oldest first.
+pub(super) fn running(flags: &Flags) -> Result<Vec<Found>, String> {
+    let mut found = Vec::new();
+    for directory in places(flags)?.0 {
+        let paths = Sockets::within(directory).list();
+        for path in paths.map_err(|error| format!("the sessions that run cannot be listed: {error}"))? {
+            // Nobody listens where a program was killed.
+            let status = Caller::connect(&path).ok().and_then(|mut caller| caller.status().ok());
+            found.extend(status.map(|status| Found { status, path }));
+        }
+    }
+    found.sort_by(|one, other| one.status.session.cmp(&other.status.session));
+    Ok(found)
+}
+
+/// Connects to the session that is meant.
+pub(super) fn connect(flags: &Flags, which: &Which, name: &str, posts: Posts) -> Result<(Caller, Welcome), String> {
+    let path = choose(flags, which)?;
+    let session = name_of(&path).unwrap_or_default().to_owned();
+    let mut caller = Caller::connect(&path).map_err(|error| format!("session {session} does not answer: {error}"))?;
+    let welcome = caller.hello(name, posts).map_err(|error| error.to_string())?;
+    Ok((caller, welcome))
+}
+
+fn choose(flags: &Flags, which: &Which) -> Result<PathBuf, String> {
+    let mut all = running(flags)?;
+    if let Some(id) = &which.session {
+        all.retain(|found| !id.is_empty() && found.status.session.starts_with(id.as_str()));
+        return match all.as_slice() {
+            [] => Err(format!("no session {id:?} runs; `steersman status` lists those that do")),
+            [one] => Ok(one.path.clone()),
+            more => Err(format!("{id:?} is the beginning of {} sessions; write more of it", more.len())),
+        };
+    }
+    let (_, cwd) = places(flags)?;
+    let here: Vec<&Found> = all.iter().filter(|found| found.status.directory == cwd).collect();
+    match (all.as_slice(), here.as_slice()) {
+        ([], _) => Err("no session runs".to_owned()),
+        ([one], _) => Ok(one.path.clone()),
+        (_, [one]) => Ok(one.path.clone()),
+        (all, _) => Err(format!("{} sessions run: name one with --session; `steersman status` lists them", all.len())),
+    }
+}

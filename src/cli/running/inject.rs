@@ -1,0 +1,148 @@
+//! `steersman inject`: a text for an agent of a session that runs, and how far it has come.
+
+use std::io::{self, Read as _, Write as _};
+
+use crate::cli::args::Flags;
+use crate::cli::exit::{Exit, say};
+use crate::cli::running::args::{InjectArgs, Stage};
+use crate::cli::running::choose::connect;
+use crate::event::{Delivery, Envelope, Event, Outcome};
+use crate::id::{AgentId, MessageId};
+use crate::limits;
+use crate::protocol::{Notice, Post, Reply, Request};
+use crate::session::socket::{Caller, Posts};
+use crate::target::MAIN;
+use crate::text::{visible, visible_line};
+
+/// Sends the text.
+pub fn run(flags: &Flags, args: &InjectArgs) -> Exit {
+    let text = match read(&args.text) {
+        Ok(text) => text,
+        Err(sentence) => {
+            say(&sentence);
+            return Exit::Usage;
+        }
+    };
+    match send(flags, args, text) {
+        Ok(exit) => exit,
+        Err(sentence) => {
+            say(&sentence);
+            Exit::Failed
+        }
+    }
+}
+
+fn read(text: &str) -> Result<String, String> {
+    if text != "-" {
+        return Ok(text.to_owned());
+    }
+    let mut bytes = Vec::new();
+    // One byte above the limit, so that the queue itself refuses a text that is too long.
+    let longest = limits::MESSAGE_BYTES as u64 + 3;
+    let read = io::stdin().lock().take(longest).read_to_end(&mut bytes);
+    read.map_err(|error| format!("cannot read standard input: {error}"))?;
+    let text = String::from_utf8(bytes).map_err(|_| "standard input is not UTF-8 text".to_owned())?;
+    Ok(text.trim_end_matches(['\r', '\n']).to_owned())
+}
+
+fn send(flags: &Flags, args: &InjectArgs, text: String) -> Result<Exit, String> {
+    let posts = if args.wait.is_some() { Posts::Now } else { Posts::None };
+    let (mut caller, _) = connect(flags, &args.which, "inject", posts)?;
+    let to = args.to.as_deref().filter(|to| *to != MAIN).map_or_else(AgentId::main, AgentId::from);
+    let delivery = match (args.follow_up, args.now) {
+        (true, _) => Delivery::FollowUp,
+        (false, true) => Delivery::Now,
+        (false, false) => Delivery::Steer,
+    };
+    let reply =
+        caller.request(Request::Inject { to: to.clone(), text, delivery }).map_err(|error| error.to_string())?;
+    let id = match reply {
+        Some(Reply::Injected { outcome: Ok(id), .. }) => id,
+        Some(Reply::Injected { outcome: Err(refused), .. }) => return Err(format!("not sent: {refused}")),
+        _ => return Err("the session does not say whether it took the text".to_owned()),
+    };
+    match args.wait {
+        None => {
+            print(&format!("{id} is pending"));
+            Ok(Exit::Done)
+        }
+        Some(stage) => wait(&mut caller, &to, &id, stage),
+    }
+}
+
+fn print(line: &str) {
+    let _ = io::stdout().write_all(format!("{line}\n").as_bytes());
+}
+
+/// Waits until the text has come that far, or never will.
+fn wait(caller: &mut Caller, to: &AgentId, id: &MessageId, stage: Stage) -> Result<Exit, String> {
+    let mut reached = None;
+    let mut answer = String::new();
+    while let Some(post) = caller.next_post().map_err(|error| format!("the session does not answer: {error}"))? {
+        let envelope = match &post {
+            Post::Envelope(envelope) => envelope,
+            Post::Notice(Notice::Returned(entries) | Notice::Withdrawn { entries, .. })
+                if entries.iter().any(|entry| entry.id == *id) =>
+            {
+                return Err(format!("{id} was taken back before it was delivered"));
+            }
+            Post::Notice(Notice::Over(_)) => break,
+            Post::Notice(_) | Post::Reply(_) | Post::Queues { .. } | Post::Approvals { .. } | Post::Budget(_) => {
+                continue;
+            }
+        };
+        if let Some((next, words)) = step(envelope, id) {
+            print(&words);
+            reached = Some(next);
+        }
+        if let (true, Event::Returned { entries }) = (envelope.agent == *to, &envelope.event)
+            && entries.iter().any(|entry| entry.id == *id)
+        {
+            return Err(format!("{} ended before it read {id}", visible_line(to.as_str())));
+        }
+        if reached.is_some() && envelope.agent == *to {
+            match &envelope.event {
+                Event::Assistant { text, .. } => answer.clone_from(text),
+                Event::TurnEnded { outcome, message, .. } => {
+                    return ended(*outcome, message.as_deref(), stage, &answer);
+                }
+                _ => {}
+            }
+        }
+        if reached.is_some_and(|reached| reached >= stage) {
+            return Ok(Exit::Done);
+        }
+    }
+    Err(format!("the session ended before {id} came that far"))
+}
+
+/// Returns how far a text has come by an event, and the sentence that says so.
+fn step(envelope: &Envelope, id: &MessageId) -> Option<(Stage, String)> {
+    match &envelope.event {
+        Event::UserTurn { injection: Some(delivered), mid_loop, step, after, .. } if delivered == id => {
+            let place = match (mid_loop, after) {
+                (false, _) => "at the start of a turn".to_owned(),
+                (true, Some(tool)) => format!("after {}, step {step}", visible_line(tool)),
+                (true, None) => format!("in place of an answer, step {step}"),
+            };
+            Some((Stage::Delivered, format!("{id} delivered {place}")))
+        }
+        Event::Seen { injections, step } if injections.contains(id) => {
+            Some((Stage::Seen, format!("{id} seen at step {step}")))
+        }
+        _ => None,
+    }
+}
+
+/// Ends the wait with the turn that the text entered.
+fn ended(outcome: Outcome, message: Option<&str>, stage: Stage, answer: &str) -> Result<Exit, String> {
+    match (outcome, stage) {
+        (Outcome::Completed | Outcome::Synthesized, Stage::Answered) => {
+            print(&format!("answered\n\n{}", visible(answer)));
+            Ok(Exit::Done)
+        }
+        (Outcome::Completed | Outcome::Synthesized, _) => Err("the turn ended before a reply to it began".to_owned()),
+        (Outcome::Cancelled, _) => Err("the turn was cancelled".to_owned()),
+        (Outcome::Failed, _) => Err(message.unwrap_or("the turn failed").to_owned()),
+    }
+}

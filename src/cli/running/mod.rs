@@ -1,0 +1,29 @@
+//! Sessions that run, from other terminals: what they do, texts for them, answers, and a second screen.
+//!
+//! Each command talks to one session over its socket. Nothing here reads a journal or starts an agent, except `serve`,
+//! which is a start without a screen.
+//!
+//! # Where things are
+//!
+//! - the flags: `args.rs`; which session is meant: `choose.rs`; stories: `session/outside/commands.rs`
+//! - letting a session listen: `listen.rs`; stories: `session/outside/place.rs`
+//! - `status`: `status.rs`; `inject` with its receipt: `inject.rs`; `watch`: `watch.rs`; `cancel`, `approve`, `decline`:
+//!   `steer.rs`; stories: `session/outside/commands.rs`
+//! - a second screen: `attach.rs`; a session without one: `serve.rs`; stories: `tests/pty/outside.rs`
+
+pub mod args;
+mod attach;
+mod choose;
+mod inject;
+pub(super) mod listen;
+mod serve;
+mod status;
+mod steer;
+mod watch;
+
+pub use attach::run as run_attach;
+pub use inject::run as run_inject;
+pub use serve::run as run_serve;
+pub use status::run as run_status;
+pub use steer::{Decided, run_answer, run_cancel};
+pub use watch::run as run_watch;

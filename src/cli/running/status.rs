@@ -1,0 +1,127 @@
+//! `steersman status`: the sessions that run, what each agent does, and what waits for a person.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+
+use crate::cli::args::Flags;
+use crate::cli::exit::{Exit, say};
+use crate::cli::running::args::StatusArgs;
+use crate::cli::running::choose::running;
+use crate::event::Delivery;
+use crate::id::{AgentId, ClientId};
+use crate::price::dollars;
+use crate::protocol::{AgentState, AgentStatus, SessionActivity, SessionStatus, WaitingFor};
+use crate::summary;
+use crate::text::visible_line;
+
+/// Most characters of a text in the list.
+const TEXT: usize = 60;
+
+/// Prints the list.
+pub fn run(flags: &Flags, args: &StatusArgs) -> Exit {
+    let statuses = running(flags).map(|found| found.into_iter().map(|found| found.status).collect::<Vec<_>>());
+    let text = statuses.and_then(|statuses| if args.json { json(&statuses) } else { Ok(words(&statuses)) });
+    match text {
+        Ok(text) => {
+            let _ = io::stdout().write_all(text.as_bytes());
+            Exit::Done
+        }
+        Err(sentence) => {
+            say(&sentence);
+            Exit::Failed
+        }
+    }
+}
+
+fn json(statuses: &[SessionStatus]) -> Result<String, String> {
+    serde_json::to_string_pretty(statuses).map(|json| json + "\n").map_err(|error| error.to_string())
+}
+
+fn words(statuses: &[SessionStatus]) -> String {
+    if statuses.is_empty() {
+        return "No session runs.\n".to_owned();
+    }
+    statuses.iter().map(entry).collect::<Vec<_>>().join("\n")
+}
+
+fn entry(status: &SessionStatus) -> String {
+    let mut text = format!("{}  {}  {}\n", status.session, state(status.state), short(&status.title));
+    let mut facts =
+        vec![format!("process {}", status.pid), format!("{} tokens", summary::tokens(status.budget.tokens))];
+    facts.extend((status.budget.nanos > 0).then(|| dollars(status.budget.nanos)));
+    facts.extend(status.model.as_ref().map(|model| visible_line(model).into_owned()));
+    if !status.clients.is_empty() {
+        let clients: Vec<&str> = status.clients.iter().map(ClientId::as_str).collect();
+        facts.push(format!("connected: {}", clients.join(", ")));
+    }
+    let _ = write!(text, "  {}\n  {}\n", visible_line(&status.directory), facts.join(", "));
+    for agent in &status.agents {
+        let _ = writeln!(text, "  {}", agent_line(agent));
+    }
+    for waiting in &status.waiting {
+        let number = waiting.id.map(|id| format!(" {id}")).unwrap_or_default();
+        let kind = match waiting.kind {
+            WaitingFor::Approval => "question",
+            WaitingFor::Pause => "paused",
+            WaitingFor::Confirmation => "held",
+        };
+        let _ = writeln!(
+            text,
+            "  ? {kind}{number}, {}: {} {}",
+            name(&waiting.agent),
+            visible_line(&waiting.question),
+            short(&waiting.detail)
+        );
+    }
+    for entry in &status.pending {
+        let mark = match (entry.held, entry.delivery) {
+            (true, _) => "held",
+            (false, Delivery::Now) => "now",
+            (false, Delivery::Steer) => "pending",
+            (false, Delivery::FollowUp) => "follow-up",
+        };
+        let from = entry.sender.as_ref().map(|sender| format!(" from {sender}")).unwrap_or_default();
+        let _ = writeln!(text, "  {} {mark}{from} for {}: {}", entry.id, name(&entry.to), short(&entry.text));
+    }
+    text
+}
+
+fn agent_line(agent: &AgentStatus) -> String {
+    let does = match agent.state {
+        AgentState::Idle => "idle".to_owned(),
+        AgentState::Working => short(&agent.doing),
+        AgentState::Waiting => "waits for you".to_owned(),
+    };
+    let context = match (agent.context_tokens, agent.context_window) {
+        (Some(tokens), Some(window)) => {
+            format!(", context {} of {}", summary::tokens(tokens), summary::tokens(window))
+        }
+        (Some(tokens), None) => format!(", context {}", summary::tokens(tokens)),
+        (None, _) => String::new(),
+    };
+    let cost = agent.cost_nanos.map(|nanos| format!(", {}", dollars(nanos))).unwrap_or_default();
+    format!("{}: {does}{context}{cost}", name(&agent.id))
+}
+
+fn state(state: SessionActivity) -> &'static str {
+    match state {
+        SessionActivity::Starting => "starting",
+        SessionActivity::Broken => "broken",
+        SessionActivity::Idle => "idle",
+        SessionActivity::Working => "working",
+        SessionActivity::Waiting => "waits for you",
+    }
+}
+
+fn name(agent: &AgentId) -> String {
+    if agent.is_main() { "main".to_owned() } else { visible_line(agent.as_str()).into_owned() }
+}
+
+/// Returns the beginning of a text on one line.
+fn short(text: &str) -> String {
+    let line = visible_line(text.lines().next().unwrap_or_default()).into_owned();
+    match line.char_indices().nth(TEXT) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line,
+    }
+}

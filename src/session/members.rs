@@ -1,0 +1,249 @@
+//! The clients of a run, as the hub knows them: what each is still to be told, and whose a text is.
+//!
+//! Always holds: a client that is gone is told nothing; nothing here waits for a client, and one that does not take what
+//! waits for it is let go.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use crate::event::{Event, Pending};
+use crate::host::{Handle, Mailbox};
+use crate::id::ClientId;
+use crate::limits;
+use crate::protocol::{BudgetStatus, Notice, Post};
+use crate::session::client::{Waiting, Wake};
+use crate::session::past::{Past, size};
+use crate::session::status::StatusFold;
+
+/// What is to be told to one client.
+pub(super) struct Member {
+    /// Its name; `None` for the one that the run was started with.
+    pub name: Option<ClientId>,
+    /// The events and notices.
+    pub mail: Arc<Mailbox>,
+    replies: Mutex<Vec<Post>>,
+    queues_changed: AtomicBool,
+    approvals_changed: AtomicBool,
+    /// What was told of the budget last.
+    told: Mutex<Option<BudgetStatus>>,
+    wake: Mutex<Option<Wake>>,
+    /// Bytes of what waits in the mail.
+    backlog: AtomicUsize,
+    /// True once it was let go.
+    is_lost: AtomicBool,
+}
+
+impl Member {
+    pub(super) fn new(name: Option<ClientId>, mail: Arc<Mailbox>) -> Self {
+        Self {
+            name,
+            mail,
+            replies: Mutex::default(),
+            queues_changed: AtomicBool::new(true),
+            approvals_changed: AtomicBool::new(true),
+            told: Mutex::default(),
+            wake: Mutex::default(),
+            backlog: AtomicUsize::new(0),
+            is_lost: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn wake(&self, waiting: Waiting) {
+        let wake = lock(&self.wake).clone();
+        if let Some(wake) = wake {
+            wake(waiting);
+        }
+    }
+
+    pub(super) fn on_wake(&self, wake: Wake) {
+        *lock(&self.wake) = Some(wake);
+    }
+
+    pub(super) fn reply(&self, posts: impl IntoIterator<Item = Post>) {
+        lock(&self.replies).extend(posts);
+        self.wake(Waiting::Answers);
+    }
+
+    /// Lets it look at the queues again.
+    pub(super) fn queues(&self) {
+        self.queues_changed.store(true, Ordering::SeqCst);
+    }
+
+    /// Lets it look at the approvals again.
+    pub(super) fn approvals(&self) {
+        self.approvals_changed.store(true, Ordering::SeqCst);
+    }
+
+    /// Takes the replies, and snapshots of what changed.
+    pub(super) fn take_answers(&self, handle: &Handle) -> Vec<Post> {
+        let mut posts = std::mem::take(&mut *lock(&self.replies));
+        if self.queues_changed.swap(false, Ordering::SeqCst) {
+            posts.push(Post::Queues { queues: handle.peek(), paused: handle.interloper().paused() });
+        }
+        if self.approvals_changed.swap(false, Ordering::SeqCst) {
+            let approvals = handle.approvals();
+            posts.push(Post::Approvals { mode: approvals.mode(), open: approvals.open() });
+        }
+        posts.extend(self.budget(handle));
+        posts
+    }
+
+    /// Takes the events.
+    pub(super) fn take_events(&self, handle: &Handle) -> Vec<Post> {
+        let mut posts = self.mail.take();
+        self.backlog.store(0, Ordering::SeqCst);
+        posts.extend(self.budget(handle));
+        posts
+    }
+
+    /// Tells whether it was let go.
+    pub(super) fn is_lost(&self) -> bool {
+        self.is_lost.load(Ordering::SeqCst)
+    }
+
+    fn budget(&self, handle: &Handle) -> Option<Post> {
+        let status = handle.budget_status();
+        let mut told = lock(&self.told);
+        (told.replace(status) != Some(status)).then_some(Post::Budget(status))
+    }
+
+    fn mail(&self, post: &Post, size: usize) {
+        if self.is_lost() {
+            return;
+        }
+        if self.backlog.fetch_add(size, Ordering::SeqCst) > limits::CLIENT_BACKLOG {
+            self.is_lost.store(true, Ordering::SeqCst);
+            self.mail.take();
+            self.wake(Waiting::Events);
+        } else {
+            self.mail.push(post.clone());
+        }
+    }
+}
+
+/// All clients of a run.
+pub(super) struct Members {
+    handle: Handle,
+    list: Mutex<Vec<Weak<Member>>>,
+    /// What the run said, and what that means as a whole; taken before the list.
+    said: Mutex<(Past, StatusFold)>,
+}
+
+impl Members {
+    pub(super) fn new(handle: Handle) -> Self {
+        Self { handle, list: Mutex::default(), said: Mutex::default() }
+    }
+
+    /// Returns those that are there.
+    pub(super) fn all(&self) -> Vec<Arc<Member>> {
+        let mut list = lock(&self.list);
+        list.retain(|member| member.strong_count() > 0);
+        list.iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Adds a client.
+    pub(super) fn add(&self, member: &Arc<Member>) {
+        lock(&self.list).push(Arc::downgrade(member));
+    }
+
+    /// Adds a client that is told the past first: nothing comes between that and what happens from now on.
+    pub(super) fn add_with_past(&self, member: &Arc<Member>) {
+        let said = lock(&self.said);
+        said.0.all().into_iter().for_each(|post| member.mail.push(post));
+        self.add(member);
+    }
+
+    /// Looks at what the run means as a whole.
+    pub(super) fn look<T>(&self, look: impl FnOnce(&StatusFold) -> T) -> T {
+        look(&lock(&self.said).1)
+    }
+
+    /// Passes a post of the run on to everyone but the first client, who gets it from the mailbox itself.
+    pub(super) fn said(&self, post: &Post) {
+        let size = size(post);
+        {
+            let mut said = lock(&self.said);
+            said.0.push(post, size);
+            said.1.apply(post);
+            for member in self.all().iter().filter(|member| member.name.is_some()) {
+                member.mail(post, size);
+            }
+        }
+        if let Post::Envelope(envelope) = post
+            && let Event::Returned { entries } = &envelope.event
+        {
+            self.keep_orphans(entries.clone());
+        } else if let Post::Notice(Notice::Returned(entries)) = post {
+            // No queue takes them any more: they are the first client's.
+            let orphans = entries.iter().filter(|entry| self.is_orphan(entry));
+            let orphans: Vec<Pending> = orphans.map(|entry| Pending { sender: None, ..entry.clone() }).collect();
+            if let (false, Some(first)) = (orphans.is_empty(), self.find(None)) {
+                first.reply([Post::Notice(Notice::Returned(orphans))]);
+            }
+        }
+    }
+
+    /// Lets everyone look at something again.
+    pub(super) fn changed(&self, mark: impl Fn(&Member)) {
+        for member in self.all() {
+            mark(&member);
+            member.wake(Waiting::Answers);
+        }
+    }
+
+    /// Distributes texts that a client took out of all queues: each goes back to who sent it, and where that client is
+    /// gone it waits again, held. Returns what is the client's own.
+    pub(super) fn give_back(&self, by: Option<&ClientId>, entries: Vec<Pending>) -> Vec<Pending> {
+        let (own, others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.sender.as_ref() == by);
+        let (orphans, others): (Vec<_>, Vec<_>) = others.into_iter().partition(|entry| self.is_orphan(entry));
+        for member in self.all() {
+            let is_its = |entry: &Pending| entry.sender == member.name;
+            let its: Vec<Pending> = others.iter().filter(|entry| is_its(entry)).cloned().collect();
+            if !its.is_empty() {
+                member.reply([Post::Notice(Notice::Returned(its))]);
+            }
+            let gone = own.iter().filter(|_| member.name.as_ref() != by);
+            let gone = gone.chain(others.iter().filter(|entry| !is_its(entry))).cloned();
+            tell_withdrawn(&member, by, gone.collect());
+        }
+        self.handle.interloper().take_over(orphans, 0);
+        own
+    }
+
+    /// Tells the others that a client took a text out of its queue.
+    pub(super) fn withdrawn(&self, by: Option<&ClientId>, entry: &Pending) {
+        for member in self.all().iter().filter(|member| member.name.as_ref() != by) {
+            tell_withdrawn(member, by, vec![entry.clone()]);
+        }
+    }
+
+    /// Lets texts wait again whose agent has ended and whose sender is gone: for the main agent, held.
+    fn keep_orphans(&self, entries: Vec<Pending>) {
+        let orphans: Vec<Pending> = entries.into_iter().filter(|entry| self.is_orphan(entry)).collect();
+        if !orphans.is_empty() {
+            let queue = Arc::clone(self.handle.interloper());
+            // The mailbox is locked here, and whoever watches the queue may use it.
+            std::thread::spawn(move || queue.take_over(orphans, 0));
+        }
+    }
+
+    fn is_orphan(&self, entry: &Pending) -> bool {
+        self.find(entry.sender.as_ref()).is_none()
+    }
+
+    fn find(&self, name: Option<&ClientId>) -> Option<Arc<Member>> {
+        self.all().into_iter().find(|member| member.name.as_ref() == name)
+    }
+}
+
+/// Tells a client that another one took texts out of their queues.
+fn tell_withdrawn(member: &Member, by: Option<&ClientId>, entries: Vec<Pending>) {
+    if !entries.is_empty() {
+        member.queues();
+        member.reply([Post::Notice(Notice::Withdrawn { by: by.cloned(), entries })]);
+    }
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

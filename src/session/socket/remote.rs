@@ -1,0 +1,166 @@
+//! A client in another process than the run: the same posts and requests as in the same process, over the socket.
+//!
+//! One thread reads, one writes; nothing here waits for the session, so a screen on it stays quick.
+
+use std::io::Write as _;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use crate::limits;
+use crate::protocol::{Notice, Post, Request};
+use crate::session::client::{Client, Waiting, Wake};
+use crate::session::members::lock;
+use crate::session::socket::caller::{CallFailed, Caller, Received, receive};
+use crate::session::socket::wire::{self, Method, Replied};
+
+/// A client at the other end of a socket.
+pub struct RemoteClient {
+    lines: Sender<String>,
+    number: AtomicU64,
+    shared: Arc<Shared>,
+    stream: UnixStream,
+}
+
+#[derive(Default)]
+struct Shared {
+    answers: Mutex<Vec<Post>>,
+    events: Mutex<Vec<Post>>,
+    wake: Mutex<Option<Wake>>,
+}
+
+impl Shared {
+    fn push(&self, post: Post) {
+        let waiting = match &post {
+            Post::Reply(_)
+            | Post::Queues { .. }
+            | Post::Approvals { .. }
+            | Post::Budget(_)
+            | Post::Notice(Notice::Withdrawn { .. } | Notice::Returned(_) | Notice::Over(_)) => Waiting::Answers,
+            Post::Envelope(_) | Post::Notice(_) => Waiting::Events,
+        };
+        match waiting {
+            Waiting::Answers => {
+                let mut answers = lock(&self.answers);
+                // Only the newest snapshot is true.
+                answers.retain(|old| !is_replaced(old, &post));
+                answers.push(post);
+            }
+            Waiting::Events => {
+                let mut events = lock(&self.events);
+                let is_merged = match (events.last_mut(), &post) {
+                    (Some(Post::Envelope(last)), Post::Envelope(next)) => last.merge(next),
+                    _ => false,
+                };
+                if !is_merged {
+                    events.push(post);
+                }
+            }
+        }
+        let wake = lock(&self.wake).clone();
+        if let Some(wake) = wake {
+            wake(waiting);
+        }
+    }
+}
+
+fn is_replaced(old: &Post, new: &Post) -> bool {
+    matches!(
+        (old, new),
+        (Post::Queues { .. }, Post::Queues { .. })
+            | (Post::Approvals { .. }, Post::Approvals { .. })
+            | (Post::Budget(_), Post::Budget(_))
+    )
+}
+
+impl RemoteClient {
+    /// Goes on with a connection that has said hello.
+    ///
+    /// # Errors
+    /// When there is no thread for it.
+    pub fn new(caller: Caller) -> Result<Self, CallFailed> {
+        let (mut read, write, number) = caller.split()?;
+        let shared = Arc::new(Shared::default());
+        let (lines, written) = channel();
+        let stream = write.try_clone()?;
+        thread::Builder::new().name("to session".to_owned()).spawn(move || write_all(write, &written))?;
+        let told = Arc::clone(&shared);
+        thread::Builder::new().name("from session".to_owned()).spawn(move || {
+            let sentence = loop {
+                match receive(&mut read) {
+                    Ok(Some(Received::Post(post))) => match *post {
+                        Post::Notice(Notice::Over(sentence)) => break sentence,
+                        post => told.push(post),
+                    },
+                    Ok(Some(Received::Answer(_, Ok(result)))) => {
+                        let replied: Option<Replied> = serde_json::from_str(&result).ok();
+                        if let Some(Replied { reply: Some(reply) }) = replied {
+                            told.push(Post::Reply(reply));
+                        }
+                    }
+                    Ok(Some(Received::Answer(_, Err(error)))) => {
+                        told.push(Post::Notice(Notice::Info(error.message)));
+                    }
+                    Ok(None) => break "the connection to the session is closed".to_owned(),
+                    Err(error) => break format!("the connection to the session is broken: {error}"),
+                }
+            };
+            told.push(Post::Notice(Notice::Over(sentence)));
+        })?;
+        Ok(Self { lines, number: AtomicU64::new(number), shared, stream })
+    }
+
+    /// Ends the session, if it was served without a screen and nobody else looks at it.
+    pub fn end_session(&self) {
+        self.call(&Method::End);
+    }
+
+    fn call(&self, method: &Method) {
+        let number = self.number.fetch_add(1, Ordering::SeqCst) + 1;
+        // After the end there is nobody to send it to, which the screen says.
+        let _ = self.lines.send(wire::call(number, method));
+    }
+
+    /// Closes the connection once what was sent is written.
+    pub fn close(self) {
+        let Self { lines, stream, shared, .. } = self;
+        *lock(&shared.wake) = None;
+        drop(lines);
+        // The session closes its side behind the last answer; a dead one does not.
+        let _ = stream.set_read_timeout(Some(limits::CLIENT_FAREWELL));
+    }
+}
+
+fn write_all(mut write: UnixStream, lines: &Receiver<String>) {
+    while let Ok(line) = lines.recv() {
+        if write.write_all(line.as_bytes()).is_err() {
+            return;
+        }
+    }
+    let _ = write.shutdown(std::net::Shutdown::Write);
+}
+
+impl Client for RemoteClient {
+    fn send(&self, request: Request) {
+        self.call(&Method::Request(Box::new(request)));
+    }
+
+    fn answers(&self) -> Vec<Post> {
+        std::mem::take(&mut *lock(&self.shared.answers))
+    }
+
+    fn events(&self) -> Vec<Post> {
+        std::mem::take(&mut *lock(&self.shared.events))
+    }
+
+    fn on_wake(&self, wake: Wake) {
+        *lock(&self.shared.wake) = Some(Arc::clone(&wake));
+        wake(Waiting::Answers);
+        wake(Waiting::Events);
+    }
+
+    /// Leaves the run as it is.
+    fn end(&self) {}
+}

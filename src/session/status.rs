@@ -1,0 +1,191 @@
+//! What the posts of a run mean to somebody who asks how it stands.
+//!
+//! Folded while the run goes on, so that an answer needs no look at the past. Pure: posts in, a status out.
+
+use crate::event::{Event, Pending};
+use crate::id::{AgentId, ClientId};
+use crate::protocol::{
+    AgentState, AgentStatus, ApprovalRequest, BudgetStatus, Notice, PendingStatus, Post, SessionActivity,
+    SessionStatus, Subject, WaitingFor, WaitingStatus,
+};
+
+/// A run as it stands.
+#[derive(Debug, Default)]
+pub struct StatusFold {
+    title: String,
+    directory: String,
+    model: Option<String>,
+    is_built: bool,
+    is_broken: bool,
+    agents: Vec<AgentStatus>,
+}
+
+impl StatusFold {
+    /// Folds a post in.
+    pub fn apply(&mut self, post: &Post) {
+        match post {
+            Post::Envelope(envelope) => {
+                if let Event::SessionStarted { cwd, model, .. } = &envelope.event {
+                    self.directory.clone_from(cwd);
+                    self.model.clone_from(model);
+                }
+                if let Event::UserTurn { content, .. } = &envelope.event
+                    && envelope.agent.is_main()
+                    && self.title.is_empty()
+                {
+                    self.title.clone_from(content);
+                }
+                if let Event::AgentFinished { child, .. } = &envelope.event {
+                    self.agents.retain(|agent| agent.id != *child);
+                    return;
+                }
+                if let Event::ModelSwitched { to, .. } = &envelope.event
+                    && envelope.agent.is_main()
+                {
+                    self.model.clone_from(to);
+                }
+                let parent = envelope.parent.clone();
+                if let Event::AgentSpawned { child, .. } = &envelope.event {
+                    let spawner = Some(envelope.agent.clone());
+                    agent(&mut self.agents, child, spawner).state = AgentState::Working;
+                }
+                happen(agent(&mut self.agents, &envelope.agent, parent), &envelope.event);
+            }
+            Post::Notice(Notice::Ready) => self.is_built = true,
+            Post::Notice(Notice::BuildFailed(_)) => self.is_broken = true,
+            Post::Notice(_) | Post::Reply(_) | Post::Queues { .. } | Post::Approvals { .. } | Post::Budget(_) => {}
+        }
+    }
+
+    /// Returns the status, with what is known elsewhere; the caller puts in the session's name.
+    pub fn status(
+        &self,
+        queues: Vec<(AgentId, Vec<Pending>)>,
+        paused: bool,
+        open: &[ApprovalRequest],
+        budget: BudgetStatus,
+        clients: Vec<ClientId>,
+    ) -> SessionStatus {
+        let mut agents = self.agents.clone();
+        let _ = agent(&mut agents, &AgentId::main(), None);
+        agents.sort_by_key(|agent| !agent.id.is_main());
+        let mut waiting: Vec<WaitingStatus> = open.iter().map(question).collect();
+        for agent in &mut agents {
+            if open.iter().any(|open| open.asker.as_ref().is_some_and(|asker| asker.agent == agent.id)) {
+                agent.state = AgentState::Waiting;
+            } else if agent.state == AgentState::Waiting {
+                waiting.push(WaitingStatus {
+                    agent: agent.id.clone(),
+                    kind: WaitingFor::Pause,
+                    id: None,
+                    question: "It is paused.".to_owned(),
+                    detail: agent.doing.clone(),
+                });
+            }
+        }
+        let pending: Vec<PendingStatus> = queues.into_iter().flat_map(|(to, queue)| entries(to, queue)).collect();
+        let works = agents.iter().any(|agent| agent.state == AgentState::Working);
+        for entry in pending.iter().filter(|entry| entry.held || paused && !works) {
+            let question = if entry.held { "Does this text still hold?" } else { "Is this text still to be sent?" };
+            waiting.push(WaitingStatus {
+                agent: entry.to.clone(),
+                kind: WaitingFor::Confirmation,
+                id: None,
+                question: question.to_owned(),
+                detail: entry.text.clone(),
+            });
+        }
+        let state = match (self.is_broken, works, waiting.is_empty()) {
+            (true, _, _) => SessionActivity::Broken,
+            (false, true, _) => SessionActivity::Working,
+            (false, false, false) => SessionActivity::Waiting,
+            (false, false, true) if self.is_built => SessionActivity::Idle,
+            (false, false, true) => SessionActivity::Starting,
+        };
+        SessionStatus {
+            session: String::new(),
+            pid: std::process::id(),
+            directory: self.directory.clone(),
+            model: self.model.clone(),
+            title: self.title.clone(),
+            state,
+            agents,
+            waiting,
+            pending,
+            budget,
+            clients,
+        }
+    }
+}
+
+fn agent<'a>(agents: &'a mut Vec<AgentStatus>, id: &AgentId, parent: Option<AgentId>) -> &'a mut AgentStatus {
+    let index = agents.iter().position(|agent| agent.id == *id).unwrap_or(agents.len());
+    if index == agents.len() {
+        agents.push(AgentStatus { id: id.clone(), parent, ..AgentStatus::default() });
+    }
+    &mut agents[index]
+}
+
+/// Folds what an agent did.
+fn happen(agent: &mut AgentStatus, event: &Event) {
+    let (state, doing) = match event {
+        Event::RoundStarted { .. } => (AgentState::Working, "waits for its model".to_owned()),
+        Event::ThinkingDelta { .. } => (AgentState::Working, "thinks".to_owned()),
+        Event::AssistantDelta { .. } => (AgentState::Working, "writes".to_owned()),
+        Event::ToolCall { name, .. } => (AgentState::Working, name.clone()),
+        Event::Retrying { reason, .. } => (AgentState::Working, format!("tries again: {reason}")),
+        Event::Compacting { .. } => (AgentState::Working, "summarises older rounds".to_owned()),
+        Event::Parked { call } => {
+            (AgentState::Waiting, call.as_ref().map_or_else(String::new, |call| format!("before {}", call.name)))
+        }
+        Event::Unparked { .. } => (AgentState::Working, agent.doing.clone()),
+        Event::TurnEnded { .. } => (AgentState::Idle, String::new()),
+        Event::ContextCap { tokens } => {
+            agent.context_window = *tokens;
+            return;
+        }
+        Event::ContextSize { tokens, .. } => {
+            agent.context_tokens = Some(*tokens);
+            return;
+        }
+        Event::Tokens(usage) => {
+            agent.context_tokens = Some(usage.context());
+            agent.tokens = agent.tokens.saturating_add(usage.context());
+            if let Some(nanos) = usage.cost_nanos {
+                agent.cost_nanos = Some(agent.cost_nanos.unwrap_or(0).saturating_add(nanos));
+            }
+            return;
+        }
+        _ => return,
+    };
+    agent.state = state;
+    agent.doing = doing;
+}
+
+fn question(open: &ApprovalRequest) -> WaitingStatus {
+    let (question, detail) = match &open.subject {
+        Subject::Act { act } => act.clone().summary(),
+        Subject::Plain { title, detail } => (title.clone(), detail.clone()),
+        Subject::MoreCalls { made, more } => {
+            (format!("it has made {made} tool calls; may it make {more} more?"), String::new())
+        }
+    };
+    WaitingStatus {
+        agent: open.asker.as_ref().map(|asker| asker.agent.clone()).unwrap_or_default(),
+        kind: WaitingFor::Approval,
+        id: Some(open.id.0),
+        question,
+        detail,
+    }
+}
+
+fn entries(to: AgentId, queue: Vec<Pending>) -> impl Iterator<Item = PendingStatus> {
+    queue.into_iter().map(move |entry| PendingStatus {
+        to: to.clone(),
+        id: entry.id,
+        text: entry.text,
+        delivery: entry.delivery,
+        held: entry.held,
+        sender: entry.sender,
+    })
+}

@@ -1,0 +1,139 @@
+//! Stories of sessions that are seen and steered from outside: a run with several clients, and its socket.
+
+mod clients;
+mod commands;
+mod hostile;
+mod lines;
+mod place;
+mod remote;
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use steersman::clock;
+use steersman::control::{Cancellable, Controls, Crew, Gate, Interloper};
+use steersman::event::{Delivery, Envelope, Event};
+use steersman::host::{Handle, Mailbox};
+use steersman::id::AgentId;
+use steersman::protocol::{Post, Request};
+use steersman::session::Hub;
+use steersman::session::socket::{About, SocketServer, Sockets, listen};
+use tempfile::TempDir;
+
+/// A run without an agent: its queues, and its mailbox into which a story puts what an agent would say.
+fn handle() -> Handle {
+    let main = Controls {
+        interloper: Arc::new(Interloper::new()),
+        cancellable: Cancellable::new(),
+        gate: Arc::new(Gate::new()),
+    };
+    Handle::new(Arc::new(Crew::new(main)), Arc::new(Mailbox::new()))
+}
+
+fn inject(text: &str) -> Request {
+    Request::Inject { to: AgentId::main(), text: text.to_owned(), delivery: Delivery::Steer }
+}
+
+fn said(agent: &str, seq: u64, event: Event) -> Post {
+    Post::Envelope(Envelope { seq, at: clock::now(), agent: agent.into(), parent: None, event })
+}
+
+/// A run that listens.
+struct Listening {
+    handle: Handle,
+    hub: Arc<Hub>,
+    path: PathBuf,
+    server: Option<SocketServer>,
+    directory: TempDir,
+}
+
+impl Listening {
+    fn start() -> Self {
+        let (handle, directory) = (handle(), TempDir::new().unwrap());
+        let hub = Hub::new(handle.clone());
+        let sockets = Sockets::within(directory.path().join("sockets"));
+        let about = About { session: "the-session".to_owned(), ..About::default() };
+        let server = Some(listen(Arc::clone(&hub), about, &sockets).unwrap());
+        Self { handle, hub, path: sockets.path("the-session"), server, directory }
+    }
+
+    fn connect(&self) -> Raw {
+        Raw::new(UnixStream::connect(&self.path).unwrap())
+    }
+
+    /// Connects and says hello.
+    fn client(&self, posts: &str, token: Option<&str>) -> Raw {
+        let mut raw = self.connect();
+        let params = json!({"version": 1, "name": "story", "posts": posts, "token": token});
+        let answer = raw.call(0, "hello", &params);
+        assert!(answer["result"]["client"].is_string(), "{answer}");
+        raw
+    }
+}
+
+/// A connection that is written and read line by line.
+struct Raw {
+    stream: UnixStream,
+    read: BufReader<UnixStream>,
+    posts: Vec<Value>,
+}
+
+impl Raw {
+    fn new(stream: UnixStream) -> Self {
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        let read = BufReader::new(stream.try_clone().unwrap());
+        Self { stream, read, posts: Vec::new() }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> bool {
+        self.stream.write_all(bytes).is_ok()
+    }
+
+    fn send(&mut self, id: u64, method: &str, params: &Value) -> bool {
+        self.write(format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).as_bytes())
+    }
+
+    /// Reads the next line; `None` when the connection is closed.
+    fn line(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        match self.read.read_line(&mut line) {
+            Ok(0) | Err(_) => None,
+            Ok(_) => serde_json::from_str(&line).ok(),
+        }
+    }
+
+    /// Reads up to an answer; the posts before it are kept.
+    fn answer(&mut self) -> Option<Value> {
+        loop {
+            let line = self.line()?;
+            if line["method"] == "post" {
+                self.posts.push(line["params"].clone());
+            } else {
+                return Some(line);
+            }
+        }
+    }
+
+    fn call(&mut self, id: u64, method: &str, params: &Value) -> Value {
+        assert!(self.send(id, method, params));
+        self.answer().expect("an answer comes")
+    }
+
+    /// Reads posts up to one that fits.
+    fn wait_for(&mut self, fits: impl Fn(&Value) -> bool) -> Value {
+        if let Some(index) = self.posts.iter().position(&fits) {
+            return self.posts.drain(..=index).next_back().unwrap();
+        }
+        self.posts.clear();
+        loop {
+            let line = self.line().expect("a post comes");
+            if line["method"] == "post" && fits(&line["params"]) {
+                return line["params"].clone();
+            }
+        }
+    }
+}
