@@ -70,7 +70,7 @@ impl Play {
 
     pub fn accepted(&mut self, id: &str, text: &str) -> &mut Self {
         let (text, delivery) = (text.to_owned(), Delivery::Steer);
-        let entry = Pending { id: id.into(), text, delivery, held: false, stale: false, at: self.at };
+        let entry = Pending { id: id.into(), text, delivery, held: false, stale: false, at: self.at, sender: None };
         self.journal.accepted(&AgentId::main(), entry);
         self
     }
@@ -87,6 +87,7 @@ impl Play {
             injection: Some(id.into()),
             step: if after.is_some() { 2 } else { 0 },
             after: after.map(str::to_owned),
+            sender: None,
         };
         self.event("", event).message(&Message::user(text))
     }
@@ -176,7 +177,10 @@ fn child(play: &mut Play, tools: Vec<String>) {
     };
     play.event("", spawned).event(name, Event::TurnStarted { turn: 1 });
     let task = "Look at the tests".to_owned();
-    play.event(name, Event::UserTurn { content: task, mid_loop: false, injection: None, step: 0, after: None });
+    play.event(
+        name,
+        Event::UserTurn { content: task, mid_loop: false, injection: None, step: 0, after: None, sender: None },
+    );
     play.event(name, Event::RoundStarted { turn: 1, round: 1 }).tokens(name, 50, 5);
     play.call(name, "k1", "read", "not json").result(name, "k1", "Error: the arguments are no object");
     play.event(name, Event::RoundEnded { turn: 1, round: 1 }).event(name, Event::RoundStarted { turn: 1, round: 2 });
