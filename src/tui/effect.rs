@@ -115,9 +115,9 @@ pub enum Effect {
         /// The document.
         text: String,
     },
-    /// Copy a text; answered with [`Msg::Copied`].
+    /// Copy a text; answered with `Msg::Copied`.
     Copy(String),
-    /// Open a text in the user's editor; answered with [`Msg::Edited`].
+    /// Open a text in the user's editor; answered with `Msg::Edited`.
     Edit {
         /// What it is.
         subject: EditorSubject,
@@ -132,11 +132,11 @@ pub enum Effect {
     Mouse(MouseMode),
     /// Write what was sent into the history of all sessions.
     Remember(String),
-    /// List the paths of the working directory; answered with [`Msg::Paths`].
+    /// List the paths of the working directory; answered with `Msg::Paths`.
     ListPaths,
-    /// Search a list of texts; answered with [`Msg::Matched`], unless a newer search was begun meanwhile.
+    /// Search a list of texts; answered with `Msg::Matched`, unless a newer search was begun meanwhile.
     Match(Quest),
-    /// Find out the colours of code, away from the screen; answered with [`Msg::Coloured`].
+    /// Find out the colours of code, away from the screen; answered with `Msg::Coloured`.
     Colour(Vec<Job>),
     /// Write the whole screen again.
     Redraw,

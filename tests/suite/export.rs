@@ -173,7 +173,7 @@ fn headings(page: &str) -> Vec<String> {
 
 #[test]
 fn the_transcript_is_a_page_in_which_nothing_runs_loads_or_hides() {
-    let page = document(&mut hostile(), "transcript");
+    let page = document(&hostile(), "transcript");
     let found = headings(&page);
     let expected = [
         "Transcript of main",

@@ -248,6 +248,7 @@ fn a_run_without_a_screen_is_steered_through_its_client_alone() {
     report(&faults);
 }
 
+#[expect(clippy::too_many_lines, reason = "the table of all arrows of the screen")]
 #[test]
 fn inside_the_screen_the_arrows_point_at_the_state() {
     let below = |part: &str| -> &[&str] {
@@ -456,7 +457,9 @@ fn no_circle_leads_through_the_parts_of_the_screen() {
     // What uses nothing that is left is in no circle.
     loop {
         let left: BTreeSet<String> = edges.keys().cloned().collect();
-        edges.values_mut().for_each(|used| used.retain(|used| left.contains(used)));
+        for used in edges.values_mut() {
+            used.retain(|used| left.contains(used));
+        }
         edges.retain(|_, used| !used.is_empty());
         if edges.len() == left.len() {
             break;

@@ -111,7 +111,7 @@ fn a_text_that_is_in_no_conversation_says_so_and_the_ledger_stays() {
     let mut stage = session(120, 40);
     stage.keys("<f4><up><enter>");
     assert!(stage.screen().contains("is not in the conversation: withdrawn"));
-    assert!(matches!(stage.app.focus.overlay, Some(Overlay::Ledger { .. })));
+    assert!(matches!(stage.app.focus.overlay, Some(Overlay::Ledger)));
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn the_web_page_shows_everything_and_nothing_of_it_runs_loads_or_leads_away() {
     assert!(!page.contains('\u{1b}') && !page.contains('\u{202e}'));
     let names: Vec<String> = document.select("nav a").iter().map(|link| link.text().to_string()).collect();
     assert_eq!(names, ["main", "researcher 0"]);
-    for link in document.select("a").iter() {
+    for link in &document.select("a") {
         let target = link.attr("href").unwrap().to_string();
         assert!(target.starts_with("#agent-") && document.select(&target).length() == 1, "{target}");
     }

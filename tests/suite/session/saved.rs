@@ -34,11 +34,11 @@ impl Saved {
     /// Saves a session in which all this happened.
     pub fn session(&self, play: impl FnOnce(&mut Play)) -> SessionFile {
         let header = header();
-        self.session_of(header, play)
+        self.session_of(&header, play)
     }
 
-    pub fn session_of(&self, header: Header, play: impl FnOnce(&mut Play)) -> SessionFile {
-        let journal = Journal::begin(header.clone(), self.files().creating(&header, &TimeZone::UTC));
+    pub fn session_of(&self, header: &Header, play: impl FnOnce(&mut Play)) -> SessionFile {
+        let journal = Journal::begin(header.clone(), self.files().creating(header, &TimeZone::UTC));
         let at = "2026-11-22T20:35:08Z".parse().unwrap();
         let mut playing = Play { journal, at, seq: 0 };
         play(&mut playing);

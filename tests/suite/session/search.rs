@@ -60,7 +60,7 @@ fn a_long_text_that_the_file_repeats_by_number_is_found_where_it_stands_and_the_
         header.started = day.parse().unwrap();
         header.session = SessionId::new(header.started).unwrap();
         sessions.push(header.session.clone());
-        saved.session_of(header, |play| {
+        saved.session_of(&header, |play| {
             play.accepted("m1", &long).event("", steersman::event::Event::TurnStarted { turn: 1 });
             play.user("m1", &long, None).answer("", &long);
         });

@@ -238,7 +238,9 @@ fn texts_of_many_clients_at_once_come_each_once_and_in_order_while_clients_are_k
         is_over.store(true, Ordering::SeqCst);
         killer.join().unwrap();
         delivered = agent.join().unwrap();
-        ended.into_iter().for_each(|ended| ended.unwrap());
+        for ended in ended {
+            ended.unwrap();
+        }
     });
     assert!(kills.load(Ordering::SeqCst) >= 3, "no connection was cut");
     let mut by_sender: HashMap<&str, Vec<&str>> = HashMap::new();
