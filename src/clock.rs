@@ -43,3 +43,8 @@ fn steady() -> SignedDuration {
     let reading = rustix::time::clock_gettime(clock);
     SignedDuration::new(reading.tv_sec, i32::try_from(reading.tv_nsec).unwrap_or_default())
 }
+
+/// Returns the whole seconds from one moment to a later one; 0 when the clock went back.
+pub fn seconds_between(from: Timestamp, to: Timestamp) -> u64 {
+    u64::try_from(to.duration_since(from).as_secs()).unwrap_or(0)
+}

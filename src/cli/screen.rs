@@ -19,8 +19,8 @@ use crate::cli::setup::setup;
 use crate::cli::themes::themes;
 use crate::config::{Environment, ModelSource, Notify, NotifyWhen};
 use crate::session::LocalClient;
+use crate::tui::alerts::AlertWhen;
 use crate::tui::keymap::Keymap;
-use crate::tui::state::alerts::When;
 use crate::tui::state::status;
 use crate::tui::terminal::MouseMode;
 use crate::tui::terminal::alert::{Relay, Titled, Way};
@@ -142,9 +142,9 @@ fn options(start: &Start, prompt: Option<String>, themes: Themes) -> ScreenOptio
         way: way(screen.notify.unwrap_or_default(), relay),
         relay,
         when: match (screen.notify, screen.notify_when.unwrap_or_default()) {
-            (Some(Notify::Off), _) => When::Never,
-            (_, NotifyWhen::Away) => When::Away,
-            (_, NotifyWhen::Always) => When::Always,
+            (Some(Notify::Off), _) => AlertWhen::Never,
+            (_, NotifyWhen::Away) => AlertWhen::Away,
+            (_, NotifyWhen::Always) => AlertWhen::Always,
         },
         // The Linux console does not support the query and prints it.
         answers: if std::env::var_os("TERM").is_some_and(|term| term == "linux") {

@@ -3,12 +3,14 @@
 //! # Where things are
 //!
 //! - the journal of a session: `journal/mod.rs`; stories: `session/journal/mod.rs`
+//! - what a client knows of a run, folded from posts: `fold/mod.rs`; stories: `tree.rs`
 //! - what every client holds: `client.rs`; stories: `session/client.rs`
 //! - a client in the same process: `local.rs`; stories: `session/client.rs`
 //! - what each request does to the run: `requests.rs`, and to approvals and files: `permissions.rs`; stories: `hold.rs`,
 //!   `pending_list.rs`, `approval_popups.rs`
 
 mod client;
+pub mod fold;
 pub mod journal;
 mod local;
 mod permissions;

@@ -11,9 +11,9 @@ use jiff::Timestamp;
 use ratatui::layout::Size;
 use unicode_width::UnicodeWidthStr as _;
 
+use super::agents::{AgentsPane, Room};
+use super::alerts::Alerts;
 use super::facts::Facts;
-use super::state::alerts::Alerts;
-use super::state::attention::{Attention, MouseMode};
 use super::state::cell::Level;
 use super::state::colours::Colours;
 use super::state::focus::{Focus, Pane};
@@ -21,16 +21,15 @@ use super::state::guards::Guards;
 use super::state::hold::Holds;
 use super::state::lines::Medium;
 use super::state::pending::PendingList;
-use super::state::pointer::Pointer;
+use super::state::pointer::{MouseMode, Pointer};
 use super::state::question::Questions;
 use super::state::receipts::{self, Receipt, Receipts};
 use super::state::regions::Regions;
-use super::state::sight::{Settled, Sight};
 use super::state::status::Status;
-use super::state::tree::{self, Details, Tree};
-use super::state::{BROAD, MEDIUM, PROMPT_COLUMNS, Reader, Times, target};
+use super::state::{MEDIUM, PROMPT_COLUMNS, Reader, Times};
 use crate::id::AgentId;
 use crate::protocol::BudgetStatus;
+use crate::session::fold::agents::{AgentNode, Agents};
 use crate::tui::help::Help;
 use crate::tui::message::Message;
 use crate::tui::theme::Themes;
@@ -49,8 +48,10 @@ pub struct App {
     pub help: Help,
     /// Every text that the user writes.
     pub message: Message,
-    /// The agents.
-    pub tree: Tree,
+    /// What is known of the agents.
+    pub agents: Agents,
+    /// The list of the agents, and the details of the selected one.
+    pub tree: AgentsPane,
     /// The texts that wait for delivery.
     pub pending: PendingList,
     /// What became of every text that was sent.
@@ -65,8 +66,6 @@ pub struct App {
     pub budget: BudgetStatus,
     /// The status line.
     pub status: Status,
-    /// How far the tree and the details are scrolled, and how wide they are.
-    pub sight: Sight,
     /// What was searched for in this session, the newest last.
     pub searches: Vec<String>,
     /// Whether the times of the blocks are shown.
@@ -77,11 +76,9 @@ pub struct App {
     pub regions: Regions,
     /// What the pointer holds.
     pub pointer: Pointer,
-    /// Whether the terminal has the focus; `None` as long as it has not said so.
-    pub attention: Option<Attention>,
     /// The colours of code that are known.
     pub colours: Colours,
-    /// What the user is told who does not look.
+    /// Notifications for a user who does not look.
     pub alerts: Alerts,
     /// Whom the mouse belongs to.
     pub mouse: MouseMode,
@@ -100,7 +97,8 @@ impl App {
             help: Help::default(),
             message: Message::default(),
             new_at_reset: false,
-            tree: Tree::default(),
+            agents: Agents::default(),
+            tree: AgentsPane::default(),
             pending: PendingList::default(),
             receipts: Receipts::default(),
             holds: Holds::default(),
@@ -108,13 +106,11 @@ impl App {
             guards: Guards::default(),
             budget: BudgetStatus::default(),
             status,
-            sight: Sight::default(),
             searches: Vec::new(),
             times: Times::default(),
             copied: None,
             regions: Regions::default(),
             pointer: Pointer::default(),
-            attention: None,
             colours: Colours::default(),
             alerts: Alerts::default(),
             mouse: MouseMode::default(),
@@ -157,6 +153,7 @@ impl App {
         let main = AgentId::main();
         self.readers = HashMap::from([(main.clone(), Reader::new(main))]);
         self.receipts.begin_again();
+        self.agents.begin_again();
         self.tree.begin_again();
     }
 
@@ -167,8 +164,8 @@ impl App {
 
     /// Tells whether an agent waits, or will where it next comes by; one that has ended and a rescue have no gate.
     pub fn is_held(&self, agent: &AgentId) -> bool {
-        let has_gate = |node: &tree::Node| node.ended.is_none() && target::can_be_told(node);
-        self.holds.is_held(agent) && (agent.is_main() || self.tree.get(agent).is_none_or(has_gate))
+        let has_gate = |node: &AgentNode| node.ended.is_none() && node.has_queue();
+        self.holds.is_held(agent) && (agent.is_main() || self.agents.get(agent).is_none_or(has_gate))
     }
 
     /// Shows a reply to the user: one short sentence in the status line, anything longer as a note at the end of the
@@ -201,16 +198,17 @@ impl App {
         let is_of_use =
             |reader: &Reader| !reader.transcript.changed().is_empty() || reader.transcript.last_printed().is_some();
         let details = !self.tree.selected().is_main() || self.reader().is_some_and(is_of_use);
-        self.sight.settled = Settled { agents: self.tree.rows().len(), details };
+        self.tree.viewport.room = Room { agents: self.tree.rows(&self.agents).len(), details };
     }
 
     /// Tells whether the details of the shown agent are open; on a broad screen they are once they are of use.
     pub fn shows_details(&self) -> bool {
-        match self.tree.details {
-            Details::Usual => self.size.width >= BROAD && self.sight.settled.details,
-            Details::Open => true,
-            Details::Folded => false,
-        }
+        self.tree.shows_details(self.size.width)
+    }
+
+    /// Returns the agent whose transcript is shown.
+    pub fn selected_agent(&self) -> &AgentNode {
+        self.agents.get_or_main(self.tree.selected())
     }
 
     /// Tells whether the screen is too narrow for more than one pane.
@@ -225,7 +223,7 @@ impl App {
 
     /// Tells whether a turn runs or is about to: then what is sent waits for it.
     pub fn busy(&self) -> bool {
-        self.tree.main().running() || (!self.pending.is_empty() && !self.pending.paused)
+        self.agents.main().running() || (!self.pending.is_empty() && !self.pending.paused)
     }
 
     /// Tells whether nothing is under way: no turn runs or is about to, and no text that was accepted is between its queue
@@ -239,7 +237,8 @@ impl App {
     /// folds away, the end of a message, or a question whose keys begin to count.
     pub fn changes_at(&self) -> Option<Timestamp> {
         let armed = self.questions.arms_at().filter(|at| *at > self.now);
-        let changes = [self.tree.changes_at(self.now), self.status.message_ends(self.now), armed, self.alerts.due_at()];
+        let changes =
+            [self.agents.changes_at(self.now), self.status.message_ends(self.now), armed, self.alerts.due_at()];
         changes.into_iter().flatten().min()
     }
 }

@@ -6,10 +6,10 @@
 use super::export::ExportRequest;
 use super::fuzzy::Quest;
 use super::highlight::Job;
-use super::state::attention::MouseMode;
 use super::state::cause::Cause;
 use super::state::focus::Pane;
 use super::state::lines::Report;
+use super::state::pointer::MouseMode;
 use crate::protocol::Request;
 
 /// What a pane did with a key or a click.

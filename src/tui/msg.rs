@@ -9,6 +9,7 @@ use ratatui::layout::Size;
 use crate::event::Envelope;
 use crate::id::AgentId;
 use crate::protocol::{Notice, Post};
+use crate::tui::agents::AgentsDrawn;
 use crate::tui::export::Subject;
 use crate::tui::fuzzy::Hits;
 use crate::tui::help::HelpDrawn;
@@ -22,11 +23,11 @@ use crate::tui::state::regions::Regions;
 use crate::tui::state::scroll::{Point, Position};
 use crate::tui::state::search::Found;
 use crate::tui::state::selection::Selection;
-use crate::tui::state::sight::Tops;
 use crate::tui::theme::Ground;
 
 pub use super::effect::{EditorSubject, Effect};
-pub use crate::tui::state::attention::{Attention, MouseMode};
+pub use crate::tui::alerts::Attention;
+pub use crate::tui::state::pointer::MouseMode;
 
 /// One thing that the screen is told.
 #[derive(Debug, Clone, PartialEq)]
@@ -157,8 +158,8 @@ pub struct Drawn {
     pub gate: Shown,
     /// What lies where.
     pub regions: Regions,
-    /// The first rows of what can be scrolled.
-    pub tops: Tops,
+    /// The first rows of the agents and their details.
+    pub agents: AgentsDrawn,
     /// Code in view whose colours are not known.
     pub wanted: Vec<Job>,
 }

@@ -120,7 +120,7 @@ pub fn next_escape(app: &App) -> Escape {
         return Escape::LeaveCommand;
     }
     let waiting = app.pending.entries().iter().filter(|entry| entry.stage == Stage::Waiting).count();
-    if app.tree.main().running() {
+    if app.agents.main().running() {
         Escape::Stop(waiting)
     } else if app.pending.is_empty() {
         Escape::Nothing

@@ -32,9 +32,7 @@
 //! - the mouse: what lies where, clicks, wheel, drags: `regions.rs`, `src/tui/update/mouse.rs`; stories:
 //!   `mouse.rs`
 
-pub mod alerts;
 pub mod approval;
-pub mod attention;
 pub mod budget;
 pub mod cause;
 pub mod cell;
@@ -58,13 +56,11 @@ pub mod result;
 pub mod scroll;
 pub mod search;
 pub mod selection;
-pub mod sight;
 mod source;
 pub mod status;
 pub mod target;
 pub mod told;
 pub mod transcript;
-pub mod tree;
 pub mod undo;
 
 pub use crate::tui::app::App;

@@ -3,7 +3,6 @@
 
 use super::App;
 use super::lines::Medium;
-use super::target::can_be_told;
 use crate::id::AgentId;
 use crate::manual::MANUAL;
 use crate::mode::Mode;
@@ -76,7 +75,7 @@ impl App {
             return Vec::new();
         }
         let offers = hits.iter().map(|hit| {
-            let path = written(&hit.text, self.tree.running_nodes().map(|node| &node.id));
+            let path = written(&hit.text, self.agents.running_nodes().map(|node| &node.id));
             // Behind a directory the next part is typed at once.
             let blank = if path.ends_with('/') { "" } else { " " };
             Offer {
@@ -94,7 +93,7 @@ impl App {
     fn agents(&self, text: &str) -> Vec<Offer> {
         let typed = text.get(1..).unwrap_or_default();
         let running: Vec<&AgentId> =
-            self.tree.running_nodes().filter(|node| can_be_told(node)).map(|node| &node.id).collect();
+            self.agents.running_nodes().filter(|node| node.has_queue()).map(|node| &node.id).collect();
         if running.iter().all(|id| id.is_main()) {
             return Vec::new();
         }

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
-use super::clock::seconds_between;
+use crate::clock::seconds_between;
 use crate::event::{Delivery, Envelope, Event, Outcome, Pending};
 use crate::id::{AgentId, MessageId};
 use crate::limits;

@@ -5,8 +5,8 @@
 //! for it again.
 
 use super::App;
-use super::tree::{Node, Tree};
 use crate::id::AgentId;
+use crate::session::fold::agents::AgentNode;
 use crate::target::{self, Target};
 
 /// A draft as it would be sent.
@@ -38,7 +38,7 @@ impl App {
     /// # Errors
     /// Why it goes to nobody.
     pub fn address<'a>(&self, text: &'a str) -> Result<Address<'a>, Unaddressed> {
-        let named = target::parse(text, &self.named_in(text, told));
+        let named = target::parse(text, &self.named_in(text, AgentNode::takes_messages));
         match named.target {
             Target::Agent(agent) => return Ok(Address { to: vec![agent], text: named.text }),
             Target::All => return Ok(Address { to: self.told_agents(), text: named.text }),
@@ -48,7 +48,7 @@ impl App {
             return Err(Unaddressed::Unknown(agent));
         }
         let agent = self.target();
-        if self.tree.takes_texts(&agent) {
+        if self.agents.takes_messages(&agent) {
             Ok(Address { to: vec![agent], text })
         } else {
             Err(Unaddressed::Ended(agent))
@@ -66,45 +66,28 @@ impl App {
 
     /// Returns the agent that a draft is for which is begun now: the one that is shown, where that takes texts.
     pub fn shown_or_main(&self) -> AgentId {
-        let shown = self.tree.get(self.tree.selected());
-        shown.filter(|node| told(node)).map_or_else(AgentId::main, |node| node.id.clone())
+        let shown = self.agents.get(self.tree.selected());
+        shown.filter(|node| node.takes_messages()).map_or_else(AgentId::main, |node| node.id.clone())
     }
 
     /// Returns every agent that runs and can be told something, and the main agent in any case, which comes first.
     fn told_agents(&self) -> Vec<AgentId> {
-        let children = self.tree.running_nodes().filter(|node| !node.id.is_main() && told(node));
+        let children = self.agents.running_nodes().filter(|node| !node.id.is_main() && node.takes_messages());
         std::iter::once(AgentId::main()).chain(children.map(|node| node.id.clone())).collect()
     }
 
     /// Returns the agents that a text could name and that are like this.
-    fn named_in(&self, text: &str, like: impl Fn(&Node) -> bool) -> Vec<AgentId> {
-        let named = text.strip_prefix('@').into_iter().flat_map(|text| self.tree.named_in(text));
+    fn named_in(&self, text: &str, like: impl Fn(&AgentNode) -> bool) -> Vec<AgentId> {
+        let named = text.strip_prefix('@').into_iter().flat_map(|text| self.agents.named_in(text));
         named.filter(|node| like(node)).map(|node| node.id.clone()).collect()
     }
 
     /// Returns the agent that a text names although it takes no texts, or is none.
     fn nobody(&self, text: &str) -> Option<AgentId> {
-        let gone = self.named_in(text, |node| !told(node));
+        let gone = self.named_in(text, |node| !node.takes_messages());
         match target::parse(text, &gone).target {
             Target::Agent(agent) if !agent.is_main() => Some(agent),
             Target::Agent(_) | Target::All | Target::Unnamed => target::seems_for(text).map(AgentId::new),
         }
     }
-}
-
-impl Tree {
-    /// Tells whether an agent takes texts now.
-    pub fn takes_texts(&self, agent: &AgentId) -> bool {
-        agent.is_main() || self.get(agent).is_some_and(told)
-    }
-}
-
-/// Tells whether an agent runs and takes messages.
-fn told(node: &Node) -> bool {
-    node.running() && can_be_told(node)
-}
-
-/// Tells whether an agent takes messages: a rescue has no queue.
-pub fn can_be_told(node: &Node) -> bool {
-    node.parent.as_ref().is_none_or(|parent| parent.synthesizer() != node.id)
 }

@@ -70,8 +70,8 @@ pub fn follow(app: &mut App) {
         let to = app.shown_or_main();
         app.message.switch(&to);
     }
-    let tree = &app.tree;
-    for agent in app.message.give_back_drafts(|agent| !tree.takes_texts(agent)) {
+    let agents = &app.agents;
+    for agent in app.message.give_back_drafts(|agent| !agents.takes_messages(agent)) {
         let name = super::pending::name(&agent);
         app.status.say(format!("{name} has ended: Ctrl+_ brings your draft for it into the message"), app.now);
     }

@@ -3,6 +3,7 @@
 use crate::id::AgentId;
 use crate::protocol::{LocalServer, Request};
 use crate::target::ALL;
+use crate::tui::agents::focus_details;
 use crate::tui::commands::{self, Verb};
 use crate::tui::help::Help;
 use crate::tui::keymap::Action;
@@ -10,14 +11,14 @@ use crate::tui::message::Before;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::approval::Part;
-use crate::tui::state::attention::MouseMode;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::cell::Level;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::{Medium, Report};
+use crate::tui::state::pointer::MouseMode;
 use crate::tui::state::question::{Question, Subject};
 use crate::tui::update::{
-    approval, budget, editing, export, hold as gates, ledger, line, look, pending, reading, search, undo,
+    approval, budget, editing, export, hold as gates, ledger, line, pending, reading, search, undo, with_agents,
 };
 
 /// Carries a command out at once, whether a turn runs or not.
@@ -52,7 +53,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Pending => pending::focus(app),
         Verb::Ledger => ledger::toggle(app),
         Verb::Agents => app.focus.go(Pane::Tree),
-        Verb::Details => look::focus_details(app),
+        Verb::Details => return with_agents(app, focus_details).unwrap_or_default(),
         Verb::Zoom => app.focus.toggle_zoom(),
         Verb::Theme => theme(app, argument),
         Verb::Mode => return approval::mode(app, argument),
@@ -213,13 +214,13 @@ fn hold(app: &mut App, whom: &str) -> Vec<Effect> {
 }
 
 fn reset(app: &mut App) -> Vec<Effect> {
-    app.tree.cancelling(app.now);
+    app.agents.cancelling(app.now);
     vec![Effect::Request(Request::Reset)]
 }
 
 fn stop(app: &mut App) -> Vec<Effect> {
-    if app.tree.main().running() || !app.pending.is_empty() {
-        app.tree.cancelling(app.now);
+    if app.agents.main().running() || !app.pending.is_empty() {
+        app.agents.cancelling(app.now);
         return vec![Effect::Request(Request::Stop)];
     }
     app.status.say_while(Cause::NoTurn, "nothing is running", app.now);

@@ -1,7 +1,8 @@
 //! Carries out what [`next_escape`] says; decides nothing by itself.
 
-use super::{bring_back, completion, question, reading, search, tree};
+use super::{bring_back, completion, question, reading, search, with_agents};
 use crate::protocol::Request;
+use crate::tui::agents::clear_filter;
 use crate::tui::keymap::Answer;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
@@ -24,7 +25,7 @@ pub fn press(app: &mut App) -> Vec<Effect> {
         Escape::LeaveCommand => {
             app.message.put_away();
         }
-        Escape::ClearFilter => tree::clear_filter(app),
+        Escape::ClearFilter => return with_agents(app, clear_filter).unwrap_or_default(),
         Escape::Unzoom => app.focus.zoom = None,
         Escape::LeaveSearch => search::leave(app),
         Escape::EndSelection => reading::end_selection(app),
@@ -38,6 +39,6 @@ pub fn press(app: &mut App) -> Vec<Effect> {
 
 /// Stops the turn; what is pending comes back.
 pub fn stop(app: &mut App) -> Vec<Effect> {
-    app.tree.cancelling(app.now);
+    app.agents.cancelling(app.now);
     vec![Effect::Request(Request::Stop)]
 }

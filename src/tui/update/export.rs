@@ -22,7 +22,7 @@ pub fn export(app: &mut App, arguments: &str) -> Vec<Effect> {
             transcript_markdown(&app.reader_mut(&agent).transcript, &zone)
         }
         (Subject::All, _) => {
-            let agents: Vec<_> = app.tree.nodes().iter().map(|node| node.id.clone()).collect();
+            let agents: Vec<_> = app.agents.nodes().iter().map(|node| node.id.clone()).collect();
             let zone = app.zone.clone();
             let pages = agents.iter().map(|agent| transcript_markdown(&app.reader_mut(agent).transcript, &zone));
             pages.collect::<Vec<_>>().join("\n")

@@ -4,13 +4,14 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::reading::shown;
 use super::{
-    bring_back, carry_out, command, completion, escape, external_editor, history_search, hold, ledger, line, look,
-    pending, question, reading, search, submit, tree, undo,
+    bring_back, carry_out, command, completion, escape, external_editor, history_search, hold, ledger, line, pending,
+    question, reading, search, submit, undo, with_agents,
 };
 use crate::protocol::{ModeChoice, Request};
+use crate::tui::agents::{act as agents_act, key as agents_key};
 use crate::tui::effect::Outcome;
 use crate::tui::help::{self, Help};
-use crate::tui::keymap::{Action, Chord, Context, Edit, ReadKey, WriteKey};
+use crate::tui::keymap::{Action, Chord, Context, Edit, LookKey, ReadKey, WriteKey};
 use crate::tui::message::Expanded;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
@@ -55,8 +56,7 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     }
     if let Some(c) = chord.typed() {
         if app.focus.is_on(Pane::Filter) {
-            tree::type_filter(app, c.encode_utf8(&mut [0; 4]));
-            return Vec::new();
+            return with_agents(app, |pane, facts| agents_key(pane, chord, facts)).unwrap_or_default();
         }
         if app.focus.is_on(Pane::Search) {
             search::type_text(app, c.encode_utf8(&mut [0; 4]));
@@ -138,8 +138,10 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Editor => return external_editor::open(app),
         Action::Suspend => return vec![Effect::Suspend],
         Action::Mouse => return command::mouse(app, ""),
-        Action::Tree(key) => return tree::act(app, key),
-        Action::Look(key) => look::act(app, key),
+        Action::Look(LookKey::Zoom) => app.focus.toggle_zoom(),
+        Action::Tree(_) | Action::Look(_) => {
+            return with_agents(app, |pane, facts| agents_act(pane, action, facts)).unwrap_or_default();
+        }
         Action::Read(key) => return reading::act(app, key),
         Action::Newline => app.message.newline(),
         Action::Undo => return bring_back::undo(app),
@@ -229,7 +231,7 @@ fn clear(app: &mut App) -> Vec<Effect> {
     if !app.message.is_draft() {
         return escape::press(app);
     }
-    if app.tree.main().running() || !app.pending.is_empty() {
+    if app.agents.main().running() || !app.pending.is_empty() {
         app.status.disarm_quit();
         return escape::stop(app);
     }
@@ -238,7 +240,7 @@ fn clear(app: &mut App) -> Vec<Effect> {
 
 fn quit_or_delete(app: &mut App) -> Vec<Effect> {
     if app.message.is_empty() && app.message.about_call().is_none() && app.message.declining().is_none() {
-        return if app.tree.main().running() { command::ask(app, Subject::Quit) } else { vec![Effect::Quit] };
+        return if app.agents.main().running() { command::ask(app, Subject::Quit) } else { vec![Effect::Quit] };
     }
     if app.focus.is_on(Pane::Composer) {
         app.message.edit(Edit::Delete);
@@ -248,6 +250,9 @@ fn quit_or_delete(app: &mut App) -> Vec<Effect> {
 
 /// Selects or scrolls, according to the focus.
 fn travel(app: &mut App, action: Action) {
+    if with_agents(app, |pane, facts| agents_act(pane, action, facts)).is_some() {
+        return;
+    }
     match (app.focus.context(), action) {
         (Context::Ledger, action) => ledger::travel(app, action),
         (Context::Gate, action) => hold::travel(app, action),
@@ -256,12 +261,10 @@ fn travel(app: &mut App, action: Action) {
         {
             app.questions.page(action);
         }
-        (Context::Details, action) => look::travel_details(app, action),
         (Context::Transcript, action) => reading::travel(app, action),
         (_, Action::PageUp) => shown(app).scroll.ask(ScrollRequest::PageUp),
         (_, Action::PageDown) => shown(app).scroll.ask(ScrollRequest::PageDown),
         (Context::History, action) => history_search::travel(app, action),
-        (Context::Tree | Context::Filter, action) => tree::travel(app, action),
         (Context::Pending, action) => pending::travel(app, action),
         (_, Action::First) => shown(app).scroll.ask(ScrollRequest::Top),
         (_, Action::Last) => shown(app).scroll.ask(ScrollRequest::Bottom),

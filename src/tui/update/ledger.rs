@@ -49,7 +49,7 @@ pub fn jump(app: &mut App) {
         app.status.say(format!("{id} is not in the conversation: {state}"), app.now);
         return;
     };
-    app.tree.select_agent(&agent);
+    app.tree.select_agent(&agent, &app.agents);
     app.focus.go(Pane::Transcript);
     let reader = app.reader_mut(&agent);
     reader.selected = Some(cell);

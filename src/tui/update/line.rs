@@ -5,11 +5,12 @@
 //! there. Always holds: a text that comes back never gets into the line by itself, and a question is answered by its
 //! command alone.
 
-use super::{approval, bring_back, command, hold as gates, pending, question, submit, tree};
+use super::{approval, bring_back, command, hold as gates, pending, question, submit, with_agents};
 use crate::event::{Delivery, Pending};
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{PauseState, QueueAct, Request};
 use crate::text::is_blank;
+use crate::tui::agents::cancel_all;
 use crate::tui::commands::{self, Command, Draft, LineVerb, Verb};
 use crate::tui::keymap::{Action, Answer};
 use crate::tui::message::removed::Removed;
@@ -124,7 +125,7 @@ pub fn nobody_there(app: &mut App) -> Vec<Effect> {
         app.status.say(format!("nobody is there to answer: {} {}", asked.title, word(answer)), app.now);
         effects.extend(question::carry_out(app, asked, answer));
     }
-    if app.tree.nodes().iter().any(|node| app.is_held(&node.id)) {
+    if app.agents.nodes().iter().any(|node| app.is_held(&node.id)) {
         effects.push(Effect::Request(Request::Pause { agent: None, state: PauseState::Running }));
     }
     effects
@@ -152,8 +153,8 @@ pub fn interrupt(app: &mut App) -> Vec<Effect> {
     if app.status.arm_quit(app.now) {
         return vec![Effect::Quit];
     }
-    if app.tree.main().running() || !app.pending.is_empty() {
-        app.tree.cancelling(app.now);
+    if app.agents.main().running() || !app.pending.is_empty() {
+        app.agents.cancelling(app.now);
         return vec![Effect::Request(Request::Stop)];
     }
     Vec::new()
@@ -338,7 +339,7 @@ fn about_call(app: &mut App, action: Action, text: &str) -> Vec<Effect> {
 
 /// Finds an agent by its name, or by a beginning of it that fits no other.
 fn named(app: &App, name: &str) -> Result<AgentId, String> {
-    let known = |id: &AgentId| app.tree.get(id).is_some();
+    let known = |id: &AgentId| app.agents.get(id).is_some();
     let exact = AgentId::new(name);
     if name.is_empty() || name == crate::target::MAIN {
         return Ok(AgentId::main());
@@ -346,7 +347,7 @@ fn named(app: &App, name: &str) -> Result<AgentId, String> {
     if known(&exact) {
         return Ok(exact);
     }
-    let mut fitting = app.tree.nodes().iter().filter(|node| node.id.as_str().starts_with(name));
+    let mut fitting = app.agents.nodes().iter().filter(|node| node.id.as_str().starts_with(name));
     match (fitting.next(), fitting.next()) {
         (Some(one), None) => Ok(one.id.clone()),
         (None, _) => Err(format!("no agent is called {name}; /agents reads their names")),
@@ -356,21 +357,15 @@ fn named(app: &App, name: &str) -> Result<AgentId, String> {
 
 fn read(app: &mut App, name: &str) {
     match named(app, name) {
-        Ok(agent) => app.tree.select_agent(&agent),
+        Ok(agent) => app.tree.select_agent(&agent, &app.agents),
         Err(sentence) => app.status.say(sentence, app.now),
     }
 }
 
-/// Cancels an agent and everything beneath it; which one is read stays as it was.
+/// Cancels an agent and everything beneath it.
 fn cancel(app: &mut App, name: &str) -> Vec<Effect> {
     match named(app, name) {
-        Ok(agent) => {
-            let read = app.tree.selected().clone();
-            app.tree.select_agent(&agent);
-            let effects = tree::cancel_all(app);
-            app.tree.select_agent(&read);
-            effects
-        }
+        Ok(agent) => with_agents(app, |_, facts| cancel_all(&agent, facts.agents)).unwrap_or_default(),
         Err(sentence) => {
             app.status.say(sentence, app.now);
             Vec::new()

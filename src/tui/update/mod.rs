@@ -6,16 +6,13 @@
 //! # Where things are
 //!
 //! - what a key or an event changes: `mod.rs`; stories: `tui_shell.rs`
-//! - telling who does not look; the terminal's title: `alerts.rs`, `src/tui/terminal/alert.rs`,
-//!   `src/tui/view/title.rs`; stories: `alerts.rs`, `tests/pty/terminal.rs`
 //! - jumps, selections, copies, times in a transcript: `reading.rs`, `src/tui/state/selection.rs`,
 //!   `src/tui/view/select.rs`, `src/tui/view/marks.rs`; stories: `reading.rs`, `tests/pty/reading.rs`
 //! - what is sent, and to whom: `submit.rs`, `src/tui/state/target.rs`, `src/target.rs`; stories: `targets.rs`
-//! - zoom, lines between panes, tabs: `look.rs`, `src/tui/state/sight.rs`, `src/tui/view/tabs.rs`; stories:
-//!   `looks.rs`, `tests/pty/looks.rs`
+//! - zoom, lines between panes, tabs: `src/tui/agents/look.rs`, `src/tui/view/tabs.rs`; stories: `looks.rs`,
+//!   `tests/pty/looks.rs`
 
 mod agent;
-mod alerts;
 mod approval;
 mod bring_back;
 mod budget;
@@ -30,7 +27,6 @@ pub mod hold;
 mod keys;
 mod ledger;
 pub mod line;
-mod look;
 mod mouse;
 pub mod pending;
 mod question;
@@ -38,13 +34,14 @@ mod reading;
 mod receipts;
 mod search;
 mod submit;
-mod tree;
 mod undo;
 
 use crate::event::Event;
 use crate::id::AgentId;
-use crate::protocol::{Notice, Post, Reply};
-use crate::tui::effect::PaneEffect;
+use crate::protocol::{Notice, Post, Reply, Request};
+use crate::tui::agents::{AgentsFacts, AgentsPane, type_filter};
+use crate::tui::alerts::{self, AlertFacts, Alerts};
+use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::message::Pasted;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::state::App;
@@ -78,7 +75,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.now = at;
             effects = mouse::event(app, event, at);
         }
-        Msg::Attention(attention) => app.attention = Some(attention),
+        Msg::Attention(attention) => app.alerts.attention = Some(attention),
         Msg::Background(ground) => app.theme = app.themes.learn(ground).unwrap_or_else(|| app.theme.clone()),
         Msg::Resize(size) => {
             app.size = size;
@@ -86,7 +83,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         }
         Msg::Tick(at) => {
             app.now = at;
-            app.tree.tick(at);
+            app.agents.tick(at);
         }
         Msg::Post(post) => match told(app, post) {
             Told::Piece => return effects,
@@ -126,7 +123,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             }
             app.holds.drawn(drawn.gate);
             app.regions = drawn.regions;
-            app.sight.drawn(drawn.tops);
+            app.tree.viewport.drawn(drawn.agents);
             app.questions.drawn(drawn.question);
             effects.extend(app.colours.want(drawn.wanted).map(Effect::Colour));
             return effects;
@@ -146,11 +143,35 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     history_search::settle(app);
     app.bind_draft();
     bring_back::follow(app);
-    effects.extend(alerts::due(app));
+    effects.extend(with_alerts(app, alerts::due));
     effects.extend(completion::refresh(app));
     app.fit_composer();
     app.settle_message();
     effects
+}
+
+/// Lets the pane of the agents do something; `None` when it was not for the pane.
+fn with_agents<F>(app: &mut App, act: F) -> Option<Vec<Effect>>
+where
+    F: FnOnce(&mut AgentsPane, &AgentsFacts<'_>) -> Outcome,
+{
+    let App { facts, agents, focus, regions, tree, .. } = app;
+    match act(tree, &AgentsFacts { facts, agents, focus, regions }) {
+        Outcome::Ignored => None,
+        Outcome::Consumed(wanted) => {
+            let effects = carry_out(app, wanted);
+            if effects.contains(&Effect::Request(Request::Stop)) {
+                app.agents.cancelling(app.now);
+            }
+            Some(effects)
+        }
+    }
+}
+
+/// Lets the notifications do something with their facts.
+fn with_alerts<T>(app: &mut App, act: impl FnOnce(&mut Alerts, &AlertFacts<'_>) -> T) -> T {
+    let App { alerts, facts, pending, questions, .. } = app;
+    act(alerts, &AlertFacts { now: facts.now, pending, questions })
 }
 
 /// Carries out what a pane wants of the root; returns what is to be done outside, in order.
@@ -179,10 +200,11 @@ enum Told {
 
 /// Folds what the run says.
 fn told(app: &mut App, post: Post) -> Told {
+    app.agents.post(&post, app.now);
     match post {
         Post::Envelope(envelope) => {
             agent::apply(app, &envelope);
-            alerts::apply(app, &envelope);
+            with_alerts(app, |alerts, facts| alerts::apply(alerts, &envelope, facts));
             if let Event::ThinkingDelta { .. } | Event::AssistantDelta { .. } = envelope.event {
                 return Told::Piece;
             }
@@ -190,7 +212,6 @@ fn told(app: &mut App, post: Post) -> Told {
         Post::Reply(reply) => return Told::Changed(replied(app, reply)),
         Post::Queues { queues, paused } => {
             app.receipts.snapshot(&queues);
-            app.tree.ask_about(&queues, app.now);
             app.pending.snapshot(queues, paused);
             question::ask_about_stale(app);
         }
@@ -209,7 +230,10 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
         Reply::Queue { agent, id, act, outcome } => pending::answered(app, &agent, &id, act, outcome),
         Reply::Pause { agent, state, accepted } => hold::paused(app, agent.as_ref(), state, accepted),
         Reply::Decided { agent, decision, accepted } => hold::decided(app, &agent, &decision, accepted),
-        Reply::Cancelling(agents) => tree::cancelled(app, &agents),
+        Reply::Cancelling(agents) if agents.is_empty() => {
+            app.status.say("not cancelled: it has ended, or only ends with its parent", app.now);
+        }
+        Reply::Cancelling(_) => {}
         Reply::Answered { answer, outcome, .. } => approval::answered(app, answer, outcome),
         Reply::Mode(outcome) => approval::mode_set(app, outcome),
         Reply::UndoPreview(files) => undo::ask(app, &files),
@@ -227,7 +251,6 @@ fn noticed(app: &mut App, notice: Notice) {
         Notice::BuildFailed(error) => {
             let reason = error.to_string();
             app.reader_mut(&AgentId::main()).transcript.cannot_run(&reason);
-            app.tree.cannot_run(&reason, app.now);
             app.status.host = HostState::Failed(reason);
         }
         Notice::Info(sentence) => app.reply(&sentence),
@@ -241,8 +264,7 @@ fn noticed(app: &mut App, notice: Notice) {
 fn paste(app: &mut App, text: &str) -> Vec<Effect> {
     app.status.disarm_quit();
     if app.focus.is_on(Pane::Filter) {
-        tree::type_filter(app, text);
-        return Vec::new();
+        return with_agents(app, |pane, facts| type_filter(pane, text, facts)).unwrap_or_default();
     }
     if app.focus.is_on(Pane::History) {
         return history_search::type_text(app, text);

@@ -80,7 +80,7 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
 
 /// Delivers what is pending at once: the selected entry, else all that the agents have not been asked about, in order.
 pub fn deliver_now(app: &mut App) -> Vec<Effect> {
-    if app.pending.paused && app.pending.waiting() && !app.tree.main().running() {
+    if app.pending.paused && app.pending.waiting() && !app.agents.main().running() {
         return vec![Effect::Request(Request::Resume)];
     }
     let selected = app.pending.selected().map(|entry| entry.message.id.clone());

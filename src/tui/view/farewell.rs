@@ -1,9 +1,9 @@
 //! What stands in the terminal after the screen is gone: the beginning of the last answer, and what becomes of the rest.
 
 use super::fit::clip;
-use super::tree::money;
 use crate::id::AgentId;
 use crate::summary::{count, tokens};
+use crate::tui::agents::view::money;
 use crate::tui::state::App;
 use crate::tui::state::cell::Body;
 
@@ -35,8 +35,8 @@ pub fn farewell(app: &App) -> Vec<String> {
         lines.extend((more > 0).then(|| format!("  … {}", count(more, "more line"))));
         lines.push(String::new());
     }
-    let cost = money(app.tree.main().totals()).map(|cost| format!(", {cost}")).unwrap_or_default();
-    let used = format!("{} tokens used{cost}.", tokens(app.tree.spent().max(app.budget.tokens)));
+    let cost = money(app.agents.main().totals()).map(|cost| format!(", {cost}")).unwrap_or_default();
+    let used = format!("{} tokens used{cost}.", tokens(app.agents.spent().max(app.budget.tokens)));
     match &app.session {
         Some(session) => lines.extend([used, format!("To resume: steersman --resume {session}")]),
         None => lines.push(format!("The conversation is not kept. {used}")),

@@ -4,16 +4,16 @@
 //! follow it; the words name both.
 
 use super::fit::{clock, one_line};
-use super::tree::agent_name;
+use crate::clock::seconds_between;
 use crate::event::Delivery;
 use crate::id::AgentId;
+use crate::session::fold::agents::{Activity, AgentNode};
+use crate::tui::agents::view::agent_name;
 use crate::tui::message::purpose::Written;
 use crate::tui::state::App;
-use crate::tui::state::clock::seconds_between;
 use crate::tui::state::hold::Waiting;
 use crate::tui::state::pending::Stage;
 use crate::tui::state::status::HostState;
-use crate::tui::state::tree::{Activity, Node};
 
 /// Returns what Enter will do with the message, the longest words first; `waiting` is who waits where, as this frame
 /// shows it: only that an empty message decides about.
@@ -56,7 +56,7 @@ pub fn of_enter(app: &App, waiting: Option<&Waiting>) -> Vec<String> {
         return vec![words, short];
     }
     let target = app.draft_target();
-    let running = app.tree.get(&target).is_some_and(Node::running);
+    let running = app.agents.get(&target).is_some_and(AgentNode::running);
     if target.is_main() && app.pending.paused && !running {
         return held_back(app);
     }
@@ -82,7 +82,7 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery) -> Vec<String> {
         HostState::Failed(_) => return words(&["cannot be sent", "cannot run"]),
         HostState::Ready => {}
     }
-    let Some(node) = app.tree.get(agent) else { return words(&["at the next tool boundary", "next boundary"]) };
+    let Some(node) = app.agents.get(agent) else { return words(&["at the next tool boundary", "next boundary"]) };
     match (delivery, &node.activity) {
         (_, Activity::Idle | Activity::Ended(..)) if agent.is_main() => words(&["starts a turn"]),
         (_, Activity::Idle | Activity::Ended(..)) => words(&["comes back, its agent has ended", "comes back"]),
@@ -97,9 +97,9 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery) -> Vec<String> {
             | Activity::Compacting(_)
             | Activity::Writing,
         ) => words(&["now, in place of the answer", "now"]),
-        (Delivery::Now, Activity::Parked(_)) => words(&["now, in place of what it is held at", "now"]),
-        (_, Activity::Parked(None)) => words(&["held: delivered when it goes on", "when it goes on"]),
-        (_, Activity::Parked(Some(_))) => words(&["held: delivered after these calls", "after these calls"]),
+        (Delivery::Now, Activity::Paused(_)) => words(&["now, in place of what it is held at", "now"]),
+        (_, Activity::Paused(None)) => words(&["held: delivered when it goes on", "when it goes on"]),
+        (_, Activity::Paused(Some(_))) => words(&["held: delivered after these calls", "after these calls"]),
         (_, Activity::Waiting | Activity::Thinking | Activity::Retrying { .. } | Activity::Compacting(_)) => {
             words(&["at the next tool boundary", "next boundary"])
         }
@@ -122,7 +122,7 @@ fn held_back(app: &App) -> Vec<String> {
 }
 
 /// Names the call that has run longest, and how many run beside it.
-fn after_tools(app: &App, node: &Node) -> Vec<String> {
+fn after_tools(app: &App, node: &AgentNode) -> Vec<String> {
     let open = &node.open;
     let Some(longest) = open.iter().min_by_key(|call| call.since) else { return vec!["after the tools".to_owned()] };
     let name = one_line(&longest.name);

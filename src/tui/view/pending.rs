@@ -6,14 +6,14 @@ use ratatui::layout::Rect;
 use super::fit::{columns, one_line, put, put_right, row};
 use super::forecast;
 use super::layout::MEDIUM;
-use super::tree::agent_name;
 use crate::event::{Delivery, Outcome};
 use crate::id::MessageId;
+use crate::session::fold::agents::Activity;
+use crate::tui::agents::view::agent_name;
 use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::pending::{Entry, Stage};
 use crate::tui::state::regions::{Region, Regions};
-use crate::tui::state::tree::Activity;
 
 /// Draws the list, with the selected entry in view while the list has the focus; what does not fit is counted.
 pub fn draw(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer) {
@@ -111,7 +111,7 @@ fn forecast(app: &App, entry: &Entry) -> Vec<String> {
     if entry.message.held {
         return words(&["held"]);
     }
-    let node = app.tree.get(&entry.agent);
+    let node = app.agents.get(&entry.agent);
     let idle = node.is_none_or(|node| !node.running());
     if entry.agent.is_main() && app.pending.paused && idle {
         return match node.map(|node| &node.activity) {
