@@ -49,8 +49,8 @@ pub(super) fn begin(start: &mut Start, flags: &Flags) -> Result<(), String> {
         Some(file) => resume(start, &file)?,
         None => fresh(start, &files)?,
     };
-    let variables = std::env::vars().filter(|(name, value)| is_secret(name) && value.trim().len() >= SHORTEST_SECRET);
-    variables.for_each(|(_, value)| journal.hide(ApiKey::new(value)));
+    let secrets = std::env::vars().filter(|(name, value)| holds_a_secret(name, value));
+    secrets.for_each(|(_, value)| journal.hide(ApiKey::new(value)));
     if let Some(days) = start.config.keep_days {
         // Beside the start: a directory of thousands takes its time.
         thread::spawn(move || match files.prune(days) {
@@ -61,6 +61,13 @@ pub(super) fn begin(start: &mut Start, flags: &Flags) -> Result<(), String> {
     }
     start.journal = Some(journal);
     Ok(())
+}
+
+/// Returns whether a variable's value must not enter a journal. The path of a key or of the working directory (`PWD`,
+/// which looks like a password's name) is no secret, and would be missed in every record.
+fn holds_a_secret(name: &str, value: &str) -> bool {
+    let value = value.trim();
+    is_secret(name) && value.len() >= SHORTEST_SECRET && !(value.starts_with('/') && Path::new(value).exists())
 }
 
 fn fresh(start: &Start, files: &SessionFiles) -> Result<Journal, String> {

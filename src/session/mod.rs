@@ -2,6 +2,7 @@
 //!
 //! # Where things are
 //!
+//! - what a client knows of a run without a screen: `fold/mod.rs`, with its stories
 //! - the journal of a session: `journal/mod.rs`; stories: `session/journal/mod.rs`
 //! - what a client knows of a run, folded from posts: `fold/mod.rs`; stories: `tree.rs`
 //! - what every client holds: `client.rs`; stories: `session/client.rs`

@@ -14,24 +14,22 @@ use unicode_width::UnicodeWidthStr as _;
 use super::agents::{AgentsPane, Room};
 use super::alerts::Alerts;
 use super::facts::Facts;
-use super::state::cell::Level;
-use super::state::colours::Colours;
+use super::highlight::Colours;
 use super::state::focus::{Focus, Pane};
-use super::state::guards::Guards;
-use super::state::hold::Holds;
 use super::state::lines::Medium;
-use super::state::pending::PendingList;
 use super::state::pointer::{MouseMode, Pointer};
 use super::state::question::Questions;
-use super::state::receipts::{self, Receipt, Receipts};
 use super::state::regions::Regions;
 use super::state::status::Status;
 use super::state::{MEDIUM, PROMPT_COLUMNS, Reader, Times};
+use super::transcript::cell::Level;
 use crate::id::AgentId;
-use crate::protocol::BudgetStatus;
-use crate::session::fold::agents::{AgentNode, Agents};
+use crate::session::fold::agents::AgentNode;
+use crate::session::fold::{Receipt, ReceiptState, RunState};
 use crate::tui::help::Help;
 use crate::tui::message::Message;
+use crate::tui::pause::PausePane;
+use crate::tui::pending::PendingPane;
 use crate::tui::theme::Themes;
 
 /// Columns of the longest reply that the status line shows.
@@ -48,22 +46,16 @@ pub struct App {
     pub help: Help,
     /// Every text that the user writes.
     pub message: Message,
-    /// What is known of the agents.
-    pub agents: Agents,
     /// The list of the agents, and the details of the selected one.
     pub tree: AgentsPane,
-    /// The texts that wait for delivery.
-    pub pending: PendingList,
-    /// What became of every text that was sent.
-    pub receipts: Receipts,
-    /// Which agents are held, and where each waits.
-    pub holds: Holds,
+    /// What every client knows of the run.
+    pub run: RunState,
+    /// The list of pending texts.
+    pub pending: PendingPane,
+    /// The panel of a paused agent.
+    pub pause: PausePane,
     /// What the user is asked.
     pub questions: Questions,
-    /// What keeps tools within bounds.
-    pub guards: Guards,
-    /// What the session may spend and has spent.
-    pub budget: BudgetStatus,
     /// The status line.
     pub status: Status,
     /// What was searched for in this session, the newest last.
@@ -97,14 +89,11 @@ impl App {
             help: Help::default(),
             message: Message::default(),
             new_at_reset: false,
-            agents: Agents::default(),
             tree: AgentsPane::default(),
-            pending: PendingList::default(),
-            receipts: Receipts::default(),
-            holds: Holds::default(),
+            run: RunState::default(),
+            pending: PendingPane::default(),
+            pause: PausePane::default(),
             questions: Questions::default(),
-            guards: Guards::default(),
-            budget: BudgetStatus::default(),
             status,
             searches: Vec::new(),
             times: Times::default(),
@@ -152,8 +141,8 @@ impl App {
         }
         let main = AgentId::main();
         self.readers = HashMap::from([(main.clone(), Reader::new(main))]);
-        self.receipts.begin_again();
-        self.agents.begin_again();
+        self.run.receipts.begin_again();
+        self.run.agents.begin_again();
         self.tree.begin_again();
     }
 
@@ -165,7 +154,7 @@ impl App {
     /// Tells whether an agent waits, or will where it next comes by; one that has ended and a rescue have no gate.
     pub fn is_held(&self, agent: &AgentId) -> bool {
         let has_gate = |node: &AgentNode| node.ended.is_none() && node.has_queue();
-        self.holds.is_held(agent) && (agent.is_main() || self.agents.get(agent).is_none_or(has_gate))
+        self.run.pauses.is_paused(agent) && (agent.is_main() || self.run.agents.get(agent).is_none_or(has_gate))
     }
 
     /// Shows a reply to the user: one short sentence in the status line, anything longer as a note at the end of the
@@ -198,7 +187,7 @@ impl App {
         let is_of_use =
             |reader: &Reader| !reader.transcript.changed().is_empty() || reader.transcript.last_printed().is_some();
         let details = !self.tree.selected().is_main() || self.reader().is_some_and(is_of_use);
-        self.tree.viewport.room = Room { agents: self.tree.rows(&self.agents).len(), details };
+        self.tree.viewport.room = Room { agents: self.tree.rows(&self.run.agents).len(), details };
     }
 
     /// Tells whether the details of the shown agent are open; on a broad screen they are once they are of use.
@@ -208,7 +197,7 @@ impl App {
 
     /// Returns the agent whose transcript is shown.
     pub fn selected_agent(&self) -> &AgentNode {
-        self.agents.get_or_main(self.tree.selected())
+        self.run.agents.get_or_main(self.tree.selected())
     }
 
     /// Tells whether the screen is too narrow for more than one pane.
@@ -223,14 +212,14 @@ impl App {
 
     /// Tells whether a turn runs or is about to: then what is sent waits for it.
     pub fn busy(&self) -> bool {
-        self.agents.main().running() || (!self.pending.is_empty() && !self.pending.paused)
+        self.run.agents.main().running() || (!self.run.pending.is_empty() && !self.run.pending.paused)
     }
 
     /// Tells whether nothing is under way: no turn runs or is about to, and no text that was accepted is between its queue
     /// and the conversation, where the list of pending texts may never have seen it.
     pub fn at_rest(&self) -> bool {
-        let is_leaving = |receipt: &Receipt| receipt.state == receipts::State::Leaving;
-        !self.busy() && !self.receipts.list().iter().any(is_leaving)
+        let is_leaving = |receipt: &Receipt| receipt.state == ReceiptState::Leaving;
+        !self.busy() && !self.run.receipts.list().iter().any(is_leaving)
     }
 
     /// Returns when the picture next changes by itself: the next second of a running turn, an agent's row that
@@ -238,7 +227,7 @@ impl App {
     pub fn changes_at(&self) -> Option<Timestamp> {
         let armed = self.questions.arms_at().filter(|at| *at > self.now);
         let changes =
-            [self.agents.changes_at(self.now), self.status.message_ends(self.now), armed, self.alerts.due_at()];
+            [self.run.agents.changes_at(self.now), self.status.message_ends(self.now), armed, self.alerts.due_at()];
         changes.into_iter().flatten().min()
     }
 }

@@ -38,12 +38,16 @@ pub mod lines;
 pub mod message;
 pub mod msg;
 pub mod outside;
+pub mod pause;
+pub mod pending;
 pub mod run;
 pub mod state;
 pub mod terminal;
 pub mod theme;
+pub mod transcript;
 pub mod update;
 pub mod view;
+pub mod widgets;
 
 pub use outside::Outside;
 pub use run::{Answers, Ending, ScreenOptions, run, run_lines};

@@ -16,14 +16,14 @@ use crate::tui::help::HelpDrawn;
 use crate::tui::highlight::{Coloured, Job};
 use crate::tui::message::history::Sent;
 use crate::tui::message::paths::PathList;
+use crate::tui::pause::PauseDrawn;
 use crate::tui::state::focus::Overlay;
-use crate::tui::state::hold::Shown;
 use crate::tui::state::question::Seen;
 use crate::tui::state::regions::Regions;
-use crate::tui::state::scroll::{Point, Position};
-use crate::tui::state::search::Found;
-use crate::tui::state::selection::Selection;
 use crate::tui::theme::Ground;
+use crate::tui::transcript::scroll::{Point, Position};
+use crate::tui::transcript::search::Found;
+use crate::tui::transcript::selection::Selection;
 
 pub use super::effect::{EditorSubject, Effect};
 pub use crate::tui::alerts::Attention;
@@ -85,7 +85,7 @@ pub enum Msg {
     /// A whole line was read, from a terminal that has a line editor of its own or from a pipe.
     Line(String, Timestamp),
     /// Lines were written with this question and this place where an agent waits.
-    Printed(Option<Seen>, Shown),
+    Printed(Option<Seen>, PauseDrawn),
     /// There will be no more input: nobody answers any more.
     NobodyThere(Timestamp),
     /// The terminal has taken a frame, with this question on it.
@@ -155,7 +155,7 @@ pub struct Drawn {
     /// The question that it shows.
     pub question: Option<Seen>,
     /// The panel of the held agent.
-    pub gate: Shown,
+    pub gate: PauseDrawn,
     /// What lies where.
     pub regions: Regions,
     /// The first rows of the agents and their details.

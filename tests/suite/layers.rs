@@ -210,12 +210,28 @@ fn only_the_loop_of_the_screen_holds_a_client_of_the_run() {
     let faults: Vec<String> = sources()
         .iter()
         .filter(|source| source.module[0] == "tui" && source.module.get(1).is_none_or(|part| part != "run"))
-        // What is known of a run is a value.
         .filter(|source| {
-            let is_client = |used: &Vec<String>| used[0] == "session" && used.get(1).is_none_or(|part| part != "fold");
-            uses(source).iter().any(is_client)
+            uses(source).iter().any(|used| used[0] == "session" && used.get(1).is_none_or(|part| part != "fold"))
         })
         .map(|source| format!("{} names the session", source.path))
+        .collect();
+    report(&faults);
+}
+
+#[test]
+fn what_a_client_knows_of_a_run_is_folded_from_words_alone() {
+    let faults: Vec<String> = sources()
+        .iter()
+        .filter(|source| source.path.starts_with("src/session/fold/"))
+        .flat_map(|source| {
+            let foreign = uses(source).into_iter().filter(|used| {
+                let is_own = used[0] == "session" && used.get(1).is_none_or(|part| part == "fold");
+                !is_own && !WORDS.contains(&used[0].as_str())
+            });
+            let foreign = foreign.map(|used| used.join("::")).collect::<Vec<_>>();
+            let drawing = ["ratatui", "crossterm"].into_iter().filter(|name| source.code.contains(name));
+            foreign.into_iter().chain(drawing.map(str::to_owned)).map(|name| format!("{} uses {name}", source.path))
+        })
         .collect();
     report(&faults);
 }
@@ -237,6 +253,8 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
     let below = |part: &str| -> &[&str] {
         match part {
             "theme" | "keymap" | "frame_clock" | "fuzzy" | "handover" | "highlight" | "history_file" => &[],
+            "widgets" => &["theme", "highlight", "state", "transcript"],
+            "transcript" => &["widgets", "facts", "effect", "export", "state", "theme", "keymap", "highlight", "view"],
             "commands" => &["theme", "keymap"],
             "export" => &["state"],
             // What every pane reads, and what it answers.
@@ -244,24 +262,75 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
             "effect" => &["state", "export", "fuzzy", "highlight"],
             // A pane in its own folder: `App` keeps its state, which knows nothing of `App`.
             "help" => &["facts", "effect", "state", "keymap", "commands"],
-            "help/view" => &["help", "facts", "state", "keymap", "theme", "view"],
-            "agents" => &["facts", "effect", "state", "keymap"],
-            "agents/view" => &["agents", "facts", "state", "theme", "view"],
-            "alerts" => &["effect", "state"],
+            "help/view" => &["help", "facts", "state", "keymap", "theme", "view", "widgets"],
             "message" => &["keymap", "commands", "fuzzy"],
-            "app" => &["agents", "alerts", "facts", "message", "state", "theme", "help"],
-            "state" => &["app", "message", "theme", "keymap", "commands", "fuzzy", "highlight"],
-            "msg" => {
-                &["agents", "alerts", "effect", "message", "state", "theme", "export", "fuzzy", "help", "highlight"]
+            "agents" => &["facts", "effect", "state", "keymap"],
+            "agents/view" => &["agents", "facts", "state", "theme", "transcript", "view", "widgets"],
+            "alerts" => &["effect", "state"],
+            "pending" | "pause" => &[],
+            "app" => {
+                &["agents", "alerts", "facts", "message", "state", "theme", "help", "transcript", "pause", "pending"]
             }
-            "view" => {
-                &["agents", "alerts", "message", "state", "msg", "theme", "keymap", "commands", "help", "highlight"]
-            }
-            "update" => &[
-                "agents", "alerts", "message", "state", "msg", "effect", "theme", "keymap", "export", "commands",
-                "fuzzy", "help",
+            "state" => &[
+                "app",
+                "message",
+                "theme",
+                "keymap",
+                "commands",
+                "fuzzy",
+                "highlight",
+                "transcript",
+                "help",
+                "pause",
+                "pending",
             ],
-            "lines" => &["agents", "message", "state", "keymap", "commands", "view"],
+            "msg" => &[
+                "agents",
+                "alerts",
+                "effect",
+                "message",
+                "state",
+                "theme",
+                "export",
+                "fuzzy",
+                "help",
+                "highlight",
+                "transcript",
+                "pause",
+                "keymap",
+            ],
+            "view" => &[
+                "agents",
+                "alerts",
+                "message",
+                "state",
+                "msg",
+                "theme",
+                "keymap",
+                "commands",
+                "help",
+                "highlight",
+                "transcript",
+                "widgets",
+                "pause",
+            ],
+            "update" => &[
+                "agents",
+                "alerts",
+                "message",
+                "state",
+                "msg",
+                "effect",
+                "theme",
+                "keymap",
+                "export",
+                "commands",
+                "fuzzy",
+                "help",
+                "transcript",
+                "pause",
+            ],
+            "lines" => &["agents", "message", "state", "keymap", "commands", "view", "transcript", "widgets", "pause"],
             "input" => &["msg", "keymap", "handover"],
             "terminal" => &["theme", "frame_clock", "msg", "handover"],
             _ => &[
@@ -285,12 +354,16 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "message",
                 "msg",
                 "outside",
+                "pause",
+                "pending",
                 "run",
                 "state",
                 "terminal",
                 "theme",
+                "transcript",
                 "update",
                 "view",
+                "widgets",
             ],
         }
     };
@@ -417,13 +490,13 @@ fn state_and_update_use_no_outside_thing_and_no_clock() {
     let mut faults = Vec::new();
     for source in sources() {
         if [
-            "src/session/fold/",
-            "src/tui/agents/",
-            "src/tui/alerts/",
             "src/tui/message/",
             "src/tui/state/",
             "src/tui/update/",
             "src/tui/help/",
+            "src/tui/transcript/",
+            "src/tui/pending/",
+            "src/tui/pause/",
         ]
         .iter()
         .any(|folder| source.path.starts_with(folder))
@@ -504,7 +577,7 @@ fn the_reader_of_these_rules_sees_what_it_must() {
             "tui::msg",
             "tui::state::Cell",
             "tui::update::keys",
-            "tui::view::fit",
+            "tui::widgets::fit",
         ]
     );
 }

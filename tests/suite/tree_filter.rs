@@ -8,7 +8,7 @@ use crate::support::stage::Stage;
 use crate::tree_rows::crew;
 
 fn rows(stage: &Stage) -> Vec<String> {
-    let agents = &stage.app.agents;
+    let agents = &stage.app.run.agents;
     let rows = stage.app.tree.rows(agents);
     rows.rows.iter().map(|row| agents.nodes()[row.agent].id.to_string()).collect()
 }

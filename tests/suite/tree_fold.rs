@@ -7,7 +7,7 @@ use steersman::tui::msg::Effect;
 use crate::support::stage::Stage;
 
 fn rows(stage: &Stage) -> Vec<String> {
-    let agents = &stage.app.agents;
+    let agents = &stage.app.run.agents;
     let name = |row: &steersman::tui::agents::Row| {
         let id = agents.nodes()[row.agent].id.to_string();
         if row.kind.is_agent() { id } else { format!("+{id}") }

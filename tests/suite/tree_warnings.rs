@@ -9,7 +9,7 @@ use steersman::tui::msg::Msg;
 use crate::support::stage::Stage;
 
 fn warnings(stage: &Stage, agent: &str) -> Vec<Warning> {
-    stage.app.agents.get(&agent.into()).unwrap().warnings.clone()
+    stage.app.run.agents.get(&agent.into()).unwrap().warnings.clone()
 }
 
 fn pair(width: u16, height: u16) -> Stage {
@@ -163,7 +163,7 @@ fn the_jump_goes_around_in_the_order_of_the_rows_and_opens_folds() {
     }
     stage.keys("<down> !");
     assert_eq!(stage.app.tree.selected().as_str(), "a1");
-    assert!(stage.app.tree.rows(&stage.app.agents).len() == 5, "its parent is open");
+    assert!(stage.app.tree.rows(&stage.app.run.agents).len() == 5, "its parent is open");
     stage.keys("!");
     assert_eq!(stage.app.tree.selected().as_str(), "c");
     stage.keys("!");
@@ -179,7 +179,7 @@ fn nothing_is_done_to_an_agent_because_of_a_lint() {
     let mut stage = pair(120, 40);
     stage.wait(600_000);
     assert_eq!(stage.effects, []);
-    assert_eq!(stage.app.agents.running(), 3);
+    assert_eq!(stage.app.run.agents.running(), 3);
 }
 
 #[test]

@@ -11,16 +11,15 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use super::AgentsPane;
-use crate::protocol::BudgetStatus;
-use crate::session::fold::agents::{AgentNode, Agents, Warning};
+use crate::session::fold::RunState;
+use crate::session::fold::agents::{AgentNode, Warning};
 use crate::tui::facts::Facts;
 use crate::tui::state::MEDIUM;
 use crate::tui::state::focus::{Focus, Pane};
-use crate::tui::state::guards::Guards;
 use crate::tui::state::regions::{Region, Regions};
-use crate::tui::state::transcript::Transcript;
-use crate::tui::view::fit::{clock, columns, one_line, put, put_right, row as line_of};
+use crate::tui::transcript::fold::Transcript;
 use crate::tui::view::layout::TreeForm;
+use crate::tui::widgets::fit::{clock, columns, one_line, put, put_right, row as line_of};
 use row::{Look, Shown};
 
 pub use words::{agent_name, longest, money, name, share, tokens, tools};
@@ -30,24 +29,20 @@ pub use words::{agent_name, longest, money, name, share, tokens, tools};
 pub struct AgentsView<'a> {
     /// The pane.
     pub pane: &'a AgentsPane,
-    /// The agents.
-    pub agents: &'a Agents,
+    /// What every client knows of the run.
+    pub run: &'a RunState,
     /// Size, time, keys and theme.
     pub facts: &'a Facts,
     /// Where the keys go.
     pub focus: &'a Focus,
     /// The transcript of the selected agent.
     pub transcript: Option<&'a Transcript>,
-    /// What keeps tools within bounds.
-    pub guards: &'a Guards,
-    /// What the session may spend and has spent.
-    pub budget: BudgetStatus,
 }
 
 impl<'a> AgentsView<'a> {
     /// Returns the selected agent.
     pub fn selected(&self) -> &'a AgentNode {
-        self.agents.get_or_main(self.pane.selected())
+        self.run.agents.get_or_main(self.pane.selected())
     }
 
     /// Returns whether the filter is shown: it filters, or it is being typed.
@@ -108,7 +103,7 @@ fn draw_head(view: &AgentsView<'_>, head: Rect, buffer: &mut Buffer) -> Option<P
 /// Draws the filter's text and how many agents match it.
 fn draw_filter(view: &AgentsView<'_>, line: Rect, label: &str, buffer: &mut Buffer) -> Option<Position> {
     let theme = &view.facts.theme;
-    let count = format!(" {} of {} ", view.pane.rows(view.agents).matching(), view.agents.nodes().len());
+    let count = format!(" {} of {} ", view.pane.rows(&view.run.agents).matching(), view.run.agents.nodes().len());
     let line = if line.width > columns(&count) * 2 { put_right(buffer, line, &count, theme.dim) } else { line };
     let line = put(buffer, line, label, theme.title);
     let line = put(buffer, line, "/", theme.accent);
@@ -126,17 +121,17 @@ fn one_line_kept(text: &str) -> String {
 /// Draws one row for each agent; keeps the selected one in view unless the wheel has scrolled since. Returns the first
 /// row.
 fn draw_rows(view: &AgentsView<'_>, area: Rect, regions: &mut Regions, buffer: &mut Buffer) -> usize {
-    let rows = view.pane.rows(view.agents);
+    let rows = view.pane.rows(&view.run.agents);
     let mut fits = usize::from(area.height);
     if fits >= 2 && rows.len() > fits {
         fits -= 1;
     }
-    let selected = view.pane.selected_row(view.agents);
+    let selected = view.pane.selected_row(&view.run.agents);
     let last_top = rows.len().saturating_sub(fits);
     let usual = (selected + 1).saturating_sub(fits).max(selected.saturating_sub(fits / 2));
     let top = view.pane.viewport.list_top(view.pane.selected()).unwrap_or(usual).min(last_top);
     let shown: Vec<Shown> =
-        rows.rows.iter().skip(top).take(fits).filter_map(|row| Shown::of(view.agents, &rows, row)).collect();
+        rows.rows.iter().skip(top).take(fits).filter_map(|row| Shown::of(&view.run.agents, &rows, row)).collect();
     if usize::from(area.height) > shown.len() {
         draw_hidden(view, rows.len(), &shown, line_of(area, area.height.saturating_sub(1)), buffer);
     }
@@ -153,7 +148,7 @@ fn draw_rows(view: &AgentsView<'_>, area: Rect, regions: &mut Regions, buffer: &
 /// Counts the rows that there is no room for.
 fn draw_hidden(view: &AgentsView<'_>, rows: usize, shown: &[Shown], line: Rect, buffer: &mut Buffer) {
     let hidden = rows - shown.len();
-    let running = view.agents.running().saturating_sub(shown.iter().map(Shown::running).sum());
+    let running = view.run.agents.running().saturating_sub(shown.iter().map(Shown::running).sum());
     if hidden > 0 {
         let rows = if hidden == 1 { "row" } else { "rows" };
         put(buffer, line, &format!("   … {hidden} more {rows}, {running} running"), view.facts.theme.dim);
@@ -172,7 +167,7 @@ fn draw_line(view: &AgentsView<'_>, area: Rect, buffer: &mut Buffer) {
         words::word(node, view.facts.now, line.width)
     });
     let line = put(buffer, line, &one_line(&name(node)), theme.title);
-    let line = if view.agents.nodes().len() > 1 {
+    let line = if view.run.agents.nodes().len() > 1 {
         put_right(buffer, line, &format!(" {}", running(view)), theme.dim)
     } else {
         line
@@ -208,11 +203,11 @@ pub fn marked(view: &AgentsView<'_>) -> String {
 
 /// Says how many agents run, and how many are worth a look.
 fn running(view: &AgentsView<'_>) -> String {
-    let warned = match view.agents.main().totals().warned {
+    let warned = match view.run.agents.main().totals().warned {
         0 => String::new(),
         warned => format!("!{warned} · "),
     };
-    format!("{warned}{} of {} running", view.agents.running(), view.agents.nodes().len())
+    format!("{warned}{} of {} running", view.run.agents.running(), view.run.agents.nodes().len())
 }
 
 fn below(area: Rect) -> Rect {

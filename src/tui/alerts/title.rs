@@ -1,7 +1,6 @@
 //! The words of the terminal's title: what the agents do, and where. No clock: it changes seldom.
 
-use crate::session::fold::agents::Agents;
-use crate::tui::state::hold::Holds;
+use crate::session::fold::RunState;
 use crate::tui::state::question::Questions;
 use crate::tui::state::status::HostState;
 
@@ -10,12 +9,10 @@ use crate::tui::state::status::HostState;
 pub struct TitleFacts<'a> {
     /// What is known of the host.
     pub host: &'a HostState,
-    /// The agents.
-    pub agents: &'a Agents,
+    /// What every client knows of the run.
+    pub run: &'a RunState,
     /// What the user is asked.
     pub questions: &'a Questions,
-    /// Which agents are paused.
-    pub holds: &'a Holds,
     /// The name of the working directory (untrusted).
     pub place: &'a str,
 }
@@ -25,8 +22,8 @@ pub fn title(facts: &TitleFacts<'_>) -> String {
     let state = match facts.host {
         HostState::Failed(_) => "✗ cannot run",
         _ if !facts.questions.is_empty() => "? asks",
-        _ if facts.holds.any_parked() => "‖ paused",
-        HostState::Starting | HostState::Ready if facts.agents.main().running() => "● works",
+        _ if facts.run.pauses.any_waits() => "‖ paused",
+        HostState::Starting | HostState::Ready if facts.run.agents.main().running() => "● works",
         HostState::Starting | HostState::Ready => "○ ready",
     };
     if facts.place.is_empty() {

@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use super::state::Alerts;
 use crate::event::{Envelope, Event, Outcome};
 use crate::limits;
+use crate::session::fold::{PendingStage, PendingTexts};
 use crate::tui::effect::Effect;
-use crate::tui::state::pending::{PendingList, Stage};
 use crate::tui::state::question::{Questions, Subject};
 
 /// The facts that notifications go by.
@@ -15,7 +15,7 @@ pub struct AlertFacts<'a> {
     /// The moment of the last message that carried one.
     pub now: Timestamp,
     /// The texts that wait for delivery.
-    pub pending: &'a PendingList,
+    pub pending: &'a PendingTexts,
     /// What the user is asked.
     pub questions: &'a Questions,
 }
@@ -60,8 +60,9 @@ pub fn due(alerts: &mut Alerts, facts: &AlertFacts<'_>) -> Option<Effect> {
 }
 
 /// Returns whether a pending text starts the next turn at once.
-fn goes_on(pending: &PendingList) -> bool {
+fn goes_on(pending: &PendingTexts) -> bool {
     pending.entries().iter().any(|entry| {
-        entry.agent.is_main() && (entry.stage == Stage::Delivering || !(entry.message.held || entry.message.stale))
+        entry.agent.is_main()
+            && (entry.stage == PendingStage::Delivering || !(entry.message.held || entry.message.stale))
     })
 }

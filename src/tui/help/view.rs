@@ -13,10 +13,10 @@ use crate::tui::facts::Facts;
 use crate::tui::keymap::Context;
 use crate::tui::state::regions::{Region, Regions};
 use crate::tui::theme::Theme;
-use crate::tui::view::fit::{columns, put, row};
-use crate::tui::view::markdown::{Begin, render};
 use crate::tui::view::overlay;
-use crate::tui::view::wrap::{Line as Row, width};
+use crate::tui::widgets::fit::{columns, put, row};
+use crate::tui::widgets::markdown::{Begin, render};
+use crate::tui::widgets::wrap::{Line as Row, width};
 
 /// Columns of the names where they stand beside their words.
 const NAMES: u16 = 27;

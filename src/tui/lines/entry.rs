@@ -5,8 +5,8 @@
 use super::page::Page;
 use super::speech::Speech;
 use crate::summary::{count, took};
-use crate::tui::state::cell::{Body, CallCell, CallState, CallStatus, Cell, ChildState, Level, Stage};
-use crate::tui::state::result::{Kind, Shown};
+use crate::tui::transcript::cell::{Body, CallCell, CallState, CallStatus, Cell, ChildState, Level, Stage};
+use crate::tui::transcript::result::{Kind, Shown};
 
 /// Lines of a user's text or a thought that are told at once.
 const TEXT: usize = 8;
@@ -85,7 +85,7 @@ pub fn whole(cell: &Cell, page: &mut Page) {
         }
         Body::Call(call) => {
             page.say(&format!("{number}, {}", tool(call)), &format!("{}, {}", asked_for(call), ending(call)));
-            for line in crate::tui::state::hold::editable(&call.arguments).lines() {
+            for line in crate::tui::pause::editable(&call.arguments).lines() {
                 page.add(&format!("argument: {line}"));
             }
             diff(call, usize::MAX, "", page);

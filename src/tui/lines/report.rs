@@ -7,15 +7,14 @@ use crate::id::AgentId;
 use crate::limits;
 use crate::manual::{MANUAL, manual_page, nearest_topic, search_manual};
 use crate::session::fold::agents::AgentNode;
+use crate::session::fold::{budget_sentence, ledger_row};
 use crate::summary::count;
+use crate::target::name_of;
 use crate::tui::agents::view::{money, share};
 use crate::tui::commands::{COMMANDS, Command, LINE_COMMANDS, Verb, only_drawn};
 use crate::tui::state::App;
-use crate::tui::state::budget::sentence;
-use crate::tui::state::ledger;
 use crate::tui::state::lines::Report;
 use crate::tui::state::status::{HostState, ModelSource};
-use crate::tui::state::told::name_of;
 
 /// Tells one report.
 pub fn tell(app: &App, report: &Report, page: &mut Page) {
@@ -87,7 +86,7 @@ fn manual(words: &str, page: &mut Page) {
 fn status(app: &App, page: &mut Page) {
     let host = match &app.status.host {
         HostState::Starting => "the agent is being started".to_owned(),
-        HostState::Ready => format!("main: {}", doing(app, app.agents.main())),
+        HostState::Ready => format!("main: {}", doing(app, app.run.agents.main())),
         HostState::Failed(reason) => format!("the agent cannot run: {}", named(reason)),
     };
     page.say("status", &host);
@@ -95,7 +94,7 @@ fn status(app: &App, page: &mut Page) {
     if !read.id.is_main() {
         page.add(&format!("you read agent {}: {}", name_of(&read.id), doing(app, read)));
     }
-    let others: Vec<&AgentNode> = app.agents.running_nodes().filter(|node| !node.id.is_main()).collect();
+    let others: Vec<&AgentNode> = app.run.agents.running_nodes().filter(|node| !node.id.is_main()).collect();
     if !others.is_empty() {
         page.add(&format!("{} running; /agents reads them", count(others.len(), "sub-agent")));
     }
@@ -103,7 +102,7 @@ fn status(app: &App, page: &mut Page) {
     if asking > 0 {
         page.add(&format!("{} waiting for you", count(asking, "question")));
     }
-    let waiting = app.pending.entries().len();
+    let waiting = app.run.pending.entries().len();
     page.add(&if waiting == 0 {
         "nothing is pending".to_owned()
     } else {
@@ -112,33 +111,33 @@ fn status(app: &App, page: &mut Page) {
     if !app.message.is_empty() {
         page.add(&format!("in the line: {}", named(&app.message.text())));
     }
-    page.add(&format!("mode {}: {}", app.guards.mode.name(), app.guards.mode.help()));
+    page.add(&format!("mode {}: {}", app.run.permissions.mode.name(), app.run.permissions.mode.help()));
     let model = match app.status.source {
         ModelSource::Embedded => "embedded model",
-        ModelSource::Configured => app.status.model(app.agents.main().model.as_deref()),
+        ModelSource::Configured => app.status.model(app.run.agents.main().model.as_deref()),
     };
     page.add(&format!("model {model}"));
     cost(app, page);
 }
 
 fn cost(app: &App, page: &mut Page) {
-    let main = app.agents.main();
+    let main = app.run.agents.main();
     let totals = main.totals();
     let room = share(main).map(|share| format!(", the conversation takes {share} of the window")).unwrap_or_default();
     let money = money(totals).map(|money| format!(", {money}")).unwrap_or_default();
     page.say("cost", &format!("{} tokens{money}{room}", totals.tokens()));
-    page.add(&sentence(app.budget));
+    page.add(&budget_sentence(app.run.budget));
 }
 
 fn agents(app: &App, page: &mut Page) {
     let (running, others): (Vec<&AgentNode>, Vec<&AgentNode>) =
-        app.agents.nodes().iter().partition(|node| node.running());
+        app.run.agents.nodes().iter().partition(|node| node.running());
     for node in running.iter().chain(&others).take(limits::LINE_ROWS) {
         let read = if node.id == *app.tree.selected() { ", you read it" } else { "" };
         let task = if node.task.is_empty() { String::new() } else { format!("; task: {}", named(&node.task)) };
         page.say(&super::agent(&node.id), &format!("{}{read}{task}", doing(app, node)));
     }
-    let rest = app.agents.nodes().len().saturating_sub(limits::LINE_ROWS);
+    let rest = app.run.agents.nodes().len().saturating_sub(limits::LINE_ROWS);
     if rest > 0 {
         page.say("more", &format!("{}; /agent NAME reads one", count(rest, "agent")));
     }
@@ -157,7 +156,7 @@ fn doing(app: &App, node: &AgentNode) -> String {
 }
 
 fn ledger(app: &App, page: &mut Page) {
-    let list = app.receipts.list();
+    let list = app.run.receipts.list();
     if list.is_empty() {
         page.say("ledger", "nothing was sent yet");
     }
@@ -166,7 +165,7 @@ fn ledger(app: &App, page: &mut Page) {
         page.say("ledger", &format!("{} before these; /export ledger writes all", count(hidden, "text")));
     }
     for receipt in list.iter().skip(hidden) {
-        let row = ledger::row(receipt);
+        let row = ledger_row(receipt);
         let to = if receipt.agent == AgentId::main() { String::new() } else { format!(" to {}", row.to) };
         let mut parts = vec![row.state];
         let more = [

@@ -52,7 +52,7 @@ impl App {
             Cause::NoDraft => !self.message.is_draft(),
             Cause::Turn => self.busy(),
             Cause::NoTurn => !self.busy(),
-            Cause::NothingPending => self.pending.is_empty(),
+            Cause::NothingPending => self.run.pending.is_empty(),
         }
     }
 }

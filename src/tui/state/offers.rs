@@ -75,7 +75,7 @@ impl App {
             return Vec::new();
         }
         let offers = hits.iter().map(|hit| {
-            let path = written(&hit.text, self.agents.running_nodes().map(|node| &node.id));
+            let path = written(&hit.text, self.run.agents.running_nodes().map(|node| &node.id));
             // Behind a directory the next part is typed at once.
             let blank = if path.ends_with('/') { "" } else { " " };
             Offer {
@@ -93,7 +93,7 @@ impl App {
     fn agents(&self, text: &str) -> Vec<Offer> {
         let typed = text.get(1..).unwrap_or_default();
         let running: Vec<&AgentId> =
-            self.agents.running_nodes().filter(|node| node.has_queue()).map(|node| &node.id).collect();
+            self.run.agents.running_nodes().filter(|node| node.has_queue()).map(|node| &node.id).collect();
         if running.iter().all(|id| id.is_main()) {
             return Vec::new();
         }

@@ -48,7 +48,7 @@ impl App {
             return Err(Unaddressed::Unknown(agent));
         }
         let agent = self.target();
-        if self.agents.takes_messages(&agent) {
+        if self.run.agents.takes_messages(&agent) {
             Ok(Address { to: vec![agent], text })
         } else {
             Err(Unaddressed::Ended(agent))
@@ -66,19 +66,19 @@ impl App {
 
     /// Returns the agent that a draft is for which is begun now: the one that is shown, where that takes texts.
     pub fn shown_or_main(&self) -> AgentId {
-        let shown = self.agents.get(self.tree.selected());
+        let shown = self.run.agents.get(self.tree.selected());
         shown.filter(|node| node.takes_messages()).map_or_else(AgentId::main, |node| node.id.clone())
     }
 
     /// Returns every agent that runs and can be told something, and the main agent in any case, which comes first.
     fn told_agents(&self) -> Vec<AgentId> {
-        let children = self.agents.running_nodes().filter(|node| !node.id.is_main() && node.takes_messages());
+        let children = self.run.agents.running_nodes().filter(|node| !node.id.is_main() && node.takes_messages());
         std::iter::once(AgentId::main()).chain(children.map(|node| node.id.clone())).collect()
     }
 
     /// Returns the agents that a text could name and that are like this.
     fn named_in(&self, text: &str, like: impl Fn(&AgentNode) -> bool) -> Vec<AgentId> {
-        let named = text.strip_prefix('@').into_iter().flat_map(|text| self.agents.named_in(text));
+        let named = text.strip_prefix('@').into_iter().flat_map(|text| self.run.agents.named_in(text));
         named.filter(|node| like(node)).map(|node| node.id.clone()).collect()
     }
 

@@ -9,20 +9,13 @@ pub fn apply(app: &mut App, envelope: &Envelope) {
     app.now = app.now.max(envelope.at);
     let priced = priced(app, envelope);
     let envelope = priced.as_ref().unwrap_or(envelope);
-    app.agents.apply(envelope);
     app.reader_mut(&envelope.agent).transcript.apply(envelope);
     receipts::apply(app, envelope);
     hold::apply(app, envelope);
-    if envelope.agent.is_main() {
-        app.guards.apply(&envelope.event);
-    }
     match &envelope.event {
-        Event::UserTurn { injection, .. } => {
+        Event::UserTurn { .. } => {
             // The embedded model it is.
             app.status.offer = None;
-            if let Some(id) = injection {
-                app.pending.settle(id);
-            }
         }
         Event::ModelSwitched { to, provider, .. } if envelope.agent.is_main() => {
             app.status.switched(to.as_deref(), provider.as_deref());
@@ -42,7 +35,7 @@ pub fn apply(app: &mut App, envelope: &Envelope) {
 /// Returns a round's tokens together with what they cost, so that whoever sums costs sums the same.
 fn priced(app: &App, envelope: &Envelope) -> Option<Envelope> {
     let Event::Tokens(usage) = &envelope.event else { return None };
-    let cost_nanos = Some(app.agents.cost(&envelope.agent, usage)?);
+    let cost_nanos = Some(app.run.agents.cost(&envelope.agent, usage)?);
     Some(Envelope { event: Event::Tokens(Usage { cost_nanos, ..usage.clone() }), ..envelope.clone() })
 }
 

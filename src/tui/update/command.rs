@@ -2,6 +2,7 @@
 
 use crate::id::AgentId;
 use crate::protocol::{LocalServer, Request};
+use crate::session::fold::DetailPart;
 use crate::target::ALL;
 use crate::tui::agents::focus_details;
 use crate::tui::commands::{self, Verb};
@@ -10,13 +11,12 @@ use crate::tui::keymap::Action;
 use crate::tui::message::Before;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
-use crate::tui::state::approval::Part;
 use crate::tui::state::cause::Cause;
-use crate::tui::state::cell::Level;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::{Medium, Report};
 use crate::tui::state::pointer::MouseMode;
 use crate::tui::state::question::{Question, Subject};
+use crate::tui::transcript::cell::Level;
 use crate::tui::update::{
     approval, budget, editing, export, hold as gates, ledger, line, pending, reading, search, undo, with_agents,
 };
@@ -139,7 +139,7 @@ pub fn ask(app: &mut App, subject: Subject) -> Vec<Effect> {
         agent: None,
         subject,
         title: title.to_owned(),
-        detail: vec![Part::Text(detail.to_owned())],
+        detail: vec![DetailPart::Text(detail.to_owned())],
         session: session.to_owned(),
         rule: None,
     });
@@ -214,13 +214,13 @@ fn hold(app: &mut App, whom: &str) -> Vec<Effect> {
 }
 
 fn reset(app: &mut App) -> Vec<Effect> {
-    app.agents.cancelling(app.now);
+    app.run.agents.cancelling(app.now);
     vec![Effect::Request(Request::Reset)]
 }
 
 fn stop(app: &mut App) -> Vec<Effect> {
-    if app.agents.main().running() || !app.pending.is_empty() {
-        app.agents.cancelling(app.now);
+    if app.run.agents.main().running() || !app.run.pending.is_empty() {
+        app.run.agents.cancelling(app.now);
         return vec![Effect::Request(Request::Stop)];
     }
     app.status.say_while(Cause::NoTurn, "nothing is running", app.now);

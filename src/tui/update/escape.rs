@@ -39,6 +39,6 @@ pub fn press(app: &mut App) -> Vec<Effect> {
 
 /// Stops the turn; what is pending comes back.
 pub fn stop(app: &mut App) -> Vec<Effect> {
-    app.agents.cancelling(app.now);
+    app.run.agents.cancelling(app.now);
     vec![Effect::Request(Request::Stop)]
 }

@@ -14,15 +14,15 @@ pub fn export(app: &mut App, arguments: &str) -> Vec<Effect> {
         }
     };
     let text = match (request.subject, request.form) {
-        (Subject::Ledger, Form::Csv) => ledger_csv(app.receipts.list()),
-        (Subject::Ledger, Form::Markdown) => ledger_markdown(app.receipts.list()),
+        (Subject::Ledger, Form::Csv) => ledger_csv(app.run.receipts.list()),
+        (Subject::Ledger, Form::Markdown) => ledger_markdown(app.run.receipts.list()),
         (Subject::Transcript, _) => {
             let agent = app.tree.selected().clone();
             let zone = app.zone.clone();
             transcript_markdown(&app.reader_mut(&agent).transcript, &zone)
         }
         (Subject::All, _) => {
-            let agents: Vec<_> = app.agents.nodes().iter().map(|node| node.id.clone()).collect();
+            let agents: Vec<_> = app.run.agents.nodes().iter().map(|node| node.id.clone()).collect();
             let zone = app.zone.clone();
             let pages = agents.iter().map(|agent| transcript_markdown(&app.reader_mut(agent).transcript, &zone));
             pages.collect::<Vec<_>>().join("\n")

@@ -2,7 +2,6 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::reading::shown;
 use super::{
     bring_back, carry_out, command, completion, escape, external_editor, history_search, hold, ledger, line, pending,
     question, reading, search, submit, undo, with_agents,
@@ -18,7 +17,8 @@ use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::Medium;
 use crate::tui::state::question::Subject;
-use crate::tui::state::scroll::ScrollRequest;
+use crate::tui::transcript::keys::shown;
+use crate::tui::transcript::scroll::ScrollRequest;
 
 /// Carries out one key.
 pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
@@ -82,7 +82,7 @@ fn is_for_message(app: &App, chord: Chord) -> bool {
 /// Types many characters at once, which may be a paste: where single letters are keys they are pressed one by one, up to
 /// one that does more than show something. It and the rest are text, and nothing is decided before the next frame.
 pub fn type_text(app: &mut App, text: &str) -> Vec<Effect> {
-    app.holds.hide();
+    app.pause.hide();
     app.status.disarm_quit();
     if app.focus.by_click {
         app.focus.go(Pane::Composer);
@@ -111,7 +111,7 @@ pub fn type_text(app: &mut App, text: &str) -> Vec<Effect> {
 
 fn act(app: &mut App, action: Action) -> Vec<Effect> {
     if action != Action::Send {
-        app.holds.other_key();
+        app.pause.other_key();
     }
     if completion::press(app, action) {
         return Vec::new();
@@ -231,7 +231,7 @@ fn clear(app: &mut App) -> Vec<Effect> {
     if !app.message.is_draft() {
         return escape::press(app);
     }
-    if app.agents.main().running() || !app.pending.is_empty() {
+    if app.run.agents.main().running() || !app.run.pending.is_empty() {
         app.status.disarm_quit();
         return escape::stop(app);
     }
@@ -240,7 +240,7 @@ fn clear(app: &mut App) -> Vec<Effect> {
 
 fn quit_or_delete(app: &mut App) -> Vec<Effect> {
     if app.message.is_empty() && app.message.about_call().is_none() && app.message.declining().is_none() {
-        return if app.agents.main().running() { command::ask(app, Subject::Quit) } else { vec![Effect::Quit] };
+        return if app.run.agents.main().running() { command::ask(app, Subject::Quit) } else { vec![Effect::Quit] };
     }
     if app.focus.is_on(Pane::Composer) {
         app.message.edit(Edit::Delete);

@@ -16,9 +16,9 @@ use crate::tui::keymap::{Action, Answer};
 use crate::tui::message::removed::Removed;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
-use crate::tui::state::cell::{Body, Level};
 use crate::tui::state::lines::Report;
 use crate::tui::state::question::{Offer, Subject};
+use crate::tui::transcript::cell::{Body, Level};
 
 /// Ends a text of several lines.
 const END_OF_TEXT: &str = ".";
@@ -125,7 +125,7 @@ pub fn nobody_there(app: &mut App) -> Vec<Effect> {
         app.status.say(format!("nobody is there to answer: {} {}", asked.title, word(answer)), app.now);
         effects.extend(question::carry_out(app, asked, answer));
     }
-    if app.agents.nodes().iter().any(|node| app.is_held(&node.id)) {
+    if app.run.agents.nodes().iter().any(|node| app.is_held(&node.id)) {
         effects.push(Effect::Request(Request::Pause { agent: None, state: PauseState::Running }));
     }
     effects
@@ -153,8 +153,8 @@ pub fn interrupt(app: &mut App) -> Vec<Effect> {
     if app.status.arm_quit(app.now) {
         return vec![Effect::Quit];
     }
-    if app.agents.main().running() || !app.pending.is_empty() {
-        app.agents.cancelling(app.now);
+    if app.run.agents.main().running() || !app.run.pending.is_empty() {
+        app.run.agents.cancelling(app.now);
         return vec![Effect::Request(Request::Stop)];
     }
     Vec::new()
@@ -247,9 +247,9 @@ fn word(answer: Answer) -> &'static str {
 /// Selects the pending text with this number; false when there is none.
 fn select(app: &mut App, number: &str) -> bool {
     let id = MessageId::new(format!("m{}", number.strip_prefix('m').unwrap_or(number)));
-    let place = app.pending.entries().iter().position(|entry| entry.message.id == id);
+    let place = app.run.pending.entries().iter().position(|entry| entry.message.id == id);
     match place {
-        Some(place) => app.pending.select(place),
+        Some(place) => app.pending.select(place, &app.run.pending),
         None => app.status.say(format!("no pending text has the number {number}; /pending reads them"), app.now),
     }
     place.is_some()
@@ -339,7 +339,7 @@ fn about_call(app: &mut App, action: Action, text: &str) -> Vec<Effect> {
 
 /// Finds an agent by its name, or by a beginning of it that fits no other.
 fn named(app: &App, name: &str) -> Result<AgentId, String> {
-    let known = |id: &AgentId| app.agents.get(id).is_some();
+    let known = |id: &AgentId| app.run.agents.get(id).is_some();
     let exact = AgentId::new(name);
     if name.is_empty() || name == crate::target::MAIN {
         return Ok(AgentId::main());
@@ -347,7 +347,7 @@ fn named(app: &App, name: &str) -> Result<AgentId, String> {
     if known(&exact) {
         return Ok(exact);
     }
-    let mut fitting = app.agents.nodes().iter().filter(|node| node.id.as_str().starts_with(name));
+    let mut fitting = app.run.agents.nodes().iter().filter(|node| node.id.as_str().starts_with(name));
     match (fitting.next(), fitting.next()) {
         (Some(one), None) => Ok(one.id.clone()),
         (None, _) => Err(format!("no agent is called {name}; /agents reads their names")),
@@ -357,7 +357,7 @@ fn named(app: &App, name: &str) -> Result<AgentId, String> {
 
 fn read(app: &mut App, name: &str) {
     match named(app, name) {
-        Ok(agent) => app.tree.select_agent(&agent, &app.agents),
+        Ok(agent) => app.tree.select_agent(&agent, &app.run.agents),
         Err(sentence) => app.status.say(sentence, app.now),
     }
 }

@@ -6,8 +6,6 @@
 //! # Where things are
 //!
 //! - what a key or an event changes: `mod.rs`; stories: `tui_shell.rs`
-//! - jumps, selections, copies, times in a transcript: `reading.rs`, `src/tui/state/selection.rs`,
-//!   `src/tui/view/select.rs`, `src/tui/view/marks.rs`; stories: `reading.rs`, `tests/pty/reading.rs`
 //! - what is sent, and to whom: `submit.rs`, `src/tui/state/target.rs`, `src/target.rs`; stories: `targets.rs`
 //! - zoom, lines between panes, tabs: `src/tui/agents/look.rs`, `src/tui/view/tabs.rs`; stories: `looks.rs`,
 //!   `tests/pty/looks.rs`
@@ -30,9 +28,7 @@ pub mod line;
 mod mouse;
 pub mod pending;
 mod question;
-mod reading;
 mod receipts;
-mod search;
 mod submit;
 mod undo;
 
@@ -47,6 +43,7 @@ use crate::tui::msg::{Effect, Msg};
 use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::status::HostState;
+use crate::tui::transcript::{keys as reading, search_keys as search};
 
 /// Folds one message in; returns what is to be done outside, in order.
 #[allow(clippy::too_many_lines)] // One arm for each kind of message.
@@ -83,11 +80,14 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         }
         Msg::Tick(at) => {
             app.now = at;
-            app.agents.tick(at);
+            app.run.agents.tick(at);
         }
         Msg::Post(post) => match told(app, post) {
             Told::Piece => return effects,
-            Told::Changed(more) => effects = more,
+            Told::Changed(more) => {
+                app.pending.follow(&app.run.pending);
+                effects = more;
+            }
         },
         Msg::Branch(name) => app.branch = name,
         Msg::History(Ok(older)) => app.message.begin_history(older),
@@ -110,7 +110,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             effects = line::nobody_there(app);
         }
         Msg::Printed(question, gate) => {
-            app.holds.drawn(gate);
+            app.pause.drawn(gate);
             app.questions.drawn(question);
             return effects;
         }
@@ -121,7 +121,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             if let Some(drawn) = drawn.help {
                 app.help.drawn(drawn);
             }
-            app.holds.drawn(drawn.gate);
+            app.pause.drawn(drawn.gate);
             app.regions = drawn.regions;
             app.tree.viewport.drawn(drawn.agents);
             app.questions.drawn(drawn.question);
@@ -155,13 +155,13 @@ fn with_agents<F>(app: &mut App, act: F) -> Option<Vec<Effect>>
 where
     F: FnOnce(&mut AgentsPane, &AgentsFacts<'_>) -> Outcome,
 {
-    let App { facts, agents, focus, regions, tree, .. } = app;
-    match act(tree, &AgentsFacts { facts, agents, focus, regions }) {
+    let App { facts, run, focus, regions, tree, .. } = app;
+    match act(tree, &AgentsFacts { facts, agents: &run.agents, focus, regions }) {
         Outcome::Ignored => None,
         Outcome::Consumed(wanted) => {
             let effects = carry_out(app, wanted);
             if effects.contains(&Effect::Request(Request::Stop)) {
-                app.agents.cancelling(app.now);
+                app.run.agents.cancelling(app.now);
             }
             Some(effects)
         }
@@ -170,8 +170,8 @@ where
 
 /// Lets the notifications do something with their facts.
 fn with_alerts<T>(app: &mut App, act: impl FnOnce(&mut Alerts, &AlertFacts<'_>) -> T) -> T {
-    let App { alerts, facts, pending, questions, .. } = app;
-    act(alerts, &AlertFacts { now: facts.now, pending, questions })
+    let App { alerts, facts, run, questions, .. } = app;
+    act(alerts, &AlertFacts { now: facts.now, pending: &run.pending, questions })
 }
 
 /// Carries out what a pane wants of the root; returns what is to be done outside, in order.
@@ -200,7 +200,7 @@ enum Told {
 
 /// Folds what the run says.
 fn told(app: &mut App, post: Post) -> Told {
-    app.agents.post(&post, app.now);
+    app.run.post(&post, app.now);
     match post {
         Post::Envelope(envelope) => {
             agent::apply(app, &envelope);
@@ -210,13 +210,9 @@ fn told(app: &mut App, post: Post) -> Told {
             }
         }
         Post::Reply(reply) => return Told::Changed(replied(app, reply)),
-        Post::Queues { queues, paused } => {
-            app.receipts.snapshot(&queues);
-            app.pending.snapshot(queues, paused);
-            question::ask_about_stale(app);
-        }
-        Post::Approvals { mode, open } => approval::snapshot(app, mode, &open),
-        Post::Budget(status) => app.budget = status,
+        Post::Queues { .. } => question::ask_about_stale(app),
+        Post::Approvals { .. } => approval::snapshot(app),
+        Post::Budget(_) => {}
         Post::Notice(notice) => noticed(app, notice),
     }
     Told::Changed(Vec::new())
@@ -239,7 +235,7 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
         Reply::UndoPreview(files) => undo::ask(app, &files),
         Reply::Undone(files) => undo::done(app, &files),
         Reply::Rules(sentences) => approval::rules_told(app, &sentences),
-        Reply::Budget(limits) => budget::set(app, limits),
+        Reply::Budget(_) => budget::set(app),
     }
     Vec::new()
 }

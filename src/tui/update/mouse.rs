@@ -17,8 +17,8 @@ use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::pointer::{Grip, Presses};
 use crate::tui::state::regions::{Part, Point, Region, ShownLine};
-use crate::tui::state::scroll::ScrollRequest;
-use crate::tui::state::selection::Ask;
+use crate::tui::transcript::scroll::ScrollRequest;
+use crate::tui::transcript::selection::Ask;
 
 /// Lines for each step of the wheel.
 const STEP: usize = 3;
@@ -74,9 +74,9 @@ fn press(app: &mut App, place: Position, presses: Presses) {
             with_agents(app, |pane, facts| press_past(pane, &agent, facts));
         }
         Region::Entry(id) => {
-            let index = app.pending.entries().iter().position(|entry| entry.message.id == id);
+            let index = app.run.pending.entries().iter().position(|entry| entry.message.id == id);
             if let Some(index) = index {
-                app.pending.select(index);
+                app.pending.select(index, &app.run.pending);
                 app.focus.go(Pane::Pending);
             }
         }
@@ -107,7 +107,7 @@ fn go(app: &mut App, pane: Pane) {
     match pane {
         Pane::Pending => super::pending::focus(app),
         Pane::Gate => super::hold::focus(app),
-        Pane::Transcript | Pane::Search => super::reading::focus(app),
+        Pane::Transcript | Pane::Search => crate::tui::transcript::keys::focus(app),
         Pane::Details => {
             with_agents(app, focus_details);
         }
@@ -178,7 +178,7 @@ fn toggle(app: &mut App, agent: &AgentId, point: Point) {
     };
     if app.regions.any(is_head) {
         let reader = app.reader_mut(agent);
-        if reader.transcript.get(point.cell).is_some_and(crate::tui::state::cell::Cell::can_fold) {
+        if reader.transcript.get(point.cell).is_some_and(crate::tui::transcript::cell::Cell::can_fold) {
             reader.transcript.toggle(point.cell);
         }
     }
@@ -203,12 +203,13 @@ fn wheel(app: &mut App, place: Position, wheel: Wheel) {
         Region::Pane(Pane::Details) => app.tree.scroll_details(wheel.lines()),
         Region::Entry(_) | Region::Pane(Pane::Pending) => {
             let here = app.pending.place().unwrap_or(usize::MAX);
-            app.pending.select(match wheel {
+            let index = match wheel {
                 Wheel::Up => here.saturating_sub(1),
                 Wheel::Down => here.saturating_add(1),
-            });
+            };
+            app.pending.select(index, &app.run.pending);
         }
-        Region::Pane(Pane::Gate) => by_step(&mut app.holds.top, wheel),
+        Region::Pane(Pane::Gate) => by_step(&mut app.pause.top, wheel),
         Region::Question => by_step(&mut app.questions.top, wheel),
         Region::Offer(_) => match wheel {
             Wheel::Up => app.message.completion.previous(),

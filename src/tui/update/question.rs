@@ -3,21 +3,21 @@
 use super::{approval, command, editing, pending, undo};
 use crate::id::AgentId;
 use crate::protocol::{QueueAct, Request};
+use crate::session::fold::DetailPart;
+use crate::session::fold::{PendingStage, PendingText};
 use crate::tui::keymap::{Action, Answer, Chord, Context, Edit};
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
-use crate::tui::state::approval::Part;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::lines::Medium;
-use crate::tui::state::pending::{Entry, Stage};
 use crate::tui::state::question::{Question, Subject, Unarmed};
 
 /// Asks about every pending text that is held for its age, and stops asking about those that are gone.
 pub fn ask_about_stale(app: &mut App) {
-    let stale = |entry: &&Entry| {
-        entry.stage == Stage::Waiting && entry.message.stale && !app.message.is_edited(&entry.message.id)
+    let stale = |entry: &&PendingText| {
+        entry.stage == PendingStage::Waiting && entry.message.stale && !app.message.is_edited(&entry.message.id)
     };
-    let entries: Vec<Entry> = app.pending.entries().iter().filter(stale).cloned().collect();
+    let entries: Vec<PendingText> = app.run.pending.entries().iter().filter(stale).cloned().collect();
     app.questions.retain(app.now, |subject| match subject {
         Subject::StillTrue(id) => entries.iter().any(|entry| entry.message.id == *id),
         Subject::New | Subject::Reset | Subject::Quit | Subject::Undo | Subject::Approval(..) => true,
@@ -26,7 +26,7 @@ pub fn ask_about_stale(app: &mut App) {
         app.questions.ask_once(Question {
             agent: Some(entry.agent),
             title: "Still true? Typed a while ago, not sent yet.".to_owned(),
-            detail: vec![Part::Text(entry.message.text)],
+            detail: vec![DetailPart::Text(entry.message.text)],
             session: "sends every old text of this session without asking".to_owned(),
             rule: None,
             subject: Subject::StillTrue(entry.message.id),
@@ -36,7 +36,7 @@ pub fn ask_about_stale(app: &mut App) {
 
 /// Stops asking whether to quit as soon as no turn runs: nothing would be lost any more.
 pub fn settle_quit(app: &mut App) {
-    if app.questions.current().is_some() && !app.agents.main().running() {
+    if app.questions.current().is_some() && !app.run.agents.main().running() {
         app.questions.retain(app.now, |subject| *subject != Subject::Quit);
     }
 }

@@ -3,21 +3,21 @@
 //! Always holds: nothing is promised that the agent may not do. While an answer comes in, nobody knows yet whether tools
 //! follow it; the words name both.
 
-use super::fit::{clock, one_line};
-use crate::clock::seconds_between;
 use crate::event::Delivery;
 use crate::id::AgentId;
+use crate::session::fold::PendingStage;
+use crate::session::fold::WaitingAgent;
 use crate::session::fold::agents::{Activity, AgentNode};
 use crate::tui::agents::view::agent_name;
 use crate::tui::message::purpose::Written;
 use crate::tui::state::App;
-use crate::tui::state::hold::Waiting;
-use crate::tui::state::pending::Stage;
+use crate::tui::state::clock::seconds_between;
 use crate::tui::state::status::HostState;
+use crate::tui::widgets::fit::{clock, one_line};
 
 /// Returns what Enter will do with the message, the longest words first; `waiting` is who waits where, as this frame
 /// shows it: only that an empty message decides about.
-pub fn of_enter(app: &App, waiting: Option<&Waiting>) -> Vec<String> {
+pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
     if app.message.declining().is_some() {
         return ["→ no, and the model is told this", "→ no, with these words", "→ no"].map(str::to_owned).to_vec();
     }
@@ -56,8 +56,8 @@ pub fn of_enter(app: &App, waiting: Option<&Waiting>) -> Vec<String> {
         return vec![words, short];
     }
     let target = app.draft_target();
-    let running = app.agents.get(&target).is_some_and(AgentNode::running);
-    if target.is_main() && app.pending.paused && !running {
+    let running = app.run.agents.get(&target).is_some_and(AgentNode::running);
+    if target.is_main() && app.run.pending.paused && !running {
         return held_back(app);
     }
     let when = of_text(app, &target, Delivery::Steer);
@@ -82,7 +82,7 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery) -> Vec<String> {
         HostState::Failed(_) => return words(&["cannot be sent", "cannot run"]),
         HostState::Ready => {}
     }
-    let Some(node) = app.agents.get(agent) else { return words(&["at the next tool boundary", "next boundary"]) };
+    let Some(node) = app.run.agents.get(agent) else { return words(&["at the next tool boundary", "next boundary"]) };
     match (delivery, &node.activity) {
         (_, Activity::Idle | Activity::Ended(..)) if agent.is_main() => words(&["starts a turn"]),
         (_, Activity::Idle | Activity::Ended(..)) => words(&["comes back, its agent has ended", "comes back"]),
@@ -112,8 +112,8 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery) -> Vec<String> {
 
 /// A failed or stopped turn holds texts back: the next Enter lets them go.
 fn held_back(app: &App) -> Vec<String> {
-    let waiting = |stage| stage == Stage::Waiting;
-    let count = app.pending.entries().iter().filter(|entry| entry.agent.is_main() && waiting(entry.stage)).count();
+    let waiting = |stage| stage == PendingStage::Waiting;
+    let count = app.run.pending.entries().iter().filter(|entry| entry.agent.is_main() && waiting(entry.stage)).count();
     match (count, app.message.is_empty()) {
         (0, _) => vec!["→ starts a turn".to_owned()],
         (_, true) => vec![format!("→ starts a turn with the {count} pending"), format!("→ sends {count} pending")],

@@ -3,55 +3,30 @@
 //! # Where things are
 //!
 //! - the wait before the next attempt, counted down: `status.rs`; stories: `retry_countdown.rs`
-//! - places in a text that hold at every width: `point.rs`, `src/tui/state/scroll.rs`; stories: `scrolling.rs`
-//! - Markdown, wrapping, tables, streamed blocks: `markdown.rs`, `wrap.rs`, `table.rs`, `stream.rs`, `live.rs`;
-//!   stories: `markdown.rs`, `streaming.rs`, `tables.rs`, `tests/pty/markdown.rs`
-//! - changes on the screen: which words differ: `change.rs`; stories: `diffs.rs`
 //! - when a text enters, in words: `forecast.rs`; stories: `forecast.rs`
-//! - where each pane stands, small sizes: `layout.rs`, `fit.rs`; stories: `tui_shell.rs`, `tests/pty/sizes.rs`
-//! - speed: keys, streams, bursts, SSE, transcript: `cache.rs`, `src/provider/sse.rs`; stories:
+//! - where each pane stands, small sizes: `layout.rs`; stories: `tui_shell.rs`, `tests/pty/sizes.rs`
+//! - speed: keys, streams, bursts, SSE, transcript: `src/tui/transcript/view/cache.rs`,
+//!   `src/provider/sse.rs`; stories:
 //!   `tests/bench/screen.rs`, `tests/bench/agents.rs`, `tests/bench/sse.rs`, `tests/bench/session.rs`,
 //!   `tests/bench/transcript.rs`
 
-mod arguments;
-mod blocks;
-pub mod cache;
-mod call;
-mod cell;
-mod change;
-mod code;
+pub(crate) mod arguments;
 mod completion;
 pub mod composer;
-pub mod exact;
 mod farewell;
-mod finds;
-pub mod fit;
 pub mod forecast;
 mod gate;
 mod guards;
 mod history_search;
 pub mod layout;
 mod ledger;
-mod live;
 mod look;
-pub mod markdown;
-pub mod marks;
-mod needle;
 pub mod overlay;
 pub mod pending;
-mod point;
 mod question;
-mod receipt;
-mod search;
-mod select;
-mod sift;
+pub(crate) mod receipt;
 pub mod status;
-pub mod stream;
-mod sums;
-mod table;
 mod tabs;
-pub mod transcript;
-pub mod wrap;
 
 pub use farewell::farewell;
 pub use look::look;
@@ -69,21 +44,22 @@ use crate::tui::agents::view::{self as agents, AgentsView};
 use crate::tui::alerts::{self, TitleFacts};
 use crate::tui::help::view as help;
 use crate::tui::msg::Drawn;
+use crate::tui::pause::PauseDrawn;
 use crate::tui::state::focus::{Overlay, Pane};
-use crate::tui::state::hold::Shown;
 use crate::tui::state::pointer::Grip;
 use crate::tui::state::question::Seen;
 use crate::tui::state::regions::{Divider, Region, Regions};
 use crate::tui::state::status::ModelSource;
 use crate::tui::state::{App, Times};
-use cache::TranscriptCache;
-use finds::Finds;
-use fit::{one_line, put, row};
+use crate::tui::transcript::view::annotations::Marks;
+use crate::tui::transcript::view::cache::TranscriptCache;
+use crate::tui::transcript::view::matches::Finds;
+use crate::tui::transcript::view::{self as transcript, Badge, Metrics, View, search_line as search};
+use crate::tui::widgets::fit::{one_line, put, row};
+use crate::tui::widgets::wrap::{Break, Line, Wrap};
+pub use crate::tui::widgets::{exact, fit, wrap};
 use layout::{Demand, DetailsUse, ListUse, Panes, TreeForm, TreeUse};
-use marks::Marks;
 use question::Asked;
-use transcript::{Badge, Metrics, View};
-use wrap::{Break, Line, Wrap};
 
 /// The name of the program with its version.
 const NAME: &str = concat!("Steersman ", env!("CARGO_PKG_VERSION"));
@@ -125,12 +101,10 @@ impl ViewCache {
 pub fn agents_view(app: &App) -> AgentsView<'_> {
     AgentsView {
         pane: &app.tree,
-        agents: &app.agents,
+        run: &app.run,
         facts: &app.facts,
         focus: &app.focus,
         transcript: app.reader().map(|reader| &reader.transcript),
-        guards: &app.guards,
-        budget: app.budget,
     }
 }
 
@@ -138,9 +112,8 @@ pub fn agents_view(app: &App) -> AgentsView<'_> {
 pub fn title(app: &App) -> String {
     alerts::title(&TitleFacts {
         host: &app.status.host,
-        agents: &app.agents,
+        run: &app.run,
         questions: &app.questions,
-        holds: &app.holds,
         place: &app.facts.place,
     })
 }
@@ -155,7 +128,7 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
     let demand = Demand {
         composer: app.message.rows(),
         question,
-        pending: rows(app.pending.entries().len()).max(u16::from(app.focus.is_on(Pane::Pending))),
+        pending: rows(app.run.pending.entries().len()).max(u16::from(app.focus.is_on(Pane::Pending))),
         list: if app.focus.is_on(Pane::Pending) { ListUse::Focused } else { ListUse::Watched },
         gate: gate::rows(app, area.width),
         agents: rows(app.tree.viewport.room.agents + usize::from(agents_view(app).has_filter())),
@@ -174,7 +147,7 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
 fn zoomed(app: &App, width: u16) -> Option<Pane> {
     app.focus.zoom.filter(|pane| match pane {
         Pane::Gate => gate::rows(app, width) > 0,
-        Pane::Pending => app.focus.is_on(Pane::Pending) || !app.pending.is_empty(),
+        Pane::Pending => app.focus.is_on(Pane::Pending) || !app.run.pending.is_empty(),
         Pane::Composer
         | Pane::History
         | Pane::Tree
@@ -215,7 +188,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     }
     // What lies over the panel takes its keys away.
     let covered = app.focus.overlay.is_some();
-    let gate = Shown { waiting: gate.waiting.filter(|_| !covered), ..gate };
+    let gate = PauseDrawn { waiting: gate.waiting.filter(|_| !covered), ..gate };
     let searching = if app.focus.is_on(Pane::Search) {
         search::draw(app, if panes.rule.is_empty() { last_row(panes.transcript) } else { panes.rule }, buffer)
     } else {

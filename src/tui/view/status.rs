@@ -8,16 +8,16 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::fit::{clock, columns, one_line, put, put_right, row};
 use super::guards::{Room, badge};
 use crate::clock::seconds_between;
 use crate::event::Outcome;
 use crate::session::fold::agents::Activity;
+use crate::session::fold::money_left;
 use crate::summary::tokens as count;
 use crate::tui::agents::view::{longest, money, share as context_share, tokens as context_tokens, tools};
-use crate::tui::state::budget::money_left;
 use crate::tui::state::status::HostState;
 use crate::tui::state::{App, MEDIUM};
+use crate::tui::widgets::fit::{clock, columns, one_line, put, put_right, row};
 
 /// Columns of the shortest words that say both mode and sandbox.
 const BADGE: u16 = 20;
@@ -97,7 +97,7 @@ fn facts(app: &App) -> Vec<String> {
         }
         None => model(app),
     });
-    let (long, short) = (share(app), context_share(app.agents.main()).map(|share| format!("context {share}")));
+    let (long, short) = (share(app), context_share(app.run.agents.main()).map(|share| format!("context {share}")));
     let rows: [[&Option<String>; 4]; 5] = [
         [&place, &branch, &model, &long],
         [&place, &branch, &model, &short],
@@ -109,13 +109,13 @@ fn facts(app: &App) -> Vec<String> {
 }
 
 fn model(app: &App) -> String {
-    one_line(app.status.model(app.agents.main().model.as_deref()))
+    one_line(app.status.model(app.run.agents.main().model.as_deref()))
 }
 
 /// Says what the turn is at, in words, with its style.
 fn turn_state(app: &App) -> (String, Style) {
     let theme = &app.theme;
-    let main = app.agents.main();
+    let main = app.run.agents.main();
     let since = |text: &str| {
         let seconds = main.since.map_or(0, |since| seconds_between(since, app.now));
         if seconds == 0 { text.to_owned() } else { format!("{text} {}", clock(seconds)) }
@@ -168,20 +168,20 @@ fn countdown(until: Timestamp, now: Timestamp) -> String {
 
 /// Returns tokens and money; in fewer and fewer words.
 fn figures(app: &App) -> Vec<String> {
-    let totals = app.agents.main().totals();
+    let totals = app.run.agents.main().totals();
     // A limit is one of the session; without one the conversation counts.
-    let (spent, most) = match app.budget.limits.max_tokens {
-        Some(max) => (app.budget.tokens, format!(" of {}", count(max))),
-        None => (app.agents.spent(), String::new()),
+    let (spent, most) = match app.run.budget.limits.max_tokens {
+        Some(max) => (app.run.budget.tokens, format!(" of {}", count(max))),
+        None => (app.run.agents.spent(), String::new()),
     };
     let tokens = (spent > 0 || !most.is_empty()).then(|| format!("{}{most} tokens used", count(spent)));
-    let money = money_left(app.budget).or_else(|| money(totals));
+    let money = money_left(app.run.budget).or_else(|| money(totals));
     let all = [tokens, money.clone()].into_iter().flatten().collect::<Vec<_>>().join(" · ");
     [all].into_iter().chain(money).collect()
 }
 
 fn share(app: &App) -> Option<String> {
-    let main = app.agents.main();
+    let main = app.run.agents.main();
     let cap = main.cap.filter(|cap| *cap > 0).map(count);
     match (context_tokens(main), cap) {
         (Some(tokens), Some(cap)) => {

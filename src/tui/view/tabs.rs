@@ -4,11 +4,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::agents_view;
-use super::fit::{columns, one_line, put, row};
 use crate::tui::agents::view::{at_work, marked, name};
 use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::regions::{Region, Regions};
+use crate::tui::widgets::fit::{columns, one_line, put, row};
 
 /// A tab: its pane, and its words from the longest to the shortest.
 struct Tab {
@@ -59,13 +59,13 @@ pub fn draw(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer) {
 fn tabs(app: &App) -> Vec<Tab> {
     let view = agents_view(app);
     let node = view.selected();
-    let count = app.agents.nodes().len();
-    let warned = match app.agents.main().totals().warned {
+    let count = app.run.agents.nodes().len();
+    let warned = match app.run.agents.main().totals().warned {
         0 => String::new(),
         warned => format!(" !{warned}"),
     };
     let agents = if count > 1 {
-        let running = app.agents.running();
+        let running = app.run.agents.running();
         [
             format!("agents{warned} {running} of {count} run"),
             format!("agents{warned} {running}/{count}"),
@@ -76,7 +76,7 @@ fn tabs(app: &App) -> Vec<Tab> {
     };
     let shown = [at_work(&view), marked(&view), one_line(&name(node))];
     let mut tabs = vec![Tab { pane: Pane::Transcript, words: shown }, Tab { pane: Pane::Tree, words: agents }];
-    let pending = app.pending.entries().len();
+    let pending = app.run.pending.entries().len();
     if pending > 0 || app.focus.is_on(Pane::Pending) {
         let words = [format!("pending {pending}"), format!("pending {pending}"), format!("+{pending}")];
         tabs.push(Tab { pane: Pane::Pending, words });

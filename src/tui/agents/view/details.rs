@@ -10,15 +10,14 @@ use ratatui::layout::Rect;
 use super::AgentsView;
 use super::words::{ending, look, money, reasons, share, tokens};
 use crate::session::fold::agents::Totals;
+use crate::session::fold::{Sandbox, money_left};
 use crate::summary::{count, tokens as tokens_in_words};
-use crate::tui::state::budget::money_left;
 use crate::tui::state::focus::Pane;
-use crate::tui::state::guards::Confined;
 use crate::tui::state::regions::{Divider, Region, Regions};
-use crate::tui::state::transcript::Transcript;
-use crate::tui::view::fit::{one_line, put, put_right, row};
+use crate::tui::transcript::fold::Transcript;
 use crate::tui::view::layout::Panes;
-use crate::tui::view::wrap::{Break, Line, Wrap};
+use crate::tui::widgets::fit::{one_line, put, put_right, row};
+use crate::tui::widgets::wrap::{Break, Line, Wrap};
 
 /// Rows below which there is no room for both.
 const LOW: u16 = 9;
@@ -174,8 +173,8 @@ fn lines(view: &AgentsView<'_>, width: u16) -> Vec<Line> {
     add("model", &one_line(node.model.as_deref().unwrap_or_default()), theme.text);
     add("tools", &one_line(&node.tools.join(", ")), theme.text);
     if node.id.is_main() {
-        add("context", &one_line(&view.guards.context_files.join(", ")), theme.text);
-        if let Confined::By(name) = &view.guards.sandbox {
+        add("context", &one_line(&view.run.permissions.context_files.join(", ")), theme.text);
+        if let Sandbox::Named(name) = &view.run.permissions.sandbox {
             add("sandbox", name, theme.text);
         }
     }
@@ -206,6 +205,6 @@ fn used(view: &AgentsView<'_>) -> String {
     let own = (node.spent > 0).then(|| format!("{} tokens{}", tokens_in_words(node.spent), cost(&node.own())));
     let tokens = tokens_in_words(totals.tokens());
     let all = (!node.children().is_empty()).then(|| format!("Σ {tokens} in {} agents{}", totals.agents, cost(totals)));
-    let left = if node.id.is_main() { money_left(view.budget) } else { None };
+    let left = if node.id.is_main() { money_left(view.run.budget) } else { None };
     [own, all, left].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }

@@ -11,7 +11,7 @@ use crate::session::fold::agents::{AgentNode, AgentStatus, Agents};
 use crate::tui::agents::{Row, RowKind, Rows};
 use crate::tui::state::focus::Pane;
 use crate::tui::state::regions::Region;
-use crate::tui::view::fit::{clip, columns, one_line, put};
+use crate::tui::widgets::fit::{clip, columns, one_line, put};
 
 /// Columns of the word for what an agent does.
 const WORD: u16 = 14;

@@ -11,7 +11,7 @@ use crate::id::AgentId;
 use crate::session::fold::agents::{Activity, AgentNode, AgentStatus, OpenCall, Totals, Warning};
 use crate::summary::{seconds, tokens as count};
 use crate::tui::theme::Theme;
-use crate::tui::view::fit::{clip, clock, columns, one_line};
+use crate::tui::widgets::fit::{clip, clock, columns, one_line};
 
 /// Returns the name that an agent is shown by.
 pub fn name(node: &AgentNode) -> String {

@@ -1,0 +1,143 @@
+//! What a tool wants to do, in the words of a question.
+//!
+//! Always holds: what a question shows is made of the very value that runs, every part of it, and nothing else.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use crate::clock::clock;
+use crate::limits;
+use crate::protocol::{Act, ApprovalRequest, CommandAct, Content, Subject};
+use crate::summary::calls_made;
+
+/// Most characters that are named one by one.
+const NAMED: usize = 8;
+
+/// Most lines of a text whose size is not told.
+const USUAL_LINES: usize = 3;
+/// Most characters of such a text.
+const USUAL_CHARACTERS: usize = 200;
+/// Most bytes of a file whose size is not told beside its change.
+const USUAL_FILE: usize = 64 * 1024;
+/// How long a command may run unless it is given another time.
+const USUAL_TIME: Duration = limits::COMMAND_TIME;
+
+/// One part of what a question tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DetailPart {
+    /// Words of the program, or of the user.
+    Text(String),
+    /// A sentence of the program about what stands below it.
+    Note(String),
+    /// A label of the program with what it says (untrusted).
+    Fact(&'static str, String),
+    /// A text in which every character counts (untrusted).
+    Exact(String),
+    /// A unified diff (untrusted).
+    Diff(String),
+}
+
+/// Returns the question, in one line; nothing in it comes from a tool or a model.
+pub fn approval_title(request: &ApprovalRequest) -> Cow<'_, str> {
+    match &request.subject {
+        Subject::Act { act } => act.title().into(),
+        Subject::Plain { title, .. } => title.into(),
+        Subject::MoreCalls { made, more } => {
+            format!("{}: go on for {more} more, or answer from what was found?", calls_made(*made)).into()
+        }
+    }
+}
+
+/// Returns everything that there is to know before an answer.
+pub fn approval_parts(request: &ApprovalRequest) -> Vec<DetailPart> {
+    let mut parts = Vec::new();
+    match &request.subject {
+        Subject::Act { act } => act_parts(act, &mut parts),
+        Subject::Plain { detail, .. } => parts.push(DetailPart::Exact(detail.clone())),
+        Subject::MoreCalls { .. } => {}
+    }
+    if !request.why.is_empty() {
+        parts.push(DetailPart::Fact("asked", request.why.clone()));
+    }
+    if let Some(session) = &request.session {
+        parts.push(DetailPart::Fact("session", session.clone()));
+    }
+    if let Some(rule) = &request.rule {
+        let scope = format!("{} in this project, also in later sessions", rule.pattern);
+        parts.push(DetailPart::Fact("always", scope));
+    }
+    parts
+}
+
+fn act_parts(act: &Act, parts: &mut Vec<DetailPart>) {
+    match act {
+        Act::Command(CommandAct { command, cwd, timeout }) => {
+            exact(command, parts);
+            parts.push(DetailPart::Fact("in", cwd.to_string_lossy().into_owned()));
+            if *timeout != USUAL_TIME {
+                parts.push(DetailPart::Fact("at most", clock(timeout.as_secs())));
+            }
+        }
+        Act::Write(act) => {
+            let (before, after) = (act.before.as_ref().map(Content::size), act.after.size());
+            let size = match before {
+                None => format!("new, {after} bytes"),
+                Some(before) => format!("{before} → {after} bytes"),
+            };
+            parts.push(DetailPart::Fact("file", act.shown.clone()));
+            parts.extend(foreign(&act.shown));
+            if act.diff.is_empty() || after.max(before.unwrap_or(0)) > USUAL_FILE {
+                parts.push(DetailPart::Fact("size", size));
+            }
+            if act.diff.is_empty() {
+                parts.push(DetailPart::Note("the change cannot be shown as text".to_owned()));
+            } else {
+                parts.push(DetailPart::Diff(act.diff.clone()));
+            }
+        }
+        Act::Fetch(act) => exact(&act.url, parts),
+        Act::Search(act) => {
+            parts.push(DetailPart::Exact(act.query.clone()));
+            parts.push(DetailPart::Fact("goes to", act.services.join(", ")));
+        }
+        Act::Clone(act) => {
+            exact(&act.url, parts);
+            parts.push(DetailPart::Fact("into", act.into.to_string_lossy().into_owned()));
+        }
+        Act::Use(act) => {
+            parts.push(DetailPart::Fact("tool", act.tool.clone().into_owned()));
+            exact(&act.shown, parts);
+        }
+    }
+}
+
+/// Tells a text whole, with its size before it when that is unusual, and its letters that are none of ASCII behind it.
+fn exact(text: &str, parts: &mut Vec<DetailPart>) {
+    if text.split('\n').count() > USUAL_LINES || text.chars().count() > USUAL_CHARACTERS {
+        parts.push(DetailPart::Note(size(text)));
+    }
+    parts.push(DetailPart::Exact(text.to_owned()));
+    parts.extend(foreign(text));
+}
+
+/// Returns how much a text is: `3 lines, 812 characters`.
+pub fn size(text: &str) -> String {
+    let count = |number: usize, noun: &str| {
+        if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+    };
+    format!("{}, {}", count(text.split('\n').count(), "line"), count(text.chars().count(), "character"))
+}
+
+/// Names the characters that are not ASCII: some look like others.
+fn foreign(text: &str) -> Option<DetailPart> {
+    let mut named = Vec::new();
+    let mut count = 0;
+    for c in text.chars().filter(|c| !c.is_ascii()) {
+        count += 1;
+        let name = format!("{c} (U+{:04X})", u32::from(c));
+        if named.len() < NAMED && !named.contains(&name) {
+            named.push(name);
+        }
+    }
+    (count > 0).then(|| DetailPart::Fact("not ASCII", format!("{count}: {}", named.join(" "))))
+}
