@@ -249,6 +249,7 @@ fn a_run_without_a_screen_is_steered_through_its_client_alone() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines)] // A row for each part of the screen.
 fn inside_the_screen_the_arrows_point_at_the_state() {
     let below = |part: &str| -> &[&str] {
         match part {

@@ -129,7 +129,7 @@ impl Agents {
         self.settle(index, at);
     }
 
-    /// No descendant outlives a turn: one whose end no event told was dropped with it.
+    /// No descendant outlives a turn: one that ended without an event was dropped with it.
     fn end_descendants(&mut self, top: usize, at: Timestamp) {
         for index in self.running_beneath(top) {
             self.end(index, Outcome::Cancelled, None, at);
