@@ -12,13 +12,14 @@ use jiff::tz::TimeZone;
 
 use crate::cli::args::Flags;
 use crate::cli::load::Start;
+use crate::cli::project::FrontEnd;
 use crate::clock;
 use crate::config::ModelSource;
 use crate::event::Envelope;
 use crate::host::{Closing, Handle, Notice, Post};
 use crate::listener::Listener as _;
 use crate::provider::ApiKey;
-use crate::session::journal::{Header, Journal, SCHEMA, SessionFile, SessionFiles, SessionId, restore};
+use crate::session::journal::{Header, Journal, OpenFile, SCHEMA, SessionFile, SessionFiles, SessionId, restore};
 use crate::text::visible_line;
 use crate::tui::run::branch::branch;
 use crate::workspace::is_secret;
@@ -46,7 +47,10 @@ pub(super) fn begin(start: &mut Start, flags: &Flags) -> Result<(), String> {
         (None, false) => None,
     };
     let journal = match earlier {
-        Some(file) => resume(start, &file)?,
+        Some(file) => match file.open() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return read_only(start, &file),
+            open => resume(start, &file, open)?,
+        },
         None => fresh(start, &files)?,
     };
     let variables = std::env::vars().filter(|(name, value)| is_secret(name) && value.trim().len() >= SHORTEST_SECRET);
@@ -91,14 +95,10 @@ fn newest(files: &SessionFiles, cwd: &Path) -> Result<SessionFile, String> {
 }
 
 /// Takes up a session: its file is this program's alone from here on.
-fn resume(start: &mut Start, file: &SessionFile) -> Result<Journal, String> {
+fn resume(start: &mut Start, file: &SessionFile, open: io::Result<OpenFile>) -> Result<Journal, String> {
     let name = &file.session;
-    let read = |error: io::Error| format!("session {name} cannot be read: {error}");
-    let open = match file.open() {
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(file.written_elsewhere()),
-        open => open.map_err(read)?,
-    };
-    let reading = file.read().map_err(read)?;
+    let open = open.map_err(|error| unreadable(name, &error))?;
+    let reading = file.read().map_err(|error| unreadable(name, &error))?;
     let header = reading
         .header()
         .ok_or_else(|| format!("session {name} does not say what it is: its first record is damaged"))?;
@@ -112,9 +112,24 @@ fn resume(start: &mut Start, file: &SessionFile) -> Result<Journal, String> {
     start.places.notes.extend(reading.damage.sentence());
     let last = reading.last;
     let resumed = restore(reading.records);
-    start.places.notes.extend(resumed.note());
     start.resumed = Some(resumed);
     Ok(Journal::resume(name.clone(), last, open.opening()))
+}
+
+/// Shows a session that another program writes; where there is nobody to read it, it is refused.
+fn read_only(start: &mut Start, file: &SessionFile) -> Result<(), String> {
+    let why = file.written_elsewhere();
+    if start.front == FrontEnd::Exec {
+        return Err(format!("{why}; end that first"));
+    }
+    let reading = file.read().map_err(|error| unreadable(&file.session, &error))?;
+    start.resumed = Some(restore(reading.records));
+    start.read_only = Some((file.session.clone(), format!("{why}: it can only be read here")));
+    Ok(())
+}
+
+fn unreadable(name: &SessionId, error: &io::Error) -> String {
+    format!("session {name} cannot be read: {error}")
 }
 
 /// Ends what the earlier process left open in the journal alone: where nothing is shown again, it is nothing that this run

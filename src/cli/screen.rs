@@ -18,7 +18,8 @@ use crate::cli::runtime;
 use crate::cli::setup::setup;
 use crate::cli::themes::themes;
 use crate::config::{Environment, ModelSource, Notify, NotifyWhen};
-use crate::session::LocalClient;
+use crate::session::journal::Journal;
+use crate::session::{LocalClient, RecordedClient};
 use crate::tui::keymap::Keymap;
 use crate::tui::state::alerts::When;
 use crate::tui::state::status;
@@ -56,7 +57,8 @@ pub fn run(flags: &Flags, prompt: Option<String>) -> Exit {
             return Exit::Usage;
         }
     };
-    let session = start.journal.as_ref().map(|journal| journal.session().to_string());
+    let written = start.journal.as_ref().map(Journal::session);
+    let session = written.or(start.read_only.as_ref().map(|(session, _)| session)).map(ToString::to_string);
     let options = ScreenOptions { keymap, session, ..options(&start, prompt, themes) };
     match show(start, options) {
         Ok(exit) => exit,
@@ -88,8 +90,13 @@ fn check_terminal(start: &Start) -> Result<(), String> {
     Ok(())
 }
 
-fn show(start: Start, options: ScreenOptions) -> io::Result<Exit> {
+fn show(mut start: Start, options: ScreenOptions) -> io::Result<Exit> {
     let uses_lines = uses_lines(&start);
+    if let Some((_, why)) = start.read_only {
+        let client = RecordedClient::new(start.resumed.take().unwrap_or_default(), why);
+        let ending = if uses_lines { tui::run_lines(options, &client) } else { tui::run(options, &client) };
+        return ending.map(|ending| Exit::Screen(ending.exit_code()));
+    }
     let runtime = runtime()?;
     let still_true = start.config.still_true;
     let spending = start.config.spending.clone();

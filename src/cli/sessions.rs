@@ -86,7 +86,9 @@ fn remove(files: &SessionFiles, id: &str) -> Result<String, String> {
     let file = files.find(id)?;
     match file.remove() {
         Ok(()) => Ok(format!("removed session {}\n", file.session)),
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(file.written_elsewhere()),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+            Err(format!("{}; end that first", file.written_elsewhere()))
+        }
         Err(error) => Err(format!("session {} cannot be removed: {error}", file.session)),
     }
 }

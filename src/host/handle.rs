@@ -13,7 +13,7 @@ use crate::event::{Delivery, Pending};
 use crate::host::command::Commands;
 use crate::host::{Command, Mailbox};
 use crate::id::{AgentId, CallId, MessageId};
-use crate::protocol::{BudgetLimits, BudgetStatus, Decision, UndoneFile};
+use crate::protocol::{BudgetLimits, BudgetStatus, Decision, DraftText, UndoneFile};
 use crate::workspace::Changes;
 
 /// Steers a running agent. Cheap to clone.
@@ -36,6 +36,9 @@ pub trait Keeper: Send + Sync {
 
     /// Waits until everything accepted so far is safe; not for ever.
     fn keep(&self);
+
+    /// Takes what the user is writing, everything at once.
+    fn drafts(&self, drafts: Vec<DraftText>);
 }
 
 impl Handle {
@@ -68,6 +71,13 @@ impl Handle {
     fn keep(&self) {
         if let Some(keeper) = self.keeper.get() {
             keeper.keep();
+        }
+    }
+
+    /// Keeps what the user is writing.
+    pub fn keep_drafts(&self, drafts: Vec<DraftText>) {
+        if let Some(keeper) = self.keeper.get() {
+            keeper.drafts(drafts);
         }
     }
 

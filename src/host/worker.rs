@@ -179,8 +179,9 @@ impl Worker {
             for envelope in std::mem::take(&mut resumed.envelopes) {
                 self.mailbox.push(Post::Envelope(envelope));
             }
-            let waiting = std::mem::take(&mut resumed.waiting);
-            self.main.interloper.take_over(waiting, resumed.numbers.texts);
+            let unfinished = std::mem::take(&mut resumed.unfinished);
+            self.main.interloper.take_over(unfinished.pending.clone(), resumed.numbers.texts);
+            self.mailbox.push(Post::Notice(Notice::Unfinished(unfinished)));
         }
         for note in &setup.notes {
             self.mailbox.push(Post::Notice(Notice::Info(note.clone())));

@@ -19,10 +19,10 @@ mod request;
 
 pub use act::{Act, CloneAct, CommandAct, Content, FetchAct, SearchAct, UseAct, WriteAct};
 pub use approval::{Answer, ApprovalId, ApprovalRequest, Asker, OfferedRule, Subject};
-pub use post::{Accepted, BudgetStatus, LocalServer, Notice, Post, QueueOutcome, Reply, Undo, UndoneFile};
+pub use post::{Accepted, BudgetStatus, LocalServer, Notice, Post, QueueOutcome, Reply, Undo, UndoneFile, Unfinished};
 pub use request::{
-    BudgetLimits, ClientId, Decision, ModeChoice, Numbered, PauseState, QueueAct, Request, RuleRequest, Shift,
-    Withdrawn,
+    BudgetLimits, ClientId, Decision, DraftText, ModeChoice, Numbered, PauseState, QueueAct, Request, RuleRequest,
+    Shift, Withdrawn,
 };
 
 /// The version of the protocol; another one is not understood.

@@ -119,6 +119,20 @@ pub enum Request {
     },
     /// Ask the server for its models; they come as a notice.
     ListModels,
+    /// Keep what this client's user is writing, everything at once, so that it is there when the session is resumed.
+    KeepDrafts {
+        /// The texts, none of which was sent.
+        drafts: Vec<DraftText>,
+    },
+}
+
+/// A text that the user is writing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DraftText {
+    /// The agent that it is for.
+    pub to: AgentId,
+    /// The text as it stands.
+    pub text: String,
 }
 
 impl Request {

@@ -97,7 +97,8 @@ impl Client for LocalClient {
             | Request::SetBudget { .. }
             | Request::Compact { .. }
             | Request::SwitchModel { .. }
-            | Request::ListModels => {}
+            | Request::ListModels
+            | Request::KeepDrafts { .. } => {}
         }
         let numbered = Numbered { client: ClientId("local".to_owned()), number, request };
         let (requests, shared) = (Arc::clone(&self.requests), Arc::clone(&self.shared));

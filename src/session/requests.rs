@@ -99,6 +99,10 @@ fn carry_out(handle: &Handle, request: Request) -> Option<Reply> {
         Request::Compact { words } => return ask_worker(handle, Command::Compact(words)),
         Request::SwitchModel { name } => return ask_worker(handle, Command::SwitchModel(name)),
         Request::ListModels => return ask_worker(handle, Command::ListModels),
+        Request::KeepDrafts { drafts } => {
+            handle.keep_drafts(drafts);
+            return None;
+        }
     })
 }
 

@@ -11,6 +11,8 @@
 //! - when a frame is drawn: `frame_clock.rs`; stories: `tests/bench/screen.rs`
 //! - keys, pastes, mouse and focus out of bytes: `input.rs`, `input/decode.rs`, `input/sequence.rs`; stories:
 //!   `tests/pty/terminal.rs`
+//! - sessions on the screen: what an earlier process left, drafts that are kept: `sessions/mod.rs`; stories:
+//!   `session/screen.rs`
 //! - slash commands and their completion: `commands.rs`, `update/command.rs`, `state/offers.rs`,
 //!   `view/completion.rs`; stories: `commands.rs`, `tests/pty/commands.rs`
 
@@ -30,6 +32,7 @@ pub mod message;
 pub mod msg;
 pub mod outside;
 pub mod run;
+pub mod sessions;
 pub mod state;
 pub mod terminal;
 pub mod theme;

@@ -136,7 +136,12 @@ async fn show<'a, S: Surface<'a>>(
 
     loop {
         surface.catch_up()?;
+        surface.keep_drafts(Instant::now());
         if let Some(ending) = surface.core().ending {
+            let core = surface.core();
+            if let Some(request) = core.drafts.last(core.app.message.unsent()) {
+                core.client.send(request);
+            }
             *farewell = surface.close().await;
             return Ok(ending);
         }
@@ -144,7 +149,7 @@ async fn show<'a, S: Surface<'a>>(
             suspend(&mut surface, &mut signals).await?;
             continue;
         }
-        let alarm = surface.alarm();
+        let alarm = surface.alarm().into_iter().chain(surface.core().drafts.due()).min();
         tokio::select! {
             biased;
             input = surface.input() => surface.take(input)?,

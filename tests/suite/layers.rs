@@ -239,10 +239,13 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
             "help" => &["state", "keymap", "commands"],
             "help/view" => &["help", "state", "keymap", "theme", "view"],
             "message" => &["keymap", "commands", "fuzzy"],
+            "sessions" => &["state", "msg"],
             "state" => &["message", "theme", "keymap", "commands", "fuzzy", "help", "highlight"],
             "msg" => &["message", "state", "keymap", "theme", "export", "fuzzy", "help", "highlight"],
             "view" => &["message", "state", "msg", "theme", "keymap", "commands", "help", "highlight"],
-            "update" => &["message", "state", "msg", "theme", "keymap", "export", "commands", "fuzzy", "help"],
+            "update" => {
+                &["message", "state", "msg", "theme", "keymap", "export", "commands", "fuzzy", "help", "sessions"]
+            }
             "lines" => &["message", "state", "keymap", "commands", "view"],
             "input" => &["msg", "keymap", "handover"],
             "terminal" => &["theme", "frame_clock", "msg", "handover"],
@@ -263,6 +266,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "msg",
                 "outside",
                 "run",
+                "sessions",
                 "state",
                 "terminal",
                 "theme",

@@ -290,6 +290,11 @@ impl<'a> ExecRun<'a> {
             Post::Notice(Notice::Returned(entries)) => {
                 self.unsent.extend(entries.iter().cloned());
             }
+            Post::Notice(Notice::Unfinished(unfinished)) => {
+                if let Some(sentence) = unfinished.sentence() {
+                    self.err.say(&format!("{sentence}; the screen asks what is to become of that"));
+                }
+            }
             Post::Notice(Notice::Ready | Notice::Models(_) | Notice::LocalServer(_))
             | Post::Queues { .. }
             | Post::Budget(_) => {}

@@ -168,7 +168,7 @@ impl SessionFile {
     pub fn written_elsewhere(&self) -> String {
         let writer = self.read().ok().and_then(|reading| reading.writer());
         let process = writer.map(|pid| format!(" (process {pid})")).unwrap_or_default();
-        format!("session {} runs in another program{process}; end that first", self.session)
+        format!("session {} runs in another program{process}", self.session)
     }
 
     /// Opens it to go on with it.

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use crate::event::{Envelope, Event, Pending};
 use crate::id::AgentId;
 use crate::message::Message;
+use crate::protocol::DraftText;
 use crate::session::journal::SessionId;
 
 /// The version of the file's form, written in its first record.
@@ -52,7 +53,7 @@ pub enum Record {
     /// What the user is writing, everything at once.
     Drafts {
         /// The texts, the one in the message first.
-        texts: Vec<String>,
+        texts: Vec<DraftText>,
     },
     /// Records were lost before this one, because nothing could be written.
     Missing {

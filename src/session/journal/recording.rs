@@ -20,6 +20,7 @@ use crate::id::AgentId;
 use crate::limits;
 use crate::listener::{HistoryChange, Listener};
 use crate::message::Message;
+use crate::protocol::DraftText;
 use crate::provider::ApiKey;
 use crate::session::journal::SessionId;
 use crate::session::journal::record::{Header, Record};
@@ -88,11 +89,6 @@ impl Journal {
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner).listen(Box::new(tell));
     }
 
-    /// Records what the user is writing.
-    pub fn drafts(&self, texts: Vec<String>) {
-        self.push(Record::Drafts { texts });
-    }
-
     /// Ends the journal; returns a sentence about what is missing in it.
     pub fn close(&self) -> Option<String> {
         let (answer, answered) = sync_channel(1);
@@ -132,6 +128,10 @@ impl Keeper for Journal {
         if self.jobs.send(Job::Sync(done)).is_ok() {
             let _ = is_done.recv_timeout(limits::JOURNAL_PATIENCE);
         }
+    }
+
+    fn drafts(&self, drafts: Vec<DraftText>) {
+        self.push(Record::Drafts { texts: drafts });
     }
 }
 

@@ -10,6 +10,7 @@ use crate::event::{Decided, Envelope, Event, Outcome, Pending};
 use crate::host::{Closing, Numbers, Resumed};
 use crate::id::{AgentId, CallId, MessageId};
 use crate::message::Message;
+use crate::protocol::{DraftText, Unfinished};
 use crate::session::journal::record::Record;
 
 /// Why what was open has ended.
@@ -23,9 +24,10 @@ pub fn restore(records: Vec<Record>) -> Resumed {
     }
     let interrupted = fold.open.iter().filter(|open| matches!(open.what, What::Agent(_))).count();
     let closing = fold.open.iter().rev().map(Open::closing).collect();
-    let mut waiting: Vec<Pending> = fold.waiting.into_iter().map(|(_, entry)| entry).collect();
-    waiting.extend(fold.returned);
-    Resumed { messages: fold.messages, envelopes: fold.envelopes, closing, waiting, interrupted, numbers: fold.numbers }
+    let mut pending: Vec<Pending> = fold.waiting.into_iter().map(|(_, entry)| entry).collect();
+    pending.extend(fold.returned);
+    let unfinished = Unfinished { drafts: fold.drafts, pending, agents: interrupted };
+    Resumed { messages: fold.messages, envelopes: fold.envelopes, closing, unfinished, numbers: fold.numbers }
 }
 
 #[derive(Default)]
@@ -37,6 +39,8 @@ struct Fold {
     waiting: Vec<(AgentId, Pending)>,
     /// Given back to the user, and not sent again since.
     returned: Vec<Pending>,
+    /// What the user was writing, and has not sent since.
+    drafts: Vec<DraftText>,
     /// Texts that are no longer pending, and those that a list of the queue has shown.
     settled: HashSet<MessageId>,
     listed: HashSet<MessageId>,
@@ -54,11 +58,12 @@ impl Fold {
             }
             Record::Accepted { to, entry } => self.accept(to, entry),
             Record::Event(envelope) => self.hear(envelope),
-            Record::Session(_)
-            | Record::Run { .. }
-            | Record::Drafts { .. }
-            | Record::Missing { .. }
-            | Record::Unknown => {}
+            Record::Drafts { texts } => {
+                // What was given back is in the message again, unless that says something else by now.
+                self.returned.retain(|returned| !texts.iter().any(|draft| draft.text.contains(&returned.text)));
+                self.drafts = texts;
+            }
+            Record::Session(_) | Record::Run { .. } | Record::Missing { .. } | Record::Unknown => {}
         }
     }
 
@@ -66,6 +71,8 @@ impl Fold {
         let number = entry.id.as_str().strip_prefix('m').and_then(|number| number.parse().ok());
         self.numbers.texts = self.numbers.texts.max(number.unwrap_or(0));
         self.returned.retain(|returned| returned.text != entry.text);
+        // It was sent out of the message, perhaps behind the name of an agent or a command.
+        self.drafts.retain(|draft| !draft.text.trim_end().ends_with(entry.text.trim_end()));
         let is_known = self.waiting.iter().any(|(_, waiting)| waiting.id == entry.id);
         if !is_known && !self.settled.contains(&entry.id) {
             self.waiting.push((to, entry));

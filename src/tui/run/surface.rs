@@ -21,6 +21,7 @@ use crate::tui::frame_clock::FrameClock;
 use crate::tui::highlight::Job;
 use crate::tui::msg::{EditorSubject, Effect, MouseMode, Msg};
 use crate::tui::outside::Outside;
+use crate::tui::sessions::KeptDrafts;
 use crate::tui::state::App;
 use crate::tui::state::lines::Report;
 use crate::tui::terminal::signals::Asked;
@@ -40,6 +41,7 @@ pub(super) struct Core<'a> {
     pub ending: Option<Ending>,
     /// True from the wish to go to the shell until the loop fulfils it.
     pub suspending: bool,
+    pub drafts: KeptDrafts,
 }
 
 impl<'a> Core<'a> {
@@ -54,6 +56,7 @@ impl<'a> Core<'a> {
             outside: options.outside.clone(),
             ending: None,
             suspending: false,
+            drafts: KeptDrafts::default(),
         }
     }
 }
@@ -150,10 +153,20 @@ pub(super) trait Surface<'a>: Sized {
             }
             _ => None,
         };
-        let effects = update(&mut self.core().app, msg);
+        let core = self.core();
+        core.drafts.heard(&msg, Instant::now());
+        let effects = update(&mut core.app, msg);
         self.look(event.as_ref());
         for effect in effects {
             self.carry_out(effect);
+        }
+    }
+
+    /// Has the session keep what is being written, when that is due.
+    fn keep_drafts(&mut self, now: Instant) {
+        let core = self.core();
+        if let Some(request) = core.drafts.keep(now, || core.app.message.unsent()) {
+            core.client.send(request);
         }
     }
 

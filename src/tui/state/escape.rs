@@ -82,9 +82,15 @@ pub fn next_escape(app: &App) -> Escape {
         return match app.questions.current().map(|question| &question.subject) {
             Some(Subject::Approval(_, Offer::MoreCalls)) => Escape::AnswerNow,
             Some(Subject::Approval(..)) => Escape::Decline,
-            Some(Subject::StillTrue(_) | Subject::New | Subject::Reset | Subject::Quit | Subject::Undo) | None => {
-                Escape::LeaveQuestion
-            }
+            Some(
+                Subject::StillTrue(_)
+                | Subject::Unfinished(_)
+                | Subject::New
+                | Subject::Reset
+                | Subject::Quit
+                | Subject::Undo,
+            )
+            | None => Escape::LeaveQuestion,
         };
     }
     if app.message.about_call().is_some() {

@@ -382,7 +382,12 @@ impl App {
     /// and the conversation, where the list of pending texts may never have seen it.
     pub fn at_rest(&self) -> bool {
         let is_leaving = |receipt: &Receipt| receipt.state == receipts::State::Leaving;
-        !self.busy() && !self.receipts.list().iter().any(is_leaving)
+        // One that waits for a word of the user starts no turn.
+        let goes_on = |entry: &pending::Entry| {
+            entry.stage == pending::Stage::Delivering || !(entry.message.held || entry.message.stale)
+        };
+        let is_due = !self.pending.paused && self.pending.entries().iter().any(goes_on);
+        !self.tree.main().running() && !is_due && !self.receipts.list().iter().any(is_leaving)
     }
 
     /// Returns when the picture next changes by itself: the next second of a running turn, an agent's row that

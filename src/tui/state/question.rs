@@ -47,6 +47,8 @@ pub struct Question {
 pub enum Subject {
     /// Whether a pending text that has grown old still holds.
     StillTrue(MessageId),
+    /// What becomes of the texts that an earlier process of the session left.
+    Unfinished(Vec<MessageId>),
     /// Whether a new conversation starts, on an empty screen.
     New,
     /// Whether the conversation goes back to its system prompt.
@@ -98,6 +100,12 @@ impl Subject {
                 (Answer::No, "drop"),
                 (Answer::Leave, "not now"),
             ],
+            Self::Unfinished(_) => &[
+                (Answer::Once, "continue: send them"),
+                (Answer::Words, "edit"),
+                (Answer::No, "discard"),
+                (Answer::Leave, "not now"),
+            ],
             Self::New | Self::Reset => {
                 &[(Answer::Once, "yes"), (Answer::Session, "always yes"), (Answer::No, "no"), (Answer::Leave, "no")]
             }
@@ -144,7 +152,7 @@ impl Subject {
     pub fn must_be_read(&self) -> bool {
         match self {
             Self::Approval(..) | Self::Undo => true,
-            Self::StillTrue(_) | Self::New | Self::Reset | Self::Quit => false,
+            Self::StillTrue(_) | Self::Unfinished(_) | Self::New | Self::Reset | Self::Quit => false,
         }
     }
 }

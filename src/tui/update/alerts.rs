@@ -39,7 +39,7 @@ pub fn due(app: &mut App) -> Option<Effect> {
         && let Some(question) = app.questions.current()
     {
         match question.subject {
-            Subject::Approval(..) | Subject::StillTrue(_) => {
+            Subject::Approval(..) | Subject::StillTrue(_) | Subject::Unfinished(_) => {
                 let words = format!("a question: {}", question.title);
                 app.alerts.raise(words);
             }

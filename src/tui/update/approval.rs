@@ -28,7 +28,12 @@ pub fn snapshot(app: &mut App, mode: Mode, open: &[ApprovalRequest]) {
     }
     app.questions.retain(app.now, |subject| match subject {
         Subject::Approval(id, _) => is_open(*id),
-        Subject::StillTrue(_) | Subject::New | Subject::Reset | Subject::Quit | Subject::Undo => true,
+        Subject::StillTrue(_)
+        | Subject::Unfinished(_)
+        | Subject::New
+        | Subject::Reset
+        | Subject::Quit
+        | Subject::Undo => true,
     });
     for approval in open {
         let offer = match (&approval.subject, &approval.session, &approval.rule) {

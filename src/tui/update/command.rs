@@ -128,7 +128,7 @@ pub fn ask(app: &mut App, subject: Subject) -> Vec<Effect> {
             "don't ask again in this session",
         ),
         Subject::Quit => ("Quit?", "A turn is running. Quitting stops it and ends what its tools have started.", ""),
-        Subject::Reset | Subject::StillTrue(_) | Subject::Undo | Subject::Approval(..) => (
+        Subject::Reset | Subject::StillTrue(_) | Subject::Unfinished(_) | Subject::Undo | Subject::Approval(..) => (
             "Reset the conversation?",
             "The agent forgets what was said, a running turn is stopped; the transcript stays.",
             "don't ask again in this session",
@@ -154,7 +154,7 @@ pub fn decided(app: &mut App, subject: &Subject) -> Vec<Effect> {
         }
         Subject::Reset => reset(app),
         Subject::Quit => vec![Effect::Quit],
-        Subject::StillTrue(_) | Subject::Undo | Subject::Approval(..) => Vec::new(),
+        Subject::StillTrue(_) | Subject::Unfinished(_) | Subject::Undo | Subject::Approval(..) => Vec::new(),
     }
 }
 

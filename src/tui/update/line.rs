@@ -119,6 +119,8 @@ pub fn nobody_there(app: &mut App) -> Vec<Effect> {
     while let Some(asked) = app.questions.take(app.now) {
         let answer = match asked.subject {
             Subject::StillTrue(_) => Answer::Once,
+            // Nothing of an earlier process is sent by itself.
+            Subject::Unfinished(_) => Answer::Leave,
             Subject::New | Subject::Reset | Subject::Quit | Subject::Undo | Subject::Approval(..) => Answer::No,
         };
         app.status.say(format!("nobody is there to answer: {} {}", asked.title, word(answer)), app.now);

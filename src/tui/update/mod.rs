@@ -215,6 +215,7 @@ fn noticed(app: &mut App, notice: Notice) {
         }
         Notice::Info(sentence) => app.reply(&sentence),
         Notice::Returned(entries) => bring_back::given_back(app, &entries),
+        Notice::Unfinished(left) => question::begin_unfinished(app, &left),
         Notice::LocalServer(server) => command::offer(app, server),
         Notice::Models(Ok(models)) => app.message.completion.models = models,
         Notice::Models(Err(reason)) => app.reply(&format!("no list of models: {reason}")),

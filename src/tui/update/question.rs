@@ -1,10 +1,11 @@
 //! Questions: when one is asked, and what the answers do. Whether a key may answer is decided in the state.
 
 use super::{approval, command, editing, pending, undo};
-use crate::id::AgentId;
-use crate::protocol::{QueueAct, Request};
+use crate::id::{AgentId, MessageId};
+use crate::protocol::{QueueAct, Request, Unfinished};
 use crate::tui::keymap::{Action, Answer, Chord, Context, Edit};
 use crate::tui::msg::Effect;
+use crate::tui::sessions;
 use crate::tui::state::App;
 use crate::tui::state::approval::Part;
 use crate::tui::state::cause::Cause;
@@ -20,6 +21,7 @@ pub fn ask_about_stale(app: &mut App) {
     let entries: Vec<Entry> = app.pending.entries().iter().filter(stale).cloned().collect();
     app.questions.retain(app.now, |subject| match subject {
         Subject::StillTrue(id) => entries.iter().any(|entry| entry.message.id == *id),
+        Subject::Unfinished(ids) => ids.iter().any(|id| app.pending.get(id).is_some()),
         Subject::New | Subject::Reset | Subject::Quit | Subject::Undo | Subject::Approval(..) => true,
     });
     for entry in entries {
@@ -148,6 +150,7 @@ pub fn carry_out(app: &mut App, question: Question, answer: Answer) -> Vec<Effec
                 Vec::new()
             }
         },
+        Subject::Unfinished(ids) => unfinished(app, ids, answer),
         Subject::New | Subject::Reset | Subject::Quit => match answer {
             Answer::Once => command::decided(app, &subject),
             Answer::Session | Answer::Always => {
@@ -161,5 +164,44 @@ pub fn carry_out(app: &mut App, question: Question, answer: Answer) -> Vec<Effec
             Answer::No | Answer::Words | Answer::Leave => Vec::new(),
         },
         Subject::Approval(id, _) => vec![Effect::Request(Request::Answer { id, answer: approval::answer_of(answer) })],
+    }
+}
+
+/// Takes what an earlier process of the session left: the drafts are back, and one question is about all texts that wait.
+pub fn begin_unfinished(app: &mut App, left: &Unfinished) {
+    app.message.restore_drafts(&left.drafts);
+    let Some(question) = sessions::question(left) else {
+        if let Some(sentence) = left.sentence() {
+            app.reply(&sentence);
+        }
+        return;
+    };
+    let is_about =
+        |subject: &Subject| left.pending.iter().any(|entry| *subject == Subject::StillTrue(entry.id.clone()));
+    app.questions.retain(app.now, |subject| !is_about(subject));
+    for entry in &left.pending {
+        app.questions.leave(Subject::StillTrue(entry.id.clone()));
+    }
+    app.questions.ask_once(question);
+}
+
+/// Does what was decided about texts that an earlier process left.
+fn unfinished(app: &mut App, ids: Vec<MessageId>, answer: Answer) -> Vec<Effect> {
+    let ids: Vec<MessageId> = ids.into_iter().filter(|id| app.pending.get(id).is_some()).collect();
+    match (answer, ids.as_slice()) {
+        (Answer::Once | Answer::Session | Answer::Always, _) => {
+            let confirm = |id| Request::Queue { agent: AgentId::main(), id, act: QueueAct::Confirm };
+            ids.into_iter().map(confirm).map(Effect::Request).collect()
+        }
+        (Answer::Words, [id]) => editing::ask(app, AgentId::main(), id.clone()),
+        (Answer::Words, _) => {
+            pending::focus(app);
+            Vec::new()
+        }
+        (Answer::No, _) => ids.iter().flat_map(|id| pending::delete(app, id)).collect(),
+        (Answer::Leave, _) => {
+            app.status.say("nothing is sent: the texts stay in the list, held", app.now);
+            Vec::new()
+        }
     }
 }

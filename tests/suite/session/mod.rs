@@ -3,4 +3,6 @@
 mod client;
 mod command;
 pub mod journal;
+mod read_only;
 mod resume;
+mod screen;
