@@ -17,9 +17,13 @@ use crate::clock;
 use crate::config::ModelSource;
 use crate::event::Envelope;
 use crate::host::{Closing, Handle, Notice, Post};
+use crate::id::{AgentId, MessageId};
 use crate::listener::Listener as _;
+use crate::protocol::{DraftText, Unfinished};
 use crate::provider::ApiKey;
-use crate::session::journal::{Header, Journal, OpenFile, SCHEMA, SessionFile, SessionFiles, SessionId, restore};
+use crate::session::journal::{
+    Header, Journal, OpenFile, Parent, SCHEMA, SessionFile, SessionFiles, SessionId, before, restore, restore_left,
+};
 use crate::text::visible_line;
 use crate::tui::run::branch::branch;
 use crate::workspace::is_secret;
@@ -42,6 +46,11 @@ pub(super) fn begin(start: &mut Start, flags: &Flags) -> Result<(), String> {
     };
     let files = SessionFiles::within(state);
     let earlier = match (&flags.session.resume, flags.session.continues) {
+        (Some(name), _) if name.is_empty() => match start.front {
+            // The screen lets the user choose; until then it is a new session.
+            FrontEnd::Screen => None,
+            FrontEnd::Exec => return Err("name the session: --resume ID; `steersman sessions` lists them".to_owned()),
+        },
         (Some(name), _) => Some(files.find(name)?),
         (None, true) => Some(newest(&files, &start.cwd)?),
         (None, false) => None,
@@ -53,8 +62,7 @@ pub(super) fn begin(start: &mut Start, flags: &Flags) -> Result<(), String> {
         },
         None => fresh(start, &files)?,
     };
-    let variables = std::env::vars().filter(|(name, value)| is_secret(name) && value.trim().len() >= SHORTEST_SECRET);
-    variables.for_each(|(_, value)| journal.hide(ApiKey::new(value)));
+    hide_variables(&journal);
     if let Some(days) = start.config.keep_days {
         // Beside the start: a directory of thousands takes its time.
         thread::spawn(move || match files.prune(days) {
@@ -68,9 +76,57 @@ pub(super) fn begin(start: &mut Start, flags: &Flags) -> Result<(), String> {
 }
 
 fn fresh(start: &Start, files: &SessionFiles) -> Result<Journal, String> {
+    let header = header(start, None)?;
+    let opening = files.creating(&header, &TimeZone::system());
+    Ok(Journal::begin(header, opening))
+}
+
+/// What a branch is made from.
+pub(super) struct BranchPlan {
+    /// The session that is left.
+    pub parent: String,
+    /// The message before which it begins.
+    pub message: MessageId,
+    /// The text of that, to be edited.
+    pub text: String,
+    /// Sentences about what became of files.
+    pub notes: Vec<String>,
+}
+
+/// Begins the journal of a branch, with everything that was recorded before its message.
+///
+/// # Errors
+/// One sentence, when the session that is left cannot be read, or has no such message.
+pub(super) fn begin_branch(start: &mut Start, plan: BranchPlan) -> Result<(), String> {
+    let BranchPlan { parent, message, text, notes } = plan;
+    let state = start.places.state.as_ref().ok_or("there is no directory for sessions")?;
+    let files = SessionFiles::within(state);
+    let file = files.find(&parent)?;
+    let reading = file.read().map_err(|error| unreadable(&file.session, &error))?;
+    let records = before(&reading.records, &message)
+        .ok_or_else(|| format!("session {parent} has no message {message} to branch from"))?;
+    let header = header(start, Some(Parent { session: file.session, before: message }))?;
+    let opening = files.creating(&header, &TimeZone::system());
+    let journal = Journal::branch(header, &records, opening);
+    hide_variables(&journal);
+    let mut resumed = restore_left(records);
+    resumed.unfinished = Unfinished { drafts: vec![DraftText { to: AgentId::main(), text }], ..Unfinished::default() };
+    start.places.notes.extend(notes);
+    start.resumed = Some(resumed);
+    start.journal = Some(journal);
+    Ok(())
+}
+
+/// Keeps the values of variables that sound like secrets out of a journal.
+fn hide_variables(journal: &Journal) {
+    let variables = std::env::vars().filter(|(name, value)| is_secret(name) && value.trim().len() >= SHORTEST_SECRET);
+    variables.for_each(|(_, value)| journal.hide(ApiKey::new(value)));
+}
+
+fn header(start: &Start, parent: Option<Parent>) -> Result<Header, String> {
     let started = Timestamp::now();
     let session = SessionId::new(started).map_err(|error| format!("the session gets no name: {error}"))?;
-    let header = Header {
+    Ok(Header {
         schema: SCHEMA,
         program: concat!("steersman ", env!("CARGO_PKG_VERSION")).to_owned(),
         session,
@@ -81,9 +137,8 @@ fn fresh(start: &Start, files: &SessionFiles) -> Result<Journal, String> {
             ModelSource::Embedded { .. } => None,
             ModelSource::Server(server) => server.model.clone(),
         },
-    };
-    let opening = files.creating(&header, &TimeZone::system());
-    Ok(Journal::begin(header, opening))
+        parent,
+    })
 }
 
 /// Returns the newest session of a directory.

@@ -7,9 +7,9 @@ use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
 use crate::approval::Answerer;
-use crate::cli::args::Flags;
+use crate::cli::args::{Flags, SessionFlags};
 use crate::cli::exit::{Exit, say};
-use crate::cli::journal;
+use crate::cli::journal::{self, BranchPlan};
 use crate::cli::keymap::keymap;
 use crate::cli::load::{Start, load};
 use crate::cli::outside::Programs;
@@ -18,53 +18,87 @@ use crate::cli::runtime;
 use crate::cli::setup::setup;
 use crate::cli::themes::themes;
 use crate::config::{Environment, ModelSource, Notify, NotifyWhen};
+use crate::host::Handle;
+use crate::id::MessageId;
 use crate::session::journal::Journal;
 use crate::session::{LocalClient, RecordedClient};
+use crate::text::visible_line;
 use crate::tui::keymap::Keymap;
 use crate::tui::state::alerts::When;
 use crate::tui::state::status;
+use crate::tui::switch::{BranchFiles, Switch};
 use crate::tui::terminal::MouseMode;
 use crate::tui::terminal::alert::{Relay, Titled, Way};
 use crate::tui::theme::Themes;
-use crate::tui::{self, Answers, ScreenOptions};
+use crate::tui::{self, Answers, Ending, ScreenOptions};
 use crate::{host, limits};
 
-/// Opens the screen and runs it until the user leaves.
+/// Opens the screen and runs it until the user leaves; with another session or a branch as often as the user wants.
 pub fn run(flags: &Flags, prompt: Option<String>) -> Exit {
+    let (mut flags, mut prompt, mut branch) = (flags.clone(), prompt, None);
+    loop {
+        match open(&flags, prompt.take(), branch.take()) {
+            After::Exit(exit) => return exit,
+            After::Resume { session, directory } => {
+                flags.session = SessionFlags { resume: Some(session), continues: false, ephemeral: false };
+                if !directory.is_empty() {
+                    flags.cwd = Some(directory.into());
+                }
+            }
+            After::Branch(plan) => {
+                flags.session = SessionFlags { resume: None, continues: false, ephemeral: false };
+                branch = Some(plan);
+            }
+        }
+    }
+}
+
+/// What comes after the screen.
+enum After {
+    Exit(Exit),
+    Resume { session: String, directory: String },
+    Branch(BranchPlan),
+}
+
+fn open(flags: &Flags, prompt: Option<String>, branch: Option<BranchPlan>) -> After {
+    let usage = |sentence: &str| {
+        say(sentence);
+        After::Exit(Exit::Usage)
+    };
     let start = load(flags, FrontEnd::Screen, Answerer::User).map_err(|error| error.to_string());
     let start = match start.and_then(|mut start| {
         check_terminal(&start)?;
-        journal::begin(&mut start, flags)?;
+        match branch {
+            Some(plan) => journal::begin_branch(&mut start, plan)?,
+            None => journal::begin(&mut start, flags)?,
+        }
         Ok(start)
     }) {
         Ok(start) => start,
-        Err(sentence) => {
-            say(&sentence);
-            return Exit::Usage;
-        }
+        Err(sentence) => return usage(&sentence),
     };
     let themes = match themes(&start, &Environment::of_process()) {
         Ok(themes) => themes,
-        Err(sentence) => {
-            say(&sentence);
-            return Exit::Usage;
-        }
+        Err(sentence) => return usage(&sentence),
     };
     let keymap = match keymap(flags, &start) {
         Ok(keymap) => keymap,
-        Err(sentence) => {
-            say(&sentence);
-            return Exit::Usage;
-        }
+        Err(sentence) => return usage(&sentence),
     };
     let written = start.journal.as_ref().map(Journal::session);
     let session = written.or(start.read_only.as_ref().map(|(session, _)| session)).map(ToString::to_string);
-    let options = ScreenOptions { keymap, session, ..options(&start, prompt, themes) };
+    let choose_session = flags.session.resume.as_deref() == Some("");
+    let options = ScreenOptions { keymap, session: session.clone(), choose_session, ..options(&start, prompt, themes) };
     match show(start, options) {
-        Ok(exit) => exit,
+        Ok((Ending::Switch(Switch::Resume { session, directory }), _)) => After::Resume { session, directory },
+        Ok((Ending::Switch(Switch::Branch { message, text, .. }), notes)) => match session {
+            Some(parent) => After::Branch(BranchPlan { parent, message, text, notes }),
+            None => usage("this session is not saved, so nothing can branch from it"),
+        },
+        Ok((ending @ (Ending::Quit | Ending::Signal(_)), _)) => After::Exit(Exit::Screen(ending.exit_code())),
         Err(error) => {
             say(&format!("the screen cannot be shown: {error}"));
-            Exit::Failed
+            After::Exit(Exit::Failed)
         }
     }
 }
@@ -90,12 +124,13 @@ fn check_terminal(start: &Start) -> Result<(), String> {
     Ok(())
 }
 
-fn show(mut start: Start, options: ScreenOptions) -> io::Result<Exit> {
+/// Shows the screen; returns how it ended, and sentences about files that were taken back for a branch.
+fn show(mut start: Start, options: ScreenOptions) -> io::Result<(Ending, Vec<String>)> {
     let uses_lines = uses_lines(&start);
     if let Some((_, why)) = start.read_only {
         let client = RecordedClient::new(start.resumed.take().unwrap_or_default(), why);
         let ending = if uses_lines { tui::run_lines(options, &client) } else { tui::run(options, &client) };
-        return ending.map(|ending| Exit::Screen(ending.exit_code()));
+        return ending.map(|ending| (ending, Vec::new()));
     }
     let runtime = runtime()?;
     let still_true = start.config.still_true;
@@ -107,7 +142,8 @@ fn show(mut start: Start, options: ScreenOptions) -> io::Result<Exit> {
         journal::attach(journal, host.handle());
     }
     host.handle().budget().configure(spending);
-    let client = LocalClient::new(host.handle().clone());
+    let handle = host.handle().clone();
+    let client = LocalClient::new(handle.clone());
     let ending = if uses_lines { tui::run_lines(options, &client) } else { tui::run(options, &client) };
     // With a clock of its own: that of a worker which does not answer stands still.
     tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(host.shutdown(limits::EXIT_GRACE));
@@ -115,7 +151,19 @@ fn show(mut start: Start, options: ScreenOptions) -> io::Result<Exit> {
     if let Some(missing) = journal.and_then(|journal| journal.close()) {
         say(&missing);
     }
-    ending.map(|ending| Exit::Screen(ending.exit_code()))
+    let ending = ending?;
+    let notes = match &ending {
+        Ending::Switch(Switch::Branch { message, files: BranchFiles::GoBack, .. }) => rewound(&handle, message),
+        Ending::Switch(_) | Ending::Quit | Ending::Signal(_) => Vec::new(),
+    };
+    Ok((ending, notes))
+}
+
+/// Takes back what tools changed since a message; what others changed meanwhile is left alone and named.
+fn rewound(handle: &Handle, message: &MessageId) -> Vec<String> {
+    let files = handle.rewind(message);
+    let told = files.iter().map(|file| format!("{}: {}", visible_line(&file.path), file.undo));
+    told.collect()
 }
 
 fn options(start: &Start, prompt: Option<String>, themes: Themes) -> ScreenOptions {
@@ -161,6 +209,7 @@ fn options(start: &Start, prompt: Option<String>, themes: Themes) -> ScreenOptio
         },
         keymap: Keymap::default(),
         session: None,
+        choose_session: false,
     }
 }
 

@@ -204,7 +204,7 @@ impl Handle {
                 back.extend(self.stop());
                 back
             }
-            Command::SwitchModel(_) | Command::Compact(_) | Command::ListModels => Vec::new(),
+            Command::SwitchModel(_) | Command::Compact(_) | Command::Retry | Command::ListModels => Vec::new(),
         };
         self.commands.push(command);
         returned
@@ -247,6 +247,18 @@ impl Handle {
     /// it takes a moment.
     pub fn undo(&self) -> Vec<UndoneFile> {
         self.changes.undo_last()
+    }
+
+    /// Returns the files that tools changed since a message, the newest change first, and what would become of each.
+    /// Looks at the files, so it takes a moment.
+    pub fn rewind_preview(&self, to: &MessageId) -> Vec<UndoneFile> {
+        self.changes.since(to.as_str())
+    }
+
+    /// Takes back what tools changed since a message, and says what was done; what somebody else changed since is left
+    /// alone. Writes files, so it takes a moment.
+    pub fn rewind(&self, to: &MessageId) -> Vec<UndoneFile> {
+        self.changes.undo_since(to.as_str())
     }
 
     /// Returns what the tools changed.

@@ -154,6 +154,13 @@ pub enum Reply {
     Mode(Result<Mode, String>),
     /// The files that the last turn changed, and what an undo would do to each.
     UndoPreview(Vec<UndoneFile>),
+    /// The files that tools changed since a message, and what would become of each.
+    RewindPreview {
+        /// The message.
+        to: MessageId,
+        /// The newest change first.
+        files: Vec<UndoneFile>,
+    },
     /// What was done about each file.
     Undone(Vec<UndoneFile>),
     /// The kept rules, or what became of one, in sentences.

@@ -92,6 +92,8 @@ impl Client for LocalClient {
             | Request::Decide { .. }
             | Request::Cancel { .. }
             | Request::PreviewUndo
+            | Request::PreviewRewind { .. }
+            | Request::Retry
             | Request::Undo
             | Request::Rules { .. }
             | Request::SetBudget { .. }

@@ -48,12 +48,14 @@ impl RecordedClient {
             Request::Answer { id, answer } => Reply::Answered { id, answer, outcome: Err(why) },
             Request::SetMode { .. } => Reply::Mode(Err(why)),
             Request::PreviewUndo => Reply::UndoPreview(Vec::new()),
+            Request::PreviewRewind { to } => Reply::RewindPreview { to, files: Vec::new() },
             Request::Undo => Reply::Undone(Vec::new()),
             Request::Rules { .. } => Reply::Rules(vec![why]),
             Request::SetBudget { .. }
             | Request::Compact { .. }
             | Request::SwitchModel { .. }
             | Request::ListModels
+            | Request::Retry
             | Request::Resume
             | Request::NeverAskIfTrue => {
                 lock(&self.answers).push(Post::Notice(Notice::Info(why)));

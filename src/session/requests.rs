@@ -89,6 +89,10 @@ fn carry_out(handle: &Handle, request: Request) -> Option<Reply> {
         }
         Request::SetMode { choice } => permissions::set_mode(handle, choice),
         Request::PreviewUndo => Reply::UndoPreview(handle.undo_preview()),
+        Request::PreviewRewind { to } => {
+            let files = handle.rewind_preview(&to);
+            Reply::RewindPreview { to, files }
+        }
         Request::Undo => Reply::Undone(handle.undo()),
         Request::Rules { request } => permissions::rules(handle, request),
         Request::SetBudget { limits } => {
@@ -98,6 +102,7 @@ fn carry_out(handle: &Handle, request: Request) -> Option<Reply> {
         }
         Request::Compact { words } => return ask_worker(handle, Command::Compact(words)),
         Request::SwitchModel { name } => return ask_worker(handle, Command::SwitchModel(name)),
+        Request::Retry => return ask_worker(handle, Command::Retry),
         Request::ListModels => return ask_worker(handle, Command::ListModels),
         Request::KeepDrafts { drafts } => {
             handle.keep_drafts(drafts);

@@ -11,8 +11,7 @@
 //! - when a frame is drawn: `frame_clock.rs`; stories: `tests/bench/screen.rs`
 //! - keys, pastes, mouse and focus out of bytes: `input.rs`, `input/decode.rs`, `input/sequence.rs`; stories:
 //!   `tests/pty/terminal.rs`
-//! - sessions on the screen: what an earlier process left, drafts that are kept: `sessions/mod.rs`; stories:
-//!   `session/screen.rs`
+//! - the list of sessions, branches: `sessions/mod.rs`, `switch.rs`; stories: `session/screen.rs`, `session/branch.rs`
 //! - slash commands and their completion: `commands.rs`, `update/command.rs`, `state/offers.rs`,
 //!   `view/completion.rs`; stories: `commands.rs`, `tests/pty/commands.rs`
 
@@ -34,6 +33,7 @@ pub mod outside;
 pub mod run;
 pub mod sessions;
 pub mod state;
+pub mod switch;
 pub mod terminal;
 pub mod theme;
 pub mod update;

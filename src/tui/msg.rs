@@ -15,6 +15,7 @@ use crate::tui::help::HelpDrawn;
 use crate::tui::highlight::{Coloured, Job};
 use crate::tui::message::history::Sent;
 use crate::tui::message::paths::PathList;
+use crate::tui::sessions::Choice;
 use crate::tui::state::focus::Overlay;
 use crate::tui::state::hold::Shown;
 use crate::tui::state::lines::Report;
@@ -24,6 +25,7 @@ use crate::tui::state::scroll::{Point, Position};
 use crate::tui::state::search::Found;
 use crate::tui::state::selection::Selection;
 use crate::tui::state::sight::Tops;
+use crate::tui::switch::Switch;
 use crate::tui::theme::Ground;
 
 pub use crate::tui::state::attention::{Attention, MouseMode};
@@ -66,6 +68,10 @@ pub enum Msg {
     Paths(PathList),
     /// Answers [`Effect::Match`].
     Matched(Hits),
+    /// Answers [`Effect::ListSessions`]: the saved sessions, the newest first, or why they cannot be listed.
+    Sessions(Result<Vec<Choice>, String>),
+    /// The program was started to choose a session.
+    ChooseSession,
     /// Answers [`Effect::Copy`] with how the text went, or why it did not.
     Copied(Result<String, String>),
     /// Answers [`Effect::Edit`].
@@ -200,6 +206,10 @@ pub enum Effect {
     Colour(Vec<Job>),
     /// Write the whole screen again.
     Redraw,
+    /// List the saved sessions; answered with [`Msg::Sessions`].
+    ListSessions,
+    /// Close the screen and go on with another session or a branch.
+    Switch(Switch),
     /// Tell this in lines.
     Tell(Report),
     /// End the program.

@@ -239,13 +239,18 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
             "help" => &["state", "keymap", "commands"],
             "help/view" => &["help", "state", "keymap", "theme", "view"],
             "message" => &["keymap", "commands", "fuzzy"],
-            "sessions" => &["state", "msg"],
-            "state" => &["message", "theme", "keymap", "commands", "fuzzy", "help", "highlight"],
-            "msg" => &["message", "state", "keymap", "theme", "export", "fuzzy", "help", "highlight"],
-            "view" => &["message", "state", "msg", "theme", "keymap", "commands", "help", "highlight"],
-            "update" => {
-                &["message", "state", "msg", "theme", "keymap", "export", "commands", "fuzzy", "help", "sessions"]
+            "switch" => &[],
+            "sessions" => &["keymap"],
+            "sessions/view" => &["sessions", "state", "keymap", "theme", "view"],
+            "state" => &["message", "theme", "keymap", "commands", "fuzzy", "help", "highlight", "sessions", "switch"],
+            "msg" => {
+                &["message", "state", "keymap", "theme", "export", "fuzzy", "help", "highlight", "sessions", "switch"]
             }
+            "view" => &["message", "state", "msg", "theme", "keymap", "commands", "help", "highlight", "sessions"],
+            "update" => &[
+                "message", "state", "msg", "theme", "keymap", "export", "commands", "fuzzy", "help", "sessions",
+                "switch",
+            ],
             "lines" => &["message", "state", "keymap", "commands", "view"],
             "input" => &["msg", "keymap", "handover"],
             "terminal" => &["theme", "frame_clock", "msg", "handover"],
@@ -268,6 +273,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "run",
                 "sessions",
                 "state",
+                "switch",
                 "terminal",
                 "theme",
                 "update",
@@ -279,6 +285,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
     for source in sources().iter().filter(|source| source.module[0] == "tui" && source.module.len() > 1) {
         let part = match &source.module[1..] {
             [pane, file] if pane == "help" && file == "view" => "help/view",
+            [pane, file] if pane == "sessions" && file == "view" => "sessions/view",
             part => part[0].as_str(),
         };
         for used in uses(source).iter().filter(|used| used[0] == "tui" && used.len() > 1) {

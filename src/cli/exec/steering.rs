@@ -168,6 +168,7 @@ impl<'a> ExecRun<'a> {
             | Reply::Cancelling(_)
             | Reply::Mode(_)
             | Reply::UndoPreview(_)
+            | Reply::RewindPreview { .. }
             | Reply::Undone(_)
             | Reply::Rules(_)
             | Reply::Budget(_) => {}

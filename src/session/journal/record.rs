@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::event::{Envelope, Event, Pending};
-use crate::id::AgentId;
+use crate::id::{AgentId, MessageId};
 use crate::message::Message;
 use crate::protocol::DraftText;
 use crate::session::journal::SessionId;
@@ -84,6 +84,18 @@ pub struct Header {
     /// The model, as far as it was known.
     #[serde(default)]
     pub model: Option<String>,
+    /// Where it branched from another session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Parent>,
+}
+
+/// The place where a session branched from another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parent {
+    /// The other session.
+    pub session: SessionId,
+    /// The message of it just before which the branch begins.
+    pub before: MessageId,
 }
 
 impl Record {

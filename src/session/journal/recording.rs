@@ -47,6 +47,13 @@ impl Journal {
         journal
     }
 
+    /// Starts the journal of a session that branches from another: these records of that are its beginning.
+    pub fn branch(header: Header, records: &[Record], opening: Opening) -> Self {
+        let journal = Self::begin(header, opening);
+        records.iter().cloned().for_each(|record| journal.push(record));
+        journal
+    }
+
     /// Goes on with the journal of a session that is resumed, behind its last record.
     pub fn resume(session: SessionId, last: u64, opening: Opening) -> Self {
         let journal = Self::start(session, last, opening);

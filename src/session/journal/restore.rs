@@ -16,14 +16,26 @@ use crate::session::journal::record::Record;
 /// Why what was open has ended.
 const INTERRUPTED: &str = "interrupted: the program ended";
 
+/// Why what was open has ended where a branch begins.
+const LEFT: &str = "left: the session branches here";
+
 /// Returns what a session goes on with.
 pub fn restore(records: Vec<Record>) -> Resumed {
+    restore_as(records, INTERRUPTED)
+}
+
+/// Returns what a branch begins with; what was open is left, not interrupted.
+pub fn restore_left(records: Vec<Record>) -> Resumed {
+    restore_as(records, LEFT)
+}
+
+fn restore_as(records: Vec<Record>, why: &'static str) -> Resumed {
     let mut fold = Fold::default();
     for record in records {
         fold.add(record);
     }
     let interrupted = fold.open.iter().filter(|open| matches!(open.what, What::Agent(_))).count();
-    let closing = fold.open.iter().rev().map(Open::closing).collect();
+    let closing = fold.open.iter().rev().map(|open| open.closing(why)).collect();
     let mut pending: Vec<Pending> = fold.waiting.into_iter().map(|(_, entry)| entry).collect();
     pending.extend(fold.returned);
     let unfinished = Unfinished { drafts: fold.drafts, pending, agents: interrupted };
@@ -185,8 +197,8 @@ impl Open {
         }
     }
 
-    fn closing(&self) -> Closing {
-        let message = Some(INTERRUPTED.to_owned());
+    fn closing(&self, why: &str) -> Closing {
+        let message = Some(why.to_owned());
         let event = match &self.what {
             What::Turn(turn) => Event::TurnEnded { turn: *turn, outcome: Outcome::Failed, message },
             What::Round(turn, round) => Event::RoundEnded { turn: *turn, round: *round },
@@ -199,7 +211,7 @@ impl Open {
             What::Agent(child) => Event::AgentFinished { child: child.clone(), outcome: Outcome::Failed, message },
             What::Question(id) => Event::Answer { id: id.clone(), answer: "withdrawn".to_owned(), words: None },
             What::Pause => Event::Unparked { decision: Decided::Cancelled },
-            What::Compaction => Event::Notice { text: format!("the compaction was {INTERRUPTED}") },
+            What::Compaction => Event::Notice { text: format!("the compaction was {why}") },
         };
         Closing { agent: self.agent.clone(), parent: self.parent.clone(), event }
     }

@@ -9,6 +9,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::drafts::KeptDrafts;
 use super::memory::Memory;
 use super::suspend::Stop;
 use super::{Ending, ScreenOptions, copy};
@@ -21,7 +22,6 @@ use crate::tui::frame_clock::FrameClock;
 use crate::tui::highlight::Job;
 use crate::tui::msg::{EditorSubject, Effect, MouseMode, Msg};
 use crate::tui::outside::Outside;
-use crate::tui::sessions::KeptDrafts;
 use crate::tui::state::App;
 use crate::tui::state::lines::Report;
 use crate::tui::terminal::signals::Asked;
@@ -194,6 +194,8 @@ pub(super) trait Surface<'a>: Sized {
                 self.take_answers();
             }
             Effect::Quit => core.ending = Some(Ending::Quit),
+            Effect::Switch(switch) => core.ending = Some(Ending::Switch(switch)),
+            Effect::ListSessions => core.memory.list_sessions(&core.files),
             Effect::Remember(text) => core.memory.remember(text, &core.files),
             Effect::ListPaths => core.memory.list(&core.files),
             Effect::Match(quest) => core.memory.find(quest, &core.files),

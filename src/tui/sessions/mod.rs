@@ -1,14 +1,16 @@
-//! Sessions on the screen: what an earlier process left for the user to decide, and what is kept for a later one.
+//! The list to choose from that lies over the screen: the saved sessions, or the user's own messages.
 //!
-//! Pure; the loop asks when what is being written is to be kept.
+//! A pane in its own folder: its state, its keys and its drawing stand here, and take facts besides their own state, never
+//! the whole `App`. What is decided with it is done in `update/sessions.rs`.
 //!
 //! # Where things are
 //!
-//! - the question about texts that wait and agents that were interrupted: `unfinished.rs`; stories: `session/screen.rs`
-//! - when the drafts are kept: `drafts.rs`, `src/tui/message/kept.rs`; stories: `session/screen.rs`
+//! - the rows, the filter, the keys: `choices.rs`; on the screen: `view.rs`; stories: `session/screen.rs`
+//! - what a choice leads to, the questions about that: `src/tui/update/sessions.rs`, `src/tui/switch.rs`; stories:
+//!   `session/screen.rs`, `session/branch.rs`
+//! - the saved sessions as rows: `src/tui/run/sessions.rs`; stories: `session/command.rs`
 
-mod drafts;
-mod unfinished;
+mod choices;
+pub mod view;
 
-pub use drafts::KeptDrafts;
-pub use unfinished::question;
+pub use choices::{Choice, ChoiceSubject, Choices, Pressed};

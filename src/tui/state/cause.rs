@@ -19,6 +19,8 @@ pub enum Cause {
     SomeMessage,
     /// The message holds something else than a draft.
     NoDraft,
+    /// An Esc that did nothing else.
+    Escape,
     /// A turn runs.
     Turn,
     /// No turn runs.
@@ -50,6 +52,7 @@ impl App {
             Cause::Message(text) => self.message.text() == *text,
             Cause::SomeMessage => !self.message.is_empty(),
             Cause::NoDraft => !self.message.is_draft(),
+            Cause::Escape => self.message.is_empty(),
             Cause::Turn => self.busy(),
             Cause::NoTurn => !self.busy(),
             Cause::NothingPending => self.pending.is_empty(),

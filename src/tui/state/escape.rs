@@ -23,6 +23,8 @@ pub enum Escape {
     CloseHelp,
     /// It closes the ledger.
     CloseLedger,
+    /// It closes the list of sessions or messages.
+    CloseChoices,
     /// It leaves the question unanswered: not now.
     LeaveQuestion,
     /// It answers the question with no.
@@ -69,6 +71,7 @@ pub fn next_escape(app: &App) -> Escape {
     match app.focus.overlay {
         Some(Overlay::Help) if app.help.is_on_page() => return Escape::LeavePage,
         Some(Overlay::Help) => return Escape::CloseHelp,
+        Some(Overlay::Choices) => return Escape::CloseChoices,
         Some(Overlay::Ledger { .. }) => return Escape::CloseLedger,
         None => {}
     }
@@ -88,7 +91,8 @@ pub fn next_escape(app: &App) -> Escape {
                 | Subject::New
                 | Subject::Reset
                 | Subject::Quit
-                | Subject::Undo,
+                | Subject::Undo
+                | Subject::Switch(..),
             )
             | None => Escape::LeaveQuestion,
         };
@@ -142,6 +146,7 @@ impl Escape {
             Self::CloseCompletion => vec!["Esc: closes the list".to_owned(), "Esc: closes".to_owned()],
             Self::LeavePage => vec!["Esc: back to the list".to_owned(), "Esc: back".to_owned()],
             Self::CloseHelp => vec!["Esc: closes help".to_owned()],
+            Self::CloseChoices => vec!["Esc: closes the list".to_owned(), "Esc: closes".to_owned()],
             Self::CloseLedger => vec!["Esc: closes the ledger".to_owned(), "Esc: closes".to_owned()],
             Self::LeaveQuestion => vec!["Esc: leaves the question".to_owned(), "Esc: not now".to_owned()],
             Self::Decline => vec!["Esc: no".to_owned()],

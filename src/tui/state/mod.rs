@@ -80,6 +80,7 @@ use crate::protocol::BudgetStatus;
 use crate::tui::help::Help;
 use crate::tui::keymap::Keymap;
 use crate::tui::message::Message;
+use crate::tui::sessions::Choices;
 use crate::tui::theme::{Theme, Themes};
 use alerts::Alerts;
 use attention::{Attention, MouseMode};
@@ -168,6 +169,10 @@ pub struct App {
     pub alerts: Alerts,
     /// Whom the mouse belongs to.
     pub mouse: MouseMode,
+    /// The list of sessions or messages, as it was opened last.
+    pub choices: Choices,
+    /// The session that was asked for by its name, until the list is known.
+    pub wanted_session: Option<String>,
     /// The keys in force.
     pub keymap: Keymap,
     /// The name of the directory that is worked in (untrusted).
@@ -264,6 +269,8 @@ impl App {
             colours: Colours::default(),
             alerts: Alerts::default(),
             mouse: MouseMode::default(),
+            choices: Choices::default(),
+            wanted_session: None,
             keymap: Keymap::default(),
             place: String::new(),
             session: None,

@@ -13,6 +13,7 @@ use crate::id::{AgentId, MessageId};
 use crate::limits;
 use crate::protocol::ApprovalId;
 use crate::tui::keymap::{Action, Answer};
+use crate::tui::switch::Switch;
 
 /// One question of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,8 +58,19 @@ pub enum Subject {
     Quit,
     /// Whether the files that the last turn changed are taken back.
     Undo,
+    /// Whether the screen closes for another session or a branch, and whether files go back with that.
+    Switch(Switch, Rewind),
     /// Whether a tool may do what it wants to do.
     Approval(ApprovalId, Offer),
+}
+
+/// Whether there are files that a branch can take back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rewind {
+    /// There are.
+    Offered,
+    /// None is on record, or it is no branch.
+    Nothing,
 }
 
 /// Which answers there are besides yes and no.
@@ -132,7 +144,13 @@ impl Subject {
                 (Answer::No, "answer from what was found"),
                 (Answer::Leave, "answer from what was found"),
             ],
-            Self::Quit | Self::Undo | Self::Approval(_, Offer::Nothing) => {
+            Self::Switch(_, Rewind::Offered) => &[
+                (Answer::Once, "conversation only"),
+                (Answer::Session, "conversation and files"),
+                (Answer::No, "no"),
+                (Answer::Leave, "no"),
+            ],
+            Self::Quit | Self::Undo | Self::Switch(_, Rewind::Nothing) | Self::Approval(_, Offer::Nothing) => {
                 &[(Answer::Once, "yes"), (Answer::No, "no"), (Answer::Leave, "no")]
             }
         }
@@ -151,8 +169,13 @@ impl Subject {
     /// Tells whether a yes counts only once the end of the detail was on the screen.
     pub fn must_be_read(&self) -> bool {
         match self {
-            Self::Approval(..) | Self::Undo => true,
-            Self::StillTrue(_) | Self::Unfinished(_) | Self::New | Self::Reset | Self::Quit => false,
+            Self::Approval(..) | Self::Undo | Self::Switch(_, Rewind::Offered) => true,
+            Self::StillTrue(_)
+            | Self::Unfinished(_)
+            | Self::New
+            | Self::Reset
+            | Self::Quit
+            | Self::Switch(_, Rewind::Nothing) => false,
         }
     }
 }

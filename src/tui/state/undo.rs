@@ -1,14 +1,14 @@
-//! What the tools of a turn changed, as the question about taking it back tells it.
+//! What tools changed since a turn began or a message entered, as the question about taking it back tells it.
 
 use super::approval::Part;
 use crate::protocol::UndoneFile;
 use crate::summary::count;
 
-/// Returns what the question tells: every file with what happens to it, and what is not covered.
-pub fn parts(changes: &[UndoneFile]) -> Vec<Part> {
+/// Returns what the question tells, with the words for what it goes back to: every file with what happens to it, and what is not covered.
+pub fn parts(changes: &[UndoneFile], since: &str) -> Vec<Part> {
     let (back, stay): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.undo.is_done());
     let mut parts = Vec::new();
-    for (files, words) in [(back, "to be as before the turn"), (stay, "to stay as now")] {
+    for (files, words) in [(back, format!("to be as before {since}")), (stay, "to stay as now".to_owned())] {
         if !files.is_empty() {
             parts.push(Part::Note(format!("{}, {words}:", count(files.len(), "file"))));
             parts.extend(files.iter().map(|change| Part::Exact(format!("{}: {}", change.path, change.undo))));

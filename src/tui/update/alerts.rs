@@ -44,7 +44,7 @@ pub fn due(app: &mut App) -> Option<Effect> {
                 app.alerts.raise(words);
             }
             // Asked because of a key: whoever pressed it is there.
-            Subject::New | Subject::Reset | Subject::Quit | Subject::Undo => {}
+            Subject::New | Subject::Reset | Subject::Quit | Subject::Undo | Subject::Switch(..) => {}
         }
     }
     let words = app.alerts.take(app.now)?;

@@ -33,7 +33,8 @@ pub fn snapshot(app: &mut App, mode: Mode, open: &[ApprovalRequest]) {
         | Subject::New
         | Subject::Reset
         | Subject::Quit
-        | Subject::Undo => true,
+        | Subject::Undo
+        | Subject::Switch(..) => true,
     });
     for approval in open {
         let offer = match (&approval.subject, &approval.session, &approval.rule) {

@@ -17,7 +17,7 @@ use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::{Medium, Report};
 use crate::tui::state::question::{Question, Subject};
 use crate::tui::update::{
-    approval, budget, editing, export, hold as gates, ledger, line, look, pending, reading, search, undo,
+    approval, budget, editing, export, hold as gates, ledger, line, look, pending, reading, search, sessions, undo,
 };
 
 /// Carries a command out at once, whether a turn runs or not.
@@ -67,25 +67,15 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Times => reading::times(app),
         Verb::Undo => return undo::begin(app),
         Verb::Rules => return approval::rules(app, argument),
-        Verb::Resume => resume(app),
+        Verb::Resume => return sessions::resume(app, argument),
+        Verb::Branch => sessions::branch(app),
+        Verb::Retry => return sessions::retry(app),
         Verb::Mouse => return mouse(app, argument),
         Verb::Quit => return vec![Effect::Quit],
         // It carries a text, so it is sent like one.
         Verb::Now => {}
     }
     Vec::new()
-}
-
-/// Says how sessions are taken up again: the program begins with one.
-fn resume(app: &mut App) {
-    let this = match &app.session {
-        Some(session) => format!("steersman --resume {session} takes this one up"),
-        None => "this one is not saved".to_owned(),
-    };
-    app.reply(&format!(
-        "a session is taken up at the start of the program: {this}; --continue takes up the newest of this directory; \
-         steersman sessions lists all"
-    ));
 }
 
 /// Offers a model server of this machine in place of the embedded model.
@@ -128,7 +118,12 @@ pub fn ask(app: &mut App, subject: Subject) -> Vec<Effect> {
             "don't ask again in this session",
         ),
         Subject::Quit => ("Quit?", "A turn is running. Quitting stops it and ends what its tools have started.", ""),
-        Subject::Reset | Subject::StillTrue(_) | Subject::Unfinished(_) | Subject::Undo | Subject::Approval(..) => (
+        Subject::Reset
+        | Subject::StillTrue(_)
+        | Subject::Unfinished(_)
+        | Subject::Undo
+        | Subject::Switch(..)
+        | Subject::Approval(..) => (
             "Reset the conversation?",
             "The agent forgets what was said, a running turn is stopped; the transcript stays.",
             "don't ask again in this session",
@@ -154,7 +149,11 @@ pub fn decided(app: &mut App, subject: &Subject) -> Vec<Effect> {
         }
         Subject::Reset => reset(app),
         Subject::Quit => vec![Effect::Quit],
-        Subject::StillTrue(_) | Subject::Unfinished(_) | Subject::Undo | Subject::Approval(..) => Vec::new(),
+        Subject::StillTrue(_)
+        | Subject::Unfinished(_)
+        | Subject::Undo
+        | Subject::Switch(..)
+        | Subject::Approval(..) => Vec::new(),
     }
 }
 

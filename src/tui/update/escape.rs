@@ -1,6 +1,6 @@
 //! Carries out what [`next_escape`] says; decides nothing by itself.
 
-use super::{bring_back, completion, question, reading, search, tree};
+use super::{bring_back, completion, question, reading, search, sessions, tree};
 use crate::protocol::Request;
 use crate::tui::keymap::Answer;
 use crate::tui::msg::Effect;
@@ -14,7 +14,7 @@ pub fn press(app: &mut App) -> Vec<Effect> {
     match next_escape(app) {
         Escape::CloseCompletion => completion::close(app),
         Escape::LeavePage => app.help.back(),
-        Escape::CloseHelp | Escape::CloseLedger => app.focus.overlay = None,
+        Escape::CloseHelp | Escape::CloseLedger | Escape::CloseChoices => app.focus.overlay = None,
         Escape::LeaveQuestion | Escape::Decline | Escape::AnswerNow => return question::give(app, Answer::Leave),
         Escape::Wait => {
             let cause = app.about_question(Cause::Question);
@@ -31,7 +31,7 @@ pub fn press(app: &mut App) -> Vec<Effect> {
         Escape::EndSearch => search::end(app),
         Escape::CloseSearch | Escape::ToMessage => app.focus.go(Pane::Composer),
         Escape::Stop(_) | Escape::TakeBack(_) => return stop(app),
-        Escape::Nothing => {}
+        Escape::Nothing => sessions::escape(app),
     }
     Vec::new()
 }

@@ -5,7 +5,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::reading::shown;
 use super::{
     bring_back, command, completion, escape, external_editor, history_search, hold, ledger, line, look, pending,
-    question, reading, search, submit, tree, undo,
+    question, reading, search, sessions, submit, tree, undo,
 };
 use crate::protocol::{ModeChoice, Request};
 use crate::tui::help::{self, Help, HelpFacts, Outcome};
@@ -39,6 +39,11 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
         if help::key(&mut app.help, chord, &facts) == Outcome::Consumed {
             return Vec::new();
         }
+    }
+    if app.focus.overlay == Some(Overlay::Choices)
+        && let Some(effects) = sessions::key(app, chord)
+    {
+        return effects;
     }
     match action {
         Some(Action::Answer(answer)) => {
@@ -134,6 +139,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Answer(answer) => return question::answer(app, answer).unwrap_or_default(),
         Action::UndoChanges => return undo::begin(app),
         Action::NextMode => return vec![Effect::Request(Request::SetMode { choice: ModeChoice::Next })],
+        Action::Retry => return sessions::retry(app),
         Action::Redraw => return vec![Effect::Redraw],
         Action::Editor => return external_editor::open(app),
         Action::Suspend => return vec![Effect::Suspend],
@@ -212,7 +218,7 @@ fn write(app: &mut App, key: WriteKey) -> Vec<Effect> {
 fn toggle_help(app: &mut App) {
     app.focus.overlay = match app.focus.overlay {
         Some(Overlay::Help) => None,
-        Some(Overlay::Ledger { .. }) | None => {
+        Some(Overlay::Ledger { .. } | Overlay::Choices) | None => {
             app.help = Help::default();
             Some(Overlay::Help)
         }

@@ -10,7 +10,7 @@ use crate::tui::state::told::told;
 pub fn toggle(app: &mut App) {
     app.focus.overlay = match app.focus.overlay {
         Some(Overlay::Ledger { .. }) => None,
-        Some(Overlay::Help) | None => {
+        Some(Overlay::Help | Overlay::Choices) | None => {
             Some(Overlay::Ledger { selected: app.receipts.list().len().saturating_sub(1), top: 0 })
         }
     }

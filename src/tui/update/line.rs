@@ -121,7 +121,12 @@ pub fn nobody_there(app: &mut App) -> Vec<Effect> {
             Subject::StillTrue(_) => Answer::Once,
             // Nothing of an earlier process is sent by itself.
             Subject::Unfinished(_) => Answer::Leave,
-            Subject::New | Subject::Reset | Subject::Quit | Subject::Undo | Subject::Approval(..) => Answer::No,
+            Subject::New
+            | Subject::Reset
+            | Subject::Quit
+            | Subject::Undo
+            | Subject::Switch(..)
+            | Subject::Approval(..) => Answer::No,
         };
         app.status.say(format!("nobody is there to answer: {} {}", asked.title, word(answer)), app.now);
         effects.extend(question::carry_out(app, asked, answer));

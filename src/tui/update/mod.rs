@@ -37,6 +37,7 @@ mod question;
 mod reading;
 mod receipts;
 mod search;
+pub mod sessions;
 mod submit;
 mod tree;
 mod undo;
@@ -100,6 +101,8 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.message.paths.take(found);
         }
         Msg::Written { subject, outcome } => export::written(app, subject, outcome),
+        Msg::Sessions(rows) => effects = sessions::listed(app, rows),
+        Msg::ChooseSession => effects = sessions::resume(app, ""),
         Msg::Copied(outcome) => external_editor::copied(app, outcome),
         Msg::Edited { subject, outcome } => external_editor::edited(app, subject, outcome),
         Msg::Line(text, at) => {
@@ -196,6 +199,7 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
         Reply::Answered { answer, outcome, .. } => approval::answered(app, answer, outcome),
         Reply::Mode(outcome) => approval::mode_set(app, outcome),
         Reply::UndoPreview(files) => undo::ask(app, &files),
+        Reply::RewindPreview { to, files } => sessions::ask_branch(app, &to, &files),
         Reply::Undone(files) => undo::done(app, &files),
         Reply::Rules(sentences) => approval::rules_told(app, &sentences),
         Reply::Budget(limits) => budget::set(app, limits),

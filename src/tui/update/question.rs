@@ -5,7 +5,6 @@ use crate::id::{AgentId, MessageId};
 use crate::protocol::{QueueAct, Request, Unfinished};
 use crate::tui::keymap::{Action, Answer, Chord, Context, Edit};
 use crate::tui::msg::Effect;
-use crate::tui::sessions;
 use crate::tui::state::App;
 use crate::tui::state::approval::Part;
 use crate::tui::state::cause::Cause;
@@ -22,7 +21,9 @@ pub fn ask_about_stale(app: &mut App) {
     app.questions.retain(app.now, |subject| match subject {
         Subject::StillTrue(id) => entries.iter().any(|entry| entry.message.id == *id),
         Subject::Unfinished(ids) => ids.iter().any(|id| app.pending.get(id).is_some()),
-        Subject::New | Subject::Reset | Subject::Quit | Subject::Undo | Subject::Approval(..) => true,
+        Subject::New | Subject::Reset | Subject::Quit | Subject::Undo | Subject::Switch(..) | Subject::Approval(..) => {
+            true
+        }
     });
     for entry in entries {
         app.questions.ask_once(Question {
@@ -159,6 +160,7 @@ pub fn carry_out(app: &mut App, question: Question, answer: Answer) -> Vec<Effec
             }
             Answer::No | Answer::Words | Answer::Leave => Vec::new(),
         },
+        Subject::Switch(switch, _) => super::sessions::decided(switch, answer),
         Subject::Undo => match answer {
             Answer::Once | Answer::Session | Answer::Always => undo::confirmed(app),
             Answer::No | Answer::Words | Answer::Leave => Vec::new(),
@@ -170,7 +172,7 @@ pub fn carry_out(app: &mut App, question: Question, answer: Answer) -> Vec<Effec
 /// Takes what an earlier process of the session left: the drafts are back, and one question is about all texts that wait.
 pub fn begin_unfinished(app: &mut App, left: &Unfinished) {
     app.message.restore_drafts(&left.drafts);
-    let Some(question) = sessions::question(left) else {
+    let Some(question) = super::sessions::unfinished(left) else {
         if let Some(sentence) = left.sentence() {
             app.reply(&sentence);
         }

@@ -2,7 +2,7 @@
 //!
 //! What only the layout knows is asked for here and comes back with `Msg::Looked` before the next frame.
 
-use super::{export, search};
+use super::{export, search, sessions};
 use crate::id::AgentId;
 use crate::tui::keymap::{Action, ReadKey};
 use crate::tui::msg::{EditorSubject, Effect, Looked};
@@ -38,6 +38,7 @@ pub fn act(app: &mut App, key: ReadKey) -> Vec<Effect> {
         ReadKey::Open => return open(app),
         ReadKey::Write => return export::export(app, "transcript"),
         ReadKey::Times => times(app),
+        ReadKey::Branch => return sessions::branch_here(app),
     }
     Vec::new()
 }

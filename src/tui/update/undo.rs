@@ -30,7 +30,7 @@ pub fn ask(app: &mut App, changes: &[UndoneFile]) {
         agent: None,
         subject: Subject::Undo,
         title: "Take back what the last turn changed?".to_owned(),
-        detail: parts(changes),
+        detail: parts(changes, "the turn"),
         session: String::new(),
         rule: None,
     });

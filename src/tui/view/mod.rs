@@ -68,6 +68,7 @@ use ratatui::style::Style;
 use crate::id::AgentId;
 use crate::tui::help::{HelpFacts, view as help};
 use crate::tui::msg::Drawn;
+use crate::tui::sessions;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::hold::Shown;
 use crate::tui::state::pointer::Grip;
@@ -206,6 +207,10 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
             let (drawn, cursor) = help::draw(&app.help, &facts, &app.theme, area, &mut regions, buffer);
             (helped, filtering) = (Some(drawn), cursor);
             Overlay::Help
+        }
+        Overlay::Choices => {
+            filtering = Some(sessions::view::draw(&app.choices, &app.keymap, &app.theme, area, &mut regions, buffer));
+            Overlay::Choices
         }
         Overlay::Ledger { selected, top } => {
             let (selected, top) = ledger::draw(app, selected, top, area, &mut regions, buffer);

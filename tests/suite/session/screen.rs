@@ -6,7 +6,7 @@ use steersman::event::{Event, Outcome, Pending};
 use steersman::id::AgentId;
 use steersman::protocol::{DraftText, Notice, Post, QueueAct, Request, Unfinished};
 use steersman::tui::msg::{Effect, Msg};
-use steersman::tui::sessions::KeptDrafts;
+use steersman::tui::run::drafts::KeptDrafts;
 
 use super::journal::entry;
 use crate::support::stage::Stage;
