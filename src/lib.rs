@@ -154,8 +154,8 @@
 //!   `workspace/walk.rs`, `workspace/ignore_rules.rs`; stories: `hostile_files.rs`, `own_files.rs`
 //! - the sanitiser of untrusted text; colours and carriage returns in a command's output: `text.rs`,
 //!   `text/command_output.rs`; stories: `text.rs`, `untrusted.rs`, `hostile_sinks.rs`
-//! - summaries of calls: heads, diffs, ends of commands, live output: `summary.rs`, `tui/state/result.rs`,
-//!   `tui/state/transcript/calls.rs`, `tui/view/call.rs`; stories: `result_views.rs`
+//! - summaries of calls: heads, diffs, ends of commands, live output: `summary.rs`, `tui/transcript/result.rs`,
+//!   `tui/transcript/fold/calls.rs`, `tui/transcript/view/call.rs`; stories: `result_views.rs`
 //! - `@researcher 0 …`, `@all …`: the agent that a text is for: `target.rs`; stories: `target.rs`
 //! - prices of tokens: `price.rs`; stories: `price.rs`
 //! - every limit: `limits.rs`, `limits/jobs.rs`; stories: `controls.rs`

@@ -11,7 +11,7 @@ use crate::cli::args::CommandLine;
 use crate::cli::exit::{Exit, say};
 use crate::manual::{MANUAL, ManualPage, manual_page, nearest_topic, search_manual};
 use crate::tui::theme::Theme;
-use crate::tui::view::markdown::{Begin, render};
+use crate::tui::widgets::markdown::{Begin, render};
 
 /// The columns of a terminal of unknown size.
 const COLUMNS: u16 = 80;

@@ -75,6 +75,13 @@ pub(super) fn begin(start: &mut Start, flags: &Flags) -> Result<(), String> {
     Ok(())
 }
 
+/// Returns whether a variable's value must not enter a journal. The path of a key or of the working directory (`PWD`,
+/// which looks like a password's name) is no secret, and would be missed in every record.
+fn holds_a_secret(name: &str, value: &str) -> bool {
+    let value = value.trim();
+    is_secret(name) && value.len() >= SHORTEST_SECRET && !(value.starts_with('/') && Path::new(value).exists())
+}
+
 fn fresh(start: &Start, files: &SessionFiles) -> Result<Journal, String> {
     let header = header(start, None)?;
     let opening = files.creating(&header, &TimeZone::system());
@@ -119,8 +126,8 @@ pub(super) fn begin_branch(start: &mut Start, plan: BranchPlan) -> Result<(), St
 
 /// Keeps the values of variables that sound like secrets out of a journal.
 fn hide_variables(journal: &Journal) {
-    let variables = std::env::vars().filter(|(name, value)| is_secret(name) && value.trim().len() >= SHORTEST_SECRET);
-    variables.for_each(|(_, value)| journal.hide(ApiKey::new(value)));
+    let secrets = std::env::vars().filter(|(name, value)| holds_a_secret(name, value));
+    secrets.for_each(|(_, value)| journal.hide(ApiKey::new(value)));
 }
 
 fn header(start: &Start, parent: Option<Parent>) -> Result<Header, String> {

@@ -2,75 +2,46 @@
 //!
 //! Called by `file` when serde has refused a value. A test goes through all keys: none is without its words.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::config::{Key, Layer};
 use crate::text::visible_line;
 
 /// Characters of a value that a sentence repeats.
 const REPEATED: usize = 40;
 
-const TEXT: &str = "a text in quotes";
-const FILE: &str = "a path in quotes";
-const VARIABLE: &str = "the name of an environment variable, in quotes";
-const FLAG: &str = "true or false";
-const TOKENS: &str = "a whole number of tokens, 1 or more";
-const ADDRESS: &str = "an address in quotes, such as \"http://localhost:8080\"";
-const RULES: &str = "a list of rules in quotes, such as [\"bash: cargo test *\"]";
-const DIRECTORIES: &str = "a list of directories in quotes, such as [\"~/.cargo\"]";
-const NAMES: &str = "a list of names in quotes";
-const EFFORT: &str = "\"off\", \"minimal\", \"low\", \"medium\", \"high\" or \"max\"";
 const PRICE: &str = "a price per million tokens, such as { input = 0.22, output = 0.95 }, perhaps with cached";
 
 /// Returns what a value may be; its key is given with that of the section before it, `*` standing for a name of the user's.
-fn allowed(key: &str) -> Option<&'static str> {
-    Some(match key.strip_prefix("profile.*.").unwrap_or(key) {
-        "provider" => "\"openai\", \"openai-responses\", \"anthropic\", \"gemini\" or \"demo\"",
-        "base_url" | "web.searxng_url" => ADDRESS,
-        "model" | "default_profile" | "screen.theme" => TEXT,
-        "api_key_env" | "web.brave_key_env" | "web.exa_key_env" => VARIABLE,
-        "api_key_file" | "ca_file" | "system_prompt" | "screen.keys" => FILE,
-        "api_key_command" => "a command in quotes, or a list of its words",
-        "reasoning_effort" => EFFORT,
-        "temperature" => "a number from 0 to 2",
-        "max_tokens" | "context_window" | "max_tokens_total" => TOKENS,
-        "profile" => "sections, each as [profile.NAME] with its keys below it",
-        "profile.*" => "a section: [profile.NAME] with its keys below it",
-        "local_ports" => "a list of ports from 0 to 65535, such as [8080, 11434]",
-        "max_steps" => "a whole number, 1 or more",
-        "pace" => "a whole number of words per second, 0 or more",
-        "still_true_minutes" => "a whole number of minutes, 0 or more",
-        "still_true_steps" => "a whole number of tool calls, 0 or more",
-        "prices" => "a table with the price of each model, such as prices.\"qwen3-coder\"",
-        "prices.*" => PRICE,
-        "prices.*.input" | "prices.*.cached" | "prices.*.output" => "a number of US dollars, 0 or more",
-        "max_cost" => "an amount of US dollars above 0, such as 2.50",
-        "compact_at" => "a whole number from 0 to 100",
-        "mode" => "\"ask\", \"auto-edit\", \"auto\", \"auto-without-sandbox\" or \"read-only\"",
-        "rules" => "a section with the keys allow, ask and deny",
-        "rules.allow" | "rules.ask" | "rules.deny" => RULES,
-        "sandbox" => "a section with the keys kind, network, readable, writable and pass_env",
-        "sandbox.kind" => "\"auto\", \"namespaces\", \"bubblewrap\", \"landlock\" or \"off\"",
-        "sandbox.readable" | "sandbox.writable" => DIRECTORIES,
-        "sandbox.pass_env" => NAMES,
-        "web" => "a section with the keys allow_hosts, searxng_url, brave_key_env, exa_key_env and on_main_agent",
-        "web.allow_hosts" => "a list of hosts in quotes, such as [\"wiki.intranet.example\"]",
-        "screen" => "a section with the keys theme, screen_reader, mouse, notify, notify_when, title and keys",
-        "sessions" => "a section with the key keep_days",
-        "sessions.keep_days" => "a whole number of days, 0 or more",
-        "screen.notify" => "\"auto\", \"bell\", \"osc9\", \"osc777\" or \"off\"",
-        "screen.notify_when" => "\"away\" or \"always\"",
-        "stream"
-        | "context_files"
-        | "sandbox.network"
-        | "web.on_main_agent"
-        | "screen.screen_reader"
-        | "screen.mouse"
-        | "screen.title" => FLAG,
-        _ => return None,
-    })
+fn allowed(key: &str) -> Option<Cow<'static, str>> {
+    let of = |keys: &[Key], name: &str| keys.iter().find(|key| key.name == name).map(|key| key.allowed.into());
+    match key {
+        "profile.*" => Some("a section: [profile.NAME] with its keys below it".into()),
+        "prices.*" => Some(PRICE.into()),
+        "prices.*.input" | "prices.*.cached" | "prices.*.output" => Some("a number of US dollars, 0 or more".into()),
+        _ => {
+            let key = key.strip_prefix("profile.*.").unwrap_or(key);
+            match (key.split_once('.'), Layer::section(key)) {
+                (Some((section, key)), _) => of(Layer::section(section)?, key),
+                (None, Some(keys)) => Some(section_of(keys).into()),
+                (None, None) => of(Layer::KEYS, key),
+            }
+        }
+    }
+}
+
+fn section_of(keys: &[Key]) -> String {
+    let names: Vec<&str> = keys.iter().map(|key| key.name).collect();
+    match names.as_slice() {
+        [before @ .., last] if !before.is_empty() => {
+            format!("a section with the keys {} and {last}", before.join(", "))
+        }
+        names => format!("a section with the key {}", names.concat()),
+    }
 }
 
 /// Says of the value at a byte of the text what its key allows; `None` when no known key stands there.
@@ -113,24 +84,26 @@ fn innermost(table: &DeTable<'_>, above: &[String], at: usize) -> Option<Found> 
 #[cfg(test)]
 mod tests {
     use super::allowed;
-    use crate::config::{Layer, ProfileSection, parse};
+    use crate::config::{Layer, parse};
+
+    fn every_key(profile: &str) -> Vec<String> {
+        let sections = Layer::SECTIONS.iter();
+        let sections =
+            sections.flat_map(|(section, keys)| keys.iter().map(move |key| format!("{section}.{}", key.name)));
+        let profiles = Layer::PROFILE_KEYS.iter().map(|key| format!("profile.{profile}.{key}"));
+        Layer::names().map(str::to_owned).chain(sections).chain(profiles).collect()
+    }
 
     #[test]
     fn every_key_says_what_it_allows() {
-        let sections =
-            Layer::SECTIONS.iter().flat_map(|(section, keys)| keys.iter().map(move |key| format!("{section}.{key}")));
-        let profiles = ProfileSection::KEYS.iter().map(|key| format!("profile.*.{key}"));
-        for key in Layer::KEYS.iter().map(|key| (*key).to_owned()).chain(sections).chain(profiles) {
+        for key in every_key("*") {
             assert!(allowed(&key).is_some(), "{key}");
         }
     }
 
     #[test]
     fn a_wrong_value_of_every_key_is_named_with_its_key_its_line_and_what_is_allowed() {
-        let sections =
-            Layer::SECTIONS.iter().flat_map(|(section, keys)| keys.iter().map(move |key| format!("{section}.{key}")));
-        let profiles = ProfileSection::KEYS.iter().map(|key| format!("profile.lab.{key}"));
-        for key in Layer::KEYS.iter().map(|key| (*key).to_owned()).chain(sections).chain(profiles) {
+        for key in every_key("lab") {
             let error = parse(&format!("# a comment\n\n{key} = [[1]]\n")).unwrap_err();
             let expected = format!("{key} must be {}", allowed(&key.replace("lab", "*")).unwrap());
             assert!(error.message.starts_with(&expected), "{error}");
@@ -141,7 +114,8 @@ mod tests {
     #[test]
     fn the_words_of_a_choice_are_those_that_are_taken() {
         for key in ["provider", "reasoning_effort", "mode", "sandbox.kind", "screen.notify", "screen.notify_when"] {
-            let words: Vec<&str> = allowed(key).unwrap().split('"').skip(1).step_by(2).collect();
+            let allowed = allowed(key).unwrap();
+            let words: Vec<&str> = allowed.split('"').skip(1).step_by(2).collect();
             for word in &words {
                 assert!(parse(&format!("{key} = \"{word}\"")).is_ok(), "{key}: {word}");
             }

@@ -4,7 +4,7 @@ use toml::Spanned;
 use toml::de::DeTable;
 
 use crate::config::allowed::sentence;
-use crate::config::{Layer, ProfileSection};
+use crate::config::{Key, Layer};
 use crate::text::distance;
 
 /// What is wrong with the file and where.
@@ -52,16 +52,17 @@ struct UnknownKey<'a> {
 
 /// Finds the unknown keys of the top and of every section.
 fn unknown_keys<'a>(top: &'a DeTable<'_>) -> Vec<UnknownKey<'a>> {
-    let mut unknown = unknown_of(top, "", Layer::KEYS);
+    let top_keys: Vec<&str> = Layer::names().collect();
+    let mut unknown = unknown_of(top, "", &top_keys);
     for (section, keys) in Layer::SECTIONS {
-        if let Some(table) = top.get(section).and_then(|value| value.get_ref().as_table()) {
-            unknown.extend(unknown_of(table, section, keys));
+        if let Some(table) = top.get(*section).and_then(|value| value.get_ref().as_table()) {
+            unknown.extend(unknown_of(table, section, &names(keys)));
         }
     }
     let profiles = top.get(PROFILES).and_then(|value| value.get_ref().as_table());
     for (name, profile) in profiles.into_iter().flatten() {
         if let Some(table) = profile.get_ref().as_table() {
-            unknown.extend(unknown_of(table, &format!("{PROFILES}.{}", name.get_ref()), ProfileSection::KEYS));
+            unknown.extend(unknown_of(table, &format!("{PROFILES}.{}", name.get_ref()), &Layer::PROFILE_KEYS));
         }
     }
     unknown
@@ -69,6 +70,10 @@ fn unknown_keys<'a>(top: &'a DeTable<'_>) -> Vec<UnknownKey<'a>> {
 
 /// The key whose tables are profiles, each by its name.
 const PROFILES: &str = "profile";
+
+fn names(keys: &[Key]) -> Vec<&'static str> {
+    keys.iter().map(|key| key.name).collect()
+}
 
 fn unknown_of<'a>(table: &'a DeTable<'_>, section: &str, known: &[&str]) -> Vec<UnknownKey<'a>> {
     let key = |key: &'a Spanned<std::borrow::Cow<'_, str>>| {
@@ -81,16 +86,16 @@ fn unknown_of<'a>(table: &'a DeTable<'_>, section: &str, known: &[&str]) -> Vec<
 impl UnknownKey<'_> {
     fn sentence(&self) -> String {
         let Self { section, name, .. } = self;
+        let top: Vec<&str> = Layer::names().collect();
         if section.is_empty() {
-            return format!("unknown key {name:?}; the nearest known key is {:?}", nearest(name, Layer::KEYS));
+            return format!("unknown key {name:?}; the nearest known key is {:?}", nearest(name, &top));
         }
         let whole = format!("{section}.{name}");
-        if Layer::KEYS.contains(name) && !(section.starts_with(PROFILES) && ProfileSection::KEYS.contains(name)) {
+        if top.contains(name) {
             return format!("unknown key {whole:?}; {name:?} belongs above the first [section]");
         }
-        let of_section = Layer::SECTIONS.into_iter().find(|(named, _)| named == section);
-        let keys = of_section.map_or(ProfileSection::KEYS, |(_, keys)| keys);
-        format!("unknown key {whole:?}; the nearest known key is {:?}", format!("{section}.{}", nearest(name, keys)))
+        let keys = Layer::section(section).map_or(Layer::PROFILE_KEYS.to_vec(), names);
+        format!("unknown key {whole:?}; the nearest known key is {:?}", format!("{section}.{}", nearest(name, &keys)))
     }
 }
 
@@ -137,7 +142,7 @@ mod tests {
             ("context_win", "context_window"),
             ("streaming", "stream"),
         ] {
-            assert_eq!(nearest(typed, Layer::KEYS), meant, "for {typed}");
+            assert_eq!(nearest(typed, &Layer::names().collect::<Vec<_>>()), meant, "for {typed}");
         }
     }
 }

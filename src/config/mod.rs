@@ -7,7 +7,8 @@
 //!
 //! - servers, profiles and whose key is for whom: `server.rs`, `services.rs`, `resolve.rs`, `src/cli/keys.rs`;
 //!   stories: `profiles.rs`, `keys.rs`
-//! - which setting wins, the configuration file: `resolve.rs`, `file.rs`, `assets/config.example.toml`; stories:
+//! - every key, its type and what it allows: `layer.rs`, `sections.rs`; stories: `precedence.rs`
+//! - which setting wins, the configuration file: `resolve.rs`, `file.rs`, `allowed.rs`, `assets/config.example.toml`; stories:
 //!   `config.rs`, `precedence.rs`
 
 mod allowed;
@@ -18,6 +19,7 @@ mod resolve;
 mod sections;
 mod server;
 mod services;
+mod settings;
 
 use std::path::PathBuf;
 
@@ -33,11 +35,11 @@ pub use layer::Layer;
 pub use project::ProjectLayer;
 pub use resolve::Environment;
 pub use sections::{
-    Notify, NotifyWhen, ProfileSection, RuleLists, SandboxKind, SandboxSection, ScreenSection, SessionsSection,
-    WebSection,
+    Notify, NotifyWhen, RuleLists, SandboxKind, SandboxSection, ScreenSection, SessionsSection, WebSection,
 };
 pub use server::{CommandWords, KeyPlace, Server};
 pub use services::{SERVICES, Service};
+pub use settings::Key;
 
 /// The server that is used when only a model or a provider is named.
 pub const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";

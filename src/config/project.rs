@@ -30,7 +30,7 @@ impl ProjectLayer {
     /// As [`parse`], and for a key that is not for a project to set.
     pub fn parse(text: &str) -> Result<Self, FileError> {
         let layer = parse(text)?;
-        let foreign = Layer::KEYS.iter().filter(|key| !Self::KEYS.contains(key));
+        let foreign = Layer::names().filter(|key| !Self::KEYS.contains(key));
         if let Some((line, key)) = foreign.filter_map(|key| key_at(text, key).map(|line| (line, key))).min() {
             let message = format!("a project may not set {key:?}, only {}", Self::KEYS.join(", "));
             return Err(FileError { line, message });

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::approval::{Mode, ModeRefused};
 use crate::config::{
-    Config, ConfigError, Layer, ModelSource, ProfileSection, Provider, RuleLists, SandboxKind, SandboxSettings, Server,
-    Service, WebSection, WebSettings, server,
+    Config, ConfigError, Layer, ModelSource, Provider, RuleLists, SandboxKind, SandboxSettings, Server, Service,
+    WebSection, WebSettings, server,
 };
 use crate::control::{Spending, Staleness};
 use crate::limits;
@@ -104,7 +104,7 @@ impl Config {
         let profiles = profiles
             .iter()
             .filter(|(_, profile)| profile.provider != Some(Provider::Demo))
-            .map(|(name, profile)| (name.clone(), server_of(name, &profile.layer(), &file, environment)))
+            .map(|(name, profile)| (name.clone(), server_of(name, profile, &file, environment)))
             .collect();
         let context_window = layers.iter().find_map(|layer| layer.context_window).map(Into::into);
         let merged = flags.or(file);
@@ -166,8 +166,8 @@ fn provider(layers: [&Layer; 6]) -> Option<Provider> {
     model
 }
 
-fn profile_of(profiles: &BTreeMap<String, ProfileSection>, name: &str) -> Result<Layer, ConfigError> {
-    profiles.get(name).map(ProfileSection::layer).ok_or_else(|| {
+fn profile_of(profiles: &BTreeMap<String, Layer>, name: &str) -> Result<Layer, ConfigError> {
+    profiles.get(name).cloned().ok_or_else(|| {
         let names: Vec<&str> = profiles.keys().map(String::as_str).collect();
         let known = match names.as_slice() {
             [] => "the configuration has none: add [profile.NAME] to it".to_owned(),

@@ -5,6 +5,8 @@
 //!
 //! # Where things are
 //!
+//! - the root: panes and facts, what a pane gets and what it answers: `app.rs`, `facts.rs`, `effect.rs`, `update/mod.rs`;
+//!   stories: `tui_shell.rs`, `layers.rs`
 //! - every key: `keymap.rs`; stories: `keys.rs`; help, which is made from them: `help/mod.rs`; stories: `help.rs`
 //! - the screen's loop, and what it asks of the run: `run.rs`, `src/protocol/request.rs`; stories: `tests/pty/steering.rs`,
 //!   `tests/pty/trials/mod.rs`
@@ -15,8 +17,11 @@
 //! - slash commands and their completion: `commands.rs`, `update/command.rs`, `state/offers.rs`,
 //!   `view/completion.rs`; stories: `commands.rs`, `tests/pty/commands.rs`
 
+pub mod app;
 pub mod commands;
+pub mod effect;
 pub mod export;
+pub mod facts;
 mod files;
 pub mod frame_clock;
 pub mod fuzzy;
@@ -36,8 +41,10 @@ pub mod state;
 pub mod switch;
 pub mod terminal;
 pub mod theme;
+pub mod transcript;
 pub mod update;
 pub mod view;
+pub mod widgets;
 
 pub use outside::Outside;
 pub use run::{Answers, Ending, ScreenOptions, run, run_lines};

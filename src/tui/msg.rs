@@ -1,6 +1,6 @@
-//! The two vocabularies of the screen: what it is told ([`Msg`]) and what it asks for ([`Effect`]).
+//! What the root of the screen takes in ([`Msg`]): input, posts, and the answers to effects.
 //!
-//! `update` folds the first into the state and answers with the second; `run` is the only one that carries effects out.
+//! `update` folds it into the state and answers with effects; `run` is the only one that carries effects out.
 
 use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::Timestamp;
@@ -8,9 +8,9 @@ use ratatui::layout::Size;
 
 use crate::event::Envelope;
 use crate::id::AgentId;
-use crate::protocol::{Notice, Post, Request};
-use crate::tui::export::{ExportRequest, Subject};
-use crate::tui::fuzzy::{Hits, Quest};
+use crate::protocol::{Notice, Post};
+use crate::tui::export::Subject;
+use crate::tui::fuzzy::Hits;
 use crate::tui::help::HelpDrawn;
 use crate::tui::highlight::{Coloured, Job};
 use crate::tui::message::history::Sent;
@@ -18,16 +18,15 @@ use crate::tui::message::paths::PathList;
 use crate::tui::sessions::Choice;
 use crate::tui::state::focus::Overlay;
 use crate::tui::state::hold::Shown;
-use crate::tui::state::lines::Report;
 use crate::tui::state::question::Seen;
 use crate::tui::state::regions::Regions;
-use crate::tui::state::scroll::{Point, Position};
-use crate::tui::state::search::Found;
-use crate::tui::state::selection::Selection;
 use crate::tui::state::sight::Tops;
-use crate::tui::switch::Switch;
 use crate::tui::theme::Ground;
+use crate::tui::transcript::scroll::{Point, Position};
+use crate::tui::transcript::search::Found;
+use crate::tui::transcript::selection::Selection;
 
+pub use super::effect::{EditorSubject, Effect};
 pub use crate::tui::state::attention::{Attention, MouseMode};
 
 /// One thing that the screen is told.
@@ -167,60 +166,4 @@ pub struct Drawn {
     pub tops: Tops,
     /// Code in view whose colours are not known.
     pub wanted: Vec<Job>,
-}
-
-/// One thing that the screen wants done outside.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Effect {
-    /// Ask the run for something.
-    Request(Request),
-    /// Write a document into a file, away from the screen.
-    Write {
-        /// What it is and where it shall go.
-        request: ExportRequest,
-        /// The document.
-        text: String,
-    },
-    /// Copy a text; answered with [`Msg::Copied`].
-    Copy(String),
-    /// Open a text in the user's editor; answered with [`Msg::Edited`].
-    Edit {
-        /// What it is.
-        subject: EditorSubject,
-        /// The text.
-        text: String,
-    },
-    /// Tell the user, who does not look at the screen.
-    Notify(String),
-    /// Go to the shell that started the program, until that brings it back.
-    Suspend,
-    /// Ask the terminal for the mouse, or leave it to the terminal.
-    Mouse(MouseMode),
-    /// Write what was sent into the history of all sessions.
-    Remember(String),
-    /// List the paths of the working directory; answered with [`Msg::Paths`].
-    ListPaths,
-    /// Search a list of texts; answered with [`Msg::Matched`], unless a newer search was begun meanwhile.
-    Match(Quest),
-    /// Find out the colours of code, away from the screen; answered with [`Msg::Coloured`].
-    Colour(Vec<Job>),
-    /// Write the whole screen again.
-    Redraw,
-    /// List the saved sessions; answered with [`Msg::Sessions`].
-    ListSessions,
-    /// Close the screen and go on with another session or a branch.
-    Switch(Switch),
-    /// Tell this in lines.
-    Tell(Report),
-    /// End the program.
-    Quit,
-}
-
-/// What an editor is opened for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EditorSubject {
-    /// The message being written.
-    Draft,
-    /// An entry of the transcript, to be read.
-    Entry,
 }

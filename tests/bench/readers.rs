@@ -12,7 +12,7 @@ use steersman::approval::{Act, Circumstances, CommandAct, Mode, Policy, Rules, T
 use steersman::message::Arguments;
 use steersman::text::{CommandOutputReader, visible};
 use steersman::tui::theme::Theme;
-use steersman::tui::view::stream::{Format, Layout};
+use steersman::tui::widgets::stream::{Format, Layout};
 use steersman::web::readable;
 
 /// Longest command that a model may ask for.

@@ -10,13 +10,13 @@ use ratatui::layout::Rect;
 use steersman::event::{Envelope, Event};
 use steersman::id::AgentId;
 use steersman::message::Arguments;
-use steersman::tui::state::colours::Colours;
-use steersman::tui::state::scroll::{Scroll, ScrollRequest};
-use steersman::tui::state::transcript::Transcript;
+use steersman::tui::highlight::Colours;
 use steersman::tui::theme::Theme;
-use steersman::tui::view::cache::TranscriptCache;
-use steersman::tui::view::marks::Marks;
-use steersman::tui::view::transcript::{Badge, View, draw};
+use steersman::tui::transcript::fold::Transcript;
+use steersman::tui::transcript::scroll::{Scroll, ScrollRequest};
+use steersman::tui::transcript::view::annotations::Marks;
+use steersman::tui::transcript::view::cache::TranscriptCache;
+use steersman::tui::transcript::view::{Badge, View, draw};
 
 fn main() {
     divan::main();

@@ -402,10 +402,9 @@ fn the_example_documents_every_key_and_is_valid_when_uncommented() {
         .filter(|line| !line.starts_with('(') && !line.is_empty())
         .collect();
     let layer = parse(&settings.join("\n")).unwrap();
-    let sections = Layer::SECTIONS;
-    let top = Layer::KEYS.iter().filter(|key| sections.iter().all(|(section, _)| section != *key));
-    let mut keys: Vec<String> = top.map(|key| (*key).to_owned()).collect();
-    keys.extend(sections.iter().flat_map(|(section, keys)| keys.iter().map(move |key| format!("{section}.{key}"))));
+    let mut keys: Vec<String> = Layer::KEYS.iter().map(|key| key.name.to_owned()).collect();
+    let sections = Layer::SECTIONS.iter();
+    keys.extend(sections.flat_map(|(section, keys)| keys.iter().map(move |key| format!("{section}.{}", key.name))));
     assert_eq!(settings.len(), keys.len());
     for key in keys {
         let documented = |line: &&str| line.starts_with(&format!("{key} = ")) || line.starts_with(&format!("{key}."));

@@ -2,7 +2,7 @@
 //!
 //! The layers are the design's. A module that wants an edge which is not here is in the wrong layer.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -233,30 +233,71 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
     let below = |part: &str| -> &[&str] {
         match part {
             "theme" | "keymap" | "frame_clock" | "fuzzy" | "handover" | "highlight" | "history_file" => &[],
+            "widgets" => &["theme", "highlight", "state", "transcript"],
+            "transcript" => &["widgets", "facts", "effect", "export", "state", "theme", "keymap", "highlight", "view"],
             "commands" => &["theme", "keymap"],
             "export" => &["state"],
+            // What every pane reads, and what it answers.
+            "facts" => &["state", "keymap", "theme"],
+            "effect" => &["state", "export", "fuzzy", "highlight", "switch"],
             // A pane in its own folder: `App` keeps its state, which knows nothing of `App`.
-            "help" => &["state", "keymap", "commands"],
-            "help/view" => &["help", "state", "keymap", "theme", "view"],
+            "help" => &["facts", "effect", "state", "keymap", "commands"],
+            "help/view" => &["help", "facts", "state", "keymap", "theme", "view", "widgets"],
             "message" => &["keymap", "commands", "fuzzy"],
             "switch" => &[],
             "sessions" => &["keymap"],
-            "sessions/view" => &["sessions", "state", "keymap", "theme", "view"],
-            "state" => &["message", "theme", "keymap", "commands", "fuzzy", "help", "highlight", "sessions", "switch"],
-            "msg" => {
-                &["message", "state", "keymap", "theme", "export", "fuzzy", "help", "highlight", "sessions", "switch"]
-            }
-            "view" => &["message", "state", "msg", "theme", "keymap", "commands", "help", "highlight", "sessions"],
+            "sessions/view" => &["sessions", "state", "keymap", "theme", "view", "widgets"],
+            "app" => &["facts", "message", "state", "theme", "help", "transcript", "sessions"],
+            "state" => &["app", "message", "theme", "keymap", "commands", "fuzzy", "highlight", "transcript", "switch"],
+            "msg" => &[
+                "effect",
+                "message",
+                "state",
+                "theme",
+                "export",
+                "fuzzy",
+                "help",
+                "highlight",
+                "transcript",
+                "sessions",
+            ],
+            "view" => &[
+                "message",
+                "state",
+                "msg",
+                "theme",
+                "keymap",
+                "commands",
+                "help",
+                "highlight",
+                "transcript",
+                "widgets",
+                "sessions",
+            ],
             "update" => &[
-                "message", "state", "msg", "theme", "keymap", "export", "commands", "fuzzy", "help", "sessions",
+                "message",
+                "state",
+                "msg",
+                "effect",
+                "theme",
+                "keymap",
+                "export",
+                "commands",
+                "fuzzy",
+                "help",
+                "transcript",
+                "sessions",
                 "switch",
             ],
-            "lines" => &["message", "state", "keymap", "commands", "view"],
+            "lines" => &["message", "state", "keymap", "commands", "view", "transcript", "widgets"],
             "input" => &["msg", "keymap", "handover"],
             "terminal" => &["theme", "frame_clock", "msg", "handover"],
             _ => &[
+                "app",
                 "commands",
+                "effect",
                 "export",
+                "facts",
                 "files",
                 "frame_clock",
                 "fuzzy",
@@ -276,8 +317,10 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "switch",
                 "terminal",
                 "theme",
+                "transcript",
                 "update",
                 "view",
+                "widgets",
             ],
         }
     };
@@ -296,6 +339,92 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
         }
     }
     report(&faults);
+}
+
+/// The root of the screen: what knows every pane. Everything else is a pane or stands below them.
+const ROOT: &[&str] = &["src/tui/app.rs", "src/tui/update/mod.rs", "src/tui/update/keys.rs", "src/tui/update/mouse.rs"];
+
+/// Fields of `App`: one for each pane and one for the facts.
+const MOST_FIELDS: usize = 24;
+
+/// Parts of the screen outside its root that still change the whole of it. Nothing comes onto this list.
+const TO_BE_NARROWED: &[&str] = &[
+    "src/tui/update/agent.rs",
+    "src/tui/update/alerts.rs",
+    "src/tui/update/approval.rs",
+    "src/tui/update/bring_back.rs",
+    "src/tui/update/budget.rs",
+    "src/tui/update/command.rs",
+    "src/tui/update/completion.rs",
+    "src/tui/update/editing.rs",
+    "src/tui/update/escape.rs",
+    "src/tui/update/export.rs",
+    "src/tui/update/external_editor.rs",
+    "src/tui/update/history_search.rs",
+    "src/tui/update/hold.rs",
+    "src/tui/update/ledger.rs",
+    "src/tui/update/line.rs",
+    "src/tui/update/look.rs",
+    "src/tui/update/pending.rs",
+    "src/tui/update/question.rs",
+    "src/tui/update/reading.rs",
+    "src/tui/update/receipts.rs",
+    "src/tui/update/search.rs",
+    "src/tui/update/submit.rs",
+    "src/tui/update/tree.rs",
+    "src/tui/update/undo.rs",
+];
+
+#[test]
+fn outside_the_root_of_the_screen_no_function_takes_the_whole_app_to_change_it() {
+    let faults: Vec<String> = sources()
+        .iter()
+        .filter(|source| source.path.starts_with("src/tui/") && source.code.contains("&mut App"))
+        .filter(|source| ![ROOT, TO_BE_NARROWED].iter().any(|list| list.contains(&source.path.as_str())))
+        .map(|source| format!("{} takes `&mut App`: let it take its own state and the facts", source.path))
+        .collect();
+    report(&faults);
+}
+
+#[test]
+fn no_circle_leads_through_the_parts_of_the_screen() {
+    // They tie the panes together.
+    let root = ["app", "update", "view", "run", "lines"];
+    let mut edges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for source in sources().iter().filter(|source| source.module[0] == "tui" && source.module.len() > 1) {
+        let part = &source.module[1];
+        let used =
+            uses(source).into_iter().filter(|used| used[0] == "tui" && used.len() > 1).map(|used| used[1].clone());
+        let used = used.filter(|used| used != part && !root.contains(&used.as_str()));
+        if !root.contains(&part.as_str()) {
+            edges.entry(part.clone()).or_default().extend(used);
+        }
+    }
+    assert!(edges["help"].contains("keymap") && edges.len() > 10, "{edges:?}");
+    // What uses nothing that is left is in no circle.
+    loop {
+        let left: BTreeSet<String> = edges.keys().cloned().collect();
+        edges.values_mut().for_each(|used| used.retain(|used| left.contains(used)));
+        edges.retain(|_, used| !used.is_empty());
+        if edges.len() == left.len() {
+            break;
+        }
+    }
+    report(
+        &edges
+            .iter()
+            .map(|(part, used)| format!("`{part}` uses {used:?}, in a circle or above one"))
+            .collect::<Vec<_>>(),
+    );
+}
+
+#[test]
+fn the_app_holds_panes_and_facts() {
+    let sources = sources();
+    let app = sources.iter().find(|source| source.path == "src/tui/app.rs").unwrap();
+    let fields = app.code.split_once("pub struct App {").and_then(|(_, rest)| rest.split_once("\n}")).unwrap().0;
+    let count = fields.lines().filter(|line| line.contains(": ")).count();
+    assert!((1..=MOST_FIELDS).contains(&count), "{count} fields; put what belongs together into one pane:\n{fields}");
 }
 
 #[test]
@@ -318,7 +447,7 @@ fn state_and_update_use_no_outside_thing_and_no_clock() {
     ];
     let mut faults = Vec::new();
     for source in sources() {
-        if ["src/tui/message/", "src/tui/state/", "src/tui/update/", "src/tui/help/"]
+        if ["src/tui/message/", "src/tui/state/", "src/tui/update/", "src/tui/help/", "src/tui/transcript/"]
             .iter()
             .any(|folder| source.path.starts_with(folder))
         {
@@ -398,7 +527,7 @@ fn the_reader_of_these_rules_sees_what_it_must() {
             "tui::msg",
             "tui::state::Cell",
             "tui::update::keys",
-            "tui::view::fit",
+            "tui::widgets::fit",
         ]
     );
 }

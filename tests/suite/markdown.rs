@@ -5,9 +5,9 @@ use ratatui::style::Style;
 
 use crate::transcript::REPORT;
 use steersman::tui::theme::Theme;
-use steersman::tui::view::markdown::{Begin, render};
-use steersman::tui::view::stream::{Format, Layout};
-use steersman::tui::view::wrap::{Break, Line, Wrap, width};
+use steersman::tui::widgets::markdown::{Begin, render};
+use steersman::tui::widgets::stream::{Format, Layout};
+use steersman::tui::widgets::wrap::{Break, Line, Wrap, width};
 
 fn wrapped(text: &str, columns: usize, at: Break, prefix: &str) -> Vec<String> {
     let mut rows = Vec::new();

@@ -3,10 +3,10 @@
 use crossterm::event::{MouseButton, MouseEventKind};
 use steersman::protocol::Request;
 use steersman::tui::msg::Effect;
-use steersman::tui::state::cell::Fold;
 use steersman::tui::state::focus::Pane;
 use steersman::tui::state::pointer::Grip;
 use steersman::tui::state::regions::Region;
+use steersman::tui::transcript::cell::Fold;
 
 use crate::support::stage::Stage;
 use crate::tui_shell::scene;

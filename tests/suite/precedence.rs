@@ -1,6 +1,6 @@
 //! Which source of settings wins: a table over every key, so that no key is forgotten where sources are joined.
 
-use steersman::config::{Config, Environment, KeyPlace, Layer, ModelSource, ProfileSection, parse};
+use steersman::config::{Config, Environment, KeyPlace, Layer, ModelSource, parse};
 
 /// Two values of each key, as they stand in the file.
 const KEYS: [(&str, &str, &str); 26] = [
@@ -79,8 +79,7 @@ fn check(section: Option<&str>, key: &str, one: &str, two: &str) {
 
 #[test]
 fn every_key_of_an_upper_source_goes_before_that_of_a_lower_one() {
-    let sections = Layer::SECTIONS.map(|(section, _)| section);
-    let keys: Vec<&str> = Layer::KEYS.iter().copied().filter(|key| !sections.contains(key)).collect();
+    let keys: Vec<&str> = Layer::KEYS.iter().map(|key| key.name).collect();
     assert_eq!(KEYS.map(|(key, ..)| key).to_vec(), keys, "the table has every key");
     for (key, one, two) in KEYS {
         check(None, key, one, two);
@@ -90,7 +89,7 @@ fn every_key_of_an_upper_source_goes_before_that_of_a_lower_one() {
 #[test]
 fn every_key_of_a_section_of_an_upper_source_goes_before_that_of_a_lower_one() {
     let all: Vec<(&str, &str)> =
-        Layer::SECTIONS.iter().flat_map(|(section, keys)| keys.iter().map(|key| (*section, *key))).collect();
+        Layer::SECTIONS.iter().flat_map(|(section, keys)| keys.iter().map(|key| (*section, key.name))).collect();
     assert_eq!(SECTION_KEYS.map(|(section, key, ..)| (section, key)).to_vec(), all, "the table has every key");
     for (section, key, one, two) in SECTION_KEYS {
         check(Some(section), key, one, two);
@@ -99,7 +98,8 @@ fn every_key_of_a_section_of_an_upper_source_goes_before_that_of_a_lower_one() {
 
 #[test]
 fn the_keys_of_a_section_are_joined_one_by_one_but_rules_are_replaced_whole() {
-    for (section, keys) in Layer::SECTIONS {
+    for (section, keys) in Layer::SECTIONS.iter().copied() {
+        let keys: Vec<&str> = keys.iter().map(|key| key.name).collect();
         let value = |wanted: &str| {
             SECTION_KEYS.iter().find(|(of, key, ..)| (*of, *key) == (section, wanted)).map_or("", |row| row.2)
         };
@@ -127,8 +127,8 @@ fn rest(of: &str) -> String {
 
 #[test]
 fn each_setting_of_a_server_comes_from_the_flag_then_the_profile_then_the_top_of_the_file() {
-    let keys = KEYS.into_iter().filter(|(key, ..)| ProfileSection::KEYS.contains(key));
-    assert_eq!(keys.clone().count(), ProfileSection::KEYS.len(), "the table has every key of a profile");
+    let keys = KEYS.into_iter().filter(|(key, ..)| Layer::PROFILE_KEYS.contains(key));
+    assert_eq!(keys.clone().count(), Layer::PROFILE_KEYS.len(), "the table has every key of a profile");
     for (key, one, two) in keys {
         let (rest, upper, lower) = (rest(key), line(None, key, one), line(None, key, two));
         let expected = server(Layer::default(), &format!("{rest}{upper}"));

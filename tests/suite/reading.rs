@@ -5,10 +5,10 @@ use ratatui::layout::Position;
 use ratatui::style::{Color, Modifier};
 use steersman::event::Event;
 use steersman::tui::msg::{EditorSubject, Effect};
-use steersman::tui::state::cell::{CellId, Fold};
 use steersman::tui::state::focus::Pane;
 use steersman::tui::state::regions::Region;
-use steersman::tui::state::scroll::Position as Place;
+use steersman::tui::transcript::cell::{CellId, Fold};
+use steersman::tui::transcript::scroll::Position as Place;
 
 use crate::support::stage::Stage;
 

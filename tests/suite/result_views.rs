@@ -5,8 +5,8 @@ use ratatui::style::Style;
 use steersman::details::{CommandEnd, Details, FileDiff, PageFacts};
 use steersman::event::{Event, Outcome};
 use steersman::message::Arguments;
-use steersman::tui::state::cell::CellId;
 use steersman::tui::theme::{Depth, Theme};
+use steersman::tui::transcript::cell::CellId;
 
 use crate::support::stage::Stage;
 

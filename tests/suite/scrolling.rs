@@ -5,9 +5,9 @@ use serde_json::json;
 use crate::transcript::{Pane, assistant, call, delta, envelope, numbered, result, rich, told, user};
 use steersman::event::Envelope;
 use steersman::id::AgentId;
-use steersman::tui::state::cell::CellId;
-use steersman::tui::state::scroll::{Point, Position, Scroll, ScrollRequest};
-use steersman::tui::state::transcript::Transcript;
+use steersman::tui::transcript::cell::CellId;
+use steersman::tui::transcript::fold::Transcript;
+use steersman::tui::transcript::scroll::{Point, Position, Scroll, ScrollRequest};
 
 #[test]
 fn the_view_follows_the_growing_end() {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use steersman::event::Event;
 use steersman::tui::theme::Theme;
-use steersman::tui::view::stream::{Format, Layout};
+use steersman::tui::widgets::stream::{Format, Layout};
 
 use crate::support::stage::Stage;
 

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use steersman::tui::theme::Theme;
-use steersman::tui::view::markdown::{Begin, render};
-use steersman::tui::view::wrap::Line;
+use steersman::tui::widgets::markdown::{Begin, render};
+use steersman::tui::widgets::wrap::Line;
 
 fn rows(text: &str, columns: usize) -> Vec<Line> {
     let mut rows = Vec::new();

@@ -6,10 +6,10 @@ use super::markdown::{fenced, plain, tamed};
 use crate::message::Arguments;
 use crate::summary::{seconds, took};
 use crate::text;
-use crate::tui::state::cell::{Body, CallCell, CallStatus, Cell, ChildCell, ChildState, Level, Stage};
-use crate::tui::state::result::{DiffLine, Shown};
 use crate::tui::state::told::name_of;
-use crate::tui::state::transcript::Transcript;
+use crate::tui::transcript::cell::{Body, CallCell, CallStatus, Cell, ChildCell, ChildState, Level, Stage};
+use crate::tui::transcript::fold::Transcript;
+use crate::tui::transcript::result::{DiffLine, Shown};
 
 /// Writes all cells of a transcript, folded or not, with their times in a zone.
 pub fn transcript_markdown(transcript: &Transcript, zone: &TimeZone) -> String {

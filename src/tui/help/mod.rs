@@ -15,17 +15,4 @@ mod update;
 pub mod view;
 
 pub use state::{Help, HelpDrawn};
-pub use update::{Outcome, key, open_entry, select, wheel};
-
-use ratatui::layout::Size;
-
-use super::keymap::Keymap;
-
-/// The facts beside its own state that help goes by.
-#[derive(Debug, Clone, Copy)]
-pub struct HelpFacts<'a> {
-    /// The keys in force.
-    pub keymap: &'a Keymap,
-    /// The size of the screen.
-    pub size: Size,
-}
+pub use update::{key, open_entry, select, wheel};

@@ -2,22 +2,14 @@
 //!
 //! Called by `tui::update` while help is open; Esc is not among its keys, since one rule says what that does everywhere.
 
-use super::HelpFacts;
 use super::list::{self, Entry, Section};
 use super::state::{Help, Leader};
+use crate::tui::effect::Outcome;
+use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, Chord, Context, WriteKey};
 
-/// Whether a key was for help.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// It was.
-    Consumed,
-    /// It means what it means elsewhere.
-    Ignored,
-}
-
 /// Carries out a key.
-pub fn key(help: &mut Help, key: Chord, facts: &HelpFacts<'_>) -> Outcome {
+pub fn key(help: &mut Help, key: Chord, facts: &Facts) -> Outcome {
     match (facts.keymap.lookup(Context::Help, key), key.typed()) {
         (Some(Action::Jump), _) => open_entry(help, help.list.selected, facts),
         (Some(Action::Write(WriteKey::RubOut)), _) if help.is_on_page() => help.back(),
@@ -38,7 +30,7 @@ pub fn key(help: &mut Help, key: Chord, facts: &HelpFacts<'_>) -> Outcome {
         (None, Some(_)) | (Some(Action::Write(_)), _) => {}
         (Some(_), _) | (None, None) => return Outcome::Ignored,
     }
-    Outcome::Consumed
+    Outcome::DONE
 }
 
 /// Scrolls by so many lines.
@@ -57,19 +49,19 @@ pub fn select(help: &mut Help, entry: usize) {
 }
 
 /// Opens the page that an entry of the list leads to; on a page nothing.
-pub fn open_entry(help: &mut Help, entry: usize, facts: &HelpFacts<'_>) {
+pub fn open_entry(help: &mut Help, entry: usize, facts: &Facts) {
     let entries = if help.is_on_page() { Vec::new() } else { entries(help, facts) };
     if let Some((page, line)) = entries.get(entry).and_then(|entry| entry.target.resolve()) {
         help.open(page, line);
     }
 }
 
-fn entries(help: &Help, facts: &HelpFacts<'_>) -> Vec<Entry> {
-    list::sections(help, facts.keymap).into_iter().flat_map(|Section { entries, .. }| entries).collect()
+fn entries(help: &Help, facts: &Facts) -> Vec<Entry> {
+    list::sections(help, &facts.keymap).into_iter().flat_map(|Section { entries, .. }| entries).collect()
 }
 
 /// Selects, or scrolls a page.
-fn travel(help: &mut Help, action: Action, facts: &HelpFacts<'_>) {
+fn travel(help: &mut Help, action: Action, facts: &Facts) {
     let screenful = isize::try_from(facts.size.height / 2).unwrap_or(1).max(1);
     if let Some(page) = &mut help.page {
         page.top = match action {

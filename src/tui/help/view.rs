@@ -6,17 +6,17 @@ use std::ops::Range;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use super::HelpFacts;
 use super::list::{self, Entry, Section};
 use super::state::{Help, HelpDrawn, Leader, ListPlace, OpenPage};
 use crate::manual::nearest_topic;
+use crate::tui::facts::Facts;
 use crate::tui::keymap::Context;
 use crate::tui::state::regions::{Region, Regions};
 use crate::tui::theme::Theme;
-use crate::tui::view::fit::{columns, put, row};
-use crate::tui::view::markdown::{Begin, render};
 use crate::tui::view::overlay;
-use crate::tui::view::wrap::{Line as Row, width};
+use crate::tui::widgets::fit::{columns, put, row};
+use crate::tui::widgets::markdown::{Begin, render};
+use crate::tui::widgets::wrap::{Line as Row, width};
 
 /// Columns of the names where they stand beside their words.
 const NAMES: u16 = 27;
@@ -56,12 +56,12 @@ struct Line {
 /// Draws help; returns the places as they are shown, and where the cursor of the filter stands.
 pub fn draw(
     help: &Help,
-    facts: &HelpFacts<'_>,
-    theme: &Theme,
+    facts: &Facts,
     screen: Rect,
     regions: &mut Regions,
     buffer: &mut Buffer,
 ) -> (HelpDrawn, Option<Position>) {
+    let theme = &facts.theme;
     let title = match &help.page {
         Some(open) => format!(" Help: {} ", open.page.title()),
         None => " Help: type to filter ".to_owned(),
@@ -72,7 +72,7 @@ pub fn draw(
         (None, "") => &LIST_KEYS,
         (None, _) => &FILTERED_KEYS,
     };
-    let keys: Vec<_> = keys.iter().map(|keys| facts.keymap.spell(Context::Help, keys)).collect();
+    let keys: Vec<_> = keys.iter().map(|keys| facts.spell(Context::Help, keys)).collect();
     overlay::foot(theme, &keys, screen, buffer);
     if let Some(open) = &help.page {
         return (HelpDrawn::Page { top: draw_page(open, &help.words(), theme, inner, buffer) }, None);
@@ -81,7 +81,7 @@ pub fn draw(
     let rest = put(buffer, prompt, help.filter(), theme.text);
     let cursor = Position { x: rest.x.min(inner.right().saturating_sub(1)), y: inner.y };
     let below = Rect { y: inner.y.saturating_add(1), height: inner.height.saturating_sub(1), ..inner };
-    (draw_list(help, facts, theme, below, regions, buffer), Some(cursor))
+    (draw_list(help, facts, below, regions, buffer), Some(cursor))
 }
 
 /// Draws a page from its place; returns the first row that is shown.
@@ -129,15 +129,9 @@ fn mark(text: &str, words: &[String], area: Rect, theme: &Theme, buffer: &mut Bu
 }
 
 /// Draws the list; returns its places as they are shown.
-fn draw_list(
-    help: &Help,
-    facts: &HelpFacts<'_>,
-    theme: &Theme,
-    area: Rect,
-    regions: &mut Regions,
-    buffer: &mut Buffer,
-) -> HelpDrawn {
-    let (lines, spans) = lines(list::sections(help, facts.keymap), area.width);
+fn draw_list(help: &Help, facts: &Facts, area: Rect, regions: &mut Regions, buffer: &mut Buffer) -> HelpDrawn {
+    let theme = &facts.theme;
+    let (lines, spans) = lines(list::sections(help, &facts.keymap), area.width);
     if lines.is_empty() {
         let nearest = nearest_topic(help.filter().trim());
         put(buffer, row(area, 0), "Nothing here has these words.", theme.dim);

@@ -7,10 +7,12 @@
 //! # Where things are
 //!
 //! - colours of code: the thread of the grammars, what is known, how it is drawn: `mod.rs`, `engine.rs`,
-//!   `src/tui/state/colours.rs`, `src/tui/view/code.rs`; stories: `highlight.rs`
+//!   `known.rs`,
+//!   `src/tui/widgets/code.rs`; stories: `highlight.rs`
 
 mod classes;
 mod engine;
+mod known;
 pub mod language;
 pub mod worker;
 
@@ -19,6 +21,7 @@ use std::sync::Arc;
 
 use crate::limits;
 pub use engine::{Engine, State};
+pub use known::Colours;
 pub use language::Language;
 
 /// What a stretch of code is.

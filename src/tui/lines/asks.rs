@@ -14,7 +14,7 @@ use crate::tui::state::approval::Part;
 use crate::tui::state::hold::{Place, Waiting, editable};
 use crate::tui::state::question::{Question, QuestionId, Seen};
 use crate::tui::state::told::name_of;
-use crate::tui::view::exact;
+use crate::tui::widgets::exact;
 
 /// The question that was told last, as far as it was told.
 #[derive(Debug)]

@@ -5,8 +5,8 @@
 use super::page::Page;
 use super::speech::Speech;
 use crate::summary::{count, took};
-use crate::tui::state::cell::{Body, CallCell, CallState, CallStatus, Cell, ChildState, Level, Stage};
-use crate::tui::state::result::{Kind, Shown};
+use crate::tui::transcript::cell::{Body, CallCell, CallState, CallStatus, Cell, ChildState, Level, Stage};
+use crate::tui::transcript::result::{Kind, Shown};
 
 /// Lines of a user's text or a thought that are told at once.
 const TEXT: usize = 8;

@@ -12,9 +12,9 @@ use super::{entries, later, state_words};
 use crate::id::AgentId;
 use crate::limits;
 use crate::tui::state::App;
-use crate::tui::state::cell::{Body, CallState, Cell, CellId, Level, Stage};
 use crate::tui::state::told::{Mark, name_of};
-use crate::tui::state::transcript::Transcript;
+use crate::tui::transcript::cell::{Body, CallState, Cell, CellId, Level, Stage};
+use crate::tui::transcript::fold::Transcript;
 
 /// Entries that are named when another agent is read.
 const BEFORE: usize = 3;

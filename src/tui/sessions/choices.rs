@@ -42,6 +42,8 @@ pub struct Choices {
     rows: Option<Result<Vec<Choice>, String>>,
     filter: String,
     selected: usize,
+    /// The session that was asked for by the beginning of its name, until the list is known.
+    wanted: Option<String>,
 }
 
 /// What came of a key.
@@ -61,9 +63,19 @@ impl Choices {
         Self { subject, ..Self::default() }
     }
 
+    /// Awaits the list for the session of this name alone.
+    pub fn wanting(name: &str) -> Self {
+        Self { wanted: Some(name.to_owned()), ..Self::default() }
+    }
+
+    /// Takes the name of the session that was asked for.
+    pub fn take_wanted(&mut self) -> Option<String> {
+        self.wanted.take()
+    }
+
     /// Opens a list with its last row selected.
     pub fn of(subject: ChoiceSubject, rows: Vec<Choice>) -> Self {
-        Self { subject, selected: rows.len().saturating_sub(1), rows: Some(Ok(rows)), filter: String::new() }
+        Self { subject, selected: rows.len().saturating_sub(1), rows: Some(Ok(rows)), ..Self::default() }
     }
 
     /// Takes the rows that were waited for, or why there are none.

@@ -5,9 +5,9 @@
 
 use ratatui::layout::{Position, Rect};
 
-use super::cell::CellId;
 use super::focus::Pane;
 use crate::id::{AgentId, MessageId};
+use crate::tui::transcript::cell::CellId;
 
 /// Is something that a pointer can point at.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,9 +13,9 @@ use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::approval::{parts, title};
 use crate::tui::state::cause::Cause;
-use crate::tui::state::cell::Level;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::question::{Offer, Question, Subject};
+use crate::tui::transcript::cell::Level;
 use crate::tui::update::{bring_back, editing};
 
 /// Takes everything that is open: asks about what is new, stops asking about what is gone.

@@ -12,10 +12,10 @@ use crate::tui::state::App;
 use crate::tui::state::approval::Part;
 use crate::tui::state::attention::MouseMode;
 use crate::tui::state::cause::Cause;
-use crate::tui::state::cell::Level;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::{Medium, Report};
 use crate::tui::state::question::{Question, Subject};
+use crate::tui::transcript::cell::Level;
 use crate::tui::update::{
     approval, budget, editing, export, hold as gates, ledger, line, look, pending, reading, search, sessions, undo,
 };

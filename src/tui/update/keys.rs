@@ -2,13 +2,13 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::reading::shown;
 use super::{
-    bring_back, command, completion, escape, external_editor, history_search, hold, ledger, line, look, pending,
-    question, reading, search, sessions, submit, tree, undo,
+    bring_back, carry_out, command, completion, escape, external_editor, history_search, hold, ledger, line, look,
+    pending, question, reading, search, sessions, submit, tree, undo,
 };
 use crate::protocol::{ModeChoice, Request};
-use crate::tui::help::{self, Help, HelpFacts, Outcome};
+use crate::tui::effect::Outcome;
+use crate::tui::help::{self, Help};
 use crate::tui::keymap::{Action, Chord, Context, Edit, ReadKey, WriteKey};
 use crate::tui::message::Expanded;
 use crate::tui::msg::Effect;
@@ -16,7 +16,8 @@ use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::Medium;
 use crate::tui::state::question::Subject;
-use crate::tui::state::scroll::ScrollRequest;
+use crate::tui::transcript::keys::shown;
+use crate::tui::transcript::scroll::ScrollRequest;
 
 /// Carries out one key.
 pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
@@ -34,11 +35,10 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     if action != Some(Action::Clear) {
         app.status.disarm_quit();
     }
-    if app.focus.overlay == Some(Overlay::Help) {
-        let facts = HelpFacts { keymap: &app.keymap, size: app.size };
-        if help::key(&mut app.help, chord, &facts) == Outcome::Consumed {
-            return Vec::new();
-        }
+    if app.focus.overlay == Some(Overlay::Help)
+        && let Outcome::Consumed(effects) = help::key(&mut app.help, chord, &app.facts)
+    {
+        return carry_out(app, effects);
     }
     if app.focus.overlay == Some(Overlay::Choices)
         && let Some(effects) = sessions::key(app, chord)
@@ -146,6 +146,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Mouse => return command::mouse(app, ""),
         Action::Tree(key) => return tree::act(app, key),
         Action::Look(key) => look::act(app, key),
+        Action::Read(ReadKey::Branch) => return sessions::branch_here(app),
         Action::Read(key) => return reading::act(app, key),
         Action::Newline => app.message.newline(),
         Action::Undo => return bring_back::undo(app),

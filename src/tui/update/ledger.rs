@@ -3,8 +3,8 @@
 use crate::tui::keymap::Action;
 use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
-use crate::tui::state::scroll::ScrollRequest;
 use crate::tui::state::told::told;
+use crate::tui::transcript::scroll::ScrollRequest;
 
 /// Opens the ledger at its newest row, or closes it.
 pub fn toggle(app: &mut App) {

@@ -15,9 +15,9 @@ use crate::tui::keymap::{Action, Answer};
 use crate::tui::message::removed::Removed;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
-use crate::tui::state::cell::{Body, Level};
 use crate::tui::state::lines::Report;
 use crate::tui::state::question::{Offer, Subject};
+use crate::tui::transcript::cell::{Body, Level};
 
 /// Ends a text of several lines.
 const END_OF_TEXT: &str = ".";

@@ -8,8 +8,6 @@
 //! - what a key or an event changes: `mod.rs`; stories: `tui_shell.rs`
 //! - telling who does not look; the terminal's title: `alerts.rs`, `src/tui/terminal/alert.rs`,
 //!   `src/tui/view/title.rs`; stories: `alerts.rs`, `tests/pty/terminal.rs`
-//! - jumps, selections, copies, times in a transcript: `reading.rs`, `src/tui/state/selection.rs`,
-//!   `src/tui/view/select.rs`, `src/tui/view/marks.rs`; stories: `reading.rs`, `tests/pty/reading.rs`
 //! - what is sent, and to whom: `submit.rs`, `src/tui/state/target.rs`, `src/target.rs`; stories: `targets.rs`
 //! - zoom, lines between panes, tabs: `look.rs`, `src/tui/state/sight.rs`, `src/tui/view/tabs.rs`; stories:
 //!   `looks.rs`, `tests/pty/looks.rs`
@@ -34,9 +32,7 @@ mod look;
 mod mouse;
 pub mod pending;
 mod question;
-mod reading;
 mod receipts;
-mod search;
 pub mod sessions;
 mod submit;
 mod tree;
@@ -45,11 +41,13 @@ mod undo;
 use crate::event::Event;
 use crate::id::AgentId;
 use crate::protocol::{Notice, Post, Reply};
+use crate::tui::effect::PaneEffect;
 use crate::tui::message::Pasted;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::status::HostState;
+use crate::tui::transcript::{keys as reading, search_keys as search};
 
 /// Folds one message in; returns what is to be done outside, in order.
 #[allow(clippy::too_many_lines)] // One arm for each kind of message.
@@ -152,6 +150,22 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     effects.extend(completion::refresh(app));
     app.fit_composer();
     app.settle_message();
+    effects
+}
+
+/// Carries out what a pane wants of the root; returns what is to be done outside, in order.
+fn carry_out(app: &mut App, wanted: Vec<PaneEffect>) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    for wanted in wanted {
+        match wanted {
+            PaneEffect::Outside(effect) => effects.push(effect),
+            PaneEffect::Say(sentence) => app.status.say(sentence, app.now),
+            PaneEffect::SayWhile(cause, sentence) => app.status.say_while(cause, sentence, app.now),
+            PaneEffect::Reply(sentence) => app.reply(&sentence),
+            PaneEffect::Focus(pane) => app.focus.go(pane),
+            PaneEffect::Close => app.focus.overlay = None,
+        }
+    }
     effects
 }
 

@@ -10,14 +10,14 @@ use ratatui::layout::Position;
 
 use super::{completion, ledger, look, reading};
 use crate::id::AgentId;
-use crate::tui::help::{self, HelpFacts};
+use crate::tui::help;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::pointer::{Grip, Presses};
 use crate::tui::state::regions::{Part, Point, Region, ShownLine};
-use crate::tui::state::scroll::ScrollRequest;
-use crate::tui::state::selection::Ask;
+use crate::tui::transcript::scroll::ScrollRequest;
+use crate::tui::transcript::selection::Ask;
 
 /// Lines for each step of the wheel.
 const STEP: usize = 3;
@@ -93,7 +93,7 @@ fn press(app: &mut App, place: Position, presses: Presses) {
         Region::HelpEntry(entry) => match presses {
             Presses::One | Presses::Three => help::select(&mut app.help, entry),
             Presses::Two => {
-                help::open_entry(&mut app.help, entry, &HelpFacts { keymap: &app.keymap, size: app.size });
+                help::open_entry(&mut app.help, entry, &app.facts);
             }
         },
         Region::Question | Region::Overlay => return,
@@ -106,7 +106,7 @@ fn go(app: &mut App, pane: Pane) {
     match pane {
         Pane::Pending => super::pending::focus(app),
         Pane::Gate => super::hold::focus(app),
-        Pane::Transcript | Pane::Search => super::reading::focus(app),
+        Pane::Transcript | Pane::Search => crate::tui::transcript::keys::focus(app),
         Pane::Details => look::focus_details(app),
         Pane::Composer | Pane::History | Pane::Tree | Pane::Filter => app.focus.go(pane),
     }
@@ -187,7 +187,7 @@ fn toggle(app: &mut App, agent: &AgentId, point: Point) {
     };
     if app.regions.any(is_head) {
         let reader = app.reader_mut(agent);
-        if reader.transcript.get(point.cell).is_some_and(crate::tui::state::cell::Cell::can_fold) {
+        if reader.transcript.get(point.cell).is_some_and(crate::tui::transcript::cell::Cell::can_fold) {
             reader.transcript.toggle(point.cell);
         }
     }

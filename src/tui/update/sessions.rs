@@ -11,12 +11,12 @@ use crate::tui::sessions::{Choice, ChoiceSubject, Choices, Pressed};
 use crate::tui::state::App;
 use crate::tui::state::approval::Part;
 use crate::tui::state::cause::Cause;
-use crate::tui::state::cell::{Body, Cell, CellId, Level};
 use crate::tui::state::focus::Overlay;
 use crate::tui::state::lines::Medium;
 use crate::tui::state::question::{Question, Rewind, Subject};
 use crate::tui::state::undo::parts;
 use crate::tui::switch::{BranchFiles, Switch};
+use crate::tui::transcript::cell::{Body, Cell, CellId, Level};
 
 /// Most sessions that are told in lines.
 const TOLD: usize = 10;
@@ -25,9 +25,8 @@ const LEAVES: &str = "A turn that runs is stopped. What waits is held in this se
 
 /// Goes on with the session of this name, or lets one be chosen.
 pub fn resume(app: &mut App, name: &str) -> Vec<Effect> {
-    app.wanted_session = (!name.is_empty()).then(|| name.to_owned());
+    app.choices = if name.is_empty() { Choices::awaited(ChoiceSubject::Session) } else { Choices::wanting(name) };
     if name.is_empty() && app.medium == Medium::Screen {
-        app.choices = Choices::awaited(ChoiceSubject::Session);
         app.focus.overlay = Some(Overlay::Choices);
     }
     vec![Effect::ListSessions]
@@ -42,7 +41,7 @@ pub fn listed(app: &mut App, rows: Result<Vec<Choice>, String>) -> Vec<Effect> {
             &[]
         }
     };
-    if let Some(name) = app.wanted_session.take() {
+    if let Some(name) = app.choices.take_wanted() {
         let mut fitting = known.iter().filter(|row| row.id.starts_with(&name));
         return match (fitting.next(), fitting.next()) {
             (Some(row), None) => go_on_with(app, row),
@@ -70,7 +69,7 @@ pub fn listed(app: &mut App, rows: Result<Vec<Choice>, String>) -> Vec<Effect> {
 /// Carries out a key in the list; `None` when it means what it means elsewhere.
 pub fn key(app: &mut App, chord: Chord) -> Option<Vec<Effect>> {
     let page = usize::from(app.size.height / 2).max(1);
-    match app.choices.key(chord, &app.keymap, page) {
+    match app.choices.key(chord, &app.facts.keymap, page) {
         Pressed::Consumed => Some(Vec::new()),
         Pressed::Ignored => None,
         Pressed::Chosen(ChoiceSubject::Session, row) => Some(go_on_with(app, &row)),

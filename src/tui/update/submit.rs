@@ -15,9 +15,9 @@ use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::lines::Medium;
-use crate::tui::state::scroll::ScrollRequest;
 use crate::tui::state::status::HostState;
 use crate::tui::state::target::Unaddressed;
+use crate::tui::transcript::scroll::ScrollRequest;
 use crate::tui::update::{approval, command, editing, hold, line, pending};
 
 /// Carries out Enter.

@@ -8,9 +8,9 @@ use crate::summary::count;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::cause::Cause;
-use crate::tui::state::cell::Level;
 use crate::tui::state::question::{Question, Subject};
 use crate::tui::state::undo::parts;
+use crate::tui::transcript::cell::Level;
 
 /// Looks at what there is to take back.
 pub fn begin(app: &mut App) -> Vec<Effect> {

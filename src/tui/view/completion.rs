@@ -3,9 +3,9 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::fit::{columns, one_line, put, put_marked, put_right, row};
 use crate::tui::state::App;
 use crate::tui::state::regions::{Region, Regions};
+use crate::tui::widgets::fit::{columns, one_line, put, put_marked, put_right, row};
 
 /// Most offers that are shown at once.
 pub const ROWS: usize = 8;

@@ -3,16 +3,16 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use super::fit::{columns, put, put_right, row};
 use super::forecast::of_enter;
-use super::search::told;
-use super::transcript::Metrics;
 use crate::tui::message::purpose::Written;
 use crate::tui::state::escape::{Escape, next_escape};
 use crate::tui::state::focus::Pane;
 use crate::tui::state::hold::Waiting;
 use crate::tui::state::status::HostState;
 use crate::tui::state::{App, PROMPT_COLUMNS};
+use crate::tui::transcript::view::Metrics;
+use crate::tui::transcript::view::search_line::told;
+use crate::tui::widgets::fit::{columns, put, put_right, row};
 
 /// Draws prompt and text; returns where the terminal's cursor belongs, when the composer has the focus.
 pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> Option<Position> {

@@ -1,11 +1,11 @@
 //! What stands in the terminal after the screen is gone: the beginning of the last answer, and what becomes of the rest.
 
-use super::fit::clip;
 use super::tree::money;
 use crate::id::AgentId;
 use crate::summary::{count, tokens};
 use crate::tui::state::App;
-use crate::tui::state::cell::Body;
+use crate::tui::transcript::cell::Body;
+use crate::tui::widgets::fit::clip;
 
 /// Most lines of the answer.
 const LINES: usize = 5;

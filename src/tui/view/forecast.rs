@@ -3,7 +3,6 @@
 //! Always holds: nothing is promised that the agent may not do. While an answer comes in, nobody knows yet whether tools
 //! follow it; the words name both.
 
-use super::fit::{clock, one_line};
 use super::tree::agent_name;
 use crate::event::Delivery;
 use crate::id::AgentId;
@@ -14,6 +13,7 @@ use crate::tui::state::hold::Waiting;
 use crate::tui::state::pending::Stage;
 use crate::tui::state::status::HostState;
 use crate::tui::state::tree::{Activity, Node};
+use crate::tui::widgets::fit::{clock, one_line};
 
 /// Returns what Enter will do with the message, the longest words first; `waiting` is who waits where, as this frame
 /// shows it: only that an empty message decides about.

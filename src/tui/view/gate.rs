@@ -4,14 +4,14 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::arguments::rows as arguments_rows;
-use super::fit::{columns, one_line, put, row};
-use super::wrap::Line;
 use crate::message::ToolCall;
 use crate::tui::message::purpose::Written;
 use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::hold::{Place, Shown};
 use crate::tui::state::told::name_of;
+use crate::tui::widgets::fit::{columns, one_line, put, row};
+use crate::tui::widgets::wrap::Line;
 
 /// Columns left of the arguments.
 const INDENT: u16 = 2;

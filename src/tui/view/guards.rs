@@ -2,10 +2,10 @@
 
 use ratatui::style::Style;
 
-use super::fit::columns;
 use crate::mode::Mode;
 use crate::tui::state::App;
 use crate::tui::state::guards::Confined;
+use crate::tui::widgets::fit::columns;
 
 /// The room for the words, columns.
 #[derive(Debug, Clone, Copy)]

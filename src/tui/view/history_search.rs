@@ -4,11 +4,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use super::completion::{ROWS, clear};
-use super::fit::{columns, put, put_marked, put_right, row};
 use crate::text::visible_line;
 use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::regions::{Region, Regions};
+use crate::tui::widgets::fit::{columns, put, put_marked, put_right, row};
 
 /// Draws the list into the lower end of the room above the composer; returns the room that is left, and where the
 /// terminal's cursor belongs.

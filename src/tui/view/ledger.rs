@@ -5,7 +5,6 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::fit::{columns, one_line, put, row};
 use super::layout::MEDIUM;
 use super::overlay;
 use super::receipt::style;
@@ -15,6 +14,7 @@ use crate::tui::state::ledger::{Row, row as words_of};
 use crate::tui::state::receipts::Receipt;
 use crate::tui::state::regions::{Region, Regions};
 use crate::tui::state::told::{Mark, told};
+use crate::tui::widgets::fit::{columns, one_line, put, row};
 
 /// Columns of the selection's sign and the receipt's mark.
 const LEFT: u16 = 5;

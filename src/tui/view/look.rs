@@ -3,12 +3,12 @@
 //! Called by `run` before each frame. It works with the layout of the frame before, and does a bounded piece of work.
 
 use super::ViewCache;
-use super::finds::Scene;
-use super::needle::Needle;
-use super::select::{resolve, text};
 use crate::tui::msg::{Looked, Rest};
-use crate::tui::state::search::Scan;
 use crate::tui::state::{App, Copying};
+use crate::tui::transcript::search::Scan;
+use crate::tui::transcript::view::matches::Scene;
+use crate::tui::transcript::view::query::Needle;
+use crate::tui::transcript::view::select::{resolve, text};
 
 /// Looks; `None` when nothing is asked.
 pub fn look(app: &App, cache: &mut ViewCache) -> Option<Looked> {

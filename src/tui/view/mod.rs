@@ -3,57 +3,32 @@
 //! # Where things are
 //!
 //! - the wait before the next attempt, counted down: `status.rs`; stories: `retry_countdown.rs`
-//! - places in a text that hold at every width: `point.rs`, `src/tui/state/scroll.rs`; stories: `scrolling.rs`
-//! - Markdown, wrapping, tables, streamed blocks: `markdown.rs`, `wrap.rs`, `table.rs`, `stream.rs`, `live.rs`;
-//!   stories: `markdown.rs`, `streaming.rs`, `tables.rs`, `tests/pty/markdown.rs`
-//! - changes on the screen: which words differ: `change.rs`; stories: `diffs.rs`
 //! - when a text enters, in words: `forecast.rs`; stories: `forecast.rs`
-//! - where each pane stands, small sizes: `layout.rs`, `fit.rs`; stories: `tui_shell.rs`, `tests/pty/sizes.rs`
-//! - speed: keys, streams, bursts, SSE, transcript: `cache.rs`, `src/provider/sse.rs`; stories:
+//! - where each pane stands, small sizes: `layout.rs`; stories: `tui_shell.rs`, `tests/pty/sizes.rs`
+//! - speed: keys, streams, bursts, SSE, transcript: `src/tui/transcript/view/cache.rs`,
+//!   `src/provider/sse.rs`; stories:
 //!   `tests/bench/screen.rs`, `tests/bench/agents.rs`, `tests/bench/sse.rs`, `tests/bench/session.rs`,
 //!   `tests/bench/transcript.rs`
 
-mod arguments;
-mod blocks;
-pub mod cache;
-mod call;
-mod cell;
-mod change;
-mod code;
+pub(crate) mod arguments;
 mod completion;
 pub mod composer;
-pub mod exact;
 mod farewell;
-mod finds;
-pub mod fit;
 pub mod forecast;
 mod gate;
 mod guards;
 mod history_search;
 pub mod layout;
 mod ledger;
-mod live;
 mod look;
-pub mod markdown;
-pub mod marks;
-mod needle;
 pub mod overlay;
 pub mod pending;
-mod point;
 mod question;
-mod receipt;
-mod search;
-mod select;
-mod sift;
+pub(crate) mod receipt;
 pub mod status;
-pub mod stream;
-mod sums;
-mod table;
 mod tabs;
 mod title;
-pub mod transcript;
 pub mod tree;
-pub mod wrap;
 
 pub use farewell::farewell;
 pub use look::look;
@@ -66,7 +41,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use crate::id::AgentId;
-use crate::tui::help::{HelpFacts, view as help};
+use crate::tui::help::view as help;
 use crate::tui::msg::Drawn;
 use crate::tui::sessions;
 use crate::tui::state::focus::{Overlay, Pane};
@@ -77,14 +52,15 @@ use crate::tui::state::regions::{Divider, Region, Regions};
 use crate::tui::state::sight::Tops;
 use crate::tui::state::status::ModelSource;
 use crate::tui::state::{App, Times};
-use cache::TranscriptCache;
-use finds::Finds;
-use fit::{one_line, put, row};
+use crate::tui::transcript::view::annotations::Marks;
+use crate::tui::transcript::view::cache::TranscriptCache;
+use crate::tui::transcript::view::matches::Finds;
+use crate::tui::transcript::view::{self as transcript, Badge, Metrics, View, search_line as search};
+use crate::tui::widgets::fit::{one_line, put, row};
+use crate::tui::widgets::wrap::{Break, Line, Wrap};
+pub use crate::tui::widgets::{exact, fit, wrap};
 use layout::{Demand, DetailsUse, ListUse, Panes, TreeForm, TreeUse};
-use marks::Marks;
 use question::Asked;
-use transcript::{Badge, Metrics, View};
-use wrap::{Break, Line, Wrap};
 
 pub use title::title;
 
@@ -203,8 +179,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     let (mut helped, mut filtering) = (None, None);
     let overlay = app.focus.overlay.map(|overlay| match overlay {
         Overlay::Help => {
-            let facts = HelpFacts { keymap: &app.keymap, size: app.size };
-            let (drawn, cursor) = help::draw(&app.help, &facts, &app.theme, area, &mut regions, buffer);
+            let (drawn, cursor) = help::draw(&app.help, &app.facts, area, &mut regions, buffer);
             (helped, filtering) = (Some(drawn), cursor);
             Overlay::Help
         }

@@ -4,9 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{Block, Padding, Widget};
 
-use super::fit::{columns, put};
 use crate::tui::state::regions::{Region, Regions};
 use crate::tui::theme::Theme;
+use crate::tui::widgets::fit::{columns, put};
 
 /// Clears a place in the middle of the screen, with a border where there is room for one and the first title that fits
 /// into it; returns what is inside.

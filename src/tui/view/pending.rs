@@ -3,7 +3,6 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::fit::{columns, one_line, put, put_right, row};
 use super::forecast;
 use super::layout::MEDIUM;
 use super::tree::agent_name;
@@ -14,6 +13,7 @@ use crate::tui::state::focus::Pane;
 use crate::tui::state::pending::{Entry, Stage};
 use crate::tui::state::regions::{Region, Regions};
 use crate::tui::state::tree::Activity;
+use crate::tui::widgets::fit::{columns, one_line, put, put_right, row};
 
 /// Draws the list, with the selected entry in view while the list has the focus; what does not fit is counted.
 pub fn draw(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer) {

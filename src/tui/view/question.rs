@@ -11,17 +11,17 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::widgets::{Block, Padding, Widget};
 
-use super::exact;
-use super::fit::{columns, one_line, put, put_right, row};
 use super::layout::Panes;
 use super::tree::agent_name;
-use super::wrap::{Break, Line, Wrap};
 use crate::text::visible;
 use crate::tui::keymap::Answer;
 use crate::tui::state::App;
 use crate::tui::state::question::{Question, QuestionId, Seen};
 use crate::tui::state::regions::{Region, Regions};
 use crate::tui::theme::Theme;
+use crate::tui::widgets::exact;
+use crate::tui::widgets::fit::{columns, one_line, put, put_right, row};
+use crate::tui::widgets::wrap::{Break, Line, Wrap};
 
 /// Remembers the laid-out detail of the question between frames; a long diff is laid out once.
 #[derive(Debug, Default)]

@@ -2,9 +2,9 @@
 
 use ratatui::style::Style;
 
-use super::wrap::{Break, Line, Wrap, width};
 use crate::tui::state::told::{Mark, Told};
 use crate::tui::theme::Theme;
+use crate::tui::widgets::wrap::{Break, Line, Wrap, width};
 
 /// Writes a receipt into rows of so many columns. What says how it came there is left out where it does not fit; what
 /// says where it is goes on in the next row.

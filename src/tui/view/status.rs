@@ -8,7 +8,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::fit::{clock, columns, one_line, put, put_right, row};
 use super::guards::{Room, badge};
 use super::tree::{self, longest, money, tools};
 use crate::event::Outcome;
@@ -18,6 +17,7 @@ use crate::tui::state::clock::seconds_between;
 use crate::tui::state::status::HostState;
 use crate::tui::state::tree::Activity;
 use crate::tui::state::{App, MEDIUM};
+use crate::tui::widgets::fit::{clock, columns, one_line, put, put_right, row};
 
 /// Columns of the shortest words that say both mode and sandbox.
 const BADGE: u16 = 20;

@@ -3,11 +3,11 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::fit::{columns, one_line, put, row};
 use super::tree;
 use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::regions::{Region, Regions};
+use crate::tui::widgets::fit::{columns, one_line, put, row};
 
 /// A tab: its pane, and its words from the longest to the shortest.
 struct Tab {

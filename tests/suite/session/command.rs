@@ -112,3 +112,21 @@ fn a_session_is_removed_by_the_beginning_of_its_id_and_one_that_runs_stays() {
     let (code, out, _, home) = sessions(home, &["prune", "--older", "0d"]);
     assert_eq!((code, out.as_str(), saved(&home).len()), (0, "removed 1 session\n", 0));
 }
+
+#[test]
+fn a_secret_of_the_environment_is_not_saved_but_the_directory_that_the_shell_names_is() {
+    let server = Server::start([Reply::text("Done with sesame-1234.")]);
+    let url = server.url();
+    let program = Program::new();
+    let work = program.work();
+    let (output, home) = program
+        .env("PWD", &work.display().to_string())
+        .env("DEPLOY_TOKEN", "sesame-1234")
+        .args(["exec", "--base-url", &url, "--model", "m", "deploy"])
+        .output_with_home();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    let text = fs::read_to_string(&saved(&home)[0]).unwrap();
+    assert!(text.contains("Done with [key].") && !text.contains("sesame"), "{text}");
+    let (list, _home) = listed(home);
+    assert_eq!(list[0]["directory"], work.display().to_string());
+}

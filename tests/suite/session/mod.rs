@@ -1,7 +1,9 @@
 //! Stories of what is kept of a session, and how it comes back.
 
+mod branch;
 mod client;
 mod command;
+mod equality;
 pub mod journal;
 mod read_only;
 mod resume;

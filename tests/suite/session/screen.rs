@@ -7,6 +7,8 @@ use steersman::id::AgentId;
 use steersman::protocol::{DraftText, Notice, Post, QueueAct, Request, Unfinished};
 use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::run::drafts::KeptDrafts;
+use steersman::tui::sessions::Choice;
+use steersman::tui::switch::Switch;
 
 use super::journal::entry;
 use crate::support::stage::Stage;
@@ -125,4 +127,57 @@ fn what_is_typed_is_kept_a_moment_later_and_what_came_back_at_once() {
     assert_eq!(kept.due(), Some(start));
     kept.heard(&Msg::Post(Post::Queues { queues: vec![(AgentId::main(), Vec::new())], paused: false }), start);
     assert_eq!(kept.last(Vec::new()), Some(Request::KeepDrafts { drafts: Vec::new() }));
+}
+
+fn sessions() -> Vec<Choice> {
+    let choice = |id: &str, title: &str, facts: &str, preview: &str| Choice {
+        id: id.to_owned(),
+        directory: "/work/project".to_owned(),
+        title: title.to_owned(),
+        facts: facts.to_owned(),
+        preview: preview.to_owned(),
+    };
+    vec![
+        choice(
+            "0198c9a2-6e1b",
+            "find the parser",
+            "2026-11-21 18:02 · project (main) · answered · 3 turns",
+            "The last answer:\nIt is in src/parse.rs.\n› find the parser\n› and the lexer",
+        ),
+        choice("0198c9a1-0001", "old \u{1b}[2Jnews", "2026-11-20 08:00 · other · failed · 1 turn", "› old news"),
+    ]
+}
+
+#[test]
+fn a_session_is_chosen_from_a_list_with_a_filter_and_a_preview() {
+    for (width, height) in [(120, 36), (80, 24), (40, 12), (20, 5)] {
+        let mut stage = Stage::new(width, height);
+        stage.keys("/resume<enter>");
+        assert_eq!(stage.effects, [Effect::ListSessions]);
+        stage.tell(Msg::Sessions(Ok(sessions())));
+        insta::assert_snapshot!(format!("choice_{width}x{height}"), stage.picture());
+        stage.keys("<down>").keys("lexer<enter>");
+        let (session, directory) = ("0198c9a2-6e1b".to_owned(), "/work/project".to_owned());
+        assert_eq!(stage.effects.last(), Some(&Effect::Switch(Switch::Resume { session, directory })));
+    }
+}
+
+#[test]
+fn a_session_is_gone_on_with_by_the_beginning_of_its_name_and_a_running_turn_is_asked_about() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("/resume 0198c9a1<enter>").tell(Msg::Sessions(Ok(sessions())));
+    assert!(
+        matches!(stage.effects.last(), Some(Effect::Switch(Switch::Resume { session, .. })) if session == "0198c9a1-0001")
+    );
+    stage.effects.clear();
+    stage.keys("/resume 0198<enter>").tell(Msg::Sessions(Ok(sessions())));
+    assert!(stage.screen().contains("several sessions"), "{}", stage.screen());
+    stage.keys("/resume nope<enter>").tell(Msg::Sessions(Ok(sessions())));
+    assert!(stage.screen().contains("there is no session nope"), "{}", stage.screen());
+    stage.turn("").keys("/resume 0198c9a1<enter>").tell(Msg::Sessions(Ok(sessions()))).screen();
+    stage.wait(QUIET);
+    assert!(stage.screen().contains("Leave this session for another?"), "{}", stage.screen());
+    assert!(!stage.effects.iter().any(|effect| matches!(effect, Effect::Switch(_))));
+    stage.keys("<a-y>");
+    assert!(matches!(stage.effects.last(), Some(Effect::Switch(_))));
 }

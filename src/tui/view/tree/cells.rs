@@ -9,7 +9,7 @@ use ratatui::layout::Rect;
 use crate::summary::tokens as count;
 use crate::tui::state::tree::Node;
 use crate::tui::theme::Theme;
-use crate::tui::view::fit::{clock, columns, put_right};
+use crate::tui::widgets::fit::{clock, columns, put_right};
 
 /// One figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

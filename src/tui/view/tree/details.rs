@@ -14,11 +14,11 @@ use crate::tui::state::budget::money_left;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::guards::Confined;
 use crate::tui::state::regions::{Divider, Region, Regions};
-use crate::tui::state::transcript::Transcript;
 use crate::tui::state::tree::Totals;
-use crate::tui::view::fit::{one_line, put, put_right, row};
+use crate::tui::transcript::fold::Transcript;
 use crate::tui::view::layout::Panes;
-use crate::tui::view::wrap::{Break, Line, Wrap};
+use crate::tui::widgets::fit::{one_line, put, put_right, row};
+use crate::tui::widgets::wrap::{Break, Line, Wrap};
 
 /// Rows below which there is no room for both.
 const LOW: u16 = 9;

@@ -14,12 +14,12 @@ mod words;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use super::fit::{columns, one_line, put, put_right, row as line_of};
 use super::layout::TreeForm;
 use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::regions::{Region, Regions};
 use crate::tui::state::tree::Lint;
+use crate::tui::widgets::fit::{columns, one_line, put, put_right, row as line_of};
 use row::{Look, Shown};
 
 pub use words::{agent_name, longest, money, name, share, tokens, tools};
@@ -144,7 +144,7 @@ fn draw_line(app: &App, area: Rect, buffer: &mut Buffer) {
     // That it asks is the word already.
     let odd = node.lints.iter().find(|lint| **lint != Lint::Asking);
     let odd = odd.map(|lint| format!("! {}", words::reasons(lint, app.now)[1]));
-    let elapsed = node.elapsed(app.now).map(|seconds| format!("turn {}", super::fit::clock(seconds)));
+    let elapsed = node.elapsed(app.now).map(|seconds| format!("turn {}", crate::tui::widgets::fit::clock(seconds)));
     let mut line = line;
     for part in [word, odd, elapsed].into_iter().flatten().map(|part| format!(" · {part}")) {
         if columns(&part) > line.width {

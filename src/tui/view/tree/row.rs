@@ -9,7 +9,7 @@ use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::regions::Region;
 use crate::tui::state::tree::{Kind, Node, Row, State};
-use crate::tui::view::fit::{clip, columns, one_line, put};
+use crate::tui::widgets::fit::{clip, columns, one_line, put};
 
 /// Columns of the word for what an agent does.
 const WORD: u16 = 14;

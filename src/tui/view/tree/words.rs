@@ -11,7 +11,7 @@ use crate::summary::{seconds, tokens as count};
 use crate::tui::state::clock::seconds_between;
 use crate::tui::state::tree::{Activity, Lint, Node, OpenCall, State, Totals};
 use crate::tui::theme::Theme;
-use crate::tui::view::fit::{clip, clock, columns, one_line};
+use crate::tui::widgets::fit::{clip, clock, columns, one_line};
 
 /// Returns the name that an agent is shown by.
 pub fn name(node: &Node) -> String {

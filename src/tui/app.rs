@@ -1,0 +1,266 @@
+//! The root of the screen: the panes, and the facts that all of them go by.
+//!
+//! Only the root (`update`, `view/mod.rs`) changes more than one of them at a time; a pane gets its own state and reads the
+//! facts.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::{Deref, DerefMut};
+
+use jiff::Timestamp;
+use ratatui::layout::Size;
+use unicode_width::UnicodeWidthStr as _;
+
+use super::facts::Facts;
+use super::highlight::Colours;
+use super::state::alerts::Alerts;
+use super::state::attention::{Attention, MouseMode};
+use super::state::focus::{Focus, Pane};
+use super::state::guards::Guards;
+use super::state::hold::Holds;
+use super::state::lines::Medium;
+use super::state::pending::{Entry, PendingList, Stage};
+use super::state::pointer::Pointer;
+use super::state::question::Questions;
+use super::state::receipts::{self, Receipt, Receipts};
+use super::state::regions::Regions;
+use super::state::sight::{Settled, Sight};
+use super::state::status::Status;
+use super::state::tree::{self, Details, Tree};
+use super::state::{BROAD, MEDIUM, PROMPT_COLUMNS, Reader, Times, target};
+use super::transcript::cell::Level;
+use crate::id::AgentId;
+use crate::protocol::BudgetStatus;
+use crate::tui::help::Help;
+use crate::tui::message::Message;
+use crate::tui::sessions::Choices;
+use crate::tui::theme::Themes;
+
+/// Columns of the longest reply that the status line shows.
+const REPLY_COLUMNS: usize = 72;
+
+/// Everything that a frame is drawn from.
+#[derive(Debug)]
+pub struct App {
+    /// What every pane may read and only the root changes.
+    pub facts: Facts,
+    /// Where the keys go.
+    pub focus: Focus,
+    /// Help, as it was opened last.
+    pub help: Help,
+    /// The list of sessions or messages, as it was opened last.
+    pub choices: Choices,
+    /// Every text that the user writes.
+    pub message: Message,
+    /// The agents.
+    pub tree: Tree,
+    /// The texts that wait for delivery.
+    pub pending: PendingList,
+    /// What became of every text that was sent.
+    pub receipts: Receipts,
+    /// Which agents are held, and where each waits.
+    pub holds: Holds,
+    /// What the user is asked.
+    pub questions: Questions,
+    /// What keeps tools within bounds.
+    pub guards: Guards,
+    /// What the session may spend and has spent.
+    pub budget: BudgetStatus,
+    /// The status line.
+    pub status: Status,
+    /// How far the tree and the details are scrolled, and how wide they are.
+    pub sight: Sight,
+    /// What was searched for in this session, the newest last.
+    pub searches: Vec<String>,
+    /// Whether the times of the blocks are shown.
+    pub times: Times,
+    /// What was copied, in words, until it is known how.
+    pub copied: Option<String>,
+    /// What lies where on the screen, as it was drawn last.
+    pub regions: Regions,
+    /// What the pointer holds.
+    pub pointer: Pointer,
+    /// Whether the terminal has the focus; `None` as long as it has not said so.
+    pub attention: Option<Attention>,
+    /// The colours of code that are known.
+    pub colours: Colours,
+    /// What the user is told who does not look.
+    pub alerts: Alerts,
+    /// Whom the mouse belongs to.
+    pub mouse: MouseMode,
+    /// True once a new conversation was asked for, until it begins.
+    new_at_reset: bool,
+    readers: HashMap<AgentId, Reader>,
+}
+
+impl App {
+    /// Makes an empty screen.
+    pub fn new(size: Size, now: Timestamp, status: Status, themes: Themes) -> Self {
+        let main = AgentId::main();
+        let mut app = Self {
+            facts: Facts::new(size, now, themes),
+            focus: Focus::default(),
+            help: Help::default(),
+            choices: Choices::default(),
+            message: Message::default(),
+            new_at_reset: false,
+            tree: Tree::default(),
+            pending: PendingList::default(),
+            receipts: Receipts::default(),
+            holds: Holds::default(),
+            questions: Questions::default(),
+            guards: Guards::default(),
+            budget: BudgetStatus::default(),
+            status,
+            sight: Sight::default(),
+            searches: Vec::new(),
+            times: Times::default(),
+            copied: None,
+            regions: Regions::default(),
+            pointer: Pointer::default(),
+            attention: None,
+            colours: Colours::default(),
+            alerts: Alerts::default(),
+            mouse: MouseMode::default(),
+            readers: HashMap::from([(main.clone(), Reader::new(main))]),
+        };
+        app.fit_composer();
+        app
+    }
+
+    /// Puts the keys in force into a text that names the usual ones.
+    pub fn spell<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.keymap.spell(self.focus.context(), text)
+    }
+
+    /// Returns the transcript of the selected agent; `None` when it has not done anything yet.
+    pub fn reader(&self) -> Option<&Reader> {
+        self.readers.get(self.tree.selected())
+    }
+
+    /// Returns the transcript of an agent; `None` when it has not done anything yet.
+    pub fn reader_of(&self, agent: &AgentId) -> Option<&Reader> {
+        self.readers.get(agent)
+    }
+
+    /// Returns the transcript of an agent to change it; makes an empty one for a new agent.
+    pub fn reader_mut(&mut self, agent: &AgentId) -> &mut Reader {
+        self.readers.entry(agent.clone()).or_insert_with(|| Reader::new(agent.clone()))
+    }
+
+    /// Empties the screen as soon as the main agent's conversation is back at its system prompt.
+    pub fn empty_at_reset(&mut self) {
+        self.new_at_reset = true;
+    }
+
+    /// Takes the beginning of a conversation: what was shown goes when the user wanted a new one.
+    pub fn begin_again(&mut self) {
+        if !std::mem::take(&mut self.new_at_reset) {
+            return;
+        }
+        let main = AgentId::main();
+        self.readers = HashMap::from([(main.clone(), Reader::new(main))]);
+        self.receipts.begin_again();
+        self.tree.begin_again();
+    }
+
+    /// Tells whether a message is being written: the composer has the focus, and it holds the draft.
+    pub fn is_drafting(&self) -> bool {
+        self.focus.is_on(Pane::Composer) && self.message.is_draft()
+    }
+
+    /// Tells whether an agent waits, or will where it next comes by; one that has ended and a rescue have no gate.
+    pub fn is_held(&self, agent: &AgentId) -> bool {
+        let has_gate = |node: &tree::Node| node.ended.is_none() && target::can_be_told(node);
+        self.holds.is_held(agent) && (agent.is_main() || self.tree.get(agent).is_none_or(has_gate))
+    }
+
+    /// Shows a reply to the user: one short sentence in the status line, anything longer as a note at the end of the
+    /// transcript, where it is not cut and does not go.
+    pub fn reply(&mut self, text: &str) {
+        let room = usize::from(self.size.width.saturating_sub(12)).min(REPLY_COLUMNS);
+        let is_short = text.width() <= room && !text.contains([';', '·']) && !text.contains(". ");
+        if self.medium == Medium::Lines || is_short {
+            self.status.say(text, self.now);
+            return;
+        }
+        self.status.quiet();
+        let agent = self.tree.selected().clone();
+        let reader = self.reader_mut(&agent);
+        reader.transcript.tell(Level::Info, text);
+        let is_in_view =
+            reader.scroll.is_following() && matches!(self.focus.pane.whole(), Pane::Composer | Pane::Transcript);
+        if !is_in_view {
+            self.status.say("the reply is at the end of the transcript", self.now);
+        }
+    }
+
+    /// Gives the tree and the details the room that they want now, unless somebody reads further up: then the text there
+    /// stays where it is.
+    pub fn settle_panes(&mut self) {
+        let follows = self.reader().is_none_or(|reader| reader.scroll.is_following());
+        if !follows && self.focus.pane.whole() != Pane::Tree {
+            return;
+        }
+        let is_of_use =
+            |reader: &Reader| !reader.transcript.changed().is_empty() || reader.transcript.last_printed().is_some();
+        let details = !self.tree.selected().is_main() || self.reader().is_some_and(is_of_use);
+        self.sight.settled = Settled { agents: self.tree.rows().len(), details };
+    }
+
+    /// Tells whether the details of the shown agent are open; on a broad screen they are once they are of use.
+    pub fn shows_details(&self) -> bool {
+        match self.tree.details {
+            Details::Usual => self.size.width >= BROAD && self.sight.settled.details,
+            Details::Open => true,
+            Details::Folded => false,
+        }
+    }
+
+    /// Tells whether the screen is too narrow for more than one pane.
+    pub fn is_narrow(&self) -> bool {
+        self.size.width < MEDIUM
+    }
+
+    /// Lays the composer's text out for the width of the screen.
+    pub fn fit_composer(&mut self) {
+        self.message.fit(self.size.width.saturating_sub(PROMPT_COLUMNS));
+    }
+
+    /// Tells whether a turn runs or is about to: then what is sent waits for it.
+    pub fn busy(&self) -> bool {
+        self.tree.main().running() || (!self.pending.is_empty() && !self.pending.paused)
+    }
+
+    /// Tells whether nothing is under way: no turn runs or is about to, and no text that was accepted is between its queue
+    /// and the conversation, where the list of pending texts may never have seen it.
+    pub fn at_rest(&self) -> bool {
+        let is_leaving = |receipt: &Receipt| receipt.state == receipts::State::Leaving;
+        // One that waits for a word of the user starts no turn.
+        let goes_on = |entry: &Entry| entry.stage == Stage::Delivering || !(entry.message.held || entry.message.stale);
+        let is_due = !self.pending.paused && self.pending.entries().iter().any(goes_on);
+        !self.tree.main().running() && !is_due && !self.receipts.list().iter().any(is_leaving)
+    }
+
+    /// Returns when the picture next changes by itself: the next second of a running turn, an agent's row that
+    /// folds away, the end of a message, or a question whose keys begin to count.
+    pub fn changes_at(&self) -> Option<Timestamp> {
+        let armed = self.questions.arms_at().filter(|at| *at > self.now);
+        let changes = [self.tree.changes_at(self.now), self.status.message_ends(self.now), armed, self.alerts.due_at()];
+        changes.into_iter().flatten().min()
+    }
+}
+
+impl Deref for App {
+    type Target = Facts;
+
+    fn deref(&self) -> &Facts {
+        &self.facts
+    }
+}
+
+impl DerefMut for App {
+    fn deref_mut(&mut self) -> &mut Facts {
+        &mut self.facts
+    }
+}

@@ -1,0 +1,118 @@
+//! What comes of a key, a post or a click: effects outside the screen ([`Effect`]), and what a pane wants of the root and
+//! of its siblings ([`Outcome`]).
+//!
+//! `run` alone carries effects out; the root (`update`) alone carries out what a pane wants.
+
+use super::export::ExportRequest;
+use super::fuzzy::Quest;
+use super::highlight::Job;
+use super::state::attention::MouseMode;
+use super::state::cause::Cause;
+use super::state::focus::Pane;
+use super::state::lines::Report;
+use super::switch::Switch;
+use crate::protocol::Request;
+
+/// What a pane did with a key or a click.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub enum Outcome {
+    /// It was not for the pane: it means what it means elsewhere.
+    Ignored,
+    /// It was, and this is left to be done, in order.
+    Consumed(Vec<PaneEffect>),
+}
+
+/// One thing that a pane cannot do by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PaneEffect {
+    /// Something outside the screen.
+    Outside(Effect),
+    /// A sentence in the status line for a while.
+    Say(String),
+    /// A sentence in the status line that goes with its cause.
+    SayWhile(Option<Cause>, String),
+    /// A reply to the user, which is kept in the transcript where the status line is too short.
+    Reply(String),
+    /// The focus for a pane; overlays close.
+    Focus(Pane),
+    /// The end of the overlay on top.
+    Close,
+}
+
+impl Outcome {
+    /// The key is used up, and nothing is left to be done.
+    pub const DONE: Self = Self::Consumed(Vec::new());
+
+    /// Makes the outcome of something that leaves one thing to be done.
+    pub fn one(effect: PaneEffect) -> Self {
+        Self::Consumed(vec![effect])
+    }
+
+    /// Makes the outcome of a request to the run.
+    pub fn request(request: Request) -> Self {
+        Self::one(request.into())
+    }
+}
+
+impl From<Request> for PaneEffect {
+    fn from(request: Request) -> Self {
+        Self::Outside(Effect::Request(request))
+    }
+}
+
+/// One thing that the screen wants done outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// Ask the run for something.
+    Request(Request),
+    /// Write a document into a file, away from the screen.
+    Write {
+        /// What it is and where it shall go.
+        request: ExportRequest,
+        /// The document.
+        text: String,
+    },
+    /// Copy a text; answered with [`Msg::Copied`].
+    Copy(String),
+    /// Open a text in the user's editor; answered with [`Msg::Edited`].
+    Edit {
+        /// What it is.
+        subject: EditorSubject,
+        /// The text.
+        text: String,
+    },
+    /// Tell the user, who does not look at the screen.
+    Notify(String),
+    /// Go to the shell that started the program, until that brings it back.
+    Suspend,
+    /// Ask the terminal for the mouse, or leave it to the terminal.
+    Mouse(MouseMode),
+    /// Write what was sent into the history of all sessions.
+    Remember(String),
+    /// List the paths of the working directory; answered with [`Msg::Paths`].
+    ListPaths,
+    /// Search a list of texts; answered with [`Msg::Matched`], unless a newer search was begun meanwhile.
+    Match(Quest),
+    /// Find out the colours of code, away from the screen; answered with [`Msg::Coloured`].
+    Colour(Vec<Job>),
+    /// Write the whole screen again.
+    Redraw,
+    /// List the saved sessions; answered with [`Msg::Sessions`].
+    ListSessions,
+    /// Close the screen and go on with another session or a branch.
+    Switch(Switch),
+    /// Tell this in lines.
+    Tell(Report),
+    /// End the program.
+    Quit,
+}
+
+/// What an editor is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EditorSubject {
+    /// The message being written.
+    Draft,
+    /// An entry of the transcript, to be read.
+    Entry,
+}

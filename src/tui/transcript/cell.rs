@@ -1,0 +1,431 @@
+//! One block of a transcript: what it is and how far it has come.
+//!
+//! Every text in a cell has passed the sanitiser; arguments of calls pass it when they are drawn. A cell never changes
+//! its kind, and its revision rises with every visible change.
+
+use jiff::Timestamp;
+
+use crate::event::Outcome;
+use crate::id::{AgentId, CallId};
+use crate::message::Arguments;
+use crate::text::{Coloured, CommandOutput, CommandOutputReader};
+use crate::tui::state::told::Told;
+use crate::tui::transcript::result::Shown;
+
+/// One cell of a transcript; ids rise with the position and are never used again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CellId(usize);
+
+impl CellId {
+    pub(crate) fn new(index: usize) -> Self {
+        Self(index)
+    }
+
+    /// Returns the position in the transcript, from 0.
+    pub fn index(self) -> usize {
+        self.0
+    }
+}
+
+/// Whether a cell that can fold shows its head only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fold {
+    /// The head only.
+    Folded,
+    /// Everything.
+    Open,
+}
+
+/// How far a text of the model has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Deltas still come.
+    Live,
+    /// This is the whole text.
+    Done,
+    /// A cancel or a broken stream cut it.
+    Interrupted,
+}
+
+/// How far a tool call has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallState {
+    /// It runs; the output so far, its older part cut at a limit.
+    Running {
+        /// What it has printed.
+        progress: Box<CommandOutputReader>,
+        /// Lines that were cut off before it.
+        cut: usize,
+    },
+    /// It ended.
+    Ended {
+        /// The observation that the model gets.
+        content: CommandOutput,
+        /// True when the observation is an error.
+        is_error: bool,
+        /// How long it took, milliseconds; what it waited for the user included.
+        elapsed_ms: u64,
+    },
+    /// The turn ended before it did; what it had printed is kept.
+    Interrupted {
+        /// What it has printed.
+        progress: CommandOutput,
+    },
+}
+
+/// How a call stands, whatever there is to see of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallStatus {
+    /// It runs.
+    Running,
+    /// It did what it was asked for.
+    Succeeded,
+    /// The tool failed, or the command that it ran.
+    Failed,
+    /// The turn ended before it did.
+    Interrupted,
+}
+
+/// How a sub-agent stands, as its spawner sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChildState {
+    /// It works.
+    Running,
+    /// It ended.
+    Ended {
+        /// How.
+        outcome: Outcome,
+        /// Why, when it failed.
+        message: Option<String>,
+    },
+    /// The spawner's turn ended first.
+    Interrupted,
+}
+
+/// How much a notice matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// Good to know.
+    Info,
+    /// Something unusual that was dealt with.
+    Warning,
+    /// Something broke.
+    Error,
+}
+
+/// A tool call with all that is known of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallCell {
+    /// The call's id, not sanitised: compared, never shown.
+    pub id: CallId,
+    /// The tool's name.
+    pub name: String,
+    /// As the model wrote them, not sanitised.
+    pub arguments: Arguments,
+    /// What it is asked for, in a few words.
+    pub summary: String,
+    /// When it began.
+    pub started: Timestamp,
+    /// The sub-agent that it started.
+    pub child: Option<ChildCell>,
+    /// What the user was asked before it went on, in order.
+    pub asked: Vec<Asked>,
+    /// How long it waited for the user's answers, milliseconds.
+    pub waited_ms: u64,
+    /// What there is to see beyond its observation.
+    pub shown: Option<Shown>,
+    /// How far it has come.
+    pub state: CallState,
+}
+
+/// A question that a call waited for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// The question's id, not sanitised: compared, never shown.
+    pub id: String,
+    /// When it was asked.
+    pub at: Option<Timestamp>,
+    /// What an answer for the session would cover, not sanitised.
+    pub offer: Option<String>,
+    /// What was answered; `None` while it is open.
+    pub answer: Option<Answered>,
+}
+
+/// The answer to a question, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answered {
+    /// Whether the call went on.
+    pub went_on: WentOn,
+    /// In words.
+    pub words: String,
+}
+
+/// Whether a call went on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WentOn {
+    /// It was approved.
+    Yes,
+    /// It was declined, or nobody answered.
+    No,
+}
+
+impl CallCell {
+    /// Makes a call that begins.
+    pub fn new(id: CallId, name: String, arguments: Arguments, summary: String, started: Timestamp) -> Self {
+        let state = CallState::Running { progress: Box::default(), cut: 0 };
+        let (asked, waited_ms) = (Vec::new(), 0);
+        Self { id, name, arguments, summary, started, child: None, asked, waited_ms, shown: None, state }
+    }
+
+    /// Returns what the tool has printed so far, or its result.
+    pub fn output(&self) -> &str {
+        &self.printed().text
+    }
+
+    /// Returns the colours of the output.
+    pub fn colours(&self) -> &[Coloured] {
+        &self.printed().colours
+    }
+
+    fn printed(&self) -> &CommandOutput {
+        match &self.state {
+            CallState::Running { progress, .. } => progress.shown(),
+            CallState::Interrupted { progress } => progress,
+            CallState::Ended { content, .. } => content,
+        }
+    }
+
+    /// Says how it stands: a command that failed is a failure, also where the tool has nothing to complain about.
+    pub fn status(&self) -> CallStatus {
+        match (&self.state, &self.shown) {
+            (CallState::Running { .. }, _) => CallStatus::Running,
+            (CallState::Interrupted { .. }, _) => CallStatus::Interrupted,
+            (CallState::Ended { is_error: true, .. }, _)
+            | (CallState::Ended { .. }, Some(Shown::Command { failed: true, .. })) => CallStatus::Failed,
+            (CallState::Ended { is_error: false, .. }, _) => CallStatus::Succeeded,
+        }
+    }
+
+    /// Returns how many lines it printed, those included that nobody was given.
+    pub fn lines(&self) -> usize {
+        let given = self.output().lines().count();
+        match (&self.state, &self.shown) {
+            (CallState::Running { cut, .. }, _) => given + cut,
+            (CallState::Ended { .. }, Some(Shown::Command { lines: Some(lines), .. })) => {
+                usize::try_from(*lines).unwrap_or(usize::MAX)
+            }
+            (CallState::Ended { .. } | CallState::Interrupted { .. }, _) => given,
+        }
+    }
+
+    /// Returns how many lines of a command's output the model did not get.
+    pub fn left_out(&self) -> usize {
+        match &self.shown {
+            Some(Shown::Command { left_out, .. }) => usize::try_from(*left_out).unwrap_or(usize::MAX),
+            Some(Shown::Diff(_) | Shown::Page(_)) | None => 0,
+        }
+    }
+
+    /// Returns how long it took, milliseconds, without the time that it waited for the user; none before its end.
+    pub fn took(&self) -> Option<u64> {
+        match self.state {
+            CallState::Ended { elapsed_ms, .. } => Some(elapsed_ms.saturating_sub(self.waited_ms)),
+            CallState::Running { .. } | CallState::Interrupted { .. } => None,
+        }
+    }
+
+    /// Returns in words why it did not run: what the user answered, or the rules; none when nobody refused it.
+    pub fn refusal(&self) -> Option<&str> {
+        let answers = self.asked.iter().filter_map(|asked| asked.answer.as_ref());
+        answers.filter(|answer| answer.went_on == WentOn::No).map(|answer| answer.words.as_str()).next_back()
+    }
+
+    /// Tells whether a question about it is open.
+    pub fn is_asking(&self) -> bool {
+        self.asked.iter().any(|asked| asked.answer.is_none())
+    }
+}
+
+/// One sub-agent, seen from its spawner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChildCell {
+    /// The sub-agent's id, not sanitised: compared, never shown.
+    pub id: AgentId,
+    /// The sub-agent's name.
+    pub name: String,
+    /// The task it was given.
+    pub task: String,
+    /// How it stands.
+    pub state: ChildState,
+}
+
+/// The content of a cell.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Body {
+    /// Words of the user.
+    User {
+        /// The text.
+        text: String,
+        /// True when they entered a running turn.
+        mid_loop: bool,
+        /// Where they are; none for words that did not come through a queue.
+        receipt: Option<Told>,
+    },
+    /// Reasoning.
+    Thinking {
+        /// The text.
+        text: String,
+        /// How far it has come.
+        stage: Stage,
+    },
+    /// The model's answer, Markdown.
+    Assistant {
+        /// The text.
+        text: String,
+        /// How far it has come.
+        stage: Stage,
+    },
+    /// A tool call.
+    Call(Box<CallCell>),
+    /// A sub-agent.
+    Child(ChildCell),
+    /// Older rounds that a summary stands for, or long results that were shortened.
+    Compaction {
+        /// What was done, in a sentence.
+        head: String,
+        /// The summary; empty where results were shortened only.
+        summary: String,
+    },
+    /// A sentence of the program.
+    Notice {
+        /// How much it matters.
+        level: Level,
+        /// The sentence.
+        text: String,
+    },
+}
+
+/// One block of a transcript.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cell {
+    id: CellId,
+    revision: u32,
+    rewrites: u32,
+    /// When it came, milliseconds since 1970; 0 when that is not known.
+    at: i64,
+    /// How long its text took, milliseconds; 0 when that is not known.
+    took: u32,
+    fold: Fold,
+    body: Body,
+}
+
+impl Cell {
+    pub(crate) fn new(id: CellId, body: Body, at: Option<Timestamp>) -> Self {
+        let at = at.map_or(0, Timestamp::as_millisecond);
+        Self { id, revision: 0, rewrites: 0, at, took: 0, fold: Fold::Folded, body }
+    }
+
+    /// Returns when it came, if that is known.
+    pub fn at(&self) -> Option<Timestamp> {
+        (self.at != 0).then(|| Timestamp::from_millisecond(self.at).ok()).flatten()
+    }
+
+    /// Returns how long it took, milliseconds: a call, or a text that was seen from its beginning.
+    pub fn took(&self) -> Option<u64> {
+        match &self.body {
+            Body::Call(call) => call.took(),
+            Body::User { .. }
+            | Body::Thinking { .. }
+            | Body::Assistant { .. }
+            | Body::Child(_)
+            | Body::Compaction { .. }
+            | Body::Notice { .. } => (self.took > 0).then_some(self.took.into()),
+        }
+    }
+
+    /// Notes that its text or its agent is at the end.
+    pub(crate) fn ended(&mut self, at: Option<Timestamp>) {
+        if let Some(at) = at.filter(|_| self.at != 0) {
+            self.took = u32::try_from(at.as_millisecond() - self.at).unwrap_or(0);
+        }
+    }
+
+    /// Returns the id.
+    pub fn id(&self) -> CellId {
+        self.id
+    }
+
+    /// Returns a number that rises with every visible change.
+    pub fn revision(&self) -> u64 {
+        self.revision.into()
+    }
+
+    /// Returns a number that rises when the text changed otherwise than by growing at its end.
+    pub fn rewrites(&self) -> u64 {
+        self.rewrites.into()
+    }
+
+    /// Returns the content.
+    pub fn body(&self) -> &Body {
+        &self.body
+    }
+
+    /// Gives the content to change it; counts as a visible change.
+    pub(crate) fn change(&mut self) -> &mut Body {
+        self.revision += 1;
+        &mut self.body
+    }
+
+    /// Ends a text of the model: takes over what differs from the deltas, and how far it came.
+    pub(crate) fn end_text(&mut self, whole: &str, end: Stage) {
+        let (Body::Thinking { text, stage } | Body::Assistant { text, stage }) = &mut self.body else { return };
+        self.revision += 1;
+        *stage = end;
+        if let Some(more) = whole.strip_prefix(text.as_str()) {
+            text.push_str(more);
+        } else {
+            whole.clone_into(text);
+            self.rewrites += 1;
+        }
+        text.shrink_to_fit();
+    }
+
+    /// Tells whether the cell has more to show than its head.
+    pub fn can_fold(&self) -> bool {
+        match &self.body {
+            Body::Thinking { stage, .. } => *stage != Stage::Live,
+            Body::Compaction { summary, .. } => !summary.is_empty(),
+            Body::Call(_) => true,
+            Body::User { .. } | Body::Assistant { .. } | Body::Child(_) | Body::Notice { .. } => false,
+        }
+    }
+
+    /// Returns what is shown: the head only, or everything.
+    pub fn fold(&self) -> Fold {
+        if self.can_fold() { self.fold } else { Fold::Open }
+    }
+
+    pub(crate) fn set_fold(&mut self, fold: Fold) {
+        if self.can_fold() && self.fold != fold {
+            self.fold = fold;
+            self.revision += 1;
+        }
+    }
+
+    /// Returns roughly how many bytes of text are shown; enough to guess a height.
+    pub fn weight(&self) -> usize {
+        match (&self.body, self.fold()) {
+            (Body::Thinking { .. } | Body::Compaction { .. } | Body::Call(_), Fold::Folded) => 1,
+            (
+                Body::User { text, .. }
+                | Body::Thinking { text, .. }
+                | Body::Assistant { text, .. }
+                | Body::Notice { text, .. },
+                _,
+            ) => text.len(),
+            (Body::Compaction { head, summary }, Fold::Open) => head.len() + summary.len(),
+            (Body::Call(call), Fold::Open) => call.output().len(),
+            (Body::Child(child), _) => child.task.len(),
+        }
+    }
+}

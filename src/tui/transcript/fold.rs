@@ -1,0 +1,437 @@
+//! The transcript of one agent: the fold of its envelopes into cells.
+//!
+//! `update` feeds it each envelope of the agent once, in order; a live run, a resumed session and a replay alike.
+//! Deltas are previews that the authoritative event replaces. Whatever ends a turn closes every open cell, so nothing
+//! stays live for ever. Cells are only appended: a cell's id is its position.
+
+mod calls;
+mod pieces;
+mod texts;
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+
+use crate::event::{Envelope, Event, Outcome};
+use crate::id::{AgentId, CallId, MessageId};
+use crate::summary;
+use crate::text;
+use crate::tui::state::told::Told;
+use crate::tui::transcript::cell::{Body, CallCell, Cell, CellId, ChildCell, ChildState, Fold, Level, Stage};
+use crate::tui::transcript::fold::pieces::Live;
+
+/// A request that is being tried again.
+#[derive(Debug, Clone)]
+struct Retry {
+    cell: CellId,
+    attempt: u32,
+    reason: String,
+}
+
+/// The cells of one agent.
+#[derive(Debug, Clone, Default)]
+pub struct Transcript {
+    agent: AgentId,
+    /// The moment of the last envelope.
+    now: Option<Timestamp>,
+    cells: Vec<Cell>,
+    /// Cells that something is still expected for.
+    open: Vec<CellId>,
+    thinking: Option<Live>,
+    answer: Option<Live>,
+    retry: Option<Retry>,
+    /// Whether this turn's cancel was already told.
+    cancel_told: bool,
+    refolds: u64,
+    /// The cells of texts that came through a queue.
+    said: HashMap<MessageId, CellId>,
+    /// The cells of the questions that are open.
+    questions: HashMap<String, CellId>,
+    /// The tokens that the model can hold.
+    window: Option<u64>,
+    /// The files that the system prompt was last said to hold.
+    context_files: Vec<String>,
+    /// The files that the agent changed, in the order of their first change.
+    changed: Vec<ChangedFile>,
+    /// The call that printed last.
+    printed: Option<CellId>,
+}
+
+/// A file that an agent changed, with all its changes together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedFile {
+    /// Its path, sanitised.
+    pub path: String,
+    /// Lines that came.
+    pub added: u64,
+    /// Lines that went.
+    pub removed: u64,
+}
+
+impl Transcript {
+    /// Makes the empty transcript of an agent.
+    pub fn new(agent: AgentId) -> Self {
+        Self { agent, ..Self::default() }
+    }
+
+    /// Returns the agent.
+    pub fn agent(&self) -> &AgentId {
+        &self.agent
+    }
+
+    /// Returns the cells, oldest first.
+    pub fn cells(&self) -> &[Cell] {
+        &self.cells
+    }
+
+    /// Returns the files that the agent changed.
+    pub fn changed(&self) -> &[ChangedFile] {
+        &self.changed
+    }
+
+    /// Returns the call that printed something last.
+    pub fn last_printed(&self) -> Option<&CallCell> {
+        match self.get(self.printed?)?.body() {
+            Body::Call(call) => Some(call),
+            Body::User { .. }
+            | Body::Thinking { .. }
+            | Body::Assistant { .. }
+            | Body::Child(_)
+            | Body::Compaction { .. }
+            | Body::Notice { .. } => None,
+        }
+    }
+
+    /// Returns a cell.
+    pub fn get(&self, id: CellId) -> Option<&Cell> {
+        self.cells.get(id.index())
+    }
+
+    /// Returns a number that rises when many cells folded or opened at once.
+    pub fn refolds(&self) -> u64 {
+        self.refolds
+    }
+
+    /// Takes one envelope; those of other agents are passed over. Returns whether the picture changed.
+    #[allow(clippy::too_many_lines)] // One arm for each kind of event.
+    pub fn apply(&mut self, envelope: &Envelope) -> bool {
+        if envelope.agent != self.agent {
+            return false;
+        }
+        self.now = Some(envelope.at);
+        match &envelope.event {
+            Event::TurnStarted { .. } => {
+                self.cancel_told = false;
+                self.retried();
+                self.settle_texts()
+            }
+            Event::RoundStarted { .. } | Event::RoundEnded { .. } => {
+                self.retried();
+                self.settle_texts()
+            }
+            Event::UserTurn { content, mid_loop, injection, .. } => {
+                self.settle_texts();
+                let text = text::visible(content).into_owned();
+                let cell = self.push(Body::User { text, mid_loop: *mid_loop, receipt: None });
+                if let Some(id) = injection {
+                    self.said.insert(id.clone(), cell);
+                }
+                true
+            }
+            Event::ThinkingDelta { text } => self.think_more(text),
+            Event::AssistantDelta { text } => self.answer_more(text),
+            Event::Thinking { text } => self.thought(text),
+            Event::Assistant { text, interrupted } => {
+                self.answered(text, if *interrupted { Stage::Interrupted } else { Stage::Done })
+            }
+            Event::ToolCall { id, name, arguments } => {
+                self.settle_texts();
+                self.retried();
+                let shown = text::visible_line(name).into_owned();
+                let summary = summary::call(name, arguments);
+                let call = CallCell::new(id.clone(), shown, arguments.clone(), summary, envelope.at);
+                let begun = self.push(Body::Call(Box::new(call)));
+                self.open.push(begun);
+                true
+            }
+            Event::ToolProgress { id, text } => self.progress(id, text),
+            Event::ToolResult { id, content, is_error, elapsed_ms } => {
+                self.result(id, content, (*is_error, *elapsed_ms), envelope.at);
+                true
+            }
+            Event::AgentSpawned { child, task, call, .. } => {
+                let child = ChildCell {
+                    id: child.clone(),
+                    name: text::visible_line(child.as_str()).into_owned(),
+                    task: text::visible(task).into_owned(),
+                    state: ChildState::Running,
+                };
+                self.spawned(call.as_ref(), child);
+                true
+            }
+            Event::AgentFinished { child, outcome, message } => {
+                self.child_finished(child, *outcome, message.as_deref())
+            }
+            Event::FallbackNotice { reason } => {
+                self.close();
+                self.say(Level::Warning, reason)
+            }
+            Event::Retrying { attempt, after_ms, reason } => {
+                self.retrying(*attempt, *after_ms, reason);
+                true
+            }
+            Event::Cancelled {} => {
+                self.close();
+                self.tell_cancel();
+                true
+            }
+            Event::TurnEnded { outcome, message, .. } => self.turn_ended(*outcome, message.as_deref()),
+            Event::Reset {} => {
+                self.close();
+                self.say(Level::Info, "history cleared: the model starts afresh")
+            }
+            Event::ToolDetails { id, details } => self.details(id, details),
+            Event::Question { id, question, call, offer, .. } => {
+                self.asked(id, question, call.as_ref(), offer.as_deref());
+                true
+            }
+            Event::Answer { id, answer, words } => self.answered_question(id, answer, words.as_deref()),
+            Event::Guards { context_files, .. } => self.guards(context_files),
+            Event::ModelSwitched { from, to, provider } => {
+                self.model_switched(from.as_deref(), to.as_deref(), provider.as_deref())
+            }
+            Event::Compacted { before, after, messages, summary } => {
+                self.retried();
+                let head = summary::compacted([*before, *after], self.window, *messages);
+                self.push(Body::Compaction { head, summary: text::visible(summary).into_owned() });
+                true
+            }
+            Event::Notice { text } => {
+                self.retried();
+                self.say(Level::Warning, &text::visible_line(text))
+            }
+            Event::ContextCap { tokens } => {
+                self.window = *tokens;
+                false
+            }
+            Event::SessionStarted { .. }
+            | Event::Compacting { .. }
+            | Event::ContextSize { .. }
+            | Event::StepLimit { .. }
+            | Event::Tokens(_)
+            | Event::Pending { .. }
+            | Event::Seen { .. }
+            | Event::Returned { .. }
+            | Event::Parked { .. }
+            | Event::Unparked { .. }
+            | Event::History { .. }
+            | Event::SessionEnded { .. }
+            | Event::Extension { .. }
+            | Event::Unknown => false,
+        }
+    }
+
+    /// Returns the texts that came through a queue, with their cells, in order.
+    pub fn entered(&self) -> Vec<(&MessageId, CellId)> {
+        let mut entered: Vec<_> = self.said.iter().map(|(id, cell)| (id, *cell)).collect();
+        entered.sort_by_key(|(_, cell)| cell.index());
+        entered
+    }
+
+    /// Returns the cell of a text that came through a queue.
+    pub fn cell_of(&self, id: &MessageId) -> Option<CellId> {
+        self.said.get(id).copied()
+    }
+
+    /// Writes at a text where it is.
+    pub fn set_receipt(&mut self, id: &MessageId, words: Told) {
+        let place = self.cell_of(id).and_then(|cell| self.cells.get_mut(cell.index()));
+        if let Some(Body::User { receipt, .. }) = place.map(Cell::change) {
+            *receipt = Some(words);
+        }
+    }
+
+    /// Folds an open cell, opens a folded one.
+    pub fn toggle(&mut self, id: CellId) {
+        if let Some(cell) = self.cells.get_mut(id.index()) {
+            let fold = match cell.fold() {
+                Fold::Folded => Fold::Open,
+                Fold::Open => Fold::Folded,
+            };
+            cell.set_fold(fold);
+        }
+    }
+
+    /// Folds all cells when any that can fold is open, else opens all.
+    pub fn toggle_all(&mut self) {
+        let any_open = self.cells.iter().any(|cell| cell.can_fold() && cell.fold() == Fold::Open);
+        let fold = if any_open { Fold::Folded } else { Fold::Open };
+        for cell in &mut self.cells {
+            cell.set_fold(fold);
+        }
+        self.refolds += 1;
+    }
+
+    /// Returns the cell below the selected one; the last one when none is selected.
+    pub fn next(&self, selected: Option<CellId>) -> Option<CellId> {
+        let last = self.cells.len().checked_sub(1)?;
+        Some(CellId::new(selected.map_or(last, |id| id.index().saturating_add(1).min(last))))
+    }
+
+    /// Returns the cell above the selected one; the last one when none is selected.
+    pub fn previous(&self, selected: Option<CellId>) -> Option<CellId> {
+        let last = self.cells.len().checked_sub(1)?;
+        Some(CellId::new(selected.map_or(last, |id| id.index().saturating_sub(1).min(last))))
+    }
+
+    fn push(&mut self, body: Body) -> CellId {
+        let id = CellId::new(self.cells.len());
+        self.cells.push(Cell::new(id, body, self.now));
+        id
+    }
+
+    fn notice(&mut self, level: Level, sentence: &str) -> CellId {
+        self.push(Body::Notice { level, text: text::visible(sentence).into_owned() })
+    }
+
+    /// Adds a notice; the picture has changed.
+    fn say(&mut self, level: Level, sentence: &str) -> bool {
+        self.notice(level, sentence);
+        true
+    }
+
+    /// Adds a sentence of the program.
+    pub fn tell(&mut self, level: Level, sentence: &str) {
+        self.notice(level, &text::visible_line(sentence));
+    }
+
+    /// Tells why the agent cannot run at all.
+    pub fn cannot_run(&mut self, reason: &str) {
+        self.notice(Level::Error, &format!("cannot run: {reason}"));
+    }
+
+    fn model_switched(&mut self, from: Option<&str>, to: Option<&str>, provider: Option<&str>) -> bool {
+        let [from, to] = [from, to].map(|model| model.unwrap_or("unknown"));
+        let where_from = provider.map(|provider| format!(" ({provider})")).unwrap_or_default();
+        self.say(Level::Info, &format!("model: {from} -> {to}{where_from}"))
+    }
+
+    /// Adds a sub-agent to the call that started it, so that its task is told once; else as a cell of its own.
+    fn spawned(&mut self, call: Option<&CallId>, agent: ChildCell) {
+        let is_its = |cell: &&CellId| match (self.get(**cell).map(Cell::body), call) {
+            (Some(Body::Call(open)), Some(id)) => open.id == *id && open.child.is_none(),
+            _ => false,
+        };
+        let place = self.open.iter().find(is_its).and_then(|place| self.cells.get_mut(place.index()));
+        if let Some(Body::Call(call)) = place.map(Cell::change) {
+            call.child = Some(agent);
+        } else {
+            let place = self.push(Body::Child(agent));
+            self.open.push(place);
+        }
+    }
+
+    fn child_finished(&mut self, child: &AgentId, outcome: Outcome, message: Option<&str>) -> bool {
+        let is_it = |cell: &&mut Cell| match cell.body() {
+            Body::Child(link) => link.id == *child,
+            Body::Call(call) => call.child.as_ref().is_some_and(|link| link.id == *child),
+            Body::User { .. }
+            | Body::Thinking { .. }
+            | Body::Assistant { .. }
+            | Body::Compaction { .. }
+            | Body::Notice { .. } => false,
+        };
+        let Some(cell) = self.cells.iter_mut().rev().find(is_it) else {
+            return false;
+        };
+        let id = cell.id();
+        let message = message.map(|message| text::visible(message).into_owned());
+        let state = ChildState::Ended { outcome, message };
+        cell.ended(self.now);
+        match cell.change() {
+            Body::Child(link) => {
+                link.state = state;
+                self.open.retain(|open| *open != id);
+            }
+            // The call itself is open until its result is there.
+            Body::Call(made) => {
+                if let Some(link) = &mut made.child {
+                    link.state = state;
+                }
+            }
+            Body::User { .. }
+            | Body::Thinking { .. }
+            | Body::Assistant { .. }
+            | Body::Compaction { .. }
+            | Body::Notice { .. } => {}
+        }
+        true
+    }
+
+    fn retrying(&mut self, attempt: u32, after_ms: u64, reason: &str) {
+        let sentence = format!("retrying in {}, attempt {attempt}: {reason}", summary::seconds(after_ms));
+        let cell = match self.retry.take() {
+            Some(retry) => {
+                self.reword(retry.cell, &sentence);
+                retry.cell
+            }
+            None => self.notice(Level::Warning, &sentence),
+        };
+        self.retry = Some(Retry { cell, attempt, reason: reason.to_owned() });
+    }
+
+    /// Says what failed once the wait is over, or was stopped: no countdown stays behind.
+    fn retried(&mut self) {
+        if let Some(Retry { cell, attempt, reason }) = self.retry.take() {
+            let failed = attempt.saturating_sub(1);
+            self.reword(cell, &format!("attempt {failed} failed: {reason}"));
+        }
+    }
+
+    fn reword(&mut self, cell: CellId, sentence: &str) {
+        if let Some(Body::Notice { text, .. }) = self.cells.get_mut(cell.index()).map(Cell::change) {
+            *text = text::visible(sentence).into_owned();
+        }
+    }
+
+    fn tell_cancel(&mut self) {
+        if !self.cancel_told {
+            self.cancel_told = true;
+            self.notice(Level::Warning, "cancelled");
+        }
+    }
+
+    fn turn_ended(&mut self, outcome: Outcome, message: Option<&str>) -> bool {
+        let closed = self.close();
+        self.retried();
+        match outcome {
+            Outcome::Completed | Outcome::Synthesized => closed,
+            Outcome::Cancelled => {
+                self.tell_cancel();
+                true
+            }
+            Outcome::Failed => self.say(Level::Error, &format!("failed: {}", message.unwrap_or("no reason was given"))),
+        }
+    }
+
+    /// Marks everything that is still open as interrupted.
+    fn close(&mut self) -> bool {
+        let texts = self.end_texts(Stage::Interrupted);
+        let open = std::mem::take(&mut self.open);
+        for id in &open {
+            match self.cells.get_mut(id.index()).map(Cell::change) {
+                Some(Body::Call(call)) => calls::interrupt(call),
+                Some(Body::Child(child)) => child.state = ChildState::Interrupted,
+                Some(
+                    Body::User { .. }
+                    | Body::Thinking { .. }
+                    | Body::Assistant { .. }
+                    | Body::Compaction { .. }
+                    | Body::Notice { .. },
+                )
+                | None => {}
+            }
+        }
+        texts || !open.is_empty()
+    }
+}

@@ -1,0 +1,170 @@
+//! Calls in a transcript: their output while they run, their results, and what the user was asked before.
+//!
+//! Used by the fold of the transcript alone. A question stands in the cell of its call; one that no call waits for has a
+//! line of its own. Either way one line, which turns into its answer.
+
+use jiff::Timestamp;
+
+use super::{ChangedFile, Transcript};
+use crate::details::{Details, FileDiff};
+use crate::id::CallId;
+use crate::limits::PROGRESS_BYTES;
+use crate::message::Arguments;
+use crate::text::{self, CommandOutput};
+use crate::tui::transcript::cell::{Answered, Asked, Body, CallCell, CallState, Cell, CellId, Level, WentOn};
+use crate::tui::transcript::result::Shown;
+
+/// Adds a change to those of its file.
+fn note_change(changed: &mut Vec<ChangedFile>, diff: &FileDiff) {
+    let path = text::visible_line(&diff.path);
+    let (added, removed) = (u64::from(diff.added), u64::from(diff.removed));
+    match changed.iter_mut().find(|file| file.path == path) {
+        Some(file) => (file.added, file.removed) = (file.added + added, file.removed + removed),
+        None => changed.push(ChangedFile { path: path.into_owned(), added, removed }),
+    }
+}
+
+impl Transcript {
+    /// Finds the call a result belongs to: the oldest open one of that id, else the newest of that id.
+    fn find_call(&self, id: &CallId) -> Option<CellId> {
+        let is_it = |cell: &Cell| matches!(cell.body(), Body::Call(call) if call.id == *id);
+        let open = self.open.iter().copied().find(|cell| self.get(*cell).is_some_and(is_it));
+        open.or_else(|| self.cells.iter().rev().find(|cell| is_it(cell)).map(Cell::id))
+    }
+
+    pub(super) fn progress(&mut self, id: &CallId, piece: &str) -> bool {
+        let Some(cell) = self.find_call(id).and_then(|cell| self.cells.get_mut(cell.index())) else {
+            return false;
+        };
+        let runs = |body: &Body| matches!(body, Body::Call(made) if matches!(made.state, CallState::Running { .. }));
+        if !runs(cell.body()) {
+            return false;
+        }
+        if let Body::Call(made) = cell.change()
+            && let CallState::Running { progress, cut } = &mut made.state
+        {
+            progress.push(piece);
+            if progress.shown().text.len() > PROGRESS_BYTES {
+                *cut += progress.keep_newest(PROGRESS_BYTES / 2);
+            }
+        }
+        self.printed = Some(cell.id());
+        true
+    }
+
+    pub(super) fn result(&mut self, id: &CallId, content: &str, end: (bool, u64), at: Timestamp) {
+        let (is_error, elapsed_ms) = end;
+        let ended = |content: CommandOutput| CallState::Ended { content, is_error, elapsed_ms };
+        let Some(cell) = self.find_call(id) else {
+            // A result whose call was not seen: a log that begins in the middle.
+            let none = Arguments::Object(serde_json::Map::new());
+            let call = CallCell::new(id.clone(), "tool".to_owned(), none, String::new(), at);
+            self.push(Body::Call(Box::new(CallCell { state: ended(CommandOutput::plain(content)), ..call })));
+            return;
+        };
+        self.open.retain(|open| *open != cell);
+        if let Some(Body::Call(call)) = self.cells.get_mut(cell.index()).map(Cell::change) {
+            let is_command = matches!(call.shown, Some(Shown::Command { .. }));
+            call.state = ended(if is_command { CommandOutput::of(content) } else { CommandOutput::plain(content) });
+        }
+    }
+
+    pub(super) fn details(&mut self, id: &CallId, details: &Details) -> bool {
+        let (Some(shown), Some(cell)) = (Shown::of(details), self.find_call(id)) else { return false };
+        if let Some(Body::Call(call)) = self.cells.get_mut(cell.index()).map(Cell::change) {
+            if let Details::Diff(diff) = details {
+                note_change(&mut self.changed, diff);
+            }
+            if matches!(shown, Shown::Command { .. }) {
+                self.printed = Some(cell);
+            }
+            call.shown = Some(shown);
+        }
+        true
+    }
+
+    pub(super) fn asked(&mut self, id: &str, question: &str, call: Option<&CallId>, offer: Option<&str>) {
+        let at = self.now;
+        let place = call.and_then(|call| self.find_call(call)).and_then(|cell| self.cells.get_mut(cell.index()));
+        let asking = if let Some(cell) = place {
+            if let Body::Call(call) = cell.change() {
+                let offer = offer.map(str::to_owned);
+                call.asked.push(Asked { id: id.to_owned(), at, offer, answer: None });
+            }
+            cell.id()
+        } else {
+            self.notice(Level::Warning, &format!("asks: {question}"))
+        };
+        self.questions.insert(id.to_owned(), asking);
+    }
+
+    pub(super) fn answered_question(&mut self, id: &str, answer: &str, words: Option<&str>) -> bool {
+        let now = self.now;
+        let place = self.questions.remove(id).and_then(|cell| self.cells.get_mut(cell.index()));
+        match place.map(Cell::change) {
+            Some(Body::Call(call)) => {
+                if let Some(asked) = call.asked.iter_mut().find(|asked| asked.id == id) {
+                    asked.answer = Some(in_words(answer, words, asked.offer.as_deref()));
+                    let wait = asked.at.zip(now).map(|(asked, now)| now.duration_since(asked).as_millis());
+                    call.waited_ms += wait.and_then(|wait| u64::try_from(wait).ok()).unwrap_or(0);
+                }
+            }
+            Some(Body::Notice { level, text }) => {
+                *level = Level::Info;
+                let answer = in_words(answer, words, None).words;
+                let question = text.strip_prefix("asks: ").unwrap_or(text);
+                *text = format!("{question} {answer}");
+            }
+            // An answer whose question was not seen.
+            Some(
+                Body::User { .. }
+                | Body::Thinking { .. }
+                | Body::Assistant { .. }
+                | Body::Compaction { .. }
+                | Body::Child(_),
+            )
+            | None => {
+                self.notice(Level::Info, &in_words(answer, words, None).words);
+            }
+        }
+        true
+    }
+
+    /// Says which files the system prompt holds, when that is news.
+    pub(super) fn guards(&mut self, context_files: &[String]) -> bool {
+        if self.context_files == context_files {
+            return false;
+        }
+        self.context_files = context_files.to_vec();
+        let sentence = match context_files {
+            [] => "no context file is in the system prompt any more".to_owned(),
+            files => format!("in the system prompt: {}", files.join(", ")),
+        };
+        self.say(Level::Info, &sentence)
+    }
+}
+
+/// Ends a call whose turn ended before it did.
+pub(super) fn interrupt(call: &mut CallCell) {
+    if let CallState::Running { progress, .. } = &mut call.state {
+        call.state = CallState::Interrupted { progress: std::mem::take(progress).finish() };
+    }
+    for asked in call.asked.iter_mut().filter(|asked| asked.answer.is_none()) {
+        asked.answer = Some(in_words("withdrawn", None, None));
+    }
+}
+
+fn in_words(answer: &str, words: Option<&str>, offer: Option<&str>) -> Answered {
+    let behind = |text: Option<&str>| text.map(|text| format!(": {text}")).unwrap_or_default();
+    let (went_on, words) = match answer {
+        "yes" => (WentOn::Yes, "approved once".to_owned()),
+        "session" => (WentOn::Yes, format!("approved for this session{}", behind(offer))),
+        "always" => (WentOn::Yes, "approved, and the rule is kept".to_owned()),
+        "no" => (WentOn::No, format!("declined{}", behind(words))),
+        "allowed" => (WentOn::Yes, "allowed meanwhile, no answer needed".to_owned()),
+        "denied" => (WentOn::No, format!("refused meanwhile{}", behind(words))),
+        "withdrawn" => (WentOn::No, "withdrawn, nobody answered".to_owned()),
+        other => (WentOn::No, format!("answered {other}{}", behind(words))),
+    };
+    Answered { went_on, words: text::visible_line(&words).into_owned() }
+}

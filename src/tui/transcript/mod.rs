@@ -1,0 +1,23 @@
+//! The transcripts of all agents: what happened as cells, where the reader is, what is searched for, selected and copied.
+//!
+//! # Where things are
+//!
+//! - the fold of events into cells: `fold.rs`, `fold/calls.rs`, `fold/texts.rs`, `cell.rs`; stories: `transcript.rs`
+//! - what there is to see of a call beyond its output: `result.rs`; stories: `result_views.rs`
+//! - where the reader is: `scroll.rs`; stories: `scrolling.rs`
+//! - jumps, selections, copies, times: `keys.rs`, `selection.rs`, `view/select.rs`, `view/annotations.rs`; stories:
+//!   `reading.rs`, `tests/pty/reading.rs`
+//! - search: what is typed, what is found, piece by piece: `search.rs`, `search_keys.rs`, `view/matches.rs`,
+//!   `view/query.rs`; stories: `reading.rs`, `tests/pty/reading.rs`
+//! - the transcript on the screen: `view/mod.rs`
+
+pub mod cell;
+pub mod fold;
+pub mod keys;
+pub mod result;
+pub mod scroll;
+pub mod search;
+pub mod search_keys;
+pub mod selection;
+mod source;
+pub mod view;

@@ -1,0 +1,361 @@
+//! The search in a transcript: what is typed, where it began, where it is, and what it found so far.
+//!
+//! `update` types and wishes; only the layout knows what is shown, so `view::look` answers before the next frame. A place
+//! is named by its cell and its number within the cell: it stays the same place while the transcript grows.
+
+use unicode_segmentation::UnicodeSegmentation as _;
+
+use crate::limits;
+use crate::text::is_invisible;
+use crate::tui::state::focus::Pane;
+use crate::tui::transcript::cell::CellId;
+use crate::tui::transcript::scroll::{Point, Position};
+
+/// One search.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Search {
+    text: String,
+    /// The byte that the cursor stands before.
+    cursor: usize,
+    origin: Origin,
+    /// The place where the reader is.
+    pub at: Option<Spot>,
+    /// What the next look shall answer.
+    pub wish: Option<Wish>,
+    /// What was found so far.
+    pub count: Count,
+    /// The last step led around the end.
+    pub turned: Option<Turned>,
+    /// The cell that was opened to show the place in it.
+    pub opened: Option<CellId>,
+    /// The earlier search that was brought back, by its age; 0 is none.
+    age: usize,
+    /// What was typed before earlier searches were brought back.
+    typed: String,
+}
+
+/// Where a search began, to go back to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Origin {
+    /// Where the view was.
+    pub position: Position,
+    /// Its first row.
+    pub top: Point,
+    /// The cell that was selected.
+    pub selected: Option<CellId>,
+    /// The pane that had the focus.
+    pub pane: Pane,
+}
+
+/// One place that was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spot {
+    /// The cell.
+    pub cell: CellId,
+    /// Which one within the opened cell, from 0.
+    pub nth: usize,
+}
+
+/// Where the search shall go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wish {
+    /// To the first place from where it began on, else to the last one before.
+    Nearest,
+    /// So many places on, or back.
+    Steps(isize),
+}
+
+/// How often something was found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Count {
+    /// The place where the reader is among all, from 0, once it is known.
+    pub place: Option<usize>,
+    /// All places that were found.
+    pub total: usize,
+    /// Whether that is all.
+    pub scan: Scan,
+}
+
+/// How far a transcript was looked through.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Scan {
+    /// There is more to look through.
+    #[default]
+    SoFar,
+    /// All of it.
+    Whole,
+}
+
+/// Says around which end a step led.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turned {
+    /// From the last place on to the first.
+    ToFirst,
+    /// From the first place back to the last.
+    ToLast,
+}
+
+/// What a look found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Found {
+    /// How often, so far.
+    pub count: Count,
+    /// The answer to the wish.
+    pub visit: Visit,
+}
+
+/// Answers a [`Wish`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Visit {
+    /// It is not known yet, or nothing was wished.
+    Waits,
+    /// There is no such place.
+    Nothing,
+    /// It leads here.
+    At {
+        /// The place.
+        spot: Spot,
+        /// Where it stands in the opened cell.
+        point: Point,
+        /// Whether the way led around an end.
+        turned: Option<Turned>,
+    },
+}
+
+impl Search {
+    /// Makes a search for nothing yet.
+    pub fn new(origin: Origin) -> Self {
+        Self {
+            text: String::new(),
+            cursor: 0,
+            origin,
+            at: None,
+            wish: None,
+            count: Count::default(),
+            turned: None,
+            opened: None,
+            age: 0,
+            typed: String::new(),
+        }
+    }
+
+    /// Returns what is searched for.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns what stands before the cursor.
+    pub fn before_cursor(&self) -> &str {
+        self.text.get(..self.cursor).unwrap_or_default()
+    }
+
+    /// Returns where it began.
+    pub fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// Returns the first row that was visible when it began.
+    pub fn began(&self) -> Point {
+        self.origin.top
+    }
+
+    /// Tells whether anything is searched for.
+    pub fn is_active(&self) -> bool {
+        !self.text.is_empty()
+    }
+
+    /// Types at the cursor: white space as blanks, nothing that nobody would see.
+    pub fn type_text(&mut self, text: &str) {
+        let shown = |c: char| match c {
+            c if c.is_whitespace() => Some(' '),
+            '\u{200C}' | '\u{200D}' | '\u{FE00}'..='\u{FE0F}' => Some(c),
+            c => (!is_invisible(c)).then_some(c),
+        };
+        let mut more: String = text.trim_end_matches(['\n', '\r']).chars().filter_map(shown).collect();
+        let room = limits::SEARCH_BYTES.saturating_sub(self.text.len());
+        more.truncate(more.floor_char_boundary(room));
+        self.text.insert_str(self.cursor, &more);
+        self.cursor += more.len();
+        self.changed();
+    }
+
+    /// Takes this text in place of what was typed.
+    pub fn set_text(&mut self, text: &str) {
+        self.text.clear();
+        self.cursor = 0;
+        self.type_text(text);
+    }
+
+    /// Deletes the character before the cursor; false when there is none.
+    pub fn rub_out(&mut self) -> bool {
+        let start = self.left_of_cursor();
+        self.rub_out_from(start)
+    }
+
+    /// Deletes the word before the cursor.
+    pub fn rub_out_word(&mut self) {
+        let before = self.before_cursor();
+        let words = before.trim_end();
+        let start = words.rfind(' ').map_or(0, |blank| blank + 1);
+        self.rub_out_from(start);
+    }
+
+    /// Deletes everything before the cursor.
+    pub fn rub_out_all(&mut self) {
+        self.rub_out_from(0);
+    }
+
+    fn rub_out_from(&mut self, start: usize) -> bool {
+        if start >= self.cursor {
+            return false;
+        }
+        self.text.replace_range(start..self.cursor, "");
+        self.cursor = start;
+        self.changed();
+        true
+    }
+
+    /// Moves the cursor one character to the left.
+    pub fn left(&mut self) {
+        self.cursor = self.left_of_cursor();
+    }
+
+    /// Moves the cursor one character to the right.
+    pub fn right(&mut self) {
+        let behind = self.text.get(self.cursor..).unwrap_or_default();
+        self.cursor += behind.graphemes(true).next().map_or(0, str::len);
+    }
+
+    /// Moves the cursor to the start.
+    pub fn home(&mut self) {
+        self.cursor = 0;
+    }
+
+    /// Moves the cursor to the end.
+    pub fn end(&mut self) {
+        self.cursor = self.text.len();
+    }
+
+    /// Brings an earlier search back, the newest first; the last of these is the newest.
+    pub fn earlier(&mut self, searches: &[String]) {
+        if self.age < searches.len() {
+            self.bring_back(self.age + 1, searches);
+        }
+    }
+
+    /// Goes back towards what was typed.
+    pub fn later(&mut self, searches: &[String]) {
+        if let Some(age) = self.age.checked_sub(1) {
+            self.bring_back(age, searches);
+        }
+    }
+
+    fn bring_back(&mut self, age: usize, searches: &[String]) {
+        if self.age == 0 {
+            self.typed.clone_from(&self.text);
+        }
+        let earlier = searches.len().checked_sub(age).and_then(|at| searches.get(at));
+        let text = if age == 0 { self.typed.clone() } else { earlier.cloned().unwrap_or_default() };
+        self.set_text(&text);
+        self.age = age;
+    }
+
+    /// Wishes to go on by so many places.
+    pub fn step(&mut self, steps: isize) {
+        self.wish = Some(match self.wish {
+            Some(Wish::Steps(before)) => Wish::Steps(before.saturating_add(steps)),
+            Some(Wish::Nearest) | None => Wish::Steps(steps),
+        });
+    }
+
+    fn left_of_cursor(&self) -> usize {
+        self.before_cursor().grapheme_indices(true).next_back().map_or(0, |(at, _)| at)
+    }
+
+    fn changed(&mut self) {
+        self.age = 0;
+        self.at = None;
+        self.turned = None;
+        self.count = Count::default();
+        self.wish = Some(Wish::Nearest);
+    }
+}
+
+impl Count {
+    /// Returns it in words: `3 of 17`.
+    pub fn words(&self) -> String {
+        match (self.place, self.total, self.scan) {
+            (_, 0, Scan::Whole) => "not found".to_owned(),
+            (_, 0, Scan::SoFar) => "searching".to_owned(),
+            (Some(place), total, Scan::Whole) => format!("{} of {total}", place + 1),
+            (None, total, Scan::Whole) => format!("{total} found"),
+            (Some(place), total, Scan::SoFar) => format!("{} of {total} so far", place + 1),
+            (None, total, Scan::SoFar) => format!("{total} so far"),
+        }
+    }
+}
+
+impl Turned {
+    /// Returns it in words, the longest first.
+    pub fn words(self) -> [&'static str; 3] {
+        match self {
+            Self::ToFirst => ["past the end, on from the top", "from the top", "top"],
+            Self::ToLast => ["past the top, on from the end", "from the end", "end"],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn search(text: &str) -> Search {
+        let origin =
+            Origin { position: Position::Bottom, top: Point::default(), selected: None, pane: Pane::Transcript };
+        let mut search = Search::new(origin);
+        search.type_text(text);
+        search
+    }
+
+    #[test]
+    fn the_line_is_edited_by_whole_characters() {
+        let mut search = search("a👨‍👩‍👧‍👦e\u{301}");
+        assert!(search.rub_out());
+        assert_eq!(search.text(), "a👨‍👩‍👧‍👦");
+        search.left();
+        search.type_text("b");
+        assert_eq!(search.text(), "ab👨‍👩‍👧‍👦");
+        search.right();
+        search.rub_out();
+        assert_eq!((search.text(), search.before_cursor()), ("ab", "ab"));
+        search.home();
+        assert!(!search.rub_out());
+        search.end();
+        search.rub_out_all();
+        assert!(!search.is_active());
+    }
+
+    #[test]
+    fn a_paste_is_one_line_without_what_nobody_would_see() {
+        let mut search = search("two\nlines\t\u{1b}[31m\u{202e}!\n");
+        assert_eq!(search.text(), "two lines [31m!");
+        search.rub_out_word();
+        assert_eq!(search.text(), "two lines ");
+        search.type_text(&"x".repeat(5_000));
+        assert_eq!(search.text().len(), limits::SEARCH_BYTES);
+    }
+
+    #[test]
+    fn earlier_searches_come_back_and_so_does_what_was_typed() {
+        let known = ["one".to_owned(), "two".to_owned()];
+        let mut search = search("dra");
+        for (expected, up) in [("two", true), ("one", true), ("one", true), ("two", false), ("dra", false)] {
+            if up {
+                search.earlier(&known);
+            } else {
+                search.later(&known);
+            }
+            assert_eq!(search.text(), expected);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Draws the line in which a search is typed, over the rule above the composer: no other row moves for it.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use unicode_segmentation::UnicodeSegmentation as _;
+
+use crate::tui::state::App;
+use crate::tui::transcript::search::Search;
+use crate::tui::widgets::fit::{columns, put, put_right};
+
+/// Columns that the text keeps, whatever else there is to say.
+const TEXT: u16 = 12;
+
+/// Draws the line; returns where the terminal's cursor belongs.
+pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> Option<Position> {
+    let area = area.intersection(*buffer.area());
+    let search = app.reader()?.search.as_ref()?;
+    for position in area.positions() {
+        if let Some(cell) = buffer.cell_mut(position) {
+            cell.reset();
+        }
+    }
+    let theme = &app.theme;
+    let mut room = put(buffer, area, "/", theme.accent);
+    let told = words(search);
+    let fits = |words: &&String| columns(words) + TEXT <= room.width;
+    if let Some(words) = told.iter().find(fits) {
+        room = put_right(buffer, room, words, theme.dim);
+    }
+    // What stands before the cursor is in view, as far as there is room, with a column for the cursor itself.
+    let (mut before, most) = (search.before_cursor(), room.width.saturating_sub(1));
+    while columns(before) > most {
+        let first = before.graphemes(true).next().map_or(before.len(), str::len);
+        before = before.get(first..).unwrap_or_default();
+    }
+    let behind = search.text().get(search.before_cursor().len()..).unwrap_or_default();
+    let cursor = Position { x: room.x + columns(before), y: area.y };
+    put(buffer, room, &format!("{before}{behind}"), theme.text);
+    (!area.is_empty()).then_some(cursor)
+}
+
+/// Says what was found and what the keys do, the longest first.
+fn words(search: &Search) -> Vec<String> {
+    let keys = "Enter stays · Esc: back to where you were";
+    if !search.is_active() {
+        return vec![format!("  Up: earlier searches · {keys} "), format!("  {keys} "), "  Esc: back ".to_owned()];
+    }
+    let counts = told(search);
+    let longest = counts.iter().take(1).flat_map(|count| {
+        [format!("  {count} · Tab next · {keys} "), format!("  {count} · {keys} "), format!("  {count} · Esc: back ")]
+    });
+    longest.chain(counts.iter().map(|count| format!("  {count} "))).collect()
+}
+
+/// Says what was found, and whether the last step led around an end, the longest first.
+pub fn told(search: &Search) -> Vec<String> {
+    let count = search.count.words();
+    match search.turned {
+        Some(turned) => turned.words().map(|words| format!("{words}: {count}")).into_iter().chain([count]).collect(),
+        None => vec![count],
+    }
+}

@@ -1,0 +1,205 @@
+//! The ends of a selection as the layout has them, and the text that it takes.
+//!
+//! Called by `look`. Rows that were wrapped are one line again; marks, gutters and the scroll bar are not copied.
+
+use unicode_segmentation::UnicodeSegmentation as _;
+
+use crate::limits;
+use crate::tui::state::regions;
+use crate::tui::theme::Theme;
+use crate::tui::transcript::cell::CellId;
+use crate::tui::transcript::fold::Transcript;
+use crate::tui::transcript::scroll::Point;
+use crate::tui::transcript::selection::{Ask, Selection, Shape};
+use crate::tui::transcript::view::cache::{TranscriptCache, has_gap};
+use crate::tui::transcript::view::rows::Rows;
+use crate::tui::widgets::wrap::{Joint, Line, width};
+
+/// Finds the selection that is asked for, and the place that is to come into view.
+pub fn resolve(
+    transcript: &Transcript,
+    layouts: &mut TranscriptCache,
+    before: Option<Selection>,
+    ask: Ask,
+) -> (Option<Selection>, Option<Point>) {
+    let mut lines = Lines { transcript, layouts };
+    let lines_to = |head: Point| {
+        let selection = before.map(|before| Selection { head, ..before });
+        (selection, Some(head))
+    };
+    let head = before.map(|selection| selection.head).unwrap_or_default();
+    match ask {
+        Ask::Begin(cell) => {
+            let point = lines.first_of(cell);
+            (Some(Selection { anchor: point, head: point, shape: Shape::Lines }), Some(point))
+        }
+        Ask::Lines(count) => lines_to(lines.step(head, count)),
+        Ask::Pages(count) => {
+            let page = isize::try_from(lines.layouts.view_rows().saturating_sub(1).max(1)).unwrap_or(isize::MAX);
+            lines_to(lines.step(head, page.saturating_mul(count)))
+        }
+        Ask::First => lines_to(lines.first_of(CellId::default())),
+        Ask::Last => {
+            let last = CellId::new(transcript.cells().len().saturating_sub(1));
+            let line = lines.count(last).saturating_sub(1);
+            lines_to(Point { cell: last, line, byte: 0 })
+        }
+        Ask::Cell(cell) => lines_to(lines.first_of(cell)),
+        Ask::Drag(from, to) => {
+            let (from, to) = (lines.grapheme(from), lines.grapheme(to));
+            let (anchor, head) = if from.0 <= to.0 { (from.0, to.1) } else { (from.1, to.0) };
+            (Some(Selection { anchor, head, shape: Shape::Characters }), None)
+        }
+        Ask::Word(at) => {
+            let (anchor, head) = lines.word(at);
+            (Some(Selection { anchor, head, shape: Shape::Characters }), None)
+        }
+        Ask::Line(at) => {
+            let (point, _) = lines.grapheme(at);
+            (Some(Selection { anchor: point, head: point, shape: Shape::Lines }), None)
+        }
+    }
+}
+
+/// Returns the text that a selection takes, or why it is not copied. What the program says beneath a text, such as its
+/// receipt, is copied only when nothing else is selected.
+///
+/// # Errors
+/// One sentence, when it is longer than is copied.
+pub fn text(
+    transcript: &Transcript,
+    layouts: &TranscriptCache,
+    columns: u16,
+    theme: &Theme,
+    selection: &Selection,
+) -> Result<String, String> {
+    let text = taken(transcript, layouts, columns, theme, selection, Rows::own_lines)?;
+    if !text.is_empty() {
+        return Ok(text);
+    }
+    taken(transcript, layouts, columns, theme, selection, |_| usize::MAX)
+}
+
+/// Returns what a selection takes of the first lines of each cell, of as many as `most` says.
+fn taken(
+    transcript: &Transcript,
+    layouts: &TranscriptCache,
+    columns: u16,
+    theme: &Theme,
+    selection: &Selection,
+    most: impl Fn(&Rows) -> usize,
+) -> Result<String, String> {
+    let (first, last) = selection.ends();
+    let mut text = String::new();
+    for cell in transcript.cells().iter().skip(first.cell.index()).take(last.cell.index() + 1 - first.cell.index()) {
+        let gap = usize::from(has_gap(transcript, cell));
+        if gap > 0 && selection.bytes_of(cell.id(), 0, 0).is_some() && !text.is_empty() {
+            text.push('\n');
+        }
+        let rows = Rows::new(cell, columns, layouts.view_rows(), theme, None);
+        let most = most(&rows);
+        rows.lines(|number, line| {
+            if number < most
+                && let Some((from, to)) = selection.bytes_of(cell.id(), number + gap, line.text.len())
+            {
+                text.push_str(line.text.get(from..to).unwrap_or_default());
+                text.push('\n');
+            }
+        });
+        if text.len() > limits::SELECTED_BYTES {
+            let most = limits::SELECTED_BYTES / (1024 * 1024);
+            return Err(format!("not copied: that is more than {most} MiB; w writes the transcript into a file"));
+        }
+    }
+    text.pop();
+    Ok(text)
+}
+
+/// Walks over the lines of a transcript.
+struct Lines<'a> {
+    transcript: &'a Transcript,
+    layouts: &'a mut TranscriptCache,
+}
+
+impl Lines<'_> {
+    fn gap(&self, cell: CellId) -> usize {
+        self.transcript.get(cell).map_or(0, |cell| usize::from(has_gap(self.transcript, cell)))
+    }
+
+    /// Returns the first line of a cell, not the blank one above it.
+    fn first_of(&self, cell: CellId) -> Point {
+        Point { cell, line: self.gap(cell), byte: 0 }
+    }
+
+    /// Returns how many lines a cell has, a blank one above it included.
+    fn count(&mut self, cell: CellId) -> usize {
+        self.layouts.height(self.transcript, cell);
+        let begins = |rows: &Rows| rows.iter().filter(|row| row.joint() == Joint::Begins).count();
+        self.gap(cell) + self.layouts.rows(cell).map_or(1, begins).max(1)
+    }
+
+    /// Goes so many lines on or back, up to an end.
+    fn step(&mut self, from: Point, count: isize) -> Point {
+        let mut point = Point { byte: 0, ..from };
+        for _ in 0..count.unsigned_abs() {
+            let gap = self.gap(point.cell);
+            if count > 0 {
+                if point.line + 1 < self.count(point.cell) {
+                    point.line += 1;
+                } else if point.cell.index() + 1 < self.transcript.cells().len() {
+                    point = self.first_of(CellId::new(point.cell.index() + 1));
+                } else {
+                    break;
+                }
+            } else if point.line > gap {
+                point.line -= 1;
+            } else if let Some(above) = point.cell.index().checked_sub(1) {
+                let cell = CellId::new(above);
+                point = Point { cell, line: self.count(cell).saturating_sub(1), byte: 0 };
+            } else {
+                break;
+            }
+        }
+        point
+    }
+
+    /// Returns where the character at a place of the screen begins and ends.
+    fn grapheme(&mut self, at: regions::Point) -> (Point, Point) {
+        let start = self.layouts.point_of(self.transcript, at.cell, at.line);
+        let Some((words, column)) = self.words(at) else { return (start, start) };
+        let mut columns = 0;
+        for (byte, grapheme) in words.grapheme_indices(true) {
+            let end = byte + grapheme.len();
+            columns += width(grapheme);
+            if columns > column {
+                return (shifted(start, byte), shifted(start, end));
+            }
+        }
+        (shifted(start, words.len()), shifted(start, words.len()))
+    }
+
+    /// Returns where the word at a place of the screen begins and ends.
+    fn word(&mut self, at: regions::Point) -> (Point, Point) {
+        let start = self.layouts.point_of(self.transcript, at.cell, at.line);
+        let Some((words, column)) = self.words(at) else { return (start, start) };
+        let mut columns = 0;
+        for (byte, word) in words.split_word_bound_indices() {
+            columns += width(word);
+            if columns > column {
+                return (shifted(start, byte), shifted(start, byte + word.len()));
+            }
+        }
+        (shifted(start, words.len()), shifted(start, words.len()))
+    }
+
+    /// Returns the text of the row at a place of the screen, and the column within it.
+    fn words(&mut self, at: regions::Point) -> Option<(String, usize)> {
+        let row = at.line.checked_sub(self.gap(at.cell))?;
+        let line: &Line = self.layouts.rows(at.cell)?.row(row)?;
+        Some((line.words().to_owned(), usize::from(at.column).saturating_sub(line.lead_width())))
+    }
+}
+
+fn shifted(point: Point, bytes: usize) -> Point {
+    Point { byte: point.byte + bytes, ..point }
+}

@@ -1,0 +1,209 @@
+//! The lines of a change: number, sign, text, and which words of a line are other ones than before.
+//!
+//! Called by `call`. Nothing is told by colour alone: lines have their sign, words are underlined. Lines that have little
+//! in common are not compared: then every word would be another one.
+
+use std::ops::Range;
+
+use imara_diff::{Algorithm, Diff as Comparison, InternedInput};
+use ratatui::style::Style;
+use unicode_segmentation::UnicodeSegmentation as _;
+
+use crate::limits;
+use crate::tui::highlight::{Chain, Language};
+use crate::tui::theme::Theme;
+use crate::tui::transcript::result::{DiffLine, Kind};
+use crate::tui::widgets::code::{Code, Ground};
+use crate::tui::widgets::exact::marked;
+use crate::tui::widgets::wrap::Line;
+
+/// Added lines that are looked at for the next removed one.
+const NEAR: usize = 3;
+
+/// Makes a line for each line of a change; numbers take so many columns.
+pub(crate) fn lines(diff: &[DiffLine], columns: usize, language: Option<&Language>, theme: &Theme) -> Vec<Line> {
+    let texts: Vec<Line> = diff.iter().map(|line| marked(&line.text, style(line.kind, theme), theme)).collect();
+    let others = other_words(diff, &texts);
+    let mut chain = None;
+    let mut shown = Vec::new();
+    for ((line, text), others) in diff.iter().zip(&texts).zip(&others) {
+        let mut row = Line::default();
+        if let Some(number) = line.number {
+            row.push(&format!("{number:>columns$} "), theme.hunk);
+        }
+        row.push(line.kind.sign(), style(line.kind, theme));
+        let at = row.text().len();
+        row.append(&emphasised(text, others, line.kind, theme));
+        // Each hunk is code by itself: what stands between two is not known.
+        if line.kind == Kind::Hunk || chain.is_none() {
+            chain = language.cloned().map(Chain::new);
+        }
+        if let Some(code) = chain.as_mut().and_then(|chain| code(chain, line.kind, text.text(), at)) {
+            row.set_code(code);
+        }
+        shown.push(row);
+    }
+    shown
+}
+
+fn style(kind: Kind, theme: &Theme) -> Style {
+    match kind {
+        Kind::Added => theme.added,
+        Kind::Removed => theme.removed,
+        Kind::Same => theme.output,
+        Kind::Hunk | Kind::Note => theme.hunk,
+    }
+}
+
+fn code(chain: &mut Chain, kind: Kind, text: &str, at: usize) -> Option<Code> {
+    let number = chain.lines();
+    let language = chain.language().clone();
+    let (key, ground) = match kind {
+        Kind::Same => (chain.push(text)?, Ground::Marked),
+        Kind::Added => (chain.push(text)?, Ground::Change),
+        Kind::Removed => (chain.key(), Ground::Gone),
+        Kind::Hunk | Kind::Note => return None,
+    };
+    Some(Code { key, language, number, at, from: 0, ground })
+}
+
+fn emphasised(text: &Line, others: &[Range<usize>], kind: Kind, theme: &Theme) -> Line {
+    let emphasis = if kind == Kind::Removed { theme.removed_word } else { theme.added_word };
+    let mut line = Line::default();
+    let mut done = 0;
+    for other in others {
+        text.slice(done, other.start).for_each(|(text, style)| line.push(text, style));
+        text.slice(other.start, other.end).for_each(|(text, style)| line.push(text, style.patch(emphasis)));
+        done = other.end;
+    }
+    text.slice(done, text.text().len()).for_each(|(text, style)| line.push(text, style));
+    line
+}
+
+/// Finds for each line the stretches that its counterpart does not have.
+fn other_words(diff: &[DiffLine], texts: &[Line]) -> Vec<Vec<Range<usize>>> {
+    let mut others = vec![Vec::new(); diff.len()];
+    let run = |from: usize, kind: Kind| {
+        let behind = diff.iter().skip(from).take_while(|line| line.kind == kind).count();
+        from..from + behind.min(limits::WORD_LINES)
+    };
+    let mut at = 0;
+    while at < diff.len() {
+        let removed = run(at, Kind::Removed);
+        let added = run(removed.end, Kind::Added);
+        let mut next = added.start;
+        for old in removed.clone() {
+            let near = next..added.end.min(next + NEAR);
+            let found = near.into_iter().find_map(|new| {
+                let (before, after) = compare(texts.get(old)?.text(), texts.get(new)?.text())?;
+                Some((new, before, after))
+            });
+            if let Some((new, before, after)) = found {
+                next = new + 1;
+                others.get_mut(old).into_iter().for_each(|other| other.clone_from(&before));
+                others.get_mut(new).into_iter().for_each(|other| other.clone_from(&after));
+            }
+        }
+        at = added.end.max(at + 1);
+    }
+    others
+}
+
+/// The stretches of a line, in bytes.
+type Stretches = Vec<Range<usize>>;
+
+/// Finds what two lines do not share; `None` when that is most of them.
+fn compare(before: &str, after: &str) -> Option<(Stretches, Stretches)> {
+    if before.len().max(after.len()) > limits::WORD_BYTES {
+        return None;
+    }
+    let (old, new) = (words(before), words(after));
+    let mut input = InternedInput::default();
+    input.update_before(old.iter().filter_map(|word| before.get(word.clone())));
+    input.update_after(new.iter().filter_map(|word| after.get(word.clone())));
+    let comparison = Comparison::compute(Algorithm::Myers, &input);
+    let (mut gone, mut came) = (Vec::new(), Vec::new());
+    for hunk in comparison.hunks() {
+        join(&mut gone, stretch(&old, &hunk.before), before);
+        join(&mut came, stretch(&new, &hunk.after), after);
+    }
+    let solid = |text: &str| text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count();
+    let lost = |text: &str, ranges: &[Range<usize>]| -> usize {
+        ranges.iter().filter_map(|range| text.get(range.clone())).map(solid).sum()
+    };
+    let (whole, other) = (solid(before) + solid(after), lost(before, &gone) + lost(after, &came));
+    (other * 2 <= whole).then_some((gone, came))
+}
+
+/// Returns the bytes of a stretch of words.
+fn stretch(words: &[Range<usize>], tokens: &Range<u32>) -> Option<Range<usize>> {
+    let first = words.get(tokens.start as usize)?;
+    let last = words.get((tokens.end as usize).checked_sub(1)?)?;
+    (tokens.start < tokens.end).then_some(first.start..last.end)
+}
+
+/// Appends a stretch; blanks alone between two are no reason to part them.
+fn join(stretches: &mut Vec<Range<usize>>, next: Option<Range<usize>>, text: &str) {
+    let Some(next) = next else { return };
+    match stretches.last_mut() {
+        Some(last) if text.get(last.end..next.start).is_some_and(|gap| gap.trim().is_empty()) => last.end = next.end,
+        _ => stretches.push(next),
+    }
+}
+
+/// Divides a line into words, blanks, and single characters of anything else.
+fn words(line: &str) -> Vec<Range<usize>> {
+    #[derive(PartialEq)]
+    enum Sort {
+        Word,
+        Blank,
+        Single,
+    }
+    let sort = |symbol: &str| match symbol.chars().next() {
+        Some(c) if c.is_whitespace() => Sort::Blank,
+        // Scripts without blanks between words have their words at every letter.
+        Some(c) if c == '_' || c.is_alphanumeric() && crate::tui::widgets::wrap::width(symbol) == 1 => Sort::Word,
+        _ => Sort::Single,
+    };
+    let mut words: Vec<(Range<usize>, Sort)> = Vec::new();
+    for (at, symbol) in line.grapheme_indices(true) {
+        let (end, sort) = (at + symbol.len(), sort(symbol));
+        match words.last_mut() {
+            Some((word, last)) if *last == sort && sort != Sort::Single => word.end = end,
+            _ => words.push((at..end, sort)),
+        }
+    }
+    words.into_iter().map(|(word, _)| word).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{compare, words};
+
+    fn shared_out(before: &str, after: &str) -> Option<(Vec<String>, Vec<String>)> {
+        let cut = |text: &str, ranges: Vec<std::ops::Range<usize>>| {
+            ranges.into_iter().map(|range| text[range].to_owned()).collect::<Vec<_>>()
+        };
+        compare(before, after).map(|(gone, came)| (cut(before, gone), cut(after, came)))
+    }
+
+    #[test]
+    fn words_are_words_and_signs_are_single() {
+        let line = "let a_b = f(日本);";
+        let found: Vec<&str> = words(line).into_iter().map(|word| &line[word]).collect();
+        assert_eq!(found, ["let", " ", "a_b", " ", "=", " ", "f", "(", "日", "本", ")", ";"]);
+    }
+
+    #[test]
+    fn only_the_words_that_differ_stand_out() {
+        let told = |gone: &[&str], came: &[&str]| {
+            let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+            Some((own(gone), own(came)))
+        };
+        assert_eq!(shared_out("let b = 2;", "let b = 3;"), told(&["2"], &["3"]));
+        assert_eq!(shared_out("fn f(a: u8)", "fn f(a: u8, b: u8)"), told(&[], &[", b: u8"]));
+        assert_eq!(shared_out("say one two now then", "say uno due now then"), told(&["one two"], &["uno due"]));
+        assert_eq!(shared_out("alpha beta", "gamma delta"), None);
+        assert_eq!(shared_out("", "new"), None);
+    }
+}

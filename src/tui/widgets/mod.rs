@@ -1,0 +1,22 @@
+//! What several panes are drawn with: width and styles in, rows out; no state, no clock.
+//!
+//! # Where things are
+//!
+//! - texts that fit into one row, cut at graphemes: `fit.rs`; stories: `tui_shell.rs`
+//! - styled lines, and how they are wrapped: `wrap.rs`; stories: `markdown.rs`
+//! - Markdown: its blocks, its rows, tables, texts that still grow: `markdown.rs`, `blocks.rs`, `table.rs`, `stream.rs`,
+//!   `unfinished.rs`; stories: `markdown.rs`, `streaming.rs`, `tables.rs`, `tests/pty/markdown.rs`
+//! - colours on a line of code: `code.rs`; stories: `highlight.rs`
+//! - texts in which every character counts: `exact.rs`; stories: `approval_popups.rs`
+//! - changes, and which words of a line differ: `diff.rs`; stories: `diffs.rs`
+
+mod blocks;
+pub mod code;
+pub mod diff;
+pub mod exact;
+pub mod fit;
+pub mod markdown;
+pub mod stream;
+mod table;
+mod unfinished;
+pub mod wrap;
