@@ -2,7 +2,7 @@
 //! cannot be set.
 //!
 //! With a time of day that jumps, a key could answer a question that was not readable yet. Suspended time counts, so a
-//! text that was typed before the machine slept is old.
+//! text that was typed before the machine slept is old. Here too: how a span of time is written.
 
 use std::sync::LazyLock;
 
@@ -32,6 +32,21 @@ static CLOCK: LazyLock<SteadyClock> = LazyLock::new(|| SteadyClock::new(Timestam
 /// Returns the moment for waits and rules. Dates for people use the time of day itself.
 pub fn now() -> Timestamp {
     CLOCK.at(steady())
+}
+
+/// Writes seconds as a clock: `0:07`, `12:40`, `1:02:03`.
+pub fn clock(seconds: u64) -> String {
+    let (minutes, rest) = (seconds / 60, seconds % 60);
+    if minutes < 60 {
+        format!("{minutes}:{rest:02}")
+    } else {
+        format!("{}:{:02}:{rest:02}", minutes / 60, minutes % 60)
+    }
+}
+
+/// Returns the whole seconds from one moment to a later one; 0 when the clock went back.
+pub fn seconds_between(from: Timestamp, to: Timestamp) -> u64 {
+    u64::try_from(to.duration_since(from).as_secs()).unwrap_or(0)
 }
 
 /// Reads the clock that cannot be set.

@@ -4,6 +4,7 @@
 //! first; any other text that starts with `@` is an ordinary text (a path, a handle).
 
 use crate::id::AgentId;
+use crate::text::visible_line;
 
 /// The name of the main agent, whose id is empty.
 pub const MAIN: &str = "main";
@@ -56,4 +57,9 @@ pub fn seems_for(text: &str) -> Option<&str> {
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "-_".contains(c));
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     if is_name && name != MAIN && name != ALL && is_number { rest.get(..name.len() + 1 + number.len()) } else { None }
+}
+
+/// Returns an agent's name as one safe line; the main agent's id is no name.
+pub fn name_of(agent: &AgentId) -> String {
+    if agent.is_main() { MAIN.to_owned() } else { visible_line(agent.as_str()).into_owned() }
 }

@@ -16,9 +16,11 @@
 //! - `exec`, `--steer-stdin`, exit codes: `exec.rs`, `exec/start.rs`, `steer_stdin.rs`, `exit.rs`; stories: `exec.rs`,
 //!   `exec_streams.rs`
 //! - the journal of a start, `sessions`: `journal.rs`, `sessions.rs`; stories: `session/command.rs`
+//! - what a crash leaves: `crash.rs`; stories: `tests/pty/sessions.rs`
 //! - the log file: `logging.rs`; stories: `secrets.rs`
 
 pub mod args;
+mod crash;
 mod doctor;
 mod exec;
 pub mod exit;

@@ -16,9 +16,9 @@ use crate::limits;
 use crate::listener::Listener;
 use crate::message::Arguments;
 use crate::protocol::{Answer, ApprovalId, ApprovalRequest};
+use crate::session::fold::{approval_parts, approval_title};
 use crate::text::visible_line;
 use crate::tui::lines::question_rows;
-use crate::tui::state::approval::{parts, title};
 
 /// The position in the input at which each question was written, by its number; shared with the writer threads.
 #[derive(Clone, Default)]
@@ -139,12 +139,12 @@ fn words(request: &ApprovalRequest) -> String {
     let who = request.asker.as_ref().filter(|asker| !asker.agent.is_main());
     let who = who.map(|asker| format!("{} asks: ", visible_line(asker.agent.as_str()))).unwrap_or_default();
     let (number, has_grant, has_rule) = (request.id.0, request.session.is_some(), request.rule.is_some());
-    let rows = question_rows(&parts(request), "│ ");
+    let rows = question_rows(&approval_parts(request), "│ ");
     let session = if has_grant { format!("/session {number}, ") } else { String::new() };
     let always = if has_rule { format!("/always {number}, ") } else { String::new() };
     format!(
         "question {number}: {who}{}\n{}\nanswer: /yes {number}, {session}{always}/no {number} or /no {number} WORDS",
-        title(request),
+        approval_title(request),
         rows.join("\n"),
     )
 }

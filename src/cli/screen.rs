@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::approval::Answerer;
 use crate::cli::args::{Flags, SessionFlags};
+use crate::cli::crash;
 use crate::cli::exit::{Exit, say};
 use crate::cli::journal::{self, BranchPlan};
 use crate::cli::keymap::keymap;
@@ -140,6 +141,9 @@ fn show(mut start: Start, options: ScreenOptions) -> io::Result<(Ending, Vec<Str
     host.handle().set_staleness(still_true);
     if let Some(journal) = &journal {
         journal::attach(journal, host.handle());
+        if let Some(state) = &options.state {
+            crash::watch(state, journal);
+        }
     }
     host.handle().budget().configure(spending);
     let handle = host.handle().clone();

@@ -2,6 +2,7 @@
 //!
 //! # Where things are
 //!
+//! - what a client knows of a run without a screen: `fold/mod.rs`, with its stories
 //! - the journal of a session: `journal/mod.rs`; stories: `session/journal/mod.rs`
 //! - what every client holds: `client.rs`; stories: `session/client.rs`
 //! - a client in the same process: `local.rs`; stories: `session/client.rs`
@@ -10,6 +11,7 @@
 //!   `pending_list.rs`, `approval_popups.rs`
 
 mod client;
+pub mod fold;
 pub mod journal;
 mod local;
 mod permissions;

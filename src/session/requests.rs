@@ -57,6 +57,7 @@ fn carry_out(handle: &Handle, request: Request) -> Option<Reply> {
     Some(match request {
         Request::Inject { to, text, delivery } => {
             fault::block_at("send");
+            fault::panic_at("break at send");
             let outcome = handle.inject_user_message(&to, (text.as_str(), delivery));
             Reply::Injected { to, text, delivery, outcome }
         }

@@ -16,13 +16,9 @@ use super::highlight::Colours;
 use super::state::alerts::Alerts;
 use super::state::attention::{Attention, MouseMode};
 use super::state::focus::{Focus, Pane};
-use super::state::guards::Guards;
-use super::state::hold::Holds;
 use super::state::lines::Medium;
-use super::state::pending::{Entry, PendingList, Stage};
 use super::state::pointer::Pointer;
 use super::state::question::Questions;
-use super::state::receipts::{self, Receipt, Receipts};
 use super::state::regions::Regions;
 use super::state::sight::{Settled, Sight};
 use super::state::status::Status;
@@ -30,9 +26,11 @@ use super::state::tree::{self, Details, Tree};
 use super::state::{BROAD, MEDIUM, PROMPT_COLUMNS, Reader, Times, target};
 use super::transcript::cell::Level;
 use crate::id::AgentId;
-use crate::protocol::BudgetStatus;
+use crate::session::fold::{PendingStage, PendingText, Receipt, ReceiptState, RunState};
 use crate::tui::help::Help;
 use crate::tui::message::Message;
+use crate::tui::pause::PausePane;
+use crate::tui::pending::PendingPane;
 use crate::tui::sessions::Choices;
 use crate::tui::theme::Themes;
 
@@ -54,18 +52,14 @@ pub struct App {
     pub message: Message,
     /// The agents.
     pub tree: Tree,
-    /// The texts that wait for delivery.
-    pub pending: PendingList,
-    /// What became of every text that was sent.
-    pub receipts: Receipts,
-    /// Which agents are held, and where each waits.
-    pub holds: Holds,
+    /// What every client knows of the run.
+    pub run: RunState,
+    /// The list of pending texts.
+    pub pending: PendingPane,
+    /// The panel of a paused agent.
+    pub pause: PausePane,
     /// What the user is asked.
     pub questions: Questions,
-    /// What keeps tools within bounds.
-    pub guards: Guards,
-    /// What the session may spend and has spent.
-    pub budget: BudgetStatus,
     /// The status line.
     pub status: Status,
     /// How far the tree and the details are scrolled, and how wide they are.
@@ -105,12 +99,10 @@ impl App {
             message: Message::default(),
             new_at_reset: false,
             tree: Tree::default(),
-            pending: PendingList::default(),
-            receipts: Receipts::default(),
-            holds: Holds::default(),
+            run: RunState::default(),
+            pending: PendingPane::default(),
+            pause: PausePane::default(),
             questions: Questions::default(),
-            guards: Guards::default(),
-            budget: BudgetStatus::default(),
             status,
             sight: Sight::default(),
             searches: Vec::new(),
@@ -160,7 +152,7 @@ impl App {
         }
         let main = AgentId::main();
         self.readers = HashMap::from([(main.clone(), Reader::new(main))]);
-        self.receipts.begin_again();
+        self.run.receipts.begin_again();
         self.tree.begin_again();
     }
 
@@ -172,7 +164,7 @@ impl App {
     /// Tells whether an agent waits, or will where it next comes by; one that has ended and a rescue have no gate.
     pub fn is_held(&self, agent: &AgentId) -> bool {
         let has_gate = |node: &tree::Node| node.ended.is_none() && target::can_be_told(node);
-        self.holds.is_held(agent) && (agent.is_main() || self.tree.get(agent).is_none_or(has_gate))
+        self.run.pauses.is_paused(agent) && (agent.is_main() || self.tree.get(agent).is_none_or(has_gate))
     }
 
     /// Shows a reply to the user: one short sentence in the status line, anything longer as a note at the end of the
@@ -229,17 +221,19 @@ impl App {
 
     /// Tells whether a turn runs or is about to: then what is sent waits for it.
     pub fn busy(&self) -> bool {
-        self.tree.main().running() || (!self.pending.is_empty() && !self.pending.paused)
+        self.tree.main().running() || (!self.run.pending.is_empty() && !self.run.pending.paused)
     }
 
     /// Tells whether nothing is under way: no turn runs or is about to, and no text that was accepted is between its queue
     /// and the conversation, where the list of pending texts may never have seen it.
     pub fn at_rest(&self) -> bool {
-        let is_leaving = |receipt: &Receipt| receipt.state == receipts::State::Leaving;
+        let is_leaving = |receipt: &Receipt| receipt.state == ReceiptState::Leaving;
         // One that waits for a word of the user starts no turn.
-        let goes_on = |entry: &Entry| entry.stage == Stage::Delivering || !(entry.message.held || entry.message.stale);
-        let is_due = !self.pending.paused && self.pending.entries().iter().any(goes_on);
-        !self.tree.main().running() && !is_due && !self.receipts.list().iter().any(is_leaving)
+        let goes_on = |entry: &PendingText| {
+            entry.stage == PendingStage::Delivering || !(entry.message.held || entry.message.stale)
+        };
+        let is_due = !self.run.pending.paused && self.run.pending.entries().iter().any(goes_on);
+        !self.tree.main().running() && !is_due && !self.run.receipts.list().iter().any(is_leaving)
     }
 
     /// Returns when the picture next changes by itself: the next second of a running turn, an agent's row that

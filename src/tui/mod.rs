@@ -35,6 +35,8 @@ pub mod lines;
 pub mod message;
 pub mod msg;
 pub mod outside;
+pub mod pause;
+pub mod pending;
 pub mod run;
 pub mod sessions;
 pub mod state;

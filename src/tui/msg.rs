@@ -15,9 +15,9 @@ use crate::tui::help::HelpDrawn;
 use crate::tui::highlight::{Coloured, Job};
 use crate::tui::message::history::Sent;
 use crate::tui::message::paths::PathList;
+use crate::tui::pause::PauseDrawn;
 use crate::tui::sessions::Choice;
 use crate::tui::state::focus::Overlay;
-use crate::tui::state::hold::Shown;
 use crate::tui::state::question::Seen;
 use crate::tui::state::regions::Regions;
 use crate::tui::state::sight::Tops;
@@ -89,7 +89,7 @@ pub enum Msg {
     /// A whole line was read, from a terminal that has a line editor of its own or from a pipe.
     Line(String, Timestamp),
     /// Lines were written with this question and this place where an agent waits.
-    Printed(Option<Seen>, Shown),
+    Printed(Option<Seen>, PauseDrawn),
     /// There will be no more input: nobody answers any more.
     NobodyThere(Timestamp),
     /// The terminal has taken a frame, with this question on it.
@@ -159,7 +159,7 @@ pub struct Drawn {
     /// The question that it shows.
     pub question: Option<Seen>,
     /// The panel of the held agent.
-    pub gate: Shown,
+    pub gate: PauseDrawn,
     /// What lies where.
     pub regions: Regions,
     /// The first rows of what can be scrolled.

@@ -24,6 +24,7 @@ mod pending;
 mod questions;
 mod reading;
 mod receipts;
+mod sessions;
 mod sizes;
 mod steering;
 mod stopping;

@@ -270,11 +270,11 @@ fn all_are_held_and_go_on_together() {
         stage.carry_out(effect);
     }
     assert!(gate(&stage).is_held());
-    assert!(stage.app.holds.is_held(&AgentId::new("file_miner 7")), "who comes later is held too");
+    assert!(stage.app.run.pauses.is_paused(&AgentId::new("file_miner 7")), "who comes later is held too");
     for effect in steersman::tui::update::hold::all(&stage.app) {
         stage.carry_out(effect);
     }
-    assert!(!gate(&stage).is_held() && !stage.app.holds.is_held(&AgentId::main()));
+    assert!(!gate(&stage).is_held() && !stage.app.run.pauses.is_paused(&AgentId::main()));
 }
 
 #[test]

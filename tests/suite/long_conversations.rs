@@ -129,7 +129,7 @@ fn the_budget_is_shown_set_raised_and_taken_away_by_its_command() {
         assert!(stage.screen().contains("not set: write /budget 5, /budget 0.50"), "{}", stage.screen());
     }
     assert_eq!(set(&mut stage, "off"), (None, None));
-    assert_eq!(stage.app.budget.limits, BudgetLimits::default());
+    assert_eq!(stage.app.run.budget.limits, BudgetLimits::default());
 }
 
 #[test]

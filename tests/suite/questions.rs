@@ -118,7 +118,7 @@ fn escape_is_not_now_and_the_text_stays_held() {
     assert!(!stage.effects.contains(&Effect::Request(Request::Stop)));
     assert!(!stage.screen().contains("Still true?"));
     assert_eq!(deliverable(&mut stage), [""; 0]);
-    assert_eq!(stage.app.pending.entries().len(), 1);
+    assert_eq!(stage.app.run.pending.entries().len(), 1);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 use steersman::event::{Delivery, Envelope, Event, Outcome, Pending};
 use steersman::id::{AgentId, MessageId};
-use steersman::tui::state::receipts::{Receipts, State};
+use steersman::session::fold::{ReceiptState, Receipts};
 
 /// One thing that happens around the text.
 #[derive(Debug, Clone, Copy)]
@@ -85,7 +85,7 @@ proptest! {
             if before.arrival().is_some() {
                 prop_assert_eq!(after.arrival(), before.arrival(), "after {:?}", happening);
             }
-            if matches!(before.state, State::Seen(..)) {
+            if matches!(before.state, ReceiptState::Seen(..)) {
                 prop_assert_eq!(&after.state, &before.state, "after {:?}", happening);
             }
         }

@@ -75,5 +75,5 @@ fn a_stop_gives_a_text_for_all_back_once() {
     let mut stage = crew();
     stage.keys("@all be brief<enter>").keys("<esc>");
     assert_eq!(stage.app.message.text(), "be brief");
-    assert!(stage.app.pending.is_empty());
+    assert!(stage.app.run.pending.is_empty());
 }

@@ -4,9 +4,9 @@ use proptest::prelude::*;
 use steersman::error::StartError;
 use steersman::event::{Delivery, Event, Outcome};
 use steersman::protocol::{Notice, Request};
+use steersman::session::fold::PendingStage as Where;
 use steersman::tui::msg::{Effect, Msg};
 use steersman::tui::state::focus::Pane;
-use steersman::tui::state::pending::Stage as Where;
 use steersman::tui::state::status::ModelSource;
 
 use crate::support::stage::Stage;
@@ -41,7 +41,7 @@ pub fn scene(width: u16, height: u16) -> Stage {
 }
 
 fn texts(stage: &Stage) -> Vec<(String, Where)> {
-    stage.app.pending.entries().iter().map(|entry| (entry.message.text.clone(), entry.stage)).collect()
+    stage.app.run.pending.entries().iter().map(|entry| (entry.message.text.clone(), entry.stage)).collect()
 }
 
 fn steer(text: &str) -> (String, Delivery) {
@@ -131,7 +131,7 @@ fn escape_brings_pending_texts_back_in_order_before_the_draft() {
     let mut stage = scene(120, 36);
     stage.keys("<esc>");
     assert_eq!(stage.app.message.text(), "focus on the tests\n\nthen write a summary\n\nand a draft");
-    assert!(stage.app.pending.is_empty());
+    assert!(stage.app.run.pending.is_empty());
     assert!(stage.screen().contains("stopping"));
     stage.event("", Event::Cancelled {}).turn_ended("", Outcome::Cancelled, None);
     let screen = stage.screen();
@@ -153,7 +153,7 @@ fn escape_right_after_enter_takes_the_text_back() {
     let mut stage = Stage::new(80, 24);
     stage.keys("too early<enter><esc>");
     assert_eq!(stage.app.message.text(), "too early");
-    assert!(stage.app.pending.is_empty());
+    assert!(stage.app.run.pending.is_empty());
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn without_an_agent_what_was_sent_comes_back_and_enter_is_refused_with_the_reaso
     assert_eq!(stage.app.message.text(), "hello");
     stage.keys(" again<enter>");
     assert_eq!(stage.app.message.text(), "hello again", "it stays with the user");
-    assert!(stage.app.pending.is_empty());
+    assert!(stage.app.run.pending.is_empty());
     assert!(stage.screen().contains("not sent: the key file is missing"), "{}", stage.screen());
 }
 

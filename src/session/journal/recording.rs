@@ -70,7 +70,9 @@ impl Journal {
             let mut trouble = trouble.lock().unwrap_or_else(PoisonError::into_inner);
             trouble.say(format!("The session cannot be saved: {error}"));
         }
-        Self { session, jobs, secrets, trouble, has_begun: Arc::default() }
+        // A session that is resumed has begun before.
+        let has_begun = Arc::new(AtomicBool::new(last > 0));
+        Self { session, jobs, secrets, trouble, has_begun }
     }
 
     /// Returns the session's name.

@@ -2,14 +2,13 @@
 
 use super::csv::csv;
 use super::markdown::cell;
-use crate::tui::state::ledger::row;
-use crate::tui::state::receipts::Receipt;
+use crate::session::fold::{Receipt, ledger_row};
 
 /// Writes the ledger as CSV: a head, then a row for each text; times in UTC, waits in seconds, costs in US dollars.
 pub fn ledger_csv(receipts: &[Receipt]) -> String {
     let head = ["id", "to", "text", "sent", "state", "waited_seconds", "boundary", "seen", "tokens", "cost_usd"];
     let rows = receipts.iter().map(|receipt| {
-        let row = row(receipt);
+        let row = ledger_row(receipt);
         [
             row.id,
             row.to,
@@ -37,7 +36,7 @@ pub fn ledger_markdown(receipts: &[Receipt]) -> String {
     page.push_str("| id | to | text | sent | state | waited | boundary | seen | tokens | cost |\n");
     page.push_str("|---|---|---|---|---|---:|---|---|---:|---:|\n");
     for receipt in receipts {
-        let row = row(receipt);
+        let row = ledger_row(receipt);
         let sent = sent(receipt);
         let fields = [
             &row.id,

@@ -6,14 +6,14 @@
 use super::page::Page;
 use crate::limits;
 use crate::message::ToolCall;
+use crate::session::fold::{DetailPart, PausePlace, WaitingAgent};
 use crate::summary;
+use crate::target::name_of;
 use crate::text::visible_line;
 use crate::tui::keymap::Answer;
+use crate::tui::pause::editable;
 use crate::tui::state::App;
-use crate::tui::state::approval::Part;
-use crate::tui::state::hold::{Place, Waiting, editable};
 use crate::tui::state::question::{Question, QuestionId, Seen};
-use crate::tui::state::told::name_of;
 use crate::tui::widgets::exact;
 
 /// The question that was told last, as far as it was told.
@@ -67,10 +67,10 @@ impl Asked {
 }
 
 /// Tells where an agent waits.
-pub fn held(app: &App, waiting: &Waiting, page: &mut Page) {
+pub fn held(app: &App, waiting: &WaitingAgent, page: &mut Page) {
     let name = name_of(&waiting.agent);
-    match app.holds.parked(&waiting.agent) {
-        Some(Place::Call(call)) => {
+    match app.run.pauses.place(&waiting.agent) {
+        Some(PausePlace::Call(call)) => {
             page.say(
                 "held",
                 &format!(
@@ -82,7 +82,7 @@ pub fn held(app: &App, waiting: &Waiting, page: &mut Page) {
             );
             arguments(call, page);
         }
-        Some(Place::Boundary) => {
+        Some(PausePlace::Boundary) => {
             page.say("held", &format!("{name} waits before the next request; /step sends it, /go lets {name} go on"));
         }
         None => {}
@@ -98,18 +98,18 @@ pub fn arguments(call: &ToolCall, page: &mut Page) {
 
 /// Returns every line of what a question asks about; `gutter` stands before the lines of a text in which every character
 /// counts.
-pub fn rows(detail: &[Part], gutter: &str) -> Vec<String> {
+pub fn rows(detail: &[DetailPart], gutter: &str) -> Vec<String> {
     let exactly = exact::plain;
     let mut rows = Vec::new();
     for part in detail {
         match part {
-            Part::Text(text) => rows.extend(crate::text::visible(text).lines().map(str::to_owned)),
-            Part::Note(words) => rows.push(words.clone()),
-            Part::Fact("session", covers) => rows.push(format!("/session covers: {}", exactly(covers))),
-            Part::Fact("always", covers) => rows.push(format!("/always allows: {}", exactly(covers))),
-            Part::Fact(label, value) => rows.push(format!("{label}: {}", exactly(value))),
-            Part::Exact(text) => rows.extend(text.split('\n').map(|line| format!("{gutter}{}", exactly(line)))),
-            Part::Diff(diff) => {
+            DetailPart::Text(text) => rows.extend(crate::text::visible(text).lines().map(str::to_owned)),
+            DetailPart::Note(words) => rows.push(words.clone()),
+            DetailPart::Fact("session", covers) => rows.push(format!("/session covers: {}", exactly(covers))),
+            DetailPart::Fact("always", covers) => rows.push(format!("/always allows: {}", exactly(covers))),
+            DetailPart::Fact(label, value) => rows.push(format!("{label}: {}", exactly(value))),
+            DetailPart::Exact(text) => rows.extend(text.split('\n').map(|line| format!("{gutter}{}", exactly(line)))),
+            DetailPart::Diff(diff) => {
                 for line in diff.strip_suffix('\n').unwrap_or(diff).split('\n') {
                     let (word, text) = match line.as_bytes().first() {
                         Some(b'+') => ("added", line.get(1..)),

@@ -85,7 +85,7 @@ pub fn whole(cell: &Cell, page: &mut Page) {
         }
         Body::Call(call) => {
             page.say(&format!("{number}, {}", tool(call)), &format!("{}, {}", asked_for(call), ending(call)));
-            for line in crate::tui::state::hold::editable(&call.arguments).lines() {
+            for line in crate::tui::pause::editable(&call.arguments).lines() {
                 page.add(&format!("argument: {line}"));
             }
             diff(call, usize::MAX, "", page);

@@ -27,15 +27,16 @@ use jiff::{SignedDuration, Timestamp};
 use crate::event::{Envelope, Event, Outcome};
 use crate::id::AgentId;
 use crate::message::ToolCall;
+use crate::session::fold::{PausePlace, WaitingAgent};
 use crate::summary::count;
+use crate::target::name_of;
 use crate::text::visible_line;
+use crate::tui::pause::PauseDrawn;
 use crate::tui::state::App;
 use crate::tui::state::clock::clock;
-use crate::tui::state::hold::{Place, Shown, Waiting};
 use crate::tui::state::lines::Report;
 use crate::tui::state::question::Seen;
 use crate::tui::state::status::{HostState, ModelSource};
-use crate::tui::state::told::name_of;
 use crate::tui::state::tree::{Activity, Node, State};
 use crate::tui::view::tree::{longest, tools};
 use asks::Asked;
@@ -68,7 +69,7 @@ pub struct Printer {
     reading: Reading,
     known: Known,
     asked: Option<Asked>,
-    waiting: Option<Waiting>,
+    waiting: Option<WaitingAgent>,
     held: bool,
     said: usize,
     models: Vec<String>,
@@ -164,9 +165,9 @@ impl Printer {
         match (report, &mut self.asked) {
             (Report::More, Some(asked)) if Some(asked.id()) == app.questions.current_id() => asked.more(&mut self.page),
             (Report::More, _) => self.page.say("notice", "nothing is asked"),
-            (Report::Arguments, _) => match app.holds.parked(app.tree.selected()) {
-                Some(Place::Call(call)) => asks::arguments(call, &mut self.page),
-                Some(Place::Boundary) | None => self.page.say("notice", "no call waits here"),
+            (Report::Arguments, _) => match app.run.pauses.place(app.tree.selected()) {
+                Some(PausePlace::Call(call)) => asks::arguments(call, &mut self.page),
+                Some(PausePlace::Boundary) | None => self.page.say("notice", "no call waits here"),
             },
             (other, _) => report::tell(app, other, &mut self.page),
         }
@@ -188,8 +189,8 @@ impl Printer {
     }
 
     /// Returns the question and the place where the read agent waits, as far as they were told.
-    pub fn told(&self) -> (Option<Seen>, Shown) {
-        (self.asked.as_ref().map(Asked::seen), Shown { waiting: self.waiting.clone(), top: 0 })
+    pub fn told(&self) -> (Option<Seen>, PauseDrawn) {
+        (self.asked.as_ref().map(Asked::seen), PauseDrawn { waiting: self.waiting.clone(), top: 0 })
     }
 
     /// Returns when something must be told because time passes: a tool runs long.
@@ -202,8 +203,8 @@ impl Printer {
             return;
         }
         self.host = app.status.host.clone();
-        if self.host == HostState::Ready && app.guards.mode != crate::mode::Mode::default() {
-            self.page.say("mode", &format!("{}, {}", app.guards.mode.name(), app.guards.mode.help()));
+        if self.host == HostState::Ready && app.run.permissions.mode != crate::mode::Mode::default() {
+            self.page.say("mode", &format!("{}, {}", app.run.permissions.mode.name(), app.run.permissions.mode.help()));
         }
     }
 
@@ -249,7 +250,7 @@ impl Printer {
     fn hold(&mut self, app: &App) {
         let agent = app.tree.selected();
         let held = app.is_held(agent);
-        let waiting = app.holds.waiting(agent);
+        let waiting = app.run.pauses.waiting(agent);
         if held != self.held && (waiting.is_none() || !held) {
             let name = name_of(agent);
             let sentence = if held {

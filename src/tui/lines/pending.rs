@@ -5,15 +5,15 @@
 use super::page::{Page, named};
 use crate::event::Delivery;
 use crate::id::MessageId;
+use crate::session::fold::{PendingStage, PendingText};
+use crate::target::name_of;
 use crate::tui::state::App;
-use crate::tui::state::pending::{Entry, Stage};
-use crate::tui::state::told::name_of;
 use crate::tui::view::forecast;
 
 /// The entries that were announced, as they were then.
 #[derive(Debug, Default)]
 pub struct Known {
-    entries: Vec<Entry>,
+    entries: Vec<PendingText>,
     paused: bool,
 }
 
@@ -21,15 +21,15 @@ impl Known {
     /// Announces what is new or has changed. An entry that is about to start a turn is not announced, and not known: if it
     /// turns out that it has to wait, because the start of another turn was folded only now, it is announced then.
     pub fn look(&mut self, app: &App, page: &mut Page) {
-        let now = app.pending.entries();
-        if now == self.entries && app.pending.paused == self.paused {
+        let now = app.run.pending.entries();
+        if now == self.entries && app.run.pending.paused == self.paused {
             return;
         }
         let mut changed = false;
         let mut known = Vec::with_capacity(now.len());
         for entry in now {
             let before = self.entries.iter().find(|known| known.message.id == entry.message.id);
-            let is_waiting = entry.stage == Stage::Waiting;
+            let is_waiting = entry.stage == PendingStage::Waiting;
             if is_waiting && before.is_none() && enters_at_once(app, entry) {
                 continue;
             }
@@ -43,7 +43,7 @@ impl Known {
             }
             known.push(entry.clone());
         }
-        let order = |entries: &[Entry], others: &[Entry]| -> Vec<MessageId> {
+        let order = |entries: &[PendingText], others: &[PendingText]| -> Vec<MessageId> {
             let ids = entries.iter().map(|entry| &entry.message.id);
             ids.filter(|id| others.iter().any(|other| other.message.id == **id)).cloned().collect()
         };
@@ -51,20 +51,20 @@ impl Known {
             let numbers: Vec<String> = now.iter().map(|entry| number(&entry.message.id)).collect();
             page.say("pending", &format!("the order is now {}", numbers.join(", ")));
         }
-        if app.pending.paused && !self.paused && app.pending.waiting() {
+        if app.run.pending.paused && !self.paused && app.run.pending.waiting().next().is_some() {
             page.say("pending", "what is pending waits for you: Enter in an empty line lets it go");
         }
         self.entries = known;
-        self.paused = app.pending.paused;
+        self.paused = app.run.pending.paused;
     }
 }
 
 /// Tells the whole list.
 pub fn list(app: &App, page: &mut Page) {
-    if app.pending.is_empty() {
+    if app.run.pending.is_empty() {
         page.say("pending", "nothing");
     }
-    for entry in app.pending.entries() {
+    for entry in app.run.pending.entries() {
         page.say(&word(entry), &line(app, entry));
     }
 }
@@ -74,12 +74,12 @@ pub fn number(id: &MessageId) -> String {
     id.as_str().strip_prefix('m').unwrap_or(id.as_str()).to_owned()
 }
 
-fn word(entry: &Entry) -> String {
+fn word(entry: &PendingText) -> String {
     let to = if entry.agent.is_main() { String::new() } else { format!(" for {}", name_of(&entry.agent)) };
     format!("pending {}{to}", number(&entry.message.id))
 }
 
-fn line(app: &App, entry: &Entry) -> String {
+fn line(app: &App, entry: &PendingText) -> String {
     let text = named(&entry.message.text);
     let kind = match entry.message.delivery {
         Delivery::Steer => "",
@@ -87,11 +87,11 @@ fn line(app: &App, entry: &Entry) -> String {
         Delivery::Now => "now, ",
     };
     let when = match entry.stage {
-        Stage::Delivering => "is being delivered".to_owned(),
-        Stage::Waiting if app.message.is_edited(&entry.message.id) => "is being edited".to_owned(),
-        Stage::Waiting if entry.message.stale => "held for its age".to_owned(),
-        Stage::Waiting if app.pending.paused && entry.agent.is_main() => "waits for you".to_owned(),
-        Stage::Waiting => {
+        PendingStage::Delivering => "is being delivered".to_owned(),
+        PendingStage::Waiting if app.message.is_edited(&entry.message.id) => "is being edited".to_owned(),
+        PendingStage::Waiting if entry.message.stale => "held for its age".to_owned(),
+        PendingStage::Waiting if app.run.pending.paused && entry.agent.is_main() => "waits for you".to_owned(),
+        PendingStage::Waiting => {
             let forecast = forecast::of_text(app, &entry.agent, entry.message.delivery);
             let forecast = forecast.into_iter().next().unwrap_or_default();
             if forecast.starts_with("after ") { format!("goes in {forecast}") } else { forecast }
@@ -101,7 +101,7 @@ fn line(app: &App, entry: &Entry) -> String {
 }
 
 /// Tells whether a text starts a turn by itself: then its delivery is told and nothing before.
-fn enters_at_once(app: &App, entry: &Entry) -> bool {
+fn enters_at_once(app: &App, entry: &PendingText) -> bool {
     let is_ready = app.status.host == crate::tui::state::status::HostState::Ready;
-    entry.agent.is_main() && is_ready && !app.tree.main().running() && !app.pending.paused && !entry.message.stale
+    entry.agent.is_main() && is_ready && !app.tree.main().running() && !app.run.pending.paused && !entry.message.stale
 }

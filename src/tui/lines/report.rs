@@ -6,14 +6,13 @@ use super::{duration, entries, entry, pending, state_words};
 use crate::id::AgentId;
 use crate::limits;
 use crate::manual::{MANUAL, manual_page, nearest_topic, search_manual};
+use crate::session::fold::{budget_sentence, ledger_row};
 use crate::summary::count;
+use crate::target::name_of;
 use crate::tui::commands::{COMMANDS, Command, LINE_COMMANDS, Verb, only_drawn};
 use crate::tui::state::App;
-use crate::tui::state::budget::sentence;
-use crate::tui::state::ledger;
 use crate::tui::state::lines::Report;
 use crate::tui::state::status::{HostState, ModelSource};
-use crate::tui::state::told::name_of;
 use crate::tui::state::tree::Node;
 use crate::tui::view::tree::{money, share};
 
@@ -103,7 +102,7 @@ fn status(app: &App, page: &mut Page) {
     if asking > 0 {
         page.add(&format!("{} waiting for you", count(asking, "question")));
     }
-    let waiting = app.pending.entries().len();
+    let waiting = app.run.pending.entries().len();
     page.add(&if waiting == 0 {
         "nothing is pending".to_owned()
     } else {
@@ -112,7 +111,7 @@ fn status(app: &App, page: &mut Page) {
     if !app.message.is_empty() {
         page.add(&format!("in the line: {}", named(&app.message.text())));
     }
-    page.add(&format!("mode {}: {}", app.guards.mode.name(), app.guards.mode.help()));
+    page.add(&format!("mode {}: {}", app.run.permissions.mode.name(), app.run.permissions.mode.help()));
     let model = match app.status.source {
         ModelSource::Embedded => "embedded model",
         ModelSource::Configured => app.status.model(app.tree.main().model.as_deref()),
@@ -127,7 +126,7 @@ fn cost(app: &App, page: &mut Page) {
     let room = share(main).map(|share| format!(", the conversation takes {share} of the window")).unwrap_or_default();
     let money = money(totals).map(|money| format!(", {money}")).unwrap_or_default();
     page.say("cost", &format!("{} tokens{money}{room}", totals.tokens()));
-    page.add(&sentence(app.budget));
+    page.add(&budget_sentence(app.run.budget));
 }
 
 fn agents(app: &App, page: &mut Page) {
@@ -156,7 +155,7 @@ fn doing(app: &App, node: &Node) -> String {
 }
 
 fn ledger(app: &App, page: &mut Page) {
-    let list = app.receipts.list();
+    let list = app.run.receipts.list();
     if list.is_empty() {
         page.say("ledger", "nothing was sent yet");
     }
@@ -165,7 +164,7 @@ fn ledger(app: &App, page: &mut Page) {
         page.say("ledger", &format!("{} before these; /export ledger writes all", count(hidden, "text")));
     }
     for receipt in list.iter().skip(hidden) {
-        let row = ledger::row(receipt);
+        let row = ledger_row(receipt);
         let to = if receipt.agent == AgentId::main() { String::new() } else { format!(" to {}", row.to) };
         let mut parts = vec![row.state];
         let more = [

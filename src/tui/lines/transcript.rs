@@ -11,8 +11,9 @@ use super::speech::Speech;
 use super::{entries, later, state_words};
 use crate::id::AgentId;
 use crate::limits;
+use crate::session::fold::ReceiptMark;
+use crate::target::name_of;
 use crate::tui::state::App;
-use crate::tui::state::told::{Mark, name_of};
 use crate::tui::transcript::cell::{Body, CallState, Cell, CellId, Level, Stage};
 use crate::tui::transcript::fold::Transcript;
 
@@ -108,9 +109,9 @@ impl Reading {
         self.said.retain(|id| {
             let Some(Body::User { receipt: Some(told), .. }) = transcript.get(*id).map(Cell::body) else { return true };
             match told.mark {
-                Mark::Waiting | Mark::Delivered => true,
-                Mark::Seen | Mark::Back => false,
-                Mark::Unseen => {
+                ReceiptMark::Waiting | ReceiptMark::Delivered => true,
+                ReceiptMark::Seen | ReceiptMark::Back => false,
+                ReceiptMark::Unseen => {
                     page.say("warning", &format!("entry {}, your text: {}", id.index() + 1, told.parts.join(", ")));
                     false
                 }

@@ -55,7 +55,7 @@ impl App {
             Cause::Escape => self.message.is_empty(),
             Cause::Turn => self.busy(),
             Cause::NoTurn => !self.busy(),
-            Cause::NothingPending => self.pending.is_empty(),
+            Cause::NothingPending => self.run.pending.is_empty(),
         }
     }
 }

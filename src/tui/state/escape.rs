@@ -7,7 +7,6 @@
 
 use super::App;
 use super::focus::{Overlay, Pane};
-use super::pending::Stage;
 use super::question::{Offer, Subject};
 use crate::id::MessageId;
 use crate::tui::message::history::Origin;
@@ -129,10 +128,10 @@ pub fn next_escape(app: &App) -> Escape {
     if matches!(app.message.recalled(), Some(Origin::Key(_))) {
         return Escape::LeaveCommand;
     }
-    let waiting = app.pending.entries().iter().filter(|entry| entry.stage == Stage::Waiting).count();
+    let waiting = app.run.pending.waiting().count();
     if app.tree.main().running() {
         Escape::Stop(waiting)
-    } else if app.pending.is_empty() {
+    } else if app.run.pending.is_empty() {
         Escape::Nothing
     } else {
         Escape::TakeBack(waiting)

@@ -3,53 +3,39 @@
 //! # Where things are
 //!
 //! - a message of the status line goes with its cause: `cause.rs`; stories: `commands.rs`, `approval_popups.rs`
-//! - gauge, compaction, budget and notes on the screen: `budget.rs`, `src/tui/update/budget.rs`; stories:
-//!   `long_conversations.rs`
-//! - receipts: pending, delivered, seen: `receipts.rs`, `told.rs`, `src/tui/view/receipt.rs`; stories:
-//!   `receipt_marks.rs`, `receipt_lives.rs`, `tests/pty/receipts.rs`
-//! - the ledger: every text that was sent, what it has cost: `ledger.rs`, `src/tui/update/ledger.rs`,
-//!   `src/tui/view/ledger.rs`; stories: `ledger.rs`
-//! - hold and step: the call that would run next, its arguments, skipping it: `hold.rs`,
-//!   `src/tui/update/hold.rs`, `src/tui/view/gate.rs`; stories: `hold.rs`, `tests/pty/hold.rs`
-//! - the pending list: keys, edits, answers: `pending.rs`, `src/tui/update/pending.rs`,
-//!   `src/tui/update/editing.rs`, `src/tui/view/pending.rs`; stories: `pending_list.rs`, `pending_lives.rs`,
-//!   `tests/pty/pending.rs`
+//! - gauge, compaction, budget and notes on the screen: `src/tui/update/budget.rs`; stories: `long_conversations.rs`
+//! - receipts in the transcript: `src/tui/update/receipts.rs`, `src/tui/view/receipt.rs`; stories: `receipt_marks.rs`,
+//!   `receipt_lives.rs`, `tests/pty/receipts.rs`
+//! - the ledger: every text that was sent, what it has cost: `src/tui/update/ledger.rs`, `src/tui/view/ledger.rs`; stories:
+//!   `ledger.rs`
 //! - what Esc does next: `escape.rs`, `src/tui/update/escape.rs`; stories: `escape.rs`
 //! - the status line: `status.rs`, `src/tui/view/status.rs`; stories: `tui_shell.rs`
 //! - questions, and when a key may answer one: `question.rs`, `src/tui/update/question.rs`,
 //!   `src/tui/view/question.rs`; stories: `questions.rs`, `tests/pty/questions.rs`
-//! - approvals: what a question shows, when a yes counts, a no with words: `approval.rs`,
+//! - approvals: what a question shows, when a yes counts, a no with words:
 //!   `src/tui/update/approval.rs`, `src/tui/widgets/exact.rs`, `src/session/permissions.rs`; stories:
 //!   `approval_popups.rs`, `tests/pty/approvals.rs`
 //! - undo on the screen: `undo.rs`, `src/tui/update/undo.rs`; stories: `undo.rs`
-//! - the approval mode and the sandbox in the status line: `guards.rs`, `src/tui/view/guards.rs`; stories:
+//! - the approval mode and the sandbox in the status line: `src/tui/view/guards.rs`; stories:
 //!   `modes.rs`
 //! - the mouse: what lies where, clicks, wheel, drags: `regions.rs`, `src/tui/update/mouse.rs`; stories:
 //!   `mouse.rs`
 
 pub mod alerts;
-pub mod approval;
 pub mod attention;
-pub mod budget;
 pub mod cause;
 pub mod clock;
 mod draft;
 pub mod escape;
 pub mod focus;
-pub mod guards;
-pub mod hold;
-pub mod ledger;
 pub mod lines;
 mod offers;
-pub mod pending;
 pub mod pointer;
 pub mod question;
-pub mod receipts;
 pub mod regions;
 pub mod sight;
 pub mod status;
 pub mod target;
-pub mod told;
 pub mod tree;
 pub mod undo;
 

@@ -8,10 +8,10 @@ use std::collections::VecDeque;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::approval::Part;
 use crate::id::{AgentId, MessageId};
 use crate::limits;
 use crate::protocol::ApprovalId;
+use crate::session::fold::DetailPart;
 use crate::tui::keymap::{Action, Answer};
 use crate::tui::switch::Switch;
 
@@ -36,7 +36,7 @@ pub struct Question {
     /// The question, in one line.
     pub title: String,
     /// What exactly is asked about; scrolled when it is long.
-    pub detail: Vec<Part>,
+    pub detail: Vec<DetailPart>,
     /// What an answer for the session covers, where the detail does not say it.
     pub session: String,
     /// The pattern of the rule that an answer for good keeps (untrusted).

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use crate::event::Outcome;
 use crate::id::{AgentId, CallId};
 use crate::message::Arguments;
+use crate::session::fold::ReceiptWords;
 use crate::text::{Coloured, CommandOutput, CommandOutputReader};
-use crate::tui::state::told::Told;
 use crate::tui::transcript::result::Shown;
 
 /// One cell of a transcript; ids rise with the position and are never used again.
@@ -269,7 +269,7 @@ pub enum Body {
         /// True when they entered a running turn.
         mid_loop: bool,
         /// Where they are; none for words that did not come through a queue.
-        receipt: Option<Told>,
+        receipt: Option<ReceiptWords>,
     },
     /// Reasoning.
     Thinking {

@@ -14,9 +14,9 @@ use jiff::Timestamp;
 
 use crate::event::{Envelope, Event, Outcome};
 use crate::id::{AgentId, CallId, MessageId};
+use crate::session::fold::ReceiptWords;
 use crate::summary;
 use crate::text;
-use crate::tui::state::told::Told;
 use crate::tui::transcript::cell::{Body, CallCell, Cell, CellId, ChildCell, ChildState, Fold, Level, Stage};
 use crate::tui::transcript::fold::pieces::Live;
 
@@ -244,7 +244,7 @@ impl Transcript {
     }
 
     /// Writes at a text where it is.
-    pub fn set_receipt(&mut self, id: &MessageId, words: Told) {
+    pub fn set_receipt(&mut self, id: &MessageId, words: ReceiptWords) {
         let place = self.cell_of(id).and_then(|cell| self.cells.get_mut(cell.index()));
         if let Some(Body::User { receipt, .. }) = place.map(Cell::change) {
             *receipt = Some(words);

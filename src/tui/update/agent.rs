@@ -13,16 +13,10 @@ pub fn apply(app: &mut App, envelope: &Envelope) {
     app.reader_mut(&envelope.agent).transcript.apply(envelope);
     receipts::apply(app, envelope);
     hold::apply(app, envelope);
-    if envelope.agent.is_main() {
-        app.guards.apply(&envelope.event);
-    }
     match &envelope.event {
-        Event::UserTurn { injection, .. } => {
+        Event::UserTurn { .. } => {
             // The embedded model it is.
             app.status.offer = None;
-            if let Some(id) = injection {
-                app.pending.settle(id);
-            }
         }
         Event::ModelSwitched { to, provider, .. } if envelope.agent.is_main() => {
             app.status.switched(to.as_deref(), provider.as_deref());

@@ -2,11 +2,11 @@
 
 use crate::event::{Envelope, Event, Outcome};
 use crate::limits;
+use crate::session::fold::PendingStage;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::alerts::When;
 use crate::tui::state::attention::Attention;
-use crate::tui::state::pending::Stage;
 use crate::tui::state::question::Subject;
 
 /// Folds one envelope in.
@@ -61,7 +61,8 @@ fn is_told(app: &App) -> bool {
 
 /// Tells whether a pending text starts the next turn at once.
 fn goes_on(app: &App) -> bool {
-    app.pending.entries().iter().any(|entry| {
-        entry.agent.is_main() && (entry.stage == Stage::Delivering || !(entry.message.held || entry.message.stale))
+    app.run.pending.entries().iter().any(|entry| {
+        entry.agent.is_main()
+            && (entry.stage == PendingStage::Delivering || !(entry.message.held || entry.message.stale))
     })
 }

@@ -4,14 +4,14 @@
 //! before a no was written comes back.
 
 use crate::mode::Mode;
-use crate::protocol::{self, ApprovalId, ApprovalRequest, ModeChoice, Request, RuleRequest};
+use crate::protocol::{self, ApprovalId, ModeChoice, Request, RuleRequest};
+use crate::session::fold::{approval_parts, approval_title};
 use crate::text::is_blank;
 use crate::tui::keymap::Answer;
 use crate::tui::message::purpose::Purpose;
 use crate::tui::message::removed::Removed;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
-use crate::tui::state::approval::{parts, title};
 use crate::tui::state::cause::Cause;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::question::{Offer, Question, Subject};
@@ -19,15 +19,13 @@ use crate::tui::transcript::cell::Level;
 use crate::tui::update::{bring_back, editing};
 
 /// Takes everything that is open: asks about what is new, stops asking about what is gone.
-pub fn snapshot(app: &mut App, mode: Mode, open: &[ApprovalRequest]) {
-    app.guards.mode = mode;
-    let is_open = |id: ApprovalId| open.iter().any(|approval| approval.id == id);
-    if app.message.declining().is_some_and(|id| !is_open(id)) {
+pub fn snapshot(app: &mut App) {
+    if app.message.declining().is_some_and(|id| !app.run.permissions.is_open(id)) {
         bring_back::leave(app);
         app.status.say("the question is gone; Ctrl+_ brings your words back", app.now);
     }
     app.questions.retain(app.now, |subject| match subject {
-        Subject::Approval(id, _) => is_open(*id),
+        Subject::Approval(id, _) => app.run.permissions.is_open(*id),
         Subject::StillTrue(_)
         | Subject::Unfinished(_)
         | Subject::New
@@ -36,7 +34,7 @@ pub fn snapshot(app: &mut App, mode: Mode, open: &[ApprovalRequest]) {
         | Subject::Undo
         | Subject::Switch(..) => true,
     });
-    for approval in open {
+    for approval in &app.run.permissions.open {
         let offer = match (&approval.subject, &approval.session, &approval.rule) {
             (protocol::Subject::Plain { .. }, _, _) => Offer::Nothing,
             (protocol::Subject::MoreCalls { .. }, _, _) => Offer::MoreCalls,
@@ -47,8 +45,8 @@ pub fn snapshot(app: &mut App, mode: Mode, open: &[ApprovalRequest]) {
         app.questions.ask_once(Question {
             agent: approval.asker.as_ref().map(|asker| asker.agent.clone()),
             subject: Subject::Approval(approval.id, offer),
-            title: title(approval).into_owned(),
-            detail: parts(approval),
+            title: approval_title(approval).into_owned(),
+            detail: approval_parts(approval),
             session: String::new(),
             rule: approval.rule.as_ref().map(|rule| rule.pattern.clone()),
         });
@@ -127,7 +125,7 @@ pub fn mode(app: &mut App, name: &str) -> Vec<Effect> {
     }
     let names: Vec<&str> = Mode::ALL.iter().map(|mode| mode.name()).collect();
     let sentence = if name.is_empty() {
-        let mode = app.guards.mode;
+        let mode = app.run.permissions.mode;
         format!("the mode is {}: {}; there are {}", mode.name(), mode.help(), names.join(", "))
     } else {
         format!("no mode is called {name}; there are {}", names.join(", "))
@@ -140,7 +138,6 @@ pub fn mode(app: &mut App, name: &str) -> Vec<Effect> {
 pub fn mode_set(app: &mut App, outcome: Result<Mode, String>) {
     match outcome {
         Ok(mode) => {
-            app.guards.mode = mode;
             app.status.say(format!("mode: {}", mode.name()), app.now);
         }
         Err(why) => app.reply(&format!("the mode did not change: {why}")),

@@ -94,13 +94,10 @@ pub fn stopped(app: &mut App, entries: &[Pending]) {
 
 /// Takes texts that no queue holds any more; of a text for all agents one copy, and none that another agent has.
 pub fn given_back(app: &mut App, entries: &[Pending]) {
-    app.receipts.returned(entries);
     let mut kept: Vec<Pending> = Vec::new();
     for entry in entries {
-        let is_kept = kept.iter().any(|known| app.receipts.are_copies(&known.id, &entry.id));
-        if is_kept || app.receipts.is_with_others(&entry.id) {
-            app.pending.settle(&entry.id);
-        } else {
+        let is_kept = kept.iter().any(|known| app.run.receipts.are_copies(&known.id, &entry.id));
+        if !is_kept && !app.run.receipts.is_with_others(&entry.id) {
             kept.push(entry.clone());
         }
     }
@@ -114,9 +111,7 @@ pub fn returned(app: &mut App, agent: &AgentId, entries: &[Pending]) {
     let edited = entries.iter().any(|entry| app.message.is_edited(&entry.id));
     let mut fresh = Vec::new();
     for entry in entries {
-        if app.pending.was_kept(&entry.id) {
-            app.pending.settle(&entry.id);
-        } else {
+        if !app.pending.was_kept(&entry.id) {
             fresh.push(entry.clone());
         }
     }
@@ -124,17 +119,13 @@ pub fn returned(app: &mut App, agent: &AgentId, entries: &[Pending]) {
         return;
     }
     let who = super::pending::name(agent).to_owned();
-    if !edited && fresh.iter().all(|entry| app.receipts.is_with_others(&entry.id)) {
-        for entry in &fresh {
-            app.pending.settle(&entry.id);
-        }
+    if !edited && fresh.iter().all(|entry| app.run.receipts.is_with_others(&entry.id)) {
         app.status.say(format!("{who} ended before it read this text; the others have it"), app.now);
         return;
     }
     if !edited && (app.medium == Medium::Lines || !app.questions.is_quiet(app.now)) {
-        for entry in &fresh {
-            app.pending.settle(&entry.id);
-            if app.medium == Medium::Screen {
+        if app.medium == Medium::Screen {
+            for entry in &fresh {
                 app.message.set_aside(Removed::Draft(entry.text.clone()));
             }
         }
@@ -156,9 +147,6 @@ pub fn returned(app: &mut App, agent: &AgentId, entries: &[Pending]) {
 
 /// Puts texts that left the queue undelivered into the message; in lines where `/back` finds them.
 fn to_message(app: &mut App, entries: &[Pending]) {
-    for entry in entries {
-        app.pending.settle(&entry.id);
-    }
     if app.medium == Medium::Lines && !entries.iter().any(|entry| app.message.is_edited(&entry.id)) {
         return line::gave_back(app, entries);
     }
@@ -177,7 +165,7 @@ fn part(app: &mut App, agent: AgentId, first: Pending, second: Pending, text: &s
         app.message.set_aside(Removed::Merged { agent, first, second, text: text.to_owned() });
         return None;
     }
-    match app.pending.get(&id) {
+    match app.run.pending.get(&id) {
         Some(entry) if entry.message.text == text => {
             Some(Effect::Request(Request::Queue { agent, id, act: QueueAct::Split { first, second } }))
         }
@@ -207,7 +195,7 @@ fn edit_again(app: &mut App, agent: AgentId, id: MessageId, text: String, was: S
         app.message.set_aside(Removed::Edit { agent, id, text, was });
         return Vec::new();
     }
-    if app.pending.get(&id).is_some_and(|entry| entry.message.text != was) {
+    if app.run.pending.get(&id).is_some_and(|entry| entry.message.text != was) {
         app.message.put_before(&[text]);
         app.status.say(format!("{id} was changed since; what you had written is in the message"), app.now);
         return Vec::new();

@@ -1,9 +1,9 @@
 //! `/budget` and `/compact`: what the session may spend, and room in the conversation.
 
 use crate::protocol::{BudgetLimits, Request};
+use crate::session::fold::budget_sentence;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
-use crate::tui::state::budget::sentence;
 use crate::tui::state::cause::Cause;
 
 /// Behind a number, says that it is one of tokens.
@@ -14,7 +14,7 @@ const OFF: &str = "off";
 /// Shows or sets the budget.
 pub fn budget(app: &mut App, argument: &str) -> Vec<Effect> {
     if argument.is_empty() {
-        let sentence = sentence(app.budget);
+        let sentence = budget_sentence(app.run.budget);
         app.reply(&format!(
             "{sentence}; /budget 5 sets dollars, /budget 100000 tokens sets tokens, /budget off takes both away"
         ));
@@ -25,9 +25,9 @@ pub fn budget(app: &mut App, argument: &str) -> Vec<Effect> {
         (OFF, _) => Some(BudgetLimits::default()),
         (_, Some(number)) => {
             let max_tokens = number.parse().ok().filter(|max| *max > 0);
-            max_tokens.map(|max| BudgetLimits { max_tokens: Some(max), ..app.budget.limits })
+            max_tokens.map(|max| BudgetLimits { max_tokens: Some(max), ..app.run.budget.limits })
         }
-        (amount, None) => amount.parse().ok().map(|max| BudgetLimits { max_cost: Some(max), ..app.budget.limits }),
+        (amount, None) => amount.parse().ok().map(|max| BudgetLimits { max_cost: Some(max), ..app.run.budget.limits }),
     };
     if let Some(limits) = limits {
         return vec![Effect::Request(Request::SetBudget { limits })];
@@ -37,9 +37,8 @@ pub fn budget(app: &mut App, argument: &str) -> Vec<Effect> {
 }
 
 /// Notes what the budget is now.
-pub fn set(app: &mut App, limits: BudgetLimits) {
-    app.budget.limits = limits;
-    app.reply(&sentence(app.budget));
+pub fn set(app: &mut App) {
+    app.reply(&budget_sentence(app.run.budget));
 }
 
 /// Asks for room in the conversation.

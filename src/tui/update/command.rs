@@ -2,6 +2,7 @@
 
 use crate::id::AgentId;
 use crate::protocol::{LocalServer, Request};
+use crate::session::fold::DetailPart;
 use crate::target::ALL;
 use crate::tui::commands::{self, Verb};
 use crate::tui::help::Help;
@@ -9,7 +10,6 @@ use crate::tui::keymap::Action;
 use crate::tui::message::Before;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
-use crate::tui::state::approval::Part;
 use crate::tui::state::attention::MouseMode;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::focus::{Overlay, Pane};
@@ -133,7 +133,7 @@ pub fn ask(app: &mut App, subject: Subject) -> Vec<Effect> {
         agent: None,
         subject,
         title: title.to_owned(),
-        detail: vec![Part::Text(detail.to_owned())],
+        detail: vec![DetailPart::Text(detail.to_owned())],
         session: session.to_owned(),
         rule: None,
     });
@@ -217,7 +217,7 @@ fn reset(app: &mut App) -> Vec<Effect> {
 }
 
 fn stop(app: &mut App) -> Vec<Effect> {
-    if app.tree.main().running() || !app.pending.is_empty() {
+    if app.tree.main().running() || !app.run.pending.is_empty() {
         app.tree.cancelling(app.now);
         return vec![Effect::Request(Request::Stop)];
     }

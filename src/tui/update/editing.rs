@@ -26,7 +26,7 @@ pub fn ask(app: &mut App, agent: AgentId, id: MessageId) -> Vec<Effect> {
 
 /// Takes the answer to a hold: the edit begins, or the screen says why not.
 pub fn held(app: &mut App, id: &MessageId, text: Option<&String>, outcome: &QueueOutcome) {
-    let entry = app.pending.get(id).filter(|_| *outcome == QueueOutcome::Done).cloned();
+    let entry = app.run.pending.get(id).filter(|_| *outcome == QueueOutcome::Done).cloned();
     let Some(entry) = entry else {
         let kept = if text.is_some() { "; what you had written is in the message" } else { "" };
         let sentence = match outcome {

@@ -14,8 +14,8 @@ pub fn export(app: &mut App, arguments: &str) -> Vec<Effect> {
         }
     };
     let text = match (request.subject, request.form) {
-        (Subject::Ledger, Form::Csv) => ledger_csv(app.receipts.list()),
-        (Subject::Ledger, Form::Markdown) => ledger_markdown(app.receipts.list()),
+        (Subject::Ledger, Form::Csv) => ledger_csv(app.run.receipts.list()),
+        (Subject::Ledger, Form::Markdown) => ledger_markdown(app.run.receipts.list()),
         (Subject::Transcript, _) => {
             let agent = app.tree.selected().clone();
             let zone = app.zone.clone();

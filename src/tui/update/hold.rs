@@ -7,21 +7,24 @@ use super::{bring_back, editing};
 use crate::event::Envelope;
 use crate::id::AgentId;
 use crate::protocol::{Accepted, Decision, PauseState, Request};
+use crate::session::fold::{PausePlace, WaitingAgent};
+use crate::target::name_of;
 use crate::text::is_blank;
 use crate::tui::keymap::Action;
 use crate::tui::message::purpose::{AboutCall, Purpose, Written};
 use crate::tui::msg::Effect;
+use crate::tui::pause::{editable, read_arguments};
 use crate::tui::state::App;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::focus::Pane;
-use crate::tui::state::hold::{Place, Waiting, editable, read_arguments};
 use crate::tui::state::lines::Medium;
-use crate::tui::state::told::name_of;
 
 /// Folds one envelope in.
 pub fn apply(app: &mut App, envelope: &Envelope) {
-    app.holds.apply(envelope);
-    if let Some(lost) = app.message.about_call().filter(|about| !app.holds.is_current(about)) {
+    app.pause.apply(&envelope.event);
+    let is_current =
+        |about: &&AboutCall| app.run.pauses.place(&about.agent).and_then(PausePlace::call) == Some(&about.call.id);
+    if let Some(lost) = app.message.about_call().filter(|about| !is_current(about)) {
         let name = name_of(&lost.agent);
         bring_back::leave(app);
         app.status
@@ -60,25 +63,25 @@ pub fn focus(app: &mut App) {
 
 /// Holds every agent, or lets every agent go on when each is held: who is held alone is not let go by this.
 pub fn all(app: &App) -> Vec<Effect> {
-    let gate = if app.holds.all_held() { PauseState::Running } else { PauseState::Paused };
+    let gate = if app.run.pauses.are_all_paused() { PauseState::Running } else { PauseState::Paused };
     vec![Effect::Request(Request::Pause { agent: None, state: gate })]
 }
 
 /// Tells whether the panel is shown: the selected agent waits, or will.
 pub fn is_shown(app: &App) -> bool {
     let agent = app.tree.selected();
-    app.is_held(agent) || app.holds.parked(agent).is_some()
+    app.is_held(agent) || app.run.pauses.place(agent).is_some()
 }
 
 /// Tells whether the selected agent waits: then Enter in an empty message lets it go one step.
 pub fn waits(app: &App) -> bool {
-    app.holds.parked(app.tree.selected()).is_some()
+    app.run.pauses.place(app.tree.selected()).is_some()
 }
 
 /// Scrolls the arguments.
 pub fn travel(app: &mut App, action: Action) {
     let page = usize::from(app.size.height / 4).max(1);
-    let top = &mut app.holds.top;
+    let top = &mut app.pause.top;
     *top = match action {
         Action::Previous => top.saturating_sub(1),
         Action::Next => top.saturating_add(1),
@@ -91,7 +94,7 @@ pub fn travel(app: &mut App, action: Action) {
 
 /// Takes an Enter in the empty message: a step, unless it is the second of two that came as one.
 pub fn enter(app: &mut App) -> Vec<Effect> {
-    if app.holds.has_just_entered(app.now) {
+    if app.pause.has_just_entered(app.now) {
         let name = name_of(app.tree.selected());
         app.status.say(format!("{name} still waits: that Enter came right after another"), app.now);
         return Vec::new();
@@ -102,10 +105,10 @@ pub fn enter(app: &mut App) -> Vec<Effect> {
 /// Lets the selected agent go on to where it next comes by.
 pub fn step(app: &mut App) -> Vec<Effect> {
     let agent = app.tree.selected().clone();
-    let waiting = app.holds.waiting(&agent).filter(|waiting| app.holds.was_drawn(waiting));
-    let Some(Waiting { agent, call }) = waiting else {
+    let waiting = app.run.pauses.waiting(&agent).filter(|waiting| app.pause.was_drawn(waiting));
+    let Some(WaitingAgent { agent, call }) = waiting else {
         let name = name_of(&agent);
-        let sentence = match app.holds.parked(&agent) {
+        let sentence = match app.run.pauses.place(&agent) {
             Some(_) => format!("nothing was decided: where {name} waits was not on the screen"),
             None => format!("{name} does not wait yet"),
         };
@@ -121,8 +124,8 @@ fn write(app: &mut App, what: Written) -> Vec<Effect> {
     if editing::blocked(app) {
         return Vec::new();
     }
-    let drawn = app.holds.waiting(&agent).is_some_and(|waiting| app.holds.was_drawn(&waiting));
-    let Some(Place::Call(call)) = app.holds.parked(&agent).filter(|_| drawn).cloned() else {
+    let drawn = app.run.pauses.waiting(&agent).is_some_and(|waiting| app.pause.was_drawn(&waiting));
+    let Some(PausePlace::Call(call)) = app.run.pauses.place(&agent).filter(|_| drawn).cloned() else {
         let sentence = match what {
             Written::Arguments => "there is no call to edit",
             Written::Reason => "there is no call to skip",
@@ -174,7 +177,6 @@ pub fn decided(app: &mut App, agent: &AgentId, decision: &Decision, accepted: Ac
             if matches!(decision, Decision::Edited(_) | Decision::Skip(_)) {
                 app.message.finish_about_call();
             }
-            app.holds.decided(agent);
             app.status.quiet();
         }
         Accepted::No => {
@@ -189,9 +191,8 @@ pub fn decided(app: &mut App, agent: &AgentId, decision: &Decision, accepted: Ac
 /// Takes the answer to a gate that was closed or opened.
 pub fn paused(app: &mut App, agent: Option<&AgentId>, state: PauseState, accepted: Accepted) {
     match (agent, accepted) {
-        (Some(agent), Accepted::Yes) => app.holds.set(agent, state),
+        (Some(_), Accepted::Yes) => {}
         (None, Accepted::Yes) => {
-            app.holds.set_all(state);
             let sentence = match state {
                 PauseState::Paused => "every agent is held; /hold all lets them go on",
                 PauseState::Running => "every agent goes on",

@@ -87,7 +87,7 @@ fn is_for_message(app: &App, chord: Chord) -> bool {
 /// Types many characters at once, which may be a paste: where single letters are keys they are pressed one by one, up to
 /// one that does more than show something. It and the rest are text, and nothing is decided before the next frame.
 pub fn type_text(app: &mut App, text: &str) -> Vec<Effect> {
-    app.holds.hide();
+    app.pause.hide();
     app.status.disarm_quit();
     if app.focus.by_click {
         app.focus.go(Pane::Composer);
@@ -116,7 +116,7 @@ pub fn type_text(app: &mut App, text: &str) -> Vec<Effect> {
 
 fn act(app: &mut App, action: Action) -> Vec<Effect> {
     if action != Action::Send {
-        app.holds.other_key();
+        app.pause.other_key();
     }
     if completion::press(app, action) {
         return Vec::new();
@@ -236,7 +236,7 @@ fn clear(app: &mut App) -> Vec<Effect> {
     if !app.message.is_draft() {
         return escape::press(app);
     }
-    if app.tree.main().running() || !app.pending.is_empty() {
+    if app.tree.main().running() || !app.run.pending.is_empty() {
         app.status.disarm_quit();
         return escape::stop(app);
     }

@@ -1,9 +1,9 @@
 //! The keys of the ledger.
 
+use crate::session::fold::receipt_words;
 use crate::tui::keymap::Action;
 use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
-use crate::tui::state::told::told;
 use crate::tui::transcript::scroll::ScrollRequest;
 
 /// Opens the ledger at its newest row, or closes it.
@@ -11,7 +11,7 @@ pub fn toggle(app: &mut App) {
     app.focus.overlay = match app.focus.overlay {
         Some(Overlay::Ledger { .. }) => None,
         Some(Overlay::Help | Overlay::Choices) | None => {
-            Some(Overlay::Ledger { selected: app.receipts.list().len().saturating_sub(1), top: 0 })
+            Some(Overlay::Ledger { selected: app.run.receipts.list().len().saturating_sub(1), top: 0 })
         }
     }
 }
@@ -19,7 +19,7 @@ pub fn toggle(app: &mut App) {
 /// Selects another row.
 pub fn travel(app: &mut App, action: Action) {
     let page = usize::from(app.size.height / 2).max(1);
-    let last = app.receipts.list().len().saturating_sub(1);
+    let last = app.run.receipts.list().len().saturating_sub(1);
     let Some(Overlay::Ledger { selected, .. }) = &mut app.focus.overlay else { return };
     let to = match action {
         Action::Previous => selected.saturating_sub(1),
@@ -42,10 +42,11 @@ pub fn select(app: &mut App, row: usize) {
 /// Closes the ledger and goes to the selected text in the transcript of its agent.
 pub fn jump(app: &mut App) {
     let Some(Overlay::Ledger { selected, .. }) = app.focus.overlay else { return };
-    let Some(receipt) = app.receipts.list().get(selected) else { return };
+    let Some(receipt) = app.run.receipts.list().get(selected) else { return };
     let (agent, id) = (receipt.agent.clone(), receipt.id.clone());
     let Some(cell) = app.reader_mut(&agent).transcript.cell_of(&id) else {
-        let state = app.receipts.get(&id).map(|receipt| told(receipt).parts.join(" · ")).unwrap_or_default();
+        let state =
+            app.run.receipts.get(&id).map(|receipt| receipt_words(receipt).parts.join(" · ")).unwrap_or_default();
         app.status.say(format!("{id} is not in the conversation: {state}"), app.now);
         return;
     };

@@ -159,7 +159,7 @@ pub fn interrupt(app: &mut App) -> Vec<Effect> {
     if app.status.arm_quit(app.now) {
         return vec![Effect::Quit];
     }
-    if app.tree.main().running() || !app.pending.is_empty() {
+    if app.tree.main().running() || !app.run.pending.is_empty() {
         app.tree.cancelling(app.now);
         return vec![Effect::Request(Request::Stop)];
     }
@@ -253,9 +253,9 @@ fn word(answer: Answer) -> &'static str {
 /// Selects the pending text with this number; false when there is none.
 fn select(app: &mut App, number: &str) -> bool {
     let id = MessageId::new(format!("m{}", number.strip_prefix('m').unwrap_or(number)));
-    let place = app.pending.entries().iter().position(|entry| entry.message.id == id);
+    let place = app.run.pending.entries().iter().position(|entry| entry.message.id == id);
     match place {
-        Some(place) => app.pending.select(place),
+        Some(place) => app.pending.select(place, &app.run.pending),
         None => app.status.say(format!("no pending text has the number {number}; /pending reads them"), app.now),
     }
     place.is_some()

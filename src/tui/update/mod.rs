@@ -88,7 +88,10 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         }
         Msg::Post(post) => match told(app, post) {
             Told::Piece => return effects,
-            Told::Changed(more) => effects = more,
+            Told::Changed(more) => {
+                app.pending.follow(&app.run.pending);
+                effects = more;
+            }
         },
         Msg::Branch(name) => app.branch = name,
         Msg::History(Ok(older)) => app.message.begin_history(older),
@@ -113,7 +116,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             effects = line::nobody_there(app);
         }
         Msg::Printed(question, gate) => {
-            app.holds.drawn(gate);
+            app.pause.drawn(gate);
             app.questions.drawn(question);
             return effects;
         }
@@ -124,7 +127,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             if let Some(drawn) = drawn.help {
                 app.help.drawn(drawn);
             }
-            app.holds.drawn(drawn.gate);
+            app.pause.drawn(drawn.gate);
             app.regions = drawn.regions;
             app.sight.drawn(drawn.tops);
             app.questions.drawn(drawn.question);
@@ -179,6 +182,7 @@ enum Told {
 
 /// Folds what the run says.
 fn told(app: &mut App, post: Post) -> Told {
+    app.run.post(&post, app.now);
     match post {
         Post::Envelope(envelope) => {
             agent::apply(app, &envelope);
@@ -188,14 +192,12 @@ fn told(app: &mut App, post: Post) -> Told {
             }
         }
         Post::Reply(reply) => return Told::Changed(replied(app, reply)),
-        Post::Queues { queues, paused } => {
-            app.receipts.snapshot(&queues);
+        Post::Queues { queues, .. } => {
             app.tree.ask_about(&queues, app.now);
-            app.pending.snapshot(queues, paused);
             question::ask_about_stale(app);
         }
-        Post::Approvals { mode, open } => approval::snapshot(app, mode, &open),
-        Post::Budget(status) => app.budget = status,
+        Post::Approvals { .. } => approval::snapshot(app),
+        Post::Budget(_) => {}
         Post::Notice(notice) => noticed(app, notice),
     }
     Told::Changed(Vec::new())
@@ -216,7 +218,7 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
         Reply::RewindPreview { to, files } => sessions::ask_branch(app, &to, &files),
         Reply::Undone(files) => undo::done(app, &files),
         Reply::Rules(sentences) => approval::rules_told(app, &sentences),
-        Reply::Budget(limits) => budget::set(app, limits),
+        Reply::Budget(_) => budget::set(app),
     }
     Vec::new()
 }

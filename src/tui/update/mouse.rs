@@ -73,9 +73,9 @@ fn press(app: &mut App, place: Position, presses: Presses) {
             app.tree.unfold();
         }
         Region::Entry(id) => {
-            let index = app.pending.entries().iter().position(|entry| entry.message.id == id);
+            let index = app.run.pending.entries().iter().position(|entry| entry.message.id == id);
             if let Some(index) = index {
-                app.pending.select(index);
+                app.pending.select(index, &app.run.pending);
                 app.focus.go(Pane::Pending);
             }
         }
@@ -212,12 +212,13 @@ fn wheel(app: &mut App, place: Position, wheel: Wheel) {
         Region::Pane(Pane::Details) => app.sight.scroll_details(app.tree.selected(), wheel.lines()),
         Region::Entry(_) | Region::Pane(Pane::Pending) => {
             let here = app.pending.place().unwrap_or(usize::MAX);
-            app.pending.select(match wheel {
+            let index = match wheel {
                 Wheel::Up => here.saturating_sub(1),
                 Wheel::Down => here.saturating_add(1),
-            });
+            };
+            app.pending.select(index, &app.run.pending);
         }
-        Region::Pane(Pane::Gate) => by_step(&mut app.holds.top, wheel),
+        Region::Pane(Pane::Gate) => by_step(&mut app.pause.top, wheel),
         Region::Question => by_step(&mut app.questions.top, wheel),
         Region::Offer(_) => match wheel {
             Wheel::Up => app.message.completion.previous(),

@@ -7,22 +7,22 @@ use super::editing;
 use crate::event::Delivery;
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{QueueAct, QueueOutcome, Request, Shift, Withdrawn};
+use crate::session::fold::{PendingStage, PendingText};
 use crate::tui::keymap::Action;
 use crate::tui::message::removed::{Removed, Taken};
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::focus::Pane;
-use crate::tui::state::pending::{Entry, Stage};
 
 /// Gives the list the focus, with the newest entry selected when none is.
 pub fn focus(app: &mut App) {
-    if app.pending.is_empty() {
+    if app.run.pending.is_empty() {
         app.status.say_while(Cause::NothingPending, "nothing is pending", app.now);
         return;
     }
-    if app.pending.selected().is_none() {
-        app.pending.select(usize::MAX);
+    if app.pending.selected(&app.run.pending).is_none() {
+        app.pending.select(usize::MAX, &app.run.pending);
     }
     app.focus.go(Pane::Pending);
 }
@@ -31,21 +31,22 @@ pub fn focus(app: &mut App) {
 pub fn travel(app: &mut App, action: Action) {
     let place = app.pending.place();
     let lost = app.pending.lost().is_some();
-    app.pending.select(match (action, place) {
+    let index = match (action, place) {
         (Action::First, _) => 0,
         (Action::Last, _) | (_, None) => usize::MAX,
         (Action::Previous, Some(place)) => place.saturating_sub(1),
         // Behind the one that has left stands now the one at its place.
         (Action::Next, Some(place)) if lost => place,
         (_, Some(place)) => place.saturating_add(1),
-    });
+    };
+    app.pending.select(index, &app.run.pending);
 }
 
 /// Acts on the selected entry.
 pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
-    let Some(Entry { agent, message, stage }) = chosen(app) else { return Vec::new() };
+    let Some(PendingText { agent, message, stage }) = chosen(app) else { return Vec::new() };
     let id = message.id;
-    if stage == Stage::Delivering {
+    if stage == PendingStage::Delivering {
         app.status.say(format!("{id} is being delivered, it cannot be changed any more"), app.now);
         return Vec::new();
     }
@@ -80,24 +81,24 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
 
 /// Delivers what is pending at once: the selected entry, else all that the agents have not been asked about, in order.
 pub fn deliver_now(app: &mut App) -> Vec<Effect> {
-    if app.pending.paused && app.pending.waiting() && !app.tree.main().running() {
+    if app.run.pending.is_held_back() && !app.tree.main().running() {
         return vec![Effect::Request(Request::Resume)];
     }
-    let selected = app.pending.selected().map(|entry| entry.message.id.clone());
-    let is_wanted = |entry: &&Entry| {
+    let selected = app.pending.selected(&app.run.pending).map(|entry| entry.message.id.clone());
+    let is_wanted = |entry: &&PendingText| {
         let id = &entry.message.id;
-        entry.stage == Stage::Waiting
+        entry.stage == PendingStage::Waiting
             && selected.as_ref().map_or(!entry.message.stale, |selected| selected == id)
             && !app.message.is_edited(id)
     };
-    let act = |entry: &Entry| {
+    let act = |entry: &PendingText| {
         Effect::Request(Request::Queue {
             agent: entry.agent.clone(),
             id: entry.message.id.clone(),
             act: QueueAct::Deliver { delivery: Delivery::Now },
         })
     };
-    let effects: Vec<Effect> = app.pending.entries().iter().filter(is_wanted).map(act).collect();
+    let effects: Vec<Effect> = app.run.pending.entries().iter().filter(is_wanted).map(act).collect();
     if effects.is_empty() {
         app.status.say("nothing is pending", app.now);
     }
@@ -114,7 +115,7 @@ pub fn take_back(app: &mut App) -> Vec<Effect> {
     if editing::blocked(app) {
         return Vec::new();
     }
-    let waiting = app.pending.entries().iter().filter(|entry| entry.stage == Stage::Waiting);
+    let waiting = app.run.pending.entries().iter().filter(|entry| entry.stage == PendingStage::Waiting);
     let Some(newest) = waiting.max_by_key(|entry| entry.message.at).map(|entry| entry.message.id.clone()) else {
         app.status.say("nothing is pending", app.now);
         return Vec::new();
@@ -128,8 +129,7 @@ pub fn answered(app: &mut App, agent: &AgentId, id: &MessageId, act: QueueAct, o
         (QueueAct::Hold { text }, outcome) => editing::held(app, id, text.as_ref(), &outcome),
         (QueueAct::Commit { .. }, outcome) => editing::committed(app, id, &outcome),
         (QueueAct::Withdraw { to, before }, QueueOutcome::Withdrawn(entry)) => {
-            app.pending.remove(id);
-            app.receipts.withdrawn(id);
+            app.pending.removed(id, &app.run.pending);
             let text = entry.text.clone();
             let taken = Taken { agent: agent.clone(), entry, before };
             match to {
@@ -151,8 +151,7 @@ pub fn answered(app: &mut App, agent: &AgentId, id: &MessageId, act: QueueAct, o
             app.status.say(format!("{} has ended: {id} is back in the message", name(agent)), app.now);
         }
         (QueueAct::Merge, QueueOutcome::Merged(first, second)) => {
-            app.pending.remove(&second.id);
-            app.receipts.merged(&second.id, id);
+            app.pending.removed(&second.id, &app.run.pending);
             app.status.say(format!("{id} and {} are one text; u or Ctrl+_ parts them", second.id), app.now);
             let text = format!("{}\n\n{}", first.text, second.text);
             let merged = Removed::Merged { agent: agent.clone(), first, second, text };
@@ -187,19 +186,19 @@ pub fn name(agent: &AgentId) -> &str {
 }
 
 fn withdraw(app: &App, id: &MessageId, to: Withdrawn) -> Vec<Effect> {
-    let Some(entry) = app.pending.get(id) else { return Vec::new() };
-    let act = QueueAct::Withdraw { to, before: app.pending.before(id) };
+    let Some(entry) = app.run.pending.get(id) else { return Vec::new() };
+    let act = QueueAct::Withdraw { to, before: app.run.pending.before(id) };
     vec![Effect::Request(Request::Queue { agent: entry.agent.clone(), id: id.clone(), act })]
 }
 
 /// Returns the selected entry. When it has left by itself, nothing is acted on: the next one is shown first.
-fn chosen(app: &mut App) -> Option<Entry> {
-    if let Some(entry) = app.pending.selected() {
+fn chosen(app: &mut App) -> Option<PendingText> {
+    if let Some(entry) = app.pending.selected(&app.run.pending) {
         return Some(entry.clone());
     }
     let lost = app.pending.lost().cloned();
-    app.pending.select(app.pending.place().unwrap_or(usize::MAX));
-    let sentence = match (lost, app.pending.selected()) {
+    app.pending.select(app.pending.place().unwrap_or(usize::MAX), &app.run.pending);
+    let sentence = match (lost, app.pending.selected(&app.run.pending)) {
         (Some(lost), Some(entry)) => format!("{lost} is delivered; {} is selected now", entry.message.id),
         (Some(lost), None) => format!("{lost} is delivered; nothing else is pending"),
         (None, Some(entry)) => format!("{} is selected now", entry.message.id),
@@ -211,7 +210,8 @@ fn chosen(app: &mut App) -> Option<Entry> {
 
 /// Returns the entry behind this one in the same queue.
 fn behind(app: &App, agent: &AgentId, id: &MessageId) -> Option<MessageId> {
-    let mut queue = app.pending.entries().iter().filter(|entry| entry.agent == *agent && entry.stage == Stage::Waiting);
+    let mut queue =
+        app.run.pending.entries().iter().filter(|entry| entry.agent == *agent && entry.stage == PendingStage::Waiting);
     queue.find(|entry| entry.message.id == *id)?;
     queue.next().map(|entry| entry.message.id.clone())
 }

@@ -3,24 +3,24 @@
 use super::{approval, command, editing, pending, undo};
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{QueueAct, Request, Unfinished};
+use crate::session::fold::DetailPart;
+use crate::session::fold::{PendingStage, PendingText};
 use crate::tui::keymap::{Action, Answer, Chord, Context, Edit};
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
-use crate::tui::state::approval::Part;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::lines::Medium;
-use crate::tui::state::pending::{Entry, Stage};
 use crate::tui::state::question::{Question, Subject, Unarmed};
 
 /// Asks about every pending text that is held for its age, and stops asking about those that are gone.
 pub fn ask_about_stale(app: &mut App) {
-    let stale = |entry: &&Entry| {
-        entry.stage == Stage::Waiting && entry.message.stale && !app.message.is_edited(&entry.message.id)
+    let stale = |entry: &&PendingText| {
+        entry.stage == PendingStage::Waiting && entry.message.stale && !app.message.is_edited(&entry.message.id)
     };
-    let entries: Vec<Entry> = app.pending.entries().iter().filter(stale).cloned().collect();
+    let entries: Vec<PendingText> = app.run.pending.entries().iter().filter(stale).cloned().collect();
     app.questions.retain(app.now, |subject| match subject {
         Subject::StillTrue(id) => entries.iter().any(|entry| entry.message.id == *id),
-        Subject::Unfinished(ids) => ids.iter().any(|id| app.pending.get(id).is_some()),
+        Subject::Unfinished(ids) => ids.iter().any(|id| app.run.pending.get(id).is_some()),
         Subject::New | Subject::Reset | Subject::Quit | Subject::Undo | Subject::Switch(..) | Subject::Approval(..) => {
             true
         }
@@ -29,7 +29,7 @@ pub fn ask_about_stale(app: &mut App) {
         app.questions.ask_once(Question {
             agent: Some(entry.agent),
             title: "Still true? Typed a while ago, not sent yet.".to_owned(),
-            detail: vec![Part::Text(entry.message.text)],
+            detail: vec![DetailPart::Text(entry.message.text)],
             session: "sends every old text of this session without asking".to_owned(),
             rule: None,
             subject: Subject::StillTrue(entry.message.id),
@@ -189,7 +189,7 @@ pub fn begin_unfinished(app: &mut App, left: &Unfinished) {
 
 /// Does what was decided about texts that an earlier process left.
 fn unfinished(app: &mut App, ids: Vec<MessageId>, answer: Answer) -> Vec<Effect> {
-    let ids: Vec<MessageId> = ids.into_iter().filter(|id| app.pending.get(id).is_some()).collect();
+    let ids: Vec<MessageId> = ids.into_iter().filter(|id| app.run.pending.get(id).is_some()).collect();
     match (answer, ids.as_slice()) {
         (Answer::Once | Answer::Session | Answer::Always, _) => {
             let confirm = |id| Request::Queue { agent: AgentId::main(), id, act: QueueAct::Confirm };

@@ -4,12 +4,12 @@
 
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{Request, UndoneFile, Unfinished};
+use crate::session::fold::DetailPart;
 use crate::text::visible_line;
 use crate::tui::keymap::{Answer, Chord};
 use crate::tui::msg::Effect;
 use crate::tui::sessions::{Choice, ChoiceSubject, Choices, Pressed};
 use crate::tui::state::App;
-use crate::tui::state::approval::Part;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::focus::Overlay;
 use crate::tui::state::lines::Medium;
@@ -93,7 +93,7 @@ fn go_on_with(app: &mut App, row: &Choice) -> Vec<Effect> {
     app.questions.ask_once(Question {
         agent: None,
         title: "Leave this session for another?".to_owned(),
-        detail: vec![Part::Text(LEAVES.to_owned())],
+        detail: vec![DetailPart::Text(LEAVES.to_owned())],
         session: String::new(),
         rule: None,
         subject: Subject::Switch(switch, Rewind::Nothing),
@@ -158,15 +158,17 @@ pub fn ask_branch(app: &mut App, message: &MessageId, files: &[UndoneFile]) {
     let cell = reader.transcript.cell_of(message).and_then(|cell| reader.transcript.get(cell));
     let Some(Body::User { text, .. }) = cell.map(Cell::body) else { return };
     let text = text.clone();
-    let mut detail = vec![Part::Text(text.clone())];
+    let mut detail = vec![DetailPart::Text(text.clone())];
     if app.busy() {
-        detail.push(Part::Note(LEAVES.to_owned()));
+        detail.push(DetailPart::Note(LEAVES.to_owned()));
     }
     let rewind = if files.is_empty() { Rewind::Nothing } else { Rewind::Offered };
     match rewind {
         Rewind::Offered => detail.extend(parts(files, "the message")),
         Rewind::Nothing => {
-            detail.push(Part::Note("No change of a file since then is on record: files stay as they are.".to_owned()));
+            detail.push(DetailPart::Note(
+                "No change of a file since then is on record: files stay as they are.".to_owned(),
+            ));
         }
     }
     app.questions.retain(app.now, |subject| !matches!(subject, Subject::Switch(..)));
@@ -174,7 +176,7 @@ pub fn ask_branch(app: &mut App, message: &MessageId, files: &[UndoneFile]) {
         agent: None,
         title: "Branch: a new session from just before this message?".to_owned(),
         detail,
-        session: "what tools changed since the message is taken back".to_owned(),
+        session: String::new(),
         rule: None,
         subject: Subject::Switch(Switch::Branch { message: message.clone(), text, files: BranchFiles::Stay }, rewind),
     });
@@ -210,7 +212,7 @@ pub fn unfinished(left: &Unfinished) -> Option<Question> {
         agent: None,
         subject: Subject::Unfinished(ids),
         title: format!("{sentence}: continue, edit or discard?"),
-        detail: left.pending.iter().map(|entry| Part::Text(entry.text.clone())).collect(),
+        detail: left.pending.iter().map(|entry| DetailPart::Text(entry.text.clone())).collect(),
         session: String::new(),
         rule: None,
     })

@@ -25,7 +25,7 @@ pub fn enter(app: &mut App) -> Vec<Effect> {
     if app.message.is_empty() && app.is_drafting() && hold::waits(app) && app.medium == Medium::Screen {
         return hold::enter(app);
     }
-    app.holds.entered(app.now);
+    app.pause.entered(app.now);
     if app.message.is_in_lines() {
         return line::enter_several(app);
     }
@@ -40,7 +40,7 @@ pub fn enter(app: &mut App) -> Vec<Effect> {
         if !app.message.is_empty() {
             return submit(app, Delivery::Steer);
         }
-        if app.pending.paused && app.pending.waiting() { vec![Effect::Request(Request::Resume)] } else { Vec::new() }
+        if app.run.pending.is_held_back() { vec![Effect::Request(Request::Resume)] } else { Vec::new() }
     })
 }
 
@@ -146,8 +146,7 @@ pub fn sent(app: &mut App, to: &AgentId, text: &str, outcome: Result<MessageId, 
     let draft = app.message.outgoing().unwrap_or(text);
     let is_here = app.message.shown() == draft;
     match outcome {
-        Ok(id) => {
-            app.receipts.sent(&id, to, text, app.now);
+        Ok(_) => {
             app.reader_mut(to).scroll.ask(ScrollRequest::Bottom);
             if is_here {
                 app.status.quiet();

@@ -4,10 +4,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use super::forecast::of_enter;
+use crate::session::fold::WaitingAgent;
 use crate::tui::message::purpose::Written;
 use crate::tui::state::escape::{Escape, next_escape};
 use crate::tui::state::focus::Pane;
-use crate::tui::state::hold::Waiting;
 use crate::tui::state::status::HostState;
 use crate::tui::state::{App, PROMPT_COLUMNS};
 use crate::tui::transcript::view::Metrics;
@@ -28,7 +28,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> Option<Position> {
 
 /// Draws the rule: what Enter will do, what lies below the visible part of the transcript, the keys that matter now, and
 /// always what Esc will do.
-pub fn draw_rule(app: &App, metrics: &Metrics, waiting: Option<&Waiting>, area: Rect, buffer: &mut Buffer) {
+pub fn draw_rule(app: &App, metrics: &Metrics, waiting: Option<&WaitingAgent>, area: Rect, buffer: &mut Buffer) {
     let theme = &app.theme;
     let line = row(area, 0);
     if line.is_empty() {
@@ -162,9 +162,7 @@ fn keys(app: &App) -> &'static [&'static str] {
         Pane::Composer if app.tree.main().running() => {
             &["Tab after the turn · F5 now · Alt+Up takes back · F2 pending", "Tab after the turn · F5 now", "F1 keys"]
         }
-        Pane::Composer if app.pending.paused && app.pending.waiting() => {
-            &["F2 pending · Alt+Up takes back", "F2 pending"]
-        }
+        Pane::Composer if app.run.pending.is_held_back() => &["F2 pending · Alt+Up takes back", "F2 pending"],
         Pane::Composer if matches!(app.status.host, HostState::Failed(_)) => {
             &["Ctrl+D quits · F1 keys", "Ctrl+D quits"]
         }

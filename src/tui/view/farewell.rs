@@ -36,7 +36,7 @@ pub fn farewell(app: &App) -> Vec<String> {
         lines.push(String::new());
     }
     let cost = money(app.tree.main().totals()).map(|cost| format!(", {cost}")).unwrap_or_default();
-    let used = format!("{} tokens used{cost}.", tokens(app.tree.spent().max(app.budget.tokens)));
+    let used = format!("{} tokens used{cost}.", tokens(app.tree.spent().max(app.run.budget.tokens)));
     match &app.session {
         Some(session) => lines.extend([used, format!("To resume: steersman --resume {session}")]),
         None => lines.push(format!("The conversation is not kept. {used}")),

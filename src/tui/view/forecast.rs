@@ -6,18 +6,18 @@
 use super::tree::agent_name;
 use crate::event::Delivery;
 use crate::id::AgentId;
+use crate::session::fold::PendingStage;
+use crate::session::fold::WaitingAgent;
 use crate::tui::message::purpose::Written;
 use crate::tui::state::App;
 use crate::tui::state::clock::seconds_between;
-use crate::tui::state::hold::Waiting;
-use crate::tui::state::pending::Stage;
 use crate::tui::state::status::HostState;
 use crate::tui::state::tree::{Activity, Node};
 use crate::tui::widgets::fit::{clock, one_line};
 
 /// Returns what Enter will do with the message, the longest words first; `waiting` is who waits where, as this frame
 /// shows it: only that an empty message decides about.
-pub fn of_enter(app: &App, waiting: Option<&Waiting>) -> Vec<String> {
+pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
     if app.message.declining().is_some() {
         return ["→ no, and the model is told this", "→ no, with these words", "→ no"].map(str::to_owned).to_vec();
     }
@@ -57,7 +57,7 @@ pub fn of_enter(app: &App, waiting: Option<&Waiting>) -> Vec<String> {
     }
     let target = app.draft_target();
     let running = app.tree.get(&target).is_some_and(Node::running);
-    if target.is_main() && app.pending.paused && !running {
+    if target.is_main() && app.run.pending.paused && !running {
         return held_back(app);
     }
     let when = of_text(app, &target, Delivery::Steer);
@@ -112,8 +112,8 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery) -> Vec<String> {
 
 /// A failed or stopped turn holds texts back: the next Enter lets them go.
 fn held_back(app: &App) -> Vec<String> {
-    let waiting = |stage| stage == Stage::Waiting;
-    let count = app.pending.entries().iter().filter(|entry| entry.agent.is_main() && waiting(entry.stage)).count();
+    let waiting = |stage| stage == PendingStage::Waiting;
+    let count = app.run.pending.entries().iter().filter(|entry| entry.agent.is_main() && waiting(entry.stage)).count();
     match (count, app.message.is_empty()) {
         (0, _) => vec!["→ starts a turn".to_owned()],
         (_, true) => vec![format!("→ starts a turn with the {count} pending"), format!("→ sends {count} pending")],

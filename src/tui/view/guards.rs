@@ -3,8 +3,8 @@
 use ratatui::style::Style;
 
 use crate::mode::Mode;
+use crate::session::fold::Sandbox;
 use crate::tui::state::App;
-use crate::tui::state::guards::Confined;
 use crate::tui::widgets::fit::columns;
 
 /// The room for the words, columns.
@@ -18,11 +18,11 @@ pub enum Room {
 
 /// Returns the longest words that fit, or the shortest, with their style.
 pub fn badge(app: &App, room: Room) -> (String, Style) {
-    let guards = &app.guards;
+    let guards = &app.run.permissions;
     let sandbox: &[&str] = match &guards.sandbox {
-        Confined::Unknown => &[],
-        Confined::Not => &["not sandboxed", "no sandbox"],
-        Confined::By(_) => &["sandboxed"],
+        Sandbox::Unknown => &[],
+        Sandbox::Missing => &["not sandboxed", "no sandbox"],
+        Sandbox::Named(_) => &["sandboxed"],
     };
     let mut words = Vec::new();
     let names = names(guards.mode);
@@ -41,8 +41,8 @@ pub fn badge(app: &App, room: Room) -> (String, Style) {
     let fitting = words.into_iter().find(|words| columns(words) <= room).unwrap_or(shortest);
     let style = match (guards.mode.is_auto(), &guards.sandbox) {
         (true, _) => app.theme.mode_auto,
-        (false, Confined::Not) => app.theme.notice,
-        (false, Confined::By(_) | Confined::Unknown) => app.theme.dim,
+        (false, Sandbox::Missing) => app.theme.notice,
+        (false, Sandbox::Named(_) | Sandbox::Unknown) => app.theme.dim,
     };
     (fitting, style)
 }

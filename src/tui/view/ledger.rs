@@ -8,12 +8,10 @@ use ratatui::layout::Rect;
 use super::layout::MEDIUM;
 use super::overlay;
 use super::receipt::style;
+use crate::session::fold::{LedgerRow, Receipt, ReceiptMark, ledger_row, receipt_words};
 use crate::summary::tokens as count;
 use crate::tui::state::App;
-use crate::tui::state::ledger::{Row, row as words_of};
-use crate::tui::state::receipts::Receipt;
 use crate::tui::state::regions::{Region, Regions};
-use crate::tui::state::told::{Mark, told};
 use crate::tui::widgets::fit::{columns, one_line, put, row};
 
 /// Columns of the selection's sign and the receipt's mark.
@@ -25,7 +23,7 @@ const TEXT: u16 = 22;
 struct Column {
     title: &'static str,
     width: u16,
-    word: fn(&Row) -> String,
+    word: fn(&LedgerRow) -> String,
 }
 
 /// Behind the text, in the order in which they stand.
@@ -51,7 +49,7 @@ pub fn draw(
     buffer: &mut Buffer,
 ) -> (usize, usize) {
     let theme = &app.theme;
-    let receipts = app.receipts.list();
+    let receipts = app.run.receipts.list();
     let count = texts(receipts.len());
     let titles = [
         format!(" Ledger of {count} · Enter shows the text · Esc closes "),
@@ -104,14 +102,14 @@ fn draw_head(app: &App, shown: &[&Column], line: Rect, buffer: &mut Buffer) {
 fn draw_row(app: &App, receipt: &Receipt, chosen: Chosen, shown: &[&Column], area: Rect, buffer: &mut Buffer) {
     let theme = &app.theme;
     let line = row(area, 0);
-    let mark = told(receipt).mark;
-    let words = words_of(receipt);
+    let mark = receipt_words(receipt).mark;
+    let words = ledger_row(receipt);
     if chosen == Chosen::Yes {
         put(buffer, line, "›", theme.accent);
     }
     let at = Rect { x: line.x + line.width.min(2), width: line.width.saturating_sub(2), ..line };
     put(buffer, at, mark.symbol(), style(mark, theme));
-    let text_style = if mark == Mark::Back { theme.dim } else { theme.text };
+    let text_style = if mark == ReceiptMark::Back { theme.dim } else { theme.text };
     let second = row(area, 1);
     if second.is_empty() {
         let (text, mut x) = split(shown, line);
@@ -132,12 +130,12 @@ fn draw_row(app: &App, receipt: &Receipt, chosen: Chosen, shown: &[&Column], are
 }
 
 /// Returns the boundary at which a text entered, or what became of it else.
-fn where_it_is(words: &Row) -> &str {
+fn where_it_is(words: &LedgerRow) -> &str {
     if words.boundary.is_empty() { &words.state } else { &words.boundary }
 }
 
 /// Returns as many facts as fit, the most telling first.
-fn facts(words: &Row, room: u16) -> String {
+fn facts(words: &LedgerRow, room: u16) -> String {
     let mut line = words.to.clone();
     let seen = if words.seen.starts_with("not") || words.seen.is_empty() { "" } else { "seen " };
     for fact in [where_it_is(words), &format!("{seen}{}", words.seen), &words.waited] {
@@ -152,13 +150,13 @@ fn facts(words: &Row, room: u16) -> String {
 /// Writes the selected receipt in full words.
 fn draw_detail(app: &App, receipt: &Receipt, area: Rect, buffer: &mut Buffer) {
     let theme = &app.theme;
-    let words = words_of(receipt);
+    let words = ledger_row(receipt);
     let spent = match (receipt.spent.tokens, words.cost.as_str()) {
         (None, _) => String::new(),
         (Some(tokens), "") => format!("{} tokens", count(tokens)),
         (Some(tokens), cost) => format!("{} tokens, {cost}", count(tokens)),
     };
-    let told = told(receipt);
+    let told = receipt_words(receipt);
     put(buffer, row(area, 0), &format!("{} to {}: {}", words.id, words.to, told.line()), theme.text);
     let until = "until the next change of tool or the end of the turn";
     let full = format!("{spent} {until}");

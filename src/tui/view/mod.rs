@@ -43,9 +43,9 @@ use ratatui::style::Style;
 use crate::id::AgentId;
 use crate::tui::help::view as help;
 use crate::tui::msg::Drawn;
+use crate::tui::pause::PauseDrawn;
 use crate::tui::sessions;
 use crate::tui::state::focus::{Overlay, Pane};
-use crate::tui::state::hold::Shown;
 use crate::tui::state::pointer::Grip;
 use crate::tui::state::question::Seen;
 use crate::tui::state::regions::{Divider, Region, Regions};
@@ -110,7 +110,7 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
     let demand = Demand {
         composer: app.message.rows(),
         question,
-        pending: rows(app.pending.entries().len()).max(u16::from(app.focus.is_on(Pane::Pending))),
+        pending: rows(app.run.pending.entries().len()).max(u16::from(app.focus.is_on(Pane::Pending))),
         list: if app.focus.is_on(Pane::Pending) { ListUse::Focused } else { ListUse::Watched },
         gate: gate::rows(app, area.width),
         agents: rows(app.sight.settled.agents + usize::from(tree::has_filter(app))),
@@ -129,7 +129,7 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
 fn zoomed(app: &App, width: u16) -> Option<Pane> {
     app.focus.zoom.filter(|pane| match pane {
         Pane::Gate => gate::rows(app, width) > 0,
-        Pane::Pending => app.focus.is_on(Pane::Pending) || !app.pending.is_empty(),
+        Pane::Pending => app.focus.is_on(Pane::Pending) || !app.run.pending.is_empty(),
         Pane::Composer
         | Pane::History
         | Pane::Tree
@@ -169,7 +169,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     }
     // What lies over the panel takes its keys away.
     let covered = app.focus.overlay.is_some();
-    let gate = Shown { waiting: gate.waiting.filter(|_| !covered), ..gate };
+    let gate = PauseDrawn { waiting: gate.waiting.filter(|_| !covered), ..gate };
     let searching = if app.focus.is_on(Pane::Search) {
         search::draw(app, if panes.rule.is_empty() { last_row(panes.transcript) } else { panes.rule }, buffer)
     } else {

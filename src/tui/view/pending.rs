@@ -8,9 +8,9 @@ use super::layout::MEDIUM;
 use super::tree::agent_name;
 use crate::event::{Delivery, Outcome};
 use crate::id::MessageId;
+use crate::session::fold::{PendingStage, PendingText};
 use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
-use crate::tui::state::pending::{Entry, Stage};
 use crate::tui::state::regions::{Region, Regions};
 use crate::tui::state::tree::Activity;
 use crate::tui::widgets::fit::{columns, one_line, put, put_right, row};
@@ -18,7 +18,7 @@ use crate::tui::widgets::fit::{columns, one_line, put, put_right, row};
 /// Draws the list, with the selected entry in view while the list has the focus; what does not fit is counted.
 pub fn draw(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer) {
     regions.add(area, Region::Pane(Pane::Pending));
-    let entries = app.pending.entries();
+    let entries = app.run.pending.entries();
     let theme = &app.theme;
     let rows = usize::from(area.height);
     let focused = app.focus.is_on(Pane::Pending);
@@ -34,7 +34,7 @@ pub fn draw(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer) {
     if focused && rows > 0 {
         fits = fits.max(1);
     }
-    let selected = app.pending.selected_index().filter(|_| focused);
+    let selected = app.pending.selected_index(&app.run.pending).filter(|_| focused);
     let top = selected.map_or(0, |selected| (selected + 1).saturating_sub(fits));
     let mut y = 0;
     for (index, entry) in entries.iter().enumerate().skip(top).take(fits) {
@@ -80,26 +80,26 @@ pub fn draw(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer) {
 }
 
 /// Writes the forecast as it fits: in full, in short, or not at all: the mark tells the kind of delivery.
-fn when(app: &App, entry: &Entry, room: u16) -> String {
+fn when(app: &App, entry: &PendingText, room: u16) -> String {
     let words = forecast(app, entry).into_iter().map(|when| format!("→ {when}"));
     words.into_iter().find(|when| columns(when) <= room).unwrap_or_default()
 }
 
-fn mark(entry: &Entry) -> &'static str {
+fn mark(entry: &PendingText) -> &'static str {
     match (entry.stage, entry.message.delivery) {
-        (Stage::Delivering, _) => "»",
-        (Stage::Waiting, _) if entry.message.stale => "?",
-        (Stage::Waiting, _) if entry.message.held => "✎",
-        (Stage::Waiting, Delivery::Now) => "!",
-        (Stage::Waiting, Delivery::Steer) => "⋯",
-        (Stage::Waiting, Delivery::FollowUp) => "↳",
+        (PendingStage::Delivering, _) => "»",
+        (PendingStage::Waiting, _) if entry.message.stale => "?",
+        (PendingStage::Waiting, _) if entry.message.held => "✎",
+        (PendingStage::Waiting, Delivery::Now) => "!",
+        (PendingStage::Waiting, Delivery::Steer) => "⋯",
+        (PendingStage::Waiting, Delivery::FollowUp) => "↳",
     }
 }
 
 /// Says when an entry will be delivered, the longest words first.
-fn forecast(app: &App, entry: &Entry) -> Vec<String> {
+fn forecast(app: &App, entry: &PendingText) -> Vec<String> {
     let words = |words: &[&str]| words.iter().map(|words| (*words).to_owned()).collect();
-    if entry.stage == Stage::Delivering {
+    if entry.stage == PendingStage::Delivering {
         return words(&["being delivered", "now"]);
     }
     if app.message.is_edited(&entry.message.id) {
@@ -113,7 +113,7 @@ fn forecast(app: &App, entry: &Entry) -> Vec<String> {
     }
     let node = app.tree.get(&entry.agent);
     let idle = node.is_none_or(|node| !node.running());
-    if entry.agent.is_main() && app.pending.paused && idle {
+    if entry.agent.is_main() && app.run.pending.paused && idle {
         return match node.map(|node| &node.activity) {
             Some(Activity::Ended(Outcome::Failed, _)) => {
                 words(&["waits: the last turn failed; Enter sends", "Enter sends"])
@@ -122,9 +122,12 @@ fn forecast(app: &App, entry: &Entry) -> Vec<String> {
         };
     }
     // Each follow-up starts a turn of its own.
-    let before = app.pending.before(&entry.message.id);
+    let before = app.run.pending.before(&entry.message.id);
     let is_follow_up = |other: &&MessageId| {
-        app.pending.get(other).is_some_and(|other| other.message.delivery == Delivery::FollowUp && !other.message.held)
+        app.run
+            .pending
+            .get(other)
+            .is_some_and(|other| other.message.delivery == Delivery::FollowUp && !other.message.held)
     };
     match (entry.message.delivery, before.iter().filter(is_follow_up).count()) {
         (Delivery::FollowUp, count @ 1..) if entry.agent.is_main() => {

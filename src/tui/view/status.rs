@@ -11,8 +11,8 @@ use ratatui::style::Style;
 use super::guards::{Room, badge};
 use super::tree::{self, longest, money, tools};
 use crate::event::Outcome;
+use crate::session::fold::money_left;
 use crate::summary::tokens as count;
-use crate::tui::state::budget::money_left;
 use crate::tui::state::clock::seconds_between;
 use crate::tui::state::status::HostState;
 use crate::tui::state::tree::Activity;
@@ -170,12 +170,12 @@ fn countdown(until: Timestamp, now: Timestamp) -> String {
 fn figures(app: &App) -> Vec<String> {
     let totals = app.tree.main().totals();
     // A limit is one of the session; without one the conversation counts.
-    let (spent, most) = match app.budget.limits.max_tokens {
-        Some(max) => (app.budget.tokens, format!(" of {}", count(max))),
+    let (spent, most) = match app.run.budget.limits.max_tokens {
+        Some(max) => (app.run.budget.tokens, format!(" of {}", count(max))),
         None => (app.tree.spent(), String::new()),
     };
     let tokens = (spent > 0 || !most.is_empty()).then(|| format!("{}{most} tokens used", count(spent)));
-    let money = money_left(app.budget).or_else(|| money(totals));
+    let money = money_left(app.run.budget).or_else(|| money(totals));
     let all = [tokens, money.clone()].into_iter().flatten().collect::<Vec<_>>().join(" · ");
     [all].into_iter().chain(money).collect()
 }

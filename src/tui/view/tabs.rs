@@ -74,7 +74,7 @@ fn tabs(app: &App) -> Vec<Tab> {
     };
     let shown = [tree::at_work(app), tree::marked(app), one_line(&tree::name(node))];
     let mut tabs = vec![Tab { pane: Pane::Transcript, words: shown }, Tab { pane: Pane::Tree, words: agents }];
-    let pending = app.pending.entries().len();
+    let pending = app.run.pending.entries().len();
     if pending > 0 || app.focus.is_on(Pane::Pending) {
         let words = [format!("pending {pending}"), format!("pending {pending}"), format!("+{pending}")];
         tabs.push(Tab { pane: Pane::Pending, words });

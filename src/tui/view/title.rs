@@ -8,7 +8,7 @@ pub fn title(app: &App) -> String {
     let state = match &app.status.host {
         HostState::Failed(_) => "✗ cannot run",
         _ if !app.questions.is_empty() => "? asks",
-        _ if app.holds.any_parked() => "‖ held",
+        _ if app.run.pauses.any_waits() => "‖ held",
         HostState::Starting | HostState::Ready if app.tree.main().running() => "● works",
         HostState::Starting | HostState::Ready => "○ ready",
     };

@@ -6,8 +6,8 @@
 
 use ratatui::style::Style;
 
+use crate::session::fold::DetailPart;
 use crate::text::visible_line;
-use crate::tui::state::approval::Part;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::wrap::{Break, Line, Wrap};
 
@@ -17,31 +17,31 @@ const RUN: usize = 4;
 const TAB: usize = 4;
 
 /// Writes the parts of a question into rows of so many columns.
-pub fn rows(parts: &[Part], room: usize, theme: &Theme) -> Vec<Line> {
+pub fn rows(parts: &[DetailPart], room: usize, theme: &Theme) -> Vec<Line> {
     let mut rows = Vec::new();
     let gutter = Line::new("│ ", theme.gutter);
     for part in parts {
         match part {
-            Part::Text(text) => {
+            DetailPart::Text(text) => {
                 for line in crate::text::visible(text).lines() {
                     wrap(&Line::new(line, theme.output), room, Break::Anywhere, [&gutter, &gutter], &mut rows);
                 }
             }
-            Part::Note(words) => {
+            DetailPart::Note(words) => {
                 let none = Line::default();
                 wrap(&Line::new(words, theme.dim), room, Break::Words, [&none, &none], &mut rows);
             }
-            Part::Fact(label, value) => {
+            DetailPart::Fact(label, value) => {
                 let first = Line::new(&format!("{label}: "), theme.dim);
                 let text = marked(value, theme.output, theme);
                 wrap(&text, room, Break::Anywhere, [&first, &Line::new("  ", theme.dim)], &mut rows);
             }
-            Part::Exact(text) => {
+            DetailPart::Exact(text) => {
                 for line in text.split('\n') {
                     row(&marked(line, theme.output, theme), room, theme, &mut rows);
                 }
             }
-            Part::Diff(diff) => {
+            DetailPart::Diff(diff) => {
                 for line in diff.strip_suffix('\n').unwrap_or(diff).split('\n') {
                     let style = match line.as_bytes().first() {
                         Some(b'+') => theme.added,

@@ -5,6 +5,7 @@ mod client;
 mod command;
 mod equality;
 pub mod journal;
+mod killed;
 mod read_only;
 mod resume;
 mod screen;

@@ -6,7 +6,7 @@
 
 use crate::id::AgentId;
 use crate::limits;
-use crate::tui::state::told::Mark;
+use crate::session::fold::ReceiptMark;
 use crate::tui::theme::Theme;
 use crate::tui::transcript::cell::{Body, CallStatus, Cell, CellId, ChildState, Fold, Stage};
 use crate::tui::transcript::fold::Transcript;
@@ -262,7 +262,7 @@ fn may_change(cell: &Cell) -> bool {
     let runs = |state: &ChildState| *state == ChildState::Running;
     match cell.body() {
         Body::User { receipt, .. } => {
-            receipt.as_ref().is_some_and(|told| matches!(told.mark, Mark::Waiting | Mark::Delivered))
+            receipt.as_ref().is_some_and(|told| matches!(told.mark, ReceiptMark::Waiting | ReceiptMark::Delivered))
         }
         Body::Thinking { stage, .. } | Body::Assistant { stage, .. } => *stage == Stage::Live,
         Body::Call(call) => {

@@ -8,11 +8,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::words::{ending, look, money, reasons, share, tokens};
+use crate::session::fold::Sandbox;
+use crate::session::fold::money_left;
 use crate::summary::{count, tokens as tokens_in_words};
 use crate::tui::state::App;
-use crate::tui::state::budget::money_left;
 use crate::tui::state::focus::Pane;
-use crate::tui::state::guards::Confined;
 use crate::tui::state::regions::{Divider, Region, Regions};
 use crate::tui::state::tree::Totals;
 use crate::tui::transcript::fold::Transcript;
@@ -174,8 +174,8 @@ fn lines(app: &App, width: u16) -> Vec<Line> {
     add("model", &one_line(node.model.as_deref().unwrap_or_default()), theme.text);
     add("tools", &one_line(&node.tools.join(", ")), theme.text);
     if node.id.is_main() {
-        add("context", &one_line(&app.guards.context_files.join(", ")), theme.text);
-        if let Confined::By(name) = &app.guards.sandbox {
+        add("context", &one_line(&app.run.permissions.context_files.join(", ")), theme.text);
+        if let Sandbox::Named(name) = &app.run.permissions.sandbox {
             add("sandbox", name, theme.text);
         }
     }
@@ -206,6 +206,6 @@ fn used(app: &App) -> String {
     let own = (node.spent > 0).then(|| format!("{} tokens{}", tokens_in_words(node.spent), cost(&node.own())));
     let tokens = tokens_in_words(totals.tokens());
     let all = node.has_children().then(|| format!("Σ {tokens} in {} agents{}", totals.agents, cost(totals)));
-    let left = if node.id.is_main() { money_left(app.budget) } else { None };
+    let left = if node.id.is_main() { money_left(app.run.budget) } else { None };
     [own, all, left].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }

@@ -1,18 +1,19 @@
 //! The ledger: each receipt as one row of words, for the overlay and for the export.
 
-use super::clock::clock;
-use super::receipts::{Receipt, State};
-use super::told::{boundary, name_of, told};
+use super::receipt::{Receipt, ReceiptState};
+use super::receipt_words::{boundary_words, receipt_words};
+use crate::clock::clock;
+use crate::target::name_of;
 use crate::text;
 
 /// One text of the user in the words of a table; an empty word stands for what is not known, or not yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct LedgerRow {
     /// Its id.
     pub id: String,
     /// The agent that it is for.
     pub to: String,
-    /// The text, sanitised, with its line breaks.
+    /// The text, sanitized, with its line breaks.
     pub text: String,
     /// Where it is.
     pub state: String,
@@ -29,21 +30,25 @@ pub struct Row {
 }
 
 /// Puts a receipt into a row.
-pub fn row(receipt: &Receipt) -> Row {
+pub fn ledger_row(receipt: &Receipt) -> LedgerRow {
     let seen = match &receipt.state {
-        State::Seen(arrival, sight) if sight.turn == arrival.turn => format!("step {}", sight.step),
-        State::Seen(_, sight) => format!("turn {}", sight.turn),
-        State::Delivered(_) => "not yet".to_owned(),
-        State::Unseen(..) => "not seen".to_owned(),
-        State::Pending | State::Leaving | State::Returned | State::Withdrawn | State::Merged(_) => String::new(),
+        ReceiptState::Seen(arrival, reply) if reply.turn == arrival.turn => format!("step {}", reply.step),
+        ReceiptState::Seen(_, reply) => format!("turn {}", reply.turn),
+        ReceiptState::Delivered(_) => "not yet".to_owned(),
+        ReceiptState::Unseen(..) => "not seen".to_owned(),
+        ReceiptState::Pending
+        | ReceiptState::Leaving
+        | ReceiptState::Returned
+        | ReceiptState::Withdrawn
+        | ReceiptState::Merged(_) => String::new(),
     };
-    Row {
+    LedgerRow {
         id: text::visible_line(receipt.id.as_str()).into_owned(),
         to: name_of(&receipt.agent),
         text: text::visible(&receipt.text).into_owned(),
-        state: told(receipt).parts.first().cloned().unwrap_or_default(),
+        state: receipt_words(receipt).parts.first().cloned().unwrap_or_default(),
         waited: receipt.waited().map(clock).unwrap_or_default(),
-        boundary: receipt.arrival().map(boundary).unwrap_or_default(),
+        boundary: receipt.arrival().map(boundary_words).unwrap_or_default(),
         seen,
         tokens: receipt.spent.tokens.map(|tokens| tokens.to_string()).unwrap_or_default(),
         cost: receipt.spent.nanos.map(dollars).unwrap_or_default(),

@@ -1,11 +1,11 @@
-//! How a question tells what a tool wants to do.
+//! What a tool wants to do, in the words of a question.
 //!
 //! Always holds: what a question shows is made of the very value that runs, every part of it, and nothing else.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::clock::clock;
+use crate::clock::clock;
 use crate::limits;
 use crate::protocol::{Act, ApprovalRequest, CommandAct, Content, Subject};
 use crate::summary::calls_made;
@@ -24,7 +24,7 @@ const USUAL_TIME: Duration = limits::COMMAND_TIME;
 
 /// One part of what a question tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
+pub enum DetailPart {
     /// Words of the program, or of the user.
     Text(String),
     /// A sentence of the program about what stands below it.
@@ -38,7 +38,7 @@ pub enum Part {
 }
 
 /// Returns the question, in one line; nothing in it comes from a tool or a model.
-pub fn title(request: &ApprovalRequest) -> Cow<'_, str> {
+pub fn approval_title(request: &ApprovalRequest) -> Cow<'_, str> {
     match &request.subject {
         Subject::Act { act } => act.title().into(),
         Subject::Plain { title, .. } => title.into(),
@@ -49,33 +49,33 @@ pub fn title(request: &ApprovalRequest) -> Cow<'_, str> {
 }
 
 /// Returns everything that there is to know before an answer.
-pub fn parts(request: &ApprovalRequest) -> Vec<Part> {
+pub fn approval_parts(request: &ApprovalRequest) -> Vec<DetailPart> {
     let mut parts = Vec::new();
     match &request.subject {
         Subject::Act { act } => act_parts(act, &mut parts),
-        Subject::Plain { detail, .. } => parts.push(Part::Exact(detail.clone())),
+        Subject::Plain { detail, .. } => parts.push(DetailPart::Exact(detail.clone())),
         Subject::MoreCalls { .. } => {}
     }
     if !request.why.is_empty() {
-        parts.push(Part::Fact("asked", request.why.clone()));
+        parts.push(DetailPart::Fact("asked", request.why.clone()));
     }
     if let Some(session) = &request.session {
-        parts.push(Part::Fact("session", session.clone()));
+        parts.push(DetailPart::Fact("session", session.clone()));
     }
     if let Some(rule) = &request.rule {
         let scope = format!("{} in this project, also in later sessions", rule.pattern);
-        parts.push(Part::Fact("always", scope));
+        parts.push(DetailPart::Fact("always", scope));
     }
     parts
 }
 
-fn act_parts(act: &Act, parts: &mut Vec<Part>) {
+fn act_parts(act: &Act, parts: &mut Vec<DetailPart>) {
     match act {
         Act::Command(CommandAct { command, cwd, timeout }) => {
             exact(command, parts);
-            parts.push(Part::Fact("in", cwd.to_string_lossy().into_owned()));
+            parts.push(DetailPart::Fact("in", cwd.to_string_lossy().into_owned()));
             if *timeout != USUAL_TIME {
-                parts.push(Part::Fact("at most", clock(timeout.as_secs())));
+                parts.push(DetailPart::Fact("at most", clock(timeout.as_secs())));
             }
         }
         Act::Write(act) => {
@@ -84,39 +84,39 @@ fn act_parts(act: &Act, parts: &mut Vec<Part>) {
                 None => format!("new, {after} bytes"),
                 Some(before) => format!("{before} → {after} bytes"),
             };
-            parts.push(Part::Fact("file", act.shown.clone()));
+            parts.push(DetailPart::Fact("file", act.shown.clone()));
             parts.extend(foreign(&act.shown));
             if act.diff.is_empty() || after.max(before.unwrap_or(0)) > USUAL_FILE {
-                parts.push(Part::Fact("size", size));
+                parts.push(DetailPart::Fact("size", size));
             }
             if act.diff.is_empty() {
-                parts.push(Part::Note("the change cannot be shown as text".to_owned()));
+                parts.push(DetailPart::Note("the change cannot be shown as text".to_owned()));
             } else {
-                parts.push(Part::Diff(act.diff.clone()));
+                parts.push(DetailPart::Diff(act.diff.clone()));
             }
         }
         Act::Fetch(act) => exact(&act.url, parts),
         Act::Search(act) => {
-            parts.push(Part::Exact(act.query.clone()));
-            parts.push(Part::Fact("goes to", act.services.join(", ")));
+            parts.push(DetailPart::Exact(act.query.clone()));
+            parts.push(DetailPart::Fact("goes to", act.services.join(", ")));
         }
         Act::Clone(act) => {
             exact(&act.url, parts);
-            parts.push(Part::Fact("into", act.into.to_string_lossy().into_owned()));
+            parts.push(DetailPart::Fact("into", act.into.to_string_lossy().into_owned()));
         }
         Act::Use(act) => {
-            parts.push(Part::Fact("tool", act.tool.clone().into_owned()));
+            parts.push(DetailPart::Fact("tool", act.tool.clone().into_owned()));
             exact(&act.shown, parts);
         }
     }
 }
 
 /// Tells a text whole, with its size before it when that is unusual, and its letters that are none of ASCII behind it.
-fn exact(text: &str, parts: &mut Vec<Part>) {
+fn exact(text: &str, parts: &mut Vec<DetailPart>) {
     if text.split('\n').count() > USUAL_LINES || text.chars().count() > USUAL_CHARACTERS {
-        parts.push(Part::Note(size(text)));
+        parts.push(DetailPart::Note(size(text)));
     }
-    parts.push(Part::Exact(text.to_owned()));
+    parts.push(DetailPart::Exact(text.to_owned()));
     parts.extend(foreign(text));
 }
 
@@ -129,7 +129,7 @@ pub fn size(text: &str) -> String {
 }
 
 /// Names the characters that are not ASCII: some look like others.
-fn foreign(text: &str) -> Option<Part> {
+fn foreign(text: &str) -> Option<DetailPart> {
     let mut named = Vec::new();
     let mut count = 0;
     for c in text.chars().filter(|c| !c.is_ascii()) {
@@ -139,5 +139,5 @@ fn foreign(text: &str) -> Option<Part> {
             named.push(name);
         }
     }
-    (count > 0).then(|| Part::Fact("not ASCII", format!("{count}: {}", named.join(" "))))
+    (count > 0).then(|| DetailPart::Fact("not ASCII", format!("{count}: {}", named.join(" "))))
 }

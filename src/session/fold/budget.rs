@@ -1,12 +1,11 @@
-//! What the session may spend and has spent, as the status line and `/budget` show it: the host's own count, which no new
-//! conversation sets back.
+//! What the session may spend and has spent, in words: the host's own count, which no new conversation sets back.
 
 use crate::price::{Money, dollars};
 use crate::protocol::BudgetStatus;
 use crate::summary::tokens as count;
 
 /// Says what was spent and what is left, in a sentence.
-pub fn sentence(budget: BudgetStatus) -> String {
+pub fn budget_sentence(budget: BudgetStatus) -> String {
     let BudgetStatus { limits, nanos, tokens } = budget;
     let money = match limits.max_cost {
         Some(max) => format!("{} of {max} spent, {} left", dollars(nanos), left(max, nanos)),

@@ -1,0 +1,127 @@
+//! What a client knows of a run without a screen, folded from posts.
+//!
+//! Screen, line output, a replay and a report of the state go by the same values. Nothing here draws, reads a key or looks
+//! at a clock; texts of agents and tools are untrusted until they are put into words.
+//!
+//! # Where things are
+//!
+//! - the texts that wait for delivery: `pending.rs`; stories: `pending_list.rs`, `tui_shell.rs`
+//! - what became of each text that was sent: `receipt.rs`, `receipts.rs`, and in words `receipt_words.rs`; stories:
+//!   `receipt_marks.rs`, `receipt_lives.rs`
+//! - the ledger, a row for each text: `ledger.rs`; stories: `ledger.rs`, `export.rs`
+//! - which agents are paused, and where each waits: `pauses.rs`; stories: `hold.rs`
+//! - mode, open approvals, sandbox: `permissions.rs`, what is asked in words: `approval_words.rs`; stories:
+//!   `approval_popups.rs`, `modes.rs`
+//! - the budget in words: `budget.rs`; stories: `long_conversations.rs`
+
+mod approval_words;
+mod budget;
+mod ledger;
+mod pauses;
+mod pending;
+mod permissions;
+mod receipt;
+mod receipt_words;
+mod receipts;
+
+pub use approval_words::{DetailPart, approval_parts, approval_title, size};
+pub use budget::{budget_sentence, money_left};
+pub use ledger::{LedgerRow, ledger_row};
+pub use pauses::{PausePlace, Pauses, WaitingAgent};
+pub use pending::{PendingStage, PendingText, PendingTexts};
+pub use permissions::{Permissions, Sandbox};
+pub use receipt::{Arrival, Boundary, FirstReply, Receipt, ReceiptCost, ReceiptState, UnseenReason};
+pub use receipt_words::{ReceiptMark, ReceiptWords, receipt_words};
+pub use receipts::Receipts;
+
+use jiff::Timestamp;
+
+use crate::event::{Envelope, Event};
+use crate::id::MessageId;
+use crate::protocol::{Accepted, BudgetStatus, Notice, Post, QueueAct, QueueOutcome, Reply};
+
+/// What is known of a run.
+#[derive(Debug, Default)]
+pub struct RunState {
+    /// The texts that wait for delivery.
+    pub pending: PendingTexts,
+    /// What became of every text that was sent.
+    pub receipts: Receipts,
+    /// Which agents are paused, and where each waits.
+    pub pauses: Pauses,
+    /// What keeps tools within bounds.
+    pub permissions: Permissions,
+    /// What the session may spend and has spent.
+    pub budget: BudgetStatus,
+}
+
+impl RunState {
+    /// Folds one event in; returns the texts whose receipts say something else from now on.
+    pub fn apply(&mut self, envelope: &Envelope) -> Vec<MessageId> {
+        self.pauses.apply(envelope);
+        if envelope.agent.is_main() {
+            self.permissions.apply(&envelope.event);
+        }
+        match &envelope.event {
+            Event::UserTurn { injection: Some(id), .. } => self.pending.remove(id),
+            Event::Returned { entries } => entries.iter().for_each(|entry| self.pending.remove(&entry.id)),
+            _ => {}
+        }
+        self.receipts.apply(envelope)
+    }
+
+    /// Folds anything else in that the run says at this moment.
+    pub fn post(&mut self, post: &Post, now: Timestamp) {
+        match post {
+            Post::Envelope(_) => {}
+            Post::Reply(reply) => self.replied(reply, now),
+            Post::Queues { queues, paused } => {
+                self.receipts.snapshot(queues);
+                self.pending.snapshot(queues, *paused);
+            }
+            Post::Approvals { mode, open } => {
+                self.permissions.mode = *mode;
+                self.permissions.open.clone_from(open);
+            }
+            Post::Budget(status) => self.budget = *status,
+            Post::Notice(Notice::Returned(entries)) => self.returned(entries),
+            Post::Notice(_) => {}
+        }
+    }
+
+    fn replied(&mut self, reply: &Reply, now: Timestamp) {
+        match reply {
+            Reply::Injected { to, text, outcome: Ok(id), .. } => self.receipts.sent(id, to, text, now),
+            Reply::Stopped(entries) => self.returned(entries),
+            Reply::Queue { id, act: QueueAct::Withdraw { .. }, outcome: QueueOutcome::Withdrawn(_), .. } => {
+                self.pending.remove(id);
+                self.receipts.withdrawn(id);
+            }
+            Reply::Queue { id, act: QueueAct::Merge, outcome: QueueOutcome::Merged(_, second), .. } => {
+                self.pending.remove(&second.id);
+                self.receipts.merged(&second.id, id);
+            }
+            Reply::Pause { agent, state, accepted: Accepted::Yes } => self.pauses.set(agent.as_ref(), *state),
+            Reply::Decided { agent, accepted: Accepted::Yes, .. } => self.pauses.decided(agent),
+            Reply::Mode(Ok(mode)) => self.permissions.mode = *mode,
+            Reply::Budget(limits) => self.budget.limits = *limits,
+            Reply::Injected { outcome: Err(_), .. }
+            | Reply::Queue { .. }
+            | Reply::Pause { accepted: Accepted::No, .. }
+            | Reply::Decided { accepted: Accepted::No, .. }
+            | Reply::Cancelling(_)
+            | Reply::Answered { .. }
+            | Reply::Mode(Err(_))
+            | Reply::UndoPreview(_)
+            | Reply::RewindPreview { .. }
+            | Reply::Undone(_)
+            | Reply::Rules(_) => {}
+        }
+    }
+
+    /// Notes that no queue holds these texts any more: they are the user's again.
+    fn returned(&mut self, entries: &[crate::event::Pending]) {
+        self.receipts.returned(entries);
+        entries.iter().for_each(|entry| self.pending.remove(&entry.id));
+    }
+}
