@@ -94,7 +94,9 @@ impl Fold {
     fn hear(&mut self, envelope: Envelope) {
         let Envelope { seq, agent, event, .. } = &envelope;
         self.numbers.seq = self.numbers.seq.max(*seq);
-        self.open.retain(|open| !open.is_closed_by(agent, event));
+        if may_close(event) {
+            self.open.retain(|open| !open.is_closed_by(agent, event));
+        }
         if let Some(what) = What::opened_by(event) {
             self.open.push(Open { agent: agent.clone(), parent: envelope.parent.clone(), what });
         }
@@ -144,6 +146,22 @@ impl Fold {
     }
 }
 
+/// Tells whether an event can end something, so that most need no look at everything that is open.
+fn may_close(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::TurnEnded { .. }
+            | Event::TurnStarted { .. }
+            | Event::RoundEnded { .. }
+            | Event::ToolResult { .. }
+            | Event::AgentFinished { .. }
+            | Event::Answer { .. }
+            | Event::Unparked { .. }
+            | Event::Compacted { .. }
+            | Event::Notice { .. }
+    )
+}
+
 /// Something that has begun.
 struct Open {
     agent: AgentId,
@@ -189,7 +207,10 @@ impl Open {
         match &self.what {
             What::Turn(_) => same && matches!(event, Event::TurnEnded { .. } | Event::TurnStarted { .. }),
             What::Round(..) => same && matches!(event, Event::RoundEnded { .. } | Event::TurnEnded { .. }),
-            What::Call(id) => same && matches!(event, Event::ToolResult { id: ended, .. } if ended == id),
+            What::Call(id) => {
+                let is_result = matches!(event, Event::ToolResult { id: ended, .. } if ended == id);
+                same && (is_result || matches!(event, Event::TurnEnded { .. }))
+            }
             What::Agent(child) => matches!(event, Event::AgentFinished { child: ended, .. } if ended == child),
             What::Question(id) => matches!(event, Event::Answer { id: answered, .. } if answered == id),
             What::Pause => same && matches!(event, Event::Unparked { .. }),

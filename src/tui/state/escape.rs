@@ -142,10 +142,11 @@ impl Escape {
     /// Returns it in words, the longest first; each begins with the key. None where it does nothing.
     pub fn words(&self) -> Vec<String> {
         match self {
-            Self::CloseCompletion => vec!["Esc: closes the list".to_owned(), "Esc: closes".to_owned()],
+            Self::CloseCompletion | Self::CloseChoices => {
+                vec!["Esc: closes the list".to_owned(), "Esc: closes".to_owned()]
+            }
             Self::LeavePage => vec!["Esc: back to the list".to_owned(), "Esc: back".to_owned()],
             Self::CloseHelp => vec!["Esc: closes help".to_owned()],
-            Self::CloseChoices => vec!["Esc: closes the list".to_owned(), "Esc: closes".to_owned()],
             Self::CloseLedger => vec!["Esc: closes the ledger".to_owned(), "Esc: closes".to_owned()],
             Self::LeaveQuestion => vec!["Esc: leaves the question".to_owned(), "Esc: not now".to_owned()],
             Self::Decline => vec!["Esc: no".to_owned()],

@@ -185,11 +185,10 @@ pub fn ask_branch(app: &mut App, message: &MessageId, files: &[UndoneFile]) {
 /// Does what was decided about leaving this session.
 pub fn decided(switch: Switch, answer: Answer) -> Vec<Effect> {
     match (answer, switch) {
-        (Answer::Once, switch) => vec![Effect::Switch(switch)],
         (Answer::Session | Answer::Always, Switch::Branch { message, text, .. }) => {
             vec![Effect::Switch(Switch::Branch { message, text, files: BranchFiles::GoBack })]
         }
-        (Answer::Session | Answer::Always, switch @ Switch::Resume { .. }) => vec![Effect::Switch(switch)],
+        (Answer::Once | Answer::Session | Answer::Always, switch) => vec![Effect::Switch(switch)],
         (Answer::No | Answer::Words | Answer::Leave, _) => Vec::new(),
     }
 }
