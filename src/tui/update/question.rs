@@ -1,6 +1,6 @@
 //! Questions: when one is asked, and what the answers do. Whether a key may answer is decided in the state.
 
-use super::{approval, command, editing, pending, undo};
+use super::{approval, command, editing, line, pending, undo};
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{QueueAct, Request, Unfinished};
 use crate::session::fold::DetailPart;
@@ -11,6 +11,7 @@ use crate::tui::state::App;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::lines::Medium;
 use crate::tui::state::question::{Question, Subject, Unarmed};
+use crate::tui::transcript::cell::Level;
 
 /// Asks about every pending text that is held for its age, and stops asking about those that are gone.
 pub fn ask_about_stale(app: &mut App) {
@@ -171,7 +172,17 @@ pub fn carry_out(app: &mut App, question: Question, answer: Answer) -> Vec<Effec
 
 /// Takes what an earlier process of the session left: the drafts are back, and one question is about all texts that wait.
 pub fn begin_unfinished(app: &mut App, left: &Unfinished) {
-    app.message.restore_drafts(&left.drafts);
+    match app.medium {
+        Medium::Screen => app.message.restore_drafts(&left.drafts),
+        // Nothing gets into a line that is being typed; `/back` brings it there.
+        Medium::Lines => {
+            for draft in &left.drafts {
+                let told = format!("you were writing: {}; /back brings it into the line", draft.text);
+                app.reader_mut(&AgentId::main()).transcript.tell(Level::Info, &told);
+                line::keep(app, draft.text.clone());
+            }
+        }
+    }
     let Some(question) = super::sessions::unfinished(left) else {
         if let Some(sentence) = left.sentence() {
             app.reply(&sentence);

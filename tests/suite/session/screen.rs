@@ -181,3 +181,21 @@ fn a_session_is_gone_on_with_by_the_beginning_of_its_name_and_a_running_turn_is_
     stage.keys("<a-y>");
     assert!(matches!(stage.effects.last(), Some(Effect::Switch(_))));
 }
+
+#[test]
+fn in_lines_the_sessions_are_told_and_a_draft_is_brought_back_on_demand() {
+    let mut stage = Stage::in_lines();
+    let drafts = vec![draft("", "half a thought")];
+    stage.tell(Msg::from(Notice::Unfinished(Unfinished { drafts, ..Unfinished::default() })));
+    assert!(stage.written().contains("you were writing: half a thought; /back"), "it is told");
+    assert_eq!(stage.app.message.text(), "");
+    stage.line("/back");
+    assert_eq!(stage.app.message.text(), "half a thought");
+    stage.app.message.clear();
+    stage.line("/resume");
+    stage.tell(Msg::Sessions(Ok(sessions())));
+    let told = stage.written();
+    assert!(told.contains("0198c9a2-6e1b: find the parser") && told.contains("/resume ID goes on"), "{told}");
+    stage.line("/resume 0198c9a2").tell(Msg::Sessions(Ok(sessions())));
+    assert!(matches!(stage.effects.last(), Some(Effect::Switch(Switch::Resume { .. }))), "{:?}", stage.effects);
+}
