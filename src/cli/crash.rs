@@ -8,6 +8,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::panic::{self, PanicHookInfo};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, Once, PoisonError};
 use std::thread;
 
 use jiff::Timestamp;
@@ -16,23 +17,36 @@ use rustix::fs::OFlags;
 use crate::cli::exit::say;
 use crate::session::journal::Journal;
 
-/// Has a panic of this thread close the journal, write the note and say how to resume. The terminal is given back before:
-/// whoever takes it puts that in front.
+/// What a panic is about: the state directory, and the journal of the session that runs.
+static WATCHED: Mutex<Option<(PathBuf, Journal)>> = Mutex::new(None);
+static HOOK: Once = Once::new();
+
+/// Has a panic of this thread close the journal, write the note and say how to resume; of several sessions the newest
+/// counts. The terminal is given back before: whoever takes it puts that in front.
 pub(super) fn watch(state: &Path, journal: &Journal) {
-    let (thread, state, journal) = (thread::current().id(), state.to_owned(), journal.clone());
-    let previous = panic::take_hook();
-    panic::set_hook(Box::new(move |info| {
-        previous(info);
-        if thread::current().id() == thread && journal.has_begun() {
-            let missing = journal.close();
-            let note = note(info, journal.session().as_str());
-            let written = write(&state, &note);
-            say(&format!("{}{}", note.trim_end(), whereabouts(&written)));
-            if let Some(missing) = missing {
-                say(&missing);
+    *WATCHED.lock().unwrap_or_else(PoisonError::into_inner) = Some((state.to_owned(), journal.clone()));
+    HOOK.call_once(|| {
+        let thread = thread::current().id();
+        let previous = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            previous(info);
+            if thread::current().id() == thread {
+                leave_note(info);
             }
-        }
-    }));
+        }));
+    });
+}
+
+fn leave_note(info: &PanicHookInfo<'_>) {
+    let watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let Some((state, journal)) = watched.filter(|(_, journal)| journal.has_begun()) else { return };
+    let missing = journal.close();
+    let note = note(info, journal.session().as_str());
+    let written = write(&state, &note);
+    say(&format!("{}{}", note.trim_end(), whereabouts(&written)));
+    if let Some(missing) = missing {
+        say(&missing);
+    }
 }
 
 /// Returns the note: when and where, never what the panic says, which may hold anything.

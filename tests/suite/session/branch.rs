@@ -186,6 +186,19 @@ fn nothing_branches_from_a_session_that_is_not_saved_or_from_an_answer() {
     assert!(stage.effects.is_empty(), "{:?}", stage.effects);
 }
 
+#[test]
+fn after_a_failure_the_line_above_the_message_names_the_key_that_sends_the_request_again() {
+    let mut stage = answered();
+    assert!(!stage.screen().contains("Alt+T"));
+    stage.turn("").turn_ended("", steersman::event::Outcome::Failed, Some("no answer came"));
+    assert!(stage.screen().contains("Alt+T sends"), "{}", stage.screen());
+    stage.keys("<a-t>");
+    assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::Retry)));
+    stage.effects.clear();
+    stage.turn("").keys("<a-t>");
+    assert!(stage.screen().contains("not sent again: a turn runs") && stage.effects.is_empty(), "{}", stage.screen());
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_request_that_failed_is_sent_again_as_it_was() {
     let failed = Played::error(ProviderError::Malformed("half a reply".to_owned()));
