@@ -17,7 +17,7 @@ fn held() -> (Server, Terminal) {
     terminal.send("start\r");
     gate.wait_reached();
     terminal.send(ALT_H);
-    terminal.wait_for("main is held");
+    terminal.wait_for("main is paused");
     gate.open();
     terminal.wait_for("main waits before calculator");
     terminal.wait_for("expression: 1+1");
