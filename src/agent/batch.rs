@@ -107,12 +107,15 @@ impl Agent {
 
     /// Takes the messages that are to be delivered now; none once the turn is stopped.
     pub(super) fn take_now(&self) -> Vec<Pending> {
-        self.interloper.as_ref().map_or_else(Vec::new, |queue| queue.take_now(self.cancellable.as_ref()))
+        self.handles
+            .interloper
+            .as_ref()
+            .map_or_else(Vec::new, |queue| queue.take_now(self.handles.cancellable.as_ref()))
     }
 
     /// Returns whether a message is to be delivered before further calls start.
     fn gives_way(&self) -> bool {
-        self.interloper.as_ref().is_some_and(|interloper| interloper.urgent())
+        self.handles.interloper.as_ref().is_some_and(|interloper| interloper.urgent())
     }
 
     /// Counts the calls at the front that form one group.
@@ -126,15 +129,15 @@ impl Agent {
     }
 
     fn asks_at_limit(&self) -> Option<&StepLimit> {
-        self.step_limit.as_ref().filter(|limit| limit.exhausted_action() == OnExhausted::Ask)
+        self.handles.step_limit.as_ref().filter(|limit| limit.exhausted_action() == OnExhausted::Ask)
     }
 
     /// Asks the user for more calls when the turn has none left. Without a yes the next call exceeds the limit.
     async fn ask_for_calls(&self) -> Result<(), Cancelled> {
         let Some(limit) = self.asks_at_limit().filter(|limit| limit.left() == 0) else { return Ok(()) };
         let tell = |told| self.listeners.emit(questions::event(told));
-        let asking = self.approvals.ask_for_calls(limit.step(), limit.max(), &tell);
-        let answer = match &self.cancellable {
+        let asking = self.tree.approvals.ask_for_calls(limit.step(), limit.max(), &tell);
+        let answer = match &self.handles.cancellable {
             Some(cancellable) => tokio::select! {
                 biased;
                 () = cancellable.cancelled() => return Err(Cancelled),
@@ -203,7 +206,7 @@ impl Agent {
     async fn keep(&self) {
         tokio::select! {
             biased;
-            () = stopped(self.cancellable.as_ref()) => {}
+            () = stopped(self.handles.cancellable.as_ref()) => {}
             () = self.listeners.kept() => {}
         }
     }
@@ -251,8 +254,8 @@ impl Agent {
         let mut updates = CallUpdates { agent: self, call, receiver };
         let context = ToolContext {
             asker: Asker { agent: self.id.clone(), call: call.id.clone() },
-            cancellable: self.cancellable.clone().unwrap_or_default(),
-            approvals: Arc::clone(&self.approvals),
+            cancellable: self.handles.cancellable.clone().unwrap_or_default(),
+            approvals: Arc::clone(&self.tree.approvals),
             tell: Arc::new(move |told| {
                 // The receiver lives as long as the call; a later update has no receiver.
                 let _ = sender.send(told);
@@ -273,7 +276,7 @@ impl Agent {
         drop(updates);
         // Also after a failure: the call may have sent data, and its error may quote the response.
         if let Some(found) = self.toolbox.find(&call.name) {
-            self.approvals.mark(&self.id, found.traits().taint());
+            self.tree.approvals.mark(&self.id, found.traits().taint());
         }
         let result = match outcome {
             Ok(result) => result,

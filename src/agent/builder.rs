@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex};
 use crate::agent::call_ids::CallIds;
 use crate::agent::context_size::ContextSize;
 use crate::agent::finalizers::Closer;
+use crate::agent::parts::{Handles, TreeParts};
 use crate::agent::{Agent, CompactionRequest, EmptyReply, Extension, History, ModelChoice, Subscribers};
 use crate::approval::Approvals;
 use crate::control::{Budget, Cancellable, Gate, Interloper, StepLimit};
 use crate::error::BuildError;
 use crate::event::Event;
 use crate::id::AgentId;
-use crate::limits;
 use crate::listener::{Listener, ListenerList};
 use crate::provider::{ChatTransport, Connector, ContextWindowDetector, ProviderError, Streaming, list_models};
 use crate::tool::{Tool, Toolbox};
@@ -23,23 +23,12 @@ use crate::tool::{Tool, Toolbox};
 /// The inputs of an agent, which [`AgentBuilder::build`] makes.
 #[must_use]
 pub struct AgentBuilder {
-    pub(crate) transport: ChatTransport,
-    pub(crate) connector: Arc<dyn Connector>,
+    pub(crate) tree: TreeParts,
+    pub(crate) handles: Handles,
     pub(crate) system_prompt: String,
-    pub(crate) step_limit: Option<StepLimit>,
-    pub(crate) cancellable: Option<Cancellable>,
-    pub(crate) resets_cancel: bool,
-    pub(crate) interloper: Option<Arc<Interloper>>,
-    pub(crate) gate: Option<Arc<Gate>>,
-    pub(crate) model_choice: Option<Arc<ModelChoice>>,
-    pub(crate) approvals: Arc<Approvals>,
-    pub(crate) budget: Arc<Budget>,
-    pub(crate) compaction_request: Arc<CompactionRequest>,
-    pub(crate) compact_at: u8,
     pub(crate) context_window: Option<u64>,
     pub(crate) llama_probe_url: Option<String>,
     pub(crate) id: AgentId,
-    pub(crate) streaming: Streaming,
     pub(crate) max_turns: Option<u32>,
     pub(crate) empty_reply: EmptyReply,
     pub(crate) listeners: ListenerList,
@@ -47,25 +36,14 @@ pub struct AgentBuilder {
 }
 
 impl AgentBuilder {
-    pub(crate) fn new(transport: ChatTransport, system_prompt: String, connector: Arc<dyn Connector>) -> Self {
+    pub(crate) fn new(tree: TreeParts, system_prompt: String) -> Self {
         Self {
-            transport,
-            connector,
+            tree,
+            handles: Handles::default(),
             system_prompt,
-            step_limit: None,
-            cancellable: None,
-            resets_cancel: true,
-            interloper: None,
-            gate: None,
-            model_choice: None,
-            approvals: Arc::default(),
-            budget: Arc::default(),
-            compaction_request: Arc::default(),
-            compact_at: limits::COMPACT_AT,
             context_window: None,
             llama_probe_url: None,
             id: AgentId::main(),
-            streaming: Streaming::Off,
             max_turns: None,
             empty_reply: EmptyReply::AskAgain,
             listeners: ListenerList::default(),
@@ -75,64 +53,64 @@ impl AgentBuilder {
 
     /// Sets the step budget; without one the loop has none.
     pub fn step_limit(mut self, step_limit: StepLimit) -> Self {
-        self.step_limit = Some(step_limit);
+        self.handles.step_limit = Some(step_limit);
         self
     }
 
     /// Sets the cancel flag, which this agent's turns clear at their start.
     pub fn cancellable(mut self, cancellable: Cancellable) -> Self {
-        self.cancellable = Some(cancellable);
-        self.resets_cancel = true;
+        self.handles.cancellable = Some(cancellable);
+        self.handles.resets_cancel = true;
         self
     }
 
     /// Sets a cancel flag that another agent owns: this one never clears it (D9).
     pub fn shared_cancellable(mut self, cancellable: Cancellable) -> Self {
-        self.cancellable = Some(cancellable);
-        self.resets_cancel = false;
+        self.handles.cancellable = Some(cancellable);
+        self.handles.resets_cancel = false;
         self
     }
 
     /// Sets the queue of messages that arrive while a turn runs.
     pub fn interloper(mut self, interloper: Arc<Interloper>) -> Self {
-        self.interloper = Some(interloper);
+        self.handles.interloper = Some(interloper);
         self
     }
 
     /// Sets the gate with which a host pauses the agent at its boundaries and before each call.
     pub fn gate(mut self, gate: Arc<Gate>) -> Self {
-        self.gate = Some(gate);
+        self.handles.gate = Some(gate);
         self
     }
 
     /// Sets the choice that switches the model between two requests.
     pub fn model_choice(mut self, choice: Arc<ModelChoice>) -> Self {
-        self.model_choice = Some(choice);
+        self.handles.model_choice = Some(choice);
         self
     }
 
     /// Sets what decides about the actions of its tools; without it, an action that needs an answer is refused.
     pub fn approvals(mut self, approvals: Arc<Approvals>) -> Self {
-        self.approvals = approvals;
+        self.tree.approvals = approvals;
         self
     }
 
     /// Sets the budget that its replies are charged to, shared by its whole tree; without one nothing is limited.
     pub fn budget(mut self, budget: Arc<Budget>) -> Self {
-        self.budget = budget;
+        self.tree.budget = budget;
         self
     }
 
     /// Sets how full the context window is when older rounds are summarised, per cent; 0 turns it off. Without a known
     /// window only a request of the user starts a summary.
     pub fn compact_at(mut self, percent: u8) -> Self {
-        self.compact_at = percent;
+        self.tree.compact_at = percent;
         self
     }
 
     /// Sets the handle through which a host asks for a compaction.
     pub fn compaction_request(mut self, compaction_request: Arc<CompactionRequest>) -> Self {
-        self.compaction_request = compaction_request;
+        self.handles.compaction_request = compaction_request;
         self
     }
 
@@ -156,7 +134,7 @@ impl AgentBuilder {
 
     /// Sets whether replies come in pieces.
     pub fn streaming(mut self, streaming: Streaming) -> Self {
-        self.streaming = streaming;
+        self.tree.streaming = streaming;
         self
     }
 
@@ -192,8 +170,8 @@ impl AgentBuilder {
         mut self,
         block: impl FnOnce(&mut Configurator) -> Result<(), BuildError>,
     ) -> Result<Agent, BuildError> {
-        if self.transport.model.is_none() {
-            self.transport.model = self.connector.default_model();
+        if self.tree.transport.model.is_none() {
+            self.tree.transport.model = self.tree.connector.default_model();
         }
         // An error, a panic and a dropped future all clean up through it.
         let mut configurator = Configurator::new(self, Closer::registered());
@@ -206,47 +184,36 @@ impl AgentBuilder {
             system_prompt.push_str(&snippet);
         }
         let listeners = inputs.listeners.with_id(inputs.id.clone()).with(&listeners);
-        let provider = inputs.connector.connect(&inputs.transport)?;
+        let provider = inputs.tree.connector.connect(&inputs.tree.transport)?;
         if !inputs.model_checked {
-            refuse_unknown(&*inputs.connector, &inputs.transport).await?;
+            refuse_unknown(&*inputs.tree.connector, &inputs.tree.transport).await?;
         }
-        let known = inputs.connector.window_of(&inputs.transport);
-        let mut detector = ContextWindowDetector::new(inputs.connector.http())
-            .with_override(inputs.context_window.or(inputs.transport.context_window))
+        let known = inputs.tree.connector.window_of(&inputs.tree.transport);
+        let mut detector = ContextWindowDetector::new(inputs.tree.connector.http())
+            .with_override(inputs.context_window.or(inputs.tree.transport.context_window))
             .with_registry(move |_| known);
         if let Some(url) = inputs.llama_probe_url {
-            detector = detector.with_probe(url, inputs.transport.api_key.clone());
+            detector = detector.with_probe(url, inputs.tree.transport.api_key.clone());
         }
-        let context_window_cap = detector.detect(inputs.transport.model_name()).await;
+        let context_window_cap = detector.detect(inputs.tree.transport.model_name()).await;
 
         let mut agent = Agent {
             history: History::new(&system_prompt),
             told: 0,
             subscribers: Arc::new(Subscribers::new(inputs.id.clone())),
             id: inputs.id,
-            transport: inputs.transport,
-            connector: inputs.connector,
+            tree: inputs.tree,
+            handles: inputs.handles,
             provider,
             system_prompt,
             toolbox,
             sub_agent_tools,
             listeners,
-            step_limit: inputs.step_limit,
-            cancellable: inputs.cancellable,
-            resets_cancel: inputs.resets_cancel,
-            interloper: inputs.interloper,
-            gate: inputs.gate,
-            model_choice: inputs.model_choice,
-            approvals: inputs.approvals,
-            budget: inputs.budget,
-            compaction_request: inputs.compaction_request,
-            compact_at: inputs.compact_at,
             compact_from: 0,
             context_size: ContextSize::default(),
             call_ids: CallIds::default(),
             extensions,
             context_window_cap,
-            streaming: inputs.streaming,
             max_turns: inputs.max_turns,
             empty_reply: inputs.empty_reply,
             synth_answer: None,
@@ -363,7 +330,7 @@ impl Configurator {
 
     /// Returns the transport.
     pub fn transport(&self) -> &ChatTransport {
-        &self.inputs.transport
+        &self.inputs.tree.transport
     }
 
     /// Returns the system prompt without what was appended.
@@ -378,27 +345,27 @@ impl Configurator {
 
     /// Returns whether replies come in pieces.
     pub fn streaming(&self) -> Streaming {
-        self.inputs.streaming
+        self.inputs.tree.streaming
     }
 
     /// Returns the step budget.
     pub fn step_limit(&self) -> Option<&StepLimit> {
-        self.inputs.step_limit.as_ref()
+        self.inputs.handles.step_limit.as_ref()
     }
 
     /// Returns the cancel flag.
     pub fn cancellable(&self) -> Option<&Cancellable> {
-        self.inputs.cancellable.as_ref()
+        self.inputs.handles.cancellable.as_ref()
     }
 
     /// Returns the queue.
     pub fn interloper(&self) -> Option<&Arc<Interloper>> {
-        self.inputs.interloper.as_ref()
+        self.inputs.handles.interloper.as_ref()
     }
 
     /// Returns the gate.
     pub fn gate(&self) -> Option<&Arc<Gate>> {
-        self.inputs.gate.as_ref()
+        self.inputs.handles.gate.as_ref()
     }
 
     /// Returns the tools added so far.

@@ -47,7 +47,7 @@ impl Agent {
     /// [`RunError::Cancelled`] and [`RunError::Budget`]; the conversation is as it was. Any other failure is a
     /// [`Event::Notice`].
     pub async fn compact(&mut self) -> Result<(), RunError> {
-        if !self.compaction_request.is_asked() {
+        if !self.handles.compaction_request.is_asked() {
             return Ok(());
         }
         self.begin();
@@ -55,7 +55,7 @@ impl Agent {
         let made = match open.check_budget() {
             Ok(()) => open.make_room().await,
             Err(error) => {
-                open.compaction_request.take();
+                open.handles.compaction_request.take();
                 Err(error)
             }
         };
@@ -73,7 +73,7 @@ impl Agent {
                 other => other.to_string(),
             };
             self.notice(sentence);
-            if let Some(interloper) = &self.interloper {
+            if let Some(interloper) = &self.handles.interloper {
                 interloper.end_cancelled();
             }
         }
@@ -81,7 +81,7 @@ impl Agent {
 
     /// Makes room before a request when it is due or asked for.
     pub(super) async fn make_room(&mut self) -> Result<(), RunError> {
-        if let Some(compaction_request) = self.compaction_request.take() {
+        if let Some(compaction_request) = self.handles.compaction_request.take() {
             self.make(CompactionReason::Asked(compaction_request.words.as_deref())).await?;
         } else if let Some(due) = self.due()
             && self.size().tokens >= due
@@ -100,7 +100,7 @@ impl Agent {
     /// Returns the size at which the conversation is compacted, tokens; `None` when it never is.
     fn due(&self) -> Option<u64> {
         let window = self.context_window_cap.filter(|window| *window > 0)?;
-        let share = Some(u64::from(self.compact_at)).filter(|share| *share > 0)?;
+        let share = Some(u64::from(self.tree.compact_at)).filter(|share| *share > 0)?;
         Some((window.saturating_mul(share) / 100).max(1))
     }
 
@@ -122,7 +122,7 @@ impl Agent {
         }
         let messages = older.len();
         let room = self.context_window_cap.unwrap_or(before) / 2;
-        let room = self.context_size.room(self.transport.model_name(), room);
+        let room = self.context_size.room(self.tree.transport.model_name(), room);
         let words = if let CompactionReason::Asked(words) = why { words } else { None };
         let request = [Message::system(prompt::SYSTEM), Message::user(prompt::build(&older, words, room))];
         self.listeners.emit(Event::Compacting { messages });
@@ -155,9 +155,9 @@ impl Agent {
 
     /// Asks the model for a summary, without tools; costs and retries are reported as those of any request.
     async fn summary(&self, messages: &[Message]) -> Result<String, ProviderError> {
-        let request = ChatRequest::new(self.transport.model_name(), messages, &[], self.streaming)?;
-        let request = request.answering(self.transport.answering);
-        let check = || self.cancellable.as_ref().map_or(Ok(()), crate::control::Cancellable::check);
+        let request = ChatRequest::new(self.tree.transport.model_name(), messages, &[], self.tree.streaming)?;
+        let request = request.answering(self.tree.transport.answering);
+        let check = || self.handles.cancellable.as_ref().map_or(Ok(()), crate::control::Cancellable::check);
         let mut sink = |piece: Piece| -> Result<(), Cancelled> {
             check()?;
             match piece {
@@ -171,7 +171,7 @@ impl Agent {
         check()?;
         let Reply { content, tool_calls, usage, finish, .. } = tokio::select! {
             biased;
-            () = stopped(self.cancellable.as_ref()) => return Err(Cancelled.into()),
+            () = stopped(self.handles.cancellable.as_ref()) => return Err(Cancelled.into()),
             reply = self.provider.complete(request, &mut sink) => reply?,
         };
         self.spend(usage, (messages, &[]), &content);
@@ -190,7 +190,7 @@ impl Agent {
     fn size_of(&self, history: &History) -> u64 {
         let mut sizes = self.context_size.clone();
         sizes.forget();
-        sizes.of(self.transport.model_name(), history.messages(), self.toolbox.schemas()).tokens
+        sizes.of(self.tree.transport.model_name(), history.messages(), self.toolbox.schemas()).tokens
     }
 }
 

@@ -37,6 +37,7 @@ mod long_wait;
 mod model;
 mod model_choice;
 mod on_drop;
+mod parts;
 mod pause;
 mod questions;
 mod reply;
@@ -68,41 +69,31 @@ pub use subscribe::{EventKind, EventPayload, EventSource, ObservedEvent};
 pub use synthesizer::{SYSTEM_PROMPT as SYNTHESIZER_PROMPT, build_prompt as synthesizer_prompt};
 pub use think::think;
 
+pub(crate) use parts::TreeParts;
+
 use batch::CallOutcome;
 use call_ids::CallIds;
 use context_size::ContextSize;
+use parts::Handles;
 use subscribe::Subscribers;
 
 /// An agent: a model, a conversation, tools, and the events of what it does.
 pub struct Agent {
     id: AgentId,
-    transport: ChatTransport,
-    connector: Arc<dyn Connector>,
+    tree: TreeParts,
+    handles: Handles,
     provider: Arc<dyn ChatProvider>,
     system_prompt: String,
     toolbox: Toolbox,
     sub_agent_tools: Vec<Arc<dyn Tool>>,
     listeners: ListenerList,
     subscribers: Arc<Subscribers>,
-    step_limit: Option<StepLimit>,
-    cancellable: Option<Cancellable>,
-    /// False when another agent owns the cancel flag (D9).
-    resets_cancel: bool,
-    interloper: Option<Arc<Interloper>>,
-    gate: Option<Arc<Gate>>,
-    model_choice: Option<Arc<ModelChoice>>,
-    approvals: Arc<Approvals>,
-    budget: Arc<Budget>,
-    compaction_request: Arc<CompactionRequest>,
-    /// How full the window is when older rounds are summarised, per cent; 0 turns it off.
-    compact_at: u8,
     /// A compaction that failed is not tried again before the conversation has so many messages.
     compact_from: usize,
     context_size: ContextSize,
     call_ids: CallIds,
     extensions: Vec<Arc<dyn Extension>>,
     context_window_cap: Option<u64>,
-    streaming: Streaming,
     max_turns: Option<u32>,
     empty_reply: EmptyReply,
     history: History,
@@ -137,7 +128,7 @@ impl Agent {
         system_prompt: impl Into<String>,
         connector: Arc<dyn Connector>,
     ) -> AgentBuilder {
-        AgentBuilder::new(transport, system_prompt.into(), connector)
+        AgentBuilder::new(TreeParts::new(transport, connector), system_prompt.into())
     }
 
     /// Returns the id; empty for the main agent.
@@ -147,17 +138,17 @@ impl Agent {
 
     /// Returns the transport, with its model filled in.
     pub fn transport(&self) -> &ChatTransport {
-        &self.transport
+        &self.tree.transport
     }
 
     /// Returns the connector, which makes providers for transports.
     pub fn connector(&self) -> &Arc<dyn Connector> {
-        &self.connector
+        &self.tree.connector
     }
 
     /// Returns the model's name, when one is known.
     pub fn model(&self) -> Option<&str> {
-        self.transport.model.as_deref()
+        self.tree.transport.model.as_deref()
     }
 
     /// Returns the system prompt as it is sent: the base and what extensions appended.
@@ -182,42 +173,42 @@ impl Agent {
 
     /// Returns the step budget.
     pub fn step_limit(&self) -> Option<&StepLimit> {
-        self.step_limit.as_ref()
+        self.handles.step_limit.as_ref()
     }
 
     /// Returns the cancel flag.
     pub fn cancellable(&self) -> Option<&Cancellable> {
-        self.cancellable.as_ref()
+        self.handles.cancellable.as_ref()
     }
 
     /// Returns the queue.
     pub fn interloper(&self) -> Option<&Arc<Interloper>> {
-        self.interloper.as_ref()
+        self.handles.interloper.as_ref()
     }
 
     /// Returns what decides about the actions of its tools.
     pub fn approvals(&self) -> &Arc<Approvals> {
-        &self.approvals
+        &self.tree.approvals
     }
 
     /// Returns the gate with which a host pauses this agent.
     pub fn gate(&self) -> Option<&Arc<Gate>> {
-        self.gate.as_ref()
+        self.handles.gate.as_ref()
     }
 
     /// Returns the handle with which a host switches the model, if there is one.
     pub fn model_choice(&self) -> Option<&Arc<ModelChoice>> {
-        self.model_choice.as_ref()
+        self.handles.model_choice.as_ref()
     }
 
     /// Returns the budget of money and tokens of its tree.
     pub fn budget(&self) -> &Arc<Budget> {
-        &self.budget
+        &self.tree.budget
     }
 
-    /// Returns how full the context window is when older rounds are summarised, per cent; 0 means never.
-    pub fn compact_at(&self) -> u8 {
-        self.compact_at
+    /// Returns what this agent shares with its sub-agents.
+    pub(crate) fn tree(&self) -> &TreeParts {
+        &self.tree
     }
 
     /// Returns the extensions, in order.
@@ -232,7 +223,7 @@ impl Agent {
 
     /// Returns whether replies come in pieces.
     pub fn streaming(&self) -> Streaming {
-        self.streaming
+        self.tree.streaming
     }
 
     /// Returns the conversation.
@@ -265,9 +256,9 @@ impl Agent {
         self.history = History::new(&self.system_prompt);
         self.context_size.forget();
         self.compact_from = 0;
-        self.compaction_request.take();
+        self.handles.compaction_request.take();
         self.unseen.clear();
-        self.approvals.forget(&self.id);
+        self.tree.approvals.forget(&self.id);
         self.synth_answer = None;
         self.reset_step_limit();
         if let Some(cancellable) = self.owned_cancellable() {
@@ -304,7 +295,7 @@ impl Agent {
     }
 
     fn reset_step_limit(&self) {
-        if let Some(step_limit) = &self.step_limit {
+        if let Some(step_limit) = &self.handles.step_limit {
             let was_extended = step_limit.allowed() > step_limit.max();
             step_limit.reset();
             if was_extended {
@@ -314,14 +305,14 @@ impl Agent {
     }
 
     fn owned_cancellable(&self) -> Option<&Cancellable> {
-        self.cancellable.as_ref().filter(|_| self.resets_cancel)
+        self.handles.cancellable.as_ref().filter(|_| self.handles.resets_cancel)
     }
 }
 
 impl fmt::Display for Agent {
     /// Writes `Agent(id=, model=qwen3-35b, tools=4, listeners=[Terminal])`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (model, tools) = (self.transport.model_name(), self.tools().len());
+        let (model, tools) = (self.tree.transport.model_name(), self.tools().len());
         write!(f, "Agent(id={}, model={model}, tools={tools}, listeners={})", self.id, self.listeners)
     }
 }

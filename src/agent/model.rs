@@ -14,18 +14,22 @@ impl Agent {
     /// # Errors
     /// The connector's error when it cannot reach that model; the agent keeps its model, and the choice is dropped.
     pub fn adopt_model(&mut self) -> Result<(), ProviderError> {
-        let Some(choice) = &self.model_choice else { return Ok(()) };
+        let Some(choice) = &self.handles.model_choice else { return Ok(()) };
         let Some(chosen) = choice.chosen() else { return Ok(()) };
-        let another = self.transport != chosen.transport;
-        let tokens = chosen.known_window(self.connector.as_ref());
+        let another = self.tree.transport != chosen.transport;
+        let tokens = chosen.known_window(self.tree.connector.as_ref());
         if another {
             self.provider =
-                self.connector.connect(&chosen.transport).inspect_err(|_| choice.forget(&chosen.transport))?;
+                self.tree.connector.connect(&chosen.transport).inspect_err(|_| choice.forget(&chosen.transport))?;
             self.context_size.forget();
-            let from = std::mem::replace(&mut self.transport, chosen.transport);
+            let from = std::mem::replace(&mut self.tree.transport, chosen.transport);
             let provider =
-                (from.provider != self.transport.provider).then(|| self.transport.provider.clone()).flatten();
-            self.listeners.emit(Event::ModelSwitched { from: from.model, to: self.transport.model.clone(), provider });
+                (from.provider != self.tree.transport.provider).then(|| self.tree.transport.provider.clone()).flatten();
+            self.listeners.emit(Event::ModelSwitched {
+                from: from.model,
+                to: self.tree.transport.model.clone(),
+                provider,
+            });
         }
         if (another || chosen.window.is_some()) && tokens != self.context_window_cap {
             self.context_window_cap = tokens;

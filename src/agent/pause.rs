@@ -31,7 +31,7 @@ pub(super) enum Resume {
 impl Agent {
     /// Waits before a call, unless the gate is open or the budget refuses the call anyway.
     pub(super) async fn pause_before_call(&self, call: &ToolCall) -> Result<Resume, RunError> {
-        if self.step_limit.as_ref().is_some_and(|limit| limit.step() >= limit.max()) {
+        if self.handles.step_limit.as_ref().is_some_and(|limit| limit.step() >= limit.max()) {
             return Ok(Resume::Open);
         }
         self.pause(Some(call)).await
@@ -43,7 +43,7 @@ impl Agent {
     }
 
     async fn pause(&self, call: Option<&ToolCall>) -> Result<Resume, RunError> {
-        let Some(gate) = self.gate.as_ref().filter(|gate| gate.is_held()) else { return Ok(Resume::Open) };
+        let Some(gate) = self.handles.gate.as_ref().filter(|gate| gate.is_held()) else { return Ok(Resume::Open) };
         let place = call.map_or(Parked::Boundary, |call| Parked::Call(call.clone()));
         let Some(parking) = gate.park(place) else { return Ok(Resume::Open) };
         self.listeners.emit(Event::Parked { call: call.cloned() });
@@ -52,8 +52,8 @@ impl Agent {
         let parking = parking;
         let resume = tokio::select! {
             biased;
-            () = stopped(self.cancellable.as_ref()) => Err(Cancelled),
-            () = urged(self.interloper.as_deref()) => Ok(Resume::Message),
+            () = stopped(self.handles.cancellable.as_ref()) => Err(Cancelled),
+            () = urged(self.handles.interloper.as_deref()) => Ok(Resume::Message),
             decision = parking.decided() => Ok(match (decision, call) {
                 (Decision::Edited(arguments), Some(call)) if arguments != call.arguments => Resume::Edited(arguments),
                 (Decision::Skip(reason), Some(_)) => Resume::Skip(skipped(&reason)),

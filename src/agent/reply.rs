@@ -42,7 +42,7 @@ impl Agent {
     }
 
     async fn request(&mut self) -> Result<RequestOutcome, ProviderError> {
-        if let Some(cancellable) = &self.cancellable {
+        if let Some(cancellable) = &self.handles.cancellable {
             cancellable.check()?;
         }
         let waiting = self.take_now();
@@ -51,13 +51,13 @@ impl Agent {
         }
         self.emit_size();
         let schemas = self.toolbox.schemas();
-        let model = self.transport.model_name();
-        let request = ChatRequest::new(model, self.history.messages(), schemas, self.streaming)?;
-        let request = request.answering(self.transport.answering);
+        let model = self.tree.transport.model_name();
+        let request = ChatRequest::new(model, self.history.messages(), schemas, self.tree.streaming)?;
+        let request = request.answering(self.tree.transport.answering);
         let mut room = limits::ANSWER_BYTES;
         let mut is_cut = false;
         let mut sink = |piece: Piece| -> Result<(), Cancelled> {
-            if let Some(cancellable) = &self.cancellable {
+            if let Some(cancellable) = &self.handles.cancellable {
                 cancellable.check()?;
             }
             match piece {
@@ -81,15 +81,15 @@ impl Agent {
             // The rest is not read: the request ends here.
             if is_cut { Err(Cancelled) } else { Ok(()) }
         };
-        let wait = LongWait { approvals: &self.approvals, listeners: &self.listeners };
+        let wait = LongWait { approvals: &self.tree.approvals, listeners: &self.listeners };
         let reply = self.listeners.pace(wait.complete(self.provider.as_ref(), request, &mut sink));
-        let cancellable = self.cancellable.as_ref();
+        let cancellable = self.handles.cancellable.as_ref();
         // The request is dropped with its future: the connection closes at once (D6). The cancel comes first: whoever
         // stops the turn gets the waiting texts back.
         let reply = tokio::select! {
             biased;
             () = stopped(cancellable) => return Err(Cancelled.into()),
-            messages = cut_in(self.interloper.as_deref(), cancellable) => return Ok(RequestOutcome::Cut(messages)),
+            messages = cut_in(self.handles.interloper.as_deref(), cancellable) => return Ok(RequestOutcome::Cut(messages)),
             reply = reply => reply,
         };
         let reply = match reply {
@@ -124,7 +124,7 @@ impl Agent {
     /// Drops a reply that is requested again: charges its usage, and marks the shown text as cut.
     pub(super) fn give_up(&mut self, reply: Reply) {
         let Reply { content, usage, .. } = reply;
-        if self.streaming == Streaming::On && !is_blank(&content) {
+        if self.tree.streaming == Streaming::On && !is_blank(&content) {
             self.listeners.emit(Event::Assistant { text: content.clone(), interrupted: true });
         }
         self.spend(usage, (self.history.messages(), self.toolbox.schemas()), &content);
@@ -143,7 +143,7 @@ impl Agent {
     /// Puts the text of an unfinished reply into the history; does nothing without text.
     pub(super) fn keep_partial(&mut self) {
         let partial = mem::take(&mut self.partial);
-        if self.streaming == Streaming::Off || is_blank(&partial) {
+        if self.tree.streaming == Streaming::Off || is_blank(&partial) {
             return;
         }
         self.listeners.emit(Event::Assistant { text: partial.clone(), interrupted: true });

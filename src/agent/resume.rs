@@ -21,7 +21,7 @@ impl Agent {
             let found = self.toolbox.find(&call.name);
             let is_known = self.tools().iter().any(|tool| tool.name() == call.name);
             let taint = found.filter(|_| is_known).map(|found| found.traits().taint());
-            self.approvals.mark(&self.id, taint.unwrap_or(Taint { private: true, untrusted: true }));
+            self.tree.approvals.mark(&self.id, taint.unwrap_or(Taint { private: true, untrusted: true }));
         }
         if messages.starts_with(recorded) {
             self.told = recorded.len();

@@ -60,7 +60,7 @@ impl Agent {
     /// # Errors
     /// As [`Agent::run_loop`]; what is still pending stays pending, and after a failure waits until the next text.
     pub async fn run_queue(&mut self) -> Result<u32, RunError> {
-        let Some(interloper) = self.interloper.clone() else { return Ok(0) };
+        let Some(interloper) = self.handles.interloper.clone() else { return Ok(0) };
         let mut turns = 0;
         loop {
             if interloper.deliverable() {
@@ -81,7 +81,7 @@ impl Agent {
     /// Starts work that takes nothing from the queue: clears the cancel flag, under the queue's lock where there is
     /// one (D9).
     pub(super) fn begin(&self) {
-        match (&self.interloper, self.owned_cancellable()) {
+        match (&self.handles.interloper, self.owned_cancellable()) {
             (Some(interloper), cancellable) => interloper.begin_turn(cancellable),
             (None, Some(cancellable)) => cancellable.reset(),
             (None, None) => {}
@@ -102,7 +102,7 @@ impl Agent {
     /// Cleans up after a failed turn: the history can be sent, and pending messages wait for the next text.
     fn fail(&mut self, error: &RunError) {
         self.history.close_open(NotRunReason::BudgetExhausted);
-        if let Some(interloper) = &self.interloper {
+        if let Some(interloper) = &self.handles.interloper {
             interloper.pause();
         }
         if let RunError::Budget(_) = error {
@@ -145,8 +145,8 @@ impl Agent {
             Ok(outcome) => (*outcome, None),
             Err(RunError::Cancelled(Cancelled)) => {
                 self.history.close_open(NotRunReason::Cancelled);
-                self.compaction_request.take();
-                if let Some(interloper) = &self.interloper {
+                self.handles.compaction_request.take();
+                if let Some(interloper) = &self.handles.interloper {
                     interloper.end_cancelled();
                 }
                 self.listeners.emit(Event::Cancelled {});
@@ -297,7 +297,7 @@ impl Agent {
     /// Takes the messages that enter at a boundary, unless the turn is stopped: a message sent after a stop starts the
     /// next turn. An injection resets no step budget.
     fn drain(&self) -> Vec<Pending> {
-        match (&self.interloper, &self.cancellable) {
+        match (&self.handles.interloper, &self.handles.cancellable) {
             (Some(interloper), Some(cancellable)) => interloper.drain_unless(cancellable),
             (Some(interloper), None) => interloper.drain(),
             (None, _) => Vec::new(),
@@ -347,7 +347,7 @@ impl Agent {
     }
 
     fn rescues(&self) -> bool {
-        self.step_limit.as_ref().is_some_and(|limit| match limit.exhausted_action() {
+        self.handles.step_limit.as_ref().is_some_and(|limit| match limit.exhausted_action() {
             OnExhausted::Synthesize | OnExhausted::Ask => true,
             OnExhausted::Fail => false,
         })
@@ -371,7 +371,7 @@ impl Agent {
     /// Emits a call, counts it against the step budget and checks the cancel flag.
     pub(super) fn prepare(&mut self, call: &ToolCall) -> Result<(), RunError> {
         self.steps = self.steps.saturating_add(1);
-        if let Some(interloper) = &self.interloper {
+        if let Some(interloper) = &self.handles.interloper {
             interloper.count_step();
         }
         self.listeners.emit(Event::ToolCall {
@@ -379,10 +379,10 @@ impl Agent {
             name: call.name.clone(),
             arguments: call.arguments.clone(),
         });
-        if let Some(step_limit) = &self.step_limit {
+        if let Some(step_limit) = &self.handles.step_limit {
             step_limit.tick()?;
         }
-        if let Some(cancellable) = &self.cancellable {
+        if let Some(cancellable) = &self.handles.cancellable {
             cancellable.check()?;
         }
         Ok(())

@@ -11,13 +11,13 @@ use crate::provider::{ToolSchema, UsageScope};
 impl Agent {
     /// Returns an error when the budget is used up: no further request is made.
     pub(super) fn check_budget(&self) -> Result<(), RunError> {
-        self.budget.used_up().map_or(Ok(()), |sentence| Err(RunError::Budget(sentence)))
+        self.tree.budget.used_up().map_or(Ok(()), |sentence| Err(RunError::Budget(sentence)))
     }
 
     /// Charges the budget with a reply and emits its tokens. Where the server does not count, a guess at the
     /// request and the text of the reply is charged, so that a limit works there too.
     pub(super) fn spend(&self, usage: Usage, (messages, tools): (&[Message], &[ToolSchema]), text: &str) {
-        let model = self.transport.model_name();
+        let model = self.tree.transport.model_name();
         let usage = if context_size::is_impossible(&usage, self.context_window_cap) {
             // An impossible count uses up no budget and enters no sum.
             Usage { model: usage.model, ..Usage::default() }
@@ -26,14 +26,14 @@ impl Agent {
         };
         // By the model that answered, else by the requested one. The provider has already set the cost of models with a
         // known price: it knows whether the server is the user's own.
-        let prices = self.budget.prices();
-        let asked = || prices.cost_nanos(&Usage { model: self.transport.model.clone(), ..usage.clone() });
+        let prices = self.tree.budget.prices();
+        let asked = || prices.cost_nanos(&Usage { model: self.tree.transport.model.clone(), ..usage.clone() });
         let nanos = prices.cost_nanos(&usage).or_else(asked);
         let tokens = match usage.context() {
             0 => context_size::guess(messages, tools).saturating_add(context_size::guess_text(text)),
             tokens => tokens,
         };
-        let charged = self.budget.charge(model, tokens, nanos);
+        let charged = self.tree.budget.charge(model, tokens, nanos);
         self.listeners.emit(Event::Tokens(Usage { cost_nanos: nanos, ..usage }));
         if charged == ChargeOutcome::Unpriced {
             self.notice(format!(
@@ -49,7 +49,7 @@ impl Agent {
 
     /// Returns how large the conversation is.
     pub(super) fn size(&self) -> ConversationSize {
-        let model = self.transport.model_name();
+        let model = self.tree.transport.model_name();
         self.context_size.of(model, self.history.messages(), self.toolbox.schemas())
     }
 
@@ -91,7 +91,7 @@ impl Agent {
     pub(super) fn learn_size(&mut self, usage: &Usage, reply: usize) {
         let messages = self.history.messages();
         let asked = messages.get(..messages.len().saturating_sub(reply)).unwrap_or_default();
-        let (model, window) = (self.transport.model_name(), self.context_window_cap);
+        let (model, window) = (self.tree.transport.model_name(), self.context_window_cap);
         let believed = self.context_size.learn(model, (asked, reply), self.toolbox.schemas(), usage, window);
         if !believed && usage.prompt() > 0 {
             tracing::debug!(prompt = usage.prompt(), "ignored an impossible count of the server");

@@ -4,10 +4,9 @@
 //! cancel flag, has a step budget of its own, and emits under the id `synthesizer` or `<id>_synthesizer`.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use crate::agent::on_drop::OnDrop;
-use crate::agent::{Agent, EmptyReply, NotRunReason};
+use crate::agent::{Agent, AgentBuilder, EmptyReply, NotRunReason};
 use crate::control::{OnExhausted, StepLimit};
 use crate::error::{BuildError, Cancelled, RunError};
 use crate::event::{Event, Outcome};
@@ -113,8 +112,8 @@ impl Agent {
             persona: "synthesizer".to_owned(),
             task: question.to_owned(),
             call: None,
-            model: self.transport.model.clone(),
-            max_steps: self.step_limit.as_ref().map(|_| 1),
+            model: self.tree.transport.model.clone(),
+            max_steps: self.handles.step_limit.as_ref().map(|_| 1),
             tools: Vec::new(),
         });
         let open = OnDrop::new(self, |agent| agent.end_synthesizer(&Err(Cancelled.into())));
@@ -135,19 +134,17 @@ impl Agent {
 
     async fn run_synthesizer(&self, question: &str) -> Result<String, RunError> {
         let id = self.id.synthesizer();
-        let mut builder = Agent::builder(self.transport.clone(), SYSTEM_PROMPT, self.connector.clone())
+        let mut builder = AgentBuilder::new(self.tree.clone(), SYSTEM_PROMPT.to_owned())
             .id(id.clone())
             .listeners(self.listeners.for_sub_agent(&id))
-            .streaming(self.streaming)
-            .budget(Arc::clone(&self.budget))
             .model_checked()
             .empty_reply(EmptyReply::Accept);
         builder.context_window = self.context_window_cap;
-        if self.step_limit.is_some() {
+        if self.handles.step_limit.is_some() {
             let budget = StepLimit::new(1).map_err(into_run_error)?;
             builder = builder.step_limit(budget.on_exhausted(OnExhausted::Fail));
         }
-        if let Some(cancellable) = &self.cancellable {
+        if let Some(cancellable) = &self.handles.cancellable {
             builder = builder.shared_cancellable(cancellable.clone());
         }
         let mut synthesizer = builder.build(|_| Ok(())).await.map_err(into_run_error)?;

@@ -12,15 +12,14 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::agent::{Agent, ModelChoice};
-use crate::approval::Approvals;
-use crate::control::{Budget, Cancellable, Crew, StepLimit};
+use crate::agent::{Agent, AgentBuilder, ModelChoice, TreeParts};
+use crate::control::{Cancellable, Crew, StepLimit};
 use crate::error::{BuildError, RunError};
 use crate::event::{Event, Outcome};
 use crate::id::AgentId;
 use crate::listener::ListenerList;
 use crate::message::Arguments;
-use crate::provider::{ChatTransport, Connector, Streaming};
+use crate::provider::ChatTransport;
 use crate::subagent::member::{CrewMembership, RunningChild};
 use crate::subagent::{Persona, TempWorkspace, temp_workspace};
 use crate::tool::{
@@ -48,17 +47,12 @@ pub struct SubAgentTool {
     parameters: Parameters,
     /// The next number of each persona; taken before the spawn and never reused (D20).
     counters: Mutex<HashMap<String, u64>>,
-    transport: ChatTransport,
-    connector: Arc<dyn Connector>,
+    tree: TreeParts,
     tools: Vec<Arc<dyn Tool>>,
     listeners: ListenerList,
     cancellable: Option<Cancellable>,
     context_window_cap: Option<u64>,
-    streaming: Streaming,
     model_choice: Option<Arc<ModelChoice>>,
-    approvals: Arc<Approvals>,
-    budget: Arc<Budget>,
-    compact_at: u8,
     crew: Option<Arc<Crew>>,
     outputs: Option<Arc<Outputs>>,
 }
@@ -82,17 +76,12 @@ impl SubAgentTool {
             personas,
             parameters,
             counters: Mutex::default(),
-            transport: parent.transport().clone(),
-            connector: Arc::clone(parent.connector()),
+            tree: parent.tree().clone(),
             tools: parent.tools().iter().chain(parent.sub_agent_tools()).cloned().collect(),
             listeners: parent.listeners().clone(),
             cancellable: parent.cancellable().cloned(),
             context_window_cap: parent.context_window_cap(),
-            streaming: parent.streaming(),
             model_choice: parent.model_choice().cloned(),
-            approvals: Arc::clone(parent.approvals()),
-            budget: Arc::clone(parent.budget()),
-            compact_at: parent.compact_at(),
             crew: None,
             outputs: None,
         })
@@ -132,11 +121,11 @@ impl SubAgentTool {
     /// model that was chosen meanwhile.
     fn transport(&self) -> (ChatTransport, Option<u64>) {
         match self.model_choice.as_ref().and_then(|choice| choice.chosen()) {
-            Some(chosen) if self.transport != chosen.transport => {
-                let window = chosen.known_window(self.connector.as_ref());
+            Some(chosen) if self.tree.transport != chosen.transport => {
+                let window = chosen.known_window(self.tree.connector.as_ref());
                 (chosen.transport, window)
             }
-            Some(_) | None => (self.transport.clone(), self.context_window_cap),
+            Some(_) | None => (self.tree.transport.clone(), self.context_window_cap),
         }
     }
 
@@ -159,12 +148,12 @@ impl SubAgentTool {
         });
         // The task may contain what taints the spawner.
         let spawner = &context.asker.agent;
-        self.approvals.mark(&id, self.approvals.taint(spawner));
+        self.tree.approvals.mark(&id, self.tree.approvals.taint(spawner));
         let member = RunningChild::new(id.clone(), &self.listeners, membership);
         let result = member.accompany(self.run_child(persona, task, &member, tools, (transport, window))).await;
         // The answer may contain what taints the child, and so may an error.
-        self.approvals.mark(spawner, self.approvals.taint(&id));
-        self.approvals.forget(&id);
+        self.tree.approvals.mark(spawner, self.tree.approvals.taint(&id));
+        self.tree.approvals.forget(&id);
         let alone = member.controls().is_some() && !flag.is_cancelled();
         match result {
             Ok((answer, outcome)) => {
@@ -198,15 +187,12 @@ impl SubAgentTool {
                 (Some(dir), tools)
             }
         };
-        let mut builder = Agent::builder(transport, persona.system_prompt.clone(), Arc::clone(&self.connector))
+        let tree = TreeParts { transport, ..self.tree.clone() };
+        let mut builder = AgentBuilder::new(tree, persona.system_prompt.clone())
             .id(member.id().clone())
             .step_limit(StepLimit::new(persona.max_steps).map_err(not_built)?)
             .listeners(member.listeners().clone())
-            .approvals(Arc::clone(&self.approvals))
-            .budget(Arc::clone(&self.budget))
-            .model_checked()
-            .compact_at(self.compact_at)
-            .streaming(self.streaming);
+            .model_checked();
         if let Some(controls) = member.controls() {
             builder = builder
                 .shared_cancellable(controls.cancellable.clone())

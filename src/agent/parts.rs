@@ -1,0 +1,62 @@
+//! Parts that belong together in an agent: what it shares with its sub-agents, and the handles through which a host
+//! controls it.
+
+use std::sync::Arc;
+
+use crate::agent::{CompactionRequest, ModelChoice};
+use crate::approval::Approvals;
+use crate::control::{Budget, Cancellable, Gate, Interloper, StepLimit};
+use crate::limits;
+use crate::provider::{ChatTransport, Connector, Streaming};
+
+/// What all agents of a tree share. A sub-agent starts from its spawner's parts.
+#[derive(Clone)]
+pub(crate) struct TreeParts {
+    /// Where requests go. A sub-agent keeps the one that it was spawned with.
+    pub(crate) transport: ChatTransport,
+    pub(crate) connector: Arc<dyn Connector>,
+    pub(crate) approvals: Arc<Approvals>,
+    pub(crate) budget: Arc<Budget>,
+    /// How full the window is when older rounds are summarised, per cent; 0 turns it off.
+    pub(crate) compact_at: u8,
+    pub(crate) streaming: Streaming,
+}
+
+impl TreeParts {
+    pub(crate) fn new(transport: ChatTransport, connector: Arc<dyn Connector>) -> Self {
+        Self {
+            transport,
+            connector,
+            approvals: Arc::default(),
+            budget: Arc::default(),
+            compact_at: limits::COMPACT_AT,
+            streaming: Streaming::Off,
+        }
+    }
+}
+
+/// The handles of one agent, of which its host keeps clones.
+pub(crate) struct Handles {
+    pub(crate) step_limit: Option<StepLimit>,
+    pub(crate) cancellable: Option<Cancellable>,
+    /// False when another agent owns the cancel flag (D9).
+    pub(crate) resets_cancel: bool,
+    pub(crate) interloper: Option<Arc<Interloper>>,
+    pub(crate) gate: Option<Arc<Gate>>,
+    pub(crate) model_choice: Option<Arc<ModelChoice>>,
+    pub(crate) compaction_request: Arc<CompactionRequest>,
+}
+
+impl Default for Handles {
+    fn default() -> Self {
+        Self {
+            step_limit: None,
+            cancellable: None,
+            resets_cancel: true,
+            interloper: None,
+            gate: None,
+            model_choice: None,
+            compaction_request: Arc::default(),
+        }
+    }
+}
