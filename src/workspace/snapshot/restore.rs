@@ -234,9 +234,14 @@ pub(super) fn sweep(
                 PathContent::File { .. } | PathContent::Link(_) => {
                     kept.extend(keep_aside(&place, &name, &path, shelf).map(|now| (path, now)));
                 }
-                // An empty one was only made; anything else was named to the user.
-                PathContent::Directory { .. } => remove(&place, &name),
-                PathContent::Missing | PathContent::Unkept { .. } => {}
+                PathContent::Missing => {}
+                // An empty directory was only made; anything else may not have been named to the user yet.
+                PathContent::Directory { .. } | PathContent::Unkept { .. } => {
+                    let aside = directory.join(&name);
+                    remove_empty_directory(&place, &name);
+                    let now = snapshot.grounds.look(&aside, &mut KeepLimits::for_one());
+                    kept.extend((!now.is_missing()).then_some((path, aside)));
+                }
             }
         }
     }
@@ -279,9 +284,13 @@ fn exchange(place: &NameInDirectory, made: &OsStr, mark: &str) -> rustix::io::Re
 
 /// Removes a file, a link or an empty directory.
 pub(super) fn remove(place: &NameInDirectory, name: &OsStr) {
-    for flags in [AtFlags::empty(), AtFlags::REMOVEDIR] {
-        let _ = rustix::fs::unlinkat(&place.dir, name, flags);
-    }
+    let _ = rustix::fs::unlinkat(&place.dir, name, AtFlags::empty());
+    remove_empty_directory(place, name);
+}
+
+/// Removes an empty directory and nothing else.
+fn remove_empty_directory(place: &NameInDirectory, name: &OsStr) {
+    let _ = rustix::fs::unlinkat(&place.dir, name, AtFlags::REMOVEDIR);
 }
 
 /// Writes a new file.

@@ -170,6 +170,13 @@ async fn a_kill_at_any_moment_leaves_nothing_of_the_attackers_and_all_of_the_use
             assert_eq!(tree(&grounds.outside.join("directory")), outside);
             // Where an attack put the hooks meanwhile.
             let _ = fs::remove_dir_all(grounds.work.join(".git/x"));
+            // What stands beside its place is named.
+            for aside in recovery.notes.iter().filter_map(|note| note.split_once("the changed version is ")) {
+                let path = aside.1.trim_end_matches(']');
+                if path.contains(".changed-") && Path::new(path).starts_with(&grounds.work) {
+                    let _ = fs::remove_dir_all(path);
+                }
+            }
             let mut after = tree(&grounds.work);
             let is_gits = |path: &str| {
                 [

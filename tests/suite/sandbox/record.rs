@@ -126,11 +126,19 @@ async fn what_a_program_that_was_killed_had_put_aside_is_taken_away_at_the_next_
     fs::write(aside(&"0".repeat(32), 4), "another's").unwrap();
     fs::write(work.join(".git/config.lock"), &mark).unwrap();
     fs::create_dir(work.join(format!(".git/.hooks.changed-{mark}-{:016x}", 5))).unwrap();
+    // A whole directory that it had exchanged, and had not named yet.
+    let hooks = work.join(format!(".git/.hooks.changed-{mark}-{:016x}", 6));
+    fs::create_dir(&hooks).unwrap();
+    fs::write(hooks.join("post-commit"), "somebody's").unwrap();
     let recovery = recovered(&grounds).await;
     assert_eq!(recovery.open, 0);
-    assert_eq!(recovery.notes.len(), 1, "{recovery:?}");
-    let kept = recovery.notes[0].split_once("the changed version is ").unwrap().1.trim_end_matches(']');
-    assert_eq!(fs::read_to_string(kept).unwrap(), "what somebody wrote");
+    let kept_at = |note: &String| note.split_once("the changed version is ").unwrap().1.trim_end_matches(']').to_owned();
+    let kept: Vec<String> = recovery.notes.iter().map(kept_at).collect();
+    let [config, directory] = kept.as_slice() else { panic!("{recovery:?}") };
+    assert_eq!(fs::read_to_string(config).unwrap(), "what somebody wrote");
+    assert!(directory.ends_with(hooks.file_name().unwrap().to_str().unwrap()), "{directory}");
+    assert_eq!(fs::read_to_string(hooks.join("post-commit")).unwrap(), "somebody's");
+    fs::remove_dir_all(&hooks).unwrap();
     assert_eq!(fs::read_to_string(aside(&"0".repeat(32), 4)).unwrap(), "another's");
     fs::remove_file(aside(&"0".repeat(32), 4)).unwrap();
     assert!(tree(work) == before && !user(work, home, "ls -A .git").contains("changed"));
