@@ -23,9 +23,25 @@ pub(super) fn wrap(bwrap: &Path, own: &SandboxResources, job: &Job) -> Vec<OsStr
     let program = Mount::ReadOnly(own.around.program.clone(), PathBuf::from(INNER));
     // Before the view is closed.
     line.extend(program.arguments());
-    line.extend(mounts::of(own, job).iter().flat_map(Mount::arguments));
+    let mounts = mounts::of(own, job);
+    line.extend(mounts.iter().flat_map(Mount::arguments));
     line.extend(["--chdir".into(), job.cwd.clone().into()]);
     line.extend(["--", INNER, SUBCOMMAND, inner::INSIDE].map(OsString::from));
+    line.extend(expected(&mounts));
     line.extend(inner::within_mounts(own, job));
     line
+}
+
+/// Returns the arguments that name what must be at each place before the job runs.
+#[cfg(target_os = "linux")]
+fn expected(mounts: &[Mount]) -> Vec<OsString> {
+    use crate::workspace::sandbox::expected_mount::ExpectedMount;
+
+    ExpectedMount::of(mounts).iter().flat_map(ExpectedMount::arguments).collect()
+}
+
+/// There is no bubblewrap elsewhere.
+#[cfg(not(target_os = "linux"))]
+fn expected(_: &[Mount]) -> Vec<OsString> {
+    Vec::new()
 }

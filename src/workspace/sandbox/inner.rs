@@ -35,6 +35,8 @@ pub(super) const INIT: &str = "--init";
 struct InnerArguments {
     place: Stage,
     mounts: Vec<Mount>,
+    /// The mounts that must be there already: what, and where.
+    expected: Vec<(OsString, PathBuf)>,
     cwd: Option<PathBuf>,
     readable: Vec<PathBuf>,
     writable: Vec<PathBuf>,
@@ -131,6 +133,7 @@ fn read(args: impl IntoIterator<Item = OsString>) -> Result<InnerArguments, Stri
             Some("--tmp") => order.temp = Some(path()?),
             Some("--git-config") => order.git_config = Some(path()?),
             Some("--chdir") => order.cwd = Some(path()?),
+            Some("--expect") => order.expected.push((path()?.into(), path()?)),
             Some("--network") => order.network = Network::On,
             Some(INSIDE) => order.place = Stage::Inside,
             Some(NAMESPACES) => order.place = Stage::Outside,
@@ -159,10 +162,11 @@ fn confine(order: &InnerArguments) -> Result<(), String> {
     use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
 
     use crate::workspace::sandbox::landlock::{self, UnixSockets};
-    use crate::workspace::sandbox::{init, seccomp};
+    use crate::workspace::sandbox::{expected_mount, init, seccomp};
 
     let said = |error: rustix::io::Errno| error.to_string();
     set_no_new_privs(true).map_err(said)?;
+    expected_mount::check(&order.expected)?;
     if let Stage::First(user, group) = order.place {
         let cwd = order.cwd.as_deref().ok_or("a working directory is missing")?;
         init::prepare(&order.mounts, cwd, order.network, (user, group))?;

@@ -15,15 +15,19 @@
 //! # Where things are
 //!
 //! - the sandbox of commands: namespaces, bubblewrap, Landlock, what each closes: `mod.rs`, `mounts.rs`,
-//!   `namespaces.rs`, `view.rs`, `bubblewrap.rs`, `landlock.rs`, `seccomp.rs`, `places.rs`; stories:
+//!   `namespaces.rs`, `view.rs`, `bubblewrap.rs`, `expected_mount.rs`, `landlock.rs`, `seccomp.rs`, `places.rs`; stories:
 //!   `sandbox.rs`, `tests/fixtures/sandbox_probes.py`
 
 mod bubblewrap;
+#[cfg(target_os = "linux")]
+mod expected_mount;
 mod explain;
 #[cfg(target_os = "linux")]
 mod init;
 pub mod inner;
 mod landlock;
+#[cfg(target_os = "linux")]
+mod listed_mount;
 mod mounts;
 mod namespaces;
 mod places;

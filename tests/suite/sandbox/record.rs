@@ -132,7 +132,8 @@ async fn what_a_program_that_was_killed_had_put_aside_is_taken_away_at_the_next_
     fs::write(hooks.join("post-commit"), "somebody's").unwrap();
     let recovery = recovered(&grounds).await;
     assert_eq!(recovery.open, 0);
-    let kept_at = |note: &String| note.split_once("the changed version is ").unwrap().1.trim_end_matches(']').to_owned();
+    let kept_at =
+        |note: &String| note.split_once("the changed version is ").unwrap().1.trim_end_matches(']').to_owned();
     let kept: Vec<String> = recovery.notes.iter().map(kept_at).collect();
     let [config, directory] = kept.as_slice() else { panic!("{recovery:?}") };
     assert_eq!(fs::read_to_string(config).unwrap(), "what somebody wrote");
