@@ -134,11 +134,11 @@ impl<'a> Surface<'a> for Lines<'a> {
 
     fn asked(&mut self, asked: Asked) -> io::Result<()> {
         match asked {
-            Asked::End(INTERRUPTED) if Output::is_terminal() => {
+            Asked::End(INTERRUPTED) | Asked::EndByKey(INTERRUPTED) if Output::is_terminal() => {
                 let key = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
                 self.tell(Msg::Key(key, clock::now()));
             }
-            Asked::End(code) => self.core.ending = Some(Ending::Signal(code)),
+            Asked::End(code) | Asked::EndByKey(code) => self.core.ending = Some(Ending::Signal(code)),
             Asked::Stop if self.output.kind() == Kind::Keys => self.core.suspending = true,
             // There are no modes to give back.
             Asked::Stop => {

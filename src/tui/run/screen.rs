@@ -22,7 +22,7 @@ use crate::tui::input::{self, Input, LineEnds, Reader};
 use crate::tui::msg::{EditorSubject, MouseMode, Msg};
 use crate::tui::state::lines::{Medium, Report};
 use crate::tui::terminal::alert::{Relay, Way, alert};
-use crate::tui::terminal::signals::{self, Asked};
+use crate::tui::terminal::signals::Asked;
 use crate::tui::terminal::writer::Written;
 use crate::tui::terminal::{self, Terminal, watchdog};
 use crate::tui::theme::Ground;
@@ -128,8 +128,9 @@ impl<'a> Surface<'a> for Screen<'a> {
 
     fn asked(&mut self, asked: Asked) -> io::Result<()> {
         match asked {
-            // Typed into the editor, for the editor: the terminal tells everybody who has it.
-            Asked::End(signals::INTERRUPTED | signals::QUIT) if self.loan.is_some() => {}
+            // Typed while the editor had the terminal, which tells everybody; the editor may have ended meanwhile. On
+            // this screen no key makes a signal.
+            Asked::EndByKey(_) => {}
             Asked::End(code) => self.core.ending = Some(Ending::Signal(code)),
             // Whoever has the terminal gives it back and then it is measured.
             Asked::Measure | Asked::Resume if self.terminal.is_lent() => {}

@@ -9,6 +9,9 @@ use std::sync::Arc;
 use std::thread;
 
 use rustix::process::Signal;
+use signal_hook::iterator::SignalsInfo;
+use signal_hook::iterator::exfiltrator::origin::{Origin, WithOrigin};
+use signal_hook::low_level::siginfo::Cause;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::watchdog;
@@ -16,8 +19,6 @@ use crate::tui::handover::Handover;
 
 /// The exit code after SIGINT.
 pub const INTERRUPTED: u8 = 130;
-/// The exit code after SIGQUIT.
-pub const QUIT: u8 = 131;
 
 /// The named signals that end a program which does not handle them.
 const ENDS: [Signal; 14] = [
@@ -42,6 +43,8 @@ const ENDS: [Signal; 14] = [
 pub enum Asked {
     /// To end, with this exit code.
     End(u8),
+    /// To end, with this exit code, by a key: Ctrl+C or Ctrl+\ while the terminal makes signals of them.
+    EndByKey(u8),
     /// To look at the size again.
     Measure,
     /// To stop, until somebody lets the program go on.
@@ -66,7 +69,7 @@ impl Signals {
         // A file that may not grow is an error where it is written, and no reason to end.
         let others = [Signal::XFSZ, Signal::WINCH, Signal::TSTP, Signal::CONT].map(Signal::as_raw);
         let ends = ENDS.map(Signal::as_raw).into_iter().chain(more_ends());
-        let mut source = signal_hook::iterator::Signals::new(ends.chain(others))?;
+        let mut source = SignalsInfo::<WithOrigin>::new(ends.chain(others))?;
         let (sender, asked) = unbounded_channel();
         let handover = Arc::new(Handover::default());
         let given = Arc::clone(&handover);
@@ -75,9 +78,11 @@ impl Signals {
                 let number = given.give();
                 let is_heard = sender.send(asked).is_ok();
                 match asked {
-                    Asked::End(code) if is_heard => given.insist(number, move || watchdog::end_now(code)),
+                    Asked::End(code) | Asked::EndByKey(code) if is_heard => {
+                        given.insist(number, move || watchdog::end_now(code))
+                    }
                     // The end is under way, and too slow for the user.
-                    Asked::End(code) => watchdog::end_now(code),
+                    Asked::End(code) | Asked::EndByKey(code) => watchdog::end_now(code),
                     Asked::Measure | Asked::Stop | Asked::Resume => {}
                 }
             }
@@ -101,7 +106,7 @@ impl Signals {
     pub async fn end(&mut self) -> u8 {
         loop {
             match self.next().await {
-                Asked::End(code) => return code,
+                Asked::End(code) | Asked::EndByKey(code) => return code,
                 // There is no terminal to give back.
                 Asked::Stop => {
                     let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::STOP);
@@ -117,13 +122,20 @@ impl Signals {
     }
 }
 
-fn meaning(signal: i32) -> Option<Asked> {
+fn meaning(origin: Origin) -> Option<Asked> {
+    let signal = origin.signal;
+    let is = |named: Signal| signal == named.as_raw();
+    let code = u8::try_from(signal).unwrap_or_default().saturating_add(128);
     match signal {
-        signal if signal == Signal::XFSZ.as_raw() => None,
-        signal if signal == Signal::WINCH.as_raw() => Some(Asked::Measure),
-        signal if signal == Signal::TSTP.as_raw() => Some(Asked::Stop),
-        signal if signal == Signal::CONT.as_raw() => Some(Asked::Resume),
-        signal => Some(Asked::End(u8::try_from(signal).unwrap_or_default().saturating_add(128))),
+        _ if is(Signal::XFSZ) => None,
+        _ if is(Signal::WINCH) => Some(Asked::Measure),
+        _ if is(Signal::TSTP) => Some(Asked::Stop),
+        _ if is(Signal::CONT) => Some(Asked::Resume),
+        // Not sent by a process.
+        _ if (is(Signal::INT) || is(Signal::QUIT)) && !matches!(origin.cause, Cause::Sent(_)) => {
+            Some(Asked::EndByKey(code))
+        }
+        _ => Some(Asked::End(code)),
     }
 }
 
