@@ -253,7 +253,7 @@ fn a_run_without_a_screen_is_steered_through_its_client_alone() {
 fn inside_the_screen_the_arrows_point_at_the_state() {
     let below = |part: &str| -> &[&str] {
         match part {
-            "theme" | "keymap" | "frame_clock" | "fuzzy" | "handover" | "highlight" | "history_file" => &[],
+            "theme" | "keymap" | "frame_clock" | "fuzzy" | "handover" | "highlight" | "history_file" | "switch" => &[],
             "widgets" => &["theme", "highlight"],
             "transcript" => {
                 &["widgets", "facts", "effect", "export", "pause", "state", "theme", "keymap", "highlight", "view"]
@@ -262,11 +262,14 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
             "export" => &["state"],
             // What every pane reads, and what it answers.
             "facts" => &["state", "keymap", "theme"],
-            "effect" => &["commands", "state", "export", "fuzzy", "highlight"],
+            "effect" => &["commands", "state", "export", "fuzzy", "highlight", "switch"],
             // A pane in its own folder: `App` keeps its state, which knows nothing of `App`.
             "help" => &["facts", "effect", "state", "keymap", "commands"],
             // A question about a text acts on the list of pending ones.
-            "approval" | "ledger" | "pause" | "pending" => &["facts", "effect", "state", "keymap", "pending"],
+            "approval" | "ledger" | "pause" | "pending" => {
+                &["commands", "facts", "effect", "state", "keymap", "pending", "switch"]
+            }
+            "sessions" => &["keymap", "state"],
             "message" => &["facts", "effect", "state", "keymap", "commands", "fuzzy"],
             // It reads the message, and changes it by an effect.
             "palette" => &["facts", "effect", "state", "keymap", "commands", "theme", "message"],
@@ -274,6 +277,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "facts",
                 "message",
                 "palette",
+                "sessions",
                 "state",
                 "theme",
                 "help",
@@ -283,6 +287,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "ledger",
                 "pause",
                 "pending",
+                "switch",
             ],
             "state" => &["app", "theme", "keymap", "commands", "highlight", "transcript"],
             "msg" => &[
@@ -295,6 +300,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "help",
                 "highlight",
                 "transcript",
+                "sessions",
                 "approval",
                 "ledger",
                 "pause",
@@ -318,6 +324,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "theme",
                 "transcript",
                 "widgets",
+                "sessions",
             ],
             "update" => &[
                 "app",
@@ -333,6 +340,8 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "ledger",
                 "message",
                 "msg",
+                "sessions",
+                "switch",
                 "pause",
                 "pending",
                 "state",
@@ -369,7 +378,9 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "pause",
                 "pending",
                 "run",
+                "sessions",
                 "state",
+                "switch",
                 "terminal",
                 "theme",
                 "transcript",
@@ -424,6 +435,7 @@ const TO_BE_NARROWED: &[&str] = &[
     "src/tui/update/pending.rs",
     "src/tui/update/question.rs",
     "src/tui/update/receipts.rs",
+    "src/tui/update/sessions.rs",
     "src/tui/update/tree.rs",
 ];
 

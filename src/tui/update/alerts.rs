@@ -39,12 +39,12 @@ pub fn due(app: &mut App) -> Option<Effect> {
         && let Some(question) = app.questions.current()
     {
         match question.subject {
-            Subject::Approval(..) | Subject::StillTrue(_) => {
+            Subject::Approval(..) | Subject::StillTrue(_) | Subject::Unfinished(_) => {
                 let words = format!("a question: {}", question.title);
                 app.alerts.raise(words);
             }
             // Asked because of a key: whoever pressed it is there.
-            Subject::New | Subject::Reset | Subject::Quit | Subject::Undo => {}
+            Subject::New | Subject::Reset | Subject::Quit | Subject::Undo | Subject::Switch(..) => {}
         }
     }
     let words = app.alerts.take(app.now)?;

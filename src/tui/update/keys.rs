@@ -4,7 +4,8 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::transcript::shown;
 use super::{
-    approval, carry_out, command, escape, hold, ledger, line, look, message, pending, question, transcript, tree,
+    approval, carry_out, command, escape, hold, ledger, line, look, message, pending, question, sessions, transcript,
+    tree,
 };
 use crate::protocol::{ModeChoice, Request};
 use crate::tui::approval::Subject;
@@ -39,6 +40,11 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
         && let Outcome::Consumed(effects) = help::key(&mut app.help, chord, &app.facts)
     {
         return carry_out(app, effects);
+    }
+    if app.focus.overlay == Some(Overlay::Choices)
+        && let Some(effects) = sessions::key(app, chord)
+    {
+        return effects;
     }
     match action {
         Some(Action::Answer(answer)) => {
@@ -134,6 +140,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Answer(answer) => return question::answer(app, answer).unwrap_or_default(),
         Action::UndoChanges => return approval::begin_undo(app),
         Action::NextMode => return vec![Effect::Request(Request::SetMode { choice: ModeChoice::Next })],
+        Action::Retry => return sessions::retry(app),
         Action::Redraw => return vec![Effect::Redraw],
         Action::Editor => {
             let text = app.message.open();
@@ -143,6 +150,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Mouse => return command::mouse(app, ""),
         Action::Tree(key) => return tree::act(app, key),
         Action::Look(key) => look::act(app, key),
+        Action::Read(ReadKey::Branch) => return sessions::branch_here(app),
         Action::Read(_) | Action::FocusTranscript | Action::Fold | Action::FoldAll => {
             return transcript::key(app, action);
         }
@@ -226,7 +234,7 @@ fn write(app: &mut App, key: WriteKey) -> Vec<Effect> {
 fn toggle_help(app: &mut App) {
     app.focus.overlay = match app.focus.overlay {
         Some(Overlay::Help) => None,
-        Some(Overlay::Ledger) | None => {
+        Some(Overlay::Ledger | Overlay::Choices) | None => {
             app.help = Help::default();
             Some(Overlay::Help)
         }

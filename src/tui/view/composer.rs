@@ -4,12 +4,14 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::forecast::of_enter;
+use crate::event::Outcome;
 use crate::session::fold::WaitingAgent;
 use crate::tui::app::App;
 use crate::tui::app::escape::{Escape, next_escape};
 use crate::tui::effect::CallText;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::status::HostState;
+use crate::tui::state::tree::Activity;
 use crate::tui::transcript::view::Metrics;
 use crate::tui::transcript::view::search_line::progress;
 use crate::tui::widgets::fit::{columns, put, put_right, row};
@@ -154,6 +156,11 @@ fn keys(app: &App) -> &'static [&'static str] {
         Pane::Composer if matches!(app.status.host, HostState::Failed(_)) => {
             &["Ctrl+D quits · F1 keys", "Ctrl+D quits"]
         }
+        Pane::Composer if matches!(app.tree.main().activity, Activity::Ended(Outcome::Failed, _)) => &[
+            "Alt+T sends the request again · / commands · F1 help",
+            "Alt+T sends it again · F1 help",
+            "Alt+T sends it again",
+        ],
         Pane::Composer => &[
             "/ commands · @ files · Shift+Tab mode · Ctrl+J new line · F1 help",
             "/ commands · @ files · Shift+Tab mode · F1 help",
