@@ -109,7 +109,7 @@ pub fn branch(app: &mut App) {
             _ => String::new(),
         };
         let title = text.lines().next().unwrap_or_default().to_owned();
-        Choice { id: id.to_string(), title, facts: id.to_string(), preview: text, directory: String::new() }
+        Choice { id: id.to_string(), title, facts: String::new(), preview: text, directory: String::new() }
     };
     let rows = reader.map(|reader| reader.transcript.entered().into_iter().map(row).collect());
     app.choices = Choices::of(ChoiceSubject::Message, rows.unwrap_or_default());

@@ -14,6 +14,7 @@ use crate::event::Outcome;
 use crate::session::fold::money_left;
 use crate::summary::tokens as count;
 use crate::tui::state::clock::seconds_between;
+use crate::tui::state::focus::Overlay;
 use crate::tui::state::status::HostState;
 use crate::tui::state::tree::Activity;
 use crate::tui::state::{App, MEDIUM};
@@ -67,10 +68,16 @@ fn draw_mode(app: &App, line: Rect, buffer: &mut Buffer) -> Rect {
     Rect { width: line.width.saturating_sub(width + 1), ..line }
 }
 
-/// Says that a question waits for which there is no room.
+/// Says that a question waits which help covers, or for which there is no room.
 pub fn draw_unasked(app: &App, area: Rect, buffer: &mut Buffer) {
     let line = row(area, 0);
-    let words = ["? a question waits: make the terminal larger", "? a question waits", "? asks"];
+    let first = match app.focus.overlay {
+        Some(Overlay::Help) => "? a question waits: Esc closes help",
+        Some(Overlay::Ledger) => "? a question waits: Esc closes the ledger",
+        Some(Overlay::Choices) => "? a question waits: Esc closes the list",
+        None => "? a question waits: make the terminal larger",
+    };
+    let words = [first, "? a question waits", "? asks"];
     let Some(words) = words.into_iter().find(|words| columns(words) + 2 <= line.width) else { return };
     put_right(buffer, line, &format!("  {words}"), app.theme.notice);
 }
