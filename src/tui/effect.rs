@@ -7,10 +7,10 @@ use super::commands::Verb;
 use super::export::ExportRequest;
 use super::fuzzy::Quest;
 use super::highlight::Job;
-use super::state::attention::MouseMode;
 use super::state::cause::Cause;
 use super::state::focus::Pane;
 use super::state::lines::Report;
+use super::state::pointer::MouseMode;
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{ApprovalId, Request};
 

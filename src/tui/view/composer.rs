@@ -144,10 +144,10 @@ fn keys(app: &App) -> &'static [&'static str] {
         ],
         Pane::Search => &[],
         // A sub-agent has one turn, nothing comes after it.
-        Pane::Composer if app.tree.main().running() && !app.message.draft_target(&app.known()).is_main() => {
+        Pane::Composer if app.run.agents.main().running() && !app.message.draft_target(&app.known()).is_main() => {
             &["F5 now · Alt+Up takes back · F2 pending", "F5 now", "F1 keys"]
         }
-        Pane::Composer if app.tree.main().running() => {
+        Pane::Composer if app.run.agents.main().running() => {
             &["Tab after the turn · F5 now · Alt+Up takes back · F2 pending", "Tab after the turn · F5 now", "F1 keys"]
         }
         Pane::Composer if app.run.pending.is_held_back() => &["F2 pending · Alt+Up takes back", "F2 pending"],
