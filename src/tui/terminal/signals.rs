@@ -74,12 +74,12 @@ impl Signals {
         let handover = Arc::new(Handover::default());
         let given = Arc::clone(&handover);
         thread::Builder::new().name("signals".to_owned()).spawn(move || {
-            for asked in source.forever().filter_map(meaning) {
+            for asked in source.forever().filter_map(|origin| meaning(&origin)) {
                 let number = given.give();
                 let is_heard = sender.send(asked).is_ok();
                 match asked {
                     Asked::End(code) | Asked::EndByKey(code) if is_heard => {
-                        given.insist(number, move || watchdog::end_now(code))
+                        given.insist(number, move || watchdog::end_now(code));
                     }
                     // The end is under way, and too slow for the user.
                     Asked::End(code) | Asked::EndByKey(code) => watchdog::end_now(code),
@@ -122,7 +122,7 @@ impl Signals {
     }
 }
 
-fn meaning(origin: Origin) -> Option<Asked> {
+fn meaning(origin: &Origin) -> Option<Asked> {
     let signal = origin.signal;
     let is = |named: Signal| signal == named.as_raw();
     let code = u8::try_from(signal).unwrap_or_default().saturating_add(128);
