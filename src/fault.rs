@@ -1,18 +1,51 @@
-//! Faults that a test requests: a part of the program hangs. Not in a release.
+//! Faults that a test requests: a part of the program hangs, breaks down, or is killed. Not in a release.
 
 use std::io::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The variable that names the place where the program hangs.
+use rustix::process::{Signal, getpid, kill_process};
+
+/// The variable that names the place where the program hangs or breaks down.
 const VARIABLE: &str = "STEERSMAN_TEST_FAULT";
+/// The variable that holds the number of the step at which the program is killed.
+const KILL: &str = "STEERSMAN_TEST_KILL";
+/// The variable that names a file for the number of steps that were made.
+const STEPS: &str = "STEERSMAN_TEST_STEPS";
 /// The time of the hang, longer than any test waits.
 const TIME: Duration = Duration::from_mins(1);
 
+static MADE: AtomicU64 = AtomicU64::new(0);
+
 /// Blocks the calling thread where a test has named this place.
 pub(crate) fn block_at(place: &str) {
-    if cfg!(debug_assertions) && std::env::var_os(VARIABLE).is_some_and(|named| named == place) {
+    if is_named(place) {
         // In one write, so that other output does not mix with it.
         let _ = std::io::stderr().write_all(format!("[stopped at {place}]").as_bytes());
         std::thread::sleep(TIME);
     }
+}
+
+/// Breaks down where a test has named this place.
+pub(crate) fn panic_at(place: &str) {
+    assert!(!is_named(place), "a test asked for this");
+}
+
+/// Counts one step towards the disk; kills the program where a test has named the number of it.
+pub(crate) fn step() {
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    let made = MADE.fetch_add(1, Ordering::SeqCst) + 1;
+    if let Some(path) = std::env::var_os(STEPS) {
+        let _ = std::fs::write(path, made.to_string());
+    }
+    let number = std::env::var(KILL).ok().and_then(|number| number.parse().ok());
+    if number == Some(made) {
+        let _ = kill_process(getpid(), Signal::KILL);
+    }
+}
+
+fn is_named(place: &str) -> bool {
+    cfg!(debug_assertions) && std::env::var_os(VARIABLE).is_some_and(|named| named == place)
 }

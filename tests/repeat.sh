@@ -26,6 +26,18 @@ for _ in $(seq $((2 * $(nproc)))); do
     busy+=($!)
 done
 
+# kill -9 at 200 points of a turn, once.
+if [ -z "$filter" ]; then
+    for line in "${binaries[@]}"; do
+        read -r name binary <<<"$line"
+        if [ "$name" = suite ] && ! STEERSMAN_KILLS=all "$binary" session::killed >"$output" 2>&1; then
+            echo "repeat: a killed program lost or doubled something; the output is in $output:"
+            tail -n 60 "$output"
+            exit 1
+        fi
+    done
+fi
+
 for round in $(seq "$rounds"); do
     for line in "${binaries[@]}"; do
         read -r name binary <<<"$line"

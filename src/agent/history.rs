@@ -116,6 +116,12 @@ impl History {
         }
     }
 
+    /// Takes off the part of an answer at the end that was cut; tells whether there was one.
+    pub fn drop_partial(&mut self) -> bool {
+        let is_partial = |message: &mut Message| matches!(message, Message::Assistant(reply) if reply.interrupted);
+        self.open.is_empty() && self.messages.pop_if(is_partial).is_some()
+    }
+
     /// Returns the content of the last reply, which is empty when that was tool calls only.
     pub fn last_assistant_content(&self) -> Option<&str> {
         self.messages.iter().rev().find_map(|message| match message {

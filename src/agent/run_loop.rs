@@ -18,7 +18,7 @@ use crate::error::{Cancelled, Exceeded, RunError};
 use crate::event::{Event, Outcome, Pending};
 use crate::id::{ClientId, MessageId};
 use crate::limits;
-use crate::message::ToolCall;
+use crate::message::{AssistantMessage, Message, ToolCall};
 use crate::provider::{Finish, ProviderError, UsageScope};
 use crate::text::is_blank;
 
@@ -76,6 +76,35 @@ impl Agent {
             self.turn(inputs(taken)).await?;
             turns += 1;
         }
+    }
+
+    /// Sends the last request again, in a turn without a new message; a part of its answer that had come is left out.
+    /// False, and nothing is sent, when the conversation ends with an answer.
+    ///
+    /// # Errors
+    /// As [`Agent::run_loop`].
+    pub async fn retry(&mut self) -> Result<bool, RunError> {
+        let waits = match self.history.messages() {
+            [.., before, Message::Assistant(AssistantMessage { interrupted: true, tool_calls, .. })]
+                if tool_calls.is_empty() =>
+            {
+                waits_for_reply(before)
+            }
+            [.., last] => waits_for_reply(last),
+            [] => false,
+        };
+        if !waits {
+            return Ok(false);
+        }
+        self.check_turn()?;
+        if self.history.drop_partial() {
+            self.tell_replaced();
+        }
+        self.synth_answer = None;
+        self.reset_step_limit();
+        self.begin();
+        self.turn(Vec::new()).await?;
+        Ok(true)
     }
 
     /// Starts work that takes nothing from the queue: clears the cancel flag, under the queue's lock where there is
@@ -361,8 +390,7 @@ impl Agent {
         self.listeners.emit(Event::FallbackNotice { reason });
         let answer = self.synthesize(question).await?;
         if !answer.is_empty() {
-            self.history
-                .push_assistant(crate::message::AssistantMessage { content: answer.clone(), ..Default::default() });
+            self.history.push_assistant(AssistantMessage { content: answer.clone(), ..Default::default() });
         }
         self.synth_answer = Some(answer);
         Ok(())
@@ -386,6 +414,14 @@ impl Agent {
             cancellable.check()?;
         }
         Ok(())
+    }
+}
+
+/// Tells whether the model is to answer to a message.
+fn waits_for_reply(message: &Message) -> bool {
+    match message {
+        Message::User { .. } | Message::Tool { .. } => true,
+        Message::System { .. } | Message::Assistant(_) => false,
     }
 }
 

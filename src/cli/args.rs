@@ -247,8 +247,9 @@ pub struct SessionFlags {
     /// Go on with the newest session of this directory.
     #[arg(long = "continue", global = true, conflicts_with = "resume")]
     pub continues: bool,
-    /// Go on with this session, by its ID or a beginning that no other shares; `steersman sessions` lists them.
-    #[arg(long, global = true, value_name = "ID")]
+    /// Go on with this session, by its ID or a beginning that no other shares; without an ID the screen lets you choose
+    /// one.
+    #[arg(long, global = true, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     pub resume: Option<String>,
     /// Let no other terminal see or steer this session.
     #[arg(long, global = true)]

@@ -12,13 +12,18 @@ use jiff::tz::TimeZone;
 
 use crate::cli::args::Flags;
 use crate::cli::load::Start;
+use crate::cli::project::FrontEnd;
 use crate::clock;
 use crate::config::ModelSource;
 use crate::event::Envelope;
 use crate::host::{Closing, Handle, Notice, Post};
+use crate::id::{AgentId, MessageId};
 use crate::listener::Listener as _;
+use crate::protocol::{DraftText, Unfinished};
 use crate::provider::ApiKey;
-use crate::session::journal::{Header, Journal, SCHEMA, SessionFile, SessionFiles, SessionId, restore};
+use crate::session::journal::{
+    Header, Journal, OpenFile, Parent, SCHEMA, SessionFile, SessionFiles, SessionId, before, restore, restore_left,
+};
 use crate::text::visible_line;
 use crate::tui::run::branch::branch;
 use crate::workspace::is_secret;
@@ -41,16 +46,23 @@ pub(super) fn begin(start: &mut Start, flags: &Flags) -> Result<(), String> {
     };
     let files = SessionFiles::within(state);
     let earlier = match (&flags.session.resume, flags.session.continues) {
+        (Some(name), _) if name.is_empty() => match start.front {
+            // The screen lets the user choose; until then it is a new session.
+            FrontEnd::Screen => None,
+            FrontEnd::Exec => return Err("name the session: --resume ID; `steersman sessions` lists them".to_owned()),
+        },
         (Some(name), _) => Some(files.find(name)?),
         (None, true) => Some(newest(&files, &start.cwd)?),
         (None, false) => None,
     };
     let journal = match earlier {
-        Some(file) => resume(start, &file)?,
+        Some(file) => match file.open() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return read_only(start, &file),
+            open => resume(start, &file, open)?,
+        },
         None => fresh(start, &files)?,
     };
-    let secrets = std::env::vars().filter(|(name, value)| holds_a_secret(name, value));
-    secrets.for_each(|(_, value)| journal.hide(ApiKey::new(value)));
+    hide_variables(&journal);
     if let Some(days) = start.config.keep_days {
         // Beside the start: a directory of thousands takes its time.
         thread::spawn(move || match files.prune(days) {
@@ -71,9 +83,57 @@ fn holds_a_secret(name: &str, value: &str) -> bool {
 }
 
 fn fresh(start: &Start, files: &SessionFiles) -> Result<Journal, String> {
+    let header = header(start, None)?;
+    let opening = files.creating(&header, &TimeZone::system());
+    Ok(Journal::begin(header, opening))
+}
+
+/// What a branch is made from.
+pub(super) struct BranchPlan {
+    /// The session that is left.
+    pub parent: String,
+    /// The message before which it begins.
+    pub message: MessageId,
+    /// The text of that, to be edited.
+    pub text: String,
+    /// Sentences about what became of files.
+    pub notes: Vec<String>,
+}
+
+/// Begins the journal of a branch, with everything that was recorded before its message.
+///
+/// # Errors
+/// One sentence, when the session that is left cannot be read, or has no such message.
+pub(super) fn begin_branch(start: &mut Start, plan: BranchPlan) -> Result<(), String> {
+    let BranchPlan { parent, message, text, notes } = plan;
+    let state = start.places.state.as_ref().ok_or("there is no directory for sessions")?;
+    let files = SessionFiles::within(state);
+    let file = files.find(&parent)?;
+    let reading = file.read().map_err(|error| unreadable(&file.session, &error))?;
+    let records = before(&reading.records, &message)
+        .ok_or_else(|| format!("session {parent} has no message {message} to branch from"))?;
+    let header = header(start, Some(Parent { session: file.session, before: message }))?;
+    let opening = files.creating(&header, &TimeZone::system());
+    let journal = Journal::branch(header, &records, opening);
+    hide_variables(&journal);
+    let mut resumed = restore_left(records);
+    resumed.unfinished = Unfinished { drafts: vec![DraftText { to: AgentId::main(), text }], ..Unfinished::default() };
+    start.places.notes.extend(notes);
+    start.resumed = Some(resumed);
+    start.journal = Some(journal);
+    Ok(())
+}
+
+/// Keeps the values of variables that sound like secrets out of a journal.
+fn hide_variables(journal: &Journal) {
+    let secrets = std::env::vars().filter(|(name, value)| holds_a_secret(name, value));
+    secrets.for_each(|(_, value)| journal.hide(ApiKey::new(value)));
+}
+
+fn header(start: &Start, parent: Option<Parent>) -> Result<Header, String> {
     let started = Timestamp::now();
     let session = SessionId::new(started).map_err(|error| format!("the session gets no name: {error}"))?;
-    let header = Header {
+    Ok(Header {
         schema: SCHEMA,
         program: concat!("steersman ", env!("CARGO_PKG_VERSION")).to_owned(),
         session,
@@ -84,9 +144,8 @@ fn fresh(start: &Start, files: &SessionFiles) -> Result<Journal, String> {
             ModelSource::Embedded { .. } => None,
             ModelSource::Server(server) => server.model.clone(),
         },
-    };
-    let opening = files.creating(&header, &TimeZone::system());
-    Ok(Journal::begin(header, opening))
+        parent,
+    })
 }
 
 /// Returns the newest session of a directory.
@@ -98,14 +157,10 @@ fn newest(files: &SessionFiles, cwd: &Path) -> Result<SessionFile, String> {
 }
 
 /// Takes up a session: its file is this program's alone from here on.
-fn resume(start: &mut Start, file: &SessionFile) -> Result<Journal, String> {
+fn resume(start: &mut Start, file: &SessionFile, open: io::Result<OpenFile>) -> Result<Journal, String> {
     let name = &file.session;
-    let read = |error: io::Error| format!("session {name} cannot be read: {error}");
-    let open = match file.open() {
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(file.written_elsewhere()),
-        open => open.map_err(read)?,
-    };
-    let reading = file.read().map_err(read)?;
+    let open = open.map_err(|error| unreadable(name, &error))?;
+    let reading = file.read().map_err(|error| unreadable(name, &error))?;
     let header = reading
         .header()
         .ok_or_else(|| format!("session {name} does not say what it is: its first record is damaged"))?;
@@ -119,9 +174,24 @@ fn resume(start: &mut Start, file: &SessionFile) -> Result<Journal, String> {
     start.places.notes.extend(reading.damage.sentence());
     let last = reading.last;
     let resumed = restore(reading.records);
-    start.places.notes.extend(resumed.note());
     start.resumed = Some(resumed);
     Ok(Journal::resume(name.clone(), last, open.opening()))
+}
+
+/// Shows a session that another program writes; where there is nobody to read it, it is refused.
+fn read_only(start: &mut Start, file: &SessionFile) -> Result<(), String> {
+    let why = file.written_elsewhere();
+    if start.front == FrontEnd::Exec {
+        return Err(format!("{why}; end that first"));
+    }
+    let reading = file.read().map_err(|error| unreadable(&file.session, &error))?;
+    start.resumed = Some(restore(reading.records));
+    start.read_only = Some((file.session.clone(), format!("{why}: it can only be read here")));
+    Ok(())
+}
+
+fn unreadable(name: &SessionId, error: &io::Error) -> String {
+    format!("session {name} cannot be read: {error}")
 }
 
 /// Ends what the earlier process left open in the journal alone: where nothing is shown again, it is nothing that this run

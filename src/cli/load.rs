@@ -11,7 +11,7 @@ use crate::config::{Config, ConfigError, Environment, FileError, KeyPlace, Layer
 use crate::host::Resumed;
 use crate::limits;
 use crate::regular_file::read_own_text;
-use crate::session::journal::Journal;
+use crate::session::journal::{Journal, SessionId};
 use crate::text::visible_line;
 use crate::workspace::programs;
 
@@ -36,6 +36,8 @@ pub struct Start {
     pub journal: Option<Journal>,
     /// What the session goes on with, when it is resumed.
     pub resumed: Option<Resumed>,
+    /// The session that is shown and not gone on with, and why: another program writes it.
+    pub read_only: Option<(SessionId, String)>,
 }
 
 /// The reason why the program cannot start, in one sentence.
@@ -112,6 +114,7 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
         flags: flags.layer(),
         journal: None,
         resumed: None,
+        read_only: None,
     })
 }
 

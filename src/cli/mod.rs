@@ -18,10 +18,12 @@
 //! - the journal of a start, `sessions`: `journal.rs`, `sessions.rs`; stories: `session/command.rs`
 //! - search in saved sessions: `archive/mod.rs`; stories: `session/search.rs`
 //! - sessions that run, from other terminals: `running/mod.rs`; stories: `session/outside/commands.rs`
+//! - what a crash leaves: `crash.rs`; stories: `tests/pty/sessions.rs`
 //! - the log file: `logging.rs`; stories: `secrets.rs`
 
 pub mod archive;
 pub mod args;
+mod crash;
 mod doctor;
 mod exec;
 pub mod exit;

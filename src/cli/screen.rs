@@ -7,9 +7,10 @@ use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
 use crate::approval::Answerer;
-use crate::cli::args::Flags;
+use crate::cli::args::{Flags, SessionFlags};
+use crate::cli::crash;
 use crate::cli::exit::{Exit, say};
-use crate::cli::journal;
+use crate::cli::journal::{self, BranchPlan};
 use crate::cli::keymap::keymap;
 use crate::cli::load::{Start, load};
 use crate::cli::outside::Programs;
@@ -19,52 +20,95 @@ use crate::cli::runtime;
 use crate::cli::setup::setup;
 use crate::cli::themes::themes;
 use crate::config::{Environment, ModelSource, Notify, NotifyWhen};
+use crate::host::Handle;
+use crate::id::MessageId;
 use crate::protocol::{Notice, Post};
-use crate::session::Hub;
+use crate::session::journal::Journal;
+use crate::session::{Hub, RecordedClient};
+use crate::text::visible_line;
 use crate::tui::alerts::AlertWhen;
 use crate::tui::keymap::Keymap;
 use crate::tui::state::status;
+use crate::tui::switch::{BranchFiles, Switch};
 use crate::tui::terminal::MouseMode;
 use crate::tui::terminal::alert::{Relay, Titled, Way};
 use crate::tui::theme::Themes;
-use crate::tui::{self, Answers, ScreenOptions};
+use crate::tui::{self, Answers, Ending, ScreenOptions};
 use crate::{host, limits};
 
-/// Opens the screen and runs it until the user leaves.
+/// Opens the screen and runs it until the user leaves; with another session or a branch as often as the user wants.
 pub fn run(flags: &Flags, prompt: Option<String>) -> Exit {
+    let (mut flags, mut prompt, mut branch) = (flags.clone(), prompt, None);
+    loop {
+        match open(&flags, prompt.take(), branch.take()) {
+            After::Exit(exit) => return exit,
+            After::Resume { session, directory } => {
+                flags.session = SessionFlags { resume: Some(session), ..begun_anew(&flags) };
+                if !directory.is_empty() {
+                    flags.cwd = Some(directory.into());
+                }
+            }
+            After::Branch(plan) => {
+                flags.session = begun_anew(&flags);
+                branch = Some(plan);
+            }
+        }
+    }
+}
+
+/// Returns the flags of a session that is not named.
+fn begun_anew(flags: &Flags) -> SessionFlags {
+    SessionFlags { resume: None, continues: false, ephemeral: false, ..flags.session.clone() }
+}
+
+/// What comes after the screen.
+enum After {
+    Exit(Exit),
+    Resume { session: String, directory: String },
+    Branch(BranchPlan),
+}
+
+fn open(flags: &Flags, prompt: Option<String>, branch: Option<BranchPlan>) -> After {
+    let usage = |sentence: &str| {
+        say(sentence);
+        After::Exit(Exit::Usage)
+    };
     let start = load(flags, FrontEnd::Screen, Answerer::User).map_err(|error| error.to_string());
     let start = match start.and_then(|mut start| {
         check_terminal(&start)?;
-        journal::begin(&mut start, flags)?;
+        match branch {
+            Some(plan) => journal::begin_branch(&mut start, plan)?,
+            None => journal::begin(&mut start, flags)?,
+        }
         Ok(start)
     }) {
         Ok(start) => start,
-        Err(sentence) => {
-            say(&sentence);
-            return Exit::Usage;
-        }
+        Err(sentence) => return usage(&sentence),
     };
     let themes = match themes(&start, &Environment::of_process()) {
         Ok(themes) => themes,
-        Err(sentence) => {
-            say(&sentence);
-            return Exit::Usage;
-        }
+        Err(sentence) => return usage(&sentence),
     };
     let keymap = match keymap(flags, &start) {
         Ok(keymap) => keymap,
-        Err(sentence) => {
-            say(&sentence);
-            return Exit::Usage;
-        }
+        Err(sentence) => return usage(&sentence),
     };
-    let session = start.journal.as_ref().map(|journal| journal.session().to_string());
-    let options = ScreenOptions { keymap, session, ..options(&start, prompt, themes) };
+    let written = start.journal.as_ref().map(Journal::session);
+    let session = written.or(start.read_only.as_ref().map(|(session, _)| session)).map(ToString::to_string);
+    let choose_session = flags.session.resume.as_deref() == Some("");
+    let options = ScreenOptions { keymap, session: session.clone(), choose_session, ..options(&start, prompt, themes) };
     match show(start, options, !flags.session.no_socket) {
-        Ok(exit) => exit,
+        Ok((Ending::Switch(Switch::Resume { session, directory }), _)) => After::Resume { session, directory },
+        Ok((Ending::Switch(Switch::Branch { message, text, .. }), notes)) => match session {
+            Some(parent) => After::Branch(BranchPlan { parent, message, text, notes }),
+            None => usage("this session is not saved, so nothing can branch from it"),
+        },
+        Ok((ending @ (Ending::Quit | Ending::Detached | Ending::Signal(_)), _)) => {
+            After::Exit(Exit::Screen(ending.exit_code()))
+        }
         Err(error) => {
             say(&format!("the screen cannot be shown: {error}"));
-            Exit::Failed
+            After::Exit(Exit::Failed)
         }
     }
 }
@@ -90,8 +134,14 @@ pub(super) fn check_terminal(start: &Start) -> Result<(), String> {
     Ok(())
 }
 
-fn show(start: Start, options: ScreenOptions, listens: bool) -> io::Result<Exit> {
+/// Shows the screen; returns how it ended, and sentences about files that were taken back for a branch.
+fn show(mut start: Start, options: ScreenOptions, listens: bool) -> io::Result<(Ending, Vec<String>)> {
     let uses_lines = uses_lines(&start);
+    if let Some((_, why)) = start.read_only {
+        let client = RecordedClient::new(start.resumed.take().unwrap_or_default(), why);
+        let ending = if uses_lines { tui::run_lines(options, &client) } else { tui::run(options, &client) };
+        return ending.map(|ending| (ending, Vec::new()));
+    }
     let runtime = runtime()?;
     let still_true = start.config.still_true;
     let spending = start.config.spending.clone();
@@ -101,12 +151,16 @@ fn show(start: Start, options: ScreenOptions, listens: bool) -> io::Result<Exit>
     host.handle().set_staleness(still_true);
     if let Some(journal) = &journal {
         journal::attach(journal, host.handle());
+        if let Some(state) = &options.state {
+            crash::watch(state, journal);
+        }
     }
     host.handle().budget().configure(spending);
-    let hub = Hub::new(host.handle().clone());
+    let handle = host.handle().clone();
+    let hub = Hub::new(handle.clone());
     let server = listening.map(|listening| listening.begin(&hub)).transpose();
     let server = server.unwrap_or_else(|sentence| {
-        host.handle().mailbox().push(Post::Notice(Notice::Info(sentence)));
+        handle.mailbox().push(Post::Notice(Notice::Info(sentence)));
         None
     });
     let client = hub.first();
@@ -118,7 +172,19 @@ fn show(start: Start, options: ScreenOptions, listens: bool) -> io::Result<Exit>
     if let Some(missing) = journal.and_then(|journal| journal.close()) {
         say(&missing);
     }
-    ending.map(|ending| Exit::Screen(ending.exit_code()))
+    let ending = ending?;
+    let notes = match &ending {
+        Ending::Switch(Switch::Branch { message, files: BranchFiles::GoBack, .. }) => rewound(&handle, message),
+        Ending::Switch(_) | Ending::Quit | Ending::Detached | Ending::Signal(_) => Vec::new(),
+    };
+    Ok((ending, notes))
+}
+
+/// Takes back what tools changed since a message; what others changed meanwhile is left alone and named.
+fn rewound(handle: &Handle, message: &MessageId) -> Vec<String> {
+    let files = handle.rewind(message);
+    let told = files.iter().map(|file| format!("{}: {}", visible_line(&file.path), file.undo));
+    told.collect()
 }
 
 pub(super) fn options(start: &Start, prompt: Option<String>, themes: Themes) -> ScreenOptions {
@@ -165,6 +231,7 @@ pub(super) fn options(start: &Start, prompt: Option<String>, themes: Themes) -> 
         keymap: Keymap::default(),
         session: None,
         client: None,
+        choose_session: false,
     }
 }
 

@@ -61,8 +61,9 @@ fn list(files: &SessionFiles, args: &SessionsArgs) -> Result<String, String> {
 
 /// Returns the lines about one session.
 fn entry(outline: &Outline) -> String {
-    let Outline { id, title, directory, branch, model, started, turns, agents, tokens, cost_nanos, state, .. } =
-        outline;
+    let Outline {
+        id, title, directory, branch, model, started, turns, agents, tokens, cost_nanos, state, parent, ..
+    } = outline;
     let title = visible_line(title.lines().next().unwrap_or_default()).into_owned();
     let title = match title.char_indices().nth(TITLE) {
         Some((end, _)) => format!("{}…", title.get(..end).unwrap_or_default()),
@@ -77,6 +78,7 @@ fn entry(outline: &Outline) -> String {
     }
     facts.push(format!("{} tokens", summary::tokens(*tokens)));
     facts.extend(cost_nanos.map(dollars));
+    facts.extend(parent.as_ref().map(|parent| format!("branch of {parent}")));
     facts.extend(model.as_ref().map(|model| visible_line(model).into_owned()));
     let place = visible_line(&format!("{directory}{branch}")).into_owned();
     let damage = outline.damage.as_ref().map(|damage| format!("  {damage}\n")).unwrap_or_default();
@@ -87,7 +89,9 @@ fn remove(files: &SessionFiles, id: &str) -> Result<String, String> {
     let file = files.find(id)?;
     match file.remove() {
         Ok(()) => Ok(format!("removed session {}\n", file.session)),
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(file.written_elsewhere()),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+            Err(format!("{}; end that first", file.written_elsewhere()))
+        }
         Err(error) => Err(format!("session {} cannot be removed: {error}", file.session)),
     }
 }

@@ -14,6 +14,8 @@ pub enum Command {
     /// Summarise older rounds: at once when no turn runs, else before the next request. The words are what the summary is
     /// to keep in mind.
     Compact(Option<String>),
+    /// Send the request again that failed.
+    Retry,
     /// Ask the server for its models; the answer is [`crate::host::Notice::Models`].
     ListModels,
 }

@@ -40,6 +40,22 @@ pub(super) struct Errands {
     switching: Arc<Mutex<Option<AbortHandle>>>,
 }
 
+/// What only the owner of the agent can do.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Due {
+    /// Resets that were asked for.
+    pub resets: usize,
+    /// Whether the request that failed is to be sent again.
+    pub retry: bool,
+}
+
+impl Due {
+    pub(super) fn add(&mut self, more: Self) {
+        self.resets += more.resets;
+        self.retry |= more.retry;
+    }
+}
+
 impl Errands {
     /// Takes what the errands need of the agent, which is busy when they are run.
     pub(super) fn new(
@@ -67,18 +83,19 @@ impl Errands {
         }
     }
 
-    /// Begins what was asked for; returns how many resets are due, which only the owner of the agent can make.
-    pub(super) fn run(&self, commands: Vec<Command>) -> usize {
-        let mut resets = 0;
+    /// Begins what was asked for; returns what is due that only the owner of the agent can do.
+    pub(super) fn run(&self, commands: Vec<Command>) -> Due {
+        let mut due = Due::default();
         for command in commands {
             match command {
-                Command::Reset => resets += 1,
+                Command::Reset => due.resets += 1,
+                Command::Retry => due.retry = true,
                 Command::Compact(words) => self.wish.ask(words),
                 Command::SwitchModel(name) => self.switch(&name),
                 Command::ListModels => self.list_models(),
             }
         }
-        resets
+        due
     }
 
     fn switch(&self, name: &str) {

@@ -13,7 +13,7 @@ use crate::event::{Delivery, Pending};
 use crate::host::command::Commands;
 use crate::host::{Command, Mailbox};
 use crate::id::{AgentId, CallId, MessageId};
-use crate::protocol::{BudgetLimits, BudgetStatus, Decision, UndoneFile};
+use crate::protocol::{BudgetLimits, BudgetStatus, Decision, DraftText, UndoneFile};
 use crate::workspace::Changes;
 
 /// Steers a running agent. Cheap to clone.
@@ -36,6 +36,9 @@ pub trait Keeper: Send + Sync {
 
     /// Waits until everything accepted so far is safe; not for ever.
     fn keep(&self);
+
+    /// Takes what the user is writing, everything at once.
+    fn drafts(&self, drafts: Vec<DraftText>);
 }
 
 impl Handle {
@@ -68,6 +71,13 @@ impl Handle {
     fn keep(&self) {
         if let Some(keeper) = self.keeper.get() {
             keeper.keep();
+        }
+    }
+
+    /// Keeps what the user is writing.
+    pub fn keep_drafts(&self, drafts: Vec<DraftText>) {
+        if let Some(keeper) = self.keeper.get() {
+            keeper.drafts(drafts);
         }
     }
 
@@ -194,7 +204,7 @@ impl Handle {
                 back.extend(self.stop());
                 back
             }
-            Command::SwitchModel(_) | Command::Compact(_) | Command::ListModels => Vec::new(),
+            Command::SwitchModel(_) | Command::Compact(_) | Command::Retry | Command::ListModels => Vec::new(),
         };
         self.commands.push(command);
         returned
@@ -237,6 +247,18 @@ impl Handle {
     /// it takes a moment.
     pub fn undo(&self) -> Vec<UndoneFile> {
         self.changes.undo_last()
+    }
+
+    /// Returns the files that tools changed since a message, the newest change first, and what would become of each.
+    /// Looks at the files, so it takes a moment.
+    pub fn rewind_preview(&self, to: &MessageId) -> Vec<UndoneFile> {
+        self.changes.since(to.as_str())
+    }
+
+    /// Takes back what tools changed since a message, and says what was done; what somebody else changed since is left
+    /// alone. Writes files, so it takes a moment.
+    pub fn rewind(&self, to: &MessageId) -> Vec<UndoneFile> {
+        self.changes.undo_since(to.as_str())
     }
 
     /// Returns what the tools changed.

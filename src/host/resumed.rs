@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::event::{Envelope, Event, Pending};
+use crate::event::{Envelope, Event};
 use crate::id::AgentId;
 use crate::message::Message;
+use crate::protocol::Unfinished;
 
 /// A session as its earlier process left it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -15,10 +16,8 @@ pub struct Resumed {
     pub envelopes: Vec<Envelope>,
     /// What ends everything that was open, the innermost first.
     pub closing: Vec<Closing>,
-    /// Texts that wait; each is held until the user says that it still holds.
-    pub waiting: Vec<Pending>,
-    /// How many agents were running.
-    pub interrupted: usize,
+    /// What waits for the user; each text is held until the user says that it still holds.
+    pub unfinished: Unfinished,
     /// Where the numbering goes on.
     pub numbers: Numbers,
 }
@@ -45,19 +44,4 @@ pub struct Numbers {
     pub turns: u32,
     /// The next number of each persona.
     pub agents: HashMap<String, u64>,
-}
-
-impl Resumed {
-    /// Returns a sentence about what waits for the user; `None` when nothing does.
-    pub fn note(&self) -> Option<String> {
-        let pending = self.waiting.len();
-        let agents = match self.interrupted {
-            0 => None,
-            1 => Some("1 sub-agent was interrupted".to_owned()),
-            more => Some(format!("{more} sub-agents were interrupted")),
-        };
-        let texts = (pending > 0).then(|| format!("{pending} pending: confirm, edit or delete"));
-        let parts: Vec<String> = agents.into_iter().chain(texts).collect();
-        (!parts.is_empty()).then(|| parts.join("; "))
-    }
 }

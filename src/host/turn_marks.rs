@@ -1,4 +1,5 @@
-//! Marks where each turn of the main agent begins, for undo: one step back is one turn, its sub-agents' work included.
+//! Marks where each turn of the main agent begins, for undo: one step back is one turn, its sub-agents' work included;
+//! and where each message entered, for a branch from just before it.
 
 use std::sync::Arc;
 
@@ -6,7 +7,7 @@ use crate::event::{Envelope, Event};
 use crate::listener::Listener;
 use crate::workspace::Changes;
 
-/// Tells the changes when a turn begins.
+/// Tells the changes when a turn begins and when a message enters.
 pub(super) struct TurnMarks {
     changes: Arc<Changes>,
 }
@@ -19,8 +20,13 @@ impl TurnMarks {
 
 impl Listener for TurnMarks {
     fn on_event(&self, envelope: &Envelope) {
-        if envelope.agent.is_main() && matches!(envelope.event, Event::TurnStarted { .. }) {
+        if !envelope.agent.is_main() {
+            return;
+        }
+        if let Event::TurnStarted { .. } = envelope.event {
             self.changes.begin_turn();
+        } else if let Event::UserTurn { injection: Some(id), .. } = &envelope.event {
+            self.changes.mark(id.as_str());
         }
     }
 

@@ -15,7 +15,7 @@ use crate::control::{Budget, Cancellable, Controls, Crew, Gate, Interloper};
 use crate::error::RunError;
 use crate::event::Event;
 use crate::host::command::{Command, Commands};
-use crate::host::errands::Errands;
+use crate::host::errands::{Due, Errands};
 use crate::host::guards::Guards;
 use crate::host::setup::{Built, Shared};
 use crate::host::turn_marks::TurnMarks;
@@ -179,8 +179,9 @@ impl Worker {
             for envelope in std::mem::take(&mut resumed.envelopes) {
                 self.mailbox.push(Post::Envelope(envelope));
             }
-            let waiting = std::mem::take(&mut resumed.waiting);
-            self.main.interloper.take_over(waiting, resumed.numbers.texts);
+            let unfinished = std::mem::take(&mut resumed.unfinished);
+            self.main.interloper.take_over(unfinished.pending.clone(), resumed.numbers.texts);
+            self.mailbox.push(Post::Notice(Notice::Unfinished(unfinished)));
         }
         for note in &setup.notes {
             self.mailbox.push(Post::Notice(Notice::Info(note.clone())));
@@ -211,7 +212,7 @@ impl Worker {
                     Command::ListModels => {
                         self.mailbox.push(Post::Notice(Notice::Models(Err(reason.clone()))));
                     }
-                    Command::Reset | Command::SwitchModel(_) | Command::Compact(_) => {}
+                    Command::Reset | Command::Retry | Command::SwitchModel(_) | Command::Compact(_) => {}
                 }
             }
             tokio::select! {
@@ -236,23 +237,24 @@ impl Worker {
         let errands =
             Errands::new(&agent, sources, &self.choice, &self.wish, &self.mailbox, &self.commands, &self.approvals);
         let mut last = LastRun::None;
-        let mut resets = 0;
+        let mut due = Due::default();
         let mut ending = false;
         while !ending {
-            resets += errands.run(self.commands.take());
+            due.add(errands.run(self.commands.take()));
             if let Err(error) = agent.adopt_model() {
                 self.mailbox.push(Post::Notice(Notice::Info(error.to_string())));
             }
-            if resets > 0 {
+            if due.resets > 0 {
                 agent.reset();
                 last = LastRun::None;
-                for _ in 0..std::mem::take(&mut resets) {
+                for _ in 0..std::mem::take(&mut due).resets {
                     interloper.unbar();
                 }
             }
+            let retries = std::mem::take(&mut due.retry);
             // A turn makes room itself, before its first request.
             let compacts = self.wish.is_asked() && !interloper.deliverable();
-            if !compacts && !interloper.deliverable() {
+            if !compacts && !retries && !interloper.deliverable() {
                 self.publish.send_replace(WorkerState::Idle(last.clone()));
                 tokio::select! {
                     () = self.end.notified() => break,
@@ -263,7 +265,13 @@ impl Worker {
                 continue;
             }
             self.publish.send_replace(WorkerState::Running);
-            let work = async { if compacts { agent.compact().await } else { agent.run_queue().await.map(drop) } };
+            let work = async {
+                match (compacts, retries) {
+                    (true, _) => agent.compact().await,
+                    (false, true) => self.retry(&mut agent).await,
+                    (false, false) => agent.run_queue().await.map(drop),
+                }
+            };
             let mut work = std::pin::pin!(work);
             let result = loop {
                 tokio::select! {
@@ -272,7 +280,7 @@ impl Worker {
                     () = changed.notified() => say_pending(),
                     () = guards.changed() => guards.say_change(&listeners),
                     // A reset has stopped the turn already; it is made when that has ended.
-                    () = self.commands.woken() => resets += errands.run(self.commands.take()),
+                    () = self.commands.woken() => due.add(errands.run(self.commands.take())),
                     result = &mut work => break result,
                 }
             };
@@ -286,6 +294,14 @@ impl Worker {
             };
         }
         agent.close();
+    }
+
+    async fn retry(&self, agent: &mut Agent) -> Result<(), RunError> {
+        if !agent.retry().await? {
+            let sentence = "nothing to send again: the conversation ends with an answer";
+            self.mailbox.push(Post::Notice(Notice::Info(sentence.to_owned())));
+        }
+        Ok(())
     }
 }
 

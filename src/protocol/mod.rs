@@ -22,9 +22,10 @@ mod status;
 pub use crate::id::ClientId;
 pub use act::{Act, CloneAct, CommandAct, Content, FetchAct, SearchAct, UseAct, WriteAct};
 pub use approval::{Answer, ApprovalId, ApprovalRequest, Asker, OfferedRule, Subject};
-pub use post::{Accepted, BudgetStatus, LocalServer, Notice, Post, QueueOutcome, Reply, Undo, UndoneFile};
+pub use post::{Accepted, BudgetStatus, LocalServer, Notice, Post, QueueOutcome, Reply, Undo, UndoneFile, Unfinished};
 pub use request::{
-    BudgetLimits, Decision, ModeChoice, Numbered, PauseState, QueueAct, Request, RuleRequest, Shift, Withdrawn,
+    BudgetLimits, Decision, DraftText, ModeChoice, Numbered, PauseState, QueueAct, Request, RuleRequest, Shift,
+    Withdrawn,
 };
 
 pub use status::{AgentState, AgentStatus, PendingStatus, SessionActivity, SessionStatus, WaitingFor, WaitingStatus};

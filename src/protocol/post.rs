@@ -10,7 +10,7 @@ use crate::error::{Refused, StartError};
 use crate::event::{Delivery, Envelope, Event, Pending};
 use crate::id::{AgentId, ClientId, MessageId};
 use crate::mode::Mode;
-use crate::protocol::{Answer, ApprovalId, ApprovalRequest, BudgetLimits, Decision, PauseState, QueueAct};
+use crate::protocol::{Answer, ApprovalId, ApprovalRequest, BudgetLimits, Decision, DraftText, PauseState, QueueAct};
 
 /// One thing that a client is told.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -155,6 +155,13 @@ pub enum Reply {
     Mode(Result<Mode, String>),
     /// The files that the last turn changed, and what an undo would do to each.
     UndoPreview(Vec<UndoneFile>),
+    /// The files that tools changed since a message, and what would become of each.
+    RewindPreview {
+        /// The message.
+        to: MessageId,
+        /// The newest change first.
+        files: Vec<UndoneFile>,
+    },
     /// What was done about each file.
     Undone(Vec<UndoneFile>),
     /// The kept rules, or what became of one, in sentences.
@@ -220,8 +227,38 @@ pub enum Notice {
     Over(String),
     /// A model server answers on this machine while the embedded model is used.
     LocalServer(LocalServer),
+    /// What an earlier process of the session left for the user to decide.
+    Unfinished(Unfinished),
     /// The models that can be switched to, those of the server that answers first, or why there is no list.
     Models(Result<Vec<String>, String>),
+}
+
+/// What an earlier process of a session left: nothing of it is sent by itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unfinished {
+    /// What the user was writing.
+    pub drafts: Vec<DraftText>,
+    /// Texts that wait, held.
+    pub pending: Vec<Pending>,
+    /// How many sub-agents were running.
+    pub agents: usize,
+}
+
+impl Unfinished {
+    /// Returns what waits and what was interrupted, in words; `None` when neither is.
+    pub fn sentence(&self) -> Option<String> {
+        let pending = match self.pending.len() {
+            0 => None,
+            count => Some(format!("{count} pending")),
+        };
+        let agents = match self.agents {
+            0 => None,
+            1 => Some("1 sub-agent was interrupted".to_owned()),
+            count => Some(format!("{count} sub-agents were interrupted")),
+        };
+        let parts: Vec<String> = pending.into_iter().chain(agents).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
 }
 
 /// A model server of this machine that could answer instead of the embedded model.

@@ -112,14 +112,35 @@ pub enum Request {
         /// Its name.
         name: String,
     },
+    /// Send the request again that failed, in a turn without a new message.
+    Retry,
+    /// List the files that tools changed since this message, and what would become of each before a branch from there.
+    PreviewRewind {
+        /// The message.
+        to: MessageId,
+    },
     /// Ask the server for its models; they come as a notice.
     ListModels,
+    /// Keep what this client's user is writing, everything at once, so that it is there when the session is resumed.
+    KeepDrafts {
+        /// The texts, none of which was sent.
+        drafts: Vec<DraftText>,
+    },
+}
+
+/// A text that the user is writing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DraftText {
+    /// The agent that it is for.
+    pub to: AgentId,
+    /// The text as it stands.
+    pub text: String,
 }
 
 impl Request {
     /// Returns whether it looks at files or writes some, so that a client must not wait for it.
     pub fn takes_a_moment(&self) -> bool {
-        matches!(self, Self::PreviewUndo | Self::Undo | Self::Rules { .. })
+        matches!(self, Self::PreviewUndo | Self::PreviewRewind { .. } | Self::Undo | Self::Rules { .. })
     }
 }
 

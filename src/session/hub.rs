@@ -165,6 +165,9 @@ fn marks(request: &Request) -> fn(&Member) {
         | Request::Decide { .. }
         | Request::Cancel { .. }
         | Request::PreviewUndo
+        | Request::PreviewRewind { .. }
+        | Request::Retry
+        | Request::KeepDrafts { .. }
         | Request::Undo
         | Request::Rules { .. }
         | Request::SetBudget { .. }

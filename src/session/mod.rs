@@ -12,6 +12,7 @@
 //! - several clients of one run, each with its own place: `hub.rs`, `members.rs`, `past.rs`; stories:
 //!   `session/outside/clients.rs`
 //! - clients of other processes: `socket/mod.rs`; how a session stands, for them: `status.rs`; stories: `session/outside/`
+//! - a session that another program writes, to be read: `recorded.rs`; stories: `session/read_only.rs`
 //! - what each request does to the run: `requests.rs`, and to approvals and files: `permissions.rs`; stories: `hold.rs`,
 //!   `pending_list.rs`, `approval_popups.rs`
 
@@ -24,6 +25,7 @@ mod local;
 mod members;
 mod past;
 mod permissions;
+mod recorded;
 pub mod replay;
 mod requests;
 pub mod search;
@@ -34,5 +36,6 @@ pub use crate::workspace::{Bounds, EntryKind, Walk};
 pub use client::{Client, Waiting, Wake};
 pub use hub::{Beginning, Hub, SCREEN};
 pub use local::LocalClient;
+pub use recorded::RecordedClient;
 pub use requests::Requests;
 pub use status::StatusFold;

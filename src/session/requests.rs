@@ -84,6 +84,7 @@ fn carry_out(handle: &Handle, request: Request, sender: Option<ClientId>) -> Opt
     Some(match request {
         Request::Inject { to, text, delivery } => {
             fault::block_at("send");
+            fault::panic_at("break at send");
             let outcome = handle.inject_user_message(&to, Injection { text: text.clone(), delivery, sender });
             Reply::Injected { to, text, delivery, outcome }
         }
@@ -116,6 +117,10 @@ fn carry_out(handle: &Handle, request: Request, sender: Option<ClientId>) -> Opt
         }
         Request::SetMode { choice } => permissions::set_mode(handle, choice),
         Request::PreviewUndo => Reply::UndoPreview(handle.undo_preview()),
+        Request::PreviewRewind { to } => {
+            let files = handle.rewind_preview(&to);
+            Reply::RewindPreview { to, files }
+        }
         Request::Undo => Reply::Undone(handle.undo()),
         Request::Rules { request } => permissions::rules(handle, request),
         Request::SetBudget { limits } => {
@@ -125,7 +130,12 @@ fn carry_out(handle: &Handle, request: Request, sender: Option<ClientId>) -> Opt
         }
         Request::Compact { words } => return ask_worker(handle, Command::Compact(words)),
         Request::SwitchModel { name } => return ask_worker(handle, Command::SwitchModel(name)),
+        Request::Retry => return ask_worker(handle, Command::Retry),
         Request::ListModels => return ask_worker(handle, Command::ListModels),
+        Request::KeepDrafts { drafts } => {
+            handle.keep_drafts(drafts);
+            return None;
+        }
     })
 }
 

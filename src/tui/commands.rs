@@ -72,8 +72,12 @@ pub enum Verb {
     Mode,
     /// Lists the kept rules, or removes one.
     Rules,
-    /// Says how sessions are taken up again.
+    /// Goes on with another session.
     Resume,
+    /// Branches from just before one of the user's messages.
+    Branch,
+    /// Sends the request again that failed.
+    Retry,
     /// Takes back what the tools of the last turn changed.
     Undo,
     /// Sends a text to be delivered now.
@@ -199,7 +203,16 @@ pub const COMMANDS: &[Command] = &[
         "Alt+K",
         "the rules that /always has kept for this project; remove N: take rule N back",
     ),
-    row(Verb::Resume, "resume", "/resume", Nothing, "", "how this session and earlier ones are taken up again"),
+    row(Verb::Resume, "resume", "/resume [ID]", Word, "", "go on with another session; without its ID: choose one"),
+    row(
+        Verb::Branch,
+        "branch",
+        "/branch",
+        Nothing,
+        "b",
+        "a new session from just before one of your messages, its text to be edited",
+    ),
+    row(Verb::Retry, "retry", "/retry", Nothing, "Alt+T", "send the request again that failed"),
     row(
         Verb::Compact,
         "compact",

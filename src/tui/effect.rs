@@ -11,6 +11,7 @@ use super::state::cause::Cause;
 use super::state::focus::Pane;
 use super::state::lines::Report;
 use super::state::pointer::MouseMode;
+use super::switch::Switch;
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{ApprovalId, Request};
 
@@ -140,6 +141,10 @@ pub enum Effect {
     Colour(Vec<Job>),
     /// Write the whole screen again.
     Redraw,
+    /// List the saved sessions; answered with [`Msg::Sessions`].
+    ListSessions,
+    /// Close the screen and go on with another session or a branch.
+    Switch(Switch),
     /// Tell this in lines.
     Tell(Report),
     /// End the program, and the run if nobody else is left.

@@ -16,6 +16,7 @@
 //! - when a frame is drawn: `frame_clock.rs`; stories: `tests/bench/screen.rs`
 //! - keys, pastes, mouse and focus out of bytes: `input.rs`, `input/decode.rs`, `input/sequence.rs`; stories:
 //!   `tests/pty/terminal.rs`
+//! - the list of sessions, branches: `sessions/mod.rs`, `switch.rs`; stories: `session/screen.rs`, `session/branch.rs`
 //! - slash commands and their completion: `commands.rs`, `update/command.rs`, `palette/mod.rs`; stories: `commands.rs`,
 //!   `tests/pty/commands.rs`
 
@@ -46,7 +47,9 @@ pub mod pause;
 pub mod pending;
 pub mod replay;
 pub mod run;
+pub mod sessions;
 pub mod state;
+pub mod switch;
 pub mod terminal;
 pub mod theme;
 pub mod transcript;

@@ -18,6 +18,7 @@ use crate::tui::ledger::LedgerDrawn;
 use crate::tui::message::history::Sent;
 use crate::tui::message::paths::PathList;
 use crate::tui::pause::PauseDrawn;
+use crate::tui::sessions::Choice;
 use crate::tui::state::regions::Regions;
 use crate::tui::theme::Ground;
 use crate::tui::transcript::{Looked, TranscriptDrawn};
@@ -64,6 +65,10 @@ pub enum Msg {
     Paths(PathList),
     /// Answers [`Effect::Match`].
     Matched(Hits),
+    /// Answers [`Effect::ListSessions`]: the saved sessions, the newest first, or why they cannot be listed.
+    Sessions(Result<Vec<Choice>, String>),
+    /// The program was started to choose a session.
+    ChooseSession,
     /// Answers [`Effect::Copy`] with how the text went, or why it did not.
     Copied(Result<String, String>),
     /// Answers [`Effect::Edit`].

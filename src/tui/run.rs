@@ -6,21 +6,25 @@
 //!
 //! # Where things are
 //!
+//! - when what is being written is kept: `drafts.rs`, `src/tui/message/kept.rs`; stories: `session/screen.rs`
 //! - the external editor, Ctrl+Z and back, copies: `edit.rs`, `suspend.rs`, `copy.rs`, `src/cli/outside.rs`;
 //!   stories: `tests/pty/terminal.rs`
 //! - the screen, its frames and its pace: `screen.rs`, `src/tui/frame_clock.rs`; stories: `tests/pty/steering.rs`
+//! - the list of saved sessions: `sessions.rs`; stories: `session/command.rs`
 //! - line output, the line being typed: `lines.rs`, `src/tui/lines/echo.rs`; stories:
 //!   `tests/pty/lines.rs`
 
 mod bell;
 pub mod branch;
 mod copy;
+pub mod drafts;
 mod edit;
 mod lines;
 mod memory;
 mod options;
 pub mod path_walk;
 mod screen;
+mod sessions;
 mod surface;
 mod suspend;
 
@@ -40,7 +44,7 @@ use crate::limits;
 use crate::protocol::Request;
 use crate::session::Client;
 use crate::tui::files::Files;
-use crate::tui::msg::Effect;
+use crate::tui::msg::{Effect, Msg};
 use crate::tui::state::App;
 use crate::tui::state::lines::Medium;
 use crate::tui::state::status::Status;
@@ -93,9 +97,11 @@ fn with_runtime<'a, S: Surface<'a>>(options: ScreenOptions, client: &'a dyn Clie
     let mut farewell = Vec::new();
     let ending = runtime.block_on(show::<S>(options, client, &mut farewell));
     // Whoever holds what the rest needs, the program ends.
-    match ending {
-        Ok(Ending::Signal(code)) => watchdog::end_within(limits::EXIT_GRACE, code),
+    match &ending {
+        Ok(Ending::Signal(code)) => watchdog::end_within(limits::EXIT_GRACE, *code),
         Ok(Ending::Quit | Ending::Detached) => watchdog::end_within(limits::QUIT_TIME, 0),
+        // The program goes on.
+        Ok(Ending::Switch(_)) => {}
         Err(_) => watchdog::end_within(limits::QUIT_TIME, 1),
     }
     client.end();
@@ -120,7 +126,7 @@ async fn show<'a, S: Surface<'a>>(
         let bell = Arc::clone(&bell);
         Arc::new(move |written| bell.ring(if written.is_ok() { &bell.written } else { &bell.lost }))
     };
-    let prompt = options.prompt.take();
+    let (prompt, chooses) = (options.prompt.take(), options.choose_session);
     let (files, mut answers) = Files::new(options.cwd.clone(), options.home.clone());
     let mut surface = S::open(options, client, files, written)?;
     if let Some(text) = prompt {
@@ -128,6 +134,9 @@ async fn show<'a, S: Surface<'a>>(
         surface.carry_out(Effect::Request(request));
     }
     surface.begin()?;
+    if chooses {
+        surface.tell(Msg::ChooseSession);
+    }
     if let Some(device) = S::device()? {
         let bell = Arc::clone(&bell);
         watchdog::watch(device, move || bell.ring(&bell.lost))?;
@@ -137,7 +146,12 @@ async fn show<'a, S: Surface<'a>>(
 
     loop {
         surface.catch_up()?;
-        if let Some(ending) = surface.core().ending {
+        surface.keep_drafts(Instant::now());
+        if let Some(ending) = surface.core().ending.take() {
+            let core = surface.core();
+            if let Some(request) = core.drafts.last(core.app.message.unsent()) {
+                core.client.send(request);
+            }
             *farewell = surface.close().await;
             return Ok(ending);
         }
@@ -145,7 +159,7 @@ async fn show<'a, S: Surface<'a>>(
             suspend(&mut surface, &mut signals).await?;
             continue;
         }
-        let alarm = surface.alarm();
+        let alarm = surface.alarm().into_iter().chain(surface.core().drafts.due()).min();
         tokio::select! {
             biased;
             input = surface.input() => surface.take(input)?,

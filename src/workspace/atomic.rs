@@ -16,6 +16,7 @@ use std::sync::Arc;
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Uid};
 use rustix::io::Errno;
 
+use crate::fault;
 use crate::regular_file;
 use crate::workspace::beneath::NameInDirectory;
 
@@ -106,6 +107,7 @@ impl<'a> TemporaryFile<'a> {
             rustix::fs::fchmod(&file, Mode::from_raw_mode(like.mode))?;
         }
         file.sync_all()?;
+        fault::step();
         Ok(temporary)
     }
 
@@ -137,6 +139,7 @@ impl<'a> TemporaryFile<'a> {
     }
 
     fn done(&mut self) {
+        fault::step();
         self.name.clear();
         sync(&self.place.dir);
     }

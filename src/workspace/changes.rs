@@ -13,6 +13,7 @@ use crate::limits;
 use crate::protocol::{Undo, UndoneFile};
 use crate::workspace::atomic::{self, FileSnapshot, WriteError};
 use crate::workspace::beneath::Beneath;
+use crate::workspace::rewind::RewindLog;
 
 /// The SHA-256 hash of a content.
 pub(super) type Hash = [u8; 32];
@@ -36,22 +37,24 @@ struct ChangeLog {
     changed_in: u64,
     /// The newest change last.
     entries: Vec<ChangedFile>,
+    /// Every change of the session, and where each message entered.
+    log: RewindLog,
 }
 
-#[derive(Debug)]
-struct ChangedFile {
-    beneath: Arc<Beneath>,
-    relative: PathBuf,
-    shown: String,
-    before: EarlierContent,
-    after: Hash,
-    size: u64,
+#[derive(Debug, Clone)]
+pub(super) struct ChangedFile {
+    pub(super) beneath: Arc<Beneath>,
+    pub(super) relative: PathBuf,
+    pub(super) shown: String,
+    pub(super) before: EarlierContent,
+    pub(super) after: Hash,
+    pub(super) size: u64,
     /// Directories made for it, the outermost first.
-    made: Vec<PathBuf>,
+    pub(super) made: Vec<PathBuf>,
 }
 
-#[derive(Debug)]
-enum EarlierContent {
+#[derive(Debug, Clone)]
+pub(super) enum EarlierContent {
     Missing,
     Held(Arc<[u8]>),
     /// The content was too large to be kept.
@@ -125,6 +128,36 @@ impl Changes {
         report
     }
 
+    /// Marks where a message entered.
+    pub fn mark(&self, message: &str) {
+        self.lock().log.mark(message);
+    }
+
+    /// Returns the files that were changed since a message, the newest change first, and what undo would do to them now.
+    /// Looks at the files.
+    pub fn since(&self, message: &str) -> Vec<UndoneFile> {
+        let changed = self.lock().log.since(message);
+        changed.iter().rev().map(|entry| UndoneFile { path: entry.shown.clone(), undo: entry.forecast() }).collect()
+    }
+
+    /// Takes back what was changed since a message, the newest first, as [`Changes::undo_last`] does.
+    pub fn undo_since(&self, message: &str) -> Vec<UndoneFile> {
+        let mut inner = self.lock();
+        let mut changed = inner.log.since(message);
+        inner.log.forget(message);
+        inner.entries.clear();
+        let mut report = Vec::new();
+        for entry in changed.iter().rev() {
+            report.push(UndoneFile { path: entry.shown.clone(), undo: entry.undo() });
+        }
+        for (entry, done) in changed.iter_mut().rev().zip(&report) {
+            if done.undo.is_done() {
+                entry.beneath.unmake(&std::mem::take(&mut entry.made));
+            }
+        }
+        report
+    }
+
     /// Records a change that was made.
     pub(super) fn record(&self, change: Written<'_>) -> Undoable {
         let mut inner = self.lock();
@@ -132,6 +165,7 @@ impl Changes {
             inner.entries.clear();
             inner.changed_in = inner.turn;
         }
+        inner.log.record(&change);
         let same =
             |entry: &ChangedFile| entry.relative == change.relative && Arc::ptr_eq(&entry.beneath, change.beneath);
         let earlier = inner.entries.iter().position(same).map(|at| inner.entries.remove(at));

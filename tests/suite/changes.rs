@@ -179,3 +179,45 @@ fn clones_of_a_workspace_share_the_record() {
     site.write("a", "1");
     assert_eq!(clone.changes().last_turn().len(), 1);
 }
+
+#[test]
+fn what_was_changed_since_a_message_goes_back_over_several_turns_and_nothing_before_it() {
+    let site = Site::new();
+    let changes = site.workspace.changes();
+    changes.mark("m1");
+    site.write("a", "a1");
+    changes.begin_turn();
+    changes.mark("m2");
+    site.write("a", "a2");
+    site.write("new/b", "b1");
+    changes.begin_turn();
+    changes.mark("m3");
+    site.write("a", "a3");
+    site.write("c", "c1");
+    assert_eq!(pairs(changes.since("m3")), [("c".to_owned(), Undo::Removed), ("a".to_owned(), restored(2))]);
+    let expected =
+        [("c".to_owned(), Undo::Removed), ("a".to_owned(), restored(2)), ("new/b".to_owned(), Undo::Removed)];
+    assert_eq!(pairs(changes.since("m2")), expected);
+    assert_eq!(pairs(changes.undo_since("m2")), expected);
+    assert_eq!((site.held("a").as_deref(), site.held("c"), site.at("new").exists()), (Some("a1"), None, false));
+    assert_eq!(pairs(changes.since("m2")), [], "once");
+    assert_eq!(pairs(changes.since("m1")), [("a".to_owned(), Undo::Removed)]);
+    assert_eq!(pairs(changes.since("of no message")), []);
+}
+
+#[test]
+fn what_others_changed_since_a_message_is_left_alone_and_named() {
+    let site = Site::new();
+    let changes = site.workspace.changes();
+    site.write("mine", "1");
+    site.write("theirs", "1");
+    changes.mark("m1");
+    site.write("mine", "22");
+    site.write("theirs", "22");
+    fs::write(site.at("theirs"), "by hand").unwrap();
+    assert_eq!(
+        pairs(changes.undo_since("m1")),
+        [("theirs".to_owned(), Undo::ChangedSince), ("mine".to_owned(), restored(1))]
+    );
+    assert_eq!((site.held("mine").as_deref(), site.held("theirs").as_deref()), (Some("1"), Some("by hand")));
+}

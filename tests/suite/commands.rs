@@ -323,14 +323,3 @@ fn hold_and_export_are_carried_out_by_their_own_keys_too() {
     stage.keys("led<tab><enter>");
     assert!(matches!(stage.effects.last(), Some(Effect::Write { .. })), "{:?}", stage.effects);
 }
-
-#[test]
-fn resume_says_how_this_session_and_others_are_taken_up_again() {
-    let mut stage = Stage::new(100, 24);
-    stage.app.session = Some("01a2055d-4107".to_owned());
-    let screen = stage.keys("/resume<enter>").screen();
-    assert!(screen.contains("steersman --resume 01a2055d-4107 takes this"), "{screen}");
-    assert!(screen.contains("--continue") && stage.effects.is_empty(), "{screen}");
-    stage.app.session = None;
-    assert!(stage.keys("/resume<enter>").screen().contains("this one is not saved"));
-}

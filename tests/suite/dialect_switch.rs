@@ -13,7 +13,7 @@ use crate::support::server::{Reply, Request, Server, Step};
 
 const PATH: &str = r#"{"path":"notes.txt"}"#;
 
-fn chat() -> Server {
+pub fn chat() -> Server {
     let call =
         json!([{ "index": 0, "id": "call_1", "type": "function", "function": { "name": "read", "arguments": PATH } }]);
     Server::start([
@@ -27,7 +27,7 @@ fn chat() -> Server {
     ])
 }
 
-fn anthropic() -> Server {
+pub fn anthropic() -> Server {
     let whole = |blocks: Vec<Vec<Value>>, reason: &str| {
         let events =
             std::iter::once(messages::start()).chain(blocks.into_iter().flatten()).chain(messages::end(reason));
@@ -46,7 +46,7 @@ fn anthropic() -> Server {
     ])
 }
 
-fn responses() -> Server {
+pub fn responses() -> Server {
     let stream = |events: Vec<Value>| {
         Reply::stream(events.into_iter().map(|event| {
             let kind = event["type"].as_str().unwrap_or_default().to_owned();
@@ -69,7 +69,7 @@ fn responses() -> Server {
     Server::start([stream(vec![done(0, thought), done(1, call), end()]), stream(vec![delta, done(0, message), end()])])
 }
 
-fn gemini() -> Server {
+pub fn gemini() -> Server {
     let chunk = |parts: Value, finish: Value| {
         let content = json!({ "role": "model", "parts": parts });
         Step::Bytes(

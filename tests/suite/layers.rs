@@ -253,7 +253,7 @@ fn a_run_without_a_screen_is_steered_through_its_client_alone() {
 fn inside_the_screen_the_arrows_point_at_the_state() {
     let below = |part: &str| -> &[&str] {
         match part {
-            "theme" | "keymap" | "frame_clock" | "fuzzy" | "handover" | "highlight" | "history_file" => &[],
+            "theme" | "keymap" | "frame_clock" | "fuzzy" | "handover" | "highlight" | "history_file" | "switch" => &[],
             "widgets" => &["theme", "highlight"],
             "transcript" => {
                 &["widgets", "facts", "effect", "export", "pause", "state", "theme", "keymap", "highlight", "view"]
@@ -262,13 +262,16 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
             "export" => &["state"],
             // What every pane reads, and what it answers.
             "facts" => &["state", "keymap", "theme"],
-            "effect" => &["commands", "state", "export", "fuzzy", "highlight"],
+            "effect" => &["commands", "state", "export", "fuzzy", "highlight", "switch"],
             // A pane in its own folder: `App` keeps its state, which knows nothing of `App`.
             "help" => &["facts", "effect", "state", "keymap", "commands"],
             // A question about a text acts on the list of pending ones.
-            "approval" | "ledger" | "pause" | "pending" => &["facts", "effect", "state", "keymap", "pending"],
             "agents" => &["facts", "effect", "state", "keymap", "transcript"],
             "alerts" => &["effect", "state", "approval"],
+            "approval" | "ledger" | "pause" | "pending" => {
+                &["commands", "facts", "effect", "state", "keymap", "pending", "switch"]
+            }
+            "sessions" => &["keymap", "state"],
             "message" => &["facts", "effect", "state", "keymap", "commands", "fuzzy"],
             // It reads the message, and changes it by an effect.
             "palette" => &["facts", "effect", "state", "keymap", "commands", "theme", "message"],
@@ -278,6 +281,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "facts",
                 "message",
                 "palette",
+                "sessions",
                 "state",
                 "theme",
                 "help",
@@ -287,6 +291,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "ledger",
                 "pause",
                 "pending",
+                "switch",
             ],
             "state" => &["app", "theme", "keymap", "commands", "highlight", "transcript"],
             "msg" => &[
@@ -301,6 +306,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "help",
                 "highlight",
                 "transcript",
+                "sessions",
                 "approval",
                 "ledger",
                 "pause",
@@ -326,6 +332,7 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "theme",
                 "transcript",
                 "widgets",
+                "sessions",
             ],
             "update" => &[
                 "agents",
@@ -343,6 +350,8 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "ledger",
                 "message",
                 "msg",
+                "sessions",
+                "switch",
                 "pause",
                 "pending",
                 "state",
@@ -390,7 +399,9 @@ fn inside_the_screen_the_arrows_point_at_the_state() {
                 "pause",
                 "pending",
                 "run",
+                "sessions",
                 "state",
+                "switch",
                 "terminal",
                 "theme",
                 "transcript",
@@ -443,6 +454,7 @@ const TO_BE_NARROWED: &[&str] = &[
     "src/tui/update/pending.rs",
     "src/tui/update/question.rs",
     "src/tui/update/receipts.rs",
+    "src/tui/update/sessions.rs",
 ];
 
 #[test]

@@ -168,6 +168,7 @@ impl<'a> ExecRun<'a> {
             | Reply::Cancelling(_)
             | Reply::Mode(_)
             | Reply::UndoPreview(_)
+            | Reply::RewindPreview { .. }
             | Reply::Undone(_)
             | Reply::Rules(_)
             | Reply::Budget(_) => {}
@@ -296,6 +297,11 @@ impl<'a> ExecRun<'a> {
             Post::Notice(Notice::Withdrawn { entries, .. }) => {
                 for entry in entries {
                     self.progress.returned(&entry.id);
+                }
+            }
+            Post::Notice(Notice::Unfinished(unfinished)) => {
+                if let Some(sentence) = unfinished.sentence() {
+                    self.err.say(&format!("{sentence}; the screen asks what is to become of that"));
                 }
             }
             Post::Notice(Notice::Ready | Notice::Models(_) | Notice::LocalServer(_) | Notice::Over(_))

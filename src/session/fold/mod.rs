@@ -125,6 +125,7 @@ impl RunState {
             | Reply::Answered { .. }
             | Reply::Mode(Err(_))
             | Reply::UndoPreview(_)
+            | Reply::RewindPreview { .. }
             | Reply::Undone(_)
             | Reply::Rules(_) => {}
         }

@@ -15,6 +15,7 @@ use jiff::tz::TimeZone;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
+use crate::fault;
 use crate::limits;
 use crate::regular_file::{self, Links};
 use crate::session::journal::reader::{Reading, read};
@@ -168,7 +169,7 @@ impl SessionFile {
     pub fn written_elsewhere(&self) -> String {
         let writer = self.read().ok().and_then(|reading| reading.writer());
         let process = writer.map(|pid| format!(" (process {pid})")).unwrap_or_default();
-        format!("session {} runs in another program{process}; end that first", self.session)
+        format!("session {} runs in another program{process}", self.session)
     }
 
     /// Opens it to go on with it.
@@ -238,10 +239,23 @@ impl OpenFile {
 
 impl Store for OpenFile {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_all(bytes)
+        fault::step();
+        if cfg!(debug_assertions) {
+            // As a program leaves it that is killed within a write.
+            let (first, rest) = bytes.split_at(bytes.len() / 2);
+            self.0.write_all(first)?;
+            fault::step();
+            self.0.write_all(rest)?;
+        } else {
+            self.0.write_all(bytes)?;
+        }
+        fault::step();
+        Ok(())
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        self.0.sync_data()
+        self.0.sync_data()?;
+        fault::step();
+        Ok(())
     }
 }

@@ -11,8 +11,10 @@
 //! - the directory, names, rights, locks: `files.rs`; stories: `session/journal/files.rs`
 //! - what a list says of a session: `outline.rs`; stories: `session/command.rs`
 //! - back into a conversation and its transcript: `restore.rs`; stories: `session/resume.rs`
+//! - the part of a session before one of its messages, for a branch: `branch.rs`; stories: `session/branch.rs`
 //! - lines back into records, whatever happened to them: `reader.rs`; stories: `session/journal/damage.rs`
 
+mod branch;
 mod files;
 mod outline;
 mod reader;
@@ -22,11 +24,12 @@ mod restore;
 mod texts;
 mod writer;
 
+pub use branch::before;
 pub use files::{OpenFile, SessionFile, SessionFiles, SessionId};
-pub use outline::{Outline, SessionState};
+pub use outline::{Outline, Preview, SessionState};
 pub use reader::{Damage, Reading, read};
-pub use record::{Header, Record, SCHEMA};
+pub use record::{Header, Parent, Record, SCHEMA};
 pub use recording::Journal;
-pub use restore::restore;
+pub use restore::{restore, restore_left};
 pub(super) use texts::written_out;
 pub use writer::{Opening, Store};

@@ -40,6 +40,37 @@ pub struct Outline {
     pub file: PathBuf,
     /// A sentence about the journal when it is not whole.
     pub damage: Option<String>,
+    /// The session that it branched from.
+    pub parent: Option<SessionId>,
+    /// What a list shows of its conversation.
+    #[serde(skip)]
+    pub preview: Preview,
+}
+
+/// The beginning of a conversation, and its last answer.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Preview {
+    /// What the user said, the first texts.
+    pub said: Vec<String>,
+    /// The last answer of the main agent.
+    pub answer: String,
+}
+
+impl Preview {
+    fn say(&mut self, text: &str) {
+        if self.said.len() < PREVIEW_TEXTS {
+            self.said.push(beginning(text));
+        }
+    }
+}
+
+/// Most texts of the user in a preview.
+const PREVIEW_TEXTS: usize = 20;
+/// Most characters of each, and of the answer.
+const PREVIEW_CHARS: usize = 600;
+
+fn beginning(text: &str) -> String {
+    text.chars().take(PREVIEW_CHARS).collect()
 }
 
 /// How a session stands.
@@ -104,6 +135,8 @@ impl Outline {
             state: SessionState::Interrupted,
             file: file.path.clone(),
             damage: damage.sentence(),
+            parent: None,
+            preview: Preview::default(),
         }
     }
 
@@ -114,6 +147,7 @@ impl Outline {
                 self.branch = header.branch;
                 self.model = header.model;
                 self.started = Some(header.started);
+                self.parent = header.parent.map(|parent| parent.session);
             }
             Record::Run { at, .. } => self.last = self.last.max(Some(at)),
             Record::Accepted { to, entry } => {
@@ -151,8 +185,13 @@ impl Outline {
             self.turns += 1;
             self.state = SessionState::Interrupted;
         } else if let Event::UserTurn { content, .. } = event {
+            self.preview.say(&content);
             if self.title.is_empty() {
                 self.title = content;
+            }
+        } else if let Event::Assistant { text, .. } = event {
+            if !text.trim().is_empty() {
+                self.preview.answer = beginning(text.trim());
             }
         } else if let Event::TurnEnded { outcome, .. } = event {
             self.state = match outcome {

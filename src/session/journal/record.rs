@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::event::{Envelope, Event, Pending};
-use crate::id::AgentId;
+use crate::id::{AgentId, MessageId};
 use crate::message::Message;
+use crate::protocol::DraftText;
 use crate::session::journal::SessionId;
 
 /// The version of the file's form, written in its first record.
@@ -52,7 +53,7 @@ pub enum Record {
     /// What the user is writing, everything at once.
     Drafts {
         /// The texts, the one in the message first.
-        texts: Vec<String>,
+        texts: Vec<DraftText>,
     },
     /// Records were lost before this one, because nothing could be written.
     Missing {
@@ -83,6 +84,18 @@ pub struct Header {
     /// The model, as far as it was known.
     #[serde(default)]
     pub model: Option<String>,
+    /// Where it branched from another session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Parent>,
+}
+
+/// The place where a session branched from another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parent {
+    /// The other session.
+    pub session: SessionId,
+    /// The message of it just before which the branch begins.
+    pub before: MessageId,
 }
 
 impl Record {

@@ -20,6 +20,7 @@ use crate::id::AgentId;
 use crate::limits;
 use crate::listener::{HistoryChange, Listener};
 use crate::message::Message;
+use crate::protocol::DraftText;
 use crate::provider::ApiKey;
 use crate::session::journal::SessionId;
 use crate::session::journal::record::{Header, Record};
@@ -46,6 +47,13 @@ impl Journal {
         journal
     }
 
+    /// Starts the journal of a session that branches from another: these records of that are its beginning.
+    pub fn branch(header: Header, records: &[Record], opening: Opening) -> Self {
+        let journal = Self::begin(header, opening);
+        records.iter().cloned().for_each(|record| journal.push(record));
+        journal
+    }
+
     /// Goes on with the journal of a session that is resumed, behind its last record.
     pub fn resume(session: SessionId, last: u64, opening: Opening) -> Self {
         let journal = Self::start(session, last, opening);
@@ -62,7 +70,9 @@ impl Journal {
             let mut trouble = trouble.lock().unwrap_or_else(PoisonError::into_inner);
             trouble.say(format!("The session cannot be saved: {error}"));
         }
-        Self { session, jobs, secrets, trouble, has_begun: Arc::default() }
+        // A session that is resumed has begun before.
+        let has_begun = Arc::new(AtomicBool::new(last > 0));
+        Self { session, jobs, secrets, trouble, has_begun }
     }
 
     /// Returns the session's name.
@@ -86,11 +96,6 @@ impl Journal {
     /// Passes on what the user is to be told: that nothing can be saved, and that it can again.
     pub fn on_trouble(&self, tell: impl Fn(String) + Send + 'static) {
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner).listen(Box::new(tell));
-    }
-
-    /// Records what the user is writing.
-    pub fn drafts(&self, texts: Vec<String>) {
-        self.push(Record::Drafts { texts });
     }
 
     /// Ends the journal; returns a sentence about what is missing in it.
@@ -132,6 +137,10 @@ impl Keeper for Journal {
         if self.jobs.send(Job::Sync(done)).is_ok() {
             let _ = is_done.recv_timeout(limits::JOURNAL_PATIENCE);
         }
+    }
+
+    fn drafts(&self, drafts: Vec<DraftText>) {
+        self.push(Record::Drafts { texts: drafts });
     }
 }
 

@@ -10,22 +10,36 @@ use crate::event::{Decided, Envelope, Event, Outcome, Pending};
 use crate::host::{Closing, Numbers, Resumed};
 use crate::id::{AgentId, CallId, MessageId};
 use crate::message::Message;
+use crate::protocol::{DraftText, Unfinished};
 use crate::session::journal::record::Record;
 
 /// Why what was open has ended.
 const INTERRUPTED: &str = "interrupted: the program ended";
 
+/// Why what was open has ended where a branch begins.
+const LEFT: &str = "left: the session branches here";
+
 /// Returns what a session goes on with.
 pub fn restore(records: Vec<Record>) -> Resumed {
+    restore_as(records, INTERRUPTED)
+}
+
+/// Returns what a branch begins with; what was open is left, not interrupted.
+pub fn restore_left(records: Vec<Record>) -> Resumed {
+    restore_as(records, LEFT)
+}
+
+fn restore_as(records: Vec<Record>, why: &'static str) -> Resumed {
     let mut fold = Fold::default();
     for record in records {
         fold.add(record);
     }
     let interrupted = fold.open.iter().filter(|open| matches!(open.what, What::Agent(_))).count();
-    let closing = fold.open.iter().rev().map(Open::closing).collect();
-    let mut waiting: Vec<Pending> = fold.waiting.into_iter().map(|(_, entry)| entry).collect();
-    waiting.extend(fold.returned);
-    Resumed { messages: fold.messages, envelopes: fold.envelopes, closing, waiting, interrupted, numbers: fold.numbers }
+    let closing = fold.open.iter().rev().map(|open| open.closing(why)).collect();
+    let mut pending: Vec<Pending> = fold.waiting.into_iter().map(|(_, entry)| entry).collect();
+    pending.extend(fold.returned);
+    let unfinished = Unfinished { drafts: fold.drafts, pending, agents: interrupted };
+    Resumed { messages: fold.messages, envelopes: fold.envelopes, closing, unfinished, numbers: fold.numbers }
 }
 
 #[derive(Default)]
@@ -37,6 +51,8 @@ struct Fold {
     waiting: Vec<(AgentId, Pending)>,
     /// Given back to the user, and not sent again since.
     returned: Vec<Pending>,
+    /// What the user was writing, and has not sent since.
+    drafts: Vec<DraftText>,
     /// Texts that are no longer pending, and those that a list of the queue has shown.
     settled: HashSet<MessageId>,
     listed: HashSet<MessageId>,
@@ -54,11 +70,12 @@ impl Fold {
             }
             Record::Accepted { to, entry } => self.accept(to, entry),
             Record::Event(envelope) => self.hear(envelope),
-            Record::Session(_)
-            | Record::Run { .. }
-            | Record::Drafts { .. }
-            | Record::Missing { .. }
-            | Record::Unknown => {}
+            Record::Drafts { texts } => {
+                // What was given back is in the message again, unless that says something else by now.
+                self.returned.retain(|returned| !texts.iter().any(|draft| draft.text.contains(&returned.text)));
+                self.drafts = texts;
+            }
+            Record::Session(_) | Record::Run { .. } | Record::Missing { .. } | Record::Unknown => {}
         }
     }
 
@@ -66,6 +83,8 @@ impl Fold {
         let number = entry.id.as_str().strip_prefix('m').and_then(|number| number.parse().ok());
         self.numbers.texts = self.numbers.texts.max(number.unwrap_or(0));
         self.returned.retain(|returned| returned.text != entry.text);
+        // It was sent out of the message, perhaps behind the name of an agent or a command.
+        self.drafts.retain(|draft| !draft.text.trim_end().ends_with(entry.text.trim_end()));
         let is_known = self.waiting.iter().any(|(_, waiting)| waiting.id == entry.id);
         if !is_known && !self.settled.contains(&entry.id) {
             self.waiting.push((to, entry));
@@ -75,7 +94,9 @@ impl Fold {
     fn hear(&mut self, envelope: Envelope) {
         let Envelope { seq, agent, event, .. } = &envelope;
         self.numbers.seq = self.numbers.seq.max(*seq);
-        self.open.retain(|open| !open.is_closed_by(agent, event));
+        if may_close(event) {
+            self.open.retain(|open| !open.is_closed_by(agent, event));
+        }
         if let Some(what) = What::opened_by(event) {
             self.open.push(Open { agent: agent.clone(), parent: envelope.parent.clone(), what });
         }
@@ -125,6 +146,22 @@ impl Fold {
     }
 }
 
+/// Tells whether an event can end something, so that most need no look at everything that is open.
+fn may_close(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::TurnEnded { .. }
+            | Event::TurnStarted { .. }
+            | Event::RoundEnded { .. }
+            | Event::ToolResult { .. }
+            | Event::AgentFinished { .. }
+            | Event::Answer { .. }
+            | Event::Unparked { .. }
+            | Event::Compacted { .. }
+            | Event::Notice { .. }
+    )
+}
+
 /// Something that has begun.
 struct Open {
     agent: AgentId,
@@ -170,7 +207,10 @@ impl Open {
         match &self.what {
             What::Turn(_) => same && matches!(event, Event::TurnEnded { .. } | Event::TurnStarted { .. }),
             What::Round(..) => same && matches!(event, Event::RoundEnded { .. } | Event::TurnEnded { .. }),
-            What::Call(id) => same && matches!(event, Event::ToolResult { id: ended, .. } if ended == id),
+            What::Call(id) => {
+                let is_result = matches!(event, Event::ToolResult { id: ended, .. } if ended == id);
+                same && (is_result || matches!(event, Event::TurnEnded { .. }))
+            }
             What::Agent(child) => matches!(event, Event::AgentFinished { child: ended, .. } if ended == child),
             What::Question(id) => matches!(event, Event::Answer { id: answered, .. } if answered == id),
             What::Pause => same && matches!(event, Event::Unparked { .. }),
@@ -178,8 +218,8 @@ impl Open {
         }
     }
 
-    fn closing(&self) -> Closing {
-        let message = Some(INTERRUPTED.to_owned());
+    fn closing(&self, why: &str) -> Closing {
+        let message = Some(why.to_owned());
         let event = match &self.what {
             What::Turn(turn) => Event::TurnEnded { turn: *turn, outcome: Outcome::Failed, message },
             What::Round(turn, round) => Event::RoundEnded { turn: *turn, round: *round },
@@ -192,7 +232,7 @@ impl Open {
             What::Agent(child) => Event::AgentFinished { child: child.clone(), outcome: Outcome::Failed, message },
             What::Question(id) => Event::Answer { id: id.clone(), answer: "withdrawn".to_owned(), words: None },
             What::Pause => Event::Unparked { decision: Decided::Cancelled },
-            What::Compaction => Event::Notice { text: format!("the compaction was {INTERRUPTED}") },
+            What::Compaction => Event::Notice { text: format!("the compaction was {why}") },
         };
         Closing { agent: self.agent.clone(), parent: self.parent.clone(), event }
     }

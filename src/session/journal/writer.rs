@@ -101,7 +101,7 @@ impl Writer {
             // Another program may have been killed within the last line.
             is_torn: last > 0,
             failing_since: None,
-            has_begun: false,
+            has_begun: last > 0,
             number: last,
             lost: 0,
             texts: Written::default(),

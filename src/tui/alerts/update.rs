@@ -50,9 +50,11 @@ pub fn due(alerts: &mut Alerts, facts: &AlertFacts<'_>) -> Option<Effect> {
         && let Some(question) = facts.questions.current()
     {
         match question.subject {
-            Subject::Approval(..) | Subject::StillTrue(_) => alerts.raise(format!("a question: {}", question.title)),
+            Subject::Approval(..) | Subject::StillTrue(_) | Subject::Unfinished(_) => {
+                alerts.raise(format!("a question: {}", question.title));
+            }
             // Asked because of a key: whoever pressed it is there.
-            Subject::New | Subject::Reset | Subject::Quit | Subject::Undo => {}
+            Subject::New | Subject::Reset | Subject::Quit | Subject::Undo | Subject::Switch(..) => {}
         }
     }
     let words = alerts.take(facts.now)?;

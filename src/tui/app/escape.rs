@@ -22,6 +22,8 @@ pub enum Escape {
     CloseHelp,
     /// It closes the ledger.
     CloseLedger,
+    /// It closes the list of sessions or messages.
+    CloseChoices,
     /// It leaves the question unanswered: not now.
     LeaveQuestion,
     /// It answers the question with no.
@@ -68,6 +70,7 @@ pub fn next_escape(app: &App) -> Escape {
     match app.focus.overlay {
         Some(Overlay::Help) if app.help.is_on_page() => return Escape::LeavePage,
         Some(Overlay::Help) => return Escape::CloseHelp,
+        Some(Overlay::Choices) => return Escape::CloseChoices,
         Some(Overlay::Ledger) => return Escape::CloseLedger,
         None => {}
     }
@@ -81,9 +84,16 @@ pub fn next_escape(app: &App) -> Escape {
         return match app.questions.current().map(|question| &question.subject) {
             Some(Subject::Approval(_, Offer::MoreCalls)) => Escape::AnswerNow,
             Some(Subject::Approval(..)) => Escape::Decline,
-            Some(Subject::StillTrue(_) | Subject::New | Subject::Reset | Subject::Quit | Subject::Undo) | None => {
-                Escape::LeaveQuestion
-            }
+            Some(
+                Subject::StillTrue(_)
+                | Subject::Unfinished(_)
+                | Subject::New
+                | Subject::Reset
+                | Subject::Quit
+                | Subject::Undo
+                | Subject::Switch(..),
+            )
+            | None => Escape::LeaveQuestion,
         };
     }
     if app.message.about_call().is_some() {
@@ -132,7 +142,9 @@ impl Escape {
     /// Returns it in words, the longest first; each begins with the key. None where it does nothing.
     pub fn words(&self) -> Vec<String> {
         match self {
-            Self::CloseCompletion => vec!["Esc: closes the list".to_owned(), "Esc: closes".to_owned()],
+            Self::CloseCompletion | Self::CloseChoices => {
+                vec!["Esc: closes the list".to_owned(), "Esc: closes".to_owned()]
+            }
             Self::LeavePage => vec!["Esc: back to the list".to_owned(), "Esc: back".to_owned()],
             Self::CloseHelp => vec!["Esc: closes help".to_owned()],
             Self::CloseLedger => vec!["Esc: closes the ledger".to_owned(), "Esc: closes".to_owned()],

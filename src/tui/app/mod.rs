@@ -22,7 +22,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::id::AgentId;
 use crate::session::fold::agents::AgentNode;
-use crate::session::fold::{Receipt, ReceiptState};
+use crate::session::fold::{PendingStage, PendingText, Receipt, ReceiptState};
 use crate::tui::agents::{AgentsPane, Room};
 use crate::tui::alerts::Alerts;
 use crate::tui::approval::Questions;
@@ -33,6 +33,7 @@ use crate::tui::message::{Known, Message};
 use crate::tui::palette::Palette;
 use crate::tui::pause::PausePane;
 use crate::tui::pending::PendingPane;
+use crate::tui::sessions::Choices;
 use crate::tui::state::focus::{Focus, Pane};
 use crate::tui::state::lines::Medium;
 use crate::tui::state::pointer::{MouseMode, Pointer};
@@ -55,6 +56,8 @@ pub struct App {
     pub focus: Focus,
     /// Help, as it was opened last.
     pub help: Help,
+    /// The list of sessions or messages, as it was opened last.
+    pub choices: Choices,
     /// Every text that the user writes.
     pub message: Message,
     /// What could stand behind what is typed.
@@ -92,6 +95,7 @@ impl App {
             facts: Facts::new(size, now, themes),
             focus: Focus::default(),
             help: Help::default(),
+            choices: Choices::default(),
             message: Message::default(),
             palette: Palette::default(),
             new_at_reset: false,
@@ -235,7 +239,12 @@ impl App {
     /// and the conversation, where the list of pending texts may never have seen it.
     pub fn at_rest(&self) -> bool {
         let is_leaving = |receipt: &Receipt| receipt.state == ReceiptState::Leaving;
-        !self.busy() && !self.run.receipts.list().iter().any(is_leaving)
+        // One that waits for a word of the user starts no turn.
+        let goes_on = |entry: &PendingText| {
+            entry.stage == PendingStage::Delivering || !(entry.message.held || entry.message.stale)
+        };
+        let is_due = !self.run.pending.paused && self.run.pending.entries().iter().any(goes_on);
+        !self.run.agents.main().running() && !is_due && !self.run.receipts.list().iter().any(is_leaving)
     }
 
     /// Returns when the picture next changes by itself: the next second of a running turn, an agent's row that

@@ -27,6 +27,7 @@ impl App {
             Cause::Message(text) => self.message.text() == *text,
             Cause::SomeMessage => !self.message.is_empty(),
             Cause::NoDraft => !self.message.is_draft(),
+            Cause::Escape => self.message.is_empty(),
             Cause::Turn => self.busy(),
             Cause::NoTurn => !self.busy(),
             Cause::NothingPending => self.run.pending.is_empty(),

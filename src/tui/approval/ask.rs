@@ -14,7 +14,13 @@ pub fn ask_about_requests(questions: &mut Questions, facts: &Facts) {
     let permissions = &facts.run.permissions;
     questions.retain(facts.now, |subject| match subject {
         Subject::Approval(id, _) => permissions.is_open(*id),
-        Subject::StillTrue(_) | Subject::New | Subject::Reset | Subject::Quit | Subject::Undo => true,
+        Subject::StillTrue(_)
+        | Subject::Unfinished(_)
+        | Subject::New
+        | Subject::Reset
+        | Subject::Quit
+        | Subject::Undo
+        | Subject::Switch(..) => true,
     });
     for request in &permissions.open {
         let offer = match (&request.subject, &request.session, &request.rule) {
@@ -42,7 +48,10 @@ pub fn ask_about_stale(questions: &mut Questions, edited: Option<&MessageId>, fa
     let entries: Vec<&PendingText> = facts.run.pending.waiting().filter(is_asked).collect();
     questions.retain(facts.now, |subject| match subject {
         Subject::StillTrue(id) => entries.iter().any(|entry| entry.message.id == *id),
-        Subject::New | Subject::Reset | Subject::Quit | Subject::Undo | Subject::Approval(..) => true,
+        Subject::Unfinished(ids) => ids.iter().any(|id| facts.run.pending.get(id).is_some()),
+        Subject::New | Subject::Reset | Subject::Quit | Subject::Undo | Subject::Switch(..) | Subject::Approval(..) => {
+            true
+        }
     });
     for entry in entries {
         questions.ask_once(Question {
@@ -65,7 +74,12 @@ pub fn ask_about_conversation(questions: &mut Questions, subject: Subject) {
             "don't ask again in this session",
         ),
         Subject::Quit => ("Quit?", "A turn is running. Quitting stops it and ends what its tools have started.", ""),
-        Subject::Reset | Subject::StillTrue(_) | Subject::Undo | Subject::Approval(..) => (
+        Subject::Reset
+        | Subject::StillTrue(_)
+        | Subject::Unfinished(_)
+        | Subject::Undo
+        | Subject::Switch(..)
+        | Subject::Approval(..) => (
             "Reset the conversation?",
             "The agent forgets what was said, a running turn is stopped; the transcript stays.",
             "don't ask again in this session",
@@ -88,17 +102,17 @@ pub fn ask_about_undo(questions: &mut Questions, changes: &[UndoneFile], facts: 
         agent: None,
         subject: Subject::Undo,
         title: "Take back what the last turn changed?".to_owned(),
-        detail: undo_parts(changes),
+        detail: undo_parts(changes, "the turn"),
         session: String::new(),
         rule: None,
     });
 }
 
-/// Returns every file with what happens to it, and what is not covered.
-fn undo_parts(changes: &[UndoneFile]) -> Vec<DetailPart> {
+/// Returns every file with what happens to it, with the words for what it goes back to, and what is not covered.
+pub fn undo_parts(changes: &[UndoneFile], since: &str) -> Vec<DetailPart> {
     let (back, stay): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.undo.is_done());
     let mut parts = Vec::new();
-    for (files, words) in [(back, "to be as before the turn"), (stay, "to stay as now")] {
+    for (files, words) in [(back, format!("to be as before {since}")), (stay, "to stay as now".to_owned())] {
         if !files.is_empty() {
             parts.push(DetailPart::Note(format!("{}, {words}:", count(files.len(), "file"))));
             parts.extend(files.iter().map(|change| DetailPart::Exact(format!("{}: {}", change.path, change.undo))));

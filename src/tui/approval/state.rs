@@ -15,6 +15,7 @@ use crate::session::fold::DetailPart;
 use crate::tui::effect::{Effect, PaneEffect};
 use crate::tui::keymap::{Action, Answer};
 use crate::tui::state::cause::QuestionId;
+use crate::tui::switch::Switch;
 
 /// One question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +39,8 @@ pub struct Question {
 pub enum Subject {
     /// Whether a pending text that has grown old still holds.
     StillTrue(MessageId),
+    /// What becomes of the texts that an earlier process of the session left.
+    Unfinished(Vec<MessageId>),
     /// Whether a new conversation starts, on an empty screen.
     New,
     /// Whether the conversation goes back to its system prompt.
@@ -46,8 +49,19 @@ pub enum Subject {
     Quit,
     /// Whether the files that the last turn changed are taken back.
     Undo,
+    /// Whether the screen closes for another session or a branch, and whether files go back with that.
+    Switch(Switch, Rewind),
     /// Whether a tool may do what it wants to do.
     Approval(ApprovalId, Offer),
+}
+
+/// Whether there are files that a branch can take back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rewind {
+    /// There are.
+    Offered,
+    /// None is on record, or it is no branch.
+    Nothing,
 }
 
 /// Which answers there are besides yes and no.
@@ -89,6 +103,12 @@ impl Subject {
                 (Answer::No, "drop"),
                 (Answer::Leave, "not now"),
             ],
+            Self::Unfinished(_) => &[
+                (Answer::Once, "continue: send them"),
+                (Answer::Words, "edit"),
+                (Answer::No, "discard"),
+                (Answer::Leave, "not now"),
+            ],
             Self::New | Self::Reset => {
                 &[(Answer::Once, "yes"), (Answer::Session, "always yes"), (Answer::No, "no"), (Answer::Leave, "no")]
             }
@@ -115,7 +135,13 @@ impl Subject {
                 (Answer::No, "answer from what was found"),
                 (Answer::Leave, "answer from what was found"),
             ],
-            Self::Quit | Self::Undo | Self::Approval(_, Offer::Nothing) => {
+            Self::Switch(_, Rewind::Offered) => &[
+                (Answer::Once, "conversation only"),
+                (Answer::Session, "conversation and files"),
+                (Answer::No, "no"),
+                (Answer::Leave, "no"),
+            ],
+            Self::Quit | Self::Undo | Self::Switch(_, Rewind::Nothing) | Self::Approval(_, Offer::Nothing) => {
                 &[(Answer::Once, "yes"), (Answer::No, "no"), (Answer::Leave, "no")]
             }
         }
@@ -138,15 +164,20 @@ impl Subject {
             Self::Reset => Some(PaneEffect::ResetConversation),
             Self::Quit => Some(PaneEffect::Outside(Effect::Quit)),
             Self::Undo => Some(PaneEffect::UndoChanges),
-            Self::StillTrue(_) | Self::Approval(..) => None,
+            Self::StillTrue(_) | Self::Unfinished(_) | Self::Switch(..) | Self::Approval(..) => None,
         }
     }
 
     /// Tells whether a yes counts only once the end of the detail was on the screen.
     pub fn must_be_read(&self) -> bool {
         match self {
-            Self::Approval(..) | Self::Undo => true,
-            Self::StillTrue(_) | Self::New | Self::Reset | Self::Quit => false,
+            Self::Approval(..) | Self::Undo | Self::Switch(_, Rewind::Offered) => true,
+            Self::StillTrue(_)
+            | Self::Unfinished(_)
+            | Self::New
+            | Self::Reset
+            | Self::Quit
+            | Self::Switch(_, Rewind::Nothing) => false,
         }
     }
 }

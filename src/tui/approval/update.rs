@@ -1,13 +1,14 @@
 //! What the keys do about a question. Whether a key may answer is decided in the state.
 
 use super::{Questions, Subject, Unarmed};
-use crate::id::AgentId;
+use crate::id::{AgentId, MessageId};
 use crate::protocol::{self, ApprovalId, QueueAct, Request, RuleRequest, UndoneFile};
 use crate::summary::count;
 use crate::target::name_of;
 use crate::text::is_blank;
 use crate::tui::approval::Question;
-use crate::tui::effect::{Outcome, PaneEffect};
+use crate::tui::commands::Verb;
+use crate::tui::effect::{Effect, Outcome, PaneEffect};
 use crate::tui::facts::Facts;
 use crate::tui::keymap::{Action, Answer, Chord, Context, Edit};
 use crate::tui::pending;
@@ -111,8 +112,14 @@ pub fn carry_out(questions: &mut Questions, asked: Question, answer: Answer, fac
             vec![PaneEffect::Say(sentence)]
         }
         (Subject::Approval(id, _), answer) => vec![Request::Answer { id, answer: answer_of(answer) }.into()],
-        (Subject::New | Subject::Reset | Subject::Quit | Subject::Undo, Answer::No | Answer::Words | Answer::Leave) => {
-            Vec::new()
+        (Subject::Unfinished(ids), answer) => unfinished(ids, answer, facts),
+        (
+            Subject::New | Subject::Reset | Subject::Quit | Subject::Undo | Subject::Switch(..),
+            Answer::No | Answer::Words | Answer::Leave,
+        ) => Vec::new(),
+        (Subject::Switch(switch, _), answer) => {
+            let goes_back = answer != Answer::Once;
+            vec![PaneEffect::Outside(Effect::Switch(if goes_back { switch.with_files() } else { switch }))]
         }
         (Subject::Undo, _) => vec![PaneEffect::UndoChanges],
         (subject @ (Subject::New | Subject::Reset | Subject::Quit), answer) => {
@@ -121,6 +128,24 @@ pub fn carry_out(questions: &mut Questions, asked: Question, answer: Answer, fac
             }
             subject.decided().into_iter().collect()
         }
+    }
+}
+
+/// Returns what is done with texts that an earlier process left.
+fn unfinished(ids: Vec<MessageId>, answer: Answer, facts: &Facts) -> Vec<PaneEffect> {
+    let waits = |id: &MessageId| facts.run.pending.get(id).is_some();
+    let ids: Vec<MessageId> = ids.into_iter().filter(waits).collect();
+    match (answer, ids.as_slice()) {
+        (Answer::Once | Answer::Session | Answer::Always, _) => {
+            let confirm = |id| Request::Queue { agent: AgentId::main(), id, act: QueueAct::Confirm };
+            ids.into_iter().map(|id| confirm(id).into()).collect()
+        }
+        (Answer::Words, [id]) => vec![PaneEffect::EditEntry(AgentId::main(), id.clone())],
+        (Answer::Words, _) => vec![PaneEffect::Run(Verb::Pending, String::new())],
+        (Answer::No, _) => {
+            ids.iter().filter_map(|id| pending::delete(&facts.run.pending, id)).map(PaneEffect::from).collect()
+        }
+        (Answer::Leave, _) => vec![PaneEffect::Say("nothing is sent: the texts stay in the list, held".to_owned())],
     }
 }
 

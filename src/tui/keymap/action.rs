@@ -101,6 +101,8 @@ pub enum Action {
     Jump,
     /// Take back what the tools of the last turn changed, after a question.
     UndoChanges,
+    /// Send the request again that failed.
+    Retry,
     /// Switch to the next approval mode.
     NextMode,
     /// Write the whole screen again.
@@ -172,6 +174,7 @@ impl Action {
             Self::SkipCall => "skip-call",
             Self::Jump => "jump",
             Self::UndoChanges => "undo-changes",
+            Self::Retry => "retry",
             Self::NextMode => "next-mode",
             Self::Redraw => "redraw",
             Self::Editor => "editor",

@@ -29,11 +29,13 @@ pub enum Context {
     Ledger,
     /// The details of the shown agent have the focus.
     Details,
+    /// A list of sessions or messages is open.
+    Choices,
 }
 
 impl Context {
     /// Holds every context, in the order in which help shows them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Composer,
         Self::History,
         Self::Global,
@@ -46,6 +48,7 @@ impl Context {
         Self::Gate,
         Self::Ledger,
         Self::Help,
+        Self::Choices,
     ];
 
     /// Returns its place in [`Context::ALL`].
@@ -56,7 +59,13 @@ impl Context {
     /// Tells whether plain characters are text there, or may be: what holds everywhere holds where text is typed too.
     pub fn takes_text(self) -> bool {
         match self {
-            Self::Global | Self::Composer | Self::History | Self::Filter | Self::Search | Self::Help => true,
+            Self::Global
+            | Self::Composer
+            | Self::History
+            | Self::Filter
+            | Self::Search
+            | Self::Help
+            | Self::Choices => true,
             Self::Tree | Self::Transcript | Self::Details | Self::Pending | Self::Gate | Self::Ledger => false,
         }
     }
@@ -76,6 +85,7 @@ impl Context {
             Self::Ledger => table::ledger::ROWS,
             Self::Help => table::help::ROWS,
             Self::Details => table::details::ROWS,
+            Self::Choices => table::choices::ROWS,
         }
     }
 
@@ -94,6 +104,7 @@ impl Context {
             Self::Ledger => "ledger",
             Self::Help => "help",
             Self::Details => "details",
+            Self::Choices => "choices",
         }
     }
 
@@ -112,6 +123,7 @@ impl Context {
             Self::Gate => "Held agent",
             Self::Ledger => "Ledger",
             Self::Details => "Details of an agent",
+            Self::Choices => "List of sessions or messages",
         }
     }
 }

@@ -49,6 +49,8 @@ pub enum ReadKey {
     Write,
     /// Show or hide times.
     Times,
+    /// Branch from just before the selected message.
+    Branch,
 }
 
 impl ReadKey {
@@ -77,13 +79,14 @@ impl ReadKey {
             Self::Open => "open",
             Self::Write => "write-transcript",
             Self::Times => "times",
+            Self::Branch => "branch",
         }
     }
 
     /// Tells whether it leaves everything outside the screen as it was.
     pub fn only_shows(self) -> bool {
         match self {
-            Self::Copy | Self::Open | Self::Write => false,
+            Self::Copy | Self::Open | Self::Write | Self::Branch => false,
             Self::Search
             | Self::NextFound
             | Self::PreviousFound

@@ -15,7 +15,7 @@ pub(super) struct Drafts {
 }
 
 impl Drafts {
-    fn keep(&mut self, to: AgentId, composer: Composer) {
+    pub(super) fn keep(&mut self, to: AgentId, composer: Composer) {
         match self.kept.iter_mut().find(|(agent, _)| *agent == to) {
             Some((_, known)) => known.put_before(&[composer.text()]),
             None => self.kept.push((to, composer)),
@@ -30,6 +30,11 @@ impl Drafts {
     /// Takes the drafts back for which this holds of their agent.
     pub(super) fn take_where(&mut self, is_gone: impl Fn(&AgentId) -> bool) -> Vec<(AgentId, Composer)> {
         self.kept.extract_if(.., |(agent, _)| is_gone(agent)).collect()
+    }
+
+    /// Returns all drafts that are set aside, with whom they are for.
+    pub(super) fn each(&self) -> impl Iterator<Item = (&AgentId, String)> {
+        self.kept.iter().map(|(agent, composer)| (agent, composer.text()))
     }
 
     /// Returns the texts of all drafts that are set aside.

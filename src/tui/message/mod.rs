@@ -16,6 +16,7 @@
 //!   `bring_back.rs`, `returned.rs`, `pending_lives.rs`
 //! - what was sent before, Up, Ctrl+R, the file: `history.rs`, `recall.rs`, `history_search.rs`,
 //!   `src/tui/history_file.rs`; stories: `recall.rs`
+//! - what is kept of it in the session's journal, and put back: `kept.rs`; stories: `session/screen.rs`
 //! - a draft for each agent: `drafts.rs`; stories: `composer.rs`, `pending_lives.rs`
 //! - paths behind `@`: `paths.rs`, `src/tui/run/path_walk.rs`, `src/tui/fuzzy.rs`; stories: `paths_offered.rs`
 //! - the external editor: `give_back.rs`; stories: `composer.rs`,
@@ -30,6 +31,7 @@ mod entry;
 mod give_back;
 pub mod history;
 pub mod history_search;
+mod kept;
 mod known;
 pub mod line;
 pub mod paths;

@@ -210,6 +210,7 @@ impl<'a> Surface<'a> for Lines<'a> {
     }
 
     async fn close(&mut self) -> Vec<String> {
+        self.input.pause();
         self.let_go();
         self.leave_line();
         self.output.close();

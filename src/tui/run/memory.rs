@@ -17,11 +17,13 @@ use crate::tui::msg::Msg;
 use crate::tui::run::ScreenOptions;
 use crate::tui::run::branch::branch;
 use crate::tui::run::path_walk::walk;
+use crate::tui::run::sessions;
 
 /// The places, and what is still to be written.
 #[derive(Debug)]
 pub struct Memory {
     file: Option<HistoryFile>,
+    state: Option<PathBuf>,
     cwd: PathBuf,
     unwritten: Arc<Mutex<VecDeque<Record>>>,
     newest: Arc<AtomicU64>,
@@ -32,6 +34,7 @@ impl Memory {
     pub fn new(options: &ScreenOptions) -> Self {
         Self {
             file: options.state.as_deref().map(HistoryFile::within),
+            state: options.state.clone(),
             cwd: options.cwd.clone(),
             unwritten: Arc::default(),
             newest: Arc::default(),
@@ -69,6 +72,12 @@ impl Memory {
     pub fn find_branch(&self, files: &Files) {
         let cwd = self.cwd.clone();
         files.aside(move || vec![Msg::Branch(branch(&cwd).unwrap_or_default())]);
+    }
+
+    /// Lists the saved sessions.
+    pub fn list_sessions(&self, files: &Files) {
+        let state = self.state.clone();
+        files.aside(move || vec![Msg::Sessions(sessions::list(state.as_deref()))]);
     }
 
     /// Lists the paths of the working directory.

@@ -9,6 +9,7 @@ use crate::tui::alerts::AlertWhen;
 use crate::tui::keymap::Keymap;
 use crate::tui::outside::Outside;
 use crate::tui::state::status::ModelSource;
+use crate::tui::switch::Switch;
 use crate::tui::terminal::MouseMode;
 use crate::tui::terminal::alert::{Relay, Titled, Way};
 use crate::tui::theme::Themes;
@@ -52,6 +53,8 @@ pub struct ScreenOptions {
     pub session: Option<String>,
     /// The name of this client; `None` where the run was started with this screen.
     pub client: Option<ClientId>,
+    /// Whether a session is to be chosen first.
+    pub choose_session: bool,
 }
 
 /// Whether a terminal can be asked something.
@@ -65,22 +68,24 @@ pub enum Answers {
 }
 
 /// Why the screen ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
     /// The user quit.
     Quit,
     /// The user left a run that goes on.
     Detached,
+    /// The user goes on with something else.
+    Switch(Switch),
     /// A signal asked for it, or the terminal is gone; the code that the program is to exit with.
     Signal(u8),
 }
 
 impl Ending {
     /// Returns the exit code of the program.
-    pub fn exit_code(self) -> u8 {
+    pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Quit | Self::Detached => 0,
-            Self::Signal(code) => code,
+            Self::Quit | Self::Detached | Self::Switch(_) => 0,
+            Self::Signal(code) => *code,
         }
     }
 }

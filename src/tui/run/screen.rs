@@ -221,6 +221,8 @@ impl<'a> Surface<'a> for Screen<'a> {
 
     async fn close(&mut self) -> Vec<String> {
         self.end_editor().await;
+        // What is typed from here on is for whoever has the terminal next.
+        self.reader.pause();
         view::farewell(&self.core.app)
     }
 

@@ -9,6 +9,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::drafts::KeptDrafts;
 use super::memory::Memory;
 use super::suspend::Stop;
 use super::{Ending, ScreenOptions, copy};
@@ -40,6 +41,7 @@ pub(super) struct Core<'a> {
     pub ending: Option<Ending>,
     /// True from the wish to go to the shell until the loop fulfils it.
     pub suspending: bool,
+    pub drafts: KeptDrafts,
 }
 
 impl<'a> Core<'a> {
@@ -54,6 +56,7 @@ impl<'a> Core<'a> {
             outside: options.outside.clone(),
             ending: None,
             suspending: false,
+            drafts: KeptDrafts::default(),
         }
     }
 }
@@ -150,10 +153,20 @@ pub(super) trait Surface<'a>: Sized {
             }
             _ => None,
         };
-        let effects = update(&mut self.core().app, msg);
+        let core = self.core();
+        core.drafts.heard(&msg, Instant::now());
+        let effects = update(&mut core.app, msg);
         self.look(event.as_ref());
         for effect in effects {
             self.carry_out(effect);
+        }
+    }
+
+    /// Has the session keep what is being written, when that is due.
+    fn keep_drafts(&mut self, now: Instant) {
+        let core = self.core();
+        if let Some(request) = core.drafts.keep(now, || core.app.message.unsent()) {
+            core.client.send(request);
         }
     }
 
@@ -182,6 +195,8 @@ pub(super) trait Surface<'a>: Sized {
             }
             Effect::Quit => core.ending = Some(Ending::Quit),
             Effect::Detach => core.ending = Some(Ending::Detached),
+            Effect::Switch(switch) => core.ending = Some(Ending::Switch(switch)),
+            Effect::ListSessions => core.memory.list_sessions(&core.files),
             Effect::Remember(text) => core.memory.remember(text, &core.files),
             Effect::ListPaths => core.memory.list(&core.files),
             Effect::Match(quest) => core.memory.find(quest, &core.files),

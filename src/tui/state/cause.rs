@@ -31,6 +31,8 @@ pub enum Cause {
     SomeMessage,
     /// The message holds something else than a draft.
     NoDraft,
+    /// An Esc that did nothing else.
+    Escape,
     /// A turn runs.
     Turn,
     /// No turn runs.

@@ -44,6 +44,8 @@ impl Pane {
 pub enum Overlay {
     /// The commands, the keys and the manual.
     Help,
+    /// A list of sessions or messages.
+    Choices,
     /// What became of every text that was sent.
     Ledger,
 }
@@ -66,6 +68,7 @@ impl Focus {
     pub fn context(&self) -> Context {
         match (self.overlay, self.pane) {
             (Some(Overlay::Help), _) => Context::Help,
+            (Some(Overlay::Choices), _) => Context::Choices,
             (Some(Overlay::Ledger), _) => Context::Ledger,
             (None, Pane::Composer) => Context::Composer,
             (None, Pane::History) => Context::History,

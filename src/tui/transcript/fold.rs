@@ -223,6 +223,13 @@ impl Transcript {
         }
     }
 
+    /// Returns the texts that came through a queue, with their cells, in order.
+    pub fn entered(&self) -> Vec<(&MessageId, CellId)> {
+        let mut entered: Vec<_> = self.said.iter().map(|(id, cell)| (id, *cell)).collect();
+        entered.sort_by_key(|(_, cell)| cell.index());
+        entered
+    }
+
     /// Returns the cell of a text that came through a queue.
     pub fn cell_of(&self, id: &MessageId) -> Option<CellId> {
         self.said.get(id).copied()

@@ -76,6 +76,8 @@ fn read(pane: &mut TranscriptPane, key: ReadKey, facts: &TranscriptFacts<'_>) ->
             return Outcome::one(PaneEffect::Outside(Effect::Write { request, text }));
         }
         ReadKey::Times => pane.toggle_times(),
+        // It leaves the session, which the root decides about.
+        ReadKey::Branch => return Outcome::Ignored,
     }
     Outcome::DONE
 }

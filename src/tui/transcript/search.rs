@@ -190,7 +190,8 @@ impl Search {
             | ReadKey::Copy
             | ReadKey::Open
             | ReadKey::Write
-            | ReadKey::Times => {}
+            | ReadKey::Times
+            | ReadKey::Branch => {}
         }
         false
     }

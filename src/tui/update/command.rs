@@ -17,8 +17,8 @@ use crate::tui::state::lines::{Medium, Report};
 use crate::tui::state::pointer::MouseMode;
 use crate::tui::transcript::cell::Level;
 use crate::tui::update::{
-    approval as approvals, budget, carry_out, export, hold as gates, ledger, line, message, pending, transcript,
-    with_agents,
+    approval as approvals, budget, carry_out, export, hold as gates, ledger, line, message, pending, sessions,
+    transcript, with_agents,
 };
 
 /// Carries a command out at once, whether a turn runs or not.
@@ -71,7 +71,9 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Times => app.transcripts.toggle_times(),
         Verb::Undo => return approvals::begin_undo(app),
         Verb::Rules => return approvals::rules(app, argument),
-        Verb::Resume => resume(app),
+        Verb::Resume => return sessions::resume(app, argument),
+        Verb::Branch => sessions::branch(app),
+        Verb::Retry => return sessions::retry(app),
         Verb::Mouse => return mouse(app, argument),
         Verb::Detach if app.client.is_some() => return vec![Effect::Detach],
         Verb::Detach => app.reply(
@@ -82,18 +84,6 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Now => {}
     }
     Vec::new()
-}
-
-/// Says how sessions are taken up again: the program begins with one.
-fn resume(app: &mut App) {
-    let this = match &app.session {
-        Some(session) => format!("steersman --resume {session} takes this one up"),
-        None => "this one is not saved".to_owned(),
-    };
-    app.reply(&format!(
-        "a session is taken up at the start of the program: {this}; --continue takes up the newest of this directory; \
-         steersman sessions lists all"
-    ));
 }
 
 /// Offers a model server of this machine in place of the embedded model.

@@ -1,6 +1,6 @@
 //! Carries out what [`next_escape`] says; decides nothing by itself.
 
-use super::{message, question, transcript, with_agents};
+use super::{message, question, sessions, transcript, with_agents};
 use crate::protocol::Request;
 use crate::tui::agents::clear_filter;
 use crate::tui::app::escape::{Escape, next_escape};
@@ -20,7 +20,7 @@ pub fn press(app: &mut App) -> Vec<Effect> {
             }
         }
         Escape::LeavePage => app.help.back(),
-        Escape::CloseHelp | Escape::CloseLedger => app.focus.overlay = None,
+        Escape::CloseHelp | Escape::CloseLedger | Escape::CloseChoices => app.focus.overlay = None,
         Escape::LeaveQuestion | Escape::Decline | Escape::AnswerNow => return question::give(app, Answer::Leave),
         Escape::Wait => {
             let cause = app.about_question(Cause::Question);
@@ -37,7 +37,7 @@ pub fn press(app: &mut App) -> Vec<Effect> {
         Escape::EndSearch => transcript::shown(app).end_search(),
         Escape::CloseSearch | Escape::ToMessage => app.focus.go(Pane::Composer),
         Escape::Stop(_) | Escape::TakeBack(_) => return stop(app),
-        Escape::Nothing => {}
+        Escape::Nothing => sessions::escape(app),
     }
     Vec::new()
 }

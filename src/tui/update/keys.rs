@@ -4,7 +4,8 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::transcript::shown;
 use super::{
-    approval, carry_out, command, escape, hold, ledger, line, message, pending, question, transcript, with_agents,
+    approval, carry_out, command, escape, hold, ledger, line, message, pending, question, sessions, transcript,
+    with_agents,
 };
 use crate::protocol::{ModeChoice, Request};
 use crate::tui::agents::{act as agents_act, key as agents_key};
@@ -40,6 +41,11 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
         && let Outcome::Consumed(effects) = help::key(&mut app.help, chord, &app.facts)
     {
         return carry_out(app, effects);
+    }
+    if app.focus.overlay == Some(Overlay::Choices)
+        && let Some(effects) = sessions::key(app, chord)
+    {
+        return effects;
     }
     match action {
         Some(Action::Answer(answer)) => {
@@ -134,6 +140,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Answer(answer) => return question::answer(app, answer).unwrap_or_default(),
         Action::UndoChanges => return approval::begin_undo(app),
         Action::NextMode => return vec![Effect::Request(Request::SetMode { choice: ModeChoice::Next })],
+        Action::Retry => return sessions::retry(app),
         Action::Redraw => return vec![Effect::Redraw],
         Action::Editor => {
             let text = app.message.open();
@@ -145,6 +152,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Tree(_) | Action::Look(_) => {
             return with_agents(app, |pane, facts| agents_act(pane, action, facts)).unwrap_or_default();
         }
+        Action::Read(ReadKey::Branch) => return sessions::branch_here(app),
         Action::Read(_) | Action::FocusTranscript | Action::Fold | Action::FoldAll => {
             return transcript::key(app, action);
         }
@@ -228,7 +236,7 @@ fn write(app: &mut App, key: WriteKey) -> Vec<Effect> {
 fn toggle_help(app: &mut App) {
     app.focus.overlay = match app.focus.overlay {
         Some(Overlay::Help) => None,
-        Some(Overlay::Ledger) | None => {
+        Some(Overlay::Ledger | Overlay::Choices) | None => {
             app.help = Help::default();
             Some(Overlay::Help)
         }

@@ -14,7 +14,7 @@ use crate::tui::transcript::scroll::ScrollRequest;
 pub fn toggle(app: &mut App) {
     app.focus.overlay = match app.focus.overlay {
         Some(Overlay::Ledger) => None,
-        Some(Overlay::Help) | None => {
+        Some(Overlay::Help | Overlay::Choices) | None => {
             app.ledger = LedgerPane::at_newest(&app.run.receipts);
             Some(Overlay::Ledger)
         }

@@ -41,7 +41,14 @@ pub fn nobody_there(app: &mut App) -> Vec<Effect> {
     while let Some(asked) = app.questions.take(app.now) {
         let answer = match asked.subject {
             Subject::StillTrue(_) => Answer::Once,
-            Subject::New | Subject::Reset | Subject::Quit | Subject::Undo | Subject::Approval(..) => Answer::No,
+            // Nothing of an earlier process is sent by itself.
+            Subject::Unfinished(_) => Answer::Leave,
+            Subject::New
+            | Subject::Reset
+            | Subject::Quit
+            | Subject::Undo
+            | Subject::Switch(..)
+            | Subject::Approval(..) => Answer::No,
         };
         app.status.say(format!("nobody is there to answer: {} {}", asked.title, word(answer)), app.now);
         let wanted = approval_pane::carry_out(&mut app.questions, asked, answer, &app.facts);

@@ -27,6 +27,7 @@ mod mouse;
 pub mod pending;
 mod question;
 mod receipts;
+mod sessions;
 mod transcript;
 
 use crate::error::Refused;
@@ -97,6 +98,8 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Paths(list) => effects = message::with(app, |message, known| message.take_paths(list, known)),
         Msg::Matched(found) => app.message.take_hits(found),
         Msg::Written { subject, outcome } => effects = carry_out(app, vec![export::written(subject, outcome)]),
+        Msg::Sessions(rows) => effects = sessions::listed(app, rows),
+        Msg::ChooseSession => effects = sessions::resume(app, ""),
         Msg::Copied(outcome) => copied(app, outcome),
         Msg::Edited { subject, outcome } => edited(app, subject, outcome),
         Msg::Line(text, at) => {
@@ -314,6 +317,7 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
         Reply::Answered { answer, outcome, .. } => approval::answered(app, answer, outcome),
         Reply::Mode(outcome) => approval::mode_set(app, outcome),
         Reply::UndoPreview(files) => approval::ask_undo(app, &files),
+        Reply::RewindPreview { to, files } => sessions::ask_branch(app, &to, &files),
         Reply::Undone(files) => approval::undone(app, &files),
         Reply::Rules(sentences) => approval::rules_told(app, &sentences),
         Reply::Budget(_) => budget::set(app),
@@ -337,6 +341,7 @@ fn noticed(app: &mut App, notice: Notice) {
         }
         Notice::Withdrawn { by, entries } => message::withdrawn(app, by.as_ref(), &entries),
         Notice::Over(sentence) => app.status.host = HostState::Failed(sentence),
+        Notice::Unfinished(left) => question::begin_unfinished(app, &left),
         Notice::LocalServer(server) => command::offer(app, server),
         Notice::Models(Ok(models)) => app.palette.models = models,
         Notice::Models(Err(reason)) => app.reply(&format!("no list of models: {reason}")),

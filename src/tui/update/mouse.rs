@@ -234,7 +234,7 @@ fn wheel(app: &mut App, place: Position, wheel: Wheel) {
         Region::Overlay | Region::Behind | Region::Receipt(_) | Region::HelpEntry(_) => match app.focus.overlay {
             Some(Overlay::Help) => help::wheel(&mut app.help, wheel.lines()),
             Some(Overlay::Ledger) => app.ledger.wheel(wheel.lines()),
-            None => {}
+            Some(Overlay::Choices) | None => {}
         },
         Region::Text | Region::Pane(Pane::Composer | Pane::History) => app.message.scroll(match wheel {
             Wheel::Up => -1,

@@ -1,12 +1,16 @@
 //! Brings the questions together with the message, whose keys answer them.
 
 use super::carry_out_outcome;
+use crate::id::AgentId;
+use crate::protocol::Unfinished;
 use crate::tui::approval::{self, MessageUse, Subject, Unarmed};
 use crate::tui::effect::Outcome;
 use crate::tui::keymap::{Answer, Chord};
+use crate::tui::message::removed::Removed;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
 use crate::tui::state::lines::Medium;
+use crate::tui::transcript::cell::Level;
 
 /// Asks about every pending text that is held for its age, and stops asking about those that are gone.
 pub fn ask_about_stale(app: &mut App) {
@@ -70,4 +74,32 @@ fn message_use(app: &App) -> MessageUse {
     } else {
         MessageUse::Other
     }
+}
+
+/// Takes what an earlier process of the session left: the drafts are back, and one question is about all texts that wait.
+pub fn begin_unfinished(app: &mut App, left: &Unfinished) {
+    match app.medium {
+        Medium::Screen => app.message.restore_drafts(&left.drafts),
+        // Nothing gets into a line that is being typed; `/back` brings it there.
+        Medium::Lines => {
+            for draft in &left.drafts {
+                let told = format!("you were writing: {}; /back brings it into the line", draft.text);
+                app.reader_mut(&AgentId::main()).transcript.tell(Level::Info, &told);
+                app.message.set_aside(Removed::Draft(draft.text.clone()));
+            }
+        }
+    }
+    let Some(question) = super::sessions::unfinished(left) else {
+        if let Some(sentence) = left.sentence() {
+            app.reply(&sentence);
+        }
+        return;
+    };
+    let is_about =
+        |subject: &Subject| left.pending.iter().any(|entry| *subject == Subject::StillTrue(entry.id.clone()));
+    app.questions.retain(app.now, |subject| !is_about(subject));
+    for entry in &left.pending {
+        app.questions.leave(Subject::StillTrue(entry.id.clone()));
+    }
+    app.questions.ask_once(question);
 }

@@ -4,7 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::forecast::of_enter;
+use crate::event::Outcome;
 use crate::session::fold::WaitingAgent;
+use crate::session::fold::agents::Activity;
 use crate::tui::app::App;
 use crate::tui::app::escape::{Escape, next_escape};
 use crate::tui::effect::CallText;
@@ -154,6 +156,11 @@ fn keys(app: &App) -> &'static [&'static str] {
         Pane::Composer if matches!(app.status.host, HostState::Failed(_)) => {
             &["Ctrl+D quits · F1 keys", "Ctrl+D quits"]
         }
+        Pane::Composer if matches!(app.run.agents.main().activity, Activity::Ended(Outcome::Failed, _)) => &[
+            "Alt+T sends the request again · / commands · F1 help",
+            "Alt+T sends it again · F1 help",
+            "Alt+T sends it again",
+        ],
         Pane::Composer => &[
             "/ commands · @ files · Shift+Tab mode · Ctrl+J new line · F1 help",
             "/ commands · @ files · Shift+Tab mode · F1 help",

@@ -45,6 +45,7 @@ use crate::tui::palette::view as palette;
 use crate::tui::pause::PauseDrawn;
 use crate::tui::pause::view::{self as pause, PausedAgent};
 use crate::tui::pending::view as pending;
+use crate::tui::sessions;
 use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::pointer::Grip;
@@ -199,6 +200,9 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
         Some(Overlay::Help) => {
             let (drawn, cursor) = help::draw(&app.help, &app.facts, area, &mut regions, buffer);
             (helped, filtering) = (Some(drawn), cursor);
+        }
+        Some(Overlay::Choices) => {
+            filtering = Some(sessions::view::draw(&app.choices, &app.keymap, &app.theme, area, &mut regions, buffer));
         }
         Some(Overlay::Ledger) => {
             listed = Some(ledger::draw(&app.ledger, &app.facts, area, &mut regions, buffer));

@@ -9,8 +9,8 @@ use steersman::event::Delivery;
 use steersman::host::{Handle, Mailbox};
 use steersman::id::AgentId;
 use steersman::protocol::{
-    Act, Answer, ApprovalId, BudgetLimits, ClientId, CommandAct, Content, Decision, ModeChoice, Numbered, PauseState,
-    Post, QueueAct, QueueOutcome, Reply, Request, RuleRequest, Shift, Withdrawn, WriteAct,
+    Act, Answer, ApprovalId, BudgetLimits, ClientId, CommandAct, Content, Decision, DraftText, ModeChoice, Numbered,
+    PauseState, Post, QueueAct, QueueOutcome, Reply, Request, RuleRequest, Shift, Withdrawn, WriteAct,
 };
 use steersman::session::{Client as _, LocalClient, Requests, Waiting};
 
@@ -178,6 +178,9 @@ fn every_request_is_the_same_behind_json() {
         Request::Compact { words: None },
         Request::SwitchModel { name: "m".to_owned() },
         Request::ListModels,
+        Request::Retry,
+        Request::PreviewRewind { to: "m1".into() },
+        Request::KeepDrafts { drafts: vec![DraftText { to: "a 0".into(), text: "half".to_owned() }] },
     ];
     for request in requests {
         assert_eq!(through_json(&request), request);

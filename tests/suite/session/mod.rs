@@ -1,11 +1,16 @@
 //! Stories of what is kept of a session, and how it comes back.
 
+mod branch;
 mod client;
 mod command;
+mod equality;
 mod export;
 pub mod journal;
+mod killed;
 mod outside;
+mod read_only;
 mod replay;
 mod resume;
 mod saved;
+mod screen;
 mod search;

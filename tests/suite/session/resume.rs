@@ -10,6 +10,7 @@ use steersman::host::{self, Keeper as _, LastRun, Post, Resumed, Setup};
 use steersman::id::AgentId;
 use steersman::listener::Listener;
 use steersman::message::Message;
+use steersman::protocol::DraftText;
 use steersman::provider::Played;
 use steersman::session::journal::{Journal, Record, read, restore};
 use tempfile::TempDir;
@@ -146,9 +147,37 @@ fn what_was_accepted_and_not_delivered_waits_and_nothing_else() {
     journal.on_event(&event(8, user("m9", "sent again")));
     journal.close();
     let resumed = restored(&disk.bytes());
-    let texts: Vec<&str> = resumed.waiting.iter().map(|entry| entry.text.as_str()).collect();
+    let texts: Vec<&str> = resumed.unfinished.pending.iter().map(|entry| entry.text.as_str()).collect();
     assert_eq!(texts, ["as it was edited", "the newest", "for a child", "given back"]);
     assert_eq!((resumed.numbers.texts, resumed.numbers.seq), (9, 8));
+}
+
+#[test]
+fn what_was_being_written_comes_back_unless_it_was_sent_since() {
+    let disk = Disk::default();
+    let journal = journal(&disk);
+    let draft = |to: &str, text: &str| DraftText { to: to.into(), text: text.to_owned() };
+    let left = |disk: &Disk| {
+        let unfinished = restored(&disk.bytes()).unfinished;
+        let texts = |all: Vec<String>| all.join(", ");
+        (texts(unfinished.drafts.into_iter().map(|draft| draft.text).collect()), unfinished.pending.len())
+    };
+    journal.accepted(&AgentId::main(), entry("m1", "first"));
+    journal.drafts(vec![draft("", "half a"), draft("researcher 0", "for a child")]);
+    journal.drafts(vec![draft("", "half a thought"), draft("researcher 0", "for a child")]);
+    journal.keep();
+    assert_eq!(left(&disk), ("half a thought, for a child".to_owned(), 1));
+    // The program was killed before it could say that the message is empty now.
+    journal.accepted(&AgentId::main(), entry("m2", "half a thought"));
+    journal.keep();
+    assert_eq!(left(&disk), ("for a child".to_owned(), 2));
+    // What a stop gave back is in the message once the message was kept with it.
+    journal.on_event(&event(1, Event::Returned { entries: vec![entry("m1", "first"), entry("m2", "half a thought")] }));
+    journal.keep();
+    assert_eq!(left(&disk), ("for a child".to_owned(), 2));
+    journal.drafts(vec![draft("", "first\n\nhalf a thought")]);
+    journal.close();
+    assert_eq!(left(&disk), ("first\n\nhalf a thought".to_owned(), 0));
 }
 
 #[test]
@@ -182,7 +211,7 @@ fn agents_that_ran_are_interrupted_and_no_number_is_given_again() {
         ]
     );
     assert_eq!(resumed.numbers.agents["researcher"], 2);
-    assert_eq!(resumed.note().as_deref(), Some("1 sub-agent was interrupted"));
+    assert_eq!(resumed.unfinished.sentence().as_deref(), Some("1 sub-agent was interrupted"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -27,6 +27,7 @@ pub const ROWS: &[Binding] = &[
     also(ALT, K::Char('w'), A::Answer(Answer::Words)),
     row(SHIFT, K::Tab, A::NextMode, "Shift+Tab", "the next approval mode: ask, auto-edit, auto, read-only"),
     row(ALT, K::Char('z'), A::UndoChanges, "Alt+Z", "undo the changes of files of the last turn; asks first"),
+    row(ALT, K::Char('t'), A::Retry, "Alt+T", "send the request again that failed"),
     row(ALT, K::Char('c'), A::Prefill("/compact "), "Alt+C", "compact the conversation: summarise older rounds"),
     row(ALT, K::Char('m'), A::Prefill("/budget "), "Alt+M", "what the session may spend"),
     row(ALT, K::Char('k'), A::Prefill("/rules "), "Alt+K", "the rules that are kept for this project"),

@@ -21,6 +21,13 @@ pub const ROWS: &[Binding] = &[
     also(NONE, K::Char('o'), A::Read(R::Open)),
     row(NONE, K::Char('w'), A::Read(R::Write), "w", "write the transcript into a file, as Markdown"),
     row(NONE, K::Char('t'), A::Read(R::Times), "t", "show when each block came and how long it took, or hide it"),
+    row(
+        NONE,
+        K::Char('b'),
+        A::Read(R::Branch),
+        "b",
+        "branch: a new session from just before the selected message, its text to be edited; asks first",
+    ),
     row(NONE, K::Home, A::First, "Home/End", "top, or follow the end"),
     also(NONE, K::End, A::Last),
     row(NONE, K::Char('z'), A::Look(LookKey::Zoom), "z", "let it fill the screen above the message; again: back"),

@@ -107,6 +107,7 @@ pub fn header() -> Header {
         directory: "/work/project".to_owned(),
         branch: Some("main".to_owned()),
         model: Some("test-model".to_owned()),
+        parent: None,
     }
 }
 

@@ -11,6 +11,7 @@ use steersman::host::Keeper as _;
 use steersman::id::AgentId;
 use steersman::listener::{HistoryChange, Listener};
 use steersman::message::{Arguments, AssistantMessage, Message, Original, Part, ToolCall};
+use steersman::protocol::DraftText;
 use steersman::provider::{ApiKey, Played};
 use steersman::session::journal::{Reading, Record};
 
@@ -56,7 +57,8 @@ fn a_session_in_which_nobody_said_anything_touches_no_disk() {
     let disk = Disk::default();
     let journal = journal(&disk);
     journal.on_event(&event(1, Event::Reset {}));
-    journal.drafts(vec!["half a thought".to_owned()]);
+    let text = "half a thought".to_owned();
+    journal.drafts(vec![DraftText { to: AgentId::main(), text }]);
     journal.keep();
     assert_eq!((journal.has_begun(), journal.close(), disk.calls()), (false, None, 0));
 }

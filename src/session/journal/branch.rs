@@ -1,0 +1,53 @@
+//! The part of a session before one of its messages: what a branch from there begins with.
+//!
+//! Texts that were not delivered by then, drafts and whatever lists them stay with the session that is left.
+
+use std::collections::HashSet;
+
+use crate::event::Event;
+use crate::id::MessageId;
+use crate::session::journal::record::Record;
+
+/// Returns the records before a message of the main agent; `None` when the session has no such message.
+pub fn before(records: &[Record], message: &MessageId) -> Option<Vec<Record>> {
+    let is_it = |record: &Record| {
+        matches!(record, Record::Event(envelope)
+            if matches!(&envelope.event, Event::UserTurn { injection: Some(id), .. } if id == message)
+                && envelope.agent.is_main())
+    };
+    let place = records.iter().position(is_it)?;
+    let mut kept = records.get(..place)?;
+    // A turn that begins with the message does not begin.
+    if let Some(start) = kept.iter().rposition(is_main_turn) {
+        let (earlier, turn) = kept.split_at(start);
+        if !turn.iter().any(happened_in_turn) {
+            kept = earlier;
+        }
+    }
+    let entered: HashSet<&MessageId> = kept.iter().filter_map(entered).collect();
+    let stays = |record: &&Record| match record {
+        Record::Accepted { entry, .. } => entered.contains(&entry.id),
+        Record::Event(envelope) => !matches!(envelope.event, Event::Pending { .. } | Event::Returned { .. }),
+        Record::History { .. } => true,
+        Record::Session(_) | Record::Run { .. } | Record::Drafts { .. } | Record::Missing { .. } | Record::Unknown => {
+            false
+        }
+    };
+    Some(kept.iter().filter(stays).cloned().collect())
+}
+
+fn is_main_turn(record: &Record) -> bool {
+    matches!(record, Record::Event(envelope)
+        if envelope.agent.is_main() && matches!(envelope.event, Event::TurnStarted { .. }))
+}
+
+/// Tells whether the main agent did something in its turn with this.
+fn happened_in_turn(record: &Record) -> bool {
+    matches!(record, Record::Event(envelope) if envelope.agent.is_main()
+        && matches!(envelope.event, Event::RoundStarted { .. } | Event::UserTurn { .. } | Event::TurnEnded { .. }))
+}
+
+fn entered(record: &Record) -> Option<&MessageId> {
+    let Record::Event(envelope) = record else { return None };
+    if let Event::UserTurn { injection, .. } = &envelope.event { injection.as_ref() } else { None }
+}

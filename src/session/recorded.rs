@@ -1,0 +1,98 @@
+//! A client of a session that another program writes: it shows what was recorded until now, and nothing can be sent.
+//!
+//! Called by the program for the screen and the lines. Each request is refused in the reply that it has, so that the
+//! text stays with its user.
+
+use std::mem;
+use std::sync::{Mutex, PoisonError};
+
+use crate::error::{Refused, StartError};
+use crate::host::Resumed;
+use crate::id::AgentId;
+use crate::protocol::{Accepted, Notice, Post, QueueOutcome, Reply, Request};
+use crate::session::client::{Client, Waiting, Wake};
+
+/// A client of what was recorded.
+pub struct RecordedClient {
+    events: Mutex<Vec<Post>>,
+    answers: Mutex<Vec<Post>>,
+    wake: Mutex<Option<Wake>>,
+    /// Why nothing can be sent.
+    why: String,
+}
+
+impl RecordedClient {
+    /// Shows what was recorded; `why` says who writes the session now.
+    pub fn new(recorded: Resumed, why: String) -> Self {
+        let mut events: Vec<Post> = recorded.envelopes.into_iter().map(Post::Envelope).collect();
+        events.push(Post::Notice(Notice::BuildFailed(StartError::Failed(why.clone()))));
+        let pending = recorded.unfinished.pending;
+        let queues = if pending.is_empty() { Vec::new() } else { vec![(AgentId::main(), pending)] };
+        let answers = vec![Post::Queues { queues, paused: true }];
+        Self { events: Mutex::new(events), answers: Mutex::new(answers), wake: Mutex::default(), why }
+    }
+
+    fn refuse(&self, request: Request) -> Option<Reply> {
+        let why = self.why.clone();
+        Some(match request {
+            Request::Inject { to, text, delivery } => {
+                Reply::Injected { to, text, delivery, outcome: Err(Refused::NotBuilt) }
+            }
+            Request::Stop | Request::Reset => Reply::Stopped(Vec::new()),
+            Request::Queue { agent, id, act } => {
+                Reply::Queue { agent, id, act, outcome: QueueOutcome::Refused(Refused::NotBuilt) }
+            }
+            Request::Pause { agent, state } => Reply::Pause { agent, state, accepted: Accepted::No },
+            Request::Decide { agent, decision, .. } => Reply::Decided { agent, decision, accepted: Accepted::No },
+            Request::Cancel { .. } => Reply::Cancelling(Vec::new()),
+            Request::Answer { id, answer } => Reply::Answered { id, answer, outcome: Err(why) },
+            Request::SetMode { .. } => Reply::Mode(Err(why)),
+            Request::PreviewUndo => Reply::UndoPreview(Vec::new()),
+            Request::PreviewRewind { to } => Reply::RewindPreview { to, files: Vec::new() },
+            Request::Undo => Reply::Undone(Vec::new()),
+            Request::Rules { .. } => Reply::Rules(vec![why]),
+            Request::SetBudget { .. }
+            | Request::Compact { .. }
+            | Request::SwitchModel { .. }
+            | Request::ListModels
+            | Request::Retry
+            | Request::Resume
+            | Request::NeverAskIfTrue => {
+                lock(&self.answers).push(Post::Notice(Notice::Info(why)));
+                return None;
+            }
+            Request::UserLeft | Request::KeepDrafts { .. } => return None,
+        })
+    }
+}
+
+impl Client for RecordedClient {
+    fn send(&self, request: Request) {
+        let reply = self.refuse(request).map(Post::Reply);
+        lock(&self.answers).extend(reply);
+        let wake = lock(&self.wake).clone();
+        if let Some(wake) = wake {
+            wake(Waiting::Answers);
+        }
+    }
+
+    fn answers(&self) -> Vec<Post> {
+        mem::take(&mut *lock(&self.answers))
+    }
+
+    fn events(&self) -> Vec<Post> {
+        mem::take(&mut *lock(&self.events))
+    }
+
+    fn on_wake(&self, wake: Wake) {
+        *lock(&self.wake) = Some(wake.clone());
+        wake(Waiting::Answers);
+        wake(Waiting::Events);
+    }
+
+    fn end(&self) {}
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

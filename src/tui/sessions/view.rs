@@ -1,0 +1,104 @@
+//! Draws the list of sessions or messages over the screen: the filter, the rows, and what the selected one holds.
+//!
+//! The list has the upper half where there is room for a preview, else everything.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+
+use super::choices::{Choice, ChoiceSubject, Choices};
+use crate::text::visible;
+use crate::tui::keymap::{Context, Keymap};
+use crate::tui::state::regions::Regions;
+use crate::tui::theme::Theme;
+use crate::tui::view::fit::{columns, one_line, put, put_right, row};
+use crate::tui::view::overlay;
+use crate::tui::view::wrap::{Break, Line, Wrap};
+
+/// Rows from which there is room for a preview.
+const TALL: u16 = 12;
+/// Columns that are left to a title at least.
+const TITLE: u16 = 24;
+
+const KEYS: [&str; 2] =
+    [" type to filter · Up/Down select · Enter chooses · Esc closes ", " Enter chooses · Esc closes "];
+
+/// Draws the list; returns where the cursor of the filter stands.
+pub fn draw(
+    choices: &Choices,
+    keymap: &Keymap,
+    theme: &Theme,
+    screen: Rect,
+    regions: &mut Regions,
+    buffer: &mut Buffer,
+) -> Position {
+    let titles = match choices.subject() {
+        ChoiceSubject::Session => [" Sessions: go on with one ", " Sessions "],
+        ChoiceSubject::Message => [" Your messages: branch from just before one ", " Your messages "],
+    };
+    let inner = overlay::open(theme, &titles, screen, regions, buffer);
+    let keys: Vec<_> = KEYS.iter().map(|keys| keymap.spell(Context::Choices, keys)).collect();
+    overlay::foot(theme, &keys, screen, buffer);
+    let prompt = put(buffer, row(inner, 0), "/", theme.accent);
+    let rest = put(buffer, prompt, choices.filter(), theme.text);
+    let cursor = Position { x: rest.x.min(inner.right().saturating_sub(1)), y: inner.y };
+    let below = Rect { y: inner.y.saturating_add(1), height: inner.height.saturating_sub(1), ..inner };
+    let (found, selected) = choices.found();
+    let nothing = match (choices.rows(), choices.subject()) {
+        (None, _) => "reading the sessions…",
+        (Some(Err(reason)), _) => reason,
+        (Some(Ok([])), ChoiceSubject::Session) => "no session is saved",
+        (Some(Ok([])), ChoiceSubject::Message) => "nothing was said yet",
+        (Some(Ok(_)), _) => "nothing fits the filter",
+    };
+    let Some(chosen) = found.get(selected) else {
+        put(buffer, row(below, 0), &one_line(nothing), theme.dim);
+        return cursor;
+    };
+    let list = if below.height >= TALL { Rect { height: below.height / 2, ..below } } else { below };
+    draw_rows(&found, selected, theme, list, buffer);
+    let preview = Rect { y: list.bottom(), height: below.height - list.height, ..below };
+    draw_preview(chosen, theme, preview, buffer);
+    cursor
+}
+
+fn draw_rows(found: &[&Choice], selected: usize, theme: &Theme, area: Rect, buffer: &mut Buffer) {
+    let fits = usize::from(area.height).max(1);
+    let top = (selected + 1).saturating_sub(fits);
+    for ((index, choice), y) in found.iter().enumerate().skip(top).take(fits).zip(area.y..) {
+        let line = Rect { y, height: 1, ..area };
+        if index == selected {
+            put(buffer, line, "›", theme.accent);
+        }
+        let room = Rect { x: line.x + line.width.min(2), width: line.width.saturating_sub(2), ..line };
+        let facts = one_line(&choice.facts);
+        let width = columns(&facts);
+        if width + TITLE <= room.width {
+            put_right(buffer, room, &facts, theme.dim);
+            put(buffer, Rect { width: room.width - width - 1, ..room }, &one_line(&choice.title), theme.text);
+        } else {
+            put(buffer, room, &one_line(&choice.title), theme.text);
+        }
+        if index == selected {
+            buffer.set_style(line.intersection(*buffer.area()), theme.selected);
+        }
+    }
+}
+
+fn draw_preview(choice: &Choice, theme: &Theme, area: Rect, buffer: &mut Buffer) {
+    let Some(bottom) = area.bottom().checked_sub(1).filter(|bottom| *bottom > area.y) else { return };
+    let rule = "─".repeat(area.width.into());
+    put(buffer, row(area, 0), &rule, theme.border);
+    let facts = (format!("{} · {}", choice.id, choice.facts), theme.dim);
+    let texts: Vec<(String, Style)> =
+        visible(&choice.preview).lines().map(|line| (line.to_owned(), theme.text)).collect();
+    let none = Line::default();
+    let wrap = Wrap { width: area.width.into(), at: Break::Words, first: &none, rest: &none };
+    let mut rows = Vec::new();
+    for (text, style) in std::iter::once(facts).chain(texts) {
+        wrap.line(&Line::new(&text, style), &mut rows);
+    }
+    for (line, y) in rows.iter().zip(area.y + 1..=bottom) {
+        line.draw(buffer, area.x, y, area.width);
+    }
+}

@@ -1,0 +1,94 @@
+//! Every change that tools made in the session, and where each message entered: what a branch can take back.
+//!
+//! Kept beside the undo of the last turn, by the same rules: the content before the first change since the message, or,
+//! when somebody else changed the file in between, before the first change after that. What is too much is forgotten, the
+//! oldest first, and then said to be so.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::limits;
+use crate::workspace::changes::{ChangedFile, EarlierContent, Written, hash};
+
+/// The changes of a session.
+#[derive(Debug, Default)]
+pub(super) struct RewindLog {
+    changes: Vec<ChangedFile>,
+    /// How many changes had been made when each message entered.
+    marks: HashMap<String, usize>,
+    /// Bytes of contents that are kept.
+    kept: u64,
+    /// Changes whose contents were forgotten.
+    dropped: usize,
+}
+
+impl RewindLog {
+    pub(super) fn mark(&mut self, message: &str) {
+        self.marks.insert(message.to_owned(), self.changes.len());
+    }
+
+    /// Forgets the changes since a message: they were taken back as far as that goes.
+    pub(super) fn forget(&mut self, message: &str) {
+        if let Some(mark) = self.marks.get(message) {
+            self.changes.truncate(*mark);
+        }
+    }
+
+    pub(super) fn record(&mut self, change: &Written<'_>) {
+        let before =
+            change.before.map_or(EarlierContent::Missing, |held| EarlierContent::Held(Arc::clone(&held.bytes)));
+        self.kept += size(&before);
+        self.changes.push(ChangedFile {
+            beneath: Arc::clone(change.beneath),
+            relative: change.relative.to_owned(),
+            shown: change.shown.clone(),
+            before,
+            after: hash(change.after),
+            size: change.after.len() as u64,
+            made: change.directories.clone(),
+        });
+        while self.kept > limits::UNDO_BYTES
+            && let Some(oldest) = self.changes.get_mut(self.dropped)
+        {
+            self.kept -= size(&oldest.before);
+            if let EarlierContent::Held(_) = oldest.before {
+                oldest.before = EarlierContent::Dropped;
+            }
+            self.dropped += 1;
+        }
+    }
+
+    /// Returns what was changed since a message, one entry for each file, the newest change last.
+    pub(super) fn since(&self, message: &str) -> Vec<ChangedFile> {
+        let since = self.marks.get(message).and_then(|mark| self.changes.get(*mark..)).unwrap_or_default();
+        let mut files: Vec<ChangedFile> = Vec::new();
+        for change in since {
+            let same =
+                |known: &ChangedFile| known.relative == change.relative && Arc::ptr_eq(&known.beneath, &change.beneath);
+            let mut change = change.clone();
+            if let Some(place) = files.iter().position(same) {
+                let mut earlier = files.remove(place);
+                let goes_on = match &change.before {
+                    EarlierContent::Held(bytes) => hash(bytes) == earlier.after,
+                    // It was forgotten, so nobody can tell.
+                    EarlierContent::Dropped => true,
+                    EarlierContent::Missing => false,
+                };
+                earlier.made.append(&mut change.made);
+                change.made = earlier.made;
+                if goes_on {
+                    change.before = earlier.before;
+                }
+            }
+            files.push(change);
+        }
+        files
+    }
+}
+
+fn size(content: &EarlierContent) -> u64 {
+    match content {
+        EarlierContent::Held(bytes) => bytes.len() as u64,
+        EarlierContent::Missing | EarlierContent::Dropped => 0,
+    }
+}

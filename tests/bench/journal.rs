@@ -1,0 +1,271 @@
+//! What a journal costs: an event on its way to the disk, a typed Enter that waits for it, opening a long session again,
+//! and the memory of a very long one, `cargo bench --bench journal`.
+//!
+//! Measured in this process with a real file in the directory for temporary files. The events are rounds of an agent:
+//! a call, its result, an answer in pieces of a token, as many agents stream them.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::fs;
+use std::hint::black_box;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use ratatui::layout::Size;
+use steersman::control::{Cancellable, Controls, Crew, Gate, Interloper};
+use steersman::event::{Delivery, Envelope, Event};
+use steersman::host::{Handle, Keeper as _, Mailbox};
+use steersman::id::AgentId;
+use steersman::listener::Listener as _;
+use steersman::message::Arguments;
+use steersman::protocol::Request;
+use steersman::session::journal::{Header, Journal, Outline, SCHEMA, SessionFile, SessionFiles, SessionId, restore};
+use steersman::session::{Client as _, LocalClient};
+use steersman::tui::msg::Msg;
+use steersman::tui::state::App;
+use steersman::tui::state::status::{ModelSource, Status};
+use steersman::tui::theme::Themes;
+use steersman::tui::update::update;
+
+use support::figures::print;
+
+/// Events of the sessions that are opened.
+const LONG: u64 = 200_000;
+const VERY_LONG: u64 = 1_000_000;
+/// Texts that are sent one after the other.
+const TEXTS: usize = 300;
+/// Words of the session whose size is compared with its text.
+const WORDS: usize = 20_000;
+
+/// Names the directory of the session that this process opens.
+const OPENED: &str = "OPENED";
+
+fn main() {
+    if let Some(state) = std::env::var_os(OPENED) {
+        return opened(Path::new(&state));
+    }
+    let home = tempfile::tempdir().unwrap();
+    let events = std::env::var("EVENTS").ok().and_then(|events| events.parse().ok()).unwrap_or(VERY_LONG);
+    cost_of_an_event(home.path());
+    enter(home.path());
+    size_of_words(home.path());
+    open(home.path(), LONG.min(events));
+    memory(home.path(), events);
+}
+
+/// Begins the journal of a new session; returns it with its name.
+fn begin(state: &Path) -> (Journal, SessionId) {
+    let started = Timestamp::now();
+    let header = Header {
+        schema: SCHEMA,
+        program: "steersman".to_owned(),
+        session: SessionId::new(started).unwrap(),
+        started,
+        directory: "/work".to_owned(),
+        branch: None,
+        model: None,
+        parent: None,
+    };
+    let session = header.session.clone();
+    let opening = SessionFiles::within(state).creating(&header, &TimeZone::UTC);
+    (Journal::begin(header, opening), session)
+}
+
+fn file(state: &Path, session: &SessionId) -> SessionFile {
+    SessionFiles::within(state).find(session.as_str()).unwrap()
+}
+
+/// Returns the event of this number: rounds of ten, of which six are pieces of an answer.
+fn event(number: u64) -> Envelope {
+    let call = || format!("call {}", number / 10).as_str().into();
+    let event = match number % 10 {
+        _ if number == 1 => Event::TurnStarted { turn: 1 },
+        1 => Event::ToolCall {
+            id: call(),
+            name: "read".to_owned(),
+            arguments: Arguments::parse(r#"{"path":"src/lib.rs","limit":20}"#),
+        },
+        2 => {
+            let content = format!("{number}: a line of a file\n").repeat(10);
+            Event::ToolResult { id: call(), content, is_error: false, elapsed_ms: 12 }
+        }
+        9 => Event::Assistant {
+            text: format!("{number}: {}", "It is in a line of this file. ".repeat(4)),
+            interrupted: false,
+        },
+        _ => Event::AssistantDelta { text: "a few words ".to_owned() },
+    };
+    let at = Timestamp::from_millisecond(1_790_000_000_000 + i64::try_from(number).unwrap()).unwrap();
+    Envelope { seq: number, at, agent: AgentId::main(), parent: None, event }
+}
+
+/// Returns the event of this number among those that are recorded: no pieces.
+fn recorded(number: u64) -> Envelope {
+    let place = [1, 2, 9][usize::try_from(number % 3).unwrap()];
+    Envelope { seq: number, ..event(if number == 1 { 1 } else { number / 3 * 10 + place }) }
+}
+
+fn write(state: &Path, events: u64, event: fn(u64) -> Envelope) -> (SessionFile, Duration, Duration) {
+    let (journal, session) = begin(state);
+    let began = Instant::now();
+    for number in 1..=events {
+        journal.on_event(&event(number));
+        // A run does not make a million at once: its writer keeps up.
+        if number.is_multiple_of(50_000) {
+            journal.keep();
+        }
+    }
+    let handed = began.elapsed();
+    // The thread takes its time for so many at once; an end waits for it only so long.
+    let waiting = Instant::now();
+    while journal.close().is_some() {
+        assert!(waiting.elapsed() < Duration::from_mins(5), "the journal does not end");
+    }
+    let written = began.elapsed();
+    (file(state, &session), handed, written)
+}
+
+#[allow(clippy::cast_precision_loss)] // Counts are small.
+fn each(time: Duration, count: u64) -> f64 {
+    time.as_secs_f64() * 1e6 / count as f64
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn cost_of_an_event(state: &Path) {
+    let making = Instant::now();
+    (1..=LONG).for_each(|number| drop(black_box(event(number))));
+    let making = making.elapsed();
+    let (file, handed, written) = write(state, LONG, event);
+    let size = fs::metadata(&file.path).unwrap().len();
+    println!("{LONG} events of a journal, six of ten of them pieces of an answer, which are left out");
+    println!("{:<46} {:>22.2} µs", "an event, for the agent", each(handed.saturating_sub(making), LONG));
+    println!("{:<46} {:>22.2} µs", "an event, until it is on the disk", each(written, LONG));
+    println!("{:<46} {:>22.1} bytes", "an event, in the file", size as f64 / LONG as f64);
+}
+
+/// How long a typed Enter waits in the thread of the screen until its text is on the disk.
+fn enter(state: &Path) {
+    for (what, is_busy) in [("an Enter until its text is safe, idle", false), ("the same while 16 agents stream", true)]
+    {
+        let (journal, _) = begin(state);
+        let main = Controls {
+            interloper: Arc::new(Interloper::new()),
+            cancellable: Cancellable::new(),
+            gate: Arc::new(Gate::new()),
+        };
+        let handle = Handle::new(Arc::new(Crew::new(main)), Arc::new(Mailbox::new()));
+        handle.set_keeper(Arc::new(journal.clone()));
+        let client = LocalClient::new(handle.clone());
+        let ends = AtomicBool::new(!is_busy);
+        let times: Vec<Duration> = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut number = 1;
+                while !ends.load(Ordering::Relaxed) {
+                    // 16 agents of 50 tokens a second.
+                    (0..16).for_each(|_| {
+                        number += 1;
+                        journal.on_event(&event(number));
+                    });
+                    std::thread::park_timeout(Duration::from_millis(20));
+                }
+            });
+            let send = |number: usize| {
+                let text = format!("text number {number}, as long as what people type in one go");
+                let began = Instant::now();
+                client.send(Request::Inject { to: AgentId::main(), text, delivery: Delivery::Steer });
+                let time = began.elapsed();
+                client.answers();
+                handle.interloper().drain();
+                time
+            };
+            let times = (0..TEXTS).map(send).collect();
+            ends.store(true, Ordering::Relaxed);
+            times
+        });
+        print(what, times);
+        journal.close();
+    }
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn size_of_words(state: &Path) {
+    let (journal, session) = begin(state);
+    journal.on_event(&event(1));
+    let mut text = 0;
+    for turn in 0..WORDS / 200 {
+        let answer: Vec<String> = (0..200).map(|word| format!("word{turn}x{word}")).collect();
+        let answer = answer.join(" ");
+        text += answer.len();
+        let mut number = 2;
+        for piece in answer.split_inclusive(' ') {
+            number += 1;
+            let piece = Event::AssistantDelta { text: piece.to_owned() };
+            journal.on_event(&Envelope { event: piece, ..event(number) });
+        }
+        journal.on_event(&Envelope { event: Event::Assistant { text: answer, interrupted: false }, ..event(number) });
+    }
+    journal.close();
+    let size = fs::metadata(file(state, &session).path).unwrap().len();
+    println!("{:<46} {:>22.2} times its text", "a session of 20,000 words in pieces", size as f64 / text as f64);
+}
+
+fn open(state: &Path, events: u64) {
+    let (file, ..) = write(state, events, recorded);
+    let began = Instant::now();
+    black_box(Outline::of(&file).unwrap());
+    print(&format!("{events} events: what a list says of them"), vec![began.elapsed()]);
+    let began = Instant::now();
+    let records = file.read().unwrap().records;
+    print(&format!("{events} events: read"), vec![began.elapsed()]);
+    let resumed = restore(records);
+    print(&format!("{events} events: read and restored"), vec![began.elapsed()]);
+    let mut app = app();
+    for envelope in resumed.envelopes {
+        update(&mut app, Msg::from(envelope));
+    }
+    print(&format!("{events} events: complete on the screen"), vec![began.elapsed()]);
+}
+
+fn app() -> App {
+    let now: Timestamp = "2026-11-21T09:30:00Z".parse().unwrap();
+    let status = Status::new("openai", ModelSource::Configured);
+    App::new(Size { width: 120, height: 40 }, now, status, Themes::default())
+}
+
+/// Opens a session in a process of its own, which has used no memory before.
+fn memory(state: &Path, events: u64) {
+    let (file, ..) = write(state, events, recorded);
+    let program = std::env::current_exe().unwrap();
+    let output = Command::new(program).env(OPENED, state).env("SESSION", file.session.as_str()).output().unwrap();
+    print!("{}", String::from_utf8_lossy(&output.stdout));
+}
+
+fn opened(state: &Path) {
+    let file = SessionFiles::within(state).find(&std::env::var("SESSION").unwrap()).unwrap();
+    let told = |what: &str| println!("{what:<46} {:>22} MiB", resident_mib());
+    let began = Instant::now();
+    let records = file.read().unwrap().records;
+    let count = records.len();
+    told(&format!("{count} records: read"));
+    let resumed = restore(records);
+    told(&format!("{count} records: restored"));
+    let mut app = app();
+    for envelope in resumed.envelopes {
+        update(&mut app, Msg::from(envelope));
+    }
+    told(&format!("{count} records: on the screen"));
+    print(&format!("{count} records: complete on the screen"), vec![began.elapsed()]);
+}
+
+/// Returns the memory of this process, MiB; 0 where the system does not tell.
+fn resident_mib() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
+    line.trim().trim_end_matches(" kB").trim().parse::<u64>().unwrap_or_default() / 1024
+}

@@ -1,0 +1,136 @@
+//! Sessions on a terminal: drafts that come back, a second screen on one session, a branch, a crash.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use steersman::session::journal::SessionFiles;
+
+use crate::support::server::Server;
+use crate::support::terminal::{Start, Terminal, keys};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Starts it on the home and in the directory of another start.
+fn beside(first: &Terminal, server: &Server) -> Start {
+    let home = first.home().to_str().unwrap().to_owned();
+    Start::against(server).env("HOME", &home).cwd(&first.home().join("work"))
+}
+
+/// A screen on which one text was answered.
+fn answered(server: &Server) -> Terminal {
+    server.reply_text("The first answer.");
+    let mut terminal = Start::against(server).run();
+    terminal.send("find the parser\r");
+    terminal.wait_for("The first answer.");
+    terminal.wait_for("· idle");
+    terminal
+}
+
+fn sessions(terminal: &Terminal) -> SessionFiles {
+    SessionFiles::within(&terminal.home().join(".local/state/steersman"))
+}
+
+#[test]
+fn a_draft_is_back_after_a_resume_and_nothing_was_sent() {
+    let server = Server::start([]);
+    let mut first = answered(&server);
+    first.type_text("half a thought");
+    first.signal(Signal::TERM);
+    assert_eq!(first.wait_exit(PATIENCE).exit_code(), 143);
+    let mut second = beside(&first, &server).arg("--continue").run();
+    second.wait_for("The first answer.");
+    second.wait_typed("half a thought");
+    assert_eq!(server.chats().len(), 1);
+    server.reply_text("The second answer.");
+    second.send(" ended\r");
+    second.wait_for("The second answer.");
+    assert_eq!(server.chats()[1].texts("user"), ["find the parser", "half a thought ended"]);
+}
+
+#[test]
+fn a_second_screen_on_a_session_reads_it_and_says_who_writes() {
+    let server = Server::start([]);
+    let first = answered(&server);
+    let mut second = beside(&first, &server).arg("--continue").run();
+    second.wait_for("The first answer.");
+    second.wait_for("runs in another program (process ");
+    second.type_text("mine");
+    second.send("\r");
+    second.wait_for("not sent");
+    second.wait_typed("mine");
+    assert_eq!(server.chats().len(), 1);
+}
+
+#[test]
+fn a_branch_goes_on_from_just_before_a_message_in_a_session_of_its_own() {
+    let server = Server::start([]);
+    let mut terminal = answered(&server);
+    server.reply_text("The second answer.");
+    terminal.send("and the lexer\r");
+    terminal.wait_for("The second answer.");
+    terminal.wait_for("· idle");
+    terminal.send("\x0f[b");
+    terminal.wait_for("Branch: a new session");
+    terminal.wait_for("● ready");
+    terminal.send("\x1by");
+    terminal.wait_gone("The second answer.");
+    terminal.wait_typed("and the lexer");
+    terminal.wait_for("The first answer.");
+    server.reply_text("The other answer.");
+    terminal.send(" of the branch\r");
+    terminal.wait_for("The other answer.");
+    assert_eq!(server.chats()[2].texts("user"), ["find the parser", "and the lexer of the branch"]);
+    let files = sessions(&terminal).list().unwrap();
+    let parent = files[0].header().unwrap().parent.unwrap();
+    assert_eq!((files.len(), &parent.session), (2, &files[1].session));
+
+    // And back to the one that was left.
+    terminal.wait_for("· idle");
+    terminal.send(&format!("/resume {}\r", files[1].session));
+    terminal.wait_for("The second answer.");
+    terminal.wait_gone("The other answer.");
+    terminal.send(keys::CTRL_D);
+    assert_eq!(terminal.wait_exit(PATIENCE).exit_code(), 0);
+    assert!(terminal.screen().contains(&format!("To resume: steersman --resume {}", files[1].session)));
+}
+
+#[test]
+fn a_session_is_chosen_at_the_start() {
+    let server = Server::start([]);
+    let mut first = answered(&server);
+    first.send(keys::CTRL_D);
+    first.wait_exit(PATIENCE);
+    let mut second = beside(&first, &server).arg("--resume").run();
+    second.wait_for("Sessions: go on with one");
+    second.wait_for("find the parser");
+    second.send("\r");
+    second.wait_gone("Sessions: go on with one");
+    second.wait_for("The first answer.");
+    second.send(keys::CTRL_D);
+    assert_eq!(second.wait_exit(PATIENCE).exit_code(), 0);
+    assert_eq!(sessions(&first).list().unwrap().len(), 1);
+}
+
+#[test]
+fn a_crash_gives_the_terminal_back_and_says_how_to_resume() {
+    let server = Server::start([]);
+    let mut first = answered(&server);
+    first.send(keys::CTRL_D);
+    first.wait_exit(PATIENCE);
+    let fault = "break at send";
+    let mut second = beside(&first, &server).arg("--continue").env("STEERSMAN_TEST_FAULT", fault).run();
+    second.wait_for("The first answer.");
+    second.type_text("secret words");
+    second.send("\r");
+    assert_eq!(second.wait_exit(PATIENCE).exit_code(), 101);
+    assert!(!second.look(vt100::Screen::alternate_screen));
+    let id = sessions(&first).list().unwrap()[0].session.clone();
+    assert!(second.screen().contains(&format!("To resume: steersman --resume {id}")), "{}", second.screen());
+    let note = first.home().join(".local/state/steersman/crash.txt");
+    let text = std::fs::read_to_string(&note).unwrap();
+    assert!(text.contains(id.as_str()) && text.contains("crashed at") && !text.contains("secret"), "{text}");
+    assert_eq!(std::fs::metadata(&note).unwrap().permissions().mode() & 0o777, 0o600);
+    let third = beside(&first, &server).arg("--continue").run();
+    third.wait_for("The first answer.");
+}
