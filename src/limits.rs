@@ -290,24 +290,24 @@ pub const LAYOUT_BYTES: usize = 16 * 1024;
 /// Laid-out lines that the screen keeps for cells that are out of view.
 pub const LAYOUT_LINES: usize = 4_000;
 
-/// Time after its end at which the row of a sub-agent folds away.
+/// Time after its end at which a list of agents may leave a sub-agent out.
 pub const FOLD_AFTER: Duration = Duration::from_secs(30);
 /// Beginning of a task that the filter of the agents looks through, characters.
 pub const FILTER_CHARS: usize = 1_000;
 /// Time without a token from the model after which a warning is shown.
-pub const LINT_SILENCE: Duration = Duration::from_mins(1);
+pub const WARN_SILENCE: Duration = Duration::from_mins(1);
 /// Repetitions of the same call in a row after which a warning is shown.
-pub const LINT_REPEATS: u32 = 3;
+pub const WARN_REPEATS: u32 = 3;
 /// Fill of the context window from which on a warning is shown, per cent.
-pub const LINT_CONTEXT_PERCENT: u64 = 80;
+pub const WARN_CONTEXT_PERCENT: u64 = 80;
 /// Used share of a step budget from which on a warning is shown, per cent.
-pub const LINT_BUDGET_PERCENT: u64 = 80;
+pub const WARN_BUDGET_PERCENT: u64 = 80;
 /// Calls of a tool after which its usual time is known.
-pub const LINT_SAMPLES: usize = 20;
+pub const WARN_SAMPLES: usize = 20;
 /// Newest calls of a tool that determine its usual time.
-pub const LINT_MOST_SAMPLES: usize = 1_000;
+pub const WARN_MOST_SAMPLES: usize = 1_000;
 /// Tools whose usual times are kept.
-pub const LINT_TOOLS: usize = 256;
+pub const WARN_TOOLS: usize = 256;
 
 /// Longest command that an allow rule can cover, bytes.
 pub const RULED_COMMAND_BYTES: usize = 4 * 1024;

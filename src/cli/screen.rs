@@ -26,8 +26,8 @@ use crate::protocol::{Notice, Post};
 use crate::session::journal::Journal;
 use crate::session::{Hub, RecordedClient};
 use crate::text::visible_line;
+use crate::tui::alerts::AlertWhen;
 use crate::tui::keymap::Keymap;
-use crate::tui::state::alerts::When;
 use crate::tui::state::status;
 use crate::tui::switch::{BranchFiles, Switch};
 use crate::tui::terminal::MouseMode;
@@ -218,9 +218,9 @@ pub(super) fn options(start: &Start, prompt: Option<String>, themes: Themes) -> 
         way: way(screen.notify.unwrap_or_default(), relay),
         relay,
         when: match (screen.notify, screen.notify_when.unwrap_or_default()) {
-            (Some(Notify::Off), _) => When::Never,
-            (_, NotifyWhen::Away) => When::Away,
-            (_, NotifyWhen::Always) => When::Always,
+            (Some(Notify::Off), _) => AlertWhen::Never,
+            (_, NotifyWhen::Away) => AlertWhen::Away,
+            (_, NotifyWhen::Always) => AlertWhen::Always,
         },
         // The Linux console does not support the query and prints it.
         answers: if std::env::var_os("TERM").is_some_and(|term| term == "linux") {

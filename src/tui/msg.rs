@@ -8,6 +8,7 @@ use ratatui::layout::Size;
 
 use crate::event::Envelope;
 use crate::protocol::{Notice, Post};
+use crate::tui::agents::AgentsDrawn;
 use crate::tui::approval::Seen;
 use crate::tui::export::Subject;
 use crate::tui::fuzzy::Hits;
@@ -19,12 +20,12 @@ use crate::tui::message::paths::PathList;
 use crate::tui::pause::PauseDrawn;
 use crate::tui::sessions::Choice;
 use crate::tui::state::regions::Regions;
-use crate::tui::state::sight::Tops;
 use crate::tui::theme::Ground;
 use crate::tui::transcript::{Looked, TranscriptDrawn};
 
 pub use super::effect::{EditorSubject, Effect};
-pub use crate::tui::state::attention::{Attention, MouseMode};
+pub use crate::tui::alerts::Attention;
+pub use crate::tui::state::pointer::MouseMode;
 
 /// One thing that the screen is told.
 #[derive(Debug, Clone, PartialEq)]
@@ -120,6 +121,6 @@ pub struct Drawn {
     pub gate: PauseDrawn,
     /// What lies where.
     pub regions: Regions,
-    /// The first rows of what can be scrolled.
-    pub tops: Tops,
+    /// The first rows of the agents and their details.
+    pub agents: AgentsDrawn,
 }

@@ -80,7 +80,7 @@ fn new_app(options: &ScreenOptions, size: Size, medium: Medium) -> App {
     let status = Status::new(options.label.clone(), options.source);
     let mut app = App::new(size, clock::now(), status, options.themes.clone());
     app.medium = medium;
-    app.tree.prices = options.prices.clone();
+    app.run.agents.prices = options.prices.clone();
     app.zone = jiff::tz::TimeZone::system();
     app.mouse = options.mouse;
     app.keymap = options.keymap.clone();

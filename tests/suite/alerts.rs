@@ -1,8 +1,8 @@
 //! Telling the user who does not look: when a turn ends or something is asked, and when not.
 
 use steersman::event::{Event, Outcome};
+use steersman::tui::alerts::AlertWhen;
 use steersman::tui::msg::{Attention, Effect, Msg};
-use steersman::tui::state::alerts::When;
 
 use crate::support::stage::Stage;
 
@@ -53,14 +53,14 @@ fn a_turn_that_begins_at_once_makes_the_end_of_the_last_no_news() {
 #[test]
 fn who_is_here_or_may_be_here_is_told_nothing_unless_always() {
     for (attention, when, count) in [
-        (Some(Attention::Here), When::Away, 0),
-        (None, When::Away, 0),
-        (None, When::Always, 1),
-        (Some(Attention::Here), When::Always, 1),
-        (Some(Attention::Away), When::Never, 0),
+        (Some(Attention::Here), AlertWhen::Away, 0),
+        (None, AlertWhen::Away, 0),
+        (None, AlertWhen::Always, 1),
+        (Some(Attention::Here), AlertWhen::Always, 1),
+        (Some(Attention::Away), AlertWhen::Never, 0),
     ] {
         let mut stage = Stage::new(80, 24);
-        stage.app.attention = attention;
+        stage.app.alerts.attention = attention;
         stage.app.alerts.when = when;
         stage.turn("").turn_ended("", Outcome::Completed, None).wait(60_000);
         assert_eq!(told(&stage).len(), count, "{attention:?} {when:?}");

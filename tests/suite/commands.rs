@@ -233,7 +233,7 @@ fn a_reset_keeps_the_transcript_and_a_new_conversation_starts_on_an_empty_screen
     stage.event("", Event::Reset {});
     let screen = stage.screen();
     assert!(!screen.contains("the first answer") && !screen.contains("file_miner"), "{screen}");
-    assert_eq!(stage.app.tree.nodes().len(), 1);
+    assert_eq!(stage.app.run.agents.nodes().len(), 1);
     stage.turn("").says("", "hello again");
     assert!(stage.screen().contains("hello again"));
 }

@@ -73,13 +73,13 @@ fn a_text_costs_what_its_agent_used_until_it_calls_another_tool() {
 fn where_the_server_tells_no_cost_the_prices_of_the_user_do_for_the_text_as_for_its_agent() {
     let mut stage = Stage::new(120, 40);
     let price = Price::new(2.0, None, 10.0).unwrap();
-    stage.app.tree.prices = [("big".to_owned(), price)].into_iter().collect();
+    stage.app.run.agents.prices = [("big".to_owned(), price)].into_iter().collect();
     stage.keys("go<enter>");
     let taken = stage.take_turn();
     let round = Usage { input: Some(1_000), output: Some(100), model: Some("big".to_owned()), ..Usage::default() };
     stage.turn("").deliver(&taken, false).event("", Event::Tokens(round));
     assert_eq!(stage.app.run.receipts.list()[0].spent.nanos, Some(3_000_000));
-    assert_eq!(stage.app.tree.main().cost_nanos, 3_000_000);
+    assert_eq!(stage.app.run.agents.main().cost_nanos, 3_000_000);
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn ledger_at_four_sizes() {
 fn where_prices_are_known_the_ledger_knows_the_cost() {
     let mut stage = Stage::new(120, 40);
     let price = steersman::price::Price::new(2.0, None, 10.0).unwrap();
-    stage.app.tree.prices = [("qwen3-35b".to_owned(), price)].into_iter().collect();
+    stage.app.run.agents.prices = [("qwen3-35b".to_owned(), price)].into_iter().collect();
     stage.keys("go<enter>");
     let taken = stage.take_turn();
     stage.turn("").deliver(&taken, false);

@@ -81,7 +81,7 @@ fn between_turns_a_compaction_is_stopped_by_escape_and_then_all_is_idle_again() 
     stage.event("", Event::Notice { text: stopped.to_owned() });
     let screen = stage.screen();
     assert!(screen.contains(stopped) && screen.contains("· idle"), "{screen}");
-    assert_eq!(stage.app.tree.running(), 0);
+    assert_eq!(stage.app.run.agents.running(), 0);
 }
 
 #[test]

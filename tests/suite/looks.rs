@@ -11,9 +11,9 @@ use steersman::event::{Event, Outcome};
 use steersman::message::{Arguments, ToolCall};
 use steersman::mode::Mode;
 use steersman::protocol::Post;
+use steersman::tui::agents::{AgentsPane, Sizes};
 use steersman::tui::msg::Msg;
 use steersman::tui::state::focus::{Focus, Pane};
-use steersman::tui::state::sight::{Sight, Sizes};
 
 use crate::support::snapshot::{dump, rows};
 use crate::support::stage::Stage;
@@ -256,7 +256,7 @@ fn the_lines_between_panes_go_where_they_are_dragged_and_back_with_a_double_clic
         assert_eq!(at(&moved, to), symbol.chars().next(), "{moved}");
         assert_ne!(moved, usual);
         stage.wait(5_000).click(to).click(to);
-        assert_eq!(stage.app.sight.sizes, Sizes::default());
+        assert_eq!(stage.app.tree.viewport.sizes, Sizes::default());
         // Beyond every end it stays on the screen, and the transcript keeps some room.
         for to in [(0, 0), (size.0 - 1, size.1 - 1), (u16::MAX, u16::MAX)] {
             stage.screen();
@@ -462,7 +462,7 @@ fn sizes_by_the_thousand_with_every_pane_and_zoom_break_nothing() {
     }
     // Whatever it went through, what is shown depends on the state alone.
     stage.app.focus = Focus::default();
-    stage.app.sight = Sight::default();
+    stage.app.tree = AgentsPane::default();
     stage.resize(120, 40).keys("<esc>");
     let screen = stage.screen();
     assert!(screen.contains("Agents"), "{screen}");

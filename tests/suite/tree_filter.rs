@@ -8,8 +8,9 @@ use crate::support::stage::Stage;
 use crate::tree_rows::crew;
 
 fn rows(stage: &Stage) -> Vec<String> {
-    let tree = &stage.app.tree;
-    tree.rows().iter().map(|row| tree.nodes()[row.agent].id.to_string()).collect()
+    let agents = &stage.app.run.agents;
+    let rows = stage.app.tree.rows(agents);
+    rows.rows.iter().map(|row| agents.nodes()[row.agent].id.to_string()).collect()
 }
 
 #[test]
@@ -30,7 +31,7 @@ fn a_state_and_a_task_are_found_too() {
     assert_eq!(rows(&stage), ["", "researcher 1"]);
     stage.keys("<c-u>bash");
     assert_eq!(rows(&stage), ["", "researcher 0"]);
-    stage.keys("<c-u>SOURCES parked");
+    stage.keys("<c-u>SOURCES paused");
     assert_eq!(rows(&stage), ["", "researcher 0", "file_miner 1"]);
 }
 

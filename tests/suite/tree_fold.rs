@@ -7,12 +7,12 @@ use steersman::tui::msg::Effect;
 use crate::support::stage::Stage;
 
 fn rows(stage: &Stage) -> Vec<String> {
-    let tree = &stage.app.tree;
-    let name = |row: &steersman::tui::state::tree::Row| {
-        let id = tree.nodes()[row.agent].id.to_string();
+    let agents = &stage.app.run.agents;
+    let name = |row: &steersman::tui::agents::Row| {
+        let id = agents.nodes()[row.agent].id.to_string();
         if row.kind.is_agent() { id } else { format!("+{id}") }
     };
-    tree.rows().iter().map(name).collect()
+    stage.app.tree.rows(agents).rows.iter().map(name).collect()
 }
 
 /// Main with `a` (beneath it `a1`, `a2`), `b` and `c`.

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use steersman::event::{Decided, Event, Outcome, Usage};
 use steersman::message::{Arguments, ToolCall};
-use steersman::tui::state::tree::{Fold, Kind, Node, State, Totals, Tree};
+use steersman::session::fold::agents::{Activity, AgentNode, AgentStatus, Agents, Totals};
+use steersman::tui::agents::{Fold, RowKind};
 
 use crate::support::stage::Stage;
 
@@ -82,26 +83,26 @@ fn happens(stage: &mut Stage, agent: &str, what: u8) {
 }
 
 /// Counts everything beneath an agent anew.
-fn count(tree: &Tree, top: &Node) -> Totals {
+fn count(agents: &Agents, top: &AgentNode) -> Totals {
     let mut totals = Totals {
         agents: 1,
         running: usize::from(top.running()),
-        failed: usize::from(top.state() == State::Failed),
+        failed: usize::from(top.status() == AgentStatus::Failed),
         asking: usize::from(top.asking()),
-        parked: usize::from(matches!(top.activity, steersman::tui::state::tree::Activity::Parked(_))),
-        odd: usize::from(!top.lints.is_empty()),
+        paused: usize::from(matches!(top.activity, Activity::Paused(_))),
+        warned: usize::from(!top.warnings.is_empty()),
         tokens: top.spent.into(),
         cost_nanos: top.cost_nanos.into(),
         unpriced: top.unpriced.into(),
     };
-    for child in children(tree, top) {
-        let more = count(tree, child);
+    for child in children(agents, top) {
+        let more = count(agents, child);
         totals.agents += more.agents;
         totals.running += more.running;
         totals.failed += more.failed;
         totals.asking += more.asking;
-        totals.parked += more.parked;
-        totals.odd += more.odd;
+        totals.paused += more.paused;
+        totals.warned += more.warned;
         totals.tokens += more.tokens;
         totals.cost_nanos += more.cost_nanos;
         totals.unpriced += more.unpriced;
@@ -109,61 +110,63 @@ fn count(tree: &Tree, top: &Node) -> Totals {
     totals
 }
 
-fn children<'a>(tree: &'a Tree, top: &Node) -> Vec<&'a Node> {
-    tree.nodes().iter().filter(|node| node.parent.as_ref() == Some(&top.id)).collect()
+fn children<'a>(agents: &'a Agents, top: &AgentNode) -> Vec<&'a AgentNode> {
+    agents.nodes().iter().filter(|node| node.parent.as_ref() == Some(&top.id)).collect()
 }
 
 /// Says how a row is written down here: the agent, or what folded away beneath it.
-fn written(node: &Node, kind: Kind) -> String {
+fn written(node: &AgentNode, kind: RowKind) -> String {
     match kind {
-        Kind::Agent => node.id.to_string(),
-        Kind::Folded => format!("{} folded", node.id),
-        Kind::Ended { children, cancelled } => format!("{} ended {children} {cancelled}", node.id),
+        RowKind::Agent => node.id.to_string(),
+        RowKind::Folded => format!("{} folded", node.id),
+        RowKind::Past { children, cancelled } => format!("{} ended {children} {cancelled}", node.id),
     }
 }
 
 /// Walks over everything; `ended` tells when each agent's last turn ended.
-fn walk(stage: &Stage, top: &Node, aged: &dyn Fn(&Node) -> bool, rows: &mut Vec<String>) {
-    let tree = &stage.app.tree;
-    let below = children(tree, top);
-    if top.fold == Fold::Closed && !below.is_empty() {
-        rows.push(written(top, Kind::Folded));
+fn walk(stage: &Stage, top: &AgentNode, aged: &dyn Fn(&AgentNode) -> bool, rows: &mut Vec<String>) {
+    let (tree, agents) = (&stage.app.tree, &stage.app.run.agents);
+    let below = children(agents, top);
+    let fold = tree.fold_of(agents.place(&top.id).unwrap());
+    if fold == Fold::Closed && !below.is_empty() {
+        rows.push(written(top, RowKind::Folded));
         return;
     }
-    rows.push(written(top, Kind::Agent));
-    let holds_selected = |node: &Node| {
-        let mut at = Some(tree.selected_node());
+    rows.push(written(top, RowKind::Agent));
+    let holds_selected = |node: &AgentNode| {
+        let mut at = agents.get(tree.selected());
         std::iter::from_fn(|| {
             let node = at?;
-            at = node.parent.as_ref().and_then(|parent| tree.get(parent));
+            at = node.parent.as_ref().and_then(|parent| agents.get(parent));
             Some(node)
         })
         .any(|above| above.id == node.id)
     };
-    let goes = |node: &&&Node| {
-        let totals = count(tree, node);
-        let quiet = totals.running + totals.failed + totals.asking + totals.odd == 0;
-        top.fold == Fold::Brief && aged(node) && quiet && !holds_selected(node)
+    let goes = |node: &&&AgentNode| {
+        let totals = count(agents, node);
+        let quiet = totals.running + totals.failed + totals.asking + totals.warned == 0;
+        fold == Fold::Brief && aged(node) && quiet && !holds_selected(node)
     };
-    let gone: Vec<&&Node> = below.iter().filter(goes).collect();
+    let gone: Vec<&&AgentNode> = below.iter().filter(goes).collect();
     for child in below.iter().filter(|child| !goes(child)) {
         walk(stage, child, aged, rows);
     }
     if !gone.is_empty() {
-        let cancelled = gone.iter().filter(|node| node.state() == State::Cancelled).count();
-        rows.push(written(top, Kind::Ended { children: gone.len(), cancelled }));
+        let cancelled = gone.iter().filter(|node| node.status() == AgentStatus::Cancelled).count();
+        rows.push(written(top, RowKind::Past { children: gone.len(), cancelled }));
     }
 }
 
 /// Finds the rows under a filter: what matches, what is selected, and everything above these.
-fn walk_filtered(tree: &Tree, top: usize, rows: &mut Vec<String>) -> bool {
-    let node = &tree.nodes()[top];
+fn walk_filtered(stage: &Stage, top: usize, rows: &mut Vec<String>) -> bool {
+    let (tree, agents) = (&stage.app.tree, &stage.app.run.agents);
+    let node = &agents.nodes()[top];
     let place = rows.len();
-    rows.push(written(node, Kind::Agent));
-    let mut keeps = tree.matches(top) || *tree.selected() == node.id || node.id.is_main();
-    for (index, child) in tree.nodes().iter().enumerate() {
+    rows.push(written(node, RowKind::Agent));
+    let mut keeps = tree.rows(agents).matches(top) || *tree.selected() == node.id || node.id.is_main();
+    for (index, child) in agents.nodes().iter().enumerate() {
         if child.parent.as_ref() == Some(&node.id) {
-            keeps |= walk_filtered(tree, index, rows);
+            keeps |= walk_filtered(stage, index, rows);
         }
     }
     if !keeps {
@@ -173,22 +176,24 @@ fn walk_filtered(tree: &Tree, top: usize, rows: &mut Vec<String>) -> bool {
 }
 
 fn check(stage: &Stage, due: &BTreeMap<String, jiff::Timestamp>) -> Result<(), TestCaseError> {
-    let tree = &stage.app.tree;
-    for node in tree.nodes() {
-        prop_assert_eq!(*node.totals(), count(tree, node), "the sums of {:?}", node.id);
+    let (tree, agents) = (&stage.app.tree, &stage.app.run.agents);
+    for node in agents.nodes() {
+        prop_assert_eq!(*node.totals(), count(agents, node), "the sums of {:?}", node.id);
     }
-    prop_assert_eq!(tree.running(), tree.nodes().iter().filter(|node| node.running()).count());
-    let rows: Vec<String> = tree.rows().iter().map(|row| written(&tree.nodes()[row.agent], row.kind)).collect();
+    prop_assert_eq!(agents.running(), agents.nodes().iter().filter(|node| node.running()).count());
+    let shown = tree.rows(agents);
+    let rows: Vec<String> = shown.rows.iter().map(|row| written(&agents.nodes()[row.agent], row.kind)).collect();
     let mut expected = Vec::new();
     if tree.filter().is_active() {
-        walk_filtered(tree, 0, &mut expected);
+        walk_filtered(stage, 0, &mut expected);
     } else {
-        let aged = |node: &Node| !node.running() && due.get(node.id.as_str()).is_some_and(|due| *due <= stage.app.now);
-        walk(stage, tree.main(), &aged, &mut expected);
+        let aged =
+            |node: &AgentNode| !node.running() && due.get(node.id.as_str()).is_some_and(|due| *due <= stage.app.now);
+        walk(stage, agents.main(), &aged, &mut expected);
     }
     prop_assert_eq!(&rows, &expected);
-    let selected = &tree.rows()[tree.selected_row()];
-    prop_assert_eq!(&tree.nodes()[selected.agent].id, tree.selected(), "the selected agent has a row");
+    let selected = &shown.rows[tree.selected_row(agents)];
+    prop_assert_eq!(&agents.nodes()[selected.agent].id, tree.selected(), "the selected agent has a row");
     Ok(())
 }
 
@@ -205,8 +210,8 @@ proptest! {
                 Step::Spawn { parent, child } => {
                     // An agent is spawned once; a parent that is not known would be put beneath main.
                     let (parent, child) = (name(parent), name(child));
-                    let tree = &stage.app.tree;
-                    if tree.get(&child.as_str().into()).is_none() && tree.get(&parent.as_str().into()).is_some() {
+                    let agents = &stage.app.run.agents;
+                    if agents.get(&child.as_str().into()).is_none() && agents.get(&parent.as_str().into()).is_some() {
                         stage.spawn(&parent, &child);
                     }
                 }
@@ -226,7 +231,7 @@ proptest! {
                     }
                 }
             }
-            for node in stage.app.tree.nodes() {
+            for node in stage.app.run.agents.nodes() {
                 if let Some(ended) = node.ended.filter(|_| !node.id.is_main()) {
                     due.insert(node.id.to_string(), ended + jiff::SignedDuration::from_secs(30));
                 }

@@ -2,7 +2,7 @@
 
 use steersman::event::{Event, Outcome, Usage};
 use steersman::message::{Arguments, ToolCall};
-use steersman::tui::state::tree::State;
+use steersman::session::fold::agents::AgentStatus;
 
 use crate::support::stage::Stage;
 
@@ -81,9 +81,9 @@ fn the_row_of_an_agent_counts_its_own_tokens_and_the_tree_those_beneath_it_too()
     let screen = stage.screen();
     let row = row_of(&screen, "researcher 0");
     assert!(row.contains("9.3k tok"), "{row}");
-    let totals = *stage.app.tree.get(&"researcher 0".into()).unwrap().totals();
-    assert_eq!((totals.agents, totals.running, totals.parked, totals.tokens), (3, 3, 1, 9_300 + 3_100));
-    assert_eq!(stage.app.tree.spent(), 42_000 + 9_300 + 3_100 + 2_050);
+    let totals = *stage.app.run.agents.get(&"researcher 0".into()).unwrap().totals();
+    assert_eq!((totals.agents, totals.running, totals.paused, totals.tokens), (3, 3, 1, 9_300 + 3_100));
+    assert_eq!(stage.app.run.agents.spent(), 42_000 + 9_300 + 3_100 + 2_050);
 }
 
 #[test]
@@ -111,18 +111,18 @@ fn a_tool_is_named_with_the_time_that_it_runs() {
 #[test]
 fn a_question_makes_its_agent_ask_until_it_is_answered() {
     let mut stage = crew(120, 40);
-    assert_eq!(stage.app.tree.get(&"file_miner 3".into()).unwrap().state(), State::Asking);
+    assert_eq!(stage.app.run.agents.get(&"file_miner 3".into()).unwrap().status(), AgentStatus::Asking);
     let answer = Event::Answer { id: "q1".to_owned(), answer: "yes".to_owned(), words: None };
     stage.event("file_miner 3", answer);
-    assert_eq!(stage.app.tree.get(&"file_miner 3".into()).unwrap().state(), State::Waiting);
+    assert_eq!(stage.app.run.agents.get(&"file_miner 3".into()).unwrap().status(), AgentStatus::Waiting);
 }
 
 #[test]
-fn an_agent_that_is_let_go_is_not_parked_any_more() {
+fn an_agent_that_is_let_go_is_not_paused_any_more() {
     let mut stage = crew(120, 40);
-    assert_eq!(stage.app.tree.get(&"file_miner 1".into()).unwrap().state(), State::Parked);
+    assert_eq!(stage.app.run.agents.get(&"file_miner 1".into()).unwrap().status(), AgentStatus::Paused);
     stage.event("file_miner 1", Event::Unparked { decision: steersman::event::Decided::Run });
-    assert_eq!(stage.app.tree.get(&"file_miner 1".into()).unwrap().state(), State::Waiting);
+    assert_eq!(stage.app.run.agents.get(&"file_miner 1".into()).unwrap().status(), AgentStatus::Waiting);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn an_agent_has_one_row_with_its_mark_name_work_time_and_tokens() {
         &["● main", "agent 0:15"][..],
         &["● researcher 0", "bash 0:13", "9.3k tok"],
         &["✎ file_miner 0", "writing", "3.1k tok"],
-        &["‖ file_miner 1", "parked"],
+        &["‖ file_miner 1", "paused"],
         &["✗ researcher 1", "failed", "2.1k tok"],
         &["■ file_miner 2", "cancelled"],
         &["⊘ researcher 2", "step limit"],
@@ -151,7 +151,7 @@ fn the_details_and_help_say_what_each_sign_means() {
     let mut stage = Stage::new(120, 250);
     stage.turn("");
     let help = stage.keys("<f1>").screen();
-    for state in State::ALL {
+    for state in AgentStatus::ALL {
         assert!(help.contains(state.meaning()), "{state:?}\n{help}");
     }
     for sign in ["Signs in the tree", "! reason", "9.3k tok", "Σ", "+2 done"] {

@@ -137,7 +137,7 @@ fn escape_brings_pending_texts_back_in_order_before_the_draft() {
     let screen = stage.screen();
     assert!(screen.contains("■ cancelled"), "{screen}");
     assert!(!screen.contains("running agent"), "{screen}");
-    assert_eq!(stage.app.tree.running(), 0);
+    assert_eq!(stage.app.run.agents.running(), 0);
 }
 
 #[test]

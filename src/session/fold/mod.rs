@@ -5,6 +5,7 @@
 //!
 //! # Where things are
 //!
+//! - the agents, their sums, what needs attention: `agents/mod.rs`; stories: `tree.rs`
 //! - the texts that wait for delivery: `pending.rs`; stories: `pending_list.rs`, `tui_shell.rs`
 //! - what became of each text that was sent: `receipt.rs`, `receipts.rs`, and in words `receipt_words.rs`; stories:
 //!   `receipt_marks.rs`, `receipt_lives.rs`
@@ -14,6 +15,7 @@
 //!   `approval_popups.rs`, `modes.rs`
 //! - the budget in words: `budget.rs`; stories: `long_conversations.rs`
 
+pub mod agents;
 mod approval_words;
 mod budget;
 mod ledger;
@@ -34,6 +36,7 @@ pub use receipt::{Arrival, Boundary, FirstReply, Receipt, ReceiptCost, ReceiptSt
 pub use receipt_words::{ReceiptMark, ReceiptWords, receipt_words};
 pub use receipts::Receipts;
 
+use agents::Agents;
 use jiff::Timestamp;
 
 use crate::event::{Envelope, Event};
@@ -43,6 +46,8 @@ use crate::protocol::{Accepted, BudgetStatus, Notice, Post, QueueAct, QueueOutco
 /// What is known of a run.
 #[derive(Debug, Clone, Default)]
 pub struct RunState {
+    /// The agents.
+    pub agents: Agents,
     /// The texts that wait for delivery.
     pub pending: PendingTexts,
     /// What became of every text that was sent.
@@ -58,6 +63,7 @@ pub struct RunState {
 impl RunState {
     /// Folds one event in; returns the texts whose receipts say something else from now on.
     pub fn apply(&mut self, envelope: &Envelope) -> Vec<MessageId> {
+        self.agents.apply(envelope);
         self.pauses.apply(envelope);
         if envelope.agent.is_main() {
             self.permissions.apply(&envelope.event);
@@ -72,6 +78,7 @@ impl RunState {
 
     /// Folds anything else in that the run says at this moment.
     pub fn post(&mut self, post: &Post, now: Timestamp) {
+        self.agents.post(post, now);
         match post {
             Post::Reply(reply) => self.replied(reply, now),
             Post::Queues { queues, paused } => {

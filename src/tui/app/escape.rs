@@ -129,7 +129,7 @@ pub fn next_escape(app: &App) -> Escape {
         return Escape::LeaveCommand;
     }
     let waiting = app.run.pending.waiting().count();
-    if app.tree.main().running() {
+    if app.run.agents.main().running() {
         Escape::Stop(waiting)
     } else if app.run.pending.is_empty() {
         Escape::Nothing

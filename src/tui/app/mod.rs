@@ -21,7 +21,10 @@ use ratatui::layout::Size;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::id::AgentId;
+use crate::session::fold::agents::AgentNode;
 use crate::session::fold::{PendingStage, PendingText, Receipt, ReceiptState};
+use crate::tui::agents::{AgentsPane, Room};
+use crate::tui::alerts::Alerts;
 use crate::tui::approval::Questions;
 use crate::tui::facts::Facts;
 use crate::tui::help::Help;
@@ -31,16 +34,12 @@ use crate::tui::palette::Palette;
 use crate::tui::pause::PausePane;
 use crate::tui::pending::PendingPane;
 use crate::tui::sessions::Choices;
-use crate::tui::state::alerts::Alerts;
-use crate::tui::state::attention::{Attention, MouseMode};
 use crate::tui::state::focus::{Focus, Pane};
 use crate::tui::state::lines::Medium;
-use crate::tui::state::pointer::Pointer;
+use crate::tui::state::pointer::{MouseMode, Pointer};
 use crate::tui::state::regions::Regions;
-use crate::tui::state::sight::{Settled, Sight};
 use crate::tui::state::status::Status;
-use crate::tui::state::tree::{self, Details, Tree};
-use crate::tui::state::{BROAD, MEDIUM, PROMPT_COLUMNS, target};
+use crate::tui::state::{MEDIUM, PROMPT_COLUMNS};
 use crate::tui::theme::Themes;
 use crate::tui::transcript::cell::Level;
 use crate::tui::transcript::{Reader, TranscriptPane};
@@ -63,8 +62,8 @@ pub struct App {
     pub message: Message,
     /// What could stand behind what is typed.
     pub palette: Palette,
-    /// The agents.
-    pub tree: Tree,
+    /// The list of the agents, and the details of the selected one.
+    pub tree: AgentsPane,
     /// The list of pending texts.
     pub pending: PendingPane,
     /// The ledger, as it was opened last.
@@ -75,17 +74,13 @@ pub struct App {
     pub questions: Questions,
     /// The status line.
     pub status: Status,
-    /// How far the tree and the details are scrolled, and how wide they are.
-    pub sight: Sight,
     /// What happened, agent by agent.
     pub transcripts: TranscriptPane,
     /// What lies where on the screen, as it was drawn last.
     pub regions: Regions,
     /// What the pointer holds.
     pub pointer: Pointer,
-    /// Whether the terminal has the focus; `None` as long as it has not said so.
-    pub attention: Option<Attention>,
-    /// What the user is told who does not look.
+    /// Notifications for a user who does not look.
     pub alerts: Alerts,
     /// Whom the mouse belongs to.
     pub mouse: MouseMode,
@@ -104,17 +99,15 @@ impl App {
             message: Message::default(),
             palette: Palette::default(),
             new_at_reset: false,
-            tree: Tree::default(),
+            tree: AgentsPane::default(),
             pending: PendingPane::default(),
             ledger: LedgerPane::default(),
             pause: PausePane::default(),
             questions: Questions::default(),
             status,
-            sight: Sight::default(),
             transcripts: TranscriptPane::default(),
             regions: Regions::default(),
             pointer: Pointer::default(),
-            attention: None,
             alerts: Alerts::default(),
             mouse: MouseMode::default(),
         };
@@ -154,6 +147,7 @@ impl App {
         }
         self.transcripts.begin_again();
         self.run.receipts.begin_again();
+        self.run.agents.begin_again();
         self.tree.begin_again();
     }
 
@@ -162,14 +156,14 @@ impl App {
         let Self { message, facts, focus, tree, status, questions, .. } = self;
         let is_typing = !questions.is_quiet(facts.now);
         let (shown, host) = (tree.selected(), &status.host);
-        (message, Known { facts, focus, agents: tree, shown, run: &facts.run, host, is_typing })
+        (message, Known { facts, focus, shown, run: &facts.run, host, is_typing })
     }
 
     /// Returns what the message reads of the rest.
     pub fn known(&self) -> Known<'_> {
         let Self { facts, focus, tree, status, questions, .. } = self;
         let is_typing = !questions.is_quiet(facts.now);
-        Known { facts, focus, agents: tree, shown: tree.selected(), run: &facts.run, host: &status.host, is_typing }
+        Known { facts, focus, shown: tree.selected(), run: &facts.run, host: &status.host, is_typing }
     }
 
     /// Tells whether a message is being written: the composer has the focus, and it holds the draft.
@@ -179,8 +173,8 @@ impl App {
 
     /// Tells whether an agent waits, or will where it next comes by; one that has ended and a rescue have no gate.
     pub fn is_paused(&self, agent: &AgentId) -> bool {
-        let has_gate = |node: &tree::Node| node.ended.is_none() && target::can_be_told(node);
-        self.run.pauses.is_paused(agent) && (agent.is_main() || self.tree.get(agent).is_none_or(has_gate))
+        let has_gate = |node: &AgentNode| node.ended.is_none() && node.has_queue();
+        self.run.pauses.is_paused(agent) && (agent.is_main() || self.run.agents.get(agent).is_none_or(has_gate))
     }
 
     /// Shows a reply to the user: one short sentence in the status line, anything longer as a note at the end of the
@@ -213,16 +207,17 @@ impl App {
         let is_of_use =
             |reader: &Reader| !reader.transcript.changed().is_empty() || reader.transcript.last_printed().is_some();
         let details = !self.tree.selected().is_main() || self.reader().is_some_and(is_of_use);
-        self.sight.settled = Settled { agents: self.tree.rows().len(), details };
+        self.tree.viewport.room = Room { agents: self.tree.rows(&self.run.agents).len(), details };
     }
 
     /// Tells whether the details of the shown agent are open; on a broad screen they are once they are of use.
     pub fn shows_details(&self) -> bool {
-        match self.tree.details {
-            Details::Usual => self.size.width >= BROAD && self.sight.settled.details,
-            Details::Open => true,
-            Details::Folded => false,
-        }
+        self.tree.shows_details(self.size.width)
+    }
+
+    /// Returns the agent whose transcript is shown.
+    pub fn selected_agent(&self) -> &AgentNode {
+        self.run.agents.get_or_main(self.tree.selected())
     }
 
     /// Tells whether the screen is too narrow for more than one pane.
@@ -237,7 +232,7 @@ impl App {
 
     /// Tells whether a turn runs or is about to: then what is sent waits for it.
     pub fn busy(&self) -> bool {
-        self.tree.main().running() || (!self.run.pending.is_empty() && !self.run.pending.paused)
+        self.run.agents.main().running() || (!self.run.pending.is_empty() && !self.run.pending.paused)
     }
 
     /// Tells whether nothing is under way: no turn runs or is about to, and no text that was accepted is between its queue
@@ -249,14 +244,15 @@ impl App {
             entry.stage == PendingStage::Delivering || !(entry.message.held || entry.message.stale)
         };
         let is_due = !self.run.pending.paused && self.run.pending.entries().iter().any(goes_on);
-        !self.tree.main().running() && !is_due && !self.run.receipts.list().iter().any(is_leaving)
+        !self.run.agents.main().running() && !is_due && !self.run.receipts.list().iter().any(is_leaving)
     }
 
     /// Returns when the picture next changes by itself: the next second of a running turn, an agent's row that
     /// folds away, the end of a message, or a question whose keys begin to count.
     pub fn changes_at(&self) -> Option<Timestamp> {
         let armed = self.questions.arms_at().filter(|at| *at > self.now);
-        let changes = [self.tree.changes_at(self.now), self.status.message_ends(self.now), armed, self.alerts.due_at()];
+        let changes =
+            [self.run.agents.changes_at(self.now), self.status.message_ends(self.now), armed, self.alerts.due_at()];
         changes.into_iter().flatten().min()
     }
 }

@@ -7,10 +7,10 @@ use std::borrow::Cow;
 
 use super::state::Help;
 use crate::manual::{MANUAL, ManualMatch, ManualPage, manual_page};
+use crate::session::fold::agents::AgentStatus;
 use crate::text::clip;
 use crate::tui::commands::{COMMANDS, Command};
 use crate::tui::keymap::{Context, Keymap};
-use crate::tui::state::tree::State;
 
 /// Characters of a line of the manual that are shown of it.
 const EXCERPT: usize = 90;
@@ -161,11 +161,11 @@ fn keys(keymap: &Keymap, context: Context) -> Vec<Entry> {
 
 fn signs() -> Vec<Entry> {
     let target = Target { topic: "looks", spot: Spot::Top };
-    let sign = |state: State| {
-        let word = if state == State::Tools { "" } else { state.word() };
+    let sign = |state: AgentStatus| {
+        let word = if state == AgentStatus::Tools { "" } else { state.word() };
         Entry { name: format!("{} {word}", state.sign()).into(), words: state.meaning().into(), target }
     };
-    State::ALL.into_iter().map(sign).chain(FIGURES.iter().map(|pair| fixed(pair, target))).collect()
+    AgentStatus::ALL.into_iter().map(sign).chain(FIGURES.iter().map(|pair| fixed(pair, target))).collect()
 }
 
 fn topic(page: &ManualPage) -> Entry {

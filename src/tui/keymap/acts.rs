@@ -45,8 +45,8 @@ pub enum TreeKey {
     RubOut,
     /// Delete the filter's text.
     RubOutAll,
-    /// Select the next agent with something odd about it.
-    NextOdd,
+    /// Select the next agent with a warning.
+    NextWarned,
     /// Show or hide the details of the selected agent.
     Details,
     /// Cancel the selected agent.
@@ -66,7 +66,7 @@ impl TreeKey {
             Self::KeepFilter => "keep-filter",
             Self::RubOut => "rub-out",
             Self::RubOutAll => "rub-out-all",
-            Self::NextOdd => "next-odd",
+            Self::NextWarned => "next-odd",
             Self::Details => "details",
             Self::Cancel => "cancel-agent",
             Self::CancelAll => "cancel-agents",

@@ -27,18 +27,18 @@ use jiff::{SignedDuration, Timestamp};
 use crate::event::{Envelope, Event, Outcome};
 use crate::id::AgentId;
 use crate::message::ToolCall;
+use crate::session::fold::agents::{Activity, AgentNode, AgentStatus};
 use crate::session::fold::{PausePlace, WaitingAgent};
 use crate::summary::count;
 use crate::target::name_of;
 use crate::text::visible_line;
+use crate::tui::agents::view::{longest, tools};
 use crate::tui::approval::Seen;
 use crate::tui::pause::PauseDrawn;
 use crate::tui::state::App;
 use crate::tui::state::clock::clock;
 use crate::tui::state::lines::Report;
 use crate::tui::state::status::{HostState, ModelSource};
-use crate::tui::state::tree::{Activity, Node, State};
-use crate::tui::view::tree::{longest, tools};
 use asks::Asked;
 use page::{Page, named};
 use pending::Known;
@@ -126,7 +126,7 @@ impl Printer {
                 self.page.say(&agent(child), &format!("started{above}: {}", named(task)));
             }
             Event::AgentFinished { child, outcome, message } => {
-                let figures = app.tree.get(child).map(|node| figures(app, node)).unwrap_or_default();
+                let figures = app.run.agents.get(child).map(|node| figures(app, node)).unwrap_or_default();
                 let end = ending(*outcome, message.as_deref());
                 self.page.say(&agent(child), &format!("{end}{figures}"));
             }
@@ -147,7 +147,7 @@ impl Printer {
                 self.page.say(&agent(&envelope.agent), &format!("answers: {}", named(text)));
             }
             Event::TurnEnded { outcome, .. } if envelope.agent.is_main() => {
-                let node = app.tree.main();
+                let node = app.run.agents.main();
                 let how = match outcome {
                     Outcome::Completed => "",
                     Outcome::Synthesized => ", the step limit was reached",
@@ -210,7 +210,7 @@ impl Printer {
 
     /// Tells which model answers, where only its server was known.
     fn model(&mut self, app: &App) {
-        let model = app.status.model(app.tree.main().model.as_deref());
+        let model = app.status.model(app.run.agents.main().model.as_deref());
         if self.model.is_empty() || self.model == model {
             return;
         }
@@ -294,7 +294,7 @@ fn ending(outcome: Outcome, message: Option<&str>) -> String {
 }
 
 /// Returns the calls and the time of an agent's turn, and its tokens.
-fn figures(app: &App, node: &Node) -> String {
+fn figures(app: &App, node: &AgentNode) -> String {
     let calls = count(node.steps as usize, "tool call");
     let time = node.elapsed(app.now).map(|seconds| format!(", {}", duration(seconds))).unwrap_or_default();
     format!(", {calls}{time}")
@@ -306,13 +306,13 @@ fn duration(seconds: u64) -> String {
 }
 
 /// Says what an agent does.
-fn state_words(node: &Node, now: Timestamp) -> String {
-    match (node.state(), &node.activity) {
-        (State::Tools, _) => {
+fn state_words(node: &AgentNode, now: Timestamp) -> String {
+    match (node.status(), &node.activity) {
+        (AgentStatus::Tools, _) => {
             let time = duration(longest(&node.open, now));
             format!("in {} for {time}", visible_line(&tools(&node.open)))
         }
-        (State::Retrying, Activity::Retrying { attempt, .. }) => format!("waits to try again, attempt {attempt}"),
+        (AgentStatus::Retrying, Activity::Retrying { attempt, .. }) => format!("waits to try again, attempt {attempt}"),
         (state, _) => state.word().to_owned(),
     }
 }

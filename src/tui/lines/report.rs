@@ -6,15 +6,15 @@ use super::{duration, entries, entry, pending, state_words};
 use crate::id::AgentId;
 use crate::limits;
 use crate::manual::{MANUAL, manual_page, nearest_topic, search_manual};
+use crate::session::fold::agents::AgentNode;
 use crate::session::fold::{budget_sentence, ledger_row};
 use crate::summary::count;
 use crate::target::name_of;
+use crate::tui::agents::view::{money, share};
 use crate::tui::commands::{COMMANDS, Command, LINE_COMMANDS, Verb, only_drawn};
 use crate::tui::state::App;
 use crate::tui::state::lines::Report;
 use crate::tui::state::status::{HostState, ModelSource};
-use crate::tui::state::tree::Node;
-use crate::tui::view::tree::{money, share};
 
 /// Tells one report.
 pub fn tell(app: &App, report: &Report, page: &mut Page) {
@@ -90,15 +90,15 @@ fn manual(words: &str, page: &mut Page) {
 fn status(app: &App, page: &mut Page) {
     let host = match &app.status.host {
         HostState::Starting => "the agent is being started".to_owned(),
-        HostState::Ready => format!("main: {}", doing(app, app.tree.main())),
+        HostState::Ready => format!("main: {}", doing(app, app.run.agents.main())),
         HostState::Failed(reason) => format!("the agent cannot run: {}", named(reason)),
     };
     page.say("status", &host);
-    let read = app.tree.selected_node();
+    let read = app.selected_agent();
     if !read.id.is_main() {
         page.add(&format!("you read agent {}: {}", name_of(&read.id), doing(app, read)));
     }
-    let others: Vec<&Node> = app.tree.running_nodes().filter(|node| !node.id.is_main()).collect();
+    let others: Vec<&AgentNode> = app.run.agents.running_nodes().filter(|node| !node.id.is_main()).collect();
     if !others.is_empty() {
         page.add(&format!("{} running; /agents reads them", count(others.len(), "sub-agent")));
     }
@@ -118,14 +118,14 @@ fn status(app: &App, page: &mut Page) {
     page.add(&format!("mode {}: {}", app.run.permissions.mode.name(), app.run.permissions.mode.help()));
     let model = match app.status.source {
         ModelSource::Embedded => "embedded model",
-        ModelSource::Configured => app.status.model(app.tree.main().model.as_deref()),
+        ModelSource::Configured => app.status.model(app.run.agents.main().model.as_deref()),
     };
     page.add(&format!("model {model}"));
     cost(app, page);
 }
 
 fn cost(app: &App, page: &mut Page) {
-    let main = app.tree.main();
+    let main = app.run.agents.main();
     let totals = main.totals();
     let room = share(main).map(|share| format!(", the conversation takes {share} of the window")).unwrap_or_default();
     let money = money(totals).map(|money| format!(", {money}")).unwrap_or_default();
@@ -134,20 +134,21 @@ fn cost(app: &App, page: &mut Page) {
 }
 
 fn agents(app: &App, page: &mut Page) {
-    let (running, others): (Vec<&Node>, Vec<&Node>) = app.tree.nodes().iter().partition(|node| node.running());
+    let (running, others): (Vec<&AgentNode>, Vec<&AgentNode>) =
+        app.run.agents.nodes().iter().partition(|node| node.running());
     for node in running.iter().chain(&others).take(limits::LINE_ROWS) {
         let read = if node.id == *app.tree.selected() { ", you read it" } else { "" };
         let task = if node.task.is_empty() { String::new() } else { format!("; task: {}", named(&node.task)) };
         page.say(&super::agent(&node.id), &format!("{}{read}{task}", doing(app, node)));
     }
-    let rest = app.tree.nodes().len().saturating_sub(limits::LINE_ROWS);
+    let rest = app.run.agents.nodes().len().saturating_sub(limits::LINE_ROWS);
     if rest > 0 {
         page.say("more", &format!("{}; /agent NAME reads one", count(rest, "agent")));
     }
 }
 
 /// Says what an agent does and what it has used.
-fn doing(app: &App, node: &Node) -> String {
+fn doing(app: &App, node: &AgentNode) -> String {
     let mut words = vec![state_words(node, app.now)];
     if let Some(seconds) = node.elapsed(app.now) {
         words.push(format!("{} in {}", count(node.steps as usize, "tool call"), duration(seconds)));

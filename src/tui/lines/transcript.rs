@@ -123,7 +123,7 @@ impl Reading {
     fn change(&mut self, app: &App, page: &mut Page) {
         let agent = app.tree.selected().clone();
         let cells = app.reader().map(|reader| reader.transcript.cells()).unwrap_or_default();
-        let state = state_words(app.tree.selected_node(), app.now);
+        let state = state_words(app.selected_agent(), app.now);
         page.say(
             "reading",
             &format!("agent {}, {state}, {}; what you send goes there", name_of(&agent), entries(cells.len())),

@@ -6,11 +6,10 @@
 
 use super::{Known, Message};
 use crate::id::AgentId;
+use crate::session::fold::agents::AgentNode;
 use crate::target::{self, MAIN, Target};
 use crate::text::{clip, visible_line};
 use crate::tui::commands::{self, Draft};
-use crate::tui::state::target::told;
-use crate::tui::state::tree::Node;
 
 /// Columns of a text that are repeated in the border.
 const QUOTED: usize = 16;
@@ -44,7 +43,7 @@ impl Message {
     /// # Errors
     /// Why it goes to nobody.
     pub fn address<'a>(&self, text: &'a str, known: &Known<'_>) -> Result<Address<'a>, Unaddressed> {
-        let named = target::parse(text, &named_in(text, known, told));
+        let named = target::parse(text, &named_in(text, known, AgentNode::takes_messages));
         match named.target {
             Target::Agent(agent) => return Ok(Address { to: vec![agent], text: named.text }),
             Target::All => return Ok(Address { to: told_agents(known), text: named.text }),
@@ -54,7 +53,7 @@ impl Message {
             return Err(Unaddressed::Unknown(agent));
         }
         let agent = self.target(known);
-        if known.agents.takes_texts(&agent) {
+        if known.run.agents.takes_messages(&agent) {
             Ok(Address { to: vec![agent], text })
         } else {
             Err(Unaddressed::Ended(agent))
@@ -119,25 +118,25 @@ fn whom(address: &Result<Address<'_>, Unaddressed>) -> String {
 
 /// Returns the agent that a draft is for which is begun now: the one that is shown, where that takes texts.
 pub fn shown_or_main(known: &Known<'_>) -> AgentId {
-    let shown = known.agents.get(known.shown);
-    shown.filter(|node| told(node)).map_or_else(AgentId::main, |node| node.id.clone())
+    let shown = known.run.agents.get(known.shown);
+    shown.filter(|node| node.takes_messages()).map_or_else(AgentId::main, |node| node.id.clone())
 }
 
 /// Returns every agent that runs and can be told something, and the main agent in any case, which comes first.
 fn told_agents(known: &Known<'_>) -> Vec<AgentId> {
-    let children = known.agents.running_nodes().filter(|node| !node.id.is_main() && told(node));
+    let children = known.run.agents.running_nodes().filter(|node| !node.id.is_main() && node.takes_messages());
     std::iter::once(AgentId::main()).chain(children.map(|node| node.id.clone())).collect()
 }
 
 /// Returns the agents that a text could name and that are like this.
-fn named_in(text: &str, known: &Known<'_>, like: impl Fn(&Node) -> bool) -> Vec<AgentId> {
-    let named = text.strip_prefix('@').into_iter().flat_map(|text| known.agents.named_in(text));
+fn named_in(text: &str, known: &Known<'_>, like: impl Fn(&AgentNode) -> bool) -> Vec<AgentId> {
+    let named = text.strip_prefix('@').into_iter().flat_map(|text| known.run.agents.named_in(text));
     named.filter(|node| like(node)).map(|node| node.id.clone()).collect()
 }
 
 /// Returns the agent that a text names although it takes no texts, or is none.
 fn nobody(text: &str, known: &Known<'_>) -> Option<AgentId> {
-    let gone = named_in(text, known, |node| !told(node));
+    let gone = named_in(text, known, |node| !node.takes_messages());
     match target::parse(text, &gone).target {
         Target::Agent(agent) if !agent.is_main() => Some(agent),
         Target::Agent(_) | Target::All | Target::Unnamed => target::seems_for(text).map(AgentId::new),

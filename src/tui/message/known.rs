@@ -6,7 +6,6 @@ use crate::tui::facts::Facts;
 use crate::tui::state::focus::{Focus, Pane};
 use crate::tui::state::lines::Medium;
 use crate::tui::state::status::HostState;
-use crate::tui::state::tree::Tree;
 
 /// What the message reads and does not change.
 #[derive(Debug, Clone, Copy)]
@@ -15,8 +14,6 @@ pub struct Known<'a> {
     pub facts: &'a Facts,
     /// Where the keys go.
     pub focus: &'a Focus,
-    /// The agents.
-    pub agents: &'a Tree,
     /// The agent that is shown.
     pub shown: &'a AgentId,
     /// What every client knows of the run: what is pending, what became of every text.
@@ -40,6 +37,6 @@ impl Known<'_> {
 
     /// Tells whether a turn runs or is about to: then what is sent waits for it.
     pub fn busy(&self) -> bool {
-        self.agents.main().running() || (!self.run.pending.is_empty() && !self.run.pending.paused)
+        self.run.agents.main().running() || (!self.run.pending.is_empty() && !self.run.pending.paused)
     }
 }

@@ -9,7 +9,6 @@ use crate::target::ALL;
 use crate::tui::commands::{self, COMMANDS, Draft, Takes, Verb};
 use crate::tui::message::paths::written;
 use crate::tui::message::{Known, Message};
-use crate::tui::state::target::can_be_told;
 use crate::tui::theme::AUTO;
 
 impl Palette {
@@ -76,7 +75,7 @@ fn path_offers(message: &Message, known: &Known<'_>) -> Vec<Offer> {
         return Vec::new();
     }
     let offers = hits.iter().map(|hit| {
-        let path = written(&hit.text, known.agents.running_nodes().map(|node| &node.id));
+        let path = written(&hit.text, known.run.agents.running_nodes().map(|node| &node.id));
         // Behind a directory the next part is typed at once.
         let blank = if path.ends_with('/') { "" } else { " " };
         Offer {
@@ -94,7 +93,7 @@ fn path_offers(message: &Message, known: &Known<'_>) -> Vec<Offer> {
 fn agents(text: &str, known: &Known<'_>) -> Vec<Offer> {
     let typed = text.get(1..).unwrap_or_default();
     let running: Vec<&AgentId> =
-        known.agents.running_nodes().filter(|node| can_be_told(node)).map(|node| &node.id).collect();
+        known.run.agents.running_nodes().filter(|node| node.has_queue()).map(|node| &node.id).collect();
     if running.iter().all(|id| id.is_main()) {
         return Vec::new();
     }

@@ -82,7 +82,7 @@ impl ReplayScreen {
 
     /// Writes the transcripts of all agents as Markdown.
     pub fn markdown(&mut self) -> String {
-        let agents: Vec<AgentId> = self.app.tree.nodes().iter().map(|node| node.id.clone()).collect();
+        let agents: Vec<AgentId> = self.app.run.agents.nodes().iter().map(|node| node.id.clone()).collect();
         let zone = self.app.zone.clone();
         let pages = agents.iter().map(|agent| transcript_markdown(&self.app.reader_mut(agent).transcript, &zone));
         pages.collect::<Vec<_>>().join("\n")

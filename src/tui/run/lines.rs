@@ -331,7 +331,7 @@ impl Lines<'_> {
         if !self.is_over || self.core.ending.is_some() {
             return;
         }
-        let held = self.core.app.tree.nodes().iter().any(|node| self.core.app.is_paused(&node.id));
+        let held = self.core.app.run.agents.nodes().iter().any(|node| self.core.app.is_paused(&node.id));
         if !self.core.app.questions.is_empty() || held {
             self.tell(Msg::NobodyThere(clock::now()));
         }

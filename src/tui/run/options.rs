@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::id::ClientId;
 use crate::price::Prices;
+use crate::tui::alerts::AlertWhen;
 use crate::tui::keymap::Keymap;
 use crate::tui::outside::Outside;
-use crate::tui::state::alerts::When;
 use crate::tui::state::status::ModelSource;
 use crate::tui::switch::Switch;
 use crate::tui::terminal::MouseMode;
@@ -45,8 +45,8 @@ pub struct ScreenOptions {
     pub relay: Relay,
     /// Whether the terminal can be asked something.
     pub answers: Answers,
-    /// When the user is told.
-    pub when: When,
+    /// When the user is notified.
+    pub when: AlertWhen,
     /// The keys.
     pub keymap: Keymap,
     /// The name that the session is saved by.

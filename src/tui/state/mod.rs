@@ -11,18 +11,13 @@
 //! - the mouse: what lies where, clicks, wheel, drags: `regions.rs`, `src/tui/update/mouse.rs`; stories:
 //!   `mouse.rs`
 
-pub mod alerts;
-pub mod attention;
 pub mod cause;
 pub mod clock;
 pub mod focus;
 pub mod lines;
 pub mod pointer;
 pub mod regions;
-pub mod sight;
 pub mod status;
-pub mod target;
-pub mod tree;
 
 pub use crate::tui::app::App;
 

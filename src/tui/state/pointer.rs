@@ -59,3 +59,13 @@ impl Pointer {
         presses
     }
 }
+
+/// Whom the mouse belongs to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum MouseMode {
+    /// The screen.
+    #[default]
+    On,
+    /// The terminal, which selects text with it.
+    Off,
+}

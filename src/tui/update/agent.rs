@@ -9,7 +9,6 @@ pub fn apply(app: &mut App, envelope: &Envelope) {
     app.now = app.now.max(envelope.at);
     let priced = priced(app, envelope);
     let envelope = priced.as_ref().unwrap_or(envelope);
-    app.tree.apply(envelope);
     app.transcripts.envelope(envelope);
     receipts::apply(app, envelope);
     hold::apply(app, envelope);
@@ -36,6 +35,6 @@ pub fn apply(app: &mut App, envelope: &Envelope) {
 /// Returns a round's tokens together with what they cost, so that whoever sums costs sums the same.
 fn priced(app: &App, envelope: &Envelope) -> Option<Envelope> {
     let Event::Tokens(usage) = &envelope.event else { return None };
-    let cost_nanos = Some(app.tree.cost(&envelope.agent, usage)?);
+    let cost_nanos = Some(app.run.agents.cost(&envelope.agent, usage)?);
     Some(Envelope { event: Event::Tokens(Usage { cost_nanos, ..usage.clone() }), ..envelope.clone() })
 }

@@ -43,7 +43,7 @@ pub fn set(app: &mut App) {
 
 /// Asks for room in the conversation.
 pub fn compact(app: &mut App, words: &str) -> Vec<Effect> {
-    if app.tree.main().running() {
+    if app.run.agents.main().running() {
         app.status.say_while(Cause::Turn, "older rounds are summarised before the next request", app.now);
     }
     vec![Effect::Request(Request::Compact { words: Some(words.to_owned()).filter(|words| !words.is_empty()) })]

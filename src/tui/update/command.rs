@@ -3,6 +3,7 @@
 use crate::id::AgentId;
 use crate::protocol::{LocalServer, Request};
 use crate::target::ALL;
+use crate::tui::agents::focus_details;
 use crate::tui::approval::{self, Subject};
 use crate::tui::commands::{self, Verb};
 use crate::tui::help::Help;
@@ -10,14 +11,14 @@ use crate::tui::keymap::Action;
 use crate::tui::message::Before;
 use crate::tui::msg::Effect;
 use crate::tui::state::App;
-use crate::tui::state::attention::MouseMode;
 use crate::tui::state::cause::Cause;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::lines::{Medium, Report};
+use crate::tui::state::pointer::MouseMode;
 use crate::tui::transcript::cell::Level;
 use crate::tui::update::{
-    approval as approvals, budget, carry_out, export, hold as gates, ledger, line, look, message, pending, sessions,
-    transcript,
+    approval as approvals, budget, carry_out, export, hold as gates, ledger, line, message, pending, sessions,
+    transcript, with_agents,
 };
 
 /// Carries a command out at once, whether a turn runs or not.
@@ -55,7 +56,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Pending => pending::focus(app),
         Verb::Ledger => ledger::toggle(app),
         Verb::Agents => app.focus.go(Pane::Tree),
-        Verb::Details => look::focus_details(app),
+        Verb::Details => return with_agents(app, focus_details).unwrap_or_default(),
         Verb::Zoom => app.focus.toggle_zoom(),
         Verb::Theme => theme(app, argument),
         Verb::Mode => return approvals::mode(app, argument),
@@ -178,13 +179,13 @@ fn hold(app: &mut App, whom: &str) -> Vec<Effect> {
 
 /// Takes the conversation back to its system prompt.
 pub fn reset(app: &mut App) -> Vec<Effect> {
-    app.tree.cancelling(app.now);
+    app.facts.run.agents.cancelling(app.facts.now);
     vec![Effect::Request(Request::Reset)]
 }
 
 fn stop(app: &mut App) -> Vec<Effect> {
-    if app.tree.main().running() || !app.run.pending.is_empty() {
-        app.tree.cancelling(app.now);
+    if app.run.agents.main().running() || !app.run.pending.is_empty() {
+        app.facts.run.agents.cancelling(app.facts.now);
         return vec![Effect::Request(Request::Stop)];
     }
     app.status.say_while(Cause::NoTurn, "nothing is running", app.now);

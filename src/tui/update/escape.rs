@@ -1,7 +1,8 @@
 //! Carries out what [`next_escape`] says; decides nothing by itself.
 
-use super::{message, question, sessions, transcript, tree};
+use super::{message, question, sessions, transcript, with_agents};
 use crate::protocol::Request;
+use crate::tui::agents::clear_filter;
 use crate::tui::app::escape::{Escape, next_escape};
 use crate::tui::keymap::Answer;
 use crate::tui::msg::Effect;
@@ -29,7 +30,7 @@ pub fn press(app: &mut App) -> Vec<Effect> {
         Escape::LeaveCommand => {
             app.message.put_away();
         }
-        Escape::ClearFilter => tree::clear_filter(app),
+        Escape::ClearFilter => return with_agents(app, clear_filter).unwrap_or_default(),
         Escape::Unzoom => app.focus.zoom = None,
         Escape::LeaveSearch => return transcript::cancel_search(app),
         Escape::EndSelection => transcript::shown(app).end_selection(),
@@ -43,6 +44,6 @@ pub fn press(app: &mut App) -> Vec<Effect> {
 
 /// Stops the turn; what is pending comes back.
 pub fn stop(app: &mut App) -> Vec<Effect> {
-    app.tree.cancelling(app.now);
+    app.facts.run.agents.cancelling(app.facts.now);
     vec![Effect::Request(Request::Stop)]
 }

@@ -22,7 +22,7 @@ pub fn export(app: &App, arguments: &str) -> Vec<PaneEffect> {
         (Subject::Ledger, Form::Markdown) => ledger_markdown(app.run.receipts.list()),
         (Subject::Transcript, _) => page(app.tree.selected()),
         (Subject::All, _) => {
-            let pages: Vec<String> = app.tree.nodes().iter().map(|node| page(&node.id)).collect();
+            let pages: Vec<String> = app.run.agents.nodes().iter().map(|node| page(&node.id)).collect();
             pages.join("\n")
         }
     };

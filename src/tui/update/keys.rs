@@ -4,14 +4,15 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::transcript::shown;
 use super::{
-    approval, carry_out, command, escape, hold, ledger, line, look, message, pending, question, sessions, transcript,
-    tree,
+    approval, carry_out, command, escape, hold, ledger, line, message, pending, question, sessions, transcript,
+    with_agents,
 };
 use crate::protocol::{ModeChoice, Request};
+use crate::tui::agents::{act as agents_act, key as agents_key};
 use crate::tui::approval::Subject;
 use crate::tui::effect::Outcome;
 use crate::tui::help::{self, Help};
-use crate::tui::keymap::{Action, Chord, Context, Edit, ReadKey, WriteKey};
+use crate::tui::keymap::{Action, Chord, Context, Edit, LookKey, ReadKey, WriteKey};
 use crate::tui::message::{Expanded, bring_back, history_search, send};
 use crate::tui::msg::{EditorSubject, Effect};
 use crate::tui::palette;
@@ -61,8 +62,7 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     }
     if let Some(c) = chord.typed() {
         if app.focus.is_on(Pane::Filter) {
-            tree::type_filter(app, c.encode_utf8(&mut [0; 4]));
-            return Vec::new();
+            return with_agents(app, |pane, facts| agents_key(pane, chord, facts)).unwrap_or_default();
         }
         if app.focus.is_on(Pane::Search) {
             transcript::type_search(app, c.encode_utf8(&mut [0; 4]));
@@ -148,8 +148,10 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         }
         Action::Suspend => return vec![Effect::Suspend],
         Action::Mouse => return command::mouse(app, ""),
-        Action::Tree(key) => return tree::act(app, key),
-        Action::Look(key) => look::act(app, key),
+        Action::Look(LookKey::Zoom) => app.focus.toggle_zoom(),
+        Action::Tree(_) | Action::Look(_) => {
+            return with_agents(app, |pane, facts| agents_act(pane, action, facts)).unwrap_or_default();
+        }
         Action::Read(ReadKey::Branch) => return sessions::branch_here(app),
         Action::Read(_) | Action::FocusTranscript | Action::Fold | Action::FoldAll => {
             return transcript::key(app, action);
@@ -251,7 +253,7 @@ fn clear(app: &mut App) -> Vec<Effect> {
     if !app.message.is_draft() {
         return escape::press(app);
     }
-    if app.tree.main().running() || !app.run.pending.is_empty() {
+    if app.run.agents.main().running() || !app.run.pending.is_empty() {
         app.status.disarm_quit();
         return escape::stop(app);
     }
@@ -265,7 +267,7 @@ fn leave(app: &App) -> Effect {
 
 fn quit_or_delete(app: &mut App) -> Vec<Effect> {
     if app.message.is_empty() && app.message.about_call().is_none() && app.message.declining().is_none() {
-        let asks = app.tree.main().running() && app.client.is_none();
+        let asks = app.run.agents.main().running() && app.client.is_none();
         return if asks { command::ask(app, Subject::Quit) } else { vec![leave(app)] };
     }
     if app.focus.is_on(Pane::Composer) {
@@ -276,6 +278,9 @@ fn quit_or_delete(app: &mut App) -> Vec<Effect> {
 
 /// Selects or scrolls, according to the focus.
 fn travel(app: &mut App, action: Action) -> Vec<Effect> {
+    if let Some(effects) = with_agents(app, |pane, facts| agents_act(pane, action, facts)) {
+        return effects;
+    }
     match (app.focus.context(), action) {
         (Context::Ledger, action) => {
             ledger::act(app, action);
@@ -288,11 +293,9 @@ fn travel(app: &mut App, action: Action) -> Vec<Effect> {
         {
             app.questions.page(action);
         }
-        (Context::Details, action) => look::travel_details(app, action),
         (Context::Transcript, action) => return transcript::key(app, action),
         (_, Action::PageUp | Action::PageDown) => _ = scroll(shown(app), action),
         (Context::History, action) => history_search::travel(&mut app.message, action),
-        (Context::Tree | Context::Filter, action) => tree::travel(app, action),
         (Context::Pending, action) => {
             pending::act(app, action);
         }

@@ -34,7 +34,7 @@ pub fn show(app: &mut App, agent: &AgentId, id: &MessageId) {
         app.status.say(format!("{id} is not in the conversation: {}", state.unwrap_or_default()), app.now);
         return;
     };
-    app.tree.select_agent(agent);
+    app.tree.select_agent(agent, &app.facts.run.agents);
     app.focus.go(Pane::Transcript);
     let reader = app.reader_mut(agent);
     reader.selected = Some(cell);

@@ -5,9 +5,10 @@
 //! there. Always holds: a text that comes back never gets into the line by itself, and a question is answered by its
 //! command alone.
 
-use super::{approval, carry_out, command, hold as gates, message, pending, question, tree};
+use super::{approval, carry_out, command, hold as gates, message, pending, question, with_agents};
 use crate::id::{AgentId, MessageId};
 use crate::protocol::{PauseState, QueueAct, Request};
+use crate::tui::agents::cancel_all;
 use crate::tui::approval::{self as approval_pane, Offer, Subject};
 use crate::tui::commands::{LineVerb, Verb};
 use crate::tui::effect::Outcome;
@@ -53,7 +54,7 @@ pub fn nobody_there(app: &mut App) -> Vec<Effect> {
         let wanted = approval_pane::carry_out(&mut app.questions, asked, answer, &app.facts);
         effects.extend(carry_out(app, wanted));
     }
-    if app.tree.nodes().iter().any(|node| app.is_paused(&node.id)) {
+    if app.run.agents.nodes().iter().any(|node| app.is_paused(&node.id)) {
         effects.push(Effect::Request(Request::Pause { agent: None, state: PauseState::Running }));
     }
     effects
@@ -67,8 +68,8 @@ pub fn interrupt(app: &mut App) -> Vec<Effect> {
     if app.status.arm_quit(app.now) {
         return vec![Effect::Quit];
     }
-    if app.tree.main().running() || !app.run.pending.is_empty() {
-        app.tree.cancelling(app.now);
+    if app.run.agents.main().running() || !app.run.pending.is_empty() {
+        app.facts.run.agents.cancelling(app.facts.now);
         return vec![Effect::Request(Request::Stop)];
     }
     Vec::new()
@@ -235,7 +236,7 @@ fn about_call(app: &mut App, action: Action, text: &str) -> Vec<Effect> {
 
 /// Finds an agent by its name, or by a beginning of it that fits no other.
 fn named(app: &App, name: &str) -> Result<AgentId, String> {
-    let known = |id: &AgentId| app.tree.get(id).is_some();
+    let known = |id: &AgentId| app.run.agents.get(id).is_some();
     let exact = AgentId::new(name);
     if name.is_empty() || name == crate::target::MAIN {
         return Ok(AgentId::main());
@@ -243,7 +244,7 @@ fn named(app: &App, name: &str) -> Result<AgentId, String> {
     if known(&exact) {
         return Ok(exact);
     }
-    let mut fitting = app.tree.nodes().iter().filter(|node| node.id.as_str().starts_with(name));
+    let mut fitting = app.run.agents.nodes().iter().filter(|node| node.id.as_str().starts_with(name));
     match (fitting.next(), fitting.next()) {
         (Some(one), None) => Ok(one.id.clone()),
         (None, _) => Err(format!("no agent is called {name}; /agents reads their names")),
@@ -253,21 +254,15 @@ fn named(app: &App, name: &str) -> Result<AgentId, String> {
 
 fn read(app: &mut App, name: &str) {
     match named(app, name) {
-        Ok(agent) => app.tree.select_agent(&agent),
+        Ok(agent) => app.tree.select_agent(&agent, &app.facts.run.agents),
         Err(sentence) => app.status.say(sentence, app.now),
     }
 }
 
-/// Cancels an agent and everything beneath it; which one is read stays as it was.
+/// Cancels an agent and everything beneath it.
 fn cancel(app: &mut App, name: &str) -> Vec<Effect> {
     match named(app, name) {
-        Ok(agent) => {
-            let read = app.tree.selected().clone();
-            app.tree.select_agent(&agent);
-            let effects = tree::cancel_all(app);
-            app.tree.select_agent(&read);
-            effects
-        }
+        Ok(agent) => with_agents(app, |_, facts| cancel_all(&agent, facts.agents)).unwrap_or_default(),
         Err(sentence) => {
             app.status.say(sentence, app.now);
             Vec::new()

@@ -8,14 +8,11 @@
 //! - what a key or an event changes: `mod.rs`; stories: `tui_shell.rs`
 //! - what a pane wants of its siblings, here of the message and the transcript: `pending.rs`, `hold.rs`, `question.rs`,
 //!   `approval.rs`, `ledger.rs`; stories: `pending_list.rs`, `hold.rs`, `approval_popups.rs`, `undo.rs`, `ledger.rs`
-//! - telling who does not look; the terminal's title: `alerts.rs`, `src/tui/terminal/alert.rs`,
-//!   `src/tui/view/title.rs`; stories: `alerts.rs`, `tests/pty/terminal.rs`
 //! - what the message wants of the rest: `message.rs`, `src/tui/message/mod.rs`; stories: `message.rs`
-//! - zoom, lines between panes, tabs: `look.rs`, `src/tui/state/sight.rs`, `src/tui/view/tabs.rs`; stories:
-//!   `looks.rs`, `tests/pty/looks.rs`
+//! - zoom, lines between panes, tabs: `src/tui/agents/look.rs`, `src/tui/view/tabs.rs`; stories: `looks.rs`,
+//!   `tests/pty/looks.rs`
 
 mod agent;
-mod alerts;
 mod approval;
 mod budget;
 mod command;
@@ -25,7 +22,6 @@ pub mod hold;
 mod keys;
 mod ledger;
 pub mod line;
-mod look;
 mod message;
 mod mouse;
 pub mod pending;
@@ -33,12 +29,13 @@ mod question;
 mod receipts;
 mod sessions;
 mod transcript;
-mod tree;
 
 use crate::error::Refused;
 use crate::event::Event;
 use crate::id::{AgentId, MessageId};
-use crate::protocol::{Notice, Post, Reply};
+use crate::protocol::{Notice, Post, Reply, Request};
+use crate::tui::agents::{AgentsFacts, AgentsPane, type_filter};
+use crate::tui::alerts::{self, AlertFacts, Alerts};
 use crate::tui::app::App;
 use crate::tui::effect::{Outcome, PaneEffect};
 use crate::tui::message::{Message, Pasted, bring_back, history_search, send};
@@ -76,7 +73,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             app.now = at;
             effects = mouse::event(app, event, at);
         }
-        Msg::Attention(attention) => app.attention = Some(attention),
+        Msg::Attention(attention) => app.alerts.attention = Some(attention),
         Msg::Background(ground) => app.theme = app.themes.learn(ground).unwrap_or_else(|| app.theme.clone()),
         Msg::Resize(size) => {
             app.size = size;
@@ -84,7 +81,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         }
         Msg::Tick(at) => {
             app.now = at;
-            app.tree.tick(at);
+            app.run.agents.tick(at);
         }
         Msg::Post(post) => match told(app, post) {
             Told::Piece => return effects,
@@ -130,7 +127,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
             }
             app.pause.drawn(drawn.gate);
             app.regions = drawn.regions;
-            app.sight.drawn(drawn.tops);
+            app.tree.viewport.drawn(drawn.agents);
             app.questions.drawn(drawn.question);
             return effects;
         }
@@ -151,12 +148,36 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         message.bind_draft(known);
         bring_back::follow(message, known)
     }));
-    effects.extend(alerts::due(app));
+    effects.extend(with_alerts(app, alerts::due));
     effects.extend(message::with(app, Message::type_path));
     effects.extend(refresh_palette(app));
     app.fit_composer();
     app.settle_message();
     effects
+}
+
+/// Lets the pane of the agents do something; `None` when it was not for the pane.
+fn with_agents<F>(app: &mut App, act: F) -> Option<Vec<Effect>>
+where
+    F: FnOnce(&mut AgentsPane, &AgentsFacts<'_>) -> Outcome,
+{
+    let App { facts, focus, regions, tree, .. } = app;
+    match act(tree, &AgentsFacts { facts, agents: &facts.run.agents, focus, regions }) {
+        Outcome::Ignored => None,
+        Outcome::Consumed(wanted) => {
+            let effects = carry_out(app, wanted);
+            if effects.contains(&Effect::Request(Request::Stop)) {
+                app.facts.run.agents.cancelling(app.facts.now);
+            }
+            Some(effects)
+        }
+    }
+}
+
+/// Lets the notifications do something with their facts.
+fn with_alerts<T>(app: &mut App, act: impl FnOnce(&mut Alerts, &AlertFacts<'_>) -> T) -> T {
+    let App { alerts, facts, questions, .. } = app;
+    act(alerts, &AlertFacts { now: facts.now, pending: &facts.run.pending, questions })
 }
 
 /// Carries out what a pane wants of the root; returns what is to be done outside, in order.
@@ -267,16 +288,13 @@ fn told(app: &mut App, post: Post) -> Told {
     match post {
         Post::Envelope(envelope) => {
             agent::apply(app, &envelope);
-            alerts::apply(app, &envelope);
+            with_alerts(app, |alerts, facts| alerts::apply(alerts, &envelope, facts));
             if let Event::ThinkingDelta { .. } | Event::AssistantDelta { .. } = envelope.event {
                 return Told::Piece;
             }
         }
         Post::Reply(reply) => return Told::Changed(replied(app, reply)),
-        Post::Queues { queues, .. } => {
-            app.tree.ask_about(&queues, app.now);
-            question::ask_about_stale(app);
-        }
+        Post::Queues { .. } => question::ask_about_stale(app),
         Post::Approvals { .. } => approval::snapshot(app),
         Post::Budget(_) => {}
         Post::Notice(notice) => noticed(app, notice),
@@ -292,7 +310,10 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
         Reply::Queue { agent, id, act, outcome } => pending::answered(app, &agent, &id, &act, &outcome),
         Reply::Pause { agent, state, accepted } => hold::paused(app, agent.as_ref(), state, accepted),
         Reply::Decided { agent, decision, accepted } => hold::decided(app, &agent, &decision, accepted),
-        Reply::Cancelling(agents) => tree::cancelled(app, &agents),
+        Reply::Cancelling(agents) if agents.is_empty() => {
+            app.status.say("not cancelled: it has ended, or only ends with its parent", app.now);
+        }
+        Reply::Cancelling(_) => {}
         Reply::Answered { answer, outcome, .. } => approval::answered(app, answer, outcome),
         Reply::Mode(outcome) => approval::mode_set(app, outcome),
         Reply::UndoPreview(files) => approval::ask_undo(app, &files),
@@ -311,7 +332,6 @@ fn noticed(app: &mut App, notice: Notice) {
         Notice::BuildFailed(error) => {
             let reason = error.to_string();
             app.reader_mut(&AgentId::main()).transcript.cannot_run(&reason);
-            app.tree.cannot_run(&reason, app.now);
             app.status.host = HostState::Failed(reason);
         }
         Notice::Info(sentence) => app.reply(&sentence),
@@ -331,8 +351,7 @@ fn noticed(app: &mut App, notice: Notice) {
 fn paste(app: &mut App, text: &str) -> Vec<Effect> {
     app.status.disarm_quit();
     if app.focus.is_on(Pane::Filter) {
-        tree::type_filter(app, text);
-        return Vec::new();
+        return with_agents(app, |pane, facts| type_filter(pane, text, facts)).unwrap_or_default();
     }
     if app.focus.is_on(Pane::History) {
         return message::with(app, |message, _| history_search::type_text(message, text));

@@ -8,8 +8,9 @@ use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use jiff::Timestamp;
 use ratatui::layout::Position;
 
-use super::{carry_out, look, message, transcript};
+use super::{carry_out, message, transcript, with_agents};
 use crate::id::AgentId;
+use crate::tui::agents::{drag_divider, focus_details, press_past, press_row};
 use crate::tui::effect::Outcome;
 use crate::tui::help;
 use crate::tui::keymap::Action;
@@ -70,11 +71,11 @@ fn press(app: &mut App, place: Position, presses: Presses) {
     match region.clone() {
         Region::Pane(pane) | Region::Tab(pane) => go(app, pane),
         Region::Line(line) => press_line(app, line, place, presses),
-        Region::Agent(agent) => press_agent(app, &agent, presses),
+        Region::Agent(agent) => {
+            with_agents(app, |pane, facts| press_row(pane, &agent, presses, facts));
+        }
         Region::Ended(agent) => {
-            go(app, Pane::Tree);
-            app.tree.select_agent(&agent);
-            app.tree.unfold();
+            with_agents(app, |pane, facts| press_past(pane, &agent, facts));
         }
         Region::Entry(id) => {
             let index = app.run.pending.entries().iter().position(|entry| entry.message.id == id);
@@ -89,7 +90,7 @@ fn press(app: &mut App, place: Position, presses: Presses) {
         }
         Region::Divider(divider) => match presses {
             Presses::One | Presses::Three => app.pointer.grip = Some(Grip::Divider(divider)),
-            Presses::Two => look::reset(app, divider),
+            Presses::Two => app.tree.viewport.sizes.set(divider, None),
         },
         Region::Offer(offer) => take_offer(app, offer),
         Region::Behind => app.focus.overlay = None,
@@ -123,7 +124,9 @@ fn go(app: &mut App, pane: Pane) {
             // It asks for nothing outside the screen.
             transcript::key(app, Action::FocusTranscript);
         }
-        Pane::Details => look::focus_details(app),
+        Pane::Details => {
+            with_agents(app, focus_details);
+        }
         Pane::Composer | Pane::History | Pane::Tree | Pane::Filter => app.focus.go(pane),
     }
 }
@@ -144,18 +147,6 @@ fn press_line(app: &mut App, line: ShownLine, place: Position, presses: Presses)
     }
 }
 
-/// Shows an agent; a double click also folds or unfolds what stands beneath it.
-fn press_agent(app: &mut App, agent: &AgentId, presses: Presses) {
-    app.tree.select_agent(agent);
-    app.sight.keep_tree(agent);
-    if !app.focus.is_on(Pane::Filter) {
-        app.focus.go(Pane::Tree);
-    }
-    if presses == Presses::Two {
-        app.tree.toggle_fold();
-    }
-}
-
 fn drag(app: &mut App, place: Position) {
     match &mut app.pointer.grip {
         Some(Grip::Text { agent, from, to }) => {
@@ -170,7 +161,7 @@ fn drag(app: &mut App, place: Position) {
         }
         Some(Grip::Divider(divider)) => {
             let divider = *divider;
-            look::drag(app, divider, place);
+            with_agents(app, |pane, facts| drag_divider(pane, divider, place, facts));
         }
         None => {}
     }
@@ -223,9 +214,9 @@ fn wheel(app: &mut App, place: Position, wheel: Wheel) {
         // All of it is in view.
         Region::Text if app.message.rows() <= area.height => {}
         Region::Agent(_) | Region::Ended(_) | Region::Pane(Pane::Tree | Pane::Filter) => {
-            app.sight.scroll_tree(app.tree.selected(), wheel.lines());
+            app.tree.scroll_list(wheel.lines());
         }
-        Region::Pane(Pane::Details) => app.sight.scroll_details(app.tree.selected(), wheel.lines()),
+        Region::Pane(Pane::Details) => app.tree.scroll_details(wheel.lines()),
         Region::Entry(_) | Region::Pane(Pane::Pending) => {
             let here = app.pending.place().unwrap_or(usize::MAX);
             let index = match wheel {

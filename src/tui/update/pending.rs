@@ -24,7 +24,7 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
 /// Delivers what is pending at once.
 pub fn deliver_now(app: &mut App) -> Vec<Effect> {
     let edited = app.message.editing().map(|editing| &editing.entry.id);
-    let turn = if app.tree.main().running() { Turn::Running } else { Turn::None };
+    let turn = if app.run.agents.main().running() { Turn::Running } else { Turn::None };
     let outcome = pending::deliver_now(&app.pending, edited, &app.facts, turn);
     carry_out_outcome(app, outcome)
 }

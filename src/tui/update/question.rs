@@ -20,7 +20,7 @@ pub fn ask_about_stale(app: &mut App) {
 
 /// Stops asking whether to quit as soon as no turn runs: nothing would be lost any more.
 pub fn settle_quit(app: &mut App) {
-    if app.questions.current().is_some() && !app.tree.main().running() {
+    if app.questions.current().is_some() && !app.run.agents.main().running() {
         app.questions.retain(app.facts.now, |subject| *subject != Subject::Quit);
     }
 }

@@ -183,7 +183,7 @@ pub fn ask_branch(app: &mut App, message: &MessageId, files: &[UndoneFile]) {
 
 /// Sends the request again that failed.
 pub fn retry(app: &mut App) -> Vec<Effect> {
-    if app.tree.main().running() {
+    if app.run.agents.main().running() {
         app.status.say_while(Cause::Turn, "not sent again: a turn runs", app.now);
         return Vec::new();
     }

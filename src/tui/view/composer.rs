@@ -6,12 +6,12 @@ use ratatui::layout::Rect;
 use super::forecast::of_enter;
 use crate::event::Outcome;
 use crate::session::fold::WaitingAgent;
+use crate::session::fold::agents::Activity;
 use crate::tui::app::App;
 use crate::tui::app::escape::{Escape, next_escape};
 use crate::tui::effect::CallText;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::status::HostState;
-use crate::tui::state::tree::Activity;
 use crate::tui::transcript::view::Metrics;
 use crate::tui::transcript::view::search_line::progress;
 use crate::tui::widgets::fit::{columns, put, put_right, row};
@@ -146,17 +146,17 @@ fn keys(app: &App) -> &'static [&'static str] {
         ],
         Pane::Search => &[],
         // A sub-agent has one turn, nothing comes after it.
-        Pane::Composer if app.tree.main().running() && !app.message.draft_target(&app.known()).is_main() => {
+        Pane::Composer if app.run.agents.main().running() && !app.message.draft_target(&app.known()).is_main() => {
             &["F5 now · Alt+Up takes back · F2 pending", "F5 now", "F1 keys"]
         }
-        Pane::Composer if app.tree.main().running() => {
+        Pane::Composer if app.run.agents.main().running() => {
             &["Tab after the turn · F5 now · Alt+Up takes back · F2 pending", "Tab after the turn · F5 now", "F1 keys"]
         }
         Pane::Composer if app.run.pending.is_held_back() => &["F2 pending · Alt+Up takes back", "F2 pending"],
         Pane::Composer if matches!(app.status.host, HostState::Failed(_)) => {
             &["Ctrl+D quits · F1 keys", "Ctrl+D quits"]
         }
-        Pane::Composer if matches!(app.tree.main().activity, Activity::Ended(Outcome::Failed, _)) => &[
+        Pane::Composer if matches!(app.run.agents.main().activity, Activity::Ended(Outcome::Failed, _)) => &[
             "Alt+T sends the request again · / commands · F1 help",
             "Alt+T sends it again · F1 help",
             "Alt+T sends it again",

@@ -1,8 +1,8 @@
 //! What stands in the terminal after the screen is gone: the beginning of the last answer, and what becomes of the rest.
 
-use super::tree::money;
 use crate::id::AgentId;
 use crate::summary::{count, tokens};
+use crate::tui::agents::view::money;
 use crate::tui::state::App;
 use crate::tui::transcript::cell::Body;
 use crate::tui::widgets::fit::clip;
@@ -35,8 +35,8 @@ pub fn farewell(app: &App) -> Vec<String> {
         lines.extend((more > 0).then(|| format!("  … {}", count(more, "more line"))));
         lines.push(String::new());
     }
-    let cost = money(app.tree.main().totals()).map(|cost| format!(", {cost}")).unwrap_or_default();
-    let used = format!("{} tokens used{cost}.", tokens(app.tree.spent().max(app.run.budget.tokens)));
+    let cost = money(app.run.agents.main().totals()).map(|cost| format!(", {cost}")).unwrap_or_default();
+    let used = format!("{} tokens used{cost}.", tokens(app.run.agents.spent().max(app.run.budget.tokens)));
     match &app.session {
         Some(session) if app.client.is_some() => {
             lines.extend([used, format!("The session goes on. To come back: steersman attach {session}")]);

@@ -3,16 +3,15 @@
 //! Always holds: nothing is promised that the agent may not do. While an answer comes in, nobody knows yet whether tools
 //! follow it; the words name both.
 
-use super::tree::agent_name;
 use crate::event::{Delivery, Outcome};
 use crate::id::{AgentId, MessageId};
-use crate::session::fold::WaitingAgent;
-use crate::session::fold::{PendingStage, PendingText};
+use crate::session::fold::agents::{Activity, AgentNode};
+use crate::session::fold::{PendingStage, PendingText, WaitingAgent};
+use crate::tui::agents::view::agent_name;
 use crate::tui::effect::CallText;
 use crate::tui::state::App;
 use crate::tui::state::clock::seconds_between;
 use crate::tui::state::status::HostState;
-use crate::tui::state::tree::{Activity, Node};
 use crate::tui::widgets::fit::{clock, one_line};
 
 /// Returns what Enter will do with the message, the longest words first; `waiting` is who waits where, as this frame
@@ -56,7 +55,7 @@ pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
         return vec![words, short];
     }
     let target = app.message.draft_target(&app.known());
-    let running = app.tree.get(&target).is_some_and(Node::running);
+    let running = app.run.agents.get(&target).is_some_and(AgentNode::running);
     if target.is_main() && app.run.pending.paused && !running {
         return held_back(app);
     }
@@ -82,7 +81,7 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery) -> Vec<String> {
         HostState::Failed(_) => return words(&["cannot be sent", "cannot run"]),
         HostState::Ready => {}
     }
-    let Some(node) = app.tree.get(agent) else { return words(&["at the next tool boundary", "next boundary"]) };
+    let Some(node) = app.run.agents.get(agent) else { return words(&["at the next tool boundary", "next boundary"]) };
     match (delivery, &node.activity) {
         (_, Activity::Idle | Activity::Ended(..)) if agent.is_main() => words(&["starts a turn"]),
         (_, Activity::Idle | Activity::Ended(..)) => words(&["comes back, its agent has ended", "comes back"]),
@@ -97,9 +96,9 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery) -> Vec<String> {
             | Activity::Compacting(_)
             | Activity::Writing,
         ) => words(&["now, in place of the answer", "now"]),
-        (Delivery::Now, Activity::Parked(_)) => words(&["now, in place of what it waits for", "now"]),
-        (_, Activity::Parked(None)) => words(&["paused: delivered when it goes on", "when it goes on"]),
-        (_, Activity::Parked(Some(_))) => words(&["paused: delivered after these calls", "after these calls"]),
+        (Delivery::Now, Activity::Paused(_)) => words(&["now, in place of what it waits for", "now"]),
+        (_, Activity::Paused(None)) => words(&["paused: delivered when it goes on", "when it goes on"]),
+        (_, Activity::Paused(Some(_))) => words(&["paused: delivered after these calls", "after these calls"]),
         (_, Activity::Waiting | Activity::Thinking | Activity::Retrying { .. } | Activity::Compacting(_)) => {
             words(&["at the next tool boundary", "next boundary"])
         }
@@ -125,7 +124,7 @@ pub fn of_pending(app: &App, entry: &PendingText) -> Vec<String> {
     if entry.message.held {
         return words(&["held"]);
     }
-    let node = app.tree.get(&entry.agent);
+    let node = app.run.agents.get(&entry.agent);
     let idle = node.is_none_or(|node| !node.running());
     if entry.agent.is_main() && app.run.pending.paused && idle {
         return match node.map(|node| &node.activity) {
@@ -163,7 +162,7 @@ fn held_back(app: &App) -> Vec<String> {
 }
 
 /// Names the call that has run longest, and how many run beside it.
-fn after_tools(app: &App, node: &Node) -> Vec<String> {
+fn after_tools(app: &App, node: &AgentNode) -> Vec<String> {
     let open = &node.open;
     let Some(longest) = open.iter().min_by_key(|call| call.since) else { return vec!["after the tools".to_owned()] };
     let name = one_line(&longest.name);

@@ -5,8 +5,8 @@
 
 use ratatui::layout::Rect;
 
+use crate::tui::agents::Sizes;
 use crate::tui::state::focus::Pane;
-use crate::tui::state::sight::Sizes;
 pub use crate::tui::state::{BROAD, MEDIUM};
 
 /// What the panes ask for.

@@ -20,8 +20,6 @@ pub mod overlay;
 pub(crate) mod receipt;
 pub mod status;
 mod tabs;
-mod title;
-pub mod tree;
 
 pub use farewell::farewell;
 
@@ -34,6 +32,9 @@ use ratatui::style::Style;
 
 use crate::id::AgentId;
 use crate::session::fold::PendingText;
+use crate::tui::agents::AgentsDrawn;
+use crate::tui::agents::view::{self as agents, AgentsView};
+use crate::tui::alerts::{self, TitleFacts};
 use crate::tui::approval::view::{self as question, Asked, QuestionView};
 use crate::tui::approval::{MessageUse, Seen};
 use crate::tui::help::view as help;
@@ -49,7 +50,6 @@ use crate::tui::state::App;
 use crate::tui::state::focus::{Overlay, Pane};
 use crate::tui::state::pointer::Grip;
 use crate::tui::state::regions::{Divider, Region, Regions};
-use crate::tui::state::sight::Tops;
 use crate::tui::state::status::ModelSource;
 use crate::tui::transcript::view::annotations::Annotations;
 use crate::tui::transcript::view::cache::TranscriptCache;
@@ -60,8 +60,6 @@ use crate::tui::widgets::fit::{one_line, put, row};
 use crate::tui::widgets::wrap::{Break, Line, Wrap};
 pub use crate::tui::widgets::{exact, fit, wrap};
 use layout::{Demand, DetailsUse, ListUse, Panes, TreeForm, TreeUse};
-
-pub use title::title;
 
 /// The name of the program with its version.
 const NAME: &str = concat!("Steersman ", env!("CARGO_PKG_VERSION"));
@@ -96,6 +94,26 @@ pub fn look(app: &App, cache: &mut ViewCache) -> Option<Looked> {
     transcript::look(app.reader()?, agent, &app.theme, layouts, &mut cache.matches)
 }
 
+/// Returns what the agents and their details are drawn from.
+pub fn agents_view(app: &App) -> AgentsView<'_> {
+    AgentsView {
+        pane: &app.tree,
+        facts: &app.facts,
+        focus: &app.focus,
+        transcript: app.reader().map(|reader| &reader.transcript),
+    }
+}
+
+/// Returns the title of the terminal.
+pub fn title(app: &App) -> String {
+    alerts::title(&TitleFacts {
+        host: &app.status.host,
+        run: &app.run,
+        questions: &app.questions,
+        place: &app.facts.place,
+    })
+}
+
 /// Divides the screen for the present state; the question takes so many rows.
 pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
     let rows = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
@@ -109,15 +127,15 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
         pending: rows(app.run.pending.entries().len()).max(u16::from(app.focus.is_on(Pane::Pending))),
         list: list_use(app),
         gate: pause::rows(&paused_agent(app), &app.facts, area.width),
-        agents: rows(app.sight.settled.agents + usize::from(tree::has_filter(app))),
+        agents: rows(app.tree.viewport.room.agents + usize::from(agents_view(app).has_filter())),
         tree,
         details: if app.shows_details() { DetailsUse::Open } else { DetailsUse::Folded },
         tab: tabs::shown(app),
         zoom: zoomed(app, area.width),
-        sizes: app.sight.sizes,
+        sizes: app.tree.viewport.sizes,
     };
     let mut panes = Panes::of(area, demand);
-    tree::details::take(app, &mut panes);
+    agents::details::take(&agents_view(app), &mut panes);
     panes
 }
 
@@ -144,13 +162,14 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     let mut regions = Regions::default();
     let buffer = frame.buffer_mut();
     tabs::draw(app, panes.tabs, &mut regions, buffer);
-    let (filter, tree_top) = tree::draw(app, panes.tree, panes.form, &mut regions, buffer);
+    let agents_view = agents_view(app);
+    let (filter, list) = agents::draw(&agents_view, panes.tree, panes.form, &mut regions, buffer);
     draw_dividers(app, &panes, &mut regions, buffer);
     match panes.zoom {
         Some(pane) => tabs::draw_zoomed(app, pane, panes.title, &mut regions, buffer),
         None => draw_title(app, panes.title, buffer),
     }
-    let tops = Tops { tree: tree_top, details: tree::details::draw(app, &panes, &mut regions, buffer) };
+    let details = agents::details::draw(&agents_view, &panes, &mut regions, buffer);
     let metrics = draw_transcript(app, cache, &panes, &mut regions, buffer);
     let forecast = |entry: &PendingText| forecast::of_pending(app, entry);
     pending::draw(&app.pending, list_use(app), &forecast, &app.facts, panes.pending, &mut regions, buffer);
@@ -206,7 +225,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
         question,
         gate,
         regions,
-        tops,
+        agents: AgentsDrawn { list, details },
     }
 }
 
@@ -348,14 +367,14 @@ fn draw_dividers(app: &App, panes: &Panes, regions: &mut Regions, buffer: &mut B
 
 /// Draws the title of the transcript: whose it is, and which model answers there.
 fn draw_title(app: &App, area: Rect, buffer: &mut Buffer) {
-    let node = app.tree.selected_node();
+    let node = app.selected_agent();
     let theme = &app.theme;
     let (mark, style) = if app.focus.is_on(Pane::Transcript) || app.focus.is_on(Pane::Search) {
         ("▸ ", theme.border_focus)
     } else {
         ("  ", theme.title)
     };
-    let mut rest = put(buffer, row(area, 0), &format!("{mark}{}", one_line(&tree::name(node))), style);
+    let mut rest = put(buffer, row(area, 0), &format!("{mark}{}", one_line(&agents::name(node))), style);
     if app.is_paused(&node.id) {
         rest = put(buffer, rest, "  ‖ held", theme.notice);
     }

@@ -9,14 +9,14 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::guards::{Room, badge};
-use super::tree::{self, longest, money, tools};
+use crate::clock::seconds_between;
 use crate::event::Outcome;
+use crate::session::fold::agents::Activity;
 use crate::session::fold::money_left;
 use crate::summary::tokens as count;
-use crate::tui::state::clock::seconds_between;
+use crate::tui::agents::view::{longest, money, share as context_share, tokens as context_tokens, tools};
 use crate::tui::state::focus::Overlay;
 use crate::tui::state::status::HostState;
-use crate::tui::state::tree::Activity;
 use crate::tui::state::{App, MEDIUM};
 use crate::tui::widgets::fit::{clock, columns, one_line, put, put_right, row};
 
@@ -104,7 +104,7 @@ fn facts(app: &App) -> Vec<String> {
         }
         None => model(app),
     });
-    let (long, short) = (share(app), tree::share(app.tree.main()).map(|share| format!("context {share}")));
+    let (long, short) = (share(app), context_share(app.run.agents.main()).map(|share| format!("context {share}")));
     let rows: [[&Option<String>; 4]; 5] = [
         [&place, &branch, &model, &long],
         [&place, &branch, &model, &short],
@@ -116,13 +116,13 @@ fn facts(app: &App) -> Vec<String> {
 }
 
 fn model(app: &App) -> String {
-    one_line(app.status.model(app.tree.main().model.as_deref()))
+    one_line(app.status.model(app.run.agents.main().model.as_deref()))
 }
 
 /// Says what the turn is at, in words, with its style.
 fn turn_state(app: &App) -> (String, Style) {
     let theme = &app.theme;
-    let main = app.tree.main();
+    let main = app.run.agents.main();
     let since = |text: &str| {
         let seconds = main.since.map_or(0, |since| seconds_between(since, app.now));
         if seconds == 0 { text.to_owned() } else { format!("{text} {}", clock(seconds)) }
@@ -153,8 +153,8 @@ fn turn_state(app: &App) -> (String, Style) {
             let names = one_line(&tools(&main.open));
             (format!("● running {names} {}", clock(longest(&main.open, app.now))), theme.tool)
         }
-        Activity::Parked(Some(tool)) => (since(&format!("‖ held before {}", one_line(tool))), theme.notice),
-        Activity::Parked(None) => (since("‖ held before the next request"), theme.notice),
+        Activity::Paused(Some(tool)) => (since(&format!("‖ held before {}", one_line(tool))), theme.notice),
+        Activity::Paused(None) => (since("‖ held before the next request"), theme.notice),
         Activity::Rescue => (since("! out of steps, writing the answer"), theme.notice),
         Activity::Cancelling => (since("■ stopping"), theme.notice),
         Activity::Ended(Outcome::Cancelled, _) => ("■ cancelled".to_owned(), theme.dim),
@@ -175,11 +175,11 @@ fn countdown(until: Timestamp, now: Timestamp) -> String {
 
 /// Returns tokens and money; in fewer and fewer words.
 fn figures(app: &App) -> Vec<String> {
-    let totals = app.tree.main().totals();
+    let totals = app.run.agents.main().totals();
     // A limit is one of the session; without one the conversation counts.
     let (spent, most) = match app.run.budget.limits.max_tokens {
         Some(max) => (app.run.budget.tokens, format!(" of {}", count(max))),
-        None => (app.tree.spent(), String::new()),
+        None => (app.run.agents.spent(), String::new()),
     };
     let tokens = (spent > 0 || !most.is_empty()).then(|| format!("{}{most} tokens used", count(spent)));
     let money = money_left(app.run.budget).or_else(|| money(totals));
@@ -188,11 +188,11 @@ fn figures(app: &App) -> Vec<String> {
 }
 
 fn share(app: &App) -> Option<String> {
-    let main = app.tree.main();
+    let main = app.run.agents.main();
     let cap = main.cap.filter(|cap| *cap > 0).map(count);
-    match (tree::tokens(main), cap) {
+    match (context_tokens(main), cap) {
         (Some(tokens), Some(cap)) => {
-            let share = tree::share(main).map(|share| format!(", {share}")).unwrap_or_default();
+            let share = context_share(main).map(|share| format!(", {share}")).unwrap_or_default();
             Some(format!("context {tokens} of {cap}{share}"))
         }
         (Some(tokens), None) => Some(format!("context {tokens} of ?")),

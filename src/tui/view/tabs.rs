@@ -3,7 +3,8 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::tree;
+use super::agents_view;
+use crate::tui::agents::view::{at_work, marked, name};
 use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::regions::{Region, Regions};
@@ -56,23 +57,24 @@ pub fn draw(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer) {
 }
 
 fn tabs(app: &App) -> Vec<Tab> {
-    let node = app.tree.selected_node();
-    let count = app.tree.nodes().len();
-    let odd = match app.tree.main().totals().odd {
+    let view = agents_view(app);
+    let node = view.selected();
+    let count = app.run.agents.nodes().len();
+    let warned = match app.run.agents.main().totals().warned {
         0 => String::new(),
-        odd => format!(" !{odd}"),
+        warned => format!(" !{warned}"),
     };
     let agents = if count > 1 {
-        let running = app.tree.running();
+        let running = app.run.agents.running();
         [
-            format!("agents{odd} {running} of {count} run"),
-            format!("agents{odd} {running}/{count}"),
-            format!("agents{odd}"),
+            format!("agents{warned} {running} of {count} run"),
+            format!("agents{warned} {running}/{count}"),
+            format!("agents{warned}"),
         ]
     } else {
         ["agents"; 3].map(str::to_owned)
     };
-    let shown = [tree::at_work(app), tree::marked(app), one_line(&tree::name(node))];
+    let shown = [at_work(&view), marked(&view), one_line(&name(node))];
     let mut tabs = vec![Tab { pane: Pane::Transcript, words: shown }, Tab { pane: Pane::Tree, words: agents }];
     let pending = app.run.pending.entries().len();
     if pending > 0 || app.focus.is_on(Pane::Pending) {
@@ -93,7 +95,7 @@ impl Tab {
 pub fn draw_zoomed(app: &App, pane: Pane, area: Rect, regions: &mut Regions, buffer: &mut Buffer) {
     let line = row(area, 0);
     let theme = &app.theme;
-    let name = one_line(&tree::name(app.tree.selected_node()));
+    let name = one_line(&name(app.selected_agent()));
     let title = match pane {
         Pane::Tree | Pane::Filter => "Agents".to_owned(),
         Pane::Pending => "Pending".to_owned(),

@@ -14,7 +14,7 @@ pub const ROWS: &[Binding] = &[
     also(NONE, K::Char('l'), A::Tree(TreeKey::More)),
     row(NONE, K::Char(' '), A::Tree(TreeKey::Toggle), "Space", "fold its sub-agents into its row, or unfold them"),
     row(NONE, K::Char('/'), A::Tree(TreeKey::Filter), "/", "filter by name, persona, task or state"),
-    row(NONE, K::Char('!'), A::Tree(TreeKey::NextOdd), "!", "next agent that needs attention"),
+    row(NONE, K::Char('!'), A::Tree(TreeKey::NextWarned), "!", "next agent that needs attention"),
     row(NONE, K::Char('i'), A::Tree(TreeKey::Details), "i", "its task, persona, model, tools and budget"),
     row(NONE, K::Char('x'), A::Tree(TreeKey::Cancel), "x", "cancel this sub-agent; its parent goes on"),
     row(NONE, K::Char('X'), A::Tree(TreeKey::CancelAll), "X", "cancel it and every agent beneath it"),

@@ -32,7 +32,7 @@ pub const ROWS: &[Binding] = &[
     also(NONE, K::End, A::Last),
     row(NONE, K::Char('z'), A::Look(LookKey::Zoom), "z", "let it fill the screen above the message; again: back"),
     row(NONE, K::Char('u'), A::BringBack, "u", "bring back what a key removed"),
-    row(NONE, K::Char('!'), A::Tree(TreeKey::NextOdd), "!", "next agent that needs attention"),
+    row(NONE, K::Char('!'), A::Tree(TreeKey::NextWarned), "!", "next agent that needs attention"),
     row(NONE, K::Char('i'), A::Tree(TreeKey::Details), "i", "task, persona, model, tools and budget of the agent"),
     row(NONE, K::Char('?'), A::Help, "?", "help"),
 ];

@@ -3,13 +3,13 @@
 use steersman::event::{Delivery, Event, Outcome, Pending};
 use steersman::message::{Arguments, ToolCall};
 use steersman::protocol::Post;
+use steersman::session::fold::agents::Warning;
 use steersman::tui::msg::Msg;
-use steersman::tui::state::tree::Lint;
 
 use crate::support::stage::Stage;
 
-fn lints(stage: &Stage, agent: &str) -> Vec<Lint> {
-    stage.app.tree.get(&agent.into()).unwrap().lints.clone()
+fn warnings(stage: &Stage, agent: &str) -> Vec<Warning> {
+    stage.app.run.agents.get(&agent.into()).unwrap().warnings.clone()
 }
 
 fn pair(width: u16, height: u16) -> Stage {
@@ -29,30 +29,30 @@ fn the_same_call_three_times_in_a_row_is_told_until_another_comes() {
     call_with(&mut stage, "1", r#"{"a":1}"#);
     call_with(&mut stage, "2", r#"{"a":2}"#);
     call_with(&mut stage, "3", r#"{"a":2}"#);
-    assert_eq!(lints(&stage, "a"), []);
+    assert_eq!(warnings(&stage, "a"), []);
     call_with(&mut stage, "4", r#"{"a":2}"#);
-    assert_eq!(lints(&stage, "a"), [Lint::Repeats { tool: "grep".to_owned(), times: 3 }]);
+    assert_eq!(warnings(&stage, "a"), [Warning::Repeats { tool: "grep".to_owned(), times: 3 }]);
     assert!(stage.screen().contains("same grep ×3") || stage.screen().contains("same call of grep, 3 times"));
     call_with(&mut stage, "5", r#"{"a":1}"#);
-    assert_eq!(lints(&stage, "a"), []);
+    assert_eq!(warnings(&stage, "a"), []);
 }
 
 #[test]
 fn silence_of_the_model_is_told_by_time_alone_and_ends_with_the_next_token() {
     let mut stage = pair(120, 40);
     stage.wait(59_000);
-    assert_eq!(lints(&stage, "a"), []);
+    assert_eq!(warnings(&stage, "a"), []);
     stage.wait(1_000);
     let since = stage.app.now - jiff::SignedDuration::from_secs(60);
-    assert_eq!(lints(&stage, "a"), [Lint::Silent { since }]);
+    assert_eq!(warnings(&stage, "a"), [Warning::Silent { since }]);
     assert!(stage.screen().contains("! no token for 1:00"), "{}", stage.screen());
     stage.says("a", "so");
-    assert_eq!(lints(&stage, "a"), []);
-    assert_eq!(lints(&stage, ""), [], "the main agent is in a tool");
+    assert_eq!(warnings(&stage, "a"), []);
+    assert_eq!(warnings(&stage, ""), [], "the main agent is in a tool");
 }
 
 #[test]
-fn nobody_is_silent_while_parked_in_a_tool_or_asking() {
+fn nobody_is_silent_while_paused_in_a_tool_or_asking() {
     let mut stage = pair(120, 40);
     let call = ToolCall { id: "r".into(), name: "read".to_owned(), arguments: Arguments::parse("{}") };
     stage.event("a", Event::Parked { call: Some(call) });
@@ -68,10 +68,10 @@ fn nobody_is_silent_while_parked_in_a_tool_or_asking() {
         },
     );
     stage.wait(100_000);
-    assert_eq!(lints(&stage, "a"), []);
-    assert_eq!(lints(&stage, "b"), [Lint::Asking]);
+    assert_eq!(warnings(&stage, "a"), []);
+    assert_eq!(warnings(&stage, "b"), [Warning::Asking]);
     stage.event("a", Event::Unparked { decision: steersman::event::Decided::Run }).wait(30_000);
-    assert_eq!(lints(&stage, "a"), [], "its time counts from there");
+    assert_eq!(warnings(&stage, "a"), [], "its time counts from there");
 }
 
 #[test]
@@ -81,35 +81,35 @@ fn time_is_noticed_even_when_events_come_all_the_time() {
         // No tick: only events of another agent carry the time.
         stage.later(100).says("b", "x");
     }
-    assert!(matches!(lints(&stage, "a")[..], [Lint::Silent { .. }]));
+    assert!(matches!(warnings(&stage, "a")[..], [Warning::Silent { .. }]));
 }
 
 #[test]
 fn a_tool_slower_than_nearly_all_its_calls_is_told_once_there_are_twenty() {
     let mut stage = pair(120, 40);
     for call in 0..20 {
-        assert_eq!(lints(&stage, "b"), []);
+        assert_eq!(warnings(&stage, "b"), []);
         call_with(&mut stage, &format!("c{call}"), &format!("[{call}]"));
     }
     let start = stage.app.now;
     stage.call("b", "slow", "grep").wait(1_000);
-    assert_eq!(lints(&stage, "b"), []);
+    assert_eq!(warnings(&stage, "b"), []);
     stage.wait(1_000);
-    assert_eq!(lints(&stage, "b"), [Lint::Slow { tool: "grep".to_owned(), since: start, usual_ms: 1_200 }]);
+    assert_eq!(warnings(&stage, "b"), [Warning::Slow { tool: "grep".to_owned(), since: start, usual_ms: 1_200 }]);
     assert!(stage.screen().contains("grep takes 0:02") || stage.screen().contains("slow grep 0:02"));
     stage.result("b", "slow", "x");
-    assert_eq!(lints(&stage, "b"), []);
+    assert_eq!(warnings(&stage, "b"), []);
 }
 
 #[test]
 fn a_full_context_and_a_nearly_used_budget_are_told() {
     let mut stage = pair(120, 40);
     stage.event("a", Event::ContextCap { tokens: Some(1_000) }).tokens("a", 799, 0);
-    assert_eq!(lints(&stage, "a"), []);
+    assert_eq!(warnings(&stage, "a"), []);
     stage.tokens("a", 800, 0);
-    assert_eq!(lints(&stage, "a"), [Lint::Context { percent: 80 }]);
+    assert_eq!(warnings(&stage, "a"), [Warning::Context { percent: 80 }]);
     stage.tokens("a", 860, 0);
-    assert_eq!(lints(&stage, "a"), [Lint::Context { percent: 86 }]);
+    assert_eq!(warnings(&stage, "a"), [Warning::Context { percent: 86 }]);
     for step in 0..26 {
         stage.event(
             "b",
@@ -117,7 +117,7 @@ fn a_full_context_and_a_nearly_used_budget_are_told() {
         );
     }
     stage.result("b", "x", "");
-    assert_eq!(lints(&stage, "b"), [Lint::Budget { steps: 26, max: 30 }]);
+    assert_eq!(warnings(&stage, "b"), [Warning::Budget { steps: 26, max: 30 }]);
 }
 
 #[test]
@@ -134,19 +134,19 @@ fn a_text_that_is_held_because_of_its_age_makes_its_agent_ask() {
         sender: None,
     };
     stage.tell(Msg::Post(Post::Queues { queues: vec![("b".into(), vec![entry(true)])], paused: false }));
-    assert_eq!(lints(&stage, "b"), [Lint::Asking]);
+    assert_eq!(warnings(&stage, "b"), [Warning::Asking]);
     assert!(stage.screen().contains("? b"), "{}", stage.screen());
     stage.tell(Msg::Post(Post::Queues { queues: vec![("b".into(), vec![entry(false)])], paused: false }));
-    assert_eq!(lints(&stage, "b"), []);
+    assert_eq!(warnings(&stage, "b"), []);
 }
 
 #[test]
 fn an_agent_that_has_ended_needs_no_look() {
     let mut stage = pair(120, 40);
     stage.event("a", Event::ContextCap { tokens: Some(1_000) }).tokens("a", 990, 0);
-    assert_eq!(lints(&stage, "a").len(), 1);
+    assert_eq!(warnings(&stage, "a").len(), 1);
     stage.finished("", "a", Outcome::Completed);
-    assert_eq!(lints(&stage, "a"), []);
+    assert_eq!(warnings(&stage, "a"), []);
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn the_jump_goes_around_in_the_order_of_the_rows_and_opens_folds() {
     }
     stage.keys("<down> !");
     assert_eq!(stage.app.tree.selected().as_str(), "a1");
-    assert!(stage.app.tree.rows().len() == 5, "its parent is open");
+    assert!(stage.app.tree.rows(&stage.app.run.agents).len() == 5, "its parent is open");
     stage.keys("!");
     assert_eq!(stage.app.tree.selected().as_str(), "c");
     stage.keys("!");
@@ -186,7 +186,7 @@ fn nothing_is_done_to_an_agent_because_of_a_lint() {
     let mut stage = pair(120, 40);
     stage.wait(600_000);
     assert_eq!(stage.effects, []);
-    assert_eq!(stage.app.tree.running(), 3);
+    assert_eq!(stage.app.run.agents.running(), 3);
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn without_a_running_agent_time_brings_nothing() {
 }
 
 #[test]
-fn lints_at_four_sizes() {
+fn warnings_at_four_sizes() {
     for (width, height) in [(120, 40), (80, 24), (56, 20), (34, 10)] {
         let mut stage = pair(width, height);
         stage.spawn("", "c").event("c", Event::ContextCap { tokens: Some(1_000) }).tokens("c", 860, 0);
@@ -213,6 +213,6 @@ fn lints_at_four_sizes() {
             },
         );
         stage.says("c", "words").wait(75_000).says("c", "more").keys("<c-t>!");
-        insta::assert_snapshot!(format!("tree_lints_{width}x{height}"), stage.picture());
+        insta::assert_snapshot!(format!("tree_warnings_{width}x{height}"), stage.picture());
     }
 }

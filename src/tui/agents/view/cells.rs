@@ -6,12 +6,12 @@ use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use crate::session::fold::agents::AgentNode;
 use crate::summary::tokens as count;
-use crate::tui::state::tree::Node;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::fit::{clock, columns, put_right};
 
-/// One figure.
+/// A figure of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Figure {
     /// The tokens of all rounds of the agent.
@@ -46,7 +46,7 @@ pub(super) fn fitting(room: u16) -> Vec<Figure> {
 /// Draws figures to the right edge of a row; returns what is left of it.
 pub(super) fn draw(
     figures: &[Figure],
-    node: &Node,
+    node: &AgentNode,
     now: Timestamp,
     theme: &Theme,
     line: Rect,
@@ -60,7 +60,7 @@ pub(super) fn draw(
     })
 }
 
-fn text(figure: Figure, node: &Node, now: Timestamp) -> String {
+fn text(figure: Figure, node: &AgentNode, now: Timestamp) -> String {
     match figure {
         Figure::Elapsed => node.elapsed(now).map(clock).unwrap_or_default(),
         Figure::Tokens if node.spent == 0 => String::new(),

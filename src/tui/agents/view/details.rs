@@ -7,14 +7,13 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::AgentsView;
 use super::words::{ending, look, money, reasons, share, tokens};
-use crate::session::fold::Sandbox;
-use crate::session::fold::money_left;
+use crate::session::fold::agents::Totals;
+use crate::session::fold::{Sandbox, money_left};
 use crate::summary::{count, tokens as tokens_in_words};
-use crate::tui::state::App;
 use crate::tui::state::focus::Pane;
 use crate::tui::state::regions::{Divider, Region, Regions};
-use crate::tui::state::tree::Totals;
 use crate::tui::transcript::fold::Transcript;
 use crate::tui::view::layout::Panes;
 use crate::tui::widgets::fit::{one_line, put, put_right, row};
@@ -32,16 +31,16 @@ const OUTPUT: usize = 6;
 const LABEL: usize = 9;
 
 /// Takes the rows of the open details from the transcript, where they have no place of their own.
-pub fn take(app: &App, panes: &mut Panes) {
-    let has_place = panes.zoom.is_some() || !panes.details.is_empty() || app.is_narrow();
-    if !app.shows_details() || has_place {
+pub fn take(view: &AgentsView<'_>, panes: &mut Panes) {
+    let has_place = panes.zoom.is_some() || !panes.details.is_empty() || view.is_narrow();
+    if !view.shows_details() || has_place {
         return;
     }
     let area = panes.transcript;
-    let wanted = u16::try_from(lines(app, area.width).len()).unwrap_or(u16::MAX).saturating_add(1);
+    let wanted = u16::try_from(lines(view, area.width).len()).unwrap_or(u16::MAX).saturating_add(1);
     // They may take all where there is little; on a higher screen a third is left for the transcript.
     let most = if area.height < LOW { area.height } else { area.height - area.height / 3 };
-    let rows = match app.sight.sizes.details_rows {
+    let rows = match view.pane.viewport.sizes.details_rows {
         Some(rows) => rows.clamp(2, area.height.saturating_sub(3).max(2)),
         None => wanted.min(most),
     };
@@ -51,30 +50,30 @@ pub fn take(app: &App, panes: &mut Panes) {
 }
 
 /// Draws the open details; returns the first line that is shown.
-pub fn draw(app: &App, panes: &Panes, regions: &mut Regions, buffer: &mut Buffer) -> usize {
+pub fn draw(view: &AgentsView<'_>, panes: &Panes, regions: &mut Regions, buffer: &mut Buffer) -> usize {
     let area = panes.details;
     if area.is_empty() {
         return 0;
     }
     regions.add(area, Region::Pane(Pane::Details));
-    let has_place = panes.zoom.is_some() || !panes.details_divider.is_empty() || app.is_narrow();
-    if has_place { draw_beside(app, panes, buffer) } else { draw_above(app, area, regions, buffer) }
+    let has_place = panes.zoom.is_some() || !panes.details_divider.is_empty() || view.is_narrow();
+    if has_place { draw_beside(view, panes, buffer) } else { draw_above(view, area, regions, buffer) }
 }
 
 /// Draws them with a title, unless a tab or the title of the zoom names them.
-fn draw_beside(app: &App, panes: &Panes, buffer: &mut Buffer) -> usize {
-    let theme = &app.theme;
+fn draw_beside(view: &AgentsView<'_>, panes: &Panes, buffer: &mut Buffer) -> usize {
+    let theme = &view.facts.theme;
     let mut area = panes.details;
     if !panes.details_divider.is_empty() {
         let head = row(area, 0);
-        let is_focused = app.focus.is_on(Pane::Details);
+        let is_focused = view.focus.is_on(Pane::Details);
         let (mark, style) = if is_focused { ("▸ ", theme.border_focus) } else { ("  ", theme.title) };
         let rest = put(buffer, head, &format!("{mark}Details"), style);
         put_right(buffer, rest, if is_focused { "i folds " } else { "Alt+I " }, theme.dim);
         area = Rect { y: area.y + 1, height: area.height - 1, ..area };
     }
-    let lines = lines(app, area.width);
-    let (top, room) = fit(app, lines.len(), area.height);
+    let lines = lines(view, area.width);
+    let (top, room) = fit(view, lines.len(), area.height);
     for (line, y) in lines.iter().skip(top).take(room.into()).zip(area.y..) {
         line.draw(buffer, area.x, y, area.width);
     }
@@ -87,11 +86,11 @@ fn draw_beside(app: &App, panes: &Panes, buffer: &mut Buffer) -> usize {
 }
 
 /// Draws them with a line below that can be moved.
-fn draw_above(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer) -> usize {
-    let theme = &app.theme;
+fn draw_above(view: &AgentsView<'_>, area: Rect, regions: &mut Regions, buffer: &mut Buffer) -> usize {
+    let theme = &view.facts.theme;
     let text = area.height - 1;
-    let lines = lines(app, area.width);
-    let top = app.sight.details_top(app.tree.selected()).min(lines.len().saturating_sub(text.into()));
+    let lines = lines(view, area.width);
+    let top = view.pane.viewport.details_top(view.pane.selected()).min(lines.len().saturating_sub(text.into()));
     for (line, y) in lines.iter().skip(top).zip(area.y..area.y + text) {
         line.draw(buffer, area.x, y, area.width);
     }
@@ -103,7 +102,7 @@ fn draw_above(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer)
         }
     }
     let hidden = lines.len().saturating_sub(top + usize::from(text));
-    let mark = if app.focus.is_on(Pane::Details) { " ▸" } else { "" };
+    let mark = if view.focus.is_on(Pane::Details) { " ▸" } else { "" };
     let words = if hidden > 0 {
         format!("{mark} {hidden} more {}; i folds ", if hidden == 1 { "line" } else { "lines" })
     } else {
@@ -116,8 +115,8 @@ fn draw_above(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer)
 }
 
 /// Returns the first line that is shown and how many rows there are for text; the last row counts what is hidden.
-fn fit(app: &App, lines: usize, height: u16) -> (usize, u16) {
-    let wanted = app.sight.details_top(app.tree.selected());
+fn fit(view: &AgentsView<'_>, lines: usize, height: u16) -> (usize, u16) {
+    let wanted = view.pane.viewport.details_top(view.pane.selected());
     if lines <= usize::from(height) {
         return (0, height);
     }
@@ -127,9 +126,9 @@ fn fit(app: &App, lines: usize, height: u16) -> (usize, u16) {
     if wanted >= last { (last, height) } else { (wanted, room) }
 }
 
-fn lines(app: &App, width: u16) -> Vec<Line> {
-    let node = app.tree.selected_node();
-    let theme = &app.theme;
+fn lines(view: &AgentsView<'_>, width: u16) -> Vec<Line> {
+    let node = view.selected();
+    let theme = &view.facts.theme;
     let width = usize::from(width.saturating_sub(1));
     let label_width = if width >= 30 { LABEL } else { 0 };
     let mut lines = Vec::new();
@@ -148,10 +147,10 @@ fn lines(app: &App, width: u16) -> Vec<Line> {
         let text = if label_width > 0 || label.is_empty() { text.to_owned() } else { format!("{label}: {text}") };
         Wrap { width, at: Break::Words, first: &first, rest: &rest }.line(&Line::new(&text, style), &mut lines);
     };
-    let (mark, style) = look(node.state(), theme);
-    add("state", &format!("{mark} {}", node.state().meaning()), style);
-    for lint in &node.lints {
-        let [why, _] = reasons(lint, app.now);
+    let (mark, style) = look(node.status(), theme);
+    add("state", &format!("{mark} {}", node.status().meaning()), style);
+    for warning in &node.warnings {
+        let [why, _] = reasons(warning, view.facts.now);
         add("look", &format!("! {why}"), theme.notice);
     }
     add("ended", &one_line(&ending(node).unwrap_or_default()), theme.notice);
@@ -159,7 +158,7 @@ fn lines(app: &App, width: u16) -> Vec<Line> {
     let task = node.task.get(..cut).unwrap_or_default();
     let more = if cut < node.task.len() { " …" } else { "" };
     add("task", &format!("{}{more}", one_line(task)), theme.text);
-    let transcript = app.reader().map(|reader| &reader.transcript);
+    let transcript = view.transcript;
     let changed = transcript.map(Transcript::changed).unwrap_or_default();
     for (number, file) in changed.iter().rev().take(FILES).enumerate() {
         let label = if number == 0 { "changed" } else { "" };
@@ -168,14 +167,14 @@ fn lines(app: &App, width: u16) -> Vec<Line> {
     if changed.len() > FILES {
         add("", &format!("… {}", count(changed.len() - FILES, "more file")), theme.dim);
     }
-    add("used", &used(app), theme.text);
-    add("budget", &budget(app), theme.text);
+    add("used", &used(view), theme.text);
+    add("budget", &budget(view), theme.text);
     add("persona", &one_line(&node.persona), theme.text);
     add("model", &one_line(node.model.as_deref().unwrap_or_default()), theme.text);
     add("tools", &one_line(&node.tools.join(", ")), theme.text);
     if node.id.is_main() {
-        add("context", &one_line(&app.run.permissions.context_files.join(", ")), theme.text);
-        if let Sandbox::Named(name) = &app.run.permissions.sandbox {
+        add("context", &one_line(&view.facts.run.permissions.context_files.join(", ")), theme.text);
+        if let Sandbox::Named(name) = &view.facts.run.permissions.sandbox {
             add("sandbox", name, theme.text);
         }
     }
@@ -191,21 +190,21 @@ fn lines(app: &App, width: u16) -> Vec<Line> {
     lines
 }
 
-fn budget(app: &App) -> String {
-    let node = app.tree.selected_node();
+fn budget(view: &AgentsView<'_>) -> String {
+    let node = view.selected();
     let steps = node.max_steps.map(|max| format!("{} of {max} steps", node.steps.min(max)));
     let known = share(node).zip(node.cap).map(|(share, cap)| format!("context {share} of {}", tokens_in_words(cap)));
     let context = known.or_else(|| tokens(node).map(|tokens| format!("context {tokens} of ?")));
     [steps, context].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-fn used(app: &App) -> String {
-    let node = app.tree.selected_node();
+fn used(view: &AgentsView<'_>) -> String {
+    let node = view.selected();
     let totals = node.totals();
     let cost = |totals: &Totals| money(totals).map(|cost| format!(", {cost}")).unwrap_or_default();
     let own = (node.spent > 0).then(|| format!("{} tokens{}", tokens_in_words(node.spent), cost(&node.own())));
     let tokens = tokens_in_words(totals.tokens());
-    let all = node.has_children().then(|| format!("Σ {tokens} in {} agents{}", totals.agents, cost(totals)));
-    let left = if node.id.is_main() { money_left(app.run.budget) } else { None };
+    let all = (!node.children().is_empty()).then(|| format!("Σ {tokens} in {} agents{}", totals.agents, cost(totals)));
+    let left = if node.id.is_main() { money_left(view.facts.run.budget) } else { None };
     [own, all, left].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }

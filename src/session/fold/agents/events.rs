@@ -6,13 +6,13 @@ use std::borrow::Cow;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::Tree;
-use super::node::{Activity, Node, OpenCall};
+use super::Agents;
+use super::node::{Activity, AgentNode, OpenCall};
 use crate::event::{Envelope, Event, Outcome, Usage};
 use crate::id::AgentId;
 use crate::limits;
 
-impl Tree {
+impl Agents {
     /// Returns what a round of an agent cost, billionths of a US dollar: what its server said, else what the prices make
     /// of it; `None` when neither is known.
     pub fn cost(&self, agent: &AgentId, usage: &Usage) -> Option<u64> {
@@ -36,6 +36,7 @@ impl Tree {
                 node.model.clone_from(model);
                 node.max_steps = *max_steps;
                 node.remember_words();
+                self.revision.words += 1;
                 self.settle(child, at);
             }
             Event::AgentFinished { child, outcome, message } => {
@@ -64,12 +65,12 @@ impl Tree {
         self.settle(index, at);
     }
 
-    /// Lets time pass: what is told by time alone appears.
+    /// Lets time pass: warnings that only time brings appear, agents that ended a while ago may be left out.
     pub fn tick(&mut self, now: Timestamp) {
         self.pass(now);
     }
 
-    /// Looks for what only time brings: at every moment for rows that fold away, once in a second for the rest.
+    /// Looks for what only time brings: at every moment for agents that ended, once in a second for the rest.
     fn pass(&mut self, now: Timestamp) {
         if now.as_second() > self.second {
             self.second = now.as_second();
@@ -82,9 +83,9 @@ impl Tree {
             self.ageing.pop_front();
             let node = &mut self.nodes[index];
             // It may have run again meanwhile.
-            if node.ended.and_then(folds_at).is_some_and(|folds| folds <= due) {
+            if node.ended.and_then(past_at).is_some_and(|past| past <= due) {
                 node.aged = true;
-                self.forget_rows();
+                self.revision.rows += 1;
             }
         }
     }
@@ -97,7 +98,7 @@ impl Tree {
     }
 
     /// Marks these agents as being stopped, as far as they run.
-    pub fn stopping(&mut self, agents: &[AgentId], at: Timestamp) {
+    pub(super) fn stopping(&mut self, agents: &[AgentId], at: Timestamp) {
         for id in agents {
             if let Some(index) = self.places.get(id).copied().filter(|index| self.running.contains(index)) {
                 self.stop(index, at);
@@ -111,7 +112,7 @@ impl Tree {
     }
 
     /// Marks the main agent as one that cannot run, for this reason (untrusted).
-    pub fn cannot_run(&mut self, reason: &str, at: Timestamp) {
+    pub(super) fn cannot_run(&mut self, reason: &str, at: Timestamp) {
         self.nodes[0].set(Activity::Ended(Outcome::Failed, Some(reason.to_owned())), at);
         self.settle(0, at);
     }
@@ -120,15 +121,15 @@ impl Tree {
         self.nodes[index].end(outcome, message, at);
         if self.nodes[index].aged {
             // The row that counts it also says how it ended.
-            self.forget_rows();
+            self.revision.rows += 1;
         }
-        if let Some(due) = folds_at(at).filter(|_| index != 0) {
+        if let Some(due) = past_at(at).filter(|_| index != 0) {
             self.ageing.push_back((due, index));
         }
         self.settle(index, at);
     }
 
-    /// No descendant outlives a turn: one whose end was not told was dropped with it.
+    /// No descendant outlives a turn: one that ended without an event was dropped with it.
     fn end_descendants(&mut self, top: usize, at: Timestamp) {
         for index in self.running_beneath(top) {
             self.end(index, Outcome::Cancelled, None, at);
@@ -143,20 +144,20 @@ impl Tree {
         self.running.iter().copied().filter(|index| self.path(*index).contains(&top)).collect()
     }
 
-    /// Brings everything that follows from an agent into step with it: lints, sums, filter, rows.
+    /// Brings everything that follows from an agent into step with it: warnings, sums, revision.
     pub(super) fn settle(&mut self, index: usize, now: Timestamp) {
-        let lints = super::lints::of(&self.nodes[index], now, &self.times);
+        let warnings = super::warnings::of(&self.nodes[index], now, &self.times);
         let node = &mut self.nodes[index];
-        node.lints = lints;
+        node.warnings = warnings;
         if node.aged && node.running() {
             node.aged = false;
-            self.laid_out.take();
+            self.revision.rows += 1;
         }
         let after = node.share();
         let before = std::mem::replace(&mut node.counted, after);
-        let matches = self.filter.lets_through(node);
-        if std::mem::replace(&mut node.matches, matches) != matches {
-            self.forget_rows();
+        let known = (node.status(), node.open.len());
+        if std::mem::replace(&mut node.known, known) != known {
+            self.revision.words += 1;
         }
         if before == after {
             return;
@@ -166,10 +167,10 @@ impl Tree {
         } else {
             self.running.remove(&index)
         };
-        if after.odd > 0 {
-            self.odd.insert(index)
+        if after.warned > 0 {
+            self.warned.insert(index)
         } else {
-            self.odd.remove(&index)
+            self.warned.remove(&index)
         };
         let mut at = Some(index);
         let mut came_up = false;
@@ -181,7 +182,7 @@ impl Tree {
             at = node.above;
         }
         if came_up {
-            self.forget_rows();
+            self.revision.rows += 1;
         }
     }
 
@@ -193,10 +194,9 @@ impl Tree {
         let above = parent.and_then(|parent| self.places.get(parent)).copied().unwrap_or(0);
         let index = self.nodes.len();
         let parent = &mut self.nodes[above];
-        let mut node = Node::new(id.clone(), Some(parent.id.clone()), parent.depth + 1);
+        let mut node = AgentNode::new(id.clone(), Some(parent.id.clone()), parent.depth + 1);
         node.above = Some(above);
         node.order = parent.children.len();
-        node.matches = self.filter.lets_through(&node);
         parent.children.push(index);
         let share = node.counted;
         self.nodes.push(node);
@@ -207,18 +207,18 @@ impl Tree {
             self.nodes[index].totals.add(&share);
             at = self.nodes[index].above;
         }
-        self.forget_rows();
+        self.revision.rows += 1;
         index
     }
 }
 
-/// Returns when the row of an agent that ended at this moment may go.
-fn folds_at(ended: Timestamp) -> Option<Timestamp> {
+/// Returns from when on a list may leave out an agent that ended at this moment.
+fn past_at(ended: Timestamp) -> Option<Timestamp> {
     ended.checked_add(SignedDuration::try_from(limits::FOLD_AFTER).ok()?).ok()
 }
 
 /// Changes the agent that an event is about.
-fn apply_to(node: &mut Node, envelope: &Envelope) {
+fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
     let at = envelope.at;
     match &envelope.event {
         Event::SessionStarted { model, max_steps, tools, .. } => {
@@ -265,7 +265,7 @@ fn apply_to(node: &mut Node, envelope: &Envelope) {
         }
         Event::Compacting { messages } => node.compacting(*messages, at),
         Event::Notice { .. } => node.compacted(at),
-        Event::Parked { call } => node.set(Activity::Parked(call.as_ref().map(|call| call.name.clone())), at),
+        Event::Parked { call } => node.set(Activity::Paused(call.as_ref().map(|call| call.name.clone())), at),
         Event::Unparked { .. } => {
             node.heard = Some(at);
             node.set(if node.open.is_empty() { Activity::Waiting } else { Activity::Tools }, at);
@@ -311,7 +311,7 @@ fn apply_to(node: &mut Node, envelope: &Envelope) {
 }
 
 /// Names the model of a round after its agent's, where the server did not: few do in each reply.
-fn with_model<'a>(usage: &'a Usage, node: &Node) -> Cow<'a, Usage> {
+fn with_model<'a>(usage: &'a Usage, node: &AgentNode) -> Cow<'a, Usage> {
     if usage.model.is_some() {
         Cow::Borrowed(usage)
     } else {

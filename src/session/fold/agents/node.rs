@@ -1,30 +1,31 @@
-//! One agent of the tree: what it is, what it does now, and what it has used.
+//! One agent: what it is, what it does now, and what it has used.
 //!
-//! Filled by the fold in `events`; read by the views. What stands in it as text came from outside and is shown only
-//! through the sanitiser.
+//! Filled by the fold in `events`; read by every client. The texts in it came from outside: they are shown only through
+//! the sanitiser.
 
 use jiff::Timestamp;
 
-use super::lints::{Lint, Repeats};
-use super::rows::Fold;
+use super::status::AgentStatus;
 use super::totals::Totals;
+use super::warnings::{Repeats, Warning};
+use crate::clock::seconds_between;
 use crate::event::{Outcome, Usage};
 use crate::id::{AgentId, CallId};
-use crate::tui::state::clock::seconds_between;
+use crate::limits;
 
 /// One agent.
 #[derive(Debug, Clone)]
 #[allow(clippy::struct_excessive_bools)] // Facts that have nothing to do with each other.
-pub struct Node {
+pub struct AgentNode {
     /// Its id; empty for the main agent.
     pub id: AgentId,
     /// Its parent's id.
     pub parent: Option<AgentId>,
     /// How deep it stands; 0 for the main agent.
     pub depth: usize,
-    /// What it was made from; empty for the main agent and where nobody told.
+    /// What it was made from; empty for the main agent and where it is not known.
     pub persona: String,
-    /// The task it was given; empty where nobody told.
+    /// The task it was given; empty where it is not known.
     pub task: String,
     /// The names of its tools.
     pub tools: Vec<String>,
@@ -52,14 +53,12 @@ pub struct Node {
     pub spent: u64,
     /// What its rounds cost as far as known, billionths of a US dollar.
     pub cost_nanos: u64,
-    /// Rounds whose cost nobody told.
+    /// Rounds whose cost is not known.
     pub unpriced: u64,
     /// The model, as far as known.
     pub model: Option<String>,
-    /// What is odd about it, the most urgent first.
-    pub lints: Vec<Lint>,
-    /// Whether its children are shown.
-    pub fold: Fold,
+    /// Reasons to look at it, the most urgent first.
+    pub warnings: Vec<Warning>,
     /// What it did before older rounds were summarised.
     pub(super) before: Option<Activity>,
     /// The ids of the questions that wait for the user's answer.
@@ -69,12 +68,12 @@ pub struct Node {
     /// When the model was last heard, or last asked.
     pub(super) heard: Option<Timestamp>,
     pub(super) repeats: Repeats,
-    /// Whether it ended so long ago that its row may go.
+    /// Whether it ended so long ago that a list may leave it out.
     pub(super) aged: bool,
-    /// Whether the filter lets it through.
-    pub(super) matches: bool,
-    /// The words that the filter looks through, lower case.
+    /// Its id, persona and task in lower case, for filters.
     pub(super) words: String,
+    /// Its status and the number of its open calls when its [`Revision`](super::Revision) last changed.
+    pub(super) known: (AgentStatus, usize),
     /// The place of its parent.
     pub(super) above: Option<usize>,
     /// Its place among its siblings.
@@ -120,10 +119,10 @@ pub enum Activity {
     Thinking,
     /// The answer comes in.
     Writing,
-    /// Tools run; which ones is in [`Node::open`].
+    /// Tools run; which ones is in [`AgentNode::open`].
     Tools,
-    /// The user holds it, before the call of this tool (untrusted) or at a boundary.
-    Parked(Option<String>),
+    /// The user paused it, before the call of this tool (untrusted) or at a boundary.
+    Paused(Option<String>),
     /// The budget is used up and a rescue writes the answer.
     Rescue,
     /// A stop was asked for and the turn is being wound up.
@@ -132,42 +131,7 @@ pub enum Activity {
     Ended(Outcome, Option<String>),
 }
 
-/// What a row shows of an agent: its activity, or that it needs the user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum State {
-    /// It has not been asked anything yet.
-    Idle,
-    /// It gave its answer.
-    Done,
-    /// It ended because its budget was used up; a rescue answered.
-    OutOfBudget,
-    /// The user stopped it.
-    Cancelled,
-    /// The model was asked and nothing has come back.
-    Waiting,
-    /// Reasoning comes in.
-    Thinking,
-    /// The answer comes in.
-    Writing,
-    /// Tools run.
-    Tools,
-    /// A rescue writes its answer.
-    Rescue,
-    /// It is being stopped.
-    Stopping,
-    /// The provider waits before it tries again.
-    Retrying,
-    /// Older rounds are summarised.
-    Compacting,
-    /// The user holds it.
-    Parked,
-    /// It broke.
-    Failed,
-    /// The user is to answer a question.
-    Asking,
-}
-
-impl Node {
+impl AgentNode {
     pub(super) fn new(id: AgentId, parent: Option<AgentId>, depth: usize) -> Self {
         let mut node = Self {
             words: id.as_str().to_lowercase(),
@@ -191,15 +155,14 @@ impl Node {
             cost_nanos: 0,
             unpriced: 0,
             model: None,
-            lints: Vec::new(),
-            fold: Fold::default(),
+            warnings: Vec::new(),
             before: None,
             questions: Vec::new(),
             stale: false,
             heard: None,
             repeats: Repeats::default(),
             aged: false,
-            matches: true,
+            known: (AgentStatus::Idle, 0),
             above: None,
             order: 0,
             children: Vec::new(),
@@ -214,7 +177,7 @@ impl Node {
         node
     }
 
-    /// Tells whether a turn of it runs.
+    /// Returns whether a turn of it runs.
     pub fn running(&self) -> bool {
         match self.activity {
             Activity::Idle | Activity::Ended(..) => false,
@@ -224,7 +187,7 @@ impl Node {
             | Activity::Thinking
             | Activity::Writing
             | Activity::Tools
-            | Activity::Parked(_)
+            | Activity::Paused(_)
             | Activity::Rescue
             | Activity::Cancelling => true,
         }
@@ -235,32 +198,32 @@ impl Node {
         &self.questions
     }
 
-    /// Tells whether it waits for an answer of the user.
+    /// Returns whether it waits for an answer of the user.
     pub fn asking(&self) -> bool {
         (self.stale || !self.questions.is_empty()) && self.running()
     }
 
-    /// Returns what its row shows.
-    pub fn state(&self) -> State {
+    /// Returns what it does in one word, or that it needs the user.
+    pub fn status(&self) -> AgentStatus {
         if self.asking() && self.activity != Activity::Cancelling {
-            return State::Asking;
+            return AgentStatus::Asking;
         }
         match &self.activity {
-            Activity::Idle => State::Idle,
-            Activity::Waiting => State::Waiting,
-            Activity::Retrying { .. } => State::Retrying,
-            Activity::Compacting(_) => State::Compacting,
-            Activity::Thinking => State::Thinking,
-            Activity::Writing => State::Writing,
-            Activity::Tools => State::Tools,
-            Activity::Parked(_) => State::Parked,
-            Activity::Rescue => State::Rescue,
-            Activity::Cancelling => State::Stopping,
+            Activity::Idle => AgentStatus::Idle,
+            Activity::Waiting => AgentStatus::Waiting,
+            Activity::Retrying { .. } => AgentStatus::Retrying,
+            Activity::Compacting(_) => AgentStatus::Compacting,
+            Activity::Thinking => AgentStatus::Thinking,
+            Activity::Writing => AgentStatus::Writing,
+            Activity::Tools => AgentStatus::Tools,
+            Activity::Paused(_) => AgentStatus::Paused,
+            Activity::Rescue => AgentStatus::Rescue,
+            Activity::Cancelling => AgentStatus::Stopping,
             Activity::Ended(outcome, _) => match outcome {
-                Outcome::Completed => State::Done,
-                Outcome::Synthesized => State::OutOfBudget,
-                Outcome::Cancelled => State::Cancelled,
-                Outcome::Failed => State::Failed,
+                Outcome::Completed => AgentStatus::Done,
+                Outcome::Synthesized => AgentStatus::OutOfBudget,
+                Outcome::Cancelled => AgentStatus::Cancelled,
+                Outcome::Failed => AgentStatus::Failed,
             },
         }
     }
@@ -295,9 +258,34 @@ impl Node {
         self.counted
     }
 
-    /// Tells whether other agents stand beneath it.
-    pub fn has_children(&self) -> bool {
-        !self.children.is_empty()
+    /// Returns the places of its children in [`Agents::nodes`](super::Agents::nodes), the eldest first.
+    pub fn children(&self) -> &[usize] {
+        &self.children
+    }
+
+    /// Returns the place of its parent in [`Agents::nodes`](super::Agents::nodes).
+    pub fn above(&self) -> Option<usize> {
+        self.above
+    }
+
+    /// Returns its id, persona and the beginning of its task in lower case, for filters.
+    pub fn words(&self) -> &str {
+        &self.words
+    }
+
+    /// Returns whether it ended a while ago and nothing beneath it needs the user, so that a list may leave it out.
+    pub fn is_past(&self) -> bool {
+        self.aged && self.totals.quiet()
+    }
+
+    /// Returns whether it runs and takes messages.
+    pub fn takes_messages(&self) -> bool {
+        self.running() && self.has_queue()
+    }
+
+    /// Returns whether it takes messages while it runs: a rescue has no queue.
+    pub fn has_queue(&self) -> bool {
+        self.parent.as_ref().is_none_or(|parent| parent.synthesizer() != self.id)
     }
 
     /// Returns what it adds to the sums.
@@ -305,14 +293,20 @@ impl Node {
         Totals {
             agents: 1,
             running: usize::from(self.running()),
-            failed: usize::from(self.state() == State::Failed),
+            failed: usize::from(self.status() == AgentStatus::Failed),
             asking: usize::from(self.asking()),
-            parked: usize::from(matches!(self.activity, Activity::Parked(_))),
-            odd: usize::from(!self.lints.is_empty()),
+            paused: usize::from(matches!(self.activity, Activity::Paused(_))),
+            warned: usize::from(!self.warnings.is_empty()),
             tokens: self.spent.into(),
             cost_nanos: self.cost_nanos.into(),
             unpriced: self.unpriced.into(),
         }
+    }
+
+    /// Takes its id, persona and task as the words that filters look through.
+    pub(super) fn remember_words(&mut self) {
+        let task: String = self.task.chars().take(limits::FILTER_CHARS).collect();
+        self.words = format!("{}\n{}\n{task}", self.id, self.persona).to_lowercase();
     }
 
     pub(super) fn set(&mut self, activity: Activity, at: Timestamp) {
@@ -383,90 +377,6 @@ impl Node {
         }
         if usage.model.is_some() {
             self.model.clone_from(&usage.model);
-        }
-    }
-}
-
-impl State {
-    /// Every state, in the order in which help explains their signs.
-    pub const ALL: [Self; 15] = [
-        Self::Idle,
-        Self::Waiting,
-        Self::Thinking,
-        Self::Writing,
-        Self::Tools,
-        Self::Asking,
-        Self::Parked,
-        Self::Retrying,
-        Self::Compacting,
-        Self::Rescue,
-        Self::Stopping,
-        Self::Done,
-        Self::OutOfBudget,
-        Self::Cancelled,
-        Self::Failed,
-    ];
-
-    /// Returns its sign, which no other state has.
-    pub fn sign(self) -> &'static str {
-        match self {
-            Self::Idle => "·",
-            Self::Done => "✓",
-            Self::OutOfBudget => "⊘",
-            Self::Cancelled => "■",
-            Self::Waiting => "○",
-            Self::Thinking => "◌",
-            Self::Writing => "✎",
-            Self::Tools => "●",
-            Self::Rescue => "!",
-            Self::Stopping => "□",
-            Self::Retrying => "↻",
-            Self::Compacting => "≡",
-            Self::Parked => "‖",
-            Self::Failed => "✗",
-            Self::Asking => "?",
-        }
-    }
-
-    /// Says what it means, for the details and help.
-    pub fn meaning(self) -> &'static str {
-        match self {
-            Self::Idle => "has nothing to do yet",
-            Self::Waiting => "waits for the model's reply",
-            Self::Thinking => "the model thinks",
-            Self::Writing => "the model writes",
-            Self::Tools => "runs tools",
-            Self::Asking => "waits for your answer",
-            Self::Parked => "is paused by you",
-            Self::Retrying => "waits before it asks the model again",
-            Self::Compacting => "summarises older rounds",
-            Self::Rescue => "is out of steps and writes its answer",
-            Self::Stopping => "is being stopped",
-            Self::Done => "has ended with an answer",
-            Self::OutOfBudget => "has answered at its step limit",
-            Self::Cancelled => "was cancelled",
-            Self::Failed => "has failed",
-        }
-    }
-
-    /// Returns the word for it; tools are named by their own names instead.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Idle => "idle",
-            Self::Done => "done",
-            Self::OutOfBudget => "step limit",
-            Self::Cancelled => "cancelled",
-            Self::Waiting => "waiting",
-            Self::Thinking => "thinking",
-            Self::Writing => "writing",
-            Self::Tools => "in tool",
-            Self::Rescue => "out of steps",
-            Self::Stopping => "stopping",
-            Self::Retrying => "retrying",
-            Self::Compacting => "compacting",
-            Self::Parked => "parked",
-            Self::Failed => "failed",
-            Self::Asking => "asking",
         }
     }
 }

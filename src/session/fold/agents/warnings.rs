@@ -1,4 +1,4 @@
-//! What is odd about an agent: reasons to look at it, each told on its row. They never stop anything by themselves.
+//! Warnings about an agent: reasons to look at it. They never stop anything by themselves.
 //!
 //! Computed from one agent and the times of the tools; by events, and once a second while something runs.
 
@@ -8,13 +8,13 @@ use std::hash::{Hash, Hasher};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::node::{Activity, Node};
+use super::node::{Activity, AgentNode};
 use crate::limits;
 use crate::message::Arguments;
 
-/// One reason to look at an agent.
+/// A reason to look at an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Lint {
+pub enum Warning {
     /// It waits for an answer of the user.
     Asking,
     /// The same call was made again and again.
@@ -52,27 +52,27 @@ pub enum Lint {
     },
 }
 
-/// Finds what is odd about an agent, the most urgent first.
-pub(super) fn of(node: &Node, now: Timestamp, times: &ToolTimes) -> Vec<Lint> {
+/// Returns the warnings about an agent, the most urgent first.
+pub(super) fn of(node: &AgentNode, now: Timestamp, times: &ToolTimes) -> Vec<Warning> {
     // An agent that has ended needs nobody; a conversation that goes on later still is full.
-    let full = node.context_percent().filter(|percent| *percent >= limits::LINT_CONTEXT_PERCENT);
-    let full = full.map(|percent| Lint::Context { percent });
+    let full = node.context_percent().filter(|percent| *percent >= limits::WARN_CONTEXT_PERCENT);
+    let full = full.map(|percent| Warning::Context { percent });
     if !node.running() {
         return full.filter(|_| node.id.is_main()).into_iter().collect();
     }
-    let asking = node.asking().then_some(Lint::Asking);
+    let asking = node.asking().then_some(Warning::Asking);
     [asking, repeats(node), silent(node, now), slow(node, now, times), full, budget(node)]
         .into_iter()
         .flatten()
         .collect()
 }
 
-fn repeats(node: &Node) -> Option<Lint> {
-    let odd = node.repeats.times >= limits::LINT_REPEATS;
-    odd.then(|| Lint::Repeats { tool: node.repeats.tool.clone(), times: node.repeats.times })
+fn repeats(node: &AgentNode) -> Option<Warning> {
+    let often = node.repeats.times >= limits::WARN_REPEATS;
+    often.then(|| Warning::Repeats { tool: node.repeats.tool.clone(), times: node.repeats.times })
 }
 
-fn silent(node: &Node, now: Timestamp) -> Option<Lint> {
+fn silent(node: &AgentNode, now: Timestamp) -> Option<Warning> {
     let is_listening = match node.activity {
         Activity::Waiting
         | Activity::Retrying { .. }
@@ -82,35 +82,35 @@ fn silent(node: &Node, now: Timestamp) -> Option<Lint> {
         // The rescue is an agent of its own and is watched there.
         Activity::Idle
         | Activity::Tools
-        | Activity::Parked(_)
+        | Activity::Paused(_)
         | Activity::Rescue
         | Activity::Cancelling
         | Activity::Ended(..) => false,
     };
     let since = node.heard.filter(|_| is_listening)?;
-    let quiet = SignedDuration::try_from(limits::LINT_SILENCE).unwrap_or(SignedDuration::MAX);
-    (now.duration_since(since) >= quiet).then_some(Lint::Silent { since })
+    let quiet = SignedDuration::try_from(limits::WARN_SILENCE).unwrap_or(SignedDuration::MAX);
+    (now.duration_since(since) >= quiet).then_some(Warning::Silent { since })
 }
 
-fn slow(node: &Node, now: Timestamp, times: &ToolTimes) -> Option<Lint> {
+fn slow(node: &AgentNode, now: Timestamp, times: &ToolTimes) -> Option<Warning> {
     // A call that waits for the user, or in which an agent does, is not slow.
-    if node.totals.asking > 0 || node.totals.parked > 0 || node.asking() || node.activity != Activity::Tools {
+    if node.totals.asking > 0 || node.totals.paused > 0 || node.asking() || node.activity != Activity::Tools {
         return None;
     }
     node.open.iter().find_map(|call| {
         let usual_ms = times.usual_ms(&call.name)?;
         let ran = u64::try_from(now.duration_since(call.since).as_millis()).unwrap_or(0);
-        (ran > usual_ms).then(|| Lint::Slow { tool: call.name.clone(), since: call.since, usual_ms })
+        (ran > usual_ms).then(|| Warning::Slow { tool: call.name.clone(), since: call.since, usual_ms })
     })
 }
 
-fn budget(node: &Node) -> Option<Lint> {
+fn budget(node: &AgentNode) -> Option<Warning> {
     let max = node.max_steps?;
-    let near = u64::from(node.steps) * 100 >= u64::from(max) * limits::LINT_BUDGET_PERCENT;
-    near.then(|| Lint::Budget { steps: node.steps.min(max), max })
+    let near = u64::from(node.steps) * 100 >= u64::from(max) * limits::WARN_BUDGET_PERCENT;
+    near.then(|| Warning::Budget { steps: node.steps.min(max), max })
 }
 
-/// Counts how often the same call was made in a row.
+/// How often the same call was made in a row.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Repeats {
     tool: String,
@@ -132,7 +132,7 @@ impl Repeats {
     }
 }
 
-/// Remembers how long the calls of each tool took.
+/// How long the calls of each tool took.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ToolTimes {
     tools: HashMap<String, Samples>,
@@ -148,11 +148,11 @@ impl ToolTimes {
     /// Takes the time of a call that ended, milliseconds.
     pub fn add(&mut self, tool: &str, ms: u64) {
         // The names come from models; they could invent any number of them.
-        if !self.tools.contains_key(tool) && self.tools.len() >= limits::LINT_TOOLS {
+        if !self.tools.contains_key(tool) && self.tools.len() >= limits::WARN_TOOLS {
             return;
         }
         let samples = self.tools.entry(tool.to_owned()).or_default();
-        if samples.newest.len() >= limits::LINT_MOST_SAMPLES
+        if samples.newest.len() >= limits::WARN_MOST_SAMPLES
             && let Some(oldest) = samples.newest.pop_front()
             && let Ok(place) = samples.sorted.binary_search(&oldest)
         {
@@ -166,7 +166,7 @@ impl ToolTimes {
     /// Returns how long 95 of 100 calls of a tool took at most, milliseconds; `None` while there are too few of them.
     pub fn usual_ms(&self, tool: &str) -> Option<u64> {
         let sorted = &self.tools.get(tool)?.sorted;
-        if sorted.len() < limits::LINT_SAMPLES {
+        if sorted.len() < limits::WARN_SAMPLES {
             return None;
         }
         sorted.get((sorted.len() * 95).div_ceil(100).saturating_sub(1)).copied()
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(times.usual_ms("bash"), None);
         times.add("bash", 200);
         assert_eq!(times.usual_ms("bash"), Some(190));
-        for _ in 0..limits::LINT_MOST_SAMPLES {
+        for _ in 0..limits::WARN_MOST_SAMPLES {
             times.add("bash", 7);
         }
         assert_eq!((times.usual_ms("bash"), times.usual_ms("grep")), (Some(7), None));

@@ -1,14 +1,16 @@
 //! Draws one row of the tree: guide, mark, name, what it does, and its time and tokens or the reason to look at it.
 
+use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::AgentsView;
 use super::cells::{self, Figure};
 use super::words::{self, name};
-use crate::tui::state::App;
+use crate::session::fold::agents::{AgentNode, AgentStatus, Agents};
+use crate::tui::agents::{Row, RowKind, Rows};
 use crate::tui::state::focus::Pane;
 use crate::tui::state::regions::Region;
-use crate::tui::state::tree::{Kind, Node, Row, State};
 use crate::tui::widgets::fit::{clip, columns, one_line, put};
 
 /// Columns of the word for what an agent does.
@@ -24,67 +26,67 @@ const MARKS: u16 = 5;
 #[derive(Debug)]
 pub(super) struct Shown<'a> {
     row: &'a Row,
-    node: &'a Node,
+    node: &'a AgentNode,
     guide: Vec<bool>,
     name: String,
 }
 
 impl<'a> Shown<'a> {
     /// Looks a row's agent up.
-    pub fn of(app: &'a App, row: &'a Row) -> Option<Self> {
-        let node = app.tree.nodes().get(row.agent)?;
-        Some(Self { row, node, guide: app.tree.guide(row), name: one_line(&name(node)) })
+    pub fn of(agents: &'a Agents, rows: &'a Rows, row: &'a Row) -> Option<Self> {
+        let node = agents.nodes().get(row.agent)?;
+        Some(Self { row, node, guide: rows.guide(agents, row), name: one_line(&name(node)) })
     }
 
     /// Returns what the row is to a pointer.
     pub fn region(&self) -> Region {
         match self.row.kind {
-            Kind::Agent | Kind::Folded => Region::Agent(self.node.id.clone()),
-            Kind::Ended { .. } => Region::Ended(self.node.id.clone()),
+            RowKind::Agent | RowKind::Folded => Region::Agent(self.node.id.clone()),
+            RowKind::Past { .. } => Region::Ended(self.node.id.clone()),
         }
     }
 
     /// Returns how many running agents the row stands for.
     pub fn running(&self) -> usize {
         match self.row.kind {
-            Kind::Agent => usize::from(self.node.running()),
-            Kind::Folded => self.node.totals().running,
-            Kind::Ended { .. } => 0,
+            RowKind::Agent => usize::from(self.node.running()),
+            RowKind::Folded => self.node.totals().running,
+            RowKind::Past { .. } => 0,
         }
     }
 
     /// Returns the columns of guide and name.
     pub fn width(&self) -> u16 {
         match self.row.kind {
-            Kind::Agent | Kind::Folded => {
+            RowKind::Agent | RowKind::Folded => {
                 let guide = u16::try_from(self.guide.len().saturating_mul(3)).unwrap_or(u16::MAX);
                 guide.saturating_add(columns(&self.name).min(NAME))
             }
-            Kind::Ended { .. } => 0,
+            RowKind::Past { .. } => 0,
         }
     }
 
     /// Returns what the row shows: of a folded one the worst beneath it.
-    fn state(&self) -> State {
+    fn status(&self) -> AgentStatus {
         let totals = self.node.totals();
-        let own = self.node.state();
+        let own = self.node.status();
         let beneath = match self.row.kind {
-            Kind::Agent | Kind::Ended { .. } => return own,
-            Kind::Folded if totals.asking > 0 => State::Asking,
-            Kind::Folded if totals.failed > 0 => State::Failed,
-            Kind::Folded if totals.parked > 0 => State::Parked,
-            Kind::Folded => own,
+            RowKind::Agent | RowKind::Past { .. } => return own,
+            RowKind::Folded if totals.asking > 0 => AgentStatus::Asking,
+            RowKind::Folded if totals.failed > 0 => AgentStatus::Failed,
+            RowKind::Folded if totals.paused > 0 => AgentStatus::Paused,
+            RowKind::Folded => own,
         };
         own.max(beneath)
     }
 
     /// Says what the row shows in a word or two.
-    fn word(&self, app: &App, width: u16) -> String {
-        let state = self.state();
-        if state == self.node.state() {
-            words::word(self.node, app.now, width.saturating_sub(1))
+    fn word(&self, now: Timestamp, width: u16) -> String {
+        let status = self.status();
+        if status == self.node.status() {
+            words::word(self.node, now, width.saturating_sub(1))
         } else {
-            state.word().to_owned()
+            status.word().to_owned()
         }
     }
 
@@ -104,17 +106,17 @@ impl<'a> Shown<'a> {
         if skipped > 0 { format!("… {parts}") } else { parts }
     }
 
-    /// Says why the row is worth a look, or what is folded away beneath it; in fewer and fewer words.
-    fn notes(&self, app: &App) -> Vec<String> {
-        let more = match self.node.lints.len() {
+    /// Puts the first warning into words, or what is folded away beneath the row; in fewer and fewer words.
+    fn notes(&self, now: Timestamp) -> Vec<String> {
+        let more = match self.node.warnings.len() {
             0 | 1 => String::new(),
-            lints => format!(" (+{})", lints - 1),
+            warnings => format!(" (+{})", warnings - 1),
         };
         let reasons =
-            self.node.lints.first().map(|lint| words::reasons(lint, app.now).map(|why| format!("! {why}{more}")));
+            self.node.warnings.first().map(|first| words::reasons(first, now).map(|why| format!("! {why}{more}")));
         let sums = match self.row.kind {
-            Kind::Folded => Some(words::sums(&self.node.beneath())),
-            Kind::Agent | Kind::Ended { .. } => None,
+            RowKind::Folded => Some(words::sums(&self.node.beneath())),
+            RowKind::Agent | RowKind::Past { .. } => None,
         };
         match (reasons, sums) {
             (None, None) => Vec::new(),
@@ -144,29 +146,29 @@ impl Look {
 }
 
 /// Draws a row of the tree: selection, guide, mark, name and word, then the figures or what there is to say instead.
-pub(super) fn draw(app: &App, shown: &Shown, look: &Look, line: Rect, buffer: &mut Buffer) {
-    let theme = &app.theme;
-    if let Kind::Ended { children, cancelled } = shown.row.kind {
+pub(super) fn draw(view: &AgentsView<'_>, rows: &Rows, shown: &Shown, look: &Look, line: Rect, buffer: &mut Buffer) {
+    let (theme, now) = (&view.facts.theme, view.facts.now);
+    if let RowKind::Past { children, cancelled } = shown.row.kind {
         let left = put(buffer, line, &format!(" {}", shown.guide(["├─ ", "└─ "], line.width)), theme.border);
         put(buffer, left, &words::ended(children, cancelled), theme.dim);
         return;
     }
     let node = shown.node;
-    let is_selected = *app.tree.selected() == node.id;
-    let (mark, style) = words::look(shown.state(), theme);
-    let notes = shown.notes(app);
+    let is_selected = *view.pane.selected() == node.id;
+    let (mark, style) = words::look(shown.status(), theme);
+    let notes = shown.notes(now);
     let right = Rect { width: line.width.saturating_sub(1), ..line };
     // A reason takes the place of the tokens, not of the time.
     let figures: Vec<Figure> =
         look.figures.iter().copied().filter(|figure| notes.is_empty() || *figure == Figure::Elapsed).collect();
-    let right = cells::draw(&figures, node, app.now, theme, right, buffer);
+    let right = cells::draw(&figures, node, now, theme, right, buffer);
     // What stands right of the name begins at the same column in every row.
     let figures = line.width.saturating_sub(1).saturating_sub(right.width);
     let beside = right.width.min(look.beside.saturating_sub(figures));
     let beside = Rect { x: right.right() - beside, width: beside, ..right };
     let left = Rect { width: right.width - beside.width, ..right };
 
-    let name = match (app.tree.matches(shown.row.agent), is_selected) {
+    let name = match (rows.matches(shown.row.agent), is_selected) {
         (true, true) => theme.title,
         (true, false) => theme.text,
         (false, _) => theme.dim,
@@ -177,7 +179,7 @@ pub(super) fn draw(app: &App, shown: &Shown, look: &Look, line: Rect, buffer: &m
     put(buffer, Rect { x: left.x + left.width.min(1), width: left.width.saturating_sub(2), ..left }, &shown.name, name);
 
     let width = beside.width.min(WORD);
-    let word = clip(&shown.word(app, width), width).into_owned();
+    let word = clip(&shown.word(now, width), width).into_owned();
     let room_behind = beside.width.saturating_sub(WORD);
     // A longer reason says more than the word does, which the mark says too.
     match notes.iter().find(|note| columns(note) <= beside.width).or(notes.last()) {
@@ -192,7 +194,7 @@ pub(super) fn draw(app: &App, shown: &Shown, look: &Look, line: Rect, buffer: &m
             put(buffer, beside, &word, style);
         }
     }
-    if is_selected && app.focus.is_on(Pane::Tree) {
+    if is_selected && view.focus.is_on(Pane::Tree) {
         buffer.set_style(line.intersection(*buffer.area()), theme.selected);
     }
 }

@@ -1,8 +1,8 @@
-//! The sums of a subtree: agents, those that run or need somebody, tokens, cost.
+//! The sums of a subtree: agents, those that run or need the user, tokens, cost.
 //!
 //! Kept in step by exchanging what one agent adds, from it up to the root; never recounted.
 
-/// Holds sums over an agent and everything beneath it.
+/// Sums over an agent and everything beneath it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Totals {
     /// All agents.
@@ -13,15 +13,15 @@ pub struct Totals {
     pub failed: usize,
     /// Those that wait for an answer of the user.
     pub asking: usize,
-    /// Those that the user holds.
-    pub parked: usize,
-    /// Those with something odd about them.
-    pub odd: usize,
+    /// Those that the user paused.
+    pub paused: usize,
+    /// Those with a warning.
+    pub warned: usize,
     /// Tokens of all rounds. Wide enough for any number of agents, so that what was added can be taken out again.
     pub tokens: u128,
     /// What the rounds cost as far as known, billionths of a US dollar.
     pub cost_nanos: u128,
-    /// Rounds whose cost nobody told.
+    /// Rounds whose cost is not known.
     pub unpriced: u128,
 }
 
@@ -32,8 +32,8 @@ impl Totals {
         self.running += share.running;
         self.failed += share.failed;
         self.asking += share.asking;
-        self.parked += share.parked;
-        self.odd += share.odd;
+        self.paused += share.paused;
+        self.warned += share.warned;
         self.tokens += share.tokens;
         self.cost_nanos += share.cost_nanos;
         self.unpriced += share.unpriced;
@@ -46,16 +46,16 @@ impl Totals {
         self.running -= before.running;
         self.failed -= before.failed;
         self.asking -= before.asking;
-        self.parked -= before.parked;
-        self.odd -= before.odd;
+        self.paused -= before.paused;
+        self.warned -= before.warned;
         self.tokens -= before.tokens;
         self.cost_nanos -= before.cost_nanos;
         self.unpriced -= before.unpriced;
     }
 
-    /// Tells whether nothing here runs, failed, or needs anybody: such a subtree may fold away.
+    /// Returns whether nothing here runs, failed, or needs the user: such a subtree may be left out of a list.
     pub fn quiet(&self) -> bool {
-        self.running == 0 && self.failed == 0 && self.asking == 0 && self.odd == 0
+        self.running == 0 && self.failed == 0 && self.asking == 0 && self.warned == 0
     }
 
     /// Returns the tokens as far as they can be shown.

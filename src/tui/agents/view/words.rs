@@ -1,20 +1,20 @@
 //! The words and marks for what an agent does; the rows, the status line and the forecasts share them.
 //!
-//! What names a tool or an agent is untrusted here: whoever draws it makes it one safe line.
+//! Names of tools and agents are untrusted here: whoever draws them makes them one safe line.
 
 use jiff::Timestamp;
 use ratatui::style::Style;
 
+use crate::clock::seconds_between;
 use crate::event::Outcome;
 use crate::id::AgentId;
+use crate::session::fold::agents::{Activity, AgentNode, AgentStatus, OpenCall, Totals, Warning};
 use crate::summary::{seconds, tokens as count};
-use crate::tui::state::clock::seconds_between;
-use crate::tui::state::tree::{Activity, Lint, Node, OpenCall, State, Totals};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::fit::{clip, clock, columns, one_line};
 
 /// Returns the name that an agent is shown by.
-pub fn name(node: &Node) -> String {
+pub fn name(node: &AgentNode) -> String {
     agent_name(&node.id)
 }
 
@@ -42,9 +42,9 @@ pub fn longest(open: &[OpenCall], now: Timestamp) -> u64 {
 }
 
 /// Returns what an agent does as one safe line of at most `width` columns: the tools with their time, else a word.
-pub(super) fn word(node: &Node, now: Timestamp, width: u16) -> String {
-    match (node.state(), &node.activity) {
-        (State::Tools, _) => {
+pub(super) fn word(node: &AgentNode, now: Timestamp, width: u16) -> String {
+    match (node.status(), &node.activity) {
+        (AgentStatus::Tools, _) => {
             let time = format!(" {}", clock(longest(&node.open, now)));
             let names = one_line(&tools(&node.open));
             let room = width.saturating_sub(columns(&time));
@@ -54,57 +54,65 @@ pub(super) fn word(node: &Node, now: Timestamp, width: u16) -> String {
             }
             format!("{}{time}", clip(&names, room))
         }
-        (State::Retrying, Activity::Retrying { attempt, .. }) => format!("retrying {attempt}"),
-        (state, _) => state.word().to_owned(),
+        (AgentStatus::Retrying, Activity::Retrying { attempt, .. }) => format!("retrying {attempt}"),
+        (status, _) => status.word().to_owned(),
     }
 }
 
-/// Returns the mark and the style of a state; the mark alone tells it.
-pub(super) fn look(state: State, theme: &Theme) -> (&'static str, Style) {
-    let style = match state {
-        State::Idle | State::Cancelled => theme.dim,
-        State::Done => theme.tool_ok,
-        State::OutOfBudget | State::Rescue | State::Stopping | State::Retrying | State::Parked => theme.notice,
-        State::Waiting | State::Thinking | State::Writing | State::Compacting | State::Asking => theme.accent,
-        State::Tools => theme.tool,
-        State::Failed => theme.tool_error,
+/// Returns the mark and the style of a status; the mark alone tells it.
+pub(super) fn look(status: AgentStatus, theme: &Theme) -> (&'static str, Style) {
+    let style = match status {
+        AgentStatus::Idle | AgentStatus::Cancelled => theme.dim,
+        AgentStatus::Done => theme.tool_ok,
+        AgentStatus::OutOfBudget
+        | AgentStatus::Rescue
+        | AgentStatus::Stopping
+        | AgentStatus::Retrying
+        | AgentStatus::Paused => theme.notice,
+        AgentStatus::Waiting
+        | AgentStatus::Thinking
+        | AgentStatus::Writing
+        | AgentStatus::Compacting
+        | AgentStatus::Asking => theme.accent,
+        AgentStatus::Tools => theme.tool,
+        AgentStatus::Failed => theme.tool_error,
     };
-    (state.sign(), style)
+    (status.sign(), style)
 }
 
-/// Says why an agent is worth a look, in few and in fewer words.
-pub(super) fn reasons(lint: &Lint, now: Timestamp) -> [String; 2] {
-    match lint {
-        Lint::Asking => ["waits for your answer".to_owned(), "asks you".to_owned()],
-        Lint::Repeats { tool, times } => {
+/// Puts a warning into few and into fewer words.
+pub(super) fn reasons(warning: &Warning, now: Timestamp) -> [String; 2] {
+    match warning {
+        Warning::Asking => ["waits for your answer".to_owned(), "asks you".to_owned()],
+        Warning::Repeats { tool, times } => {
             let tool = one_line(tool);
             let short = clip(&tool, 12);
             [format!("same call of {tool}, {times} times in a row"), format!("same {short} ×{times}")]
         }
-        Lint::Silent { since } => {
+        Warning::Silent { since } => {
             let time = clock(seconds_between(*since, now));
             [format!("no token for {time}"), format!("silent {time}")]
         }
-        Lint::Slow { tool, since, usual_ms } => {
+        Warning::Slow { tool, since, usual_ms } => {
             let (tool, time) = (one_line(tool), clock(seconds_between(*since, now)));
             let short = clip(&tool, 12);
             let usual = seconds(*usual_ms);
             [format!("{tool} takes {time}, 95 % took under {usual}"), format!("slow {short} {time}")]
         }
-        Lint::Context { percent } => [format!("context {percent} % full"), format!("context {percent} %")],
-        Lint::Budget { steps, max } => [format!("{steps} of its {max} steps used"), format!("{steps}/{max} steps")],
+        Warning::Context { percent } => [format!("context {percent} % full"), format!("context {percent} %")],
+        Warning::Budget { steps, max } => [format!("{steps} of its {max} steps used"), format!("{steps}/{max} steps")],
     }
 }
 
-/// Says what stands beneath a folded row, from its sums; in fewer and fewer words.
+/// Describes what stands beneath a folded row, from its sums; in fewer and fewer words.
 pub(super) fn sums(totals: &Totals) -> [String; 3] {
     let agents = format!("+{} {}", totals.agents, if totals.agents == 1 { "agent" } else { "agents" });
     let numbers = [
         (totals.running, "running"),
         (totals.asking, "asking"),
         (totals.failed, "failed"),
-        (totals.parked, "parked"),
-        (totals.odd, "to look at"),
+        (totals.paused, "paused"),
+        (totals.warned, "to look at"),
     ];
     let numbers = numbers.into_iter().filter(|(number, _)| *number > 0);
     let states: Vec<String> = numbers.map(|(number, word)| format!(", {number} {word}")).collect();
@@ -119,7 +127,7 @@ pub(super) fn sums(totals: &Totals) -> [String; 3] {
     [long, format!("{agents}{running}{tokens}"), format!("+{}{tokens}", totals.agents)]
 }
 
-/// Says how the children ended whose rows are folded away.
+/// Describes how the children ended that are left out.
 pub(super) fn ended(children: usize, cancelled: usize) -> String {
     match (children.saturating_sub(cancelled), cancelled) {
         (done, 0) => format!("+{done} done"),
@@ -128,8 +136,8 @@ pub(super) fn ended(children: usize, cancelled: usize) -> String {
     }
 }
 
-/// Says how an agent ended, when it did not just finish; untrusted.
-pub(super) fn ending(node: &Node) -> Option<String> {
+/// Describes how an agent ended, when it did not just finish; untrusted.
+pub(super) fn ending(node: &AgentNode) -> Option<String> {
     let Activity::Ended(outcome, message) = &node.activity else { return None };
     match outcome {
         Outcome::Completed => None,
@@ -140,13 +148,13 @@ pub(super) fn ending(node: &Node) -> Option<String> {
 }
 
 /// Writes how many tokens a conversation holds; an estimate begins with `~`.
-pub fn tokens(node: &Node) -> Option<String> {
+pub fn tokens(node: &AgentNode) -> Option<String> {
     let mark = if node.estimated { "~" } else { "" };
     node.context.map(|tokens| format!("{mark}{}", count(tokens)))
 }
 
 /// Writes the share of the window that a conversation takes, and says so when that is more than all of it.
-pub fn share(node: &Node) -> Option<String> {
+pub fn share(node: &AgentNode) -> Option<String> {
     let mark = if node.estimated { "~" } else { "" };
     Some(match node.context_percent()? {
         0 if node.context.is_some_and(|tokens| tokens > 0) => format!("{mark}<1 %"),

@@ -1,0 +1,120 @@
+//! The details of the selected agent, and how much room they and the list have: by key, by wheel and by drag.
+
+use ratatui::layout::Position;
+
+use super::{AgentsFacts, AgentsPane, Details};
+use crate::tui::effect::{Outcome, PaneEffect};
+use crate::tui::keymap::{Action, LookKey};
+use crate::tui::state::focus::Pane;
+use crate::tui::state::regions::{Divider, Region};
+use crate::tui::state::{BROAD, MEDIUM};
+
+/// Columns by which a key moves a line; rows are moved by one.
+const COLUMNS: i16 = 4;
+
+/// Carries out a key of the sizes; what fills the screen says the focus.
+pub(super) fn act(pane: &mut AgentsPane, key: LookKey, facts: &AgentsFacts<'_>) -> Outcome {
+    match key {
+        LookKey::Zoom => return Outcome::Ignored,
+        LookKey::Details => return focus_details(pane, facts),
+        LookKey::Smaller => by_key(pane, -1, facts),
+        LookKey::Larger => by_key(pane, 1, facts),
+        LookKey::Usual => {
+            if let Some(divider) = of_focus(facts) {
+                pane.viewport.sizes.set(divider, None);
+            }
+        }
+    }
+    Outcome::DONE
+}
+
+impl AgentsPane {
+    /// Returns whether the details of the selected agent are open on a screen of this width; on a broad one they are once
+    /// they are of use.
+    pub fn shows_details(&self, width: u16) -> bool {
+        match self.details {
+            Details::Usual => width >= BROAD && self.viewport.room.details,
+            Details::Open => true,
+            Details::Folded => false,
+        }
+    }
+}
+
+/// Goes to the details of the selected agent, opening them.
+pub fn focus_details(pane: &mut AgentsPane, facts: &AgentsFacts<'_>) -> Outcome {
+    if !pane.shows_details(facts.facts.size.width) {
+        pane.details = Details::Open;
+    }
+    Outcome::one(PaneEffect::Focus(Pane::Details))
+}
+
+/// Opens or folds the details; where one pane fills the screen it goes to them, or back to the agents.
+pub(super) fn toggle_details(pane: &mut AgentsPane, facts: &AgentsFacts<'_>) -> Outcome {
+    let width = facts.facts.size.width;
+    let is_narrow = width < MEDIUM;
+    if facts.focus.is_on(Pane::Details) {
+        if !is_narrow {
+            pane.details = Details::Folded;
+        }
+        return Outcome::one(PaneEffect::Focus(Pane::Tree));
+    }
+    if is_narrow {
+        return focus_details(pane, facts);
+    }
+    pane.details = if pane.shows_details(width) { Details::Folded } else { Details::Open };
+    Outcome::DONE
+}
+
+/// Scrolls the details.
+pub(super) fn scroll_details(pane: &mut AgentsPane, action: Action, facts: &AgentsFacts<'_>) {
+    let area = facts.regions.area_of(&Region::Pane(Pane::Details));
+    let page = isize::try_from(area.map_or(1, |area| area.height.saturating_sub(2).max(1))).unwrap_or(1);
+    let lines = match action {
+        Action::Previous => -1,
+        Action::Next => 1,
+        Action::PageUp => -page,
+        Action::PageDown => page,
+        Action::Last => isize::MAX,
+        _ => isize::MIN,
+    };
+    pane.scroll_details(lines);
+}
+
+/// Moves a line between panes to where the pointer is.
+pub fn drag_divider(pane: &mut AgentsPane, divider: Divider, place: Position, facts: &AgentsFacts<'_>) -> Outcome {
+    let top = facts.regions.area_of(&Region::Pane(Pane::Details)).map_or(0, |area| area.y);
+    let size = match divider {
+        Divider::TreeColumn => place.x,
+        Divider::TreeRow => place.y,
+        Divider::DetailsColumn => facts.facts.size.width.saturating_sub(1).saturating_sub(place.x),
+        Divider::DetailsRow => place.y.saturating_sub(top).saturating_add(1),
+    };
+    pane.viewport.sizes.set(divider, Some(size));
+    Outcome::DONE
+}
+
+/// Returns the line that the pane with the focus has, as it was drawn.
+fn of_focus(facts: &AgentsFacts<'_>) -> Option<Divider> {
+    let candidates = match facts.focus.pane {
+        Pane::Tree => [Divider::TreeColumn, Divider::TreeRow],
+        Pane::Details => [Divider::DetailsColumn, Divider::DetailsRow],
+        Pane::Composer
+        | Pane::History
+        | Pane::Filter
+        | Pane::Transcript
+        | Pane::Search
+        | Pane::Gate
+        | Pane::Pending => return None,
+    };
+    candidates.into_iter().find(|divider| facts.regions.area_of(&Region::Divider(*divider)).is_some())
+}
+
+fn by_key(pane: &mut AgentsPane, way: i16, facts: &AgentsFacts<'_>) {
+    let Some(divider) = of_focus(facts) else { return };
+    let Some(area) = facts.regions.area_of(&Region::Pane(facts.focus.pane)) else { return };
+    let (size, step) = match divider {
+        Divider::TreeColumn | Divider::DetailsColumn => (area.width, COLUMNS),
+        Divider::TreeRow | Divider::DetailsRow => (area.height, 1),
+    };
+    pane.viewport.sizes.set(divider, Some(size.saturating_add_signed(way * step)));
+}

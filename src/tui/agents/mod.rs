@@ -1,0 +1,47 @@
+//! The agents on the screen: the list with its filter, and the details of the selected one.
+//!
+//! A pane in its own folder: its state, its keys and its drawing stand here, and read facts besides their own state, never
+//! the whole `App`. What is known of the agents is not the pane's: `src/session/fold/agents/mod.rs`.
+//!
+//! # Where things are
+//!
+//! - what is selected, folded, filtered: `state.rs`, `filter.rs`; which rows that makes: `rows.rs`; stories:
+//!   `tree_fold.rs`, `tree_filter.rs`, `tree_model.rs`
+//! - what the keys and the mouse do, cancelling among it: `update.rs`; stories: `tree.rs`
+//! - scrolling, sizes, lines between panes: `viewport.rs`, `look.rs`; stories: `looks.rs`, `mouse.rs`
+//! - the list as a column, as rows, as one line: `view.rs`, `view/row.rs`, `view/cells.rs`; stories: `tree_rows.rs`
+//! - the details: `view/details.rs`; stories: `looks.rs`
+//! - a list of 1,000 agents, 16 of them streaming: stories: `tests/bench/crew.rs`, `tests/bench/screen.rs`
+
+mod filter;
+mod look;
+mod rows;
+mod state;
+mod update;
+pub mod view;
+mod viewport;
+
+pub use filter::Filter;
+pub use look::{drag_divider, focus_details};
+pub use rows::{Row, RowKind, Rows};
+pub use state::{AgentsPane, Details, Fold};
+pub use update::{act, cancel_all, clear_filter, key, press_past, press_row, type_filter};
+pub use viewport::{AgentsDrawn, Room, Sizes};
+
+use super::facts::Facts;
+use super::state::focus::Focus;
+use super::state::regions::Regions;
+use crate::session::fold::agents::Agents;
+
+/// The facts beside its own state that the pane goes by.
+#[derive(Debug, Clone, Copy)]
+pub struct AgentsFacts<'a> {
+    /// Size, time, keys and theme.
+    pub facts: &'a Facts,
+    /// The agents.
+    pub agents: &'a Agents,
+    /// Where the keys go.
+    pub focus: &'a Focus,
+    /// What lies where on the screen, as it was drawn last.
+    pub regions: &'a Regions,
+}

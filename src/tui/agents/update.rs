@@ -1,0 +1,147 @@
+//! What keys and the mouse do in the list of agents: select, fold, filter, cancel, go to what needs attention.
+//!
+//! Called by `tui::update`; the keys of the details and of the lines between panes are in `look.rs`. Esc is not among the
+//! keys, since one rule says what that does everywhere.
+
+use super::{AgentsFacts, AgentsPane, look};
+use crate::id::AgentId;
+use crate::protocol::Request;
+use crate::session::fold::agents::Agents;
+use crate::tui::effect::{Outcome, PaneEffect};
+use crate::tui::keymap::{Action, Chord, TreeKey};
+use crate::tui::state::focus::Pane;
+use crate::tui::state::pointer::Presses;
+
+/// Carries out a key while the list, its filter or the details have the focus.
+pub fn key(pane: &mut AgentsPane, key: Chord, facts: &AgentsFacts<'_>) -> Outcome {
+    let action = facts.facts.keymap.lookup(facts.focus.context(), key);
+    match (action, key.typed()) {
+        (Some(action), _) => act(pane, action, facts),
+        (None, Some(c)) if facts.focus.is_on(Pane::Filter) => type_filter(pane, c.encode_utf8(&mut [0; 4]), facts),
+        (None, _) => Outcome::Ignored,
+    }
+}
+
+/// Carries out what a key means; keys of the list and of the sizes mean the same in other panes.
+pub fn act(pane: &mut AgentsPane, action: Action, facts: &AgentsFacts<'_>) -> Outcome {
+    let travels = matches!(action, Action::Previous | Action::Next | Action::First | Action::Last);
+    match action {
+        Action::Tree(key) => tree_key(pane, key, facts),
+        Action::Look(key) => look::act(pane, key, facts),
+        Action::PageUp | Action::PageDown if facts.focus.is_on(Pane::Details) => {
+            look::scroll_details(pane, action, facts);
+            Outcome::DONE
+        }
+        _ if travels && facts.focus.is_on(Pane::Details) => {
+            look::scroll_details(pane, action, facts);
+            Outcome::DONE
+        }
+        _ if travels && (facts.focus.is_on(Pane::Tree) || facts.focus.is_on(Pane::Filter)) => {
+            travel(pane, action, facts);
+            Outcome::DONE
+        }
+        _ => Outcome::Ignored,
+    }
+}
+
+fn tree_key(pane: &mut AgentsPane, key: TreeKey, facts: &AgentsFacts<'_>) -> Outcome {
+    let agents = facts.agents;
+    match key {
+        TreeKey::Less => pane.fold(agents),
+        TreeKey::More => pane.unfold(agents),
+        TreeKey::Toggle => pane.toggle_fold(agents),
+        TreeKey::Filter => return Outcome::one(PaneEffect::Focus(Pane::Filter)),
+        TreeKey::KeepFilter => {
+            pane.select_match(agents);
+            return Outcome::one(PaneEffect::Focus(Pane::Tree));
+        }
+        TreeKey::RubOut => {
+            let mut text = pane.filter().text().to_owned();
+            let was_empty = text.pop().is_none();
+            pane.filter_by(text, agents);
+            if was_empty {
+                return Outcome::one(PaneEffect::Focus(Pane::Tree));
+            }
+        }
+        TreeKey::RubOutAll => pane.filter_by("", agents),
+        TreeKey::NextWarned => {
+            if !pane.select_warned(agents) {
+                return say("no agent needs attention");
+            }
+        }
+        TreeKey::Details => return look::toggle_details(pane, facts),
+        TreeKey::Cancel => return cancel(pane, facts),
+        TreeKey::CancelAll => return cancel_all(pane.selected(), agents),
+    }
+    Outcome::DONE
+}
+
+fn travel(pane: &mut AgentsPane, action: Action, facts: &AgentsFacts<'_>) {
+    pane.viewport.follow_selection();
+    match action {
+        Action::Previous => pane.select_previous(facts.agents),
+        Action::Next => pane.select_next(facts.agents),
+        Action::Last => pane.select(usize::MAX, facts.agents),
+        _ => pane.select(0, facts.agents),
+    }
+}
+
+/// Adds typed or pasted text to the filter, its white space as blanks.
+pub fn type_filter(pane: &mut AgentsPane, text: &str, facts: &AgentsFacts<'_>) -> Outcome {
+    let more: String = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
+    let text = format!("{}{more}", pane.filter().text());
+    pane.filter_by(text, facts.agents);
+    Outcome::DONE
+}
+
+/// Shows all agents again.
+pub fn clear_filter(pane: &mut AgentsPane, facts: &AgentsFacts<'_>) -> Outcome {
+    pane.filter_by("", facts.agents);
+    Outcome::one(PaneEffect::Focus(Pane::Tree))
+}
+
+/// Shows an agent whose row was pressed; a double press also folds or unfolds what stands beneath it.
+pub fn press_row(pane: &mut AgentsPane, agent: &AgentId, presses: Presses, facts: &AgentsFacts<'_>) -> Outcome {
+    pane.select_agent(agent, facts.agents);
+    pane.viewport.keep_list(agent);
+    if presses == Presses::Two {
+        pane.toggle_fold(facts.agents);
+    }
+    if facts.focus.is_on(Pane::Filter) { Outcome::DONE } else { Outcome::one(PaneEffect::Focus(Pane::Tree)) }
+}
+
+/// Shows the children of an agent that are left out because they ended.
+pub fn press_past(pane: &mut AgentsPane, parent: &AgentId, facts: &AgentsFacts<'_>) -> Outcome {
+    pane.select_agent(parent, facts.agents);
+    pane.unfold(facts.agents);
+    Outcome::one(PaneEffect::Focus(Pane::Tree))
+}
+
+/// Cancels the selected agent alone.
+fn cancel(pane: &AgentsPane, facts: &AgentsFacts<'_>) -> Outcome {
+    let node = facts.agents.get_or_main(pane.selected());
+    let beneath = node.totals().running.saturating_sub(usize::from(node.running()));
+    if node.id.is_main() {
+        say("Esc in the message stops the main agent; x cancels sub-agents")
+    } else if !node.running() {
+        say(format!("{} is not running", node.id))
+    } else if beneath > 0 {
+        let agents = if beneath == 1 { "agent" } else { "agents" };
+        say(format!("X cancels it and the {beneath} {agents} beneath"))
+    } else {
+        Outcome::request(Request::Cancel { agents: vec![node.id.clone()] })
+    }
+}
+
+/// Cancels an agent and everything beneath it; of the main agent this stops the turn.
+pub fn cancel_all(id: &AgentId, agents: &Agents) -> Outcome {
+    let running = agents.running_of(id);
+    if running.is_empty() {
+        return say("nothing is running here");
+    }
+    Outcome::request(if id.is_main() { Request::Stop } else { Request::Cancel { agents: running } })
+}
+
+fn say(sentence: impl Into<String>) -> Outcome {
+    Outcome::one(PaneEffect::Say(sentence.into()))
+}
