@@ -178,7 +178,7 @@ pub const COMMANDS: &[Command] = &[
         "F4",
         "the ledger: every text that was sent, and what became of it",
     ),
-    row(Verb::Hold, "hold", "/hold [all]", Word, "Alt+H", "hold the shown agent, or all; again: let them go on"),
+    row(Verb::Hold, "hold", "/hold [all]", Word, "Alt+H", "pause the shown agent, or all; again: let them go on"),
     row(
         Verb::Export,
         "export",

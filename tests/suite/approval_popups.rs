@@ -617,3 +617,40 @@ fn esc_right_behind_a_letter_neither_declines_nor_stops() {
     stage.keys("<esc>");
     assert_eq!(call.refused(), "the user declined this");
 }
+
+#[test]
+fn a_pause_while_a_question_is_open_is_shown_at_once() {
+    for (width, height, lines) in [(120, 36, 1), (80, 24, 1), (40, 12, 1), (80, 24, 40), (40, 12, 40)] {
+        let mut stage = stage(width, height);
+        let mut call = Call::asks(&mut stage, "", command(&"make\n".repeat(lines)));
+        arm(&mut stage);
+        stage.keys("<a-h>");
+        let screen = stage.screen();
+        assert!(
+            screen.contains("Run this command?") && screen.contains("main is paused"),
+            "{width}x{height}:\n{screen}"
+        );
+        stage.keys("<a-h>");
+        assert!(!stage.screen().contains("paused"), "{width}x{height}:\n{}", stage.screen());
+        arm(&mut stage);
+        stage.keys("<a-n>");
+        call.refused();
+    }
+}
+
+#[test]
+fn a_question_under_something_else_says_what_to_close() {
+    for (height, keys, words, close) in [
+        (24, "<f1>", "a question waits: F1 closes help", "<f1>"),
+        (24, "<f1><end><enter>", "a question waits: F1 closes help", "<f1>"),
+        (24, "<f4>", "a question waits: F4 closes the ledger", "<f4>"),
+        (12, "<c-r>", "a question waits: Esc closes the list", "<esc>"),
+    ] {
+        let mut stage = stage(80, height);
+        let _call = Call::asks(&mut stage, "", command("make"));
+        let screen = stage.keys(keys).screen();
+        assert!(screen.contains(words) && !screen.contains("make the terminal larger"), "{keys}:\n{screen}");
+        let screen = stage.keys(close).screen();
+        assert!(screen.contains("Run this command?"), "{keys}:\n{screen}");
+    }
+}

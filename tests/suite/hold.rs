@@ -330,10 +330,10 @@ fn an_agent_that_ended_while_all_were_held_is_not_held_any_more() {
     let mut stage = Stage::new(120, 40);
     stage.turn("").call("", "c1", "agent").spawn("", "file_miner 0").turn("file_miner 0");
     stage.keys("/hold all<enter>").keys("<c-t><down>");
-    assert!(stage.screen().contains("‖ held"), "while it runs it is");
+    assert!(stage.screen().contains("‖ paused"), "while it runs it is");
     stage.finished("", "file_miner 0", Outcome::Completed);
     let screen = stage.screen();
-    assert!(!screen.contains("‖ held") && !screen.contains("file_miner 0 is paused"), "{screen}");
+    assert!(!screen.contains("‖ paused") && !screen.contains("file_miner 0 is paused"), "{screen}");
 }
 
 #[test]

@@ -179,12 +179,12 @@ fn when_the_input_has_ended_nobody_is_waited_for() {
 fn a_held_call_runs_runs_changed_or_is_skipped_by_words() {
     let mut stage = at_work();
     stage.line("/hold");
-    assert!(stage.written().contains("held: main waits before its next call or request"));
+    assert!(stage.written().contains("paused: main waits before its next call or request"));
     parked(&mut stage);
     // It was not written yet.
     stage.line("/step");
     let written = stage.written();
-    assert!(written.contains("held: main waits before bash: $ cargo test; /step runs it"), "{written}");
+    assert!(written.contains("paused: main waits before bash: $ cargo test; /step runs it"), "{written}");
     assert!(written.contains("nothing was decided: where main waits was not written yet"), "{written}");
     stage.line("/edit-call").line("/edit-call no json").line("/skip").line("");
     let written = stage.written();

@@ -183,7 +183,7 @@ fn a_question_without_room_is_announced() {
     assert!(!stage.resize(80, 24).screen().contains("a question waits"));
     // More room is of no use there.
     stage.keys("<f1>");
-    assert!(stage.screen().contains("? a question waits: Esc closes help"), "{}", stage.screen());
+    assert!(stage.screen().contains("? a question waits: F1 closes help"), "{}", stage.screen());
     assert!(!stage.keys("<esc>").screen().contains("a question waits"));
 }
 

@@ -44,13 +44,13 @@ pub enum LineVerb {
     Leave,
     /// Reads on in a long question.
     More,
-    /// Lets the held agent go one step.
+    /// Lets the paused agent go one step.
     Step,
     /// Runs the call that is waited for with other arguments.
     EditCall,
     /// Skips the call that is waited for.
     Skip,
-    /// Lets the held agent go on.
+    /// Lets the paused agent go on.
     Go,
     /// Reads another agent.
     Agent,
@@ -99,10 +99,10 @@ pub const LINE_COMMANDS: &[Command] = &[
     line(LineVerb::Paste, "paste", "/paste", Nothing, "write several lines; a line with a dot alone sends them"),
     line(LineVerb::Leave, "leave", "/leave", Nothing, "not now: an old text stays in the list"),
     line(LineVerb::More, "more", "/more", Nothing, "read on in a long question"),
-    line(LineVerb::Step, "step", "/step", Nothing, "the held agent runs one step"),
+    line(LineVerb::Step, "step", "/step", Nothing, "the paused agent runs one step"),
     line(LineVerb::EditCall, "edit-call", "/edit-call [JSON]", Any, "run the waiting call with these arguments"),
     line(LineVerb::Skip, "skip", "/skip REASON", Text, "skip the waiting call; the model is told why"),
-    line(LineVerb::Go, "go", "/go", Nothing, "the held agent goes on"),
+    line(LineVerb::Go, "go", "/go", Nothing, "the paused agent goes on"),
     line(LineVerb::Agent, "agent", "/agent [NAME]", Any, "read this agent; without a name: main"),
     line(LineVerb::CancelAgent, "cancel-agent", "/cancel-agent NAME", Text, "cancel it and every agent beneath it"),
 ];

@@ -91,7 +91,7 @@ pub enum Action {
     GoOn,
     /// Focus the panel of the held agent.
     FocusGate,
-    /// Let the parked agent go on to where it next comes by.
+    /// Let the paused agent go on to where it next comes by.
     Step,
     /// Edit the arguments of the call before which the agent waits.
     EditCall,

@@ -1,4 +1,4 @@
-//! What waits for the user: questions, and the place before which a held agent waits, as lines.
+//! What waits for the user: questions, and the place before which a paused agent waits, as lines.
 //!
 //! Called by the printer. A question is told whole, every part of what it asks about; of a very long one the rest is
 //! told on demand, and a yes counts only then.
@@ -68,12 +68,12 @@ impl Asked {
 }
 
 /// Tells where an agent waits.
-pub fn held(app: &App, waiting: &WaitingAgent, page: &mut Page) {
+pub fn paused(app: &App, waiting: &WaitingAgent, page: &mut Page) {
     let name = name_of(&waiting.agent);
     match app.run.pauses.place(&waiting.agent) {
         Some(PausePlace::Call(call)) => {
             page.say(
-                "held",
+                "paused",
                 &format!(
                     "{name} waits before {}: {}; /step runs it, /edit-call JSON runs it changed, /skip REASON skips it, \
                      /go lets {name} go on",
@@ -84,7 +84,7 @@ pub fn held(app: &App, waiting: &WaitingAgent, page: &mut Page) {
             arguments(call, page);
         }
         Some(PausePlace::Boundary) => {
-            page.say("held", &format!("{name} waits before the next request; /step sends it, /go lets {name} go on"));
+            page.say("paused", &format!("{name} waits before the next request; /step sends it, /go lets {name} go on"));
         }
         None => {}
     }

@@ -70,7 +70,7 @@ pub struct Printer {
     known: Known,
     asked: Option<Asked>,
     waiting: Option<WaitingAgent>,
-    held: bool,
+    paused: bool,
     said: usize,
     models: Vec<String>,
     host: HostState,
@@ -113,7 +113,7 @@ impl Printer {
             self.page.say("models", &format!("{}; /model NAME uses one", self.models.join(", ")));
         }
         self.question(app);
-        self.hold(app);
+        self.pause(app);
         self.line(app);
     }
 
@@ -133,7 +133,7 @@ impl Printer {
             Event::Parked { call } if !is_read => {
                 let place = call.as_ref().map_or_else(|| "the next request".to_owned(), call_name);
                 let name = name_of(&envelope.agent);
-                self.page.say(&agent(&envelope.agent), &format!("held before {place}; /agent {name} goes there"));
+                self.page.say(&agent(&envelope.agent), &format!("paused before {place}; /agent {name} goes there"));
             }
             Event::Answer { answer, words, .. } => {
                 let words = words.as_ref().map(|words| format!(": {words}")).unwrap_or_default();
@@ -247,23 +247,23 @@ impl Printer {
         self.kept = text;
     }
 
-    fn hold(&mut self, app: &App) {
+    fn pause(&mut self, app: &App) {
         let agent = app.tree.selected();
-        let held = app.is_paused(agent);
+        let paused = app.is_paused(agent);
         let waiting = app.run.pauses.waiting(agent);
-        if held != self.held && (waiting.is_none() || !held) {
+        if paused != self.paused && (waiting.is_none() || !paused) {
             let name = name_of(agent);
-            let sentence = if held {
+            let sentence = if paused {
                 format!("{name} waits before its next call or request")
             } else {
                 format!("{name} goes on by itself")
             };
-            self.page.say(if held { "held" } else { "notice" }, &sentence);
+            self.page.say(if paused { "paused" } else { "notice" }, &sentence);
         }
-        self.held = held;
+        self.paused = paused;
         if waiting != self.waiting {
             if let Some(waiting) = &waiting {
-                asks::held(app, waiting, &mut self.page);
+                asks::paused(app, waiting, &mut self.page);
             }
             self.waiting = waiting;
         }

@@ -6,7 +6,7 @@ use super::{duration, entries, entry, pending, state_words};
 use crate::id::AgentId;
 use crate::limits;
 use crate::manual::{MANUAL, manual_page, nearest_topic, search_manual};
-use crate::session::fold::agents::AgentNode;
+use crate::session::fold::agents::{AgentNode, AgentStatus};
 use crate::session::fold::{budget_sentence, ledger_row};
 use crate::summary::count;
 use crate::target::name_of;
@@ -46,7 +46,7 @@ fn help(page: &mut Page) {
             Verb::Pending => "the texts that wait, with their numbers",
             Verb::Help => "this; with a topic its page of the manual, with other words what they find there",
             Verb::Details => "what is going on, and what the read agent does",
-            Verb::Hold => "hold the read agent, or all; again: let them go on",
+            Verb::Hold => "pause the read agent, or all; again: let them go on",
             Verb::New => "new conversation",
             _ => command.help,
         };
@@ -153,8 +153,8 @@ fn doing(app: &App, node: &AgentNode) -> String {
     if let Some(seconds) = node.elapsed(app.now) {
         words.push(format!("{} in {}", count(node.steps as usize, "tool call"), duration(seconds)));
     }
-    if app.is_paused(&node.id) {
-        words.push("held".to_owned());
+    if app.is_paused(&node.id) && node.status() != AgentStatus::Paused {
+        words.push("paused".to_owned());
     }
     words.join(", ")
 }

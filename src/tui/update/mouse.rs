@@ -115,7 +115,7 @@ fn take_offer(app: &mut App, place: usize) {
     }
 }
 
-/// Gives a pane the focus; the list of pending texts and the panel of a held agent only while there is something in them.
+/// Gives a pane the focus; the list of pending texts and the panel of a paused agent only while there is something in them.
 fn go(app: &mut App, pane: Pane) {
     match pane {
         Pane::Pending => super::pending::focus(app),

@@ -20,7 +20,7 @@ pub struct Demand {
     pub pending: u16,
     /// What the list of them is for at the moment.
     pub list: ListUse,
-    /// Rows of the panel of a held agent.
+    /// Rows of the panel of a paused agent.
     pub gate: u16,
     /// Rows of the tree.
     pub agents: u16,
@@ -95,7 +95,7 @@ pub struct Panes {
     pub transcript: Rect,
     /// The texts that wait.
     pub pending: Rect,
-    /// The panel of a held agent.
+    /// The panel of a paused agent.
     pub gate: Rect,
     /// The question that is asked.
     pub question: Rect,
@@ -149,7 +149,7 @@ impl Panes {
         let pending = pending_rows(area, rest.height, demand);
         panes.pending = take_bottom(&mut rest, pending);
         // It asks something of the user: it may take more than half of what is left, to show a call whole.
-        panes.gate = take_gate(&mut rest, demand.gate);
+        panes.gate = take_gate(&mut rest, demand);
         if has_tabs {
             let tabs = u16::from(rest.height >= 4);
             panes.tabs = take_top(&mut rest, tabs);
@@ -226,9 +226,11 @@ fn pending_rows(area: Rect, body: u16, demand: Demand) -> u16 {
     if area.width < MEDIUM && two_rows <= most { two_rows } else { demand.pending.min(most) }
 }
 
-fn take_gate(rest: &mut Rect, rows: u16) -> Rect {
+fn take_gate(rest: &mut Rect, demand: Demand) -> Rect {
     let most = (rest.height / 2 + 1).min(rest.height.saturating_sub(1));
-    take_bottom(rest, rows.min(most))
+    // A question may leave a single row, which says that the agent is paused.
+    let least = u16::from(demand.question > 0).min(rest.height);
+    take_bottom(rest, demand.gate.min(most.max(least)))
 }
 
 /// Returns the columns of the details beside the transcript; 0 where they have no place there.

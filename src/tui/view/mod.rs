@@ -260,7 +260,11 @@ fn lay_out_question<'a>(app: &'a App, cache: &mut ViewCache, area: Rect) -> Opti
     }
     let message = if app.message.declining().is_some() { MessageUse::No } else { MessageUse::Other };
     let view = QuestionView { questions: &app.questions, message, context: app.focus.context(), facts: &app.facts };
-    question::lay_out(view, &mut cache.question, Panes::body(area, app.message.rows()))
+    let body = Panes::body(area, app.message.rows());
+    // That an agent is paused is said beside the question, where that leaves the question room enough.
+    let is_paused = pause::rows(&paused_agent(app), &app.facts, area.width) > 0;
+    let beside = Rect { height: body.height.saturating_sub(u16::from(is_paused)), ..body };
+    question::lay_out(view, &mut cache.question, beside).or_else(|| question::lay_out(view, &mut cache.question, body))
 }
 
 fn list_use(app: &App) -> ListUse {
@@ -376,7 +380,7 @@ fn draw_title(app: &App, area: Rect, buffer: &mut Buffer) {
     };
     let mut rest = put(buffer, row(area, 0), &format!("{mark}{}", one_line(&agents::name(node))), style);
     if app.is_paused(&node.id) {
-        rest = put(buffer, rest, "  ‖ held", theme.notice);
+        rest = put(buffer, rest, "  ‖ paused", theme.notice);
     }
     // That of the main agent stands in the status line.
     let model = node.model.as_ref().filter(|_| !node.id.is_main()).map(|model| format!("  {}", one_line(model)));

@@ -68,16 +68,18 @@ fn draw_mode(app: &App, line: Rect, buffer: &mut Buffer) -> Rect {
     Rect { width: line.width.saturating_sub(width + 1), ..line }
 }
 
-/// Says that a question waits which help covers, or for which there is no room.
+/// Says that a question waits which is not on the screen, and what brings it there.
 pub fn draw_unasked(app: &App, area: Rect, buffer: &mut Buffer) {
     let line = row(area, 0);
-    let first = match app.focus.overlay {
-        Some(Overlay::Help) => "? a question waits: Esc closes help",
-        Some(Overlay::Ledger) => "? a question waits: Esc closes the ledger",
-        Some(Overlay::Choices) => "? a question waits: Esc closes the list",
-        None => "? a question waits: make the terminal larger",
+    let way = match app.focus.overlay {
+        Some(Overlay::Help) => "F1 closes help",
+        Some(Overlay::Ledger) => "F4 closes the ledger",
+        Some(Overlay::Choices) => "Esc closes the list",
+        None if app.palette.is_open() || app.message.search.is_some() => "Esc closes the list",
+        None => "make the terminal larger",
     };
-    let words = [first, "? a question waits", "? asks"];
+    let words =
+        [format!("? a question waits: {}", app.spell(way)), "? a question waits".to_owned(), "? asks".to_owned()];
     let Some(words) = words.into_iter().find(|words| columns(words) + 2 <= line.width) else { return };
     put_right(buffer, line, &format!("  {words}"), app.theme.notice);
 }
@@ -153,8 +155,8 @@ fn turn_state(app: &App) -> (String, Style) {
             let names = one_line(&tools(&main.open));
             (format!("● running {names} {}", clock(longest(&main.open, app.now))), theme.tool)
         }
-        Activity::Paused(Some(tool)) => (since(&format!("‖ held before {}", one_line(tool))), theme.notice),
-        Activity::Paused(None) => (since("‖ held before the next request"), theme.notice),
+        Activity::Paused(Some(tool)) => (since(&format!("‖ paused before {}", one_line(tool))), theme.notice),
+        Activity::Paused(None) => (since("‖ paused before the next request"), theme.notice),
         Activity::Rescue => (since("! out of steps, writing the answer"), theme.notice),
         Activity::Cancelling => (since("■ stopping"), theme.notice),
         Activity::Ended(Outcome::Cancelled, _) => ("■ cancelled".to_owned(), theme.dim),

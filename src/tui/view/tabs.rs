@@ -99,7 +99,7 @@ pub fn draw_zoomed(app: &App, pane: Pane, area: Rect, regions: &mut Regions, buf
     let title = match pane {
         Pane::Tree | Pane::Filter => "Agents".to_owned(),
         Pane::Pending => "Pending".to_owned(),
-        Pane::Gate => format!("Held: {name}"),
+        Pane::Gate => format!("Paused: {name}"),
         Pane::Details => format!("Details of {name}"),
         Pane::Transcript | Pane::Search | Pane::Composer | Pane::History => name,
     };

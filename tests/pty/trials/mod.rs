@@ -63,7 +63,7 @@ fn session(seed: u64) {
     assert!(server.violations().is_empty(), "seed {seed}: {:?}", server.violations());
 }
 
-/// Lets everything that is parked, pending or in the composer go its way, until nothing is left to wait for.
+/// Lets everything that is paused, pending or in the composer go its way, until nothing is left to wait for.
 fn come_to_rest(terminal: &mut Terminal, seed: u64) {
     let deadline = Instant::now() + REST;
     let mut rests = 0;
@@ -71,18 +71,18 @@ fn come_to_rest(terminal: &mut Terminal, seed: u64) {
         // To the main agent, back to the message.
         terminal.send(&format!("{}{}{}", keys::F3, keys::HOME, keys::ENTER));
         let screen = terminal.screen();
-        let held = screen.contains("parked") || screen.contains("held");
+        let paused = screen.contains('‖');
         let empty = screen.contains("Type a message");
         let waits = screen.contains("pending") || screen.contains('⋯') || screen.contains('↳');
         let at_rest = ["idle", "cancelled", "failed"].iter().any(|state| screen.contains(state));
         // More than one look: what was typed last may not be on the screen yet.
-        let rested = at_rest && empty && !held && !waits;
+        let rested = at_rest && empty && !paused && !waits;
         rests = if rested { rests + 1 } else { 0 };
         assert!(Instant::now() < deadline, "seed {seed}: no rest; the screen was:\n{screen}");
         if screen.contains("@main before it sends it as text") {
             // For an agent that has ended meanwhile.
             terminal.send("\u{1}@main ");
-        } else if held {
+        } else if paused {
             terminal.send(keys::ALT_H);
         } else if !rested && (at_rest || !empty) {
             terminal.send(keys::ENTER);

@@ -69,6 +69,6 @@ pub const ROWS: &[Binding] = &[
     row(NONE, K::F(8), A::NextTheme, "F8", "the next theme"),
     row(NONE, K::F(9), A::New, "F9", "new conversation on an empty screen; asks first"),
     row(NONE, K::F(10), A::Reset, "F10", "back to the system prompt; asks first"),
-    row(NONE, K::F(11), A::FocusGate, "F11", "go to the call before which the shown agent is held"),
+    row(NONE, K::F(11), A::FocusGate, "F11", "go to the call before which the shown agent waits"),
     row(NONE, K::F(12), A::Quit, "F12", "quit; a running turn is stopped"),
 ];

@@ -1,4 +1,4 @@
-//! The keys of the panel of a held agent.
+//! The keys of the panel of a paused agent.
 
 use crate::tui::keymap::{Action as A, Binding, LookKey, NONE, also, row};
 use crossterm::event::KeyCode as K;
