@@ -7,6 +7,8 @@
 //!
 //! - all of it: `mod.rs`; the screen that takes the posts: `src/tui/replay/mod.rs`; stories: `session/replay.rs`
 
+use std::collections::HashSet;
+
 use jiff::Timestamp;
 
 use crate::event::{Envelope, Event, Outcome, Pending};
@@ -48,6 +50,8 @@ struct Fold {
     moments: Vec<Moment>,
     seq: u64,
     queues: Vec<(AgentId, Vec<Pending>)>,
+    /// The texts that have left their queue. The record of a text can come behind the event of its delivery.
+    left: HashSet<MessageId>,
     /// True from a turn of the main agent that failed or was stopped until the next one.
     is_paused: bool,
 }
@@ -72,7 +76,10 @@ impl Fold {
     fn accept(&mut self, to: AgentId, entry: Pending) {
         let at = entry.at;
         let (text, delivery, outcome) = (entry.text.clone(), entry.delivery, Ok(entry.id.clone()));
-        if let Some(queue) = self.queue(&to) {
+        if !self.left.contains(&entry.id)
+            && let Some(queue) = self.queue(&to)
+            && queue.iter().all(|known| known.id != entry.id)
+        {
             queue.push(entry);
         }
         self.push(at, Post::Reply(Reply::Injected { to, text, delivery, outcome }));
@@ -91,9 +98,13 @@ impl Fold {
                     is_new
                 })
             }
-            Event::UserTurn { injection: Some(id), .. } => self.take(&envelope.agent, |entry| entry.id == *id),
+            Event::UserTurn { injection: Some(id), .. } => {
+                self.left.insert(id.clone());
+                self.take(&envelope.agent, |entry| entry.id == *id)
+            }
             Event::Returned { entries } => {
                 let ids: Vec<MessageId> = entries.iter().map(|entry| entry.id.clone()).collect();
+                self.left.extend(ids.iter().cloned());
                 self.take(&envelope.agent, |entry| ids.contains(&entry.id))
             }
             Event::TurnStarted { .. } if envelope.agent.is_main() => std::mem::take(&mut self.is_paused),

@@ -2,9 +2,16 @@
 
 use jiff::tz::TimeZone;
 use ratatui::layout::Size;
+use steersman::event::Event;
+use steersman::host::Keeper as _;
+use steersman::id::AgentId;
+use steersman::listener::Listener as _;
+use steersman::protocol::Post;
+use steersman::session::journal::read;
 use steersman::session::replay::moments;
 use steersman::tui::replay::{ReplayScreen, Replayed};
 
+use super::journal::{Disk, entry, event, journal};
 use super::saved::Saved;
 use crate::support::program::{Program, exit_code, stderr, stdout};
 
@@ -39,6 +46,26 @@ fn the_screen_stands_as_it_was_at_each_event() {
     insta::assert_snapshot!("at_the_end_120x36", end);
     let before = screen_at(&saved, 0);
     assert!(!before.contains("look first"), "{before}");
+}
+
+#[test]
+fn a_text_whose_record_comes_behind_its_delivery_is_not_pending() {
+    let disk = Disk::default();
+    let written = journal(&disk);
+    let turn = Event::UserTurn {
+        content: "at once".to_owned(),
+        mid_loop: false,
+        injection: Some("m1".into()),
+        step: 0,
+        after: None,
+        sender: None,
+    };
+    written.on_event(&event(1, turn));
+    written.accepted(&AgentId::main(), entry("m1", "at once"));
+    written.close();
+    let told = moments(read(disk.bytes().as_slice()).unwrap().records);
+    let is_pending = |post: &Post| matches!(post, Post::Queues { queues, .. } if !queues.is_empty());
+    assert!(told.len() > 1 && !told.iter().any(|moment| is_pending(&moment.post)), "{told:?}");
 }
 
 #[test]
