@@ -82,6 +82,9 @@ fn come_to_rest(terminal: &mut Terminal, seed: u64) {
         if screen.contains("@main before it sends it as text") {
             // For an agent that has ended meanwhile.
             terminal.send("\u{1}@main ");
+        } else if screen.contains("the message is blank") {
+            // What it was for had been sent before those keys.
+            terminal.send("\u{15}");
         } else if paused {
             terminal.send(keys::ALT_H);
         } else if !rested && (at_rest || !empty) {
