@@ -182,11 +182,13 @@ fn resume(start: &mut Start, file: &SessionFile, open: io::Result<OpenFile>) -> 
 fn read_only(start: &mut Start, file: &SessionFile) -> Result<(), String> {
     let why = file.written_elsewhere();
     if start.front == FrontEnd::Exec {
-        return Err(format!("{why}; end that first"));
+        let id = &file.session;
+        return Err(format!("{why}; end that first, or send it a text: steersman inject --session {id} TEXT"));
     }
     let reading = file.read().map_err(|error| unreadable(&file.session, &error))?;
     start.resumed = Some(restore(reading.records));
-    start.read_only = Some((file.session.clone(), format!("{why}: it can only be read here")));
+    let why = format!("{why}: it can only be read here; to steer it: steersman attach {}", file.session);
+    start.read_only = Some((file.session.clone(), why));
     Ok(())
 }
 

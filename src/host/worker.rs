@@ -177,6 +177,10 @@ impl Worker {
         if let Some(resumed) = &mut setup.resumed {
             last = resumed.numbers.seq;
             for envelope in std::mem::take(&mut resumed.envelopes) {
+                if let Event::Tokens(usage) = &envelope.event {
+                    let model = usage.model.as_deref().unwrap_or_default();
+                    self.budget.charge(model, usage.context(), usage.cost_nanos);
+                }
                 self.mailbox.push(Post::Envelope(envelope));
             }
             let unfinished = std::mem::take(&mut resumed.unfinished);

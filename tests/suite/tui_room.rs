@@ -181,6 +181,10 @@ fn a_question_without_room_is_announced() {
     stage.keys("<f9>");
     assert!(stage.screen().contains("? a question waits"), "{}", stage.screen());
     assert!(!stage.resize(80, 24).screen().contains("a question waits"));
+    // More room is of no use there.
+    stage.keys("<f1>");
+    assert!(stage.screen().contains("? a question waits: F1 closes help"), "{}", stage.screen());
+    assert!(!stage.keys("<esc>").screen().contains("a question waits"));
 }
 
 #[test]

@@ -71,14 +71,15 @@ fn draw_rows(found: &[&Choice], selected: usize, theme: &Theme, area: Rect, buff
             put(buffer, line, "›", theme.accent);
         }
         let room = Rect { x: line.x + line.width.min(2), width: line.width.saturating_sub(2), ..line };
-        let facts = one_line(&choice.facts);
-        let width = columns(&facts);
-        if width + TITLE <= room.width {
-            put_right(buffer, room, &facts, theme.dim);
-            put(buffer, Rect { width: room.width - width - 1, ..room }, &one_line(&choice.title), theme.text);
-        } else {
-            put(buffer, room, &one_line(&choice.title), theme.text);
+        let all = one_line(&choice.facts);
+        // As many as there is room for.
+        let mut facts = all.as_str();
+        while !facts.is_empty() && columns(facts) + TITLE > room.width {
+            facts = facts.rsplit_once(" · ").map_or("", |(before, _)| before);
         }
+        put_right(buffer, room, facts, theme.dim);
+        let width = room.width.saturating_sub(if facts.is_empty() { 0 } else { columns(facts) + 1 });
+        put(buffer, Rect { width, ..room }, &one_line(&choice.title), theme.text);
         if index == selected {
             buffer.set_style(line.intersection(*buffer.area()), theme.selected);
         }
@@ -89,7 +90,8 @@ fn draw_preview(choice: &Choice, theme: &Theme, area: Rect, buffer: &mut Buffer)
     let Some(bottom) = area.bottom().checked_sub(1).filter(|bottom| *bottom > area.y) else { return };
     let rule = "─".repeat(area.width.into());
     put(buffer, row(area, 0), &rule, theme.border);
-    let facts = (format!("{} · {}", choice.id, choice.facts), theme.dim);
+    let facts = [choice.id.as_str(), &choice.facts].into_iter().filter(|fact| !fact.is_empty());
+    let facts = (facts.collect::<Vec<_>>().join(" · "), theme.dim);
     let texts: Vec<(String, Style)> =
         visible(&choice.preview).lines().map(|line| (line.to_owned(), theme.text)).collect();
     let none = Line::default();

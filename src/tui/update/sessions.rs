@@ -115,7 +115,7 @@ pub fn branch(choices: &mut Choices, focus: &mut Focus, main: Option<&Reader>) {
             _ => String::new(),
         };
         let title = text.lines().next().unwrap_or_default().to_owned();
-        Choice { id: id.to_string(), title, facts: id.to_string(), preview: text, directory: String::new() }
+        Choice { id: id.to_string(), title, facts: String::new(), preview: text, directory: String::new() }
     };
     let rows = main.map(|reader| reader.transcript.entered().into_iter().map(row).collect());
     *choices = Choices::of(ChoiceSubject::Message, rows.unwrap_or_default());

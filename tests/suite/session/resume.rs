@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use steersman::agent::Agent;
-use steersman::event::{Event, Outcome};
+use steersman::event::{Event, Outcome, Usage};
 use steersman::host::{self, Keeper as _, LastRun, Post, Resumed, Setup};
 use steersman::id::AgentId;
 use steersman::listener::Listener;
@@ -221,7 +221,9 @@ async fn a_resumed_session_shows_what_happened_and_sends_nothing_by_itself() {
     written.on_event(&event(40, Event::TurnStarted { turn: 4 }));
     written.on_history(&AgentId::main(), steersman::listener::HistoryChange::Appended(&Message::system("As it was.")));
     written.on_history(&AgentId::main(), steersman::listener::HistoryChange::Appended(&Message::user("before")));
-    written.on_event(&event(41, ended(4)));
+    let spent = Usage { input: Some(90), output: Some(10), cost_nanos: Some(7), ..Usage::default() };
+    written.on_event(&event(41, Event::Tokens(spent)));
+    written.on_event(&event(42, ended(4)));
     written.accepted(&AgentId::main(), entry("m7", "still waiting"));
     written.close();
 
@@ -233,7 +235,10 @@ async fn a_resumed_session_shows_what_happened_and_sends_nothing_by_itself() {
     let posts = host.handle().mailbox().take();
     let seqs: Vec<u64> =
         posts.iter().filter_map(|post| if let Post::Envelope(e) = post { Some(e.seq) } else { None }).collect();
-    assert_eq!((seqs[0], seqs[1], seqs[2]), (40, 41, 42), "{posts:?}");
+    assert_eq!(seqs[..4], [40, 41, 42, 43], "{posts:?}");
+    // What the session has spent, it has spent.
+    let standing = host.handle().budget().standing();
+    assert_eq!((standing.tokens, standing.nanos), (100, 7));
     let waiting = host.handle().interloper().peek();
     assert_eq!((waiting.len(), waiting[0].text.as_str(), waiting[0].held), (1, "still waiting", true));
     assert_eq!(rig.requests().len(), 0);
